@@ -1,0 +1,292 @@
+//! Stages 3 to 5 for a batch, against the store's own audit table (design §3).
+//!
+//! One transaction holds the batch's enter rows; a second one holds, call by call, a savepoint with the
+//! handler's effects and the exit row together. Replies leave after the second commit is synced.
+
+use std::collections::VecDeque;
+
+use crate::chain::call::{Outlet, Reply};
+use crate::chain::check::{Checked, Verdict};
+use crate::chain::ending::Ending;
+use crate::chain::log::Level;
+use crate::chain::network::Flight;
+use crate::chain::row::Entered;
+use crate::chain::store::{Access, Store, StoreFault};
+use crate::chain::{Chain, LONGEST_EXIT_TRANSACTION_MS, Unclosed};
+use crate::handler::Dispatch;
+use crate::spec::Kind;
+
+/// How one call left the open transaction.
+enum Step {
+    /// Its savepoint is released; the row is closed, or noted as unclosed.
+    Done(Ending),
+    /// The engine has rolled the whole transaction back. Carries what the handler had come to.
+    Lost(Option<Ending>),
+}
+
+impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
+    /// The whole of stages 3 to 5, readable in one piece.
+    pub(super) fn run_batch(&mut self, checked: Vec<Checked>, outlet: &mut dyn Outlet) -> Vec<Flight> {
+        let mut entered: VecDeque<Entered> =
+            checked.into_iter().map(|checked| self.enter_row(checked)).collect();
+        if let Err(reason) = self.enter_all(&mut entered) {
+            self.refuse_all(&mut entered, &reason);
+        }
+        let flights = self.take_flights(&mut entered);
+        if !flights.is_empty() {
+            // What a network tool does outside cannot be undone: its enter row is on disk first.
+            self.store.leave_queue();
+            self.sync();
+        }
+        self.effects_of_all(entered, outlet);
+        self.store.leave_queue();
+        flights
+    }
+
+    /// Stage 3: one transaction for the enter rows of the batch, after what earlier calls left open.
+    fn enter_all(&mut self, entered: &mut VecDeque<Entered>) -> Result<(), StoreFault> {
+        self.store.begin(Access::Write)?;
+        let closed = self.close_unclosed()?;
+        for call in entered.iter_mut() {
+            call.row.sequence_no = Some(self.store.audit_enter(&Self::enter_event(call))?);
+        }
+        self.store.commit()?;
+        self.unclosed.drain(..closed);
+        Ok(())
+    }
+
+    fn refuse_all(&mut self, entered: &mut VecDeque<Entered>, reason: &StoreFault) {
+        self.store.roll_back();
+        self.log(Level::Error, format_args!("[audit] enter failed: {reason}"));
+        for call in entered.iter_mut() {
+            call.row.sequence_no = None;
+            if matches!(call.verdict, Verdict::Open) {
+                call.verdict = Verdict::AuditFailed(reason.0.clone());
+            }
+        }
+    }
+
+    /// Closes rows whose exit could not be stored, in order, inside the open transaction; how many of the
+    /// first ones are closed now. A row that still refuses is an error only for a network tool's.
+    pub(super) fn close_unclosed(&mut self) -> Result<usize, StoreFault> {
+        for (done, record) in self.unclosed.iter().enumerate() {
+            let Some(sequence_no) = record.row.sequence_no else { continue };
+            self.store.savepoint()?;
+            match self.store.audit_exit(sequence_no, &record.ending.exit_event(&record.row)) {
+                Ok(()) => self.store.release()?,
+                Err(fault) if record.must_close => return Err(fault),
+                Err(_) => {
+                    self.store.roll_back_to_savepoint()?;
+                    self.store.release()?;
+                    return Ok(done);
+                }
+            }
+        }
+        Ok(self.unclosed.len())
+    }
+
+    /// The network calls of the batch that may start, taken out of it.
+    fn take_flights(&mut self, entered: &mut VecDeque<Entered>) -> Vec<Flight> {
+        let starts = |call: &Entered| {
+            matches!(call.verdict, Verdict::Open) && call.tool.is_some_and(|tool| tool.kind == Kind::Network)
+        };
+        let (starting, staying): (VecDeque<_>, VecDeque<_>) =
+            std::mem::take(entered).into_iter().partition(starts);
+        *entered = staying;
+        starting.into_iter().map(|call| self.start_flight(call)).collect()
+    }
+
+    /// Stages 4 and 5 of every call, in one transaction as long as the engine keeps it.
+    fn effects_of_all(&mut self, mut waiting: VecDeque<Entered>, outlet: &mut dyn Outlet) {
+        if waiting.is_empty() {
+            return;
+        }
+        let mut ended: Vec<(Entered, Ending)> = Vec::with_capacity(waiting.len());
+        while !waiting.is_empty() {
+            if let Err(fault) = self.store.begin(Access::Write) {
+                self.store.leave_queue();
+                ended.extend(waiting.drain(..).map(|call| self.uncommitted(call, None, &fault)));
+                break;
+            }
+            let began = self.kernel.clock.monotonic_ms();
+            while let Some(call) = waiting.pop_front() {
+                match self.effects_of(&call) {
+                    Step::Done(ending) => ended.push((call, ending)),
+                    Step::Lost(_) => {
+                        self.lose_transaction();
+                        let again = ended.drain(..).map(|(call, _)| call).chain([call]);
+                        let again: Vec<Entered> = again.chain(waiting.drain(..)).collect();
+                        ended = again.into_iter().map(|call| self.effects_alone(call)).collect();
+                        break;
+                    }
+                }
+                if self.kernel.clock.monotonic_ms() - began >= LONGEST_EXIT_TRANSACTION_MS {
+                    break;
+                }
+            }
+            if self.store.in_transaction() {
+                if let Err(fault) = self.store.commit() {
+                    self.lose_transaction();
+                    ended =
+                        ended.drain(..).map(|(call, ending)| self.uncommitted(call, Some(ending), &fault)).collect();
+                }
+            }
+            self.store.leave_queue();
+            self.sync();
+            self.send(&mut ended, outlet);
+            if !waiting.is_empty() {
+                outlet.flush();
+            }
+        }
+        self.send(&mut ended, outlet);
+    }
+
+    fn lose_transaction(&mut self) {
+        self.store.roll_back();
+        self.dispatch.rolled_back();
+    }
+
+    /// Stages 4 and 5 of one call in a savepoint of the open transaction.
+    fn effects_of(&mut self, call: &Entered) -> Step {
+        if self.store.savepoint().is_err() {
+            return Step::Lost(None);
+        }
+        let ending = self.stage_dispatch(call);
+        if !self.store.in_transaction() {
+            return Step::Lost(Some(ending));
+        }
+        if ending.failed() {
+            self.dispatch.rolled_back();
+            if self.store.roll_back_to_savepoint().is_err() {
+                return Step::Lost(Some(ending));
+            }
+        }
+        let ending = self.stamp(call, ending);
+        match self.stage_audit_exit(call, ending) {
+            Step::Done(ending) if self.store.release().is_ok() => Step::Done(ending),
+            Step::Done(ending) | Step::Lost(Some(ending)) => Step::Lost(Some(ending)),
+            Step::Lost(None) => Step::Lost(None),
+        }
+    }
+
+    /// Stage 5: the exit row, in the savepoint that holds the effects.
+    fn stage_audit_exit(&mut self, call: &Entered, ending: Ending) -> Step {
+        // Without an enter row there is nothing to close.
+        let Some(sequence_no) = call.row.sequence_no else { return Step::Done(ending) };
+        let Err(fault) = self.store.audit_exit(sequence_no, &ending.exit_event(&call.row)) else {
+            return Step::Done(ending);
+        };
+        if !self.store.in_transaction() || self.store.roll_back_to_savepoint().is_err() {
+            return Step::Lost(Some(ending));
+        }
+        self.dispatch.rolled_back();
+        Step::Done(self.exit_failed(call, ending, &fault))
+    }
+
+    /// Stages 4 and 5 of one call in a transaction of its own: the batch's was lost.
+    fn effects_alone(&mut self, call: Entered) -> (Entered, Ending) {
+        if let Err(fault) = self.store.begin(Access::Write) {
+            return self.uncommitted(call, None, &fault);
+        }
+        match self.effects_of(&call) {
+            Step::Done(ending) => match self.store.commit() {
+                Ok(()) => (call, ending),
+                Err(fault) => {
+                    self.lose_transaction();
+                    self.uncommitted(call, Some(ending), &fault)
+                }
+            },
+            Step::Lost(Some(ending)) if ending.failed() => {
+                self.lose_transaction();
+                let ending = self.stamp(&call, ending);
+                let ending = self.close_alone(&call, ending);
+                (call, ending)
+            }
+            Step::Lost(_) => {
+                self.lose_transaction();
+                self.uncommitted(call, None, &StoreFault("the store rolled the transaction back".to_owned()))
+            }
+        }
+    }
+
+    /// Writes an exit row for a call whose effects are gone already.
+    fn close_alone(&mut self, call: &Entered, ending: Ending) -> Ending {
+        let Some(sequence_no) = call.row.sequence_no else { return ending };
+        let stored = self
+            .store
+            .begin(Access::Write)
+            .and_then(|()| self.store.audit_exit(sequence_no, &ending.exit_event(&call.row)))
+            .and_then(|()| self.store.commit());
+        match stored {
+            Ok(()) => ending,
+            Err(fault) => {
+                self.store.roll_back();
+                self.exit_failed(call, ending, &fault)
+            }
+        }
+    }
+
+    /// Nothing of the call is stored: the reply says so, and the row is closed when the store takes it.
+    fn uncommitted(
+        &mut self,
+        call: Entered,
+        ending: Option<Ending>,
+        fault: &StoreFault,
+    ) -> (Entered, Ending) {
+        self.log(Level::Error, format_args!("[audit] {} could not be committed: {fault}", call.row.tool));
+        // A call that failed or was refused has no effects; its own reason is the truer answer.
+        let ending = ending
+            .filter(Ending::failed)
+            .or_else(|| self.words().refused(call.tool, &call.row.tool, &call.verdict))
+            .unwrap_or_else(|| self.words().commit_failed(&fault.0));
+        let ending = self.stamp(&call, ending);
+        self.note_unclosed(&call, &ending, false);
+        (call, ending)
+    }
+
+    /// The exit row was refused; the effects are rolled back. A handler's own failure is never masked.
+    fn exit_failed(&mut self, call: &Entered, ending: Ending, fault: &StoreFault) -> Ending {
+        self.log(Level::Error, format_args!("[audit] exit of {} failed: {fault}", call.row.tool));
+        let ending = if ending.failed() {
+            ending
+        } else {
+            let failed = self.words().commit_failed(&fault.0);
+            self.stamp(call, failed)
+        };
+        self.note_unclosed(call, &ending, false);
+        ending
+    }
+
+    pub(super) fn note_unclosed(&mut self, call: &Entered, ending: &Ending, must_close: bool) {
+        self.exit_failures += 1;
+        if call.row.sequence_no.is_some() {
+            self.unclosed.push_back(Unclosed { row: call.row.clone(), ending: ending.clone(), must_close });
+        }
+    }
+
+    /// Makes what was committed durable. A failed sync is fatal and never retried: the kernel may have
+    /// dropped the pages it could not write.
+    pub(super) fn sync(&mut self) {
+        if let Err(fault) = self.store.sync() {
+            self.log(Level::Error, format_args!("[colibri] fatal: sync failed: {fault}"));
+            self.fatal.get_or_insert(fault.0);
+        }
+    }
+
+    /// Hands over the replies of ended calls.
+    pub(super) fn send(&mut self, ended: &mut Vec<(Entered, Ending)>, outlet: &mut dyn Outlet) {
+        for (call, ending) in ended.drain(..) {
+            let ending = match &self.fatal {
+                Some(reason) if !ending.failed() => {
+                    let reason = reason.clone();
+                    self.words().commit_failed(&reason)
+                }
+                _ => ending,
+            };
+            self.log_exit(&call.row, &ending);
+            if let Some(answer) = ending.answer {
+                outlet.reply(Reply { to: call.reply_to, answer });
+            }
+        }
+    }
+}

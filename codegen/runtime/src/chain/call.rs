@@ -1,0 +1,70 @@
+//! A call on its way in, and its reply on the way out.
+
+use serde_json::Value;
+
+/// Whom a reply answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReplyTo {
+    /// JSON text of the request's id, byte for byte.
+    pub id: Box<str>,
+    /// The request came in the stateless era (revision 2026-07-28).
+    pub stateless: bool,
+}
+
+/// A decoded `tools/call`.
+#[derive(Debug, Clone)]
+pub struct Call {
+    /// Whom to answer.
+    pub reply_to: ReplyTo,
+    /// The tool's name as received.
+    pub name: String,
+    /// The arguments as received; absent and `null` are an empty object.
+    pub arguments: Value,
+    /// Canonical JSON of the request's trace headers.
+    pub trace_context: Option<String>,
+    /// Bytes of the line it came in, for the batch's bound.
+    pub bytes: usize,
+}
+
+/// What a reply carries.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Answer {
+    /// A tool result.
+    Tool {
+        /// Compact JSON of the envelope.
+        envelope: String,
+        /// Whether `isError: true` is set.
+        is_error: bool,
+    },
+    /// JSON-RPC error -32602: no such tool.
+    UnknownTool {
+        /// `error.message`.
+        message: String,
+        /// `error.data`, compact JSON.
+        data: String,
+    },
+}
+
+/// An answer and whom it is for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reply {
+    /// Whom.
+    pub to: ReplyTo,
+    /// What.
+    pub answer: Answer,
+}
+
+/// Takes replies once what they tell is stored.
+pub trait Outlet {
+    /// A reply that may leave.
+    fn reply(&mut self, reply: Reply);
+    /// Send what there is now; the batch goes on.
+    fn flush(&mut self);
+}
+
+impl Outlet for Vec<Reply> {
+    fn reply(&mut self, reply: Reply) {
+        self.push(reply);
+    }
+    fn flush(&mut self) {}
+}

@@ -1,0 +1,60 @@
+//! Stages 1 and 2: the name is looked up, the tool admitted, its arguments validated.
+//!
+//! The tool lock itself is held by construction: store tools run one after the other on the loop's
+//! thread, and network tools wait in [`super::network`] until their own lock is free.
+
+use serde_json::Value;
+
+use crate::chain::Chain;
+use crate::chain::admission::Denial;
+use crate::chain::call::Call;
+use crate::chain::row::args_hash;
+use crate::chain::store::Store;
+use crate::handler::Dispatch;
+use crate::spec::ToolSpec;
+use crate::validate::{Issue, validate};
+
+/// What the stages so far have decided about a call. Each stage looks at it and only an open one goes on
+/// (precedence: alpha §3.2).
+#[derive(Debug)]
+pub(crate) enum Verdict {
+    Open,
+    Unknown,
+    Denied(Denial),
+    Invalid(Vec<Issue>),
+    /// Stage 3 could not write; carries the reason.
+    AuditFailed(String),
+}
+
+/// A call after stage 2.
+#[derive(Debug)]
+pub(crate) struct Checked {
+    pub call: Call,
+    pub index: usize,
+    pub tool: Option<&'static ToolSpec>,
+    pub verdict: Verdict,
+    pub args_hash: String,
+}
+
+impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
+    pub(super) fn check(&self, mut call: Call) -> Checked {
+        if call.arguments.is_null() {
+            call.arguments = Value::Object(serde_json::Map::new());
+        }
+        // Hashed as received, before defaults are put in: a client can then recompute it.
+        let args_hash = args_hash(&call.arguments);
+        let Some((index, tool)) =
+            self.registry.lookup(&call.name).and_then(|index| Some((index, self.registry.get(index)?)))
+        else {
+            return Checked { call, index: 0, tool: None, verdict: Verdict::Unknown, args_hash };
+        };
+        let verdict = match self.admission.iter().try_for_each(|check| check.admit(tool)) {
+            Err(denial) => Verdict::Denied(denial),
+            Ok(()) => match validate(tool.input, tool.rules, &mut call.arguments) {
+                Ok(()) => Verdict::Open,
+                Err(issues) => Verdict::Invalid(issues),
+            },
+        };
+        Checked { call, index, tool: Some(tool), verdict, args_hash }
+    }
+}

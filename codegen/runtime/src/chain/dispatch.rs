@@ -1,0 +1,69 @@
+//! Stage 4: the handler, with its panics caught at the boundary.
+
+
+use crate::chain::Chain;
+use crate::chain::ending::{Ending, Words};
+use crate::chain::log::Level;
+use crate::chain::row::Entered;
+use crate::chain::store::Store;
+use crate::handler::{Context, Dispatch, Dispatched, Fault, guarded};
+use crate::spec::ToolSpec;
+use crate::validate::conforms;
+
+/// What a client is told about a panic; the panic's own text goes to the log.
+pub(super) const PANICKED: &str = "handler panicked";
+
+impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
+    pub(super) fn words(&self) -> Words<'_> {
+        Words { codes: &self.spec.codes, redactor: &self.kernel.redactor }
+    }
+
+    /// The ending that stages 1 to 3 or the handler bring about.
+    pub(super) fn stage_dispatch(&mut self, entered: &Entered) -> Ending {
+        if let Some(refusal) = self.words().refused(entered.tool, &entered.row.tool, &entered.verdict) {
+            return refusal;
+        }
+        let Some(tool) = entered.tool else {
+            return self.words().handler_error("the call has no tool");
+        };
+        let status = self.status(entered.row.sequence_no);
+        self.store.cx().begin_call(status);
+        let (dispatch, cx) = (&mut self.dispatch, self.store.cx());
+        let result = guarded(|| dispatch.call(cx, entered.index, &entered.arguments));
+        let dispatched = self.settle(tool, result);
+        self.words().dispatched(tool, dispatched)
+    }
+
+    /// A handler's result, or what a panic is answered with.
+    pub(super) fn settle(&self, tool: &ToolSpec, result: std::thread::Result<Dispatched>) -> Dispatched {
+        let dispatched = result.unwrap_or_else(|panic| {
+            self.log(Level::Error, format_args!("[{}] {PANICKED}: {}", tool.name, panic_text(&*panic)));
+            Dispatched::Fault(Fault::Other(PANICKED.to_owned()))
+        });
+        match dispatched {
+            // A release build trusts the types; a test build holds the value against the published schema.
+            Dispatched::Value(value) if cfg!(debug_assertions) && !conforms(tool.output, &value) => {
+                let text = format!("result does not fit the output schema of {}: {value}", tool.name);
+                self.log(Level::Error, format_args!("{text}"));
+                Dispatched::Fault(Fault::Other(text))
+            }
+            other => other,
+        }
+    }
+
+    /// Reads the clocks at the end of a call.
+    pub(super) fn stamp(&self, entered: &Entered, mut ending: Ending) -> Ending {
+        let elapsed = self.kernel.clock.monotonic_ms() - entered.row.timestamp;
+        ending.duration_ms = elapsed.floor().max(0.0) as i64;
+        ending.exited_at = self.now_text();
+        ending
+    }
+}
+
+pub(super) fn panic_text(panic: &(dyn std::any::Any + Send)) -> &str {
+    panic
+        .downcast_ref::<&str>()
+        .copied()
+        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("no text")
+}

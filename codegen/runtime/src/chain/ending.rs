@@ -1,0 +1,201 @@
+//! What a call came to: the reply, and how its audit row is closed (alpha §2.3, §3.2).
+
+use serde_json::{Map, Value, json};
+
+use crate::chain::audit::{ExitEvent, RowOutcome};
+use crate::chain::call::Answer;
+use crate::chain::check::Verdict;
+use crate::chain::envelope::{domain_error_envelope, err_envelope, ok_envelope};
+use crate::chain::redact::Redactor;
+use crate::chain::row::Row;
+use crate::chain::{HANDLER_MESSAGE_CHARACTERS, STORED_MESSAGE_CHARACTERS};
+use crate::handler::{Dispatched, Fault};
+use crate::json::{NumberRule, canonical_json, sha256_hex};
+use crate::spec::{ChainCodes, Pattern, ToolSpec};
+use crate::validate::invalid_params_message;
+
+/// The end of a call.
+#[derive(Debug, Clone)]
+pub(crate) struct Ending {
+    /// `None` for a cancelled call: nothing is sent.
+    pub answer: Option<Answer>,
+    pub outcome: RowOutcome,
+    pub error_code: Option<String>,
+    pub error_message: Option<String>,
+    pub result_hash: Option<String>,
+    /// The payload, for sinks; absent on failure.
+    pub result: Option<Value>,
+    pub duration_ms: i64,
+    pub exited_at: String,
+}
+
+/// The words an ending is made of.
+pub(crate) struct Words<'a> {
+    pub codes: &'a ChainCodes,
+    pub redactor: &'a Redactor,
+}
+
+impl Ending {
+    /// Whether the call's effects must be undone.
+    pub fn failed(&self) -> bool {
+        self.outcome != RowOutcome::Ok
+    }
+
+    pub fn exit_event<'a>(&'a self, row: &'a Row) -> ExitEvent<'a> {
+        // For a sink a Pattern B error is an ordinary result (beta §1.3).
+        let failed = self.result.is_none();
+        ExitEvent {
+            tool: &row.tool,
+            correlation_id: &row.correlation_id,
+            duration_ms: self.duration_ms,
+            result: self.result.as_ref(),
+            error: failed.then(|| {
+                (
+                    self.error_code.as_deref().unwrap_or_default(),
+                    self.error_message.as_deref().unwrap_or_default(),
+                )
+            }),
+            outcome: self.outcome,
+            error_code: self.error_code.as_deref(),
+            error_message: self.error_message.as_deref(),
+            result_hash: self.result_hash.as_deref(),
+            exited_at: &self.exited_at,
+        }
+    }
+
+    fn with_envelope(outcome: RowOutcome, envelope: &Value, is_error: bool) -> Self {
+        Self {
+            answer: Some(Answer::Tool { envelope: envelope.to_string(), is_error }),
+            outcome,
+            error_code: None,
+            error_message: None,
+            result_hash: Some(envelope_hash(envelope)),
+            result: None,
+            duration_ms: 0,
+            exited_at: String::new(),
+        }
+    }
+
+    fn named(mut self, code: &str, message: &str) -> Self {
+        self.error_code = Some(code.to_owned());
+        self.error_message = Some(cut(message, STORED_MESSAGE_CHARACTERS).to_owned());
+        self
+    }
+}
+
+impl Words<'_> {
+    /// A failure answered by the chain itself, Pattern A.
+    fn failure(&self, outcome: RowOutcome, code: &str, message: &str, details: Map<String, Value>) -> Ending {
+        let message = self.redactor.redact(message);
+        let message = cut(&message, HANDLER_MESSAGE_CHARACTERS);
+        Ending::with_envelope(outcome, &err_envelope(code, message, details), true).named(code, message)
+    }
+
+    /// What stages 1 to 3 decided; `None` while the verdict is open.
+    pub fn refused(&self, tool: Option<&ToolSpec>, name: &str, verdict: &Verdict) -> Option<Ending> {
+        let tool_name = tool.map_or(name, |tool| tool.name);
+        Some(match verdict {
+            Verdict::Open => return None,
+            Verdict::Unknown => self.unknown_tool(name),
+            Verdict::Denied(denial) => {
+                self.failure(RowOutcome::Denied, denial.code, &denial.message, denial.details.clone())
+            }
+            Verdict::Invalid(issues) => {
+                let mut details = Map::new();
+                let listed = issues.iter().map(crate::validate::Issue::to_value).collect();
+                details.insert("issues".to_owned(), Value::Array(listed));
+                let message = invalid_params_message(tool_name, issues);
+                self.failure(RowOutcome::Invalid, self.codes.invalid_params, &message, details)
+            }
+            Verdict::AuditFailed(reason) => self.failure(
+                RowOutcome::Error,
+                self.codes.audit_enter_failed,
+                &format!("audit enter failed: {reason}"),
+                Map::new(),
+            ),
+        })
+    }
+
+    fn unknown_tool(&self, name: &str) -> Ending {
+        let message = format!("Unknown tool: {}", self.redactor.redact(name));
+        let data = json!({ "ok": false, "error": { "code": self.codes.unknown_tool, "message": message } });
+        Ending {
+            answer: Some(Answer::UnknownTool { message: message.clone(), data: data.to_string() }),
+            result_hash: Some(envelope_hash(&data)),
+            ..Ending::with_envelope(RowOutcome::Denied, &Value::Null, true)
+                .named(self.codes.unknown_tool, &message)
+        }
+    }
+
+    /// What the handler came to.
+    pub fn dispatched(&self, tool: &ToolSpec, dispatched: Dispatched) -> Ending {
+        match dispatched {
+            Dispatched::Value(value) => {
+                let envelope = ok_envelope(value);
+                let mut ending = Ending::with_envelope(RowOutcome::Ok, &envelope, false);
+                ending.result = take_data(envelope);
+                ending
+            }
+            Dispatched::Domain { code, message, fields, .. } if tool.pattern == Pattern::B => {
+                let message = self.redactor.redact(&message).into_owned();
+                let envelope = domain_error_envelope(code, &message, fields);
+                let mut ending = Ending::with_envelope(RowOutcome::DomainError, &envelope, false);
+                ending.result = take_data(envelope);
+                ending.named(code, &message)
+            }
+            Dispatched::Domain { code, message, prefixed, .. } => {
+                let message = if prefixed { format!("{code}: {message}") } else { message };
+                self.handler_error(&message)
+            }
+            Dispatched::Fault(Fault::Storage(reason)) => {
+                self.handler_error(&format!("{}: {reason}", self.codes.storage_failure))
+            }
+            Dispatched::Fault(Fault::Other(message)) => self.handler_error(&message),
+        }
+    }
+
+    /// `HANDLER_ERROR` with the text as it is.
+    pub fn handler_error(&self, message: &str) -> Ending {
+        self.failure(RowOutcome::Error, self.codes.handler_error, message, Map::new())
+    }
+
+    /// Effects and exit row could not be stored together (design §3). The client sees a handler error, the
+    /// row is closed later under the more precise code.
+    pub fn commit_failed(&self, reason: &str) -> Ending {
+        let message = format!("{}: {reason}", self.codes.store_commit_failed);
+        self.handler_error(&message).named(self.codes.store_commit_failed, &message)
+    }
+
+    /// A network call cancelled in flight.
+    pub fn cancelled(&self) -> Ending {
+        let mut ending =
+            self.handler_error("cancelled").named(self.codes.cancelled, "cancelled by the client");
+        ending.answer = None;
+        ending.outcome = RowOutcome::Aborted;
+        ending.result_hash = None;
+        ending
+    }
+}
+
+fn envelope_hash(envelope: &Value) -> String {
+    match canonical_json(envelope, NumberRule::Wire) {
+        Ok(text) => sha256_hex(text.as_bytes()),
+        // Only nesting beyond the encoder's limit ends here; the text that is sent still has a hash.
+        Err(_) => sha256_hex(envelope.to_string().as_bytes()),
+    }
+}
+
+fn take_data(envelope: Value) -> Option<Value> {
+    match envelope {
+        Value::Object(mut members) => members.swap_remove("data"),
+        _ => None,
+    }
+}
+
+/// The first `most` characters.
+fn cut(text: &str, most: usize) -> &str {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => &text[..end],
+        None => text,
+    }
+}

@@ -1,0 +1,31 @@
+//! The envelopes a client receives (alpha §2.1).
+
+use serde_json::{Map, Value, json};
+
+/// `{"ok": true, "data": …}`.
+pub fn ok_envelope(data: Value) -> Value {
+    let mut envelope = Map::with_capacity(2);
+    envelope.insert("ok".to_owned(), Value::Bool(true));
+    envelope.insert("data".to_owned(), data);
+    Value::Object(envelope)
+}
+
+/// Pattern A: `{"ok": false, "error": {code, message, details?}}`; empty details are left out.
+pub fn err_envelope(code: &str, message: &str, details: Map<String, Value>) -> Value {
+    let mut error = Map::with_capacity(3);
+    error.insert("code".to_owned(), Value::String(code.to_owned()));
+    error.insert("message".to_owned(), Value::String(message.to_owned()));
+    if !details.is_empty() {
+        error.insert("details".to_owned(), Value::Object(details));
+    }
+    json!({ "ok": false, "error": error })
+}
+
+/// Pattern B: the error inside the success envelope, with its extra fields after code and message.
+pub fn domain_error_envelope(code: &str, message: &str, fields: Map<String, Value>) -> Value {
+    let mut error = Map::with_capacity(2 + fields.len());
+    error.insert("code".to_owned(), Value::String(code.to_owned()));
+    error.insert("message".to_owned(), Value::String(message.to_owned()));
+    error.extend(fields);
+    ok_envelope(json!({ "ok": false, "error": error }))
+}

@@ -1,0 +1,294 @@
+//! The five-stage call chain (alpha §3, design §3).
+//!
+//! In the order in which a call meets them: [`call`] what comes in, [`admission`] and [`check`] stages 1
+//! and 2, [`row`] and [`audit`] stage 3, [`ending`] what stage 4 came to, [`batch`] and [`single`] the two
+//! ways through stages 3 to 5, [`network`] and [`scan`] the calls that run beside the loop.
+
+pub mod admission;
+pub mod audit;
+mod batch;
+pub mod call;
+mod check;
+mod dispatch;
+pub mod ending;
+pub mod envelope;
+pub mod log;
+pub mod network;
+pub mod redact;
+pub mod registry;
+mod row;
+pub mod scan;
+mod single;
+pub mod store;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use audit::{AuditSink, EnterEvent};
+use call::{Call, Outlet};
+use ending::Ending;
+use log::{Level, Log};
+use redact::Redactor;
+use registry::Registry;
+use row::Row;
+use serde_json::Value;
+use store::{Access, Store};
+
+use crate::handler::{CallStatus, Dispatch};
+use crate::kernel::{Clock, Ids};
+use crate::spec::CatalogueSpec;
+
+pub use scan::Interrupt;
+
+/// The longest an exit transaction stays open while further calls of its batch wait (alpha §5.7).
+pub const LONGEST_EXIT_TRANSACTION_MS: f64 = 100.0;
+/// How many calls the first phase may answer before its buffer is flushed (alpha §5.2).
+pub const BUFFERED_CALLS: usize = 256;
+/// How many characters of a called name the audit row keeps (alpha §11).
+pub const AUDITED_NAME_CHARACTERS: usize = 128;
+/// How many characters of a handler's message reach the client (alpha §2.3).
+pub const HANDLER_MESSAGE_CHARACTERS: usize = 8192;
+/// How many characters of a message the audit row keeps (alpha §5.3).
+pub const STORED_MESSAGE_CHARACTERS: usize = 500;
+
+/// Where audit events go.
+pub enum Audit {
+    /// Kept until the store is open; then [`Chain::open`] writes them in order.
+    Buffer,
+    /// Rows in the store, inside its transactions.
+    Store {
+        /// The word `server_health` shows for it.
+        kind: &'static str,
+    },
+    /// A sink outside the store: calls go through one by one.
+    Sink(Box<dyn AuditSink>),
+}
+
+/// What the chain takes from outside, so that a test can replay any run.
+pub struct Kernel {
+    /// Time.
+    pub clock: Arc<dyn Clock>,
+    /// Correlation ids.
+    pub ids: Box<dyn Ids>,
+    /// Where log lines go.
+    pub log: Arc<dyn Log>,
+    /// The texts that must never leave the process.
+    pub redactor: Redactor,
+}
+
+/// A call whose exit record is not stored yet.
+struct Unclosed {
+    row: Row,
+    ending: Ending,
+    /// A network tool's reply has gone out already; its row must be closed before anything else runs.
+    must_close: bool,
+}
+
+/// The chain: everything between a decoded call and its reply.
+pub struct Chain<S: Store, D> {
+    spec: &'static CatalogueSpec,
+    registry: Registry,
+    /// The store behind the handlers.
+    pub store: S,
+    /// The way to the handlers.
+    pub dispatch: D,
+    audit: Audit,
+    access: Access,
+    kernel: Kernel,
+    admission: Vec<Box<dyn admission::Admission>>,
+    buffered: Vec<Unclosed>,
+    unclosed: VecDeque<Unclosed>,
+    exit_failures: u64,
+    ready: bool,
+    queue_depth: usize,
+    fatal: Option<String>,
+}
+
+impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
+    /// A chain whose gate is still closed.
+    pub fn new(registry: Registry, store: S, dispatch: D, audit: Audit, kernel: Kernel) -> Self {
+        Self {
+            spec: registry.catalogue(),
+            registry,
+            store,
+            dispatch,
+            audit,
+            access: Access::Write,
+            kernel,
+            admission: Vec::new(),
+            buffered: Vec::new(),
+            unclosed: VecDeque::new(),
+            exit_failures: 0,
+            ready: false,
+            queue_depth: 0,
+            fatal: None,
+        }
+    }
+
+    /// Adds a check to stage 1.
+    pub fn add_admission(&mut self, check: Box<dyn admission::Admission>) {
+        self.admission.push(check);
+    }
+
+    /// Handlers only read: their transactions take no write lock.
+    pub fn set_access(&mut self, access: Access) {
+        self.access = access;
+    }
+
+    /// The tools and their names.
+    pub fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    /// The clock, ids, log and redactor.
+    pub fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// Whether the gate is open.
+    pub fn is_ready(&self) -> bool {
+        self.ready
+    }
+
+    /// Why the process must end: a sync failed, and what it covered may not be durable.
+    pub fn fatal(&self) -> Option<&str> {
+        self.fatal.as_deref()
+    }
+
+    /// How many calls wait outside; shown by the context's [`CallStatus`].
+    pub fn set_queue_depth(&mut self, depth: usize) {
+        self.queue_depth = depth;
+    }
+
+    /// Whether a further call may be answered before the gate opens.
+    pub fn may_answer_early(&self) -> bool {
+        !matches!(self.audit, Audit::Buffer) || self.buffered.len() < BUFFERED_CALLS
+    }
+
+    /// Opens the gate: takes the store that the second phase has made ready, and writes the calls
+    /// answered so far into it.
+    ///
+    /// # Errors
+    /// The buffered rows could not be written; the gate stays closed.
+    pub fn open(&mut self, store: S, kind: &'static str) -> Result<(), store::StoreFault> {
+        self.store = store;
+        if matches!(self.audit, Audit::Buffer) {
+            let written = self.flush_buffer();
+            self.store.leave_queue();
+            written?;
+            self.audit = Audit::Store { kind };
+        }
+        self.ready = true;
+        Ok(())
+    }
+
+    fn flush_buffer(&mut self) -> Result<(), store::StoreFault> {
+        if self.buffered.is_empty() {
+            return Ok(());
+        }
+        self.store.begin(Access::Write)?;
+        for record in &mut self.buffered {
+            let sequence_no = self.store.audit_enter(&record.row.enter_event(&Value::Null))?;
+            self.store.audit_exit(sequence_no, &record.ending.exit_event(&record.row))?;
+        }
+        self.store.commit()?;
+        self.buffered.clear();
+        Ok(())
+    }
+
+    /// One batch through the five stages, in arrival order. Network calls whose lock is free are
+    /// entered with it and come back as flights to be polled beside the loop.
+    pub async fn run(&mut self, calls: Vec<Call>, outlet: &mut dyn Outlet) -> Vec<network::Flight> {
+        let checked = calls.into_iter().map(|call| self.check(call)).collect();
+        match self.audit {
+            Audit::Store { .. } => self.run_batch(checked, outlet),
+            Audit::Buffer | Audit::Sink(_) => self.run_singly(checked, outlet).await,
+        }
+    }
+
+    /// The envelope for calls that waited for a second phase that failed, and its `isError`.
+    pub fn startup_failure(&self, reason: &str) -> (String, bool) {
+        let message = format!("{}: {reason}", self.spec.codes.startup_failed);
+        match self.words().handler_error(&message).answer {
+            Some(call::Answer::Tool { envelope, is_error }) => (envelope, is_error),
+            _ => (String::new(), true),
+        }
+    }
+
+    /// Closes what is still open; called once at shutdown, after the last call.
+    pub fn close_pending(&mut self) {
+        if self.unclosed.is_empty() || !matches!(self.audit, Audit::Store { .. }) {
+            return;
+        }
+        let closed = match self.store.begin(Access::Write) {
+            Ok(()) => self.close_unclosed().and_then(|count| self.store.commit().map(|()| count)),
+            Err(fault) => Err(fault),
+        };
+        match closed {
+            Ok(count) => drop(self.unclosed.drain(..count)),
+            Err(fault) => {
+                self.store.roll_back();
+                self.log(Level::Error, format_args!("[audit] pending exits could not be closed: {fault}"));
+            }
+        }
+        self.store.leave_queue();
+    }
+
+    fn status(&self, sequence_no: Option<i64>) -> CallStatus {
+        CallStatus {
+            sequence_no: match &self.audit {
+                Audit::Store { .. } => sequence_no,
+                Audit::Buffer => None,
+                Audit::Sink(sink) => sink.last_sequence_no(),
+            },
+            ready: self.ready,
+            audit_sink: match &self.audit {
+                Audit::Buffer => "buffer",
+                Audit::Store { kind } => kind,
+                Audit::Sink(sink) => sink.kind(),
+            },
+            exit_failures: self.exit_failures,
+            queue_depth: self.queue_depth,
+        }
+    }
+
+    fn log(&self, level: Level, message: std::fmt::Arguments<'_>) {
+        if self.kernel.log.enabled(level) {
+            self.kernel.log.write(level, &self.kernel.redactor.redact(&message.to_string()));
+        }
+    }
+
+    /// One line per ended call (alpha §5.6).
+    fn log_exit(&self, row: &Row, ending: &Ending) {
+        let level = if matches!(self.audit, Audit::Sink(_)) { Level::Info } else { Level::Debug };
+        if !self.kernel.log.enabled(level) {
+            return;
+        }
+        let number = match &self.audit {
+            Audit::Sink(sink) => sink.last_sequence_no(),
+            _ => row.sequence_no,
+        };
+        self.log(
+            level,
+            format_args!(
+                "[audit] seq={} tool={} outcome={} code={} duration_ms={} correlation={}",
+                number.map_or_else(|| "-".to_owned(), |n| n.to_string()),
+                row.tool,
+                ending.outcome.as_str(),
+                ending.error_code.as_deref().unwrap_or("-"),
+                ending.duration_ms,
+                row.correlation_id
+            ),
+        );
+    }
+
+    fn now_text(&self) -> String {
+        crate::kernel::rfc3339_ms(self.kernel.clock.wall_ms())
+    }
+
+    fn enter_event<'a>(entered: &'a row::Entered) -> EnterEvent<'a> {
+        entered.row.enter_event(entered.shown.as_ref().unwrap_or(&entered.arguments))
+    }
+}

@@ -1,0 +1,168 @@
+//! Network tools: they hold no store and run beside the loop, one at a time per tool (design §3, R4).
+
+use std::collections::{HashMap, VecDeque};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context as TaskContext, Poll};
+
+use serde_json::Value;
+
+use crate::chain::call::{Call, Outlet};
+use crate::chain::ending::Ending;
+use crate::chain::log::Level;
+use crate::chain::row::Entered;
+use crate::chain::store::{Access, Store};
+use crate::chain::{Audit, Chain};
+use crate::handler::{Dispatch, Dispatched, NetworkCall, guarded};
+
+/// A network call in flight. Dropping it aborts the attempt; [`Chain::land`] or [`Chain::cancel`] close
+/// its audit row.
+pub struct Flight {
+    call: Entered,
+    work: NetworkCall,
+}
+
+impl Flight {
+    /// JSON text of the request's id.
+    pub fn request_id(&self) -> &str {
+        &self.call.reply_to.id
+    }
+
+    /// The tool whose lock it holds.
+    pub fn tool(&self) -> &'static str {
+        self.call.tool.map_or("", |tool| tool.name)
+    }
+
+    /// Polls the handler; a panic ends the flight like a failure.
+    pub fn poll(&mut self, cx: &mut TaskContext<'_>) -> Poll<std::thread::Result<Dispatched>> {
+        match guarded(|| Pin::new(&mut self.work).poll(cx)) {
+            Ok(Poll::Ready(dispatched)) => Poll::Ready(Ok(dispatched)),
+            Ok(Poll::Pending) => Poll::Pending,
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
+    }
+}
+
+impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
+    /// Stage 4 of a network call begins.
+    pub(super) fn start_flight(&mut self, mut call: Entered) -> Flight {
+        let arguments = std::mem::replace(&mut call.arguments, Value::Null);
+        let (dispatch, index) = (&mut self.dispatch, call.index);
+        let work = match guarded(|| dispatch.network(index, arguments)) {
+            Ok(work) => work,
+            Err(panic) => Box::pin(async move { std::panic::resume_unwind(panic) }),
+        };
+        Flight { call, work }
+    }
+
+    /// Stage 5 of a network call: its exit row, in a transaction of its own, then the reply. The outside
+    /// effect has happened, so a row that cannot be written never changes the reply.
+    pub async fn land(
+        &mut self,
+        flight: Flight,
+        result: std::thread::Result<Dispatched>,
+        outlet: &mut dyn Outlet,
+    ) {
+        let ending = match flight.call.tool {
+            Some(tool) => {
+                let dispatched = self.settle(tool, result);
+                self.words().dispatched(tool, dispatched)
+            }
+            None => self.words().handler_error("the call has no tool"),
+        };
+        self.close_flight(flight.call, ending, outlet).await;
+    }
+
+    /// The client has cancelled the call: the attempt is dropped, the row closed, nothing answered.
+    pub async fn cancel(&mut self, flight: Flight, outlet: &mut dyn Outlet) {
+        let Flight { call, work } = flight;
+        drop(work);
+        let ending = self.words().cancelled();
+        self.close_flight(call, ending, outlet).await;
+    }
+
+    pub(super) async fn close_flight(&mut self, call: Entered, ending: Ending, outlet: &mut dyn Outlet) {
+        let ending = self.stamp(&call, ending);
+        if matches!(self.audit, Audit::Store { .. }) {
+            self.close_row(&call, &ending);
+        } else {
+            self.sink_exit(&call, &ending).await;
+        }
+        self.send(&mut vec![(call, ending)], outlet);
+    }
+
+    fn close_row(&mut self, call: &Entered, ending: &Ending) {
+        let Some(sequence_no) = call.row.sequence_no else { return };
+        let closed = self
+            .store
+            .begin(Access::Write)
+            .and_then(|()| self.store.audit_exit(sequence_no, &ending.exit_event(&call.row)))
+            .and_then(|()| self.store.commit());
+        if let Err(fault) = closed {
+            self.store.roll_back();
+            self.log(Level::Error, format_args!("[audit] exit of {} is pending: {fault}", call.row.tool));
+            self.note_unclosed(call, ending, true);
+        }
+        self.store.leave_queue();
+        self.sync();
+    }
+}
+
+/// The per-tool locks: calls that wait for one, in arrival order.
+#[derive(Debug, Default)]
+pub struct ToolLocks {
+    waiting: HashMap<&'static str, VecDeque<Call>>,
+    held: Vec<&'static str>,
+}
+
+impl ToolLocks {
+    /// Puts a call into its tool's queue.
+    pub fn enqueue(&mut self, tool: &'static str, call: Call) {
+        self.waiting.entry(tool).or_default().push_back(call);
+    }
+
+    /// Takes the next call of every tool whose lock is free, and holds the lock for it.
+    pub fn acquire(&mut self) -> Vec<Call> {
+        let mut starting = Vec::new();
+        for (tool, queue) in &mut self.waiting {
+            if !self.held.contains(tool) {
+                if let Some(call) = queue.pop_front() {
+                    self.held.push(tool);
+                    starting.push(call);
+                }
+            }
+        }
+        self.waiting.retain(|_, queue| !queue.is_empty());
+        starting
+    }
+
+    /// Lets go of a tool's lock.
+    pub fn release(&mut self, tool: &str) {
+        self.held.retain(|held| *held != tool);
+    }
+
+    /// How many calls wait.
+    pub fn waiting(&self) -> usize {
+        self.waiting.values().map(VecDeque::len).sum()
+    }
+
+    /// Whether nobody holds or awaits a tool's lock.
+    pub fn is_free(&self, tool: &str) -> bool {
+        !self.held.iter().any(|held| *held == tool) && !self.waiting.contains_key(tool)
+    }
+
+    /// Drops the waiting calls with that id; whether there was one.
+    pub fn remove(&mut self, request_id: &str) -> bool {
+        let before = self.waiting();
+        for queue in self.waiting.values_mut() {
+            queue.retain(|call| &*call.reply_to.id != request_id);
+        }
+        self.waiting.retain(|_, queue| !queue.is_empty());
+        self.waiting() != before
+    }
+
+    /// Takes every waiting call.
+    pub fn drain(&mut self) -> Vec<Call> {
+        self.waiting.drain().flat_map(|(_, queue)| queue).collect()
+    }
+}

@@ -1,0 +1,123 @@
+//! The tools by name, and what is checked when they are registered (alpha §4).
+
+use std::collections::HashMap;
+
+use crate::schema::Shape;
+use crate::spec::{CatalogueSpec, ToolSpec};
+
+/// The longest tool name.
+pub const TOOL_NAME_CHARACTERS: usize = 64;
+
+/// Why a tool was not registered. The registry is as it was.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RegistrationError {
+    /// The name does not match `^[a-z_][a-z0-9_]*$` or is too long.
+    #[error("invalid tool name: {0}")]
+    InvalidName(String),
+    /// The input's root is not an object.
+    #[error("inputSchema must be an object schema")]
+    NotAnObject,
+    /// The name is taken.
+    #[error("tool already registered: {0}")]
+    AlreadyRegistered(String),
+    /// The server has started.
+    #[error("cannot register tool after start: {0}")]
+    AfterStart(String),
+}
+
+/// Whether a name is one a tool may have.
+pub fn is_valid_tool_name(name: &str) -> bool {
+    let head = name.bytes().next().is_some_and(|b| b.is_ascii_lowercase() || b == b'_');
+    head && name.len() <= TOOL_NAME_CHARACTERS
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+}
+
+/// The registered tools, in registration order.
+#[derive(Debug)]
+pub struct Registry {
+    catalogue: &'static CatalogueSpec,
+    names: HashMap<&'static str, usize>,
+    tools: Vec<&'static ToolSpec>,
+    started: bool,
+}
+
+impl Registry {
+    /// A registry without tools.
+    pub fn empty(catalogue: &'static CatalogueSpec) -> Self {
+        Self { catalogue, names: HashMap::new(), tools: Vec::new(), started: false }
+    }
+
+    /// A registry with all of a catalogue's tools.
+    ///
+    /// # Errors
+    /// The first tool that breaks a rule.
+    pub fn of(catalogue: &'static CatalogueSpec) -> Result<Self, RegistrationError> {
+        let mut registry = Self::empty(catalogue);
+        registry.register_all(catalogue.tools)?;
+        Ok(registry)
+    }
+
+    /// Adds one tool.
+    ///
+    /// # Errors
+    /// The rule it breaks.
+    pub fn register(&mut self, tool: &'static ToolSpec) -> Result<(), RegistrationError> {
+        if self.started {
+            return Err(RegistrationError::AfterStart(tool.name.to_owned()));
+        }
+        if !is_valid_tool_name(tool.name) {
+            return Err(RegistrationError::InvalidName(tool.name.to_owned()));
+        }
+        if !matches!(tool.input.shape, Shape::Object(_)) {
+            return Err(RegistrationError::NotAnObject);
+        }
+        if self.names.contains_key(tool.name) {
+            return Err(RegistrationError::AlreadyRegistered(tool.name.to_owned()));
+        }
+        self.names.insert(tool.name, self.tools.len());
+        self.tools.push(tool);
+        Ok(())
+    }
+
+    /// Adds a group of tools, all or none.
+    ///
+    /// # Errors
+    /// The first tool that breaks a rule; none of the group is registered then.
+    pub fn register_all(&mut self, tools: &'static [ToolSpec]) -> Result<(), RegistrationError> {
+        let before = self.tools.len();
+        for tool in tools {
+            if let Err(error) = self.register(tool) {
+                for gone in self.tools.drain(before..) {
+                    self.names.remove(gone.name);
+                }
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+
+    /// No tool can be registered from now on.
+    pub fn start(&mut self) {
+        self.started = true;
+    }
+
+    /// A tool's index by name.
+    pub fn lookup(&self, name: &str) -> Option<usize> {
+        self.names.get(name).copied()
+    }
+
+    /// A tool by index.
+    pub fn get(&self, index: usize) -> Option<&'static ToolSpec> {
+        self.tools.get(index).copied()
+    }
+
+    /// All tools in registration order.
+    pub fn tools(&self) -> &[&'static ToolSpec] {
+        &self.tools
+    }
+
+    /// The catalogue the tools come from.
+    pub fn catalogue(&self) -> &'static CatalogueSpec {
+        self.catalogue
+    }
+}

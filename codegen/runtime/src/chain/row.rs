@@ -1,0 +1,105 @@
+//! What a call's audit row holds from stage 3 on.
+
+use serde_json::Value;
+
+use crate::chain::audit::EnterEvent;
+use crate::chain::call::{Call, ReplyTo};
+use crate::chain::check::{Checked, Verdict};
+use crate::chain::{AUDITED_NAME_CHARACTERS, Chain};
+use crate::handler::Dispatch;
+use crate::json::{NumberRule, canonical_json, sha256_hex};
+use crate::spec::ToolSpec;
+
+use super::store::Store;
+
+/// The enter half of an audit row.
+#[derive(Debug, Clone)]
+pub(crate) struct Row {
+    /// The store's number, once the row is there.
+    pub sequence_no: Option<i64>,
+    pub tool: String,
+    pub correlation_id: String,
+    pub request_id: Box<str>,
+    pub args_hash: String,
+    pub trace_context: Option<String>,
+    /// Monotonic milliseconds at enter.
+    pub timestamp: f64,
+    pub entered_at: String,
+}
+
+impl Row {
+    pub fn enter_event<'a>(&'a self, args: &'a Value) -> EnterEvent<'a> {
+        EnterEvent {
+            tool: &self.tool,
+            args,
+            timestamp: self.timestamp,
+            correlation_id: &self.correlation_id,
+            request_id: Some(&self.request_id),
+            args_hash: &self.args_hash,
+            trace_context: self.trace_context.as_deref(),
+            entered_at: &self.entered_at,
+        }
+    }
+}
+
+/// A call that has reached stage 3.
+#[derive(Debug)]
+pub(crate) struct Entered {
+    pub reply_to: ReplyTo,
+    pub tool: Option<&'static ToolSpec>,
+    pub index: usize,
+    pub verdict: Verdict,
+    /// Typed arguments when the verdict is open, the raw ones otherwise.
+    pub arguments: Value,
+    /// The arguments with `sensitive` values replaced, where there are any.
+    pub shown: Option<Value>,
+    pub row: Row,
+}
+
+impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
+    /// Gives the call its correlation id and reads the clocks.
+    pub(super) fn enter_row(&mut self, checked: Checked) -> Entered {
+        let Checked { call, index, tool, verdict, args_hash } = checked;
+        let Call { reply_to, name, arguments, trace_context, .. } = call;
+        let shown = tool.and_then(|tool| redacted_arguments(tool, &arguments));
+        let trace_context = trace_context.map(|text| self.kernel.redactor.redact(&text).into_owned());
+        let row = Row {
+            sequence_no: None,
+            tool: match name.char_indices().nth(AUDITED_NAME_CHARACTERS) {
+                Some((end, _)) => name[..end].to_owned(),
+                None => name,
+            },
+            correlation_id: self.kernel.ids.v4(),
+            request_id: reply_to.id.clone(),
+            args_hash,
+            trace_context,
+            timestamp: self.kernel.clock.monotonic_ms(),
+            entered_at: self.now_text(),
+        };
+        Entered { reply_to, tool, index, verdict, arguments, shown, row }
+    }
+}
+
+/// A copy of the arguments without the values the catalogue calls sensitive; `None` if there are none.
+fn redacted_arguments(tool: &ToolSpec, arguments: &Value) -> Option<Value> {
+    let given = arguments.as_object()?;
+    if !tool.sensitive.iter().any(|name| given.contains_key(*name)) {
+        return None;
+    }
+    let mut copy = given.clone();
+    for name in tool.sensitive {
+        if let Some(value) = copy.get_mut(*name) {
+            *value = Value::String(super::redact::REDACTED.to_owned());
+        }
+    }
+    Some(Value::Object(copy))
+}
+
+/// SHA-256 of the canonical arguments (alpha §5.5). Integers of any size are kept exactly, so the encoder
+/// only refuses what the decoder has refused before it: nesting beyond its limit.
+pub(super) fn args_hash(arguments: &Value) -> String {
+    match canonical_json(arguments, NumberRule::Wire) {
+        Ok(text) => sha256_hex(text.as_bytes()),
+        Err(_) => sha256_hex(arguments.to_string().as_bytes()),
+    }
+}

@@ -1,0 +1,95 @@
+//! What the chain asks of a store. The SQLite one is the server's; [`crate::memory::MemoryStore`]
+//! stands beside it for servers that keep nothing.
+
+use crate::chain::audit::{EnterEvent, ExitEvent};
+use crate::handler::Context;
+
+/// A store failed; the text carries no SQL and no path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct StoreFault(pub String);
+
+/// What a transaction is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    /// Reads and writes.
+    Write,
+    /// Reads only.
+    Read,
+}
+
+/// Transactions, savepoints and durability behind the five stages (design §3).
+///
+/// The chain is the only caller. Order of calls in a batch: `begin`, then for each call `savepoint`,
+/// the handler, `release` or `roll_back`, then `commit`, and `sync` once after the last commit.
+pub trait Store {
+    /// What handlers get.
+    type Cx: Context;
+
+    /// The context of the call that runs now.
+    fn cx(&mut self) -> &mut Self::Cx;
+
+    /// Opens a transaction. For [`Access::Write`] this waits in the write queue first.
+    ///
+    /// # Errors
+    /// The transaction could not be opened; none is open then.
+    fn begin(&mut self, access: Access) -> Result<(), StoreFault>;
+
+    /// Commits.
+    ///
+    /// # Errors
+    /// Nothing of the transaction is stored; none is open then.
+    fn commit(&mut self) -> Result<(), StoreFault>;
+
+    /// Undoes the whole transaction, if there is one. Never fails: what cannot be rolled back is
+    /// undone by recovery.
+    fn roll_back(&mut self);
+
+    /// Whether the transaction is still there. An engine may drop it by itself (full disk, I/O error).
+    fn in_transaction(&self) -> bool;
+
+    /// Leaves the write queue, if this store is in it.
+    fn leave_queue(&mut self);
+
+    /// Opens a call's savepoint.
+    ///
+    /// # Errors
+    /// None was opened.
+    fn savepoint(&mut self) -> Result<(), StoreFault>;
+
+    /// Keeps what was done since the savepoint.
+    ///
+    /// # Errors
+    /// The savepoint could not be released.
+    fn release(&mut self) -> Result<(), StoreFault>;
+
+    /// Undoes what was done since the savepoint; the savepoint stays open.
+    ///
+    /// # Errors
+    /// The savepoint is gone.
+    fn roll_back_to_savepoint(&mut self) -> Result<(), StoreFault>;
+
+    /// Makes every commit so far durable. Called after the queue was left.
+    ///
+    /// # Errors
+    /// Fatal: the chain answers and the process ends, a sync is never retried.
+    fn sync(&mut self) -> Result<(), StoreFault>;
+
+    /// Writes a call's enter row inside the open transaction; the row's sequence number.
+    ///
+    /// # Errors
+    /// The row is not there.
+    fn audit_enter(&mut self, event: &EnterEvent<'_>) -> Result<i64, StoreFault>;
+
+    /// Closes the row inside the open transaction.
+    ///
+    /// # Errors
+    /// The row is as it was.
+    fn audit_exit(&mut self, sequence_no: i64, event: &ExitEvent<'_>) -> Result<(), StoreFault>;
+
+    /// A context for a scan tool's helper thread, on a read transaction of its own.
+    ///
+    /// # Errors
+    /// There is no store, or the second connection could not be opened.
+    fn scan_cx(&mut self) -> Result<<Self::Cx as Context>::Scan, StoreFault>;
+}

@@ -1,0 +1,185 @@
+//! The contract between generated code and the people who write handlers.
+
+use std::future::Future;
+use std::pin::Pin;
+
+use serde_json::{Map, Value};
+
+use crate::chain::scan::Interrupt;
+
+/// What a handler returns: its typed output, or a [`Failure`].
+pub type Outcome<T, E> = Result<T, Failure<E>>;
+
+/// The future of a network tool's handler. It needs no `Send`: it runs on the loop's thread.
+pub type NetworkOutcome<T, E> = Pin<Box<dyn Future<Output = Outcome<T, E>>>>;
+
+/// Why a handler did not produce its output.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Failure<E> {
+    /// One of the errors the catalogue declares for the tool.
+    Domain(E),
+    /// Something the catalogue does not know: storage, or a defect. Always answered as Pattern A.
+    Fault(Fault),
+}
+
+/// A failure outside the tool's own vocabulary.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// The store failed. Carries the engine's text, without SQL or paths.
+    #[error("{0}")]
+    Storage(String),
+    /// Anything else; the text reaches the client as it is.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl<E> From<Fault> for Failure<E> {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl<E: ToolError> From<E> for Failure<E> {
+    fn from(error: E) -> Self {
+        Self::Domain(error)
+    }
+}
+
+/// A generated error enum: one variant for each code the catalogue declares for the tool.
+pub trait ToolError {
+    /// The declared code.
+    fn code(&self) -> &'static str;
+    /// The declared message form, filled in.
+    fn message(&self) -> String;
+    /// The declared extra fields, in declared order.
+    fn fields(&self) -> Map<String, Value>;
+    /// Whether a Pattern A message starts with `CODE: `.
+    fn prefixed(&self) -> bool;
+}
+
+/// What the handlers of one server work with: the store's handle, clock, ids and configuration.
+pub trait Context {
+    /// The read-only context that `scan` tools get in their helper thread.
+    type Scan: Send + 'static;
+
+    /// A call is about to be dispatched.
+    fn begin_call(&mut self, call: CallStatus);
+}
+
+/// What the chain tells the context about the call that is about to run, and about itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallStatus {
+    /// The call's number in the audit log, where the sink counts.
+    pub sequence_no: Option<i64>,
+    /// Whether the gate is open.
+    pub ready: bool,
+    /// The sink's kind: `buffer`, `sqlite`, `memory`, `noop` or `custom`.
+    pub audit_sink: &'static str,
+    /// Calls since the start whose exit record could not be stored at first.
+    pub exit_failures: u64,
+    /// Calls that wait at the gate or for a network tool's lock.
+    pub queue_depth: usize,
+}
+
+/// The stages of the chain, in order (alpha §3).
+pub const STAGES: [&str; 5] = ["tool-lock", "schema-validate", "audit-enter", "dispatch", "audit-exit"];
+
+/// A handler's result after serialisation, before it becomes an envelope.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Dispatched {
+    /// The payload.
+    Value(Value),
+    /// A declared error.
+    Domain {
+        /// The declared code.
+        code: &'static str,
+        /// The message, without prefix.
+        message: String,
+        /// Whether a Pattern A message starts with `CODE: `.
+        prefixed: bool,
+        /// The extra fields.
+        fields: Map<String, Value>,
+    },
+    /// A failure outside the catalogue.
+    Fault(Fault),
+}
+
+impl Dispatched {
+    /// Serialises what a handler returned.
+    pub fn from_outcome<T: serde::Serialize, E: ToolError>(outcome: Outcome<T, E>) -> Self {
+        match outcome {
+            Ok(output) => match serde_json::to_value(&output) {
+                Ok(value) => Self::Value(value),
+                Err(_) => Self::Fault(Fault::Other("result is not serialisable".into())),
+            },
+            Err(Failure::Domain(error)) => Self::Domain {
+                code: error.code(),
+                message: error.message(),
+                prefixed: error.prefixed(),
+                fields: error.fields(),
+            },
+            Err(Failure::Fault(fault)) => Self::Fault(fault),
+        }
+    }
+}
+
+/// A scan tool's work, ready to be handed to a helper thread.
+pub type ScanCall<C> = Box<dyn FnOnce(&mut <C as Context>::Scan, &Interrupt) -> Dispatched + Send>;
+
+/// A network tool's work, ready to be polled beside the loop.
+pub type NetworkCall = Pin<Box<dyn Future<Output = Dispatched>>>;
+
+/// The way from a tool's index in the catalogue to its handler. Generated for every catalogue.
+pub trait Dispatch<C: Context> {
+    /// Runs a [`Kind::Store`](crate::spec::Kind) tool.
+    fn call(&mut self, cx: &mut C, tool: usize, arguments: &Value) -> Dispatched;
+    /// Prepares a [`Kind::Scan`](crate::spec::Kind) tool.
+    fn scan(&mut self, tool: usize, arguments: Value) -> ScanCall<C>;
+    /// Starts a [`Kind::Network`](crate::spec::Kind) tool.
+    fn network(&mut self, tool: usize, arguments: Value) -> NetworkCall;
+    /// The savepoint of the last call was rolled back, or a commit failed: drop whatever memory
+    /// stands beside rows.
+    fn rolled_back(&mut self) {}
+}
+
+/// Decodes validated arguments into a generated input type. Stage 2 has checked them, so a failure
+/// is a defect of the generator; it is answered, not panicked over.
+///
+/// # Errors
+/// The decoder's text as [`Fault::Other`].
+pub fn decode<T: serde::de::DeserializeOwned>(arguments: &Value) -> Result<T, Fault> {
+    T::deserialize(arguments)
+        .map_err(|error| Fault::Other(format!("validated arguments do not fit the input type: {error}")))
+}
+
+/// For optional-nullable fields: absent is `None`, `null` is `Some(None)`.
+pub mod nullable {
+    use serde::{Deserialize, Deserializer};
+
+    /// Used by generated types with `#[serde(default, deserialize_with = …)]`.
+    ///
+    /// # Errors
+    /// The inner type's.
+    pub fn deserialize<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Option<T>>, D::Error> {
+        Option::deserialize(deserializer).map(Some)
+    }
+}
+
+thread_local! {
+    static IN_HANDLER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Whether this thread is inside a handler, whose panics the chain catches and answers. For panic hooks.
+pub fn in_handler() -> bool {
+    IN_HANDLER.get()
+}
+
+/// Runs a handler; a panic comes back as an error.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> std::thread::Result<T> {
+    let before = IN_HANDLER.replace(true);
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));
+    IN_HANDLER.set(before);
+    result
+}

@@ -1,0 +1,38 @@
+//! Strings as JSON literals: the escapes of RFC 8785 §3.2.2.2 (zeta §4.3.2), which are also the
+//! shortest ones.
+
+/// Appends `text` as a JSON string, quotes included.
+pub fn push_string(out: &mut String, text: &str) {
+    out.reserve(text.len() + 2);
+    out.push('"');
+    push_escaped(out, text);
+    out.push('"');
+}
+
+/// Appends `text` with the escapes of a JSON string, without quotes.
+pub fn push_escaped(out: &mut String, text: &str) {
+    let mut copied = 0;
+    for (index, byte) in text.bytes().enumerate() {
+        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
+            continue;
+        }
+        // Everything that needs an escape is one ASCII byte, so both ends are character boundaries.
+        out.push_str(&text[copied..index]);
+        copied = index + 1;
+        match byte {
+            b'"' => out.push_str("\\\""),
+            b'\\' => out.push_str("\\\\"),
+            0x08 => out.push_str("\\b"),
+            0x09 => out.push_str("\\t"),
+            0x0a => out.push_str("\\n"),
+            0x0c => out.push_str("\\f"),
+            0x0d => out.push_str("\\r"),
+            _ => {
+                out.push_str("\\u00");
+                out.push(if byte < 0x10 { '0' } else { '1' });
+                out.push(char::from(b"0123456789abcdef"[usize::from(byte & 0x0f)]));
+            }
+        }
+    }
+    out.push_str(&text[copied..]);
+}

@@ -1,0 +1,133 @@
+//! A store that keeps everything in memory: for servers without a database, for examples and tests.
+
+use std::collections::VecDeque;
+
+use crate::chain::audit::{EnterEvent, ExitEvent, MEMORY_SINK_ROWS, MemoryRow};
+use crate::chain::store::{Access, Store, StoreFault};
+use crate::handler::{CallStatus, Context};
+
+/// What handlers over a [`MemoryStore`] work with.
+#[derive(Debug, Clone)]
+pub struct MemoryCx<T> {
+    /// The server's data. What a failing call did to it is undone.
+    pub data: T,
+    status: Option<CallStatus>,
+}
+
+impl<T> MemoryCx<T> {
+    /// What the chain says of the running call; `None` before the first one.
+    pub fn status(&self) -> Option<CallStatus> {
+        self.status
+    }
+}
+
+impl<T: Clone + Send + 'static> Context for MemoryCx<T> {
+    type Scan = T;
+
+    fn begin_call(&mut self, call: CallStatus) {
+        self.status = Some(call);
+    }
+}
+
+/// Transactions and savepoints by copying `T`; audit rows like the table's, the last 10,000 of them.
+#[derive(Debug)]
+pub struct MemoryStore<T> {
+    cx: MemoryCx<T>,
+    before: Option<(T, VecDeque<MemoryRow>)>,
+    savepoint: Option<T>,
+    rows: VecDeque<MemoryRow>,
+    last: i64,
+}
+
+impl<T: Clone> MemoryStore<T> {
+    /// A store that starts with `data`.
+    pub fn new(data: T) -> Self {
+        Self {
+            cx: MemoryCx { data, status: None },
+            before: None,
+            savepoint: None,
+            rows: VecDeque::new(),
+            last: 0,
+        }
+    }
+
+    /// The audit rows, oldest first.
+    pub fn rows(&self) -> impl Iterator<Item = &MemoryRow> {
+        self.rows.iter()
+    }
+
+    /// The data.
+    pub fn data(&self) -> &T {
+        &self.cx.data
+    }
+}
+
+impl<T: Clone + Send + 'static> Store for MemoryStore<T> {
+    type Cx = MemoryCx<T>;
+
+    fn cx(&mut self) -> &mut Self::Cx {
+        &mut self.cx
+    }
+
+    fn begin(&mut self, _: Access) -> Result<(), StoreFault> {
+        self.before = Some((self.cx.data.clone(), self.rows.clone()));
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), StoreFault> {
+        self.before = None;
+        Ok(())
+    }
+
+    fn roll_back(&mut self) {
+        if let Some((data, rows)) = self.before.take() {
+            self.cx.data = data;
+            self.rows = rows;
+        }
+    }
+
+    fn in_transaction(&self) -> bool {
+        self.before.is_some()
+    }
+
+    fn leave_queue(&mut self) {}
+
+    fn savepoint(&mut self) -> Result<(), StoreFault> {
+        self.savepoint = Some(self.cx.data.clone());
+        Ok(())
+    }
+
+    fn release(&mut self) -> Result<(), StoreFault> {
+        self.savepoint = None;
+        Ok(())
+    }
+
+    fn roll_back_to_savepoint(&mut self) -> Result<(), StoreFault> {
+        let saved = self.savepoint.clone().ok_or_else(|| StoreFault("no savepoint is open".to_owned()))?;
+        self.cx.data = saved;
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), StoreFault> {
+        Ok(())
+    }
+
+    fn audit_enter(&mut self, event: &EnterEvent<'_>) -> Result<i64, StoreFault> {
+        self.last += 1;
+        if self.rows.len() == MEMORY_SINK_ROWS {
+            self.rows.pop_front();
+        }
+        self.rows.push_back(MemoryRow::entered(self.last, event));
+        Ok(self.last)
+    }
+
+    fn audit_exit(&mut self, sequence_no: i64, event: &ExitEvent<'_>) -> Result<(), StoreFault> {
+        let row = self.rows.iter_mut().rev().find(|row| row.sequence_no == sequence_no);
+        row.ok_or_else(|| StoreFault("the audit row is gone".to_owned()))?.close(event);
+        Ok(())
+    }
+
+    fn scan_cx(&mut self) -> Result<T, StoreFault> {
+        Ok(self.cx.data.clone())
+    }
+}

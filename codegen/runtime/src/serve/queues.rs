@@ -1,0 +1,85 @@
+//! Calls that have been read and cannot run yet (alpha §1.5), and how they are cut into batches.
+
+use std::collections::VecDeque;
+
+use crate::chain::call::Call;
+use crate::chain::network::ToolLocks;
+use crate::chain::registry::Registry;
+use crate::spec::Kind;
+
+/// How many calls may wait at the gate and for network locks together.
+pub const WAITING_CALLS: usize = 1024;
+/// The most calls of a batch.
+pub const BATCH_CALLS: usize = 64;
+/// The most bytes of a batch; one longer line is a batch of its own.
+pub const BATCH_BYTES: usize = 1024 * 1024;
+
+/// What is run next.
+pub(super) enum Batch {
+    /// Calls that share their two transactions; the tools whose locks were taken for it.
+    Calls { calls: Vec<Call>, acquired: Vec<&'static str> },
+    /// A long read, alone.
+    Scan(Call),
+}
+
+#[derive(Default)]
+pub(super) struct Queues {
+    /// Calls that wait for the second phase of the start.
+    pub gate: VecDeque<Call>,
+    /// Calls that can run.
+    pub ready: VecDeque<Call>,
+    /// Network calls and the locks of their tools.
+    pub locks: ToolLocks,
+    /// Ids of network calls in flight that are to be aborted.
+    pub cancelled: Vec<Box<str>>,
+}
+
+impl Queues {
+    pub fn waiting(&self) -> usize {
+        self.gate.len() + self.locks.waiting()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.gate.is_empty() && self.ready.is_empty() && self.locks.waiting() == 0
+    }
+
+    /// Takes the next batch: network calls whose lock is free, then calls in arrival order.
+    pub fn next_batch(&mut self, registry: &Registry) -> Option<Batch> {
+        let mut calls = self.locks.acquire();
+        let acquired =
+            calls.iter().filter_map(|call| Some(registry.get(registry.lookup(&call.name)?)?.name)).collect();
+        let mut bytes: usize = calls.iter().map(|call| call.bytes).sum();
+        while let Some(next) = self.ready.front() {
+            let scan = registry
+                .lookup(&next.name)
+                .and_then(|index| registry.get(index))
+                .is_some_and(|tool| tool.kind == Kind::Scan);
+            let full = calls.len() >= BATCH_CALLS || bytes + next.bytes > BATCH_BYTES;
+            if !calls.is_empty() && (scan || full) {
+                break;
+            }
+            bytes += next.bytes;
+            let Some(call) = self.ready.pop_front() else { break };
+            if scan {
+                return Some(Batch::Scan(call));
+            }
+            calls.push(call);
+        }
+        (!calls.is_empty()).then_some(Batch::Calls { calls, acquired })
+    }
+
+    /// Drops the waiting calls with that id; whether there was one.
+    pub fn remove(&mut self, request_id: &str) -> bool {
+        let before = self.gate.len() + self.ready.len();
+        self.gate.retain(|call| &*call.reply_to.id != request_id);
+        self.ready.retain(|call| &*call.reply_to.id != request_id);
+        self.locks.remove(request_id) || self.gate.len() + self.ready.len() != before
+    }
+
+    /// Takes every call that waits.
+    pub fn drain(&mut self) -> Vec<Call> {
+        let mut calls: Vec<Call> = self.gate.drain(..).chain(self.ready.drain(..)).collect();
+        calls.extend(self.locks.drain());
+        calls
+    }
+}

@@ -1,0 +1,94 @@
+//! What the generated registry says of a catalogue: static data, one [`ToolSpec`] a tool.
+
+use crate::schema::{CrossRule, Schema};
+
+/// How a tool's declared errors reach the client (alpha §2.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pattern {
+    /// `ok: false`, `isError: true`.
+    A,
+    /// `ok: true` outside, `data.ok: false` inside.
+    B,
+}
+
+/// Where a tool's handler runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Inline, inside the batch's transaction.
+    Store,
+    /// In a helper thread on a read transaction of its own (`scan: true`).
+    Scan,
+    /// Beside the loop, without any store (`network: true`).
+    Network,
+}
+
+/// One tool, as the catalogue states it.
+#[derive(Debug)]
+pub struct ToolSpec {
+    /// The name clients call.
+    pub name: &'static str,
+    /// The domain it belongs to.
+    pub domain: &'static str,
+    /// The pattern of its errors.
+    pub pattern: Pattern,
+    /// Where it runs.
+    pub kind: Kind,
+    /// It cannot work without writing.
+    pub mutates: bool,
+    /// It runs without a store: before the gate opens, and in modes that open none.
+    pub storeless: bool,
+    /// Top-level arguments that hold secrets; no sink ever sees them.
+    pub sensitive: &'static [&'static str],
+    /// The input table.
+    pub input: &'static Schema,
+    /// Rules across the input's fields.
+    pub rules: &'static [CrossRule],
+    /// The table of the payload (not of the envelope).
+    pub output: &'static Schema,
+    /// The codes it may answer with besides the chain's own.
+    pub codes: &'static [&'static str],
+    /// This tool's entry of `tools/list`, compact JSON.
+    pub listing: &'static str,
+}
+
+/// The codes and message prefixes that the chain itself emits, by role. The catalogue names them.
+#[derive(Debug, Clone, Copy)]
+pub struct ChainCodes {
+    /// Stage 2 refused the arguments.
+    pub invalid_params: &'static str,
+    /// The handler failed, or the store did.
+    pub handler_error: &'static str,
+    /// Stage 3 could not write the enter row.
+    pub audit_enter_failed: &'static str,
+    /// Stage 1: the mode does not admit the tool.
+    pub not_admitted: &'static str,
+    /// No such tool (inside `error.data` of the JSON-RPC error, and in the audit row).
+    pub unknown_tool: &'static str,
+    /// Audit row of a call whose process died.
+    pub process_aborted: &'static str,
+    /// Audit row of a network call cancelled in flight.
+    pub cancelled: &'static str,
+    /// Message prefix: a storage fault inside a handler.
+    pub storage_failure: &'static str,
+    /// Message prefix and row code: effects and exit row could not be committed.
+    pub store_commit_failed: &'static str,
+    /// Message prefix: the server's second phase failed while the call waited.
+    pub startup_failed: &'static str,
+}
+
+/// A whole catalogue.
+#[derive(Debug)]
+pub struct CatalogueSpec {
+    /// `serverInfo.name`.
+    pub name: &'static str,
+    /// `serverInfo.title`.
+    pub title: &'static str,
+    /// The catalogue's version.
+    pub version: &'static str,
+    /// `instructions` of `initialize` and `server/discover`.
+    pub instructions: &'static str,
+    /// The tools in listing order.
+    pub tools: &'static [ToolSpec],
+    /// The chain's codes.
+    pub codes: ChainCodes,
+}

@@ -1,0 +1,231 @@
+//! The walk over schema and value. It reads only; [`super::normalise`] follows when it has to.
+
+use serde_json::{Map, Value};
+
+use super::equality;
+use super::issue::{Issue, MAX_ISSUES};
+use super::path::{Place, parts};
+use crate::schema::{Additional, ArrayRule, Literal, ObjectRule, RecordRule, Schema, Shape};
+
+/// Collects issues, or only decides.
+pub(super) struct Checker {
+    issues: Vec<Issue>,
+    failed: bool,
+    untidy: bool,
+    collects: bool,
+}
+
+/// Where the walk stands. `None` is the root.
+pub(super) type At<'a> = Option<&'a Place<'a>>;
+
+impl Checker {
+    pub(super) fn collecting() -> Self {
+        Self { issues: Vec::new(), failed: false, untidy: false, collects: true }
+    }
+
+    pub(super) fn deciding() -> Self {
+        Self { collects: false, ..Self::collecting() }
+    }
+
+    pub(super) fn failed(&self) -> bool {
+        self.failed
+    }
+
+    /// The value is sound, but has defaults to be put in or integers written as fractions.
+    pub(super) fn untidy(&self) -> bool {
+        self.untidy
+    }
+
+    pub(super) fn mark_untidy(&mut self) {
+        self.untidy = true;
+    }
+
+    pub(super) fn into_issues(self) -> Vec<Issue> {
+        self.issues
+    }
+
+    /// Nothing more will be reported, so there is no use in looking further.
+    pub(super) fn full(&self) -> bool {
+        self.failed && (!self.collects || self.issues.len() >= MAX_ISSUES)
+    }
+
+    pub(super) fn collects(&self) -> bool {
+        self.collects
+    }
+
+    /// Reports an issue of `schema` itself. Its own message, if the catalogue gives one, replaces the
+    /// standard text.
+    pub(super) fn report(
+        &mut self,
+        schema: Option<&Schema>,
+        at: At<'_>,
+        code: &'static str,
+        build: impl FnOnce() -> (String, Vec<(&'static str, Value)>),
+    ) {
+        self.failed = true;
+        if !self.collects || self.issues.len() >= MAX_ISSUES {
+            return;
+        }
+        let (standard, extra) = build();
+        let message = schema.and_then(|schema| schema.message).map_or(standard, str::to_owned);
+        self.issues.push(Issue { code, path: parts(at), message, extra });
+    }
+
+    /// Checks one value against one schema.
+    pub(super) fn node(&mut self, schema: &Schema, value: &Value, at: At<'_>) {
+        if schema.nullable && value.is_null() {
+            return;
+        }
+        match (&schema.shape, value) {
+            (Shape::Any, _) | (Shape::Null, Value::Null) | (Shape::Boolean, Value::Bool(_)) => {}
+            (Shape::Enum(literals), value) => self.literal(schema, literals, value, at),
+            (Shape::Union(rule), value) => self.union(schema, rule, value, at),
+            (Shape::Integer(rule), Value::Number(number)) => self.integer(schema, rule, number, at),
+            (Shape::Number(rule), Value::Number(number)) => self.number(schema, rule, number, at),
+            (Shape::String(rule), Value::String(text)) => self.string(schema, rule, text, at),
+            (Shape::Array(rule), Value::Array(items)) => self.array(schema, rule, items, at),
+            (Shape::Object(rule), Value::Object(members)) => self.object(schema, rule, members, at),
+            (Shape::Record(rule), Value::Object(members)) => self.record(schema, rule, members, at),
+            (_, value) => self.wrong_type(schema, received(value), at),
+        }
+    }
+
+    /// A required value is not there.
+    pub(super) fn missing(&mut self, schema: &Schema, at: At<'_>) {
+        match &schema.shape {
+            Shape::Enum(literals) => self.outside(schema, literals, at),
+            Shape::Union(rule) => self.union_missing(schema, rule, at),
+            _ => self.wrong_type(schema, "undefined", at),
+        }
+    }
+
+    fn wrong_type(&mut self, schema: &Schema, received: &str, at: At<'_>) {
+        let expected = expected(&schema.shape);
+        self.report(Some(schema), at, "invalid_type", || {
+            let message = format!("Invalid input: expected {expected}, received {received}");
+            (message, vec![("expected", expected.into())])
+        });
+    }
+
+    fn literal(&mut self, schema: &Schema, literals: &[Literal], value: &Value, at: At<'_>) {
+        match literals.iter().find(|literal| equality::is_literal(value, literal)) {
+            Some(Literal::Integer(_)) if value.is_f64() => self.untidy = true,
+            Some(_) => {}
+            None => self.outside(schema, literals, at),
+        }
+    }
+
+    fn outside(&mut self, schema: &Schema, literals: &[Literal], at: At<'_>) {
+        self.report(Some(schema), at, "invalid_value", || {
+            let options = literals.iter().map(printed).collect::<Vec<_>>().join("|");
+            let message = match literals {
+                [_] => format!("Invalid input: expected {options}"),
+                _ => format!("Invalid option: expected one of {options}"),
+            };
+            (message, vec![("values", literals.iter().map(literal_value).collect())])
+        });
+    }
+
+    fn array(&mut self, schema: &Schema, rule: &ArrayRule, items: &[Value], at: At<'_>) {
+        for (index, item) in items.iter().enumerate() {
+            if self.full() {
+                return;
+            }
+            self.node(&rule.items, item, Some(&Place::index(at, index)));
+        }
+        self.size(schema, "array", "items", (rule.min, rule.max), items.len(), at);
+        if rule.unique && !equality::all_distinct(items) {
+            self.report(Some(schema), at, "custom", || ("Items must be unique".to_owned(), Vec::new()));
+        }
+    }
+
+    fn object(&mut self, schema: &Schema, rule: &ObjectRule, members: &Map<String, Value>, at: At<'_>) {
+        let mut known = 0;
+        for property in rule.properties {
+            if self.full() {
+                return;
+            }
+            match members.get(property.name) {
+                Some(value) => {
+                    known += 1;
+                    self.node(&property.schema, value, Some(&Place::key(at, property.name)));
+                }
+                None if property.default.is_some() => self.untidy = true,
+                None if property.required => {
+                    self.missing(&property.schema, Some(&Place::key(at, property.name)));
+                }
+                None => {}
+            }
+        }
+        if known < members.len() && matches!(rule.additional, Additional::Closed) {
+            self.unrecognised(schema, rule, members, at);
+        }
+    }
+
+    fn unrecognised(&mut self, schema: &Schema, rule: &ObjectRule, members: &Map<String, Value>, at: At<'_>) {
+        self.report(Some(schema), at, "unrecognized_keys", || {
+            let declared = |key: &str| rule.properties.iter().any(|property| property.name == key);
+            let keys: Vec<&str> = members.keys().map(String::as_str).filter(|key| !declared(key)).collect();
+            let quoted = keys.iter().map(|key| format!("\"{key}\"")).collect::<Vec<_>>().join(", ");
+            let plural = if keys.len() == 1 { "" } else { "s" };
+            (format!("Unrecognized key{plural}: {quoted}"), vec![("keys", keys.into())])
+        });
+    }
+
+    fn record(&mut self, schema: &Schema, rule: &RecordRule, members: &Map<String, Value>, at: At<'_>) {
+        for (key, value) in members {
+            if self.full() {
+                return;
+            }
+            let place = Place::key(at, key);
+            if let Some(keys) = &rule.keys {
+                self.record_key(schema, keys, key, Some(&place));
+            }
+            self.node(&rule.values, value, Some(&place));
+        }
+        self.size(schema, "object", "properties", (rule.min, rule.max), members.len(), at);
+    }
+}
+
+/// The name Zod gives to what a shape wants.
+fn expected(shape: &Shape) -> &'static str {
+    match shape {
+        Shape::Any | Shape::Enum(_) | Shape::Union(_) => "nonoptional",
+        Shape::Null => "null",
+        Shape::Boolean => "boolean",
+        Shape::Integer(_) | Shape::Number(_) => "number",
+        Shape::String(_) => "string",
+        Shape::Array(_) => "array",
+        Shape::Object(_) => "object",
+        Shape::Record(_) => "record",
+    }
+}
+
+fn received(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+fn printed(literal: &Literal) -> String {
+    match literal {
+        Literal::Null => "null".into(),
+        Literal::Boolean(value) => value.to_string(),
+        Literal::Integer(value) => value.to_string(),
+        Literal::String(value) => format!("\"{value}\""),
+    }
+}
+
+fn literal_value(literal: &Literal) -> Value {
+    match *literal {
+        Literal::Null => Value::Null,
+        Literal::Boolean(value) => value.into(),
+        Literal::Integer(value) => value.into(),
+        Literal::String(value) => value.into(),
+    }
+}

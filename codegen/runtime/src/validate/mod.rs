@@ -1,0 +1,48 @@
+//! Stage 2: arguments against the static schema tables. One interpreter reports every problem in
+//! Zod's form (alpha §2.4) and, when there is none, leaves the value ready for decoding.
+
+mod check;
+mod cross;
+mod equality;
+mod issue;
+mod normalise;
+mod numbers;
+mod path;
+mod texts;
+mod unions;
+
+use serde_json::Value;
+
+use crate::schema::{CrossRule, Schema};
+
+pub use issue::{Issue, MAX_ISSUES, invalid_params_message, issues_to_value};
+pub use path::PathPart;
+
+/// Checks `value` and normalises it in place: defaults are put in at their declared place and
+/// numbers such as `10.0` become integers where an integer is declared.
+///
+/// `rules` are looked at only when the structure is sound, on the value as it was received.
+///
+/// # Errors
+/// Every issue in declared field order, at most [`MAX_ISSUES`]; `value` is then unchanged.
+pub fn validate(input: &'static Schema, rules: &[CrossRule], value: &mut Value) -> Result<(), Vec<Issue>> {
+    let mut checker = check::Checker::collecting();
+    checker.node(input, value, None);
+    if !checker.failed() && !rules.is_empty() {
+        cross::check(rules, value, &mut checker);
+    }
+    if checker.failed() {
+        return Err(checker.into_issues());
+    }
+    if checker.untidy() {
+        normalise::normalise(input, value);
+    }
+    Ok(())
+}
+
+/// Whether `value` fits `schema` as it stands. For checks of output in debug builds.
+pub fn conforms(schema: &Schema, value: &Value) -> bool {
+    let mut checker = check::Checker::deciding();
+    checker.node(schema, value, None);
+    !checker.failed()
+}

@@ -1,0 +1,69 @@
+//! Makes a sound value ready for decoding: defaults are put in, integers are written as integers.
+
+use serde_json::{Map, Value};
+
+use super::conforms;
+use super::numbers::as_integer;
+use crate::schema::{ObjectRule, Schema, Shape};
+
+/// Normalises `value`, which has been found to fit `schema`.
+pub(super) fn normalise(schema: &Schema, value: &mut Value) {
+    match (&schema.shape, value) {
+        // A number that fits an enum is one of its integers: there are no other numeric literals.
+        (Shape::Integer(_) | Shape::Enum(_), value @ Value::Number(_)) => to_integer(value),
+        (Shape::Array(rule), Value::Array(items)) => {
+            items.iter_mut().for_each(|item| normalise(&rule.items, item));
+        }
+        (Shape::Record(rule), Value::Object(members)) => {
+            members.values_mut().for_each(|value| normalise(&rule.values, value));
+        }
+        (Shape::Object(rule), Value::Object(members)) => object(rule, members),
+        (Shape::Union(rule), value) => {
+            if let Some(branch) = rule.branches.iter().find(|branch| conforms(branch, value)) {
+                normalise(branch, value);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn to_integer(value: &mut Value) {
+    if let Value::Number(number) = value
+        && number.is_f64()
+        && let Some(integer) = as_integer(number)
+    {
+        *value = Value::from(integer);
+    }
+}
+
+fn object(rule: &ObjectRule, members: &mut Map<String, Value>) {
+    let lacks_default = rule
+        .properties
+        .iter()
+        .any(|property| property.default.is_some() && !members.contains_key(property.name));
+    for property in rule.properties {
+        if let Some(value) = members.get_mut(property.name) {
+            normalise(&property.schema, value);
+        }
+    }
+    if lacks_default {
+        put_defaults(rule, members);
+    }
+}
+
+/// Rebuilds the object in declared order, so that each default stands at its declared place; keys
+/// that are not declared keep their order behind.
+fn put_defaults(rule: &ObjectRule, members: &mut Map<String, Value>) {
+    let mut received = std::mem::take(members);
+    for property in rule.properties {
+        let value = match received.shift_remove(property.name) {
+            Some(value) => Some(value),
+            // The generator has parsed every default, so this finds them all.
+            None => property.default.and_then(|text| serde_json::from_str(text).ok()),
+        };
+        if let Some(value) = value {
+            members.insert(property.name.to_owned(), value);
+        }
+    }
+    members.append(&mut received);
+}

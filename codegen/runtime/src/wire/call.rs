@@ -1,0 +1,59 @@
+//! A `tools/call` request, decoded for the chain.
+
+use std::borrow::Cow;
+
+use serde::Deserialize as _;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::era::{Era, trace_context};
+use super::fault::ProtocolFault;
+use super::message::{Request, RequestId};
+use super::params::{Params, text_of};
+
+/// What the chain needs of a `tools/call`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ToolCall<'a> {
+    /// Echoed in the answer.
+    pub id: RequestId<'a>,
+    /// How the answer is written.
+    pub era: Era,
+    /// The tool's name as received; not empty, perhaps unknown.
+    pub name: Cow<'a, str>,
+    /// The arguments as received, of any type; `{}` when absent or `null`.
+    pub arguments: Value,
+    /// Canonical JSON of the trace headers.
+    pub trace_context: Option<String>,
+}
+
+impl<'a> ToolCall<'a> {
+    /// Decodes the parameters of a `tools/call`.
+    ///
+    /// # Errors
+    /// No usable `name`, or arguments with a number that no double can hold.
+    pub fn decode(request: Request<'a>, params: &Params<'a>, era: Era) -> Result<Self, ProtocolFault<'a>> {
+        let name = params.name.and_then(|raw| text_of(raw.get())).filter(|name| !name.is_empty());
+        let Some(name) = name else {
+            let problem = "tools/call requires a non-empty string \"name\"";
+            return Err(ProtocolFault::invalid_params(problem, request.id));
+        };
+        // The line was valid JSON, so this is all that can be wrong with its arguments.
+        let Some(arguments) = parse(params.arguments) else {
+            let problem = "\"arguments\" holds a number beyond the range of a 64-bit float";
+            return Err(ProtocolFault::invalid_params(problem, request.id));
+        };
+        Ok(Self { era, name, arguments, trace_context: trace_context(params.meta), id: request.id })
+    }
+}
+
+/// The arguments as a value; a repeated key keeps its last value.
+fn parse(raw: Option<&RawValue>) -> Option<Value> {
+    let Some(raw) = raw else { return Some(Value::Object(Map::new())) };
+    let mut deserializer = serde_json::Deserializer::from_str(raw.get());
+    // The line's nesting has been measured before it was parsed.
+    deserializer.disable_recursion_limit();
+    match Value::deserialize(&mut deserializer).ok()? {
+        Value::Null => Some(Value::Object(Map::new())),
+        arguments => Some(arguments),
+    }
+}

@@ -1,0 +1,93 @@
+//! The two eras of the protocol, told apart by each request's `_meta` (`spec/mcp-protocol.md`).
+
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::fault::{ProtocolFault, UNSUPPORTED_VERSION};
+use super::message::Request;
+use super::params::{Params, members, text_of};
+use crate::json::canonical::{NumberRule, canonical_json};
+
+/// Revisions served, newest first.
+pub const SUPPORTED_VERSIONS: [&str; 5] =
+    ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
+
+/// Revisions that begin with `initialize`, newest first.
+pub const HANDSHAKE_VERSIONS: &[&str] = SUPPORTED_VERSIONS.split_at(1).1;
+
+/// `_meta`: the revision a stateless request speaks.
+pub const PROTOCOL_VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+/// `_meta`: what the client of a stateless request can do.
+pub const CLIENT_CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+/// `_meta` of a stateless result: who answered.
+pub const SERVER_INFO_KEY: &str = "io.modelcontextprotocol/serverInfo";
+
+/// The stateless era's way in.
+pub const DISCOVER: &str = "server/discover";
+
+/// The longest trace header that is kept, in characters (alpha §5.3).
+const TRACE_VALUE_LIMIT: usize = 8192;
+
+/// How a request is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Era {
+    /// Revisions 2024-11-05 to 2025-11-25.
+    Handshake,
+    /// Revision 2026-07-28.
+    Stateless,
+}
+
+/// Finds a request's era and checks what the stateless era demands of it. Nothing is remembered
+/// between requests.
+///
+/// # Errors
+/// A missing or mistyped `_meta` member, or an unsupported revision.
+pub fn detect<'a>(request: &Request<'a>, params: &Params<'a>) -> Result<Era, ProtocolFault<'a>> {
+    let discover = request.method == DISCOVER;
+    let found = params.meta.and_then(|meta| members(meta, [PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY]));
+    let [version, capabilities] = found.unwrap_or_default();
+    if version.is_none() && !discover {
+        return Ok(Era::Handshake);
+    }
+    let Some(version) = version.and_then(|raw| text_of(raw.get())) else {
+        return Err(lacks("string", PROTOCOL_VERSION_KEY, request));
+    };
+    if !capabilities.is_some_and(|raw| raw.get().starts_with('{')) {
+        return Err(lacks("object", CLIENT_CAPABILITIES_KEY, request));
+    }
+    // Discovery is how a client learns what is supported, so it is answered whatever was asked for.
+    if !discover && !SUPPORTED_VERSIONS.contains(&&*version) {
+        let data = serde_json::json!({ "supported": SUPPORTED_VERSIONS, "requested": version }).to_string();
+        let id = Some(request.id.clone());
+        return Err(ProtocolFault {
+            data: Some(data),
+            ..ProtocolFault::new(UNSUPPORTED_VERSION, "Unsupported protocol version", id)
+        });
+    }
+    Ok(Era::Stateless)
+}
+
+fn lacks<'a>(kind: &str, key: &str, request: &Request<'a>) -> ProtocolFault<'a> {
+    let article = if kind == "object" { "an" } else { "a" };
+    let problem = format!("_meta requires {article} {kind} \"{key}\"");
+    ProtocolFault::invalid_params(&problem, request.id.clone())
+}
+
+/// The trace headers in a request's `_meta` as one canonical JSON object, or `None` when it has none. Headers
+/// that are no string or too long are left out.
+pub fn trace_context(meta: Option<&RawValue>) -> Option<String> {
+    const HEADERS: [&str; 3] = ["traceparent", "tracestate", "baggage"];
+    let values = members(meta?, HEADERS)?;
+    let mut kept = Map::new();
+    for (header, value) in HEADERS.into_iter().zip(values) {
+        if let Some(text) = value.and_then(|raw| text_of(raw.get()))
+            && text.chars().count() <= TRACE_VALUE_LIMIT
+        {
+            kept.insert(header.to_owned(), Value::String(text.into_owned()));
+        }
+    }
+    if kept.is_empty() {
+        return None;
+    }
+    canonical_json(&Value::Object(kept), NumberRule::Wire).ok()
+}

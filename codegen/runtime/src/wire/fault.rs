@@ -1,0 +1,92 @@
+//! JSON-RPC errors: the table of alpha §1.4.
+
+use std::borrow::Cow;
+
+use super::message::RequestId;
+use super::reply::encode_error;
+
+/// Not JSON, not UTF-8, or nested too deeply.
+pub const PARSE_ERROR: i32 = -32700;
+/// JSON, but no request.
+pub const INVALID_REQUEST: i32 = -32600;
+/// No such method in the request's era.
+pub const METHOD_NOT_FOUND: i32 = -32601;
+/// Wrong parameters of a protocol method, or an unknown tool.
+pub const INVALID_PARAMS: i32 = -32602;
+/// A defect of the server.
+pub const INTERNAL_ERROR: i32 = -32603;
+/// Too many calls wait, or the server is going down.
+pub const UNAVAILABLE: i32 = -32000;
+/// The requested protocol revision is not served (defined by revision 2026-07-28).
+pub const UNSUPPORTED_VERSION: i32 = -32022;
+
+/// A message that is answered with a JSON-RPC error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProtocolFault<'a> {
+    /// One of this module's codes.
+    pub code: i32,
+    /// One sentence.
+    pub message: Cow<'static, str>,
+    /// JSON text of `error.data`.
+    pub data: Option<String>,
+    /// The request's id; `None` is written as `null`.
+    pub id: Option<RequestId<'a>>,
+}
+
+impl<'a> ProtocolFault<'a> {
+    /// A fault without `data`.
+    pub fn new(code: i32, message: impl Into<Cow<'static, str>>, id: Option<RequestId<'a>>) -> Self {
+        Self { code, message: message.into(), data: None, id }
+    }
+
+    /// Not JSON, not UTF-8, or nested too deeply.
+    pub fn parse_error() -> Self {
+        Self::new(PARSE_ERROR, "Parse error", None)
+    }
+
+    /// JSON, but no request.
+    pub fn invalid_request(id: Option<RequestId<'a>>) -> Self {
+        Self::new(INVALID_REQUEST, "Invalid Request", id)
+    }
+
+    /// A line over the limit.
+    pub fn too_large() -> Self {
+        Self::new(INVALID_REQUEST, "Invalid Request: message too large", None)
+    }
+
+    /// A method that does not exist in the request's era.
+    pub fn unknown_method(method: &str, id: RequestId<'a>) -> Self {
+        Self::new(METHOD_NOT_FOUND, format!("Method not found: {method}"), Some(id))
+    }
+
+    /// Wrong parameters of a protocol method; `problem` says which.
+    pub fn invalid_params(problem: &str, id: RequestId<'a>) -> Self {
+        Self::new(INVALID_PARAMS, format!("Invalid params: {problem}"), Some(id))
+    }
+
+    /// A tool that is not registered; `data` is the JSON text of the envelope (alpha §2.3).
+    pub fn unknown_tool(name: &str, data: String, id: RequestId<'a>) -> Self {
+        Self { data: Some(data), ..Self::new(INVALID_PARAMS, format!("Unknown tool: {name}"), Some(id)) }
+    }
+
+    /// Too many calls wait.
+    pub fn busy(id: RequestId<'a>) -> Self {
+        Self::new(UNAVAILABLE, "Server busy", Some(id))
+    }
+
+    /// A tool call while the server goes down.
+    pub fn shutting_down(id: RequestId<'a>) -> Self {
+        Self::new(UNAVAILABLE, "Server is shutting down", Some(id))
+    }
+
+    /// A defect outside a handler.
+    pub fn internal(id: Option<RequestId<'a>>) -> Self {
+        Self::new(INTERNAL_ERROR, "Internal error", id)
+    }
+
+    /// The fault as a line for stdout.
+    pub fn to_line(&self) -> Vec<u8> {
+        let id = self.id.as_ref().map(RequestId::as_str);
+        encode_error(id, self.code, &self.message, self.data.as_deref())
+    }
+}

@@ -1,0 +1,188 @@
+//! Decodes one line into a JSON-RPC message, borrowing from it (alpha §1.4).
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::fault::ProtocolFault;
+use super::params::{Key, member, text_of};
+use crate::json::canonical::MAX_DEPTH;
+use crate::json::scan;
+
+/// What a line holds.
+#[derive(Debug)]
+pub enum Incoming<'a> {
+    /// Wants an answer.
+    Request(Request<'a>),
+    /// Wants none.
+    Notification(Notification<'a>),
+    /// An answer to a request that this server never sends. Ignored.
+    Response,
+    /// Is answered with an error.
+    Fault(ProtocolFault<'a>),
+}
+
+/// A message with an id and a method.
+#[derive(Debug, Clone)]
+pub struct Request<'a> {
+    /// Echoed byte for byte.
+    pub id: RequestId<'a>,
+    /// The method's name.
+    pub method: Cow<'a, str>,
+    /// JSON text of the parameters; of any type.
+    pub params: Option<&'a RawValue>,
+}
+
+/// A message with a method and without an id.
+#[derive(Debug, Clone)]
+pub struct Notification<'a> {
+    /// The method's name.
+    pub method: Cow<'a, str>,
+    /// JSON text of the parameters; of any type.
+    pub params: Option<&'a RawValue>,
+}
+
+impl<'a> Notification<'a> {
+    /// For `notifications/cancelled`: the id of the request that is no longer wanted.
+    pub fn cancelled(&self) -> Option<RequestId<'a>> {
+        if self.method != "notifications/cancelled" {
+            return None;
+        }
+        RequestId::of(member(self.params?, "requestId")?)
+    }
+}
+
+/// A request's id: a string or a number, kept as the JSON text it came in.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct RequestId<'a>(Cow<'a, str>);
+
+impl<'a> RequestId<'a> {
+    /// `None` unless `raw` is a string or a number.
+    fn of(raw: &'a RawValue) -> Option<Self> {
+        let text = raw.get();
+        matches!(text.as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9'))
+            .then_some(Self(Cow::Borrowed(text)))
+    }
+
+    /// The JSON text: `"call-1"` with its quotes, or `7`.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// An id that outlives its line.
+    pub fn into_owned(self) -> RequestId<'static> {
+        RequestId(Cow::Owned(self.0.into_owned()))
+    }
+
+    /// Whether two ids mean the same request: `"a"` and `"\u0061"` do.
+    pub fn matches(&self, other: &RequestId<'_>) -> bool {
+        self.0 == other.0 || matches!((text_of(&self.0), text_of(&other.0)), (Some(a), Some(b)) if a == b)
+    }
+}
+
+/// Decodes a line. Never fails: what is wrong becomes [`Incoming::Fault`].
+pub fn decode(line: &[u8]) -> Incoming<'_> {
+    if scan::check(line, MAX_DEPTH).is_err() {
+        return Incoming::Fault(ProtocolFault::parse_error());
+    }
+    let parsed = std::str::from_utf8(line).ok().and_then(|text| serde_json::from_str(text).ok());
+    match parsed {
+        Some(Parsed::Object(members)) => classify(members),
+        Some(Parsed::Other) => Incoming::Fault(ProtocolFault::invalid_request(None)),
+        None => Incoming::Fault(ProtocolFault::parse_error()),
+    }
+}
+
+fn classify(members: Members<'_>) -> Incoming<'_> {
+    if members.method.is_none() && members.answers {
+        return Incoming::Response;
+    }
+    let id = members.id.map(RequestId::of);
+    let version = members.jsonrpc.and_then(|raw| text_of(raw.get()));
+    let method = members.method.and_then(|raw| text_of(raw.get()));
+    let params = members.params;
+    match (version.as_deref(), method, id) {
+        (Some("2.0"), Some(method), Some(Some(id))) => Incoming::Request(Request { id, method, params }),
+        (Some("2.0"), Some(method), None) => Incoming::Notification(Notification { method, params }),
+        (_, _, id) => Incoming::Fault(ProtocolFault::invalid_request(id.flatten())),
+    }
+}
+
+/// A line's top level.
+enum Parsed<'a> {
+    Object(Members<'a>),
+    Other,
+}
+
+#[derive(Default)]
+struct Members<'a> {
+    jsonrpc: Option<&'a RawValue>,
+    id: Option<&'a RawValue>,
+    method: Option<&'a RawValue>,
+    params: Option<&'a RawValue>,
+    /// It has `result` or `error`.
+    answers: bool,
+}
+
+impl<'de> Deserialize<'de> for Parsed<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TopLevel)
+    }
+}
+
+struct TopLevel;
+
+impl<'de> Visitor<'de> for TopLevel {
+    type Value = Parsed<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Members::default();
+        while let Some(Key(key)) = map.next_key()? {
+            let value: &RawValue = map.next_value()?;
+            match &*key {
+                "jsonrpc" => members.jsonrpc = Some(value),
+                "id" => members.id = Some(value),
+                "method" => members.method = Some(value),
+                "params" => members.params = Some(value),
+                "result" | "error" => members.answers = true,
+                _ => {}
+            }
+        }
+        Ok(Parsed::Object(members))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Parsed::Other)
+    }
+
+    fn visit_unit<E>(self) -> Result<Self::Value, E> {
+        Ok(Parsed::Other)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Self::Value, E> {
+        Ok(Parsed::Other)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Self::Value, E> {
+        Ok(Parsed::Other)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Self::Value, E> {
+        Ok(Parsed::Other)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Self::Value, E> {
+        Ok(Parsed::Other)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Self::Value, E> {
+        Ok(Parsed::Other)
+    }
+}

@@ -1,0 +1,17 @@
+//! The MCP wire: lines in, lines out, in both eras (`spec/mcp-protocol.md`).
+//!
+//! In the order in which a message meets them: [`frame`] cuts the byte stream into lines, [`message`]
+//! decodes a line, [`params`] and [`era`] read its parameters and `_meta`, [`protocol`] answers everything
+//! but tool calls, [`call`] is what it hands to the chain, [`reply`] and [`fault`] write the answer.
+
+pub mod call;
+pub mod era;
+pub mod fault;
+pub mod frame;
+pub mod message;
+pub mod params;
+pub mod protocol;
+pub mod reply;
+pub mod intake;
+pub mod outbox;
+pub mod stdio;

@@ -1,0 +1,85 @@
+//! What waits to be written. One write takes all that is there; a client that does not read makes the
+//! server stop reading (design §3).
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use tokio::io::AsyncWrite;
+
+/// With more unsent bytes than this the server stops reading.
+pub const FULL_BYTES: usize = 8 * 1024 * 1024;
+/// Buffers larger than this are given back once they are empty.
+const KEPT_BYTES: usize = 256 * 1024;
+
+/// The only owner of the output.
+pub struct Outbox {
+    writer: Box<dyn AsyncWrite + Unpin>,
+    bytes: Vec<u8>,
+    sent: usize,
+}
+
+impl Outbox {
+    /// An empty outbox over a writer.
+    pub fn new(writer: Box<dyn AsyncWrite + Unpin>) -> Self {
+        Self { writer, bytes: Vec::new(), sent: 0 }
+    }
+
+    /// Adds one line, its `\n` included.
+    pub fn push(&mut self, line: &[u8]) {
+        self.bytes.extend_from_slice(line);
+    }
+
+    /// Where encoders write a line.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    /// Whether everything has left.
+    pub fn is_empty(&self) -> bool {
+        self.sent == self.bytes.len()
+    }
+
+    /// Whether the server should stop reading.
+    pub fn is_full(&self) -> bool {
+        self.bytes.len() - self.sent > FULL_BYTES
+    }
+
+    /// Writes as much as the other side takes.
+    ///
+    /// # Errors
+    /// The client is gone.
+    pub fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        while self.sent < self.bytes.len() {
+            match Pin::new(&mut self.writer).poll_write(cx, &self.bytes[self.sent..]) {
+                Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                Poll::Ready(Ok(written)) => self.sent += written,
+                Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+                Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+                Poll::Pending => {
+                    self.compact();
+                    return Poll::Pending;
+                }
+            }
+        }
+        self.bytes.clear();
+        self.sent = 0;
+        if self.bytes.capacity() > KEPT_BYTES {
+            self.bytes.shrink_to(KEPT_BYTES);
+        }
+        Pin::new(&mut self.writer).poll_flush(cx)
+    }
+
+    /// Writes what can be written without waiting; an error shows at the next [`Outbox::poll_flush`].
+    pub fn flush_now(&mut self) {
+        let _ = self.poll_flush(&mut Context::from_waker(Waker::noop()));
+    }
+
+    /// Drops the part that has left once it is the larger one, so that moving it stays linear in total.
+    fn compact(&mut self) {
+        if self.sent > self.bytes.len() / 2 {
+            self.bytes.drain(..self.sent);
+            self.sent = 0;
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Answers every method but `tools/call`, from the catalogue and without state (`spec/mcp-protocol.md`).
+
+use serde_json::json;
+
+use super::call::ToolCall;
+use super::era::{DISCOVER, Era, HANDSHAKE_VERSIONS, SERVER_INFO_KEY, SUPPORTED_VERSIONS, detect};
+use super::fault::ProtocolFault;
+use super::message::Request;
+use super::params::{Params, text_of};
+use super::reply::{encode_result, encode_tool_result};
+use crate::spec::CatalogueSpec;
+
+/// How long a client may keep the tool list and the discovery result, in milliseconds: they change
+/// only with the binary.
+const TTL_MS: u32 = 3_600_000;
+
+/// What a request comes to.
+#[derive(Debug)]
+pub enum Answer<'a> {
+    /// A finished line for stdout.
+    Reply(Vec<u8>),
+    /// A call for the chain.
+    Call(ToolCall<'a>),
+}
+
+/// The protocol's answers, written once when the server starts.
+#[derive(Debug)]
+pub struct Protocol {
+    /// The members of an `initialize` result behind its `protocolVersion`.
+    initialize_rest: String,
+    discover: String,
+    list: String,
+    stateless_list: String,
+    /// What a stateless tool result holds besides its content.
+    stateless_extras: String,
+}
+
+impl Protocol {
+    /// Prepares the answers for a catalogue. `server_version` is the package's.
+    pub fn new(catalogue: &CatalogueSpec, server_version: &str) -> Self {
+        let server_info =
+            json!({ "name": catalogue.name, "title": catalogue.title, "version": server_version });
+        let instructions = json!(catalogue.instructions);
+        let capabilities = json!({ "tools": {} });
+        let meta = json!({ SERVER_INFO_KEY: server_info });
+        let tools = catalogue.tools.iter().map(|tool| tool.listing).collect::<Vec<_>>().join(",");
+        let stateless_extras = format!(r#","resultType":"complete","_meta":{meta}"#);
+        let caching = format!(r#","ttlMs":{TTL_MS},"cacheScope":"public"{stateless_extras}"#);
+        let versions = json!(SUPPORTED_VERSIONS);
+        Self {
+            initialize_rest: format!(
+                r#""capabilities":{capabilities},"serverInfo":{server_info},"instructions":{instructions}"#
+            ),
+            discover: format!(
+                r#"{{"supportedVersions":{versions},"capabilities":{capabilities},"instructions":{instructions}{caching}}}"#
+            ),
+            list: format!(r#"{{"tools":[{tools}]}}"#),
+            stateless_list: format!(r#"{{"tools":[{tools}]{caching}}}"#),
+            stateless_extras,
+        }
+    }
+
+    /// Answers a request, or decodes it for the chain.
+    pub fn answer<'a>(&self, request: Request<'a>) -> Answer<'a> {
+        self.dispatch(request).unwrap_or_else(|fault| Answer::Reply(fault.to_line()))
+    }
+
+    fn dispatch<'a>(&self, request: Request<'a>) -> Result<Answer<'a>, ProtocolFault<'a>> {
+        let params = Params::read(request.params);
+        let era = detect(&request, &params)?;
+        let id = request.id.as_str();
+        Ok(Answer::Reply(match (&*request.method, era) {
+            ("tools/call", _) => return ToolCall::decode(request, &params, era).map(Answer::Call),
+            ("tools/list", _) => encode_result(id, self.list(&request, &params, era)?),
+            ("initialize", Era::Handshake) => encode_result(id, &self.initialize(&params)),
+            ("ping", Era::Handshake) => encode_result(id, "{}"),
+            (DISCOVER, Era::Stateless) => encode_result(id, &self.discover),
+            (method, _) => return Err(ProtocolFault::unknown_method(method, request.id.clone())),
+        }))
+    }
+
+    /// The answer to a tool call. `envelope` is compact JSON text.
+    pub fn tool_result(&self, era: Era, id: &str, envelope: &str, is_error: bool) -> Vec<u8> {
+        let extras = match era {
+            Era::Handshake => "",
+            Era::Stateless => &self.stateless_extras,
+        };
+        encode_tool_result(id, envelope, is_error, extras)
+    }
+
+    fn list<'a>(
+        &self,
+        request: &Request<'a>,
+        params: &Params<'a>,
+        era: Era,
+    ) -> Result<&str, ProtocolFault<'a>> {
+        // There is one page, so no cursor was ever given out. `null` is how some clients write "none".
+        if params.cursor.is_some_and(|cursor| cursor.get() != "null") {
+            return Err(ProtocolFault::invalid_params("unknown cursor", request.id.clone()));
+        }
+        Ok(match era {
+            Era::Handshake => &self.list,
+            Era::Stateless => &self.stateless_list,
+        })
+    }
+
+    /// Echoes a revision of the handshake era; anything else gets the newest of them.
+    fn initialize(&self, params: &Params<'_>) -> String {
+        let wanted = params.protocol_version.and_then(|raw| text_of(raw.get()));
+        let version = HANDSHAKE_VERSIONS.iter().find(|version| wanted.as_deref() == Some(**version));
+        let version = version.unwrap_or(&HANDSHAKE_VERSIONS[0]);
+        format!(r#"{{"protocolVersion":"{version}",{}}}"#, self.initialize_rest)
+    }
+}

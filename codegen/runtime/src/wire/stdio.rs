@@ -1,0 +1,166 @@
+//! Standard input and output of whatever kind the host hands over: Node gives sockets, Python pipes,
+//! people a terminal, scripts a file or `/dev/null` (design §3).
+//!
+//! Pipes and sockets are made non-blocking and restored at exit; everything else is read by a thread of
+//! its own and written directly.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::FileTypeExt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::UnixStream;
+use tokio::net::unix::pipe;
+use tokio::sync::mpsc;
+
+/// How much a reading thread takes at a time.
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// A pair of streams that carry messages.
+pub struct Streams {
+    /// Where requests come from.
+    pub reader: Box<dyn AsyncRead + Unpin>,
+    /// Where replies go.
+    pub writer: Box<dyn AsyncWrite + Unpin>,
+}
+
+/// The file status flags as they were before the server changed them. Clones share them.
+#[derive(Debug, Clone, Default)]
+pub struct Modes(Arc<Mutex<Vec<(OwnedFd, OFlags)>>>);
+
+impl Modes {
+    fn remember(&self, fd: OwnedFd) -> io::Result<()> {
+        let flags = fcntl_getfl(&fd)?;
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((fd, flags));
+        Ok(())
+    }
+
+    /// Puts the flags back. Descriptors may be shared with the process that started this one, and it
+    /// expects them to block.
+    pub fn restore(&self) {
+        for (fd, flags) in self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+            // A descriptor that cannot be restored is closed with the process anyway.
+            let _ = fcntl_setfl(&fd, flags);
+        }
+    }
+}
+
+/// Opens the process's own standard input and output; `modes` remembers the flags they had. Must be called
+/// inside a Tokio runtime.
+///
+/// # Errors
+/// A descriptor is closed or cannot be duplicated.
+pub fn open(modes: &Modes) -> io::Result<Streams> {
+    let reader = open_reader(io::stdin().as_fd().try_clone_to_owned()?, modes)?;
+    let writer = open_writer(io::stdout().as_fd().try_clone_to_owned()?, modes)?;
+    Ok(Streams { reader, writer })
+}
+
+fn open_reader(fd: OwnedFd, modes: &Modes) -> io::Result<Box<dyn AsyncRead + Unpin>> {
+    let file = File::from(fd);
+    let kind = file.metadata()?.file_type();
+    if kind.is_fifo() {
+        modes.remember(file.as_fd().try_clone_to_owned()?)?;
+        // A pipe opened for both directions is refused here; a thread reads it like a file.
+        if let Ok(pipe) = pipe::Receiver::from_file(file.try_clone()?) {
+            return Ok(Box::new(pipe));
+        }
+    } else if kind.is_socket() {
+        modes.remember(file.as_fd().try_clone_to_owned()?)?;
+        return Ok(Box::new(socket(file.into())?));
+    }
+    Ok(Box::new(ReadingThread::start(file)?))
+}
+
+fn open_writer(fd: OwnedFd, modes: &Modes) -> io::Result<Box<dyn AsyncWrite + Unpin>> {
+    let file = File::from(fd);
+    let kind = file.metadata()?.file_type();
+    if kind.is_fifo() {
+        modes.remember(file.as_fd().try_clone_to_owned()?)?;
+        if let Ok(pipe) = pipe::Sender::from_file(file.try_clone()?) {
+            return Ok(Box::new(pipe));
+        }
+    } else if kind.is_socket() {
+        modes.remember(file.as_fd().try_clone_to_owned()?)?;
+        return Ok(Box::new(socket(file.into())?));
+    }
+    Ok(Box::new(Direct(file)))
+}
+
+fn socket(fd: OwnedFd) -> io::Result<UnixStream> {
+    let stream = std::os::unix::net::UnixStream::from(fd);
+    stream.set_nonblocking(true)?;
+    UnixStream::from_std(stream)
+}
+
+/// A descriptor that cannot be polled, read by a thread.
+struct ReadingThread {
+    chunks: mpsc::Receiver<io::Result<Vec<u8>>>,
+    rest: Vec<u8>,
+    used: usize,
+}
+
+impl ReadingThread {
+    fn start(mut file: File) -> io::Result<Self> {
+        let (sender, chunks) = mpsc::channel(1);
+        std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
+            loop {
+                let mut chunk = vec![0; CHUNK_BYTES];
+                let read = match file.read(&mut chunk) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    other => other,
+                };
+                let last = !matches!(read, Ok(1..));
+                let message = read.map(|length| {
+                    chunk.truncate(length);
+                    chunk
+                });
+                // Nobody listens any more when the server stops first.
+                if sender.blocking_send(message).is_err() || last {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self { chunks, rest: Vec::new(), used: 0 })
+    }
+}
+
+impl AsyncRead for ReadingThread {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if self.used == self.rest.len() {
+            match self.chunks.poll_recv(cx) {
+                Poll::Pending => return Poll::Pending,
+                Poll::Ready(None) => return Poll::Ready(Ok(())),
+                Poll::Ready(Some(chunk)) => {
+                    self.rest = chunk?;
+                    self.used = 0;
+                }
+            }
+        }
+        let length = into.remaining().min(self.rest.len() - self.used);
+        let from = self.used;
+        into.put_slice(&self.rest[from..from + length]);
+        self.used += length;
+        Poll::Ready(Ok(()))
+    }
+}
+
+/// A descriptor that is written directly: a file, a terminal, a device.
+struct Direct(File);
+
+impl AsyncWrite for Direct {
+    fn poll_write(mut self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Poll::Ready(self.0.write(bytes))
+    }
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+}

@@ -1,0 +1,90 @@
+//! The issue list of alpha §2.4, case by case from a fixture, and the limits around it.
+
+use colibri_runtime::validate::{
+    Issue, MAX_ISSUES, PathPart, invalid_params_message, issues_to_value, validate,
+};
+use serde_json::{Value, json};
+
+use crate::schemas::table;
+
+fn issues_of(schema: &str, mut input: Value) -> Vec<Issue> {
+    validate(table(schema), &[], &mut input).err().unwrap_or_default()
+}
+
+#[test]
+fn issues_equal_the_fixture_members_in_order() {
+    let fixture: Value = serde_json::from_str(include_str!("../vectors/issues.json")).unwrap();
+    let cases = fixture["cases"].as_array().unwrap();
+    assert!(cases.len() >= 25);
+    for case in cases {
+        let issues = issues_of(case["schema"].as_str().unwrap(), case["input"].clone());
+        // As text, because the order of members counts.
+        assert_eq!(issues_to_value(&issues).to_string(), case["issues"].to_string(), "{case}");
+    }
+}
+
+#[test]
+fn worked_example_of_alpha_2_4() {
+    let issues = issues_of("prompt", json!({"prompt": "", "apiKey": "x"}));
+    assert_eq!(
+        invalid_params_message("router_score", &issues),
+        "Invalid parameters for router_score: prompt: Too small: expected string to have >=1 characters (+1 more)"
+    );
+    assert_eq!(issues[0].path, [PathPart::Key("prompt".into())]);
+    assert_eq!(issues[1].code, "unrecognized_keys");
+}
+
+#[test]
+fn alpha_14_array_for_an_object() {
+    let issues = issues_of("empty", json!([]));
+    assert_eq!(
+        invalid_params_message("server_ping", &issues),
+        "Invalid parameters for server_ping: (root): Invalid input: expected object, received array"
+    );
+}
+
+#[test]
+fn alpha_15_unknown_key() {
+    let issues = issues_of("empty", json!({"x": 1}));
+    assert_eq!(
+        issues_to_value(&issues),
+        json!([{"code": "unrecognized_keys", "keys": ["x"], "path": [], "message": "Unrecognized key: \"x\""}])
+    );
+}
+
+#[test]
+fn message_joins_indexes_into_the_path() {
+    let issues = issues_of("arrays", json!({"tags": ["a"], "grid": [[0], [0, -1]]}));
+    assert_eq!(
+        invalid_params_message("t", &issues),
+        "Invalid parameters for t: grid.1.1: Too small: expected number to be >=0"
+    );
+}
+
+#[test]
+fn at_most_fifty_issues_are_reported() {
+    let items: Vec<Value> = (0..200_000).map(|_| json!("")).collect();
+    let issues = issues_of("arrays", json!({"tags": items, "more": 1}));
+    assert_eq!(issues.len(), MAX_ISSUES);
+    assert!(invalid_params_message("t", &issues).ends_with(" (+49 more)"));
+}
+
+#[test]
+fn received_values_are_never_echoed() {
+    let secret = "s3cr3t-value";
+    for schema in
+        ["texts", "integers", "numbers", "enums", "arrays", "nested", "records", "unions", "defaults"]
+    {
+        let fields = [
+            "title", "code", "note", "named", "n", "any", "step", "share", "above", "below", "status",
+            "level", "only", "mixed", "flag", "nothing", "tags", "grid", "owner", "scores", "labels",
+            "either", "one", "shape", "order", "limit", "filter",
+        ];
+        for field in fields {
+            for value in [json!(secret), json!([secret]), json!({"kk": secret})] {
+                let text = issues_to_value(&issues_of(schema, json!({ field: value }))).to_string();
+                assert!(!text.contains(secret), "{schema}.{field}: {text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The line splitter.
+
+use colibri_runtime::wire::frame::{Frame, Frames, LINE_LIMIT};
+
+fn line(text: &str) -> Frame {
+    Frame::Line(text.as_bytes().to_vec())
+}
+
+/// All frames of a stream that arrives in pieces of `size` bytes.
+fn frames(stream: &[u8], size: usize) -> Vec<Frame> {
+    let mut splitter = Frames::default();
+    let mut found = Vec::new();
+    for piece in stream.chunks(size) {
+        splitter.push(piece);
+        found.extend(splitter.by_ref());
+    }
+    found.extend(splitter.finish());
+    found
+}
+
+#[test]
+fn lines_come_out_whole_however_they_arrive() {
+    let stream = b"{\"a\":1}\r\n\n  \t\r\n{\"b\":\"\xc3\xa9\"}\nlast";
+    let expected = vec![line("{\"a\":1}"), line("{\"b\":\"é\"}"), line("last")];
+    for size in 1..=stream.len() {
+        assert_eq!(frames(stream, size), expected, "pieces of {size}");
+    }
+}
+
+#[test]
+fn byte_order_mark_is_dropped_from_the_first_line_only() {
+    let stream = b"\xef\xbb\xbfone\n\xef\xbb\xbftwo\n";
+    for size in 1..=stream.len() {
+        assert_eq!(frames(stream, size), [line("one"), line("\u{feff}two")], "pieces of {size}");
+    }
+}
+
+#[test]
+fn empty_streams_hold_nothing() {
+    for stream in ["", "\n", "\r\n\r\n", "   ", "\u{feff}", "\u{feff}\r\n"] {
+        assert_eq!(frames(stream.as_bytes(), 1), [], "{stream:?}");
+    }
+}
+
+#[test]
+fn limit_is_exact_and_does_not_count_the_line_end() {
+    for (length, end, fits) in [
+        (LINE_LIMIT, "\n", true),
+        (LINE_LIMIT, "\r\n", true),
+        (LINE_LIMIT, "", true),
+        (LINE_LIMIT + 1, "\n", false),
+        (LINE_LIMIT + 1, "\r\n", false),
+        (LINE_LIMIT + 1, "", false),
+        (LINE_LIMIT + 2, "", false),
+    ] {
+        for mark in ["", "\u{feff}"] {
+            let stream = format!("{mark}{}{end}", "x".repeat(length));
+            let found = frames(stream.as_bytes(), 65_536);
+            assert_eq!(found.len(), 1, "{length} {end:?}");
+            assert_eq!(
+                matches!(&found[0], Frame::Line(line) if line.len() == length),
+                fits,
+                "{length} {end:?}"
+            );
+            assert_eq!(found[0] == Frame::TooLong, !fits, "{length} {end:?}");
+        }
+    }
+}
+
+#[test]
+fn alpha_8_too_long_line_is_reported_once_and_dropped_in_constant_memory() {
+    let mut splitter = Frames::default();
+    let mut reported = 0;
+    for _ in 0..640 {
+        splitter.push(&[b'x'; 65_536]);
+        reported += splitter.by_ref().filter(|frame| *frame == Frame::TooLong).count();
+        assert!(splitter.pending() <= LINE_LIMIT + 65_536);
+    }
+    assert_eq!(reported, 1);
+    splitter.push(b"tail\n{\"next\":1}\n");
+    assert_eq!(splitter.next(), Some(line("{\"next\":1}")));
+    assert_eq!(splitter.next(), None);
+    assert_eq!(splitter.finish(), None);
+}
+
+#[test]
+fn too_long_line_at_the_end_of_the_stream_is_reported_once() {
+    let stream = vec![b'x'; LINE_LIMIT + 100];
+    assert_eq!(frames(&stream, 1 << 20), [Frame::TooLong]);
+    assert_eq!(frames(&stream, stream.len()), [Frame::TooLong]);
+}

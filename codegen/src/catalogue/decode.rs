@@ -1,0 +1,109 @@
+//! YAML text to values, values to the typed model; each fault with a pointer to its node.
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use serde_path_to_error::{Path, Segment};
+
+use super::suggest;
+
+/// Why a value does not fit the model.
+#[derive(Debug)]
+pub(super) struct Misfit {
+    /// Pointer below the value that was decoded.
+    pub pointer: String,
+    /// The key is at fault, not its value.
+    pub on_key: bool,
+    pub message: String,
+    pub help: String,
+}
+
+/// The most unknown keys reported for one value.
+const MAX_UNKNOWN: usize = 32;
+
+/// Reads text whose structure has been found sound. The error is line, column, message.
+pub(super) fn yaml(text: &str) -> Result<Value, (usize, usize, String)> {
+    serde_yaml::from_str(text).map_err(|error| {
+        let (line, column) = error.location().map_or((1, 1), |at| (at.line().max(1), at.column().max(1)));
+        (line, column, format!("not YAML: {error}"))
+    })
+}
+
+/// Decodes a value. All unknown keys are found in one go, of other faults the first.
+pub(super) fn typed<T: DeserializeOwned>(value: &Value) -> Result<T, Vec<Misfit>> {
+    let mut misfits = Vec::new();
+    let mut value = value.clone();
+    loop {
+        let error = match serde_path_to_error::deserialize::<_, T>(value.clone()) {
+            Ok(found) if misfits.is_empty() => return Ok(found),
+            Ok(_) => return Err(misfits),
+            Err(error) => error,
+        };
+        let pointer = pointer_of(error.path(), &value);
+        let text = error.inner().to_string();
+        let unknown = text.starts_with("unknown field");
+        misfits.push(explain(&text, pointer.clone()));
+        // Without the key that nobody knows, decoding gets further.
+        if !unknown || misfits.len() >= MAX_UNKNOWN || !remove(&mut value, &pointer) {
+            return Err(misfits);
+        }
+    }
+}
+
+fn remove(value: &mut Value, pointer: &str) -> bool {
+    let Some((parent, key)) = pointer.rsplit_once('/') else { return false };
+    let key = key.replace("~1", "/").replace("~0", "~");
+    match value.pointer_mut(parent) {
+        Some(Value::Object(members)) => members.shift_remove(&key).is_some(),
+        _ => false,
+    }
+}
+
+/// The path as JSON pointer, cut where the value has no such node (a variant's name that is text).
+fn pointer_of(path: &Path, value: &Value) -> String {
+    let mut pointer = String::new();
+    for segment in path {
+        let key = match segment {
+            Segment::Seq { index } => index.to_string(),
+            Segment::Map { key } => key.replace('~', "~0").replace('/', "~1"),
+            Segment::Enum { variant } => variant.clone(),
+            Segment::Unknown => break,
+        };
+        let longer = format!("{pointer}/{key}");
+        if value.pointer(&longer).is_none() {
+            break;
+        }
+        pointer = longer;
+    }
+    pointer
+}
+
+/// Turns serde's text into a finding's: what is wrong, and what to write.
+fn explain(text: &str, pointer: String) -> Misfit {
+    let words: Vec<&str> = text.split('`').skip(1).step_by(2).collect();
+    let (word, known) = words.split_first().map_or(("", &words[..]), |(word, known)| (*word, known));
+    if text.starts_with("unknown field") {
+        let help = match suggest::nearest(word, known.iter().copied()) {
+            Some(near) => format!("write `{near}`"),
+            None if known.is_empty() => "remove it; no key is known here".to_owned(),
+            None => format!("known here: {}", suggest::alternatives(known)),
+        };
+        return Misfit { pointer, on_key: true, message: format!("unknown key `{word}`"), help };
+    }
+    if text.starts_with("missing field") {
+        let message = format!("the key `{word}` is missing");
+        return Misfit { pointer, on_key: false, message, help: format!("add `{word}: …` here") };
+    }
+    if text.starts_with("unknown variant") {
+        let help = match suggest::nearest(word, known.iter().copied()) {
+            Some(near) => format!("write `{near}`"),
+            None => format!("write {}", suggest::alternatives(known)),
+        };
+        return Misfit { pointer, on_key: false, message: format!("unknown value `{word}`"), help };
+    }
+    let help = match text.split_once("expected ") {
+        Some((_, "a string")) => "write a string, in quotes if it looks like something else".to_owned(),
+        Some((_, wanted)) => format!("write {wanted}"),
+        None => "see catalogue.schema.json for what belongs here".to_owned(),
+    };
+    Misfit { pointer, on_key: false, message: text.to_owned(), help }
+}

@@ -1,0 +1,274 @@
+//! A folder of YAML files into a [`Catalogue`].
+//!
+//! ```text
+//! catalogue.yaml           head: name, version, chain codes, order of domains
+//! types.yaml               shared schemas (may be missing)
+//! tools/<domain>.yaml      one file for each of the head's domains
+//! ```
+//!
+//! Every file is read, and every entry of a file is decoded by itself, so that one run reports all
+//! that is wrong.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::decode::{self, Misfit};
+use super::{DomainFile, Finding, Head, Location, Place, SharedTypes, SourceFile, Tool, suggest};
+
+/// A catalogue as written, with the places of all its nodes.
+#[derive(Debug, Clone)]
+pub struct Catalogue {
+    /// The folder it was read from.
+    pub root: PathBuf,
+    /// Its files: `catalogue.yaml` first, then `types.yaml` if there is one, then the domains'.
+    pub files: Vec<SourceFile>,
+    /// `catalogue.yaml`.
+    pub head: Head,
+    /// `types.yaml`; empty when the file is missing.
+    pub types: SharedTypes,
+    /// Index of `types.yaml` in [`files`](Self::files).
+    pub types_file: Option<usize>,
+    /// The domains in the head's order.
+    pub domains: Vec<DomainEntry>,
+}
+
+/// A domain with its file.
+#[derive(Debug, Clone)]
+pub struct DomainEntry {
+    /// Index into [`Catalogue::files`].
+    pub file: usize,
+    /// What the file says.
+    pub data: DomainFile,
+}
+
+/// A tool with its place.
+#[derive(Debug, Clone)]
+pub struct ToolEntry<'a> {
+    /// The domain it belongs to.
+    pub domain: &'a DomainEntry,
+    /// What its entry says.
+    pub tool: &'a Tool,
+    /// Where the entry stands.
+    pub place: Place,
+}
+
+impl Catalogue {
+    /// Reads the catalogue in the folder `root`.
+    ///
+    /// # Errors
+    ///
+    /// Everything that was found wrong in any file, sorted by file, line and column: unreadable or
+    /// missing files, text that is not plain YAML, keys that are unknown, missing or of the wrong
+    /// type. What the values mean is [`lint`](crate::lint)'s to judge.
+    pub fn load(root: &Path) -> Result<Self, Vec<Finding>> {
+        let mut loader = Loader { root, files: Vec::new(), findings: Vec::new() };
+        let head_value = loader.read("catalogue.yaml");
+        let head: Option<Head> = head_value.as_ref().and_then(|(file, value)| loader.decode(*file, value, ""));
+        let types_there = root.join("types.yaml").exists();
+        let types_value = if types_there { loader.read("types.yaml") } else { None };
+        let types_file = types_value.as_ref().map(|(file, _)| *file);
+        let types: Option<SharedTypes> = match &types_value {
+            Some((file, value)) => loader.decode(*file, value, ""),
+            None => Some(SharedTypes::default()),
+        };
+        let names = loader.domain_names(head_value.as_ref());
+        let domains: Vec<DomainEntry> =
+            names.iter().filter_map(|name| loader.domain(&format!("tools/{name}.yaml"))).collect();
+        let (files, mut findings) = (loader.files, loader.findings);
+        match (head, types) {
+            (Some(head), Some(types)) if findings.is_empty() => {
+                Ok(Self { root: root.to_path_buf(), files, head, types, types_file, domains })
+            }
+            _ => {
+                findings.sort();
+                findings.dedup();
+                Err(findings)
+            }
+        }
+    }
+
+    /// Line and column of a node: of a scalar itself, of the key of a mapping or sequence; of the
+    /// nearest ancestor when there is no such node.
+    #[must_use]
+    pub fn locate(&self, place: &Place) -> Location {
+        self.position(place, SourceFile::locate)
+    }
+
+    /// Line and column of a node's key.
+    #[must_use]
+    pub fn locate_key(&self, place: &Place) -> Location {
+        self.position(place, SourceFile::locate_key)
+    }
+
+    fn position(&self, place: &Place, find: impl Fn(&SourceFile, &str) -> Location) -> Location {
+        match self.files.get(place.file) {
+            Some(file) => find(file, &place.pointer),
+            None => Location { path: self.root.clone(), line: 1, column: 1 },
+        }
+    }
+
+    /// The root of `catalogue.yaml`.
+    #[must_use]
+    pub fn head_place(&self) -> Place {
+        Place { file: 0, pointer: String::new() }
+    }
+
+    /// The shared schema `name` in `types.yaml`.
+    #[must_use]
+    pub fn type_place(&self, name: &str) -> Place {
+        Place { file: self.types_file.unwrap_or(0), pointer: "/types".into() }.child(name)
+    }
+
+    /// The root of the file of the domain with this index.
+    #[must_use]
+    pub fn domain_place(&self, domain: usize) -> Place {
+        Place { file: self.domains.get(domain).map_or(0, |entry| entry.file), pointer: String::new() }
+    }
+
+    /// The tool with this index in the domain with that one.
+    #[must_use]
+    pub fn tool_place(&self, domain: usize, tool: usize) -> Place {
+        self.domain_place(domain).child("tools").child(tool)
+    }
+
+    /// All tools in listing order.
+    pub fn tools(&self) -> impl Iterator<Item = ToolEntry<'_>> {
+        self.domains.iter().enumerate().flat_map(move |(d, domain)| {
+            let tools = domain.data.tools.iter().enumerate();
+            tools.map(move |(t, tool)| ToolEntry { domain, tool, place: self.tool_place(d, t) })
+        })
+    }
+}
+
+struct Loader<'a> {
+    root: &'a Path,
+    files: Vec<SourceFile>,
+    findings: Vec<Finding>,
+}
+
+impl Loader<'_> {
+    fn report(&mut self, at: Location, message: String, help: String) {
+        self.findings.push(Finding { at, rule: "model", message, help });
+    }
+
+    /// Reads one file; its index and its value when it is sound YAML.
+    fn read(&mut self, name: &str) -> Option<(usize, Value)> {
+        let path = self.root.join(name);
+        if !path.is_file() {
+            let at = Location { path, line: 1, column: 1 };
+            self.report(at, format!("there is no file `{name}`"), format!("create `{name}` in the catalogue's folder"));
+            return None;
+        }
+        match SourceFile::read(&path) {
+            Ok((file, value, findings)) => {
+                self.findings.extend(findings);
+                self.files.push(file);
+                value.map(|value| (self.files.len() - 1, value))
+            }
+            Err(finding) => {
+                self.findings.push(finding);
+                None
+            }
+        }
+    }
+
+    /// Decodes a value found at `base` in a file.
+    fn decode<T: DeserializeOwned>(&mut self, file: usize, value: &Value, base: &str) -> Option<T> {
+        match decode::typed(value) {
+            Ok(found) => Some(found),
+            Err(misfits) => {
+                for Misfit { pointer, on_key, message, help } in misfits {
+                    let pointer = format!("{base}{pointer}");
+                    let file = &self.files[file];
+                    let at = if on_key { file.locate_key(&pointer) } else { file.locate(&pointer) };
+                    self.report(at, message, help);
+                }
+                None
+            }
+        }
+    }
+
+    /// The head's domains that can be file names; of a head that cannot be read, what the folder holds.
+    fn domain_names(&mut self, head: Option<&(usize, Value)>) -> Vec<String> {
+        let present = self.files_in_tools();
+        let listed = head.and_then(|(file, value)| Some((*file, value.get("domains")?.as_array()?)));
+        let Some((file, listed)) = listed else { return present.into_iter().collect() };
+        let mut names: Vec<String> = Vec::new();
+        for (position, name) in listed.iter().enumerate() {
+            // Anything but text has been reported with the head.
+            let Some(name) = name.as_str() else { continue };
+            let at = self.files[file].locate(&format!("/domains/{position}"));
+            if !is_snake_case(name) {
+                self.report(at, format!("the domain's name `{name}` is not snake_case"), SNAKE_HELP.to_owned());
+            } else if names.iter().any(|known| known == name) {
+                self.report(at, format!("the domain `{name}` is listed twice"), "remove one of the two".into());
+            } else if !present.contains(name) {
+                let help = match suggest::nearest(name, present.iter().map(String::as_str)) {
+                    Some(near) => format!("write `{near}`, or create `tools/{name}.yaml`"),
+                    None => format!("create `tools/{name}.yaml`, or remove the domain"),
+                };
+                self.report(at, format!("the domain `{name}` has no file `tools/{name}.yaml`"), help);
+            } else {
+                names.push(name.to_owned());
+            }
+        }
+        for name in present {
+            if !listed.iter().any(|entry| entry.as_str() == Some(&name)) {
+                let at = Location { path: self.root.join(format!("tools/{name}.yaml")), line: 1, column: 1 };
+                let help = format!("add `{name}` to `domains` in catalogue.yaml, or remove the file");
+                self.report(at, format!("the domain `{name}` is not listed"), help);
+            }
+        }
+        names
+    }
+
+    /// Stems of the YAML files in `tools/`, sorted.
+    fn files_in_tools(&mut self) -> BTreeSet<String> {
+        let folder = self.root.join("tools");
+        let Ok(entries) = fs::read_dir(&folder) else { return BTreeSet::new() };
+        let mut stems = BTreeSet::new();
+        for path in entries.flatten().map(|entry| entry.path()) {
+            let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+            if name.starts_with('.') {
+                continue;
+            }
+            if let Some(stem) = name.strip_suffix(".yaml") {
+                stems.insert(stem.to_owned());
+            } else if let Some(stem) = name.strip_suffix(".yml") {
+                let help = format!("name it `{stem}.yaml`");
+                let at = Location { path: path.clone(), line: 1, column: 1 };
+                self.report(at, "files of the catalogue end in `.yaml`".into(), help);
+            }
+        }
+        stems
+    }
+
+    fn domain(&mut self, name: &str) -> Option<DomainEntry> {
+        let (file, mut value) = self.read(name)?;
+        // The tools are decoded one by one, the rest of the file without them.
+        let tools = match value.get_mut("tools") {
+            Some(Value::Array(tools)) => std::mem::take(tools),
+            _ => Vec::new(),
+        };
+        let data: Option<DomainFile> = self.decode(file, &value, "");
+        let decoded: Vec<Option<Tool>> = tools
+            .iter()
+            .enumerate()
+            .map(|(position, tool)| self.decode(file, tool, &format!("/tools/{position}")))
+            .collect();
+        let mut data = data?;
+        data.tools = decoded.into_iter().collect::<Option<_>>()?;
+        Some(DomainEntry { file, data })
+    }
+}
+
+const SNAKE_HELP: &str = "write lower-case letters, digits and `_`, starting with a letter";
+
+fn is_snake_case(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}

@@ -1,0 +1,303 @@
+//! The typed model of the catalogue's YAML files, and the JSON Schema that editors get of them.
+//!
+//! Every node can be traced to its place: a [`Place`] is a file and a JSON pointer, and
+//! [`Catalogue::locate`](super::Catalogue::locate) turns it into line and column.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A JSON Schema as written in the catalogue: the portable subset, with `$ref: TypeName`.
+pub type SchemaValue = Map<String, Value>;
+
+/// `catalogue.yaml`.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Head {
+    /// The server's name, `serverInfo.name`.
+    pub name: String,
+    /// The server's display name.
+    pub title: String,
+    /// Semantic version of the catalogue.
+    pub version: String,
+    /// What a client is told about the server as a whole.
+    pub instructions: String,
+    /// Limits the lint holds the catalogue to.
+    pub budget: Budget,
+    /// The domains in listing order; each has a file `tools/<domain>.yaml`.
+    pub domains: Vec<String>,
+    /// The codes of the call chain, by role.
+    pub chain: ChainErrors,
+    /// What the drift gate is told.
+    #[serde(default)]
+    pub drift: Drift,
+}
+
+/// Limits of the catalogue.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Budget {
+    /// The most bytes the answer to `tools/list` may have.
+    pub tools_list_bytes: usize,
+}
+
+/// Settings of the drift gate.
+#[derive(Debug, Clone, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Drift {
+    /// Findings that were looked at and accepted.
+    #[serde(default)]
+    pub waivers: Vec<Waiver>,
+}
+
+/// One accepted finding.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Waiver {
+    /// The rule's id.
+    pub rule: String,
+    /// The finding's fingerprint.
+    pub fingerprint: String,
+    /// Why it is accepted.
+    pub reason: String,
+}
+
+/// The codes that the call chain answers by itself, by role.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChainErrors {
+    /// Stage 2 refused the arguments.
+    pub invalid_params: ChainError,
+    /// The handler or the store failed.
+    pub handler_error: ChainError,
+    /// Stage 3 could not write.
+    pub audit_enter_failed: ChainError,
+    /// The mode does not admit the tool.
+    pub not_admitted: ChainError,
+    /// No such tool.
+    pub unknown_tool: ChainError,
+    /// The call's process died.
+    pub process_aborted: ChainError,
+    /// A network call was cancelled.
+    pub cancelled: ChainError,
+    /// Prefix: storage fault in a handler.
+    pub storage_failure: ChainError,
+    /// Prefix: the commit failed.
+    pub store_commit_failed: ChainError,
+    /// Prefix: start-up failed.
+    pub startup_failed: ChainError,
+}
+
+/// One of the chain's codes.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChainError {
+    /// The code.
+    pub code: String,
+    /// The form of its message, for the reference.
+    pub message: String,
+    /// When it is answered, for the reference.
+    pub when: String,
+}
+
+/// `types.yaml`.
+#[derive(Debug, Clone, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SharedTypes {
+    /// Named schemas, `PascalCase`.
+    pub types: Map<String, Value>,
+}
+
+/// `tools/<domain>.yaml`.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DomainFile {
+    /// The domain's name, the file's stem.
+    pub domain: String,
+    /// The heading of its reference page.
+    pub title: String,
+    /// What the domain is about, in a sentence.
+    pub description: String,
+    /// Its tools in listing order.
+    pub tools: Vec<Tool>,
+}
+
+/// One tool.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tool {
+    /// The name clients call, `snake_case`.
+    pub name: String,
+    /// The display name.
+    pub title: String,
+    /// At most two sentences; the first tells the tool apart.
+    pub description: String,
+    /// How its errors are answered.
+    pub pattern: ErrorPattern,
+    /// It cannot work without writing the store.
+    pub mutates: bool,
+    /// It talks to the outside and holds no store: runs beside the loop, under a lock of its own.
+    #[serde(default)]
+    pub network: bool,
+    /// It reads for long: runs in a helper thread on a read transaction of its own.
+    #[serde(default)]
+    pub scan: bool,
+    /// It needs no store: answers before the store is open, and in modes that open none.
+    #[serde(default)]
+    pub storeless: bool,
+    /// Top-level arguments that hold secrets.
+    #[serde(default)]
+    pub sensitive: Vec<String>,
+    /// The four behaviour hints, all explicit.
+    pub hints: Hints,
+    /// Schema of the arguments.
+    pub input: SchemaValue,
+    /// Rules across fields.
+    #[serde(default)]
+    pub rules: Vec<Rule>,
+    /// Schema of the payload (the envelope is added by the generator).
+    pub output: SchemaValue,
+    /// The errors it may answer with.
+    pub errors: Vec<ToolErrorEntry>,
+    /// Calls with their replies; every one is executed by the tests.
+    pub examples: Vec<Example>,
+    /// The version it came with.
+    pub since: String,
+    /// What clients may rely on.
+    pub stability: Stability,
+}
+
+/// Where an error stands in the envelope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+pub enum ErrorPattern {
+    /// `ok: false`, `isError: true`.
+    A,
+    /// `ok: true`, `data.ok: false`.
+    B,
+}
+
+/// How far a tool's shape is fixed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Stability {
+    /// Changes only with a major version.
+    Stable,
+    /// May change with a minor version.
+    Beta,
+    /// May change at any time.
+    Experimental,
+}
+
+/// MCP's behaviour hints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hints {
+    /// `readOnlyHint`.
+    pub read_only: bool,
+    /// `destructiveHint`.
+    pub destructive: bool,
+    /// `idempotentHint`.
+    pub idempotent: bool,
+    /// `openWorldHint`.
+    pub open_world: bool,
+}
+
+/// A rule across fields, by name (design R19).
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Rule {
+    /// If both fields are given they must be equal.
+    AliasEqual {
+        /// The canonical field.
+        field: String,
+        /// Its alias.
+        alias: String,
+        /// The text.
+        message: String,
+    },
+    /// One field excludes each of the others.
+    Either {
+        /// The field that stands alone.
+        field: String,
+        /// The fields it excludes.
+        others: Vec<String>,
+        /// The text.
+        message: String,
+    },
+    /// A string's UTF-8 bytes are bounded.
+    MaxBytes {
+        /// The field.
+        field: String,
+        /// The most bytes.
+        limit: u32,
+        /// The text.
+        message: String,
+    },
+    /// No string in the input holds U+0000.
+    NoNul {
+        /// The text.
+        message: String,
+    },
+}
+
+/// An error a tool declares.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ToolErrorEntry {
+    /// The code, `SCREAMING_SNAKE_CASE`.
+    pub code: String,
+    /// The form of its message: text with `{field}`, `{field or "text"}` for a nullable field, and
+    /// `{field join ", "}` for a list.
+    pub message: String,
+    /// When it is answered.
+    pub when: String,
+    /// Whether a Pattern A message starts with `CODE: ` (the default).
+    #[serde(default = "yes")]
+    pub prefix: bool,
+    /// The extra members of the error object, by name; each is a schema, all are always present.
+    #[serde(default)]
+    pub fields: Map<String, Value>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A call with its reply.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Example {
+    /// What it shows.
+    pub title: String,
+    /// Calls that set the stage.
+    #[serde(default)]
+    pub before: Vec<Setup>,
+    /// The arguments, as documented.
+    pub arguments: Value,
+    /// Arguments that the test takes from an earlier call: pointer into `arguments` → name kept there.
+    #[serde(default)]
+    pub bind: BTreeMap<String, String>,
+    /// The envelope of the reply, as documented.
+    pub reply: Value,
+    /// Pointers into `reply` whose values differ from run to run; only their schema is checked.
+    #[serde(default)]
+    pub varies: Vec<String>,
+}
+
+/// A call made before an example.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Setup {
+    /// The tool.
+    pub tool: String,
+    /// Its arguments.
+    pub arguments: Value,
+    /// Arguments taken from an earlier call: pointer → name.
+    #[serde(default)]
+    pub bind: BTreeMap<String, String>,
+    /// What to keep of the reply's envelope: name → pointer.
+    #[serde(default)]
+    pub keep: BTreeMap<String, String>,
+}

@@ -1,0 +1,103 @@
+//! One YAML file as read: its text, and where each of its nodes stands.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::decode;
+use super::index::Index;
+use super::{Finding, Location};
+
+/// The most bytes a catalogue file may have.
+pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
+/// The deepest nesting of mappings and sequences in a catalogue file.
+pub const MAX_DEPTH: usize = 64;
+/// The most nodes (keys not counted) in a catalogue file.
+pub const MAX_NODES: usize = 100_000;
+
+/// A file of the catalogue.
+#[derive(Debug, Clone)]
+pub struct SourceFile {
+    /// Its path as findings show it.
+    pub path: PathBuf,
+    /// Its text.
+    pub text: String,
+    index: Index,
+}
+
+impl SourceFile {
+    /// Reads and indexes a file. On success the value is there too, `None` when the text is not
+    /// sound YAML of the plain kind a catalogue is written in; the findings then say why.
+    pub(super) fn read(path: &Path) -> Result<(Self, Option<Value>, Vec<Finding>), Finding> {
+        let text = read_text(path)?;
+        let mut file = Self { path: path.to_path_buf(), text, index: Index::default() };
+        let (index, faults) = Index::build(&file.text);
+        file.index = index;
+        let mut findings: Vec<Finding> = faults
+            .into_iter()
+            .map(|fault| yaml_finding(&file.path, fault.line, fault.column, fault.message, fault.help))
+            .collect();
+        let mut value = None;
+        if findings.is_empty() {
+            match decode::yaml(&file.text) {
+                Ok(found) => value = Some(found),
+                Err((line, column, message)) => {
+                    findings.push(yaml_finding(&file.path, line, column, message, YAML_HELP.into()));
+                }
+            }
+        }
+        Ok((file, value, findings))
+    }
+
+    /// Where the node at `pointer` stands: a scalar by its own position, a mapping or sequence that
+    /// is a mapping's member by its key. A node that is not there stands where its nearest
+    /// ancestor does.
+    #[must_use]
+    pub fn locate(&self, pointer: &str) -> Location {
+        self.at(self.index.node(pointer))
+    }
+
+    /// Where the key of the node at `pointer` stands; the node itself when it has no key.
+    #[must_use]
+    pub fn locate_key(&self, pointer: &str) -> Location {
+        self.at(self.index.key(pointer))
+    }
+
+    fn at(&self, (line, column): (usize, usize)) -> Location {
+        Location { path: self.path.clone(), line, column }
+    }
+}
+
+/// What to do about text that is no YAML at all.
+const YAML_HELP: &str = "indent with spaces, put a space after each `:`, and quote text that holds `: `, ` #` or starts with a special character";
+
+fn yaml_finding(path: &Path, line: usize, column: usize, message: String, help: String) -> Finding {
+    Finding { at: Location { path: path.to_path_buf(), line, column }, rule: "yaml", message, help }
+}
+
+fn read_text(path: &Path) -> Result<String, Finding> {
+    let refuse = |line, column, message: String, help: &str| {
+        Err(yaml_finding(path, line, column, message, help.to_owned()))
+    };
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes));
+    if let Err(error) = read {
+        return refuse(1, 1, format!("cannot read the file: {error}"), "make the file readable");
+    }
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        let message = format!("the file has more than {MAX_FILE_BYTES} bytes");
+        return refuse(1, 1, message, "split the domain; a file of tools has some ten kilobytes");
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
+        Err(error) => {
+            let good = error.utf8_error().valid_up_to();
+            let before = String::from_utf8_lossy(&error.as_bytes()[..good]).into_owned();
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().map_or(0, |rest| rest.chars().count()) + 1;
+            refuse(line, column, "the file is not UTF-8 from here on".into(), "save the file as UTF-8")
+        }
+    }
+}

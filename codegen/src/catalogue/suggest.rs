@@ -1,0 +1,71 @@
+//! "Did you mean": the known word nearest to one that is not known.
+
+/// The nearest of `known` to `word`, when it is near enough to be a slip: at most a third of the
+/// word's letters differ. The first of several equally near ones is taken.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let allowed = (word.chars().count() / 3).max(1);
+    let mut best: Option<(usize, &'a str)> = None;
+    for candidate in known {
+        let distance = distance(word, candidate);
+        if distance <= allowed && best.is_none_or(|(least, _)| distance < least) {
+            best = Some((distance, candidate));
+        }
+    }
+    best.map(|(_, candidate)| candidate)
+}
+
+/// Edits between two words: insertions, deletions, replacements and swaps of neighbours, letter
+/// case counted as one edit for the whole word.
+fn distance(a: &str, b: &str) -> usize {
+    if a.eq_ignore_ascii_case(b) {
+        return usize::from(a != b);
+    }
+    let a: Vec<char> = a.chars().collect();
+    let b: Vec<char> = b.chars().collect();
+    let mut before_last: Vec<usize> = Vec::new();
+    let mut last: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut row = vec![i + 1];
+        for (j, y) in b.iter().enumerate() {
+            let mut least = (row[j] + 1).min(last[j + 1] + 1).min(last[j] + usize::from(x != y));
+            if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
+                least = least.min(before_last[j - 1] + 1);
+            }
+            row.push(least);
+        }
+        before_last = std::mem::replace(&mut last, row);
+    }
+    last.last().copied().unwrap_or(0)
+}
+
+/// The words as `` `a`, `b` or `c` ``.
+#[must_use]
+pub fn alternatives(words: &[&str]) -> String {
+    let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+    match quoted.split_last() {
+        None => String::new(),
+        Some((only, [])) => only.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_finds_slips_and_nothing_else() {
+        let known = ["minLength", "maxLength", "pattern"];
+        assert_eq!(nearest("minLenght", known), Some("minLength"));
+        assert_eq!(nearest("minlength", known), Some("minLength"));
+        assert_eq!(nearest("patern", known), Some("pattern"));
+        assert_eq!(nearest("format", known), None);
+        assert_eq!(nearest("", known), None);
+    }
+
+    #[test]
+    fn alternatives_read_as_a_sentence() {
+        assert_eq!(alternatives(&["a"]), "`a`");
+        assert_eq!(alternatives(&["a", "b", "c"]), "`a`, `b` or `c`");
+    }
+}

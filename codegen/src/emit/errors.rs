@@ -1,0 +1,156 @@
+//! One error enum a tool: a variant for each declared code, its fields typed, its message filled in
+//! from the declared form. A handler cannot answer a code that the catalogue does not know.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::rust_type::rust_type;
+use super::{doc, internal};
+use crate::catalogue::ErrorPattern;
+use crate::ir::message::{Piece, With};
+use crate::ir::names::ident;
+use crate::ir::schema::{Kind, Property};
+use crate::ir::{ErrorIr, Ir, Problem, ToolIr};
+
+/// The error enums of all tools.
+///
+/// # Errors
+/// Message forms that show a field which has no text.
+pub fn emit(ir: &Ir<'_>) -> Result<TokenStream, Vec<Problem>> {
+    let mut problems = Vec::new();
+    let mut out = TokenStream::new();
+    for tool in ir.tools() {
+        match enumeration(tool, ir) {
+            Ok(tokens) => out.extend(tokens),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() { Ok(out) } else { Err(problems) }
+}
+
+fn enumeration(tool: &ToolIr<'_>, ir: &Ir<'_>) -> Result<TokenStream, Problem> {
+    let name = ident(&tool.error_type());
+    let text = doc(&format!("The errors that `{}` declares.", tool.entry.name));
+    let variants = tool.errors.iter().map(|error| variant(error, ir));
+    let messages = tool
+        .errors
+        .iter()
+        .map(|error| message(error, ir).map_err(|what| internal(&format!("{} of {}: {what}", error.entry.code, tool.entry.name))))
+        .collect::<Result<Vec<_>, Problem>>()?;
+    let codes = tool.errors.iter().map(|error| {
+        let (variant, code) = (ident(&error.variant), &error.entry.code);
+        quote!(Self::#variant { .. } => #code)
+    });
+    let prefixed = tool.errors.iter().map(|error| {
+        let variant = ident(&error.variant);
+        let prefixed = tool.entry.pattern == ErrorPattern::A && error.entry.prefix;
+        quote!(Self::#variant { .. } => #prefixed)
+    });
+    let fields = tool.errors.iter().map(fields);
+    // A tool without errors has an enum without values.
+    let of = if tool.errors.is_empty() { quote!(*self) } else { quote!(self) };
+    Ok(quote! {
+        #text
+        #[derive(Debug, Clone, PartialEq)]
+        pub enum #name { #(#variants),* }
+
+        impl ::colibri_runtime::handler::ToolError for #name {
+            fn code(&self) -> &'static str { match #of { #(#codes),* } }
+            fn message(&self) -> ::std::string::String { match #of { #(#messages),* } }
+            fn fields(&self) -> ::serde_json::Map<::std::string::String, ::serde_json::Value> {
+                match #of { #(#fields),* }
+            }
+            fn prefixed(&self) -> bool { match #of { #(#prefixed),* } }
+        }
+
+        impl ::std::fmt::Display for #name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                f.write_str(&::colibri_runtime::handler::ToolError::message(self))
+            }
+        }
+
+        impl ::std::error::Error for #name {}
+    })
+}
+
+fn variant(error: &ErrorIr<'_>, ir: &Ir<'_>) -> TokenStream {
+    let name = ident(&error.variant);
+    let text = doc(&format!("`{}`: {}", error.entry.code, error.entry.when));
+    let fields = error.typed_fields.iter().map(|field| {
+        let described = ir.shared.resolve(&field.schema).description;
+        let text = doc(&described.unwrap_or_else(|| format!("`{}`.", field.name)));
+        let (name, of) = (ident(&field.name), rust_type(&field.schema, ir));
+        quote!(#text #name: #of)
+    });
+    quote!(#text #name { #(#fields),* })
+}
+
+fn fields(error: &ErrorIr<'_>) -> TokenStream {
+    let variant = ident(&error.variant);
+    if error.typed_fields.is_empty() {
+        return quote!(Self::#variant {} => ::serde_json::Map::new());
+    }
+    let names: Vec<_> = error.typed_fields.iter().map(|field| ident(&field.name)).collect();
+    let keys = error.typed_fields.iter().map(|field| &field.name);
+    quote! {
+        Self::#variant { #(#names),* } => {
+            let mut fields = ::serde_json::Map::new();
+            #(fields.insert(
+                #keys.to_owned(),
+                ::serde_json::to_value(#names).unwrap_or(::serde_json::Value::Null),
+            );)*
+            fields
+        }
+    }
+}
+
+fn message(error: &ErrorIr<'_>, ir: &Ir<'_>) -> Result<TokenStream, String> {
+    let variant = ident(&error.variant);
+    let mut form = String::new();
+    let mut shown = Vec::new();
+    let mut arguments = Vec::new();
+    for piece in &error.message {
+        match piece {
+            Piece::Text(text) => form.push_str(&text.replace('{', "{{").replace('}', "}}")),
+            Piece::Field { name, with } => {
+                form.push_str("{}");
+                let field = error.typed_fields.iter().find(|field| field.name == *name);
+                let field = field.ok_or_else(|| format!("no field `{name}`"))?;
+                let name = ident(&field.name);
+                arguments.push(show(field, with, ir)?);
+                if !shown.contains(&name) {
+                    shown.push(name);
+                }
+            }
+        }
+    }
+    Ok(quote!(Self::#variant { #(#shown,)* .. } => ::std::format!(#form, #(#arguments),*)))
+}
+
+/// The expression that shows a field.
+fn show(field: &Property, with: &With, ir: &Ir<'_>) -> Result<TokenStream, String> {
+    let name = ident(&field.name);
+    let schema = ir.shared.resolve(&field.schema);
+    let has_text = |kind: &Kind| match kind {
+        Kind::Boolean | Kind::Integer(_) | Kind::Number(_) | Kind::String(_) | Kind::Enum { .. } => true,
+        Kind::Ref(hoisted) => ir.definition(hoisted).is_some_and(|d| matches!(d.schema.kind, Kind::Enum { .. })),
+        _ => false,
+    };
+    match (with, &schema.kind) {
+        (With::Plain, kind) if has_text(kind) && !schema.nullable => Ok(quote!(#name)),
+        (With::Or(text), kind) if has_text(kind) && schema.nullable => Ok(quote! {
+            #name.as_ref().map_or_else(|| #text.to_owned(), ::std::string::ToString::to_string)
+        }),
+        (With::Join(between), Kind::Array { items, .. })
+            if !schema.nullable && has_text(&ir.shared.resolve(items).kind) && !ir.is_nullable(items) =>
+        {
+            Ok(quote! {
+                #name.iter().map(::std::string::ToString::to_string).collect::<::std::vec::Vec<_>>().join(#between)
+            })
+        }
+        _ => Err(format!(
+            "`{}` cannot be shown like that: plain values as `{{x}}`, nullable ones with `or`, lists with `join`",
+            field.name
+        )),
+    }
+}

@@ -1,0 +1,177 @@
+//! One trait a domain, to be implemented by hand; and the dispatcher that leads a call to it.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+
+use super::doc;
+use crate::ir::names::ident;
+use crate::ir::{Domain, Ir, ToolIr};
+
+/// The traits, `Handlers` over all of them, and `Dispatcher`.
+pub fn emit(ir: &Ir<'_>) -> TokenStream {
+    let traits = ir.domains.iter().map(domain);
+    let names: Vec<_> = ir.domains.iter().map(|domain| ident(&domain.trait_name)).collect();
+    let dispatcher = dispatcher(ir);
+    quote! {
+        #(#traits)*
+
+        /// The handlers of all domains. Implemented by hand, next to the domains' traits.
+        pub trait Handlers<C: ::colibri_runtime::handler::Context>: #(#names<C>)+* {
+            /// The effects of the last call were rolled back: drop whatever memory stands beside rows.
+            fn rolled_back(&mut self) {}
+        }
+
+        #dispatcher
+    }
+}
+
+fn domain(domain: &Domain<'_>) -> TokenStream {
+    let name = ident(&domain.trait_name);
+    let text = doc(&format!("{}: {}", domain.entry.title, domain.entry.description));
+    let methods = domain.tools.iter().map(method);
+    quote! {
+        #text
+        pub trait #name<C: ::colibri_runtime::handler::Context> { #(#methods)* }
+    }
+}
+
+fn method(tool: &ToolIr<'_>) -> TokenStream {
+    let name = ident(&tool.entry.name);
+    let (input, output, error) =
+        (ident(&tool.input_type()), ident(&tool.output_type()), ident(&tool.error_type()));
+    let failures = match tool.errors.len() {
+        0 => "Only a [`Fault`](::colibri_runtime::handler::Fault); it declares no error of its own.".to_owned(),
+        _ => format!("One of [`{error}`], or a [`Fault`](::colibri_runtime::handler::Fault)."),
+    };
+    let text = doc(&format!("`{}`: {}\n\n# Errors\n{failures}", tool.entry.name, tool.entry.description));
+    if tool.entry.network {
+        return quote! {
+            #text
+            fn #name(&mut self, input: #input) -> ::colibri_runtime::handler::NetworkOutcome<#output, #error>;
+        };
+    }
+    let outcome = quote!(::colibri_runtime::handler::Outcome<#output, #error>);
+    if tool.entry.scan {
+        return quote! {
+            #text
+            fn #name(
+                cx: &mut C::Scan,
+                interrupt: &::colibri_runtime::chain::Interrupt,
+                input: #input,
+            ) -> #outcome;
+        };
+    }
+    quote! {
+        #text
+        fn #name(&mut self, cx: &mut C, input: #input) -> #outcome;
+    }
+}
+
+/// The match from a tool's index to its handler, one for each kind of tool. An index of another kind
+/// is a defect of the caller; it is answered, not panicked over.
+fn dispatcher(ir: &Ir<'_>) -> TokenStream {
+    let tools: Vec<(&ToolIr<'_>, _)> = ir
+        .domains
+        .iter()
+        .flat_map(|domain| domain.tools.iter().map(|tool| (tool, ident(&domain.trait_name))))
+        .collect();
+    let arms = |wanted: fn(&ToolIr<'_>) -> bool, body: fn(&TokenStream) -> TokenStream| {
+        let chosen = tools.iter().filter(move |(tool, _)| wanted(tool));
+        let arms = chosen.map(move |(tool, of)| {
+            let (index, name) = (tool.index, ident(&tool.entry.name));
+            let body = body(&quote!(<H as #of<C>>::#name));
+            quote!(#index => #body)
+        });
+        arms.collect::<Vec<_>>()
+    };
+    let store = arms(
+        |tool| !tool.entry.scan && !tool.entry.network,
+        |method| quote!(decoded(arguments, |input| #method(&mut self.0, cx, input))),
+    );
+    let scan = arms(
+        |tool| tool.entry.scan && !tool.entry.network,
+        |method| {
+            quote!(::std::boxed::Box::new(move |cx, interrupt| {
+                decoded(&arguments, |input| #method(cx, interrupt, input))
+            }))
+        },
+    );
+    let network = arms(|tool| tool.entry.network, |method| {
+        quote!(match ::colibri_runtime::handler::decode(&arguments) {
+            Ok(input) => {
+                let outcome = #method(&mut self.0, input);
+                ::std::boxed::Box::pin(async move {
+                    ::colibri_runtime::handler::Dispatched::from_outcome(outcome.await)
+                })
+            }
+            Err(fault) => {
+                ::std::boxed::Box::pin(async move { ::colibri_runtime::handler::Dispatched::Fault(fault) })
+            }
+        })
+    });
+    quote! {
+        /// Leads calls to handlers by the tool's index in [`CATALOGUE`].
+        #[derive(Debug)]
+        pub struct Dispatcher<H>(pub H);
+
+        impl<C: ::colibri_runtime::handler::Context, H: Handlers<C>> ::colibri_runtime::handler::Dispatch<C>
+            for Dispatcher<H>
+        {
+            #[allow(unused_variables)]
+            fn call(
+                &mut self,
+                cx: &mut C,
+                tool: usize,
+                arguments: &::serde_json::Value,
+            ) -> ::colibri_runtime::handler::Dispatched {
+                match tool { #(#store,)* _ => misdirected(tool) }
+            }
+
+            #[allow(unused_variables)]
+            fn scan(
+                &mut self,
+                tool: usize,
+                arguments: ::serde_json::Value,
+            ) -> ::colibri_runtime::handler::ScanCall<C> {
+                match tool { #(#scan,)* _ => ::std::boxed::Box::new(move |_, _| misdirected(tool)) }
+            }
+
+            #[allow(unused_variables)]
+            fn network(
+                &mut self,
+                tool: usize,
+                arguments: ::serde_json::Value,
+            ) -> ::colibri_runtime::handler::NetworkCall {
+                match tool { #(#network,)* _ => ::std::boxed::Box::pin(async move { misdirected(tool) }) }
+            }
+
+            fn rolled_back(&mut self) {
+                Handlers::<C>::rolled_back(&mut self.0);
+            }
+        }
+
+        /// Decodes the arguments, runs a handler, and serialises what it returns.
+        #[allow(dead_code)]
+        fn decoded<I, O, E>(
+            arguments: &::serde_json::Value,
+            handler: impl FnOnce(I) -> ::colibri_runtime::handler::Outcome<O, E>,
+        ) -> ::colibri_runtime::handler::Dispatched
+        where
+            I: ::serde::de::DeserializeOwned,
+            O: ::serde::Serialize,
+            E: ::colibri_runtime::handler::ToolError,
+        {
+            match ::colibri_runtime::handler::decode(arguments) {
+                Ok(input) => ::colibri_runtime::handler::Dispatched::from_outcome(handler(input)),
+                Err(fault) => ::colibri_runtime::handler::Dispatched::Fault(fault),
+            }
+        }
+
+        /// The answer to an index that names no tool of the kind that was asked for.
+        fn misdirected(tool: usize) -> ::colibri_runtime::handler::Dispatched {
+            ::colibri_runtime::handler::Dispatched::Fault(::colibri_runtime::handler::Fault::Other(
+                ::std::format!("tool {tool} is not of the kind that was called"),
+            ))
+        }
+    }
+}

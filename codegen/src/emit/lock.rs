@@ -1,0 +1,73 @@
+//! The lock: the resolved, canonical catalogue, which the drift gate compares from version to version.
+//! It holds everything a client can notice, and nothing else: no examples, no reference texts.
+
+use serde_json::{Map, Value, json};
+
+use super::registry::chain_roles;
+use crate::catalogue::ErrorPattern;
+use crate::ir::publish::{envelope, publish};
+use crate::ir::{Domain, ErrorIr, Ir, ToolIr};
+
+/// Version of the lock's own form.
+const FORM: u32 = 1;
+
+/// The lock as pretty-printed JSON with a final newline; members and properties in declared order.
+#[must_use]
+pub fn text(ir: &Ir<'_>) -> String {
+    format!("{:#}\n", value(ir))
+}
+
+fn value(ir: &Ir<'_>) -> Value {
+    let head = ir.head;
+    let chain = chain_roles(ir).into_iter().map(|(role, error)| {
+        (role.to_owned(), json!({"code": error.code, "message": error.message}))
+    });
+    let tools = ir.domains.iter().flat_map(|domain| domain.tools.iter().map(move |tool| self::tool(tool, domain, ir)));
+    json!({
+        "lock": FORM,
+        "name": head.name,
+        "title": head.title,
+        "version": head.version,
+        "instructions": head.instructions,
+        "chain": chain.collect::<Map<_, _>>(),
+        "tools": tools.collect::<Vec<_>>(),
+    })
+}
+
+fn tool(tool: &ToolIr<'_>, domain: &Domain<'_>, ir: &Ir<'_>) -> Value {
+    let entry = tool.entry;
+    json!({
+        "name": entry.name,
+        "domain": domain.entry.domain,
+        "title": entry.title,
+        "description": entry.description,
+        "pattern": match entry.pattern {
+            ErrorPattern::A => "A",
+            ErrorPattern::B => "B",
+        },
+        "mutates": entry.mutates,
+        "network": entry.network,
+        "scan": entry.scan,
+        "storeless": entry.storeless,
+        "sensitive": entry.sensitive,
+        "hints": entry.hints,
+        "input": publish(&tool.input, &ir.shared),
+        "rules": entry.rules,
+        "output": publish(&tool.output, &ir.shared),
+        "envelope": envelope(&tool.output, entry.pattern, &ir.shared),
+        "errors": tool.errors.iter().map(|error| self::error(error, ir)).collect::<Vec<_>>(),
+        "since": entry.since,
+        "stability": entry.stability,
+    })
+}
+
+fn error(error: &ErrorIr<'_>, ir: &Ir<'_>) -> Value {
+    let fields: Map<String, Value> =
+        error.fields.iter().map(|field| (field.name.clone(), publish(&field.schema, &ir.shared))).collect();
+    json!({
+        "code": error.entry.code,
+        "message": error.entry.message,
+        "prefix": error.entry.prefix,
+        "fields": fields,
+    })
+}

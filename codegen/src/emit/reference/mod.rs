@@ -1,0 +1,181 @@
+//! Reference pages in Markdown: an index of all tools, a page a domain, and the error catalogue.
+
+mod fields;
+mod markdown;
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::registry::chain_roles;
+use crate::catalogue::{ErrorPattern, Example, Stability};
+use crate::ir::publish::publish;
+use crate::ir::{Domain, Ir, ToolIr};
+use markdown::{Page, code, text};
+
+/// The pages: path below the reference folder, text.
+#[must_use]
+pub fn pages(ir: &Ir<'_>) -> Vec<(PathBuf, String)> {
+    let domains = ir.domains.iter().map(|domain| {
+        let path = format!("{}.md", domain.entry.domain);
+        (PathBuf::from(path), domain_page(domain, ir))
+    });
+    let mut pages = vec![(PathBuf::from("index.md"), index(ir))];
+    pages.extend(domains);
+    pages.push((PathBuf::from("errors.md"), errors(ir)));
+    pages
+}
+
+fn index(ir: &Ir<'_>) -> String {
+    let mut page = Page::new(&format!("{} {}: tools", ir.head.title, ir.head.version));
+    page.paragraph(&text(&ir.head.instructions));
+    let rows = ir.domains.iter().flat_map(|domain| {
+        domain.tools.iter().map(|tool| {
+            let link = format!("[`{}`]({}.md#{})", tool.entry.name, domain.entry.domain, tool.entry.name);
+            vec![link, text(&tool.entry.description), effect(tool).to_owned(), stability(tool).to_owned()]
+        })
+    });
+    page.table(&["Tool", "What it does", "Effect", "Stability"], rows);
+    for domain in &ir.domains {
+        page.item(&format!("[{}]({}.md): {}", domain.entry.title, domain.entry.domain, text(&domain.entry.description)));
+    }
+    page.item("[Errors](errors.md): every code, and when it is answered");
+    page.finish()
+}
+
+fn domain_page(domain: &Domain<'_>, ir: &Ir<'_>) -> String {
+    let mut page = Page::new(&domain.entry.title);
+    page.paragraph(&text(&domain.entry.description));
+    page.paragraph("[All tools](index.md) · [Errors](errors.md)");
+    for tool in &domain.tools {
+        self::tool(tool, ir, &mut page);
+    }
+    page.finish()
+}
+
+fn tool(tool: &ToolIr<'_>, ir: &Ir<'_>, page: &mut Page) {
+    let entry = tool.entry;
+    page.heading(2, &entry.name);
+    page.paragraph(&format!("**{}.** {}", text(&entry.title), text(&entry.description)));
+    page.table(&["Property", "Value"], properties(tool));
+    page.heading(3, "Input");
+    page.fields(&fields::rows(&tool.input, ir), "Takes no arguments: `{}`.");
+    if !entry.rules.is_empty() {
+        page.paragraph("Across fields:");
+        for rule in &entry.rules {
+            page.item(&fields::rule(rule));
+        }
+    }
+    page.heading(3, "Output");
+    page.fields(&fields::rows(&tool.output, ir), "`data` is an empty object.");
+    page.heading(3, "Errors");
+    if tool.errors.is_empty() {
+        page.paragraph("None of its own; see [the codes of every tool](errors.md#codes-of-every-tool).");
+    } else {
+        let rows = tool.errors.iter().map(|error| {
+            let names = error.fields.iter().map(|field| code(&field.name)).collect::<Vec<_>>().join(", ");
+            vec![code(&error.entry.code), text(&error.entry.when), code(&error.entry.message), names]
+        });
+        page.table(&["Code", "When", "Message", "Fields"], rows);
+    }
+    page.heading(3, "Examples");
+    for example in &entry.examples {
+        self::example(tool, example, page);
+    }
+}
+
+fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
+    let entry = tool.entry;
+    let hints = [
+        ("readOnlyHint", entry.hints.read_only),
+        ("destructiveHint", entry.hints.destructive),
+        ("idempotentHint", entry.hints.idempotent),
+        ("openWorldHint", entry.hints.open_world),
+    ];
+    let hints = hints.map(|(name, value)| format!("`{name}: {value}`")).join(", ");
+    let pattern = match entry.pattern {
+        ErrorPattern::A => "A: `ok: false`, `isError: true`",
+        ErrorPattern::B => "B: `ok: true`, the error in `data.error` with `data.ok: false`",
+    };
+    let runs = match (entry.network, entry.scan, entry.storeless) {
+        (true, ..) => "beside other calls, without the store",
+        (_, true, _) => "in a helper thread, on a read transaction of its own",
+        (.., true) => "with or without the store",
+        _ => "in the store's transaction",
+    };
+    let mut rows = vec![
+        vec!["Effect".to_owned(), effect(tool).to_owned()],
+        vec!["Errors".to_owned(), pattern.to_owned()],
+        vec!["Runs".to_owned(), runs.to_owned()],
+        vec!["Hints".to_owned(), hints],
+        vec!["Since".to_owned(), format!("{}, {}", entry.since, stability(tool))],
+    ];
+    if !entry.sensitive.is_empty() {
+        let names = entry.sensitive.iter().map(|name| code(name)).collect::<Vec<_>>().join(", ");
+        rows.push(vec!["Secrets".to_owned(), format!("{names}: never logged or audited")]);
+    }
+    rows
+}
+
+fn effect(tool: &ToolIr<'_>) -> &'static str {
+    match (tool.entry.mutates, tool.entry.hints.destructive) {
+        (true, true) => "changes or removes what is stored",
+        (true, false) => "adds to what is stored",
+        (false, _) if tool.entry.hints.read_only => "reads",
+        (false, _) => "needs no writable store",
+    }
+}
+
+fn stability(tool: &ToolIr<'_>) -> &'static str {
+    match tool.entry.stability {
+        Stability::Stable => "stable",
+        Stability::Beta => "beta",
+        Stability::Experimental => "experimental",
+    }
+}
+
+fn example(tool: &ToolIr<'_>, example: &Example, page: &mut Page) {
+    page.paragraph(&format!("**{}**", text(&example.title)));
+    if !example.before.is_empty() {
+        let calls: Vec<Value> =
+            example.before.iter().map(|call| json!({"name": call.tool, "arguments": call.arguments})).collect();
+        page.paragraph("After:");
+        calls.iter().for_each(|call| page.json(call));
+    }
+    page.json(&json!({"name": tool.entry.name, "arguments": example.arguments}));
+    page.paragraph("Reply:");
+    page.json(&example.reply);
+    if !example.varies.is_empty() {
+        let places = example.varies.iter().map(|place| code(place)).collect::<Vec<_>>().join(", ");
+        page.paragraph(&format!("Differs from run to run: {places}."));
+    }
+}
+
+fn errors(ir: &Ir<'_>) -> String {
+    let mut page = Page::new("Errors");
+    page.heading(2, "Codes of every tool");
+    let rows = chain_roles(ir).into_iter().map(|(_, error)| {
+        vec![code(&error.code), text(&error.when), code(&error.message)]
+    });
+    page.table(&["Code", "When", "Message"], rows);
+    page.heading(2, "Codes of single tools");
+    let rows = ir.domains.iter().flat_map(|domain| {
+        domain.tools.iter().flat_map(move |tool| {
+            tool.errors.iter().map(move |error| {
+                let name = &tool.entry.name;
+                let link = format!("[`{name}`]({}.md#{name})", domain.entry.domain);
+                let fields = error.fields.iter().map(|field| {
+                    format!("{}: {}", code(&field.name), fields::kind(&field.schema, ir))
+                });
+                vec![code(&error.entry.code), link, text(&error.entry.when), fields.collect::<Vec<_>>().join("; ")]
+            })
+        })
+    });
+    page.table(&["Code", "Tool", "When", "Fields"], rows);
+    page.finish()
+}
+
+/// The schema in words is not enough where it is a choice; there it is shown.
+fn shown(schema: &crate::ir::schema::Schema, ir: &Ir<'_>) -> String {
+    code(&publish(schema, &ir.shared).to_string())
+}

@@ -1,0 +1,88 @@
+//! Names as the catalogue has them into names as Rust has them.
+
+use proc_macro2::{Ident, Span};
+
+/// `task_create`, `ERR_NOT_FOUND`, `canWrite` into `TaskCreate`, `ErrNotFound`, `CanWrite`.
+#[must_use]
+pub fn pascal(name: &str) -> String {
+    words(name).iter().map(|word| capitalised(word)).collect()
+}
+
+/// `TaskCreate`, `canWrite` into `task_create`, `can_write`.
+#[must_use]
+pub fn snake(name: &str) -> String {
+    words(name).join("_")
+}
+
+/// `task_create` into `TASK_CREATE`.
+#[must_use]
+pub fn screaming(name: &str) -> String {
+    snake(name).to_uppercase()
+}
+
+/// An identifier of this text; keywords become raw, what cannot be raw or starts with a digit gets
+/// an underscore.
+#[must_use]
+pub fn ident(name: &str) -> Ident {
+    if syn::parse_str::<Ident>(name).is_ok() {
+        return Ident::new(name, Span::call_site());
+    }
+    let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    match name {
+        "self" | "Self" | "super" | "crate" | "_" => Ident::new(&format!("{name}_"), Span::call_site()),
+        _ if plain && !name.starts_with(|c: char| c.is_ascii_digit()) => Ident::new_raw(name, Span::call_site()),
+        _ => Ident::new(&format!("_{}", snake(name)), Span::call_site()),
+    }
+}
+
+/// The lower-case words of a name, split at anything but letters and digits and where a capital
+/// follows a small letter.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut after_small = false;
+    for c in name.chars() {
+        let splits = !c.is_ascii_alphanumeric() || (c.is_ascii_uppercase() && after_small);
+        if splits && words.last().is_some_and(|word| !word.is_empty()) {
+            words.push(String::new());
+        }
+        if c.is_ascii_alphanumeric()
+            && let Some(word) = words.last_mut()
+        {
+            word.push(c.to_ascii_lowercase());
+        }
+        after_small = c.is_ascii_lowercase() || c.is_ascii_digit();
+    }
+    words.retain(|word| !word.is_empty());
+    words
+}
+
+fn capitalised(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map(|first| first.to_ascii_uppercase().to_string() + chars.as_str()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ident, pascal, screaming, snake};
+
+    #[test]
+    fn names_are_split_at_signs_and_capitals() {
+        for (written, in_pascal, in_snake) in [
+            ("task_create", "TaskCreate", "task_create"),
+            ("ERR_NOT_FOUND", "ErrNotFound", "err_not_found"),
+            ("canWriteDatabase", "CanWriteDatabase", "can_write_database"),
+            ("tool-lock", "ToolLock", "tool_lock"),
+        ] {
+            assert_eq!(pascal(written), in_pascal, "{written}");
+            assert_eq!(snake(written), in_snake, "{written}");
+        }
+        assert_eq!(screaming("task_create"), "TASK_CREATE");
+    }
+
+    #[test]
+    fn keywords_become_usable_identifiers() {
+        for (written, rust) in [("type", "r#type"), ("self", "self_"), ("plain", "plain"), ("9x", "_9x")] {
+            assert_eq!(ident(written).to_string(), rust);
+        }
+    }
+}

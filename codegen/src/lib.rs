@@ -1,0 +1,105 @@
+//! Compiles a YAML catalogue of MCP tools into Rust, reference pages and a lock file.
+//!
+//! ```text
+//! catalogue/*.yaml -> catalogue (model with spans) -> lint -> ir -> emit -> types, errors, handlers, registry
+//!                                                                     \---> reference pages, lock
+//! ```
+//!
+//! The crate knows no tool of any server; it serves every MCP server that has a catalogue. A server's
+//! `build.rs` is one call:
+//!
+//! ```no_run
+//! colibri_codegen::build("catalogue");
+//! ```
+//!
+//! and its library includes what that wrote:
+//! `include!(concat!(env!("OUT_DIR"), "/catalogue.rs"))`, inside a module of its own.
+
+pub mod catalogue;
+mod cargo;
+pub mod emit;
+pub mod ir;
+pub mod lint;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+pub use cargo::build;
+use catalogue::{Catalogue, Finding};
+use ir::{Ir, Problem};
+
+/// What a catalogue is compiled into for a build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Generated {
+    /// The Rust file: types, errors, handler traits, registry.
+    pub rust: String,
+}
+
+/// Compiles the catalogue in the folder `root`: load, lint, resolve, emit.
+///
+/// # Errors
+/// Everything that is wrong with it, each with file, line and column.
+pub fn compile(root: &Path) -> Result<Generated, Vec<Finding>> {
+    let catalogue = Catalogue::load(root)?;
+    let ir = resolve(&catalogue)?;
+    let rust = emit::rust(&ir).map_err(|problems| locate(problems, &catalogue))?;
+    Ok(Generated { rust })
+}
+
+/// The reference pages: path below the reference folder, text.
+///
+/// # Errors
+/// Everything that is wrong with the catalogue.
+pub fn reference(catalogue: &Catalogue) -> Result<Vec<(PathBuf, String)>, Vec<Finding>> {
+    Ok(emit::reference::pages(&resolve(catalogue)?))
+}
+
+/// The lock: the resolved, canonical catalogue as pretty-printed JSON.
+///
+/// # Errors
+/// Everything that is wrong with the catalogue.
+pub fn lock(catalogue: &Catalogue) -> Result<String, Vec<Finding>> {
+    Ok(emit::lock::text(&resolve(catalogue)?))
+}
+
+/// What became of a generated file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Written {
+    /// The file holds the text already.
+    Current,
+    /// The file was written.
+    Updated,
+    /// The file differs, or is not there; only told when checking.
+    Stale,
+}
+
+/// Makes the file at `path` hold `text`; with `check`, only says whether it does.
+///
+/// # Errors
+/// The file cannot be read or written.
+pub fn write_or_check(path: &Path, text: &str, check: bool) -> io::Result<Written> {
+    match fs::read_to_string(path) {
+        Ok(found) if found == text => return Ok(Written::Current),
+        Err(error) if error.kind() != io::ErrorKind::NotFound && error.kind() != io::ErrorKind::InvalidData => {
+            return Err(error);
+        }
+        _ if check => return Ok(Written::Stale),
+        _ => {}
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    fs::write(path, text)?;
+    Ok(Written::Updated)
+}
+
+/// Lint and resolution, which every output needs first.
+fn resolve(catalogue: &Catalogue) -> Result<Ir<'_>, Vec<Finding>> {
+    let findings = lint::check(catalogue);
+    if findings.is_empty() { Ir::build(catalogue) } else { Err(findings) }
+}
+
+fn locate(problems: Vec<Problem>, catalogue: &Catalogue) -> Vec<Finding> {
+    problems.into_iter().map(|problem| problem.locate(catalogue)).collect()
+}

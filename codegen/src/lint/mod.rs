@@ -1,0 +1,109 @@
+//! What a catalogue must obey beyond being well-formed: one rule a file, one table of them.
+//!
+//! [`check`] runs every rule of [`RULES`] and returns all findings in the order of the files. Rules
+//! look at the catalogue as written; they know nothing of the Rust that is made of it, except for
+//! `rust-names`.
+
+pub mod budget;
+pub mod conforms;
+pub mod pattern;
+mod report;
+mod rules;
+pub mod schemas;
+
+use crate::catalogue::{Catalogue, Finding};
+
+pub use report::Report;
+use rules as r;
+use schemas::Schemas;
+
+/// One rule.
+#[derive(Debug)]
+pub struct Rule {
+    /// Its id, as findings show it.
+    pub id: &'static str,
+    /// What it asks for, in a line.
+    pub doc: &'static str,
+    /// Whether it judges values by schemas, which needs schemas that are sound and end.
+    judges_values: bool,
+    check: fn(&Context<'_>, &mut Report<'_>),
+}
+
+/// What rules look at.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The catalogue.
+    pub catalogue: &'a Catalogue,
+    /// All its schemas and their parts.
+    pub schemas: Schemas<'a>,
+}
+
+macro_rules! rules {
+    ($($list:ident: $($id:literal $module:ident $doc:literal),+;)+) => {
+        &[$($(Rule { id: $id, doc: $doc, judges_values: rules!(@ $list), check: r::$module::check }),+),+]
+    };
+    (@ structure) => { false };
+    (@ values) => { true };
+}
+
+/// All rules, in the order they run.
+pub const RULES: &[Rule] = rules! {
+    structure:
+        "unknown-keyword" unknown_keyword "Schemas use the keywords of the portable subset only.",
+        "keyword-value" keyword_value "A keyword's value has the shape the keyword asks for.",
+        "keyword-fit" keyword_fit "Keywords go with the schema's type.",
+        "root-object" root_object "Inputs and outputs are plain objects, not unions.",
+        "closed-object" closed_object "Objects say what else they hold: nothing, or values of one schema.",
+        "required-names" required_names "`required` names declared properties, each once.",
+        "property-names" property_names "Properties and error fields have names that every language takes.",
+        "enum-values" enum_values "Enums are scalars of the declared type, each once.",
+        "bounds" bounds "Lower bounds are not above upper ones; integers stay within 2^53-1.",
+        "patterns" patterns "Patterns are ECMAScript expressions every engine knows.",
+        "references" references "`$ref` names a shared type, and no type holds itself.",
+        "schema-size" schema_size "A schema written out in full stays small.",
+        "unused-types" unused_types "Every shared type is used.",
+        "type-names" type_names "Shared types are named in PascalCase.",
+        "domain-file" domain_file "A domain's file says the domain's name and has tools.",
+        "tool-names" tool_names "Tools are named in snake_case, each name once.",
+        "rust-names" rust_names "Names stay distinct when they become Rust names.",
+        "texts" texts "Titles and descriptions say something, briefly.",
+        "hidden-characters" hidden_characters "Texts hold no control or invisible characters.",
+        "hints" hints "The behaviour hints agree with each other and with the tool.",
+        "placement" placement "network, scan, storeless and mutates do not contradict each other.",
+        "sensitive" sensitive "Sensitive arguments are strings of the input.",
+        "cross-rules" cross_rules "Rules across fields name fields of the input.",
+        "error-codes" error_codes "Codes are SCREAMING_SNAKE_CASE, each declared once, in the right place.",
+        "error-fields" error_fields "Fields of errors leave the envelope's own names alone.",
+        "message-forms" message_forms "Message forms use declared fields in the way their types allow.",
+        "versions" versions "Versions are semantic ones.",
+        "waivers" waivers "Waivers of the drift gate give their reasons.",
+        "example-steps" example_steps "Examples exist, and their steps and pointers lead somewhere.";
+    values:
+        "defaults" defaults "Defaults fit their schemas and stand on optional properties.",
+        "example-arguments" example_arguments "Arguments of examples fit the input schema.",
+        "example-replies" example_replies "Replies of examples are envelopes the tool can answer with.";
+};
+
+/// Runs all rules. What comes back is sorted by file, line and column.
+#[must_use]
+pub fn check(catalogue: &Catalogue) -> Vec<Finding> {
+    let context = Context { catalogue, schemas: Schemas::collect(catalogue) };
+    let mut findings = Vec::new();
+    for values in [false, true] {
+        // Judging a value by a schema that is itself broken or endless says nothing.
+        if values && findings.iter().any(|finding: &Finding| BROKEN_SCHEMA.contains(&finding.rule)) {
+            break;
+        }
+        for rule in RULES.iter().filter(|rule| rule.judges_values == values) {
+            let mut report = Report::new(rule.id, catalogue);
+            (rule.check)(&context, &mut report);
+            findings.extend(report.into_findings());
+        }
+    }
+    findings.sort();
+    findings.dedup();
+    findings
+}
+
+/// Findings of these rules mean that schemas cannot judge values.
+const BROKEN_SCHEMA: [&str; 4] = ["keyword-value", "references", "schema-size", "patterns"];

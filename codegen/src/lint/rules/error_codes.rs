@@ -1,0 +1,63 @@
+//! `error-codes`: codes are SCREAMING_SNAKE_CASE, each declared once, the chain's by the chain only;
+//! and `prefix` is said where it means something.
+
+use std::collections::HashMap;
+
+use crate::catalogue::{ChainError, ChainErrors, ErrorPattern, Place};
+use crate::lint::pattern::is_code;
+use crate::lint::{Context, Report};
+
+pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
+    let chain = context.catalogue.head_place().child("chain");
+    let mut of_chain: HashMap<&str, &str> = HashMap::new();
+    for (role, error) in roles(&context.catalogue.head.chain) {
+        let place = chain.child(role).child("code");
+        form(&error.code, &place, report);
+        if let Some(other) = of_chain.insert(&error.code, role) {
+            let message = format!("the code `{}` already stands for `{other}`", error.code);
+            report.value(&place, message, "give each role a code of its own");
+        }
+    }
+    for entry in context.catalogue.tools() {
+        for (index, error) in entry.tool.errors.iter().enumerate() {
+            let place = entry.place.child("errors").child(index);
+            let code = place.child("code");
+            form(&error.code, &code, report);
+            if let Some(role) = of_chain.get(error.code.as_str()) {
+                let message = format!("the code `{}` is the chain's (`{role}`)", error.code);
+                report.value(&code, message, "every tool has it already: remove it, or take another");
+            }
+            if entry.tool.errors[..index].iter().any(|earlier| earlier.code == error.code) {
+                let message = format!("the code `{}` is declared twice", error.code);
+                report.value(&code, message, "remove one of the two");
+            }
+            if entry.tool.pattern == ErrorPattern::B && !error.prefix {
+                let help = "remove `prefix`; a code has a member of its own there";
+                report.key(&place.child("prefix"), "`prefix` means nothing under pattern B", help);
+            }
+        }
+    }
+}
+
+/// The chain's errors with the names of their roles, in the order of the catalogue's schema.
+pub(super) fn roles(chain: &ChainErrors) -> [(&'static str, &ChainError); 10] {
+    [
+        ("invalid_params", &chain.invalid_params),
+        ("handler_error", &chain.handler_error),
+        ("audit_enter_failed", &chain.audit_enter_failed),
+        ("not_admitted", &chain.not_admitted),
+        ("unknown_tool", &chain.unknown_tool),
+        ("process_aborted", &chain.process_aborted),
+        ("cancelled", &chain.cancelled),
+        ("storage_failure", &chain.storage_failure),
+        ("store_commit_failed", &chain.store_commit_failed),
+        ("startup_failed", &chain.startup_failed),
+    ]
+}
+
+fn form(code: &str, place: &Place, report: &mut Report<'_>) {
+    if !is_code(code) {
+        let help = "write words of upper-case letters and digits with `_` between them";
+        report.value(place, format!("the code `{code}` is not SCREAMING_SNAKE_CASE"), help);
+    }
+}

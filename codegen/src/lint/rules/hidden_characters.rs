@@ -1,0 +1,61 @@
+//! `hidden-characters`: texts that people and models read hold nothing they cannot see. Invisible
+//! characters are a way to smuggle instructions into descriptions.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::catalogue::Place;
+use crate::lint::{Context, Report};
+
+pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
+    // The model written back has the shape of the files, so pointers into it lead to the texts.
+    walk(&written(&context.catalogue.head), &context.catalogue.head_place(), report);
+    if let Some(file) = context.catalogue.types_file {
+        walk(&written(&context.catalogue.types), &Place { file, pointer: String::new() }, report);
+    }
+    for (index, entry) in context.catalogue.domains.iter().enumerate() {
+        walk(&written(&entry.data), &context.catalogue.domain_place(index), report);
+    }
+}
+
+fn written(part: &impl Serialize) -> Value {
+    serde_json::to_value(part).unwrap_or_default()
+}
+
+fn walk(value: &Value, place: &Place, report: &mut Report<'_>) {
+    match value {
+        Value::String(text) => {
+            let lines = place.pointer == "/instructions";
+            if let Some(found) = text.chars().find(|letter| is_hidden(*letter) && !(lines && *letter == '\n')) {
+                let message = format!("the text holds the character U+{:04X}", u32::from(found));
+                report.value(place, message, "remove it; write one line of visible characters");
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                walk(item, &place.child(index), report);
+            }
+        }
+        Value::Object(members) => {
+            for (name, member) in members {
+                let inner = place.child(name);
+                if name.chars().any(is_hidden) {
+                    report.key(&inner, "the key holds an invisible character", "write visible characters only");
+                }
+                // Examples may show such characters on purpose: they are data, not text to be read.
+                if !matches!(name.as_str(), "arguments" | "reply" | "pattern") {
+                    walk(member, &inner, report);
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Control characters, and those that show nothing or turn the direction of writing.
+fn is_hidden(letter: char) -> bool {
+    letter.is_control()
+        || matches!(u32::from(letter),
+            0xAD | 0x61C | 0x180E | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0xFE00..=0xFE0F
+                | 0xFEFF | 0xFFF9..=0xFFFB | 0xE0000..=0xE0FFF)
+}

@@ -1,0 +1,34 @@
+//! The rules, one a file; [`RULES`](super::RULES) is the table of them.
+
+pub mod bounds;
+pub mod closed_object;
+pub mod cross_rules;
+pub mod defaults;
+pub mod domain_file;
+pub mod enum_values;
+pub mod error_codes;
+pub mod error_fields;
+pub mod example_arguments;
+pub mod example_replies;
+pub mod example_steps;
+pub mod hidden_characters;
+pub mod hints;
+pub mod keyword_fit;
+pub mod keyword_value;
+pub mod message_forms;
+pub mod patterns;
+pub mod placement;
+pub mod property_names;
+pub mod references;
+pub mod required_names;
+pub mod root_object;
+pub mod rust_names;
+pub mod schema_size;
+pub mod sensitive;
+pub mod texts;
+pub mod tool_names;
+pub mod type_names;
+pub mod unknown_keyword;
+pub mod unused_types;
+pub mod versions;
+pub mod waivers;

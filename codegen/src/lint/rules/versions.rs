@@ -1,0 +1,28 @@
+//! `versions`: versions are semantic ones, and no tool is newer than its catalogue.
+
+use crate::lint::pattern::version;
+use crate::lint::{Context, Report};
+
+const HELP: &str = "write MAJOR.MINOR.PATCH, e.g. 0.1.0";
+
+pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
+    let head = &context.catalogue.head;
+    let current = version(&head.version);
+    if current.is_none() {
+        let place = context.catalogue.head_place().child("version");
+        report.value(&place, format!("`{}` is not a semantic version", head.version), HELP);
+    }
+    for entry in context.catalogue.tools() {
+        let place = entry.place.child("since");
+        match (version(&entry.tool.since), current) {
+            (None, _) => {
+                report.value(&place, format!("`{}` is not a semantic version", entry.tool.since), HELP);
+            }
+            (Some(since), Some(current)) if since > current => {
+                let message = format!("the tool is newer than its catalogue: {} > {}", entry.tool.since, head.version);
+                report.value(&place, message, "raise the catalogue's version, or lower `since`");
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! The command `colibri-codegen`: lint a catalogue, and write or check what is generated from it
+//! outside of builds.
+//!
+//! Results go to stdout, findings and messages to stderr. Exit codes: 0 done or sound, 1 findings or
+//! a stale file, 2 a bad command line or input that cannot be read.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Parser, Subcommand};
+use colibri_codegen::catalogue::{Catalogue, Finding, findings, schema};
+use colibri_codegen::{Written, lint, lock, reference, write_or_check};
+use serde_json::json;
+
+/// Lint a tool catalogue, and write or check what is generated from it.
+#[derive(Parser)]
+#[command(name = "colibri-codegen", version, after_help = "Exit codes: 0 done or sound, 1 findings or a stale file, 2 bad command line or unreadable input.\n\nExample:\n  colibri-codegen lint catalogue")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Say everything that is wrong with a catalogue.
+    #[command(after_help = "Examples:\n  colibri-codegen lint\n  colibri-codegen lint catalogue --json")]
+    Lint {
+        #[command(flatten)]
+        input: Input,
+        /// Print findings as JSON to stdout.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write the reference pages, or check that they are current.
+    #[command(after_help = "Example:\n  colibri-codegen reference catalogue --out docs/reference --check")]
+    Reference {
+        #[command(flatten)]
+        input: Input,
+        /// The folder of the pages.
+        #[arg(long, default_value = "docs/reference")]
+        out: PathBuf,
+        /// Write nothing; fail when a page differs.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Write the catalogue's lock file, or check that it is current.
+    #[command(after_help = "Example:\n  colibri-codegen lock catalogue --check")]
+    Lock {
+        #[command(flatten)]
+        input: Input,
+        /// Write nothing; fail when the file differs.
+        #[arg(long)]
+        check: bool,
+    },
+    /// Print the JSON Schema of the catalogue's files, write it, or check that a file is current.
+    #[command(after_help = "Examples:\n  colibri-codegen schema --out catalogue/catalogue.schema.json\n  colibri-codegen schema --check catalogue/catalogue.schema.json")]
+    Schema {
+        /// Fail when this file differs.
+        #[arg(long, value_name = "FILE", conflicts_with = "out")]
+        check: Option<PathBuf>,
+        /// Write to this file instead of stdout.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+}
+
+#[derive(Args)]
+struct Input {
+    /// The catalogue's folder.
+    #[arg(default_value = "catalogue", value_name = "DIR")]
+    folder: PathBuf,
+}
+
+/// Why a command did not end well.
+enum Failure {
+    /// What is wrong with the catalogue: exit code 1.
+    Findings(Vec<Finding>),
+    /// Generated files that differ: exit code 1.
+    Stale(Vec<PathBuf>),
+    /// Input that cannot be read, output that cannot be written: exit code 2.
+    Unusable(String),
+}
+
+impl From<Vec<Finding>> for Failure {
+    fn from(findings: Vec<Finding>) -> Self {
+        Self::Findings(findings)
+    }
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Lint { input, json } => run_lint(&input.folder, json),
+        Command::Reference { input, out, check } => run_reference(&input.folder, &out, check),
+        Command::Lock { input, check } => run_lock(&input.folder, check),
+        Command::Schema { check, out } => run_schema(check.as_deref(), out.as_deref()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Findings(found)) => {
+            let count = found.len();
+            say(&format!("{}{count} finding{}", findings::render(&found), if count == 1 { "" } else { "s" }));
+            ExitCode::from(1)
+        }
+        Err(Failure::Stale(files)) => {
+            for file in files {
+                say(&format!("{} is not current: run the same command without --check", file.display()));
+            }
+            ExitCode::from(1)
+        }
+        Err(Failure::Unusable(message)) => {
+            say(&format!("error: {message}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn run_lint(folder: &Path, as_json: bool) -> Result<(), Failure> {
+    let found = match load(folder) {
+        Ok(catalogue) => lint::check(&catalogue),
+        Err(Failure::Findings(found)) => found,
+        Err(other) => return Err(other),
+    };
+    if as_json {
+        let list: Vec<_> = found.iter().map(finding_json).collect();
+        print(&format!("{}\n", json!({ "findings": list })))?;
+    }
+    if found.is_empty() { Ok(()) } else { Err(Failure::Findings(found)) }
+}
+
+fn finding_json(finding: &Finding) -> serde_json::Value {
+    json!({
+        "rule": finding.rule,
+        "file": finding.at.path.to_string_lossy(),
+        "line": finding.at.line,
+        "column": finding.at.column,
+        "message": finding.message,
+        "help": finding.help,
+    })
+}
+
+fn run_reference(folder: &Path, out: &Path, check: bool) -> Result<(), Failure> {
+    let pages = reference(&load(folder)?)?;
+    let pages = pages.into_iter().map(|(path, text)| (out.join(path), text)).collect();
+    store(pages, check)
+}
+
+fn run_lock(folder: &Path, check: bool) -> Result<(), Failure> {
+    let text = lock(&load(folder)?)?;
+    store(vec![(folder.join("catalogue.lock.json"), text)], check)
+}
+
+fn run_schema(check: Option<&Path>, out: Option<&Path>) -> Result<(), Failure> {
+    match (check, out) {
+        (Some(file), _) => store(vec![(file.to_path_buf(), schema::text())], true),
+        (None, Some(file)) => store(vec![(file.to_path_buf(), schema::text())], false),
+        (None, None) => print(&schema::text()),
+    }
+}
+
+fn load(folder: &Path) -> Result<Catalogue, Failure> {
+    if !folder.is_dir() {
+        let message = format!("there is no folder `{}`; name the folder that holds catalogue.yaml", folder.display());
+        return Err(Failure::Unusable(message));
+    }
+    Ok(Catalogue::load(folder)?)
+}
+
+/// Writes or checks files, and says of each what became of it.
+fn store(files: Vec<(PathBuf, String)>, check: bool) -> Result<(), Failure> {
+    let mut stale = Vec::new();
+    for (path, text) in files {
+        let written = write_or_check(&path, &text, check)
+            .map_err(|error| Failure::Unusable(format!("{}: {error}", path.display())))?;
+        match written {
+            Written::Current => print(&format!("current  {}\n", path.display()))?,
+            Written::Updated => print(&format!("written  {}\n", path.display()))?,
+            Written::Stale => stale.push(path),
+        }
+    }
+    if stale.is_empty() { Ok(()) } else { Err(Failure::Stale(stale)) }
+}
+
+/// Writes to stdout. A reader that has gone away wants no more, which is no failure.
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::Unusable(format!("cannot write to stdout: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a line to stderr; when that is closed there is nobody left to tell.
+fn say(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}

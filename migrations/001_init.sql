@@ -1,0 +1,2 @@
+-- Version 1 of the schema holds nothing: each concept earns its tables by a migration of its own.
+-- Which table belongs to whom is listed in schema.sql.

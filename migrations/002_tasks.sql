@@ -1,0 +1,38 @@
+-- Tasks (beta §3). Rows are never deleted: deleted_at marks those that are gone.
+-- The implicit rowid is the last ordering key, so the table keeps it.
+
+CREATE TABLE tasks (
+  id          TEXT NOT NULL PRIMARY KEY CHECK (length(id) = 36),
+  project_id  TEXT,
+  title       TEXT NOT NULL CHECK (length(title) > 0),
+  description TEXT,
+  status      TEXT NOT NULL DEFAULT 'INIT' CHECK (
+    status IN ('INIT', 'GATHER', 'ANALYZE', 'PLAN', 'APPLY', 'VERIFY', 'DONE', 'CANCELLED')
+  ),
+  priority    TEXT,
+  assignee    TEXT,
+  created_at  TEXT NOT NULL,
+  updated_at  TEXT NOT NULL,
+  deleted_at  TEXT,
+  -- The audit number of the call that last changed the row (ruling R17); NULL when no call did.
+  sequence_no INTEGER
+) STRICT;
+
+-- Lists come out oldest first. Each index ends in what a page is ordered by and what it leaves out, so
+-- that skipping rows and counting them never touches the table, with or without deleted tasks.
+CREATE INDEX idx_tasks_project_status ON tasks (project_id, status, created_at, deleted_at);
+CREATE INDEX idx_tasks_status_created ON tasks (status, created_at, deleted_at);
+CREATE INDEX idx_tasks_created ON tasks (created_at, deleted_at);
+
+-- The queue of next actions in its own order (beta §4.5): finished and deleted tasks leave it, so its
+-- size is that of the open work. A query uses it only if it states the same condition and the same
+-- expression; a test holds both to this text.
+CREATE INDEX idx_tasks_queue ON tasks (
+  (CASE
+    WHEN lower(priority) IN ('critical', 'urgent', 'urgent_important', 'p0') THEN 0
+    WHEN lower(priority) IN ('high', 'important', 'not_urgent_important', 'p1') THEN 1
+    WHEN lower(priority) IN ('low', 'not_urgent_not_important', 'p3') THEN 3
+    ELSE 2
+  END),
+  created_at
+) WHERE deleted_at IS NULL AND status NOT IN ('DONE', 'CANCELLED');

@@ -1,0 +1,84 @@
+-- Every call that reached stage 3 of the chain: one row, written at enter and closed once at exit
+-- (alpha §5.3, design R16). Arguments and results are not stored, only their hashes.
+CREATE TABLE actions (
+  sequence_no    INTEGER PRIMARY KEY,
+  correlation_id TEXT NOT NULL CHECK (length(correlation_id) = 36),
+  boot_id        TEXT NOT NULL CHECK (length(boot_id) BETWEEN 36 AND 165),
+  request_id     TEXT,
+  tool           TEXT NOT NULL,
+  mode           TEXT NOT NULL CHECK (mode IN ('FULL', 'READONLY', 'TEST', 'MINIMAL')),
+  args_hash      TEXT NOT NULL CHECK (length(args_hash) = 64),
+  trace_context  TEXT,
+  entered_at     TEXT NOT NULL,
+  enter_ms       INTEGER NOT NULL CHECK (enter_ms >= 0),
+  outcome        TEXT NOT NULL DEFAULT 'running'
+                 CHECK (outcome IN ('running', 'ok', 'domain_error', 'error', 'invalid', 'denied', 'aborted')),
+  error_code     TEXT,
+  error_message  TEXT,
+  result_hash    TEXT CHECK (length(result_hash) = 64),
+  duration_ms    INTEGER CHECK (duration_ms >= 0),
+  exited_at      TEXT,
+  -- Closed rows in the order they were closed, without gaps; each commits to the one before.
+  exit_no        INTEGER UNIQUE CHECK (exit_no > 0),
+  prev_hash      TEXT CHECK (length(prev_hash) = 64),
+  row_hash       TEXT CHECK (length(row_hash) = 64),
+  CHECK ((error_code IS NULL) = (outcome IN ('running', 'ok'))),
+  CHECK ((result_hash IS NULL) = (outcome IN ('running', 'aborted'))),
+  CHECK ((duration_ms IS NULL) = (outcome IN ('running', 'aborted'))),
+  CHECK ((exited_at IS NULL) = (outcome = 'running')),
+  CHECK ((exit_no IS NULL) = (outcome = 'running')),
+  CHECK ((prev_hash IS NULL) = (outcome = 'running')),
+  CHECK ((row_hash IS NULL) = (outcome = 'running'))
+) STRICT;
+
+CREATE INDEX idx_actions_running ON actions (sequence_no) WHERE outcome = 'running';
+
+CREATE TRIGGER actions_start_running BEFORE INSERT ON actions
+WHEN NEW.outcome IS NOT 'running'
+BEGIN
+  SELECT RAISE(ABORT, 'actions rows start as running');
+END;
+
+-- One trigger, not three: SQLite does not say in which order triggers of one event fire.
+CREATE TRIGGER actions_close_once BEFORE UPDATE ON actions
+BEGIN
+  SELECT CASE
+    WHEN OLD.outcome <> 'running' THEN RAISE(ABORT, 'actions row already closed')
+    WHEN NEW.sequence_no    IS NOT OLD.sequence_no
+      OR NEW.correlation_id IS NOT OLD.correlation_id
+      OR NEW.boot_id        IS NOT OLD.boot_id
+      OR NEW.request_id     IS NOT OLD.request_id
+      OR NEW.tool           IS NOT OLD.tool
+      OR NEW.mode           IS NOT OLD.mode
+      OR NEW.args_hash      IS NOT OLD.args_hash
+      OR NEW.trace_context  IS NOT OLD.trace_context
+      OR NEW.entered_at     IS NOT OLD.entered_at
+      OR NEW.enter_ms       IS NOT OLD.enter_ms
+      THEN RAISE(ABORT, 'actions enter fields are immutable')
+    WHEN NEW.outcome = 'running' THEN RAISE(ABORT, 'actions row already closed')
+  END;
+END;
+
+CREATE TRIGGER actions_keep BEFORE DELETE ON actions
+BEGIN
+  SELECT RAISE(ABORT, 'actions is append-only');
+END;
+
+-- Where the log ends, so that a cut tail is seen. Written in the transactions that move it.
+CREATE TABLE actions_head (
+  id               INTEGER PRIMARY KEY CHECK (id = 1),
+  last_sequence_no INTEGER NOT NULL CHECK (last_sequence_no >= 0),
+  last_exit_no     INTEGER NOT NULL CHECK (last_exit_no >= 0),
+  last_row_hash    TEXT NOT NULL CHECK (length(last_row_hash) = 64)
+) STRICT;
+
+INSERT INTO actions_head VALUES
+  (1, 0, 0, '0000000000000000000000000000000000000000000000000000000000000000');
+
+CREATE VIEW action_events AS
+SELECT sequence_no, 'enter' AS event, correlation_id, tool, entered_at AS at,
+       'running' AS outcome, NULL AS result_hash, NULL AS duration_ms
+  FROM actions
+UNION ALL
+SELECT sequence_no, 'exit', correlation_id, tool, exited_at, outcome, result_hash, duration_ms
+  FROM actions WHERE outcome <> 'running';

@@ -1,0 +1,97 @@
+//! The command line's definition: commands, options and help texts.
+
+use std::ffi::OsString;
+use std::iter;
+
+use clap::error::ErrorKind;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use super::variables;
+
+const EXAMPLES: &str = "\
+Examples:
+  colibri                                  serve MCP over stdin and stdout
+  colibri demo                             watch a client use a real server
+  colibri tools                            what the server offers
+  colibri call server_ping                 one call, through the same chain as any client's
+  colibri call task_list '{\"limit\": 5}'    the same with arguments; - reads them from stdin
+  COLIBRI_DB_PATH=work.db colibri doctor   is this set-up sound, and what to do if not";
+
+/// An MCP server for agents whose work must be accountable.
+///
+/// Without a command it serves the Model Context Protocol over stdin and stdout. All settings are environment
+/// variables.
+#[derive(Debug, Parser)]
+#[command(name = "colibri", version, disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand, PartialEq, Eq)]
+pub enum Command {
+    /// Serve MCP over stdin and stdout; the same as no command at all
+    Serve,
+    /// List the tools, and the modes that admit them
+    Tools {
+        /// Print the tools as `tools/list` publishes them
+        #[arg(long)]
+        json: bool,
+    },
+    /// Call one tool and print its reply; exit 1 when the reply is an error
+    Call {
+        /// The tool's name
+        tool: String,
+        /// The arguments, a JSON object; `-` reads it from stdin, absent means {}
+        #[arg(value_name = "JSON", allow_hyphen_values = true)]
+        arguments: Option<String>,
+    },
+    /// Check configuration and database, and say what to do about what is wrong
+    Doctor {
+        /// Print the findings as JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the main job: a client, a real server, a few tasks, and the audit log they leave
+    Demo,
+}
+
+/// What a command line means.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Parsed {
+    /// Run this.
+    Command(Command),
+    /// Print this text and end well.
+    Show(String),
+    /// Print this text to stderr and end with code 2.
+    Refused(String),
+}
+
+/// Reads a command line without the program's name.
+pub fn parse(arguments: &[OsString]) -> Parsed {
+    let line = iter::once(OsString::from("colibri")).chain(arguments.iter().cloned());
+    let parsed =
+        definition().try_get_matches_from(line).and_then(|found| Arguments::from_arg_matches(&found));
+    match parsed {
+        Ok(Arguments { command }) => Parsed::Command(command.unwrap_or(Command::Serve)),
+        Err(error) => {
+            let text = error.render().to_string();
+            match error.kind() {
+                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Parsed::Show(text),
+                _ => Parsed::Refused(text),
+            }
+        }
+    }
+}
+
+/// The text of `--help`.
+pub fn long_help() -> String {
+    definition().render_long_help().to_string()
+}
+
+fn definition() -> clap::Command {
+    Arguments::command()
+        .after_help(format!("{EXAMPLES}\n\n--help lists the environment variables."))
+        .after_long_help(format!("{EXAMPLES}\n\n{}", variables::help_table()))
+}

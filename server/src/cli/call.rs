@@ -1,0 +1,112 @@
+//! `colibri call`: one tool call, through a server of its own and so through the whole chain, audit row
+//! included.
+
+use std::io::{Read, Write};
+
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::Failure;
+use super::client::{Client, Launch, Reply};
+use crate::catalogue::ToolId;
+use crate::lifecycle::environment::Environment;
+use crate::lifecycle::keys;
+use crate::lifecycle::suggest;
+
+/// The parameters of `tools/call`.
+#[derive(Serialize)]
+struct Params<'a> {
+    name: &'a str,
+    arguments: &'a RawValue,
+}
+
+/// Calls the tool and prints the envelope; [`Failure::Finding`] when it is an error's.
+pub fn run(
+    tool: &str,
+    arguments: Option<&str>,
+    env: &Environment,
+    out: &mut dyn Write,
+    input: &mut dyn Read,
+) -> Result<(), Failure> {
+    let tool = ToolId::from_name(tool).ok_or_else(|| unknown(tool))?;
+    let arguments = read_arguments(arguments.unwrap_or("{}"), input)?;
+    let mut launch = Launch::default();
+    if env.get_os(keys::LOG_LEVEL.name).is_none() {
+        launch.set.push((keys::LOG_LEVEL.name, "warn".into()));
+    }
+    let mut client = Client::start(&launch)?;
+    let reply = client.last_request("tools/call", Params { name: tool.name(), arguments: &arguments })?;
+    client.stop()?;
+    match reply {
+        Reply::Result(result) => print(&result, out),
+        Reply::Error { code, message } => {
+            Err(Failure::Failed(format!("the server refused: {message} ({code})")))
+        }
+    }
+}
+
+fn unknown(tool: &str) -> Failure {
+    let hint = match suggest::closest(tool, ToolId::ALL.map(ToolId::name)) {
+        Some(close) => format!("did you mean {close}?"),
+        None => "`colibri tools` lists them".to_owned(),
+    };
+    Failure::Usage(format!("unknown tool: {tool}; {hint}"))
+}
+
+/// The arguments as they were typed, checked to be one JSON text and brought into one line.
+fn read_arguments(given: &str, input: &mut dyn Read) -> Result<Box<RawValue>, Failure> {
+    let mut text = given.to_owned();
+    if given == "-" {
+        text.clear();
+        input
+            .read_to_string(&mut text)
+            .map_err(|error| Failure::Usage(format!("cannot read the arguments from stdin: {error}")))?;
+    }
+    // Inside a JSON string a line break cannot stand raw, so every one of these is white space.
+    let text = text.replace(['\n', '\r'], " ");
+    RawValue::from_string(text.trim().to_owned()).map_err(|error| {
+        Failure::Usage(format!(
+            "the arguments are not JSON: {error}; write an object such as '{{\"limit\": 5}}'"
+        ))
+    })
+}
+
+fn print(result: &Value, out: &mut dyn Write) -> Result<(), Failure> {
+    let envelope = result
+        .get("structuredContent")
+        .ok_or_else(|| Failure::Failed("the server's reply holds no envelope".to_owned()))?;
+    serde_json::to_writer_pretty(&mut *out, envelope).map_err(std::io::Error::from)?;
+    writeln!(out)?;
+    out.flush()?;
+    // Both levels count: a Pattern B refusal is `ok` outside (alpha §2.1).
+    let refused = [envelope.get("ok"), envelope.pointer("/data/ok")].contains(&Some(&Value::Bool(false)));
+    if refused { Err(Failure::Finding) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn arguments_keep_their_text_and_become_one_line() {
+        let raw = read_arguments("-", &mut "{\"n\":\n 12345678901234567890}\n".as_bytes()).unwrap();
+        assert_eq!(raw.get(), "{\"n\":  12345678901234567890}");
+        assert!(matches!(read_arguments("{bad", &mut std::io::empty()), Err(Failure::Usage(_))));
+        assert!(matches!(read_arguments("", &mut std::io::empty()), Err(Failure::Usage(_))));
+    }
+
+    #[test]
+    fn refusals_on_either_level_are_findings() {
+        let cases = [
+            (r#"{"structuredContent":{"ok":true,"data":{"ok":false}}}"#, false),
+            (r#"{"structuredContent":{"ok":false,"error":{}}}"#, false),
+            (r#"{"structuredContent":{"ok":true,"data":{}}}"#, true),
+        ];
+        for (result, sound) in cases {
+            let printed = print(&serde_json::from_str(result).unwrap(), &mut Vec::new());
+            assert_eq!(printed.is_ok(), sound, "{result}");
+        }
+    }
+}

@@ -1,0 +1,205 @@
+//! The database's part of the examination.
+
+use std::path::Path;
+
+use colibri_runtime::handler::Fault;
+
+use super::Finding;
+use crate::lifecycle::config::Config;
+use crate::lifecycle::mode::Mode;
+use crate::store::inspect::{APPLICATION_ID, Header, Inspection};
+use crate::store::migrate::{MIGRATIONS, latest};
+use crate::store::network_fs::network_file_system;
+use crate::store::open::MEMORY;
+
+/// A write-ahead log beyond this has not been emptied for long (SQLite does so at about 4 MB).
+const LARGE_WAL_BYTES: u64 = 64 * 1024 * 1024;
+
+const RESTORE: &str = "stop the servers on it, keep a copy of the file and its -wal, and restore a backup to \
+                       another path that COLIBRI_DB_PATH names";
+const NEXT_START: &str = "nothing to do: the next start in FULL closes and removes what they left";
+
+/// Examines the configured database.
+pub fn check(config: &Config) -> Vec<Finding> {
+    let path = config.db_path.as_path();
+    if path == Path::new(MEMORY) {
+        return vec![Finding::warn(
+            "database",
+            "in memory: nothing is kept",
+            "set COLIBRI_DB_PATH to keep it",
+        )];
+    }
+    if let Some(finding) = place(path, config.mode) {
+        return vec![finding];
+    }
+    let look = match Inspection::open(path) {
+        Ok(look) => look,
+        Err(reason) => {
+            let message = format!("{} cannot be read: {reason}", path.display());
+            let advice =
+                format!("check that it is a Colibri database and readable; if it is damaged, {RESTORE}");
+            return vec![Finding::fail("database", message, advice)];
+        }
+    };
+    let mut findings = vec![Finding::ok("database", format!("{} can be read", path.display()))];
+    match look.header() {
+        Ok(header) => {
+            let (finding, ours) = schema(header, config.mode);
+            findings.push(finding);
+            if !ours {
+                return findings;
+            }
+        }
+        Err(fault) => findings.push(unreadable("schema", &fault)),
+    }
+    findings.push(integrity(&look));
+    findings.push(references(&look));
+    findings.extend(audit_log(&look));
+    findings.extend(running(&look));
+    findings.push(wal(&look));
+    findings.push(lock_files(&look));
+    findings
+}
+
+/// What is wrong with the place itself; `None` when there is a file to look into.
+fn place(path: &Path, mode: Mode) -> Option<Finding> {
+    const CHECK: &str = "database";
+    let shown = path.display();
+    if let Some(kind) = network_file_system(path) {
+        let advice = "put the database on a local disk and set COLIBRI_DB_PATH to it";
+        return Some(Finding::fail(CHECK, format!("{shown} is on a network file system ({kind})"), advice));
+    }
+    match std::fs::metadata(path) {
+        Ok(found) if found.is_file() => None,
+        Ok(_) => {
+            let advice = "set COLIBRI_DB_PATH to a file";
+            Some(Finding::fail(CHECK, format!("{shown} is not a file"), advice))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(match mode {
+            Mode::Readonly => Finding::fail(
+                CHECK,
+                format!("{shown} does not exist, and READONLY never creates a database"),
+                "start a server in FULL once, or set COLIBRI_DB_PATH to an existing database",
+            ),
+            _ => {
+                Finding::ok(CHECK, format!("{shown} does not exist yet; the first start in FULL creates it"))
+            }
+        }),
+        Err(error) => Some(Finding::fail(
+            CHECK,
+            format!("{shown} cannot be reached: {error}"),
+            "check the path and the permissions of its folders",
+        )),
+    }
+}
+
+/// Whose file it is and how old; whether it is ours to look further into.
+fn schema(header: Header, mode: Mode) -> (Finding, bool) {
+    const CHECK: &str = "schema";
+    let (version, newest) = (header.schema_version, latest(MIGRATIONS));
+    let foreign = header.application_id != APPLICATION_ID
+        && (header.application_id != 0 || (version == 0 && header.tables > 0));
+    if foreign {
+        let advice = "set COLIBRI_DB_PATH to another path; this file belongs to another program";
+        return (Finding::fail(CHECK, "not a Colibri database", advice), false);
+    }
+    let finding = if version > newest {
+        let message = format!("version {version} is newer than supported version {newest}");
+        Finding::fail(CHECK, message, "use the release of Colibri that wrote it, or a later one")
+    } else if version < newest {
+        let message = format!("version {version} is older than {newest}");
+        let advice = "the next start in FULL migrates it; keep a copy first if you may go back";
+        if mode == Mode::Readonly {
+            Finding::fail(CHECK, message, advice)
+        } else {
+            Finding::warn(CHECK, message, advice)
+        }
+    } else {
+        Finding::ok(CHECK, format!("version {version}, {} tables", header.tables))
+    };
+    (finding, true)
+}
+
+fn integrity(look: &Inspection) -> Finding {
+    complaints("integrity", look.integrity(), "the whole file was checked")
+}
+
+fn references(look: &Inspection) -> Finding {
+    complaints("references", look.dangling_references(), "every reference leads to a row")
+}
+
+/// A check that lists complaints.
+fn complaints(check: &'static str, found: Result<Vec<String>, Fault>, sound: &str) -> Finding {
+    match found {
+        Ok(complaints) => match complaints.first() {
+            None => Finding::ok(check, sound),
+            Some(first) => {
+                let more = match complaints.len() - 1 {
+                    0 => String::new(),
+                    more => format!(" (and {more} more)"),
+                };
+                Finding::fail(check, format!("{first}{more}"), RESTORE)
+            }
+        },
+        Err(fault) => unreadable(check, &fault),
+    }
+}
+
+fn unreadable(check: &'static str, fault: &Fault) -> Finding {
+    Finding::fail(check, format!("the database does not answer: {fault}"), RESTORE)
+}
+
+fn audit_log(look: &Inspection) -> Option<Finding> {
+    const CHECK: &str = "audit log";
+    match look.verify_log() {
+        Ok(report) => report.map(|report| match report.finding {
+            None => Finding::ok(CHECK, format!("{} closed calls, the chain is unbroken", report.closed)),
+            Some(finding) => Finding::fail(
+                CHECK,
+                finding.to_string(),
+                "keep a copy of the file as evidence: the log was changed outside Colibri",
+            ),
+        }),
+        Err(fault) => Some(unreadable(CHECK, &fault)),
+    }
+}
+
+fn running(look: &Inspection) -> Option<Finding> {
+    const CHECK: &str = "calls";
+    match look.running() {
+        Ok(running) => running.map(|running| match running.dead {
+            0 => Finding::ok(CHECK, format!("{} running", running.alive)),
+            dead => Finding::warn(
+                CHECK,
+                format!("{dead} cut off when their server ended unexpectedly"),
+                NEXT_START,
+            ),
+        }),
+        Err(fault) => Some(unreadable(CHECK, &fault)),
+    }
+}
+
+fn wal(look: &Inspection) -> Finding {
+    const CHECK: &str = "write-ahead log";
+    let bytes = look.wal_bytes();
+    let message = format!("{} KiB", bytes.div_ceil(1024));
+    if bytes <= LARGE_WAL_BYTES {
+        return Finding::ok(CHECK, message);
+    }
+    let advice = "a program that keeps the database open for reading holds it up; end that program, and the next \
+                  clean stop of a server empties it";
+    Finding::warn(CHECK, message, advice)
+}
+
+fn lock_files(look: &Inspection) -> Finding {
+    const CHECK: &str = "lock files";
+    match look.dead_lock_files() {
+        Ok(0) => Finding::ok(CHECK, "none of ended processes"),
+        Ok(dead) => Finding::warn(CHECK, format!("{dead} of servers that ended unexpectedly"), NEXT_START),
+        Err(error) => Finding::warn(
+            CHECK,
+            format!("the database's folder cannot be listed: {error}"),
+            "check the folder's permissions",
+        ),
+    }
+}

@@ -1,0 +1,131 @@
+//! The command line (alpha §8.3, design R11): serving, and the commands beside it.
+//!
+//! ```text
+//! arguments -> serve   nothing here: the caller starts the server
+//!           |- tools   the catalogue as a table or as JSON
+//!           |- call    one tool call through a child server        (client)
+//!           |- doctor  what is wrong with this set-up, and what to do
+//!           '- demo    the main job as a transcript                (client, transcript)
+//! ```
+//!
+//! Exit codes (design R20): 0 done or sound, 1 a finding or a failure, 2 bad command line or input.
+
+pub mod arguments;
+mod call;
+mod client;
+mod demo;
+mod doctor;
+mod folder;
+mod tools;
+mod transcript;
+pub mod variables;
+
+use std::ffi::OsString;
+use std::io::{self, IsTerminal, Read, Write};
+
+use arguments::{Command, Parsed};
+
+use crate::lifecycle::environment::Environment;
+
+/// What the process does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Serve over stdio.
+    Serve,
+    /// End with this code.
+    Exit(u8),
+}
+
+/// The process's streams, as a command sees them.
+pub struct Streams<'a> {
+    /// Where results go.
+    pub out: &'a mut dyn Write,
+    /// Where complaints go.
+    pub err: &'a mut dyn Write,
+    /// Where `-` reads from.
+    pub input: &'a mut dyn Read,
+    /// Whether `out` shows colours.
+    pub color: bool,
+}
+
+/// Why a command did not end with 0.
+#[derive(Debug)]
+enum Failure {
+    /// It ran and found something, and has said so: exit 1.
+    Finding,
+    /// It could not do its work: exit 1.
+    Failed(String),
+    /// It was asked the wrong way: exit 2.
+    Usage(String),
+    /// Its output cannot be written.
+    Output(io::Error),
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Self::Output(error)
+    }
+}
+
+impl From<client::ClientError> for Failure {
+    fn from(error: client::ClientError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// Runs the command line of this process (without the program's name), or says that it wants the server.
+pub fn run(arguments: &[OsString], env: &Environment) -> Next {
+    // Serving is the common case and must not wait for a parser to be built.
+    if arguments.is_empty() {
+        return Next::Serve;
+    }
+    let color = io::stdout().is_terminal() && env.get_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let (mut out, mut err, mut input) = (io::stdout().lock(), io::stderr().lock(), io::stdin().lock());
+    run_with(arguments, env, Streams { out: &mut out, err: &mut err, input: &mut input, color })
+}
+
+/// [`run`] on given streams.
+pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>) -> Next {
+    let command = match arguments::parse(arguments) {
+        Parsed::Command(Command::Serve) => return Next::Serve,
+        Parsed::Command(command) => command,
+        Parsed::Show(text) => return end(show(streams.out, &text), streams.err),
+        Parsed::Refused(text) => {
+            // A closed stderr changes nothing about the refusal.
+            let _ = streams.err.write_all(text.as_bytes());
+            return Next::Exit(2);
+        }
+    };
+    let Streams { out, err, input, color } = streams;
+    let done = match command {
+        Command::Serve => return Next::Serve,
+        Command::Tools { json } => tools::run(json, out),
+        Command::Call { tool, arguments } => call::run(&tool, arguments.as_deref(), env, out, input),
+        Command::Doctor { json } => doctor::run(json, env, out),
+        Command::Demo => demo::run(out, color),
+    };
+    end(done, err)
+}
+
+fn show(out: &mut dyn Write, text: &str) -> Result<(), Failure> {
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
+}
+
+/// The exit code of a command's end, with its complaint on stderr.
+fn end(done: Result<(), Failure>, err: &mut dyn Write) -> Next {
+    let (code, complaint) = match done {
+        Ok(()) => (0, None),
+        Err(Failure::Finding) => (1, None),
+        Err(Failure::Failed(text)) => (1, Some(text)),
+        Err(Failure::Usage(text)) => (2, Some(text)),
+        // The reader has seen enough (`colibri tools | head`).
+        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => (0, None),
+        Err(Failure::Output(error)) => (1, Some(format!("cannot write the result: {error}"))),
+    };
+    if let Some(complaint) = complaint {
+        // A closed stderr changes nothing about the code.
+        let _ = writeln!(err, "colibri: {complaint}");
+    }
+    Next::Exit(code)
+}

@@ -1,0 +1,50 @@
+//! `colibri tools`: what the catalogue offers, and which modes admit it.
+
+use std::io::Write;
+
+use serde_json::Value;
+
+use super::Failure;
+use crate::catalogue::CATALOGUE;
+use crate::lifecycle::mode::{Mode, is_admitted};
+
+/// Prints the tools, as a table or as `tools/list` publishes them.
+pub fn run(json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    let listings = listings()?;
+    if json {
+        serde_json::to_writer_pretty(&mut *out, &listings).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        table(&listings, out)?;
+    }
+    Ok(out.flush()?)
+}
+
+/// Every tool's entry of `tools/list`.
+fn listings() -> Result<Vec<Value>, Failure> {
+    let parsed: Result<_, _> =
+        CATALOGUE.tools.iter().map(|tool| serde_json::from_str(tool.listing)).collect();
+    parsed.map_err(|error| Failure::Failed(format!("the compiled catalogue is damaged: {error}")))
+}
+
+fn table(listings: &[Value], out: &mut dyn Write) -> Result<(), Failure> {
+    let width = CATALOGUE.tools.iter().map(|tool| tool.name.len()).max().unwrap_or(0).max("TOOL".len());
+    let modes = Mode::ALL.map(Mode::as_str).join("  ");
+    writeln!(out, "{:width$}  {modes}  DESCRIPTION", "TOOL")?;
+    for (tool, listing) in CATALOGUE.tools.iter().zip(listings) {
+        write!(out, "{:width$}", tool.name)?;
+        for mode in Mode::ALL {
+            let mark = if is_admitted(mode, tool).is_ok() { "yes" } else { "-" };
+            write!(out, "  {mark:column$}", column = mode.as_str().len())?;
+        }
+        writeln!(out, "  {}", first_sentence(listing))?;
+    }
+    writeln!(out, "\n`colibri tools --json` prints the schemas; `colibri call TOOL JSON` calls one.")?;
+    Ok(())
+}
+
+/// The first sentence of a tool's description.
+fn first_sentence(listing: &Value) -> &str {
+    let text = listing.get("description").and_then(Value::as_str).unwrap_or_default();
+    text.find(". ").map_or(text, |end| &text[..=end])
+}

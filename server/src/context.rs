@@ -1,0 +1,108 @@
+//! What a handler works with: the database handle, clock, ids and configuration of its call.
+
+use std::sync::Arc;
+
+use colibri_runtime::handler::{CallStatus, Context, Fault};
+use colibri_runtime::kernel::{Clock, Ids, rfc3339_ms};
+
+use crate::lifecycle::config::Config;
+use crate::lifecycle::facts::SystemFacts;
+use crate::store::db::Db;
+
+/// The context of store tools.
+pub struct Cx {
+    pub(crate) db: Option<Db>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) ids: Box<dyn Ids>,
+    pub(crate) config: Arc<Config>,
+    pub(crate) status: CallStatus,
+    pub(crate) facts: SystemFacts,
+}
+
+impl Cx {
+    /// A context before its first call; boot puts in the database once it is open.
+    pub fn new(
+        db: Option<Db>,
+        clock: Arc<dyn Clock>,
+        ids: Box<dyn Ids>,
+        config: Arc<Config>,
+        facts: SystemFacts,
+    ) -> Self {
+        let status =
+            CallStatus { sequence_no: None, ready: false, audit_sink: "noop", exit_failures: 0, queue_depth: 0 };
+        Self { db, clock, ids, config, status, facts }
+    }
+
+    /// The database.
+    ///
+    /// # Errors
+    /// [`Fault::Other`] when this process has opened none.
+    pub fn db(&self) -> Result<&Db, Fault> {
+        self.db.as_ref().ok_or_else(|| Fault::Other("database is not initialised".into()))
+    }
+
+    /// Milliseconds since the Unix epoch, from the injected clock.
+    pub fn now_ms(&self) -> i64 {
+        self.clock.wall_ms()
+    }
+
+    /// The present time as stored texts have it: UTC, RFC 3339, milliseconds.
+    pub fn now(&self) -> String {
+        rfc3339_ms(self.now_ms())
+    }
+
+    /// A fresh UUID v7 for something stored (design R14).
+    pub fn new_id(&mut self) -> String {
+        let now = self.now_ms();
+        self.ids.v7(now)
+    }
+
+    /// The number of the running call in the audit log, kept with rows that tools update in place (R17).
+    pub fn sequence_no(&self) -> Option<i64> {
+        self.status.sequence_no
+    }
+
+    /// What the chain says of itself.
+    pub fn status(&self) -> CallStatus {
+        self.status
+    }
+
+    /// What the server knows about itself; boot keeps it up to date.
+    pub fn facts(&self) -> &SystemFacts {
+        &self.facts
+    }
+
+    /// Monotonic milliseconds, from the injected clock.
+    pub fn monotonic_ms(&self) -> f64 {
+        self.clock.monotonic_ms()
+    }
+
+    /// The server's configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+}
+
+impl Context for Cx {
+    type Scan = ScanCx;
+
+    fn begin_call(&mut self, call: CallStatus) {
+        self.status = call;
+    }
+}
+
+/// The context of scan tools: a read-only connection inside a read transaction.
+pub struct ScanCx {
+    db: Db,
+}
+
+impl ScanCx {
+    pub(crate) fn new(db: Db) -> Self {
+        Self { db }
+    }
+
+    /// The database as it stood when the call began.
+    pub fn db(&self) -> &Db {
+        &self.db
+    }
+}

@@ -1,0 +1,15 @@
+//! What the tools do: one folder a domain, each with the generated trait's implementation in `mod.rs`,
+//! pure engine files, and its SQL in `store.rs`.
+
+pub mod system;
+pub mod tasks;
+pub mod trail;
+
+use crate::catalogue::Handlers;
+use crate::context::Cx;
+
+/// The handlers of every domain. They keep nothing between calls: what lasts is in the database.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Domains;
+
+impl Handlers<Cx> for Domains {}

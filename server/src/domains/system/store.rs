@@ -1,0 +1,73 @@
+//! What `server_health` asks the database (alpha §10.2).
+
+use colibri_runtime::handler::Fault;
+
+use crate::store::db::Db;
+
+/// The database as the probe found it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Probe {
+    /// User tables; views and SQLite's own tables are not counted.
+    pub tables: i64,
+    /// `user_version`: the last migration that ran.
+    pub schema_version: i64,
+    /// `wal`, or `memory` for a database without a file.
+    pub journal_mode: String,
+    /// Indexed skills; 0 while no such table exists.
+    pub skills: i64,
+}
+
+/// Looks.
+///
+/// # Errors
+/// [`Fault::Storage`]: the database does not answer.
+pub fn probe(db: &Db) -> Result<Probe, Fault> {
+    // `substr`, not `LIKE`: the underscore of the prefix is meant literally.
+    let tables = db.query_one(
+        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'",
+        [],
+        |row| row.get(0),
+    )?;
+    let schema_version = db.query_one("PRAGMA user_version", [], |row| row.get(0))?;
+    let journal_mode = db.query_one("PRAGMA journal_mode", [], |row| row.get(0))?;
+    let has_skills: bool = db.query_one(
+        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'skills')",
+        [],
+        |row| row.get(0),
+    )?;
+    let skills =
+        if has_skills { db.query_one("SELECT count(*) FROM skills", [], |row| row.get(0))? } else { 0 };
+    Ok(Probe { tables, schema_version, journal_mode, skills })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use rusqlite::Connection;
+
+    use super::*;
+
+    fn database(sql: &str) -> Db {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(sql).unwrap();
+        Db::new(conn)
+    }
+
+    #[test]
+    fn alpha_59_only_user_tables_are_counted() {
+        // AUTOINCREMENT makes sqlite_sequence; `sqliteX` has the prefix only if `_` were a wildcard.
+        let db = database(
+            "CREATE TABLE a (n INTEGER PRIMARY KEY AUTOINCREMENT); CREATE TABLE sqliteX (n);
+             CREATE VIEW v AS SELECT n FROM a; CREATE INDEX i ON sqliteX (n); PRAGMA user_version = 7;",
+        );
+        let expected = Probe { tables: 2, schema_version: 7, journal_mode: "memory".into(), skills: 0 };
+        assert_eq!(probe(&db), Ok(expected));
+    }
+
+    #[test]
+    fn skills_are_counted_where_there_are_any() {
+        let db =
+            database("CREATE TABLE skills (name TEXT PRIMARY KEY); INSERT INTO skills VALUES ('a'), ('b');");
+        assert_eq!(probe(&db).unwrap().skills, 2);
+    }
+}

@@ -1,0 +1,150 @@
+//! The system tools on a context made by hand.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::sync::Arc;
+
+use colibri_runtime::handler::{CallStatus, Context, STAGES};
+use colibri_runtime::kernel::{Clock, SystemIds};
+use rusqlite::Connection;
+use serde_json::{Value, json};
+
+use crate::catalogue::{ServerHealthInput, ServerPingInput, SystemTools};
+use crate::context::Cx;
+use crate::domains::Domains;
+use crate::lifecycle::config::Config;
+use crate::lifecycle::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
+use crate::lifecycle::mode::Mode;
+use crate::store::db::Db;
+
+struct At(f64);
+
+impl Clock for At {
+    fn monotonic_ms(&self) -> f64 {
+        self.0
+    }
+    fn wall_ms(&self) -> i64 {
+        0
+    }
+}
+
+/// Boot at 1.2, now 1284.7, as in alpha §10.1.
+fn context(mode: Mode, phase: Phase, status: DatabaseStatus, database: Option<&str>) -> Cx {
+    let mut config = Config::for_tests("data/colibri.db");
+    config.mode = mode;
+    let skipped = status == DatabaseStatus::Skipped;
+    let facts = SystemFacts {
+        version: "9.9.9-test".into(),
+        boot_start_ms: 1.2,
+        phase,
+        database: DatabaseState {
+            status,
+            path: (!skipped).then(|| "data/colibri.db".into()),
+            read_only: false,
+            latest_schema_version: 5,
+        },
+        tool_count: 7,
+        admitted_tool_count: 7,
+    };
+    let mut cx = Cx::new(None, Arc::new(At(1284.7)), Box::new(SystemIds::default()), Arc::new(config), facts);
+    cx.db = database.map(|sql| {
+        let conn = Connection::open_in_memory().unwrap();
+        conn.execute_batch(sql).unwrap();
+        Db::new(conn)
+    });
+    cx
+}
+
+fn health(cx: &mut Cx) -> Value {
+    serde_json::to_value(Domains.server_health(cx, ServerHealthInput {}).unwrap()).unwrap()
+}
+
+#[test]
+fn alpha_67_ping_shows_version_mode_and_uptime() {
+    let mut cx = context(Mode::Readonly, Phase::Phase1, DatabaseStatus::Opening, None);
+    let output = Domains.server_ping(&mut cx, ServerPingInput {}).unwrap();
+    let expected = json!({ "version": "9.9.9-test", "mode": "READONLY", "uptime_ms": 1283 });
+    assert_eq!(serde_json::to_value(output).unwrap(), expected);
+}
+
+#[test]
+fn alpha_59_health_reports_context_and_database() {
+    let sql = "CREATE TABLE a (n); CREATE TABLE b (n); PRAGMA user_version = 5;";
+    let mut cx = context(Mode::Full, Phase::Phase2, DatabaseStatus::Open, Some(sql));
+    cx.begin_call(CallStatus {
+        sequence_no: Some(12),
+        ready: true,
+        audit_sink: "sqlite",
+        exit_failures: 1,
+        queue_depth: 2,
+    });
+    let expected = json!({
+        "status": "ok",
+        "version": "9.9.9-test",
+        "uptime_ms": 1283,
+        "db_tables": 2,
+        "phase": "phase2",
+        "mode": "FULL",
+        "database": {
+            "status": "open",
+            "path": "data/colibri.db",
+            "read_only": false,
+            "journal_mode": "memory",
+            "schema_version": 5,
+            "latest_schema_version": 5,
+            "error": null,
+        },
+        "middleware": {
+            "ready": true,
+            "stages": STAGES,
+            "audit_sink": "sqlite",
+            "last_sequence_no": 12,
+            "exit_failures": 1,
+            "queue_depth": 2,
+        },
+        "tool_count": 7,
+        "skill_count": 0,
+        "admitted_tool_count": 7,
+        "capabilities": {
+            "canWriteDatabase": true,
+            "canAcceptMCPConnections": true,
+            "canDispatchExternalIO": true,
+            "canRunIntegrationTests": false,
+        },
+    });
+    assert_eq!(health(&mut cx), expected);
+}
+
+#[test]
+fn alpha_59_a_database_that_does_not_answer_degrades_health_but_not_the_call() {
+    let mut cx = context(Mode::Full, Phase::Phase2, DatabaseStatus::Open, None);
+    let report = health(&mut cx);
+    assert_eq!(report["status"], "degraded");
+    assert_eq!(report["db_tables"], 0);
+    assert_eq!(report["database"]["status"], "error");
+    assert_eq!(report["database"]["error"], "database is not initialised");
+}
+
+#[test]
+fn starting_up_and_having_no_database_are_not_degraded() {
+    let cases = [
+        (Mode::Full, DatabaseStatus::Opening, "opening", json!("data/colibri.db")),
+        (Mode::Minimal, DatabaseStatus::Skipped, "skipped", Value::Null),
+    ];
+    for (mode, status, word, path) in cases {
+        let report = health(&mut context(mode, Phase::Phase1, status, None));
+        assert_eq!(report["status"], "ok", "{word}");
+        assert_eq!(report["database"]["status"], word);
+        assert_eq!(report["database"]["path"], path);
+        assert_eq!(report["database"]["journal_mode"], Value::Null);
+    }
+}
+
+#[test]
+fn an_embedders_own_sink_is_called_custom() {
+    let mut cx = context(Mode::Full, Phase::Phase1, DatabaseStatus::Opening, None);
+    for (kind, shown) in [("memory", "memory"), ("their-own", "custom")] {
+        cx.begin_call(CallStatus { audit_sink: kind, ..cx.status() });
+        assert_eq!(health(&mut cx)["middleware"]["audit_sink"], shown);
+    }
+}

@@ -1,0 +1,82 @@
+//! The lists and the queue must stay fast as the table grows: the planner answers each of their
+//! statements from an index, and sorts no more than it has to.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use rusqlite::{Connection, params_from_iter};
+
+use super::input::{ListFilter, QueueFilter};
+use super::store::{self, Query};
+use crate::catalogue::TaskStatus;
+
+fn plan(query: Query) -> String {
+    let db = Connection::open_in_memory().unwrap();
+    for migration in [
+        include_str!("../../../../migrations/002_tasks.sql"),
+        include_str!("../../../../migrations/003_task_dependencies.sql"),
+    ] {
+        db.execute_batch(migration).unwrap();
+    }
+    let mut statement = db.prepare(&format!("EXPLAIN QUERY PLAN {}", query.sql)).unwrap();
+    let steps = statement.query_map(params_from_iter(query.params), |row| row.get::<_, String>(3)).unwrap();
+    steps.map(|step| step.unwrap()).collect::<Vec<_>>().join("\n")
+}
+
+fn filters() -> Vec<(ListFilter, &'static str)> {
+    let all = ListFilter::default();
+    let status = ListFilter { status: Some(TaskStatus::Plan), ..all.clone() };
+    let project = ListFilter { project_id: Some(Some("p".into())), ..all.clone() };
+    let none = ListFilter { project_id: Some(None), ..all.clone() };
+    let both = ListFilter { project_id: Some(None), ..status.clone() };
+    vec![
+        (all, "idx_tasks_created"),
+        (status, "idx_tasks_status_created"),
+        (project, "idx_tasks_project_status"),
+        (none, "idx_tasks_project_status"),
+        (both, "idx_tasks_project_status"),
+    ]
+}
+
+#[test]
+fn a_page_is_found_in_a_covering_index_and_only_its_rows_are_read() {
+    for (filter, index) in filters() {
+        for include_deleted in [false, true] {
+            let filter = ListFilter { include_deleted, ..filter.clone() };
+            let plan = plan(store::page_query(&filter));
+            assert!(plan.contains(&format!("USING COVERING INDEX {index}")), "{filter:?}:\n{plan}");
+            assert!(plan.contains("SEARCH tasks USING INTEGER PRIMARY KEY"), "{filter:?}:\n{plan}");
+        }
+    }
+}
+
+#[test]
+fn counting_never_touches_the_table() {
+    for (filter, _) in filters() {
+        for include_deleted in [false, true] {
+            let filter = ListFilter { include_deleted, ..filter.clone() };
+            let plan = plan(store::count_query(&filter));
+            assert!(plan.contains("COVERING INDEX"), "{filter:?}:\n{plan}");
+        }
+    }
+}
+
+#[test]
+fn the_queue_comes_out_of_its_index_in_order() {
+    for assignee in [None, Some(None), Some(Some("ada".to_owned()))] {
+        let filter = QueueFilter { assignee, ..QueueFilter::default() };
+        let head = plan(store::queue_query(&filter));
+        assert!(head.contains("SCAN t USING INDEX idx_tasks_queue"), "{head}");
+        assert!(!head.contains("ORDER BY"), "sorted:\n{head}");
+        let counts = plan(store::queue_counts_query(&filter));
+        assert!(counts.contains("SCAN t USING INDEX idx_tasks_queue"), "{counts}");
+    }
+}
+
+#[test]
+fn one_projects_queue_is_found_by_project() {
+    let filter = QueueFilter { project_id: Some(Some("p".into())), ..QueueFilter::default() };
+    for query in [store::queue_query(&filter), store::queue_counts_query(&filter)] {
+        let plan = plan(query);
+        assert!(plan.contains("SEARCH t USING INDEX idx_tasks_project_status (project_id=?)"), "{plan}");
+    }
+}

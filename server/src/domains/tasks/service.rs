@@ -1,0 +1,215 @@
+//! What can be done with tasks, each operation all or nothing inside the caller's transaction (beta §4).
+//!
+//! Refusals come before anything is written, in the order of beta §4.2.
+
+use colibri_runtime::handler::{Failure, Fault, Outcome};
+
+use super::dependencies::find_cycle;
+use super::errors::{Operation, TaskNotFound, WritebackRequired, born_finished, widen};
+use super::input::{ListFilter, NewTask, QueueFilter, Stamp, TaskPatch};
+use super::state::{self, Staged};
+use super::store;
+use crate::catalogue::{Task, TaskCreateError, TaskStatus, TaskUpdateError};
+use crate::domains::trail;
+use crate::store::db::Db;
+
+impl Staged for Task {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn status(&self) -> TaskStatus {
+        self.status
+    }
+
+    fn at(&self, status: TaskStatus) -> Self {
+        Self { status, ..self.clone() }
+    }
+}
+
+/// A page of tasks, and how many match in all.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskPage {
+    /// The page.
+    pub tasks: Vec<Task>,
+    /// Matches on all pages.
+    pub total: i64,
+}
+
+/// The head of the queue, and how many tasks stand behind it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Queue {
+    /// The most urgent tasks.
+    pub tasks: Vec<Task>,
+    /// Tasks that can be worked on, shown or not.
+    pub actionable: i64,
+    /// Open tasks held back by a dependency.
+    pub blocked: i64,
+}
+
+/// Stores a new task under `id`. A task cannot be born finished: no thought record can name it yet.
+///
+/// # Errors
+/// The declared ones of the tool, before anything is written; storage faults.
+pub fn create_task(db: &Db, id: String, stamp: Stamp<'_>, new: NewTask) -> Outcome<Task, TaskCreateError> {
+    if new.status == TaskStatus::Done {
+        return Err(Failure::Domain(born_finished()));
+    }
+    let missing = unknown_tasks(db, &new.depends_on, &[])?;
+    if !missing.is_empty() {
+        return Err(Failure::Domain(TaskCreateError::ErrDependencyNotFound { task_id: None, missing }));
+    }
+    store::insert(db, &id, stamp, &new)?;
+    store::add_dependencies(db, &id, &new.depends_on, stamp.now)?;
+    Ok(Task {
+        task_id: id.clone(),
+        id,
+        project_id: new.project_id,
+        title: new.title,
+        description: new.description,
+        status: new.status,
+        priority: new.priority,
+        assignee: new.assignee,
+        created_at: stamp.now.to_owned(),
+        updated_at: stamp.now.to_owned(),
+        deleted_at: None,
+        depends_on: store::listed(new.depends_on),
+    })
+}
+
+/// The live task with that id, if there is one.
+///
+/// # Errors
+/// Storage faults.
+pub fn get_task(db: &Db, id: &str) -> Result<Option<Task>, Fault> {
+    store::live(db, id)
+}
+
+/// Changes a task. A status is judged by the pipeline, and a finished task needs a thought record; an
+/// empty patch writes nothing.
+///
+/// # Errors
+/// The declared ones of the tool, before anything is written; storage faults.
+pub fn update_task(db: &Db, id: &str, stamp: Stamp<'_>, patch: &TaskPatch) -> Outcome<Task, TaskUpdateError> {
+    let Some(current) = store::live(db, id)? else {
+        return Err(Failure::Domain(not_found(id, Operation::Update).into()));
+    };
+    if patch.is_empty() {
+        return Ok(current);
+    }
+    if let Some(to) = patch.status {
+        state::check(&current.id, current.status, to).map_err(TaskUpdateError::from)?;
+    }
+    update_task_raw(db, &current, stamp, patch)
+}
+
+/// Writes a patch over the live row `current` without asking the pipeline; the writeback gate and the
+/// dependencies are still checked.
+pub(crate) fn update_task_raw(
+    db: &Db,
+    current: &Task,
+    stamp: Stamp<'_>,
+    patch: &TaskPatch,
+) -> Outcome<Task, TaskUpdateError> {
+    let id = current.id.as_str();
+    if patch.status == Some(TaskStatus::Done) {
+        enforce_writeback(db, id).map_err(widen)?;
+    }
+    if let Some(wanted) = &patch.depends_on {
+        check_dependencies(db, current, wanted)?;
+        store::replace_dependencies(db, id, wanted, stamp.now)?;
+    }
+    if !store::update(db, id, stamp, patch)? {
+        return Err(Failure::Domain(not_found(id, Operation::Update).into()));
+    }
+    store::live(db, id)?.ok_or_else(|| Failure::Domain(not_found(id, Operation::Update).into()))
+}
+
+/// Marks a live task as deleted and returns it; there is no way back. No tool leads here.
+///
+/// # Errors
+/// [`TaskNotFound`] when no live task has the id; storage faults.
+pub fn delete_task(db: &Db, id: &str, stamp: Stamp<'_>) -> Result<Task, Failure<TaskNotFound>> {
+    let missing = || Failure::Domain(not_found(id, Operation::Delete));
+    if !store::mark_deleted(db, id, stamp)? {
+        return Err(missing());
+    }
+    store::any(db, id)?.ok_or_else(missing)
+}
+
+/// One page of the tasks that match, oldest first.
+///
+/// # Errors
+/// Storage faults.
+pub fn list_tasks(db: &Db, filter: &ListFilter) -> Result<TaskPage, Fault> {
+    let tasks = store::page(db, filter)?;
+    let shown = tasks.len() as i64;
+    // A page that is neither empty nor full is the last one and says itself how many there are.
+    let total =
+        if shown > 0 && shown < filter.limit { filter.offset + shown } else { store::count(db, filter)? };
+    Ok(TaskPage { tasks, total })
+}
+
+/// The open tasks that wait for nothing, most urgent first.
+///
+/// # Errors
+/// Storage faults.
+pub fn next_actions(db: &Db, filter: &QueueFilter) -> Result<Queue, Fault> {
+    let (actionable, blocked) = store::queue_counts(db, filter)?;
+    let tasks = if actionable == 0 { Vec::new() } else { store::queue(db, filter)? };
+    Ok(Queue { tasks, actionable, blocked })
+}
+
+/// Whether a task stands finished without a thought record, which the gate does not let happen: such a
+/// row was changed behind the server's back. Deleted rows count, unknown ids do not.
+///
+/// # Errors
+/// Storage faults.
+pub fn writeback_required(db: &Db, id: &str) -> Result<bool, Fault> {
+    let finished = store::any(db, id)?.is_some_and(|task| task.status == TaskStatus::Done);
+    Ok(finished && trail::count_thoughts(db, id)? == 0)
+}
+
+/// The gate before DONE (beta §4.3): the task's work has left at least one thought record.
+///
+/// # Errors
+/// [`WritebackRequired`] when it has not; storage faults.
+pub fn enforce_writeback(db: &Db, id: &str) -> Result<(), Failure<WritebackRequired>> {
+    if trail::count_thoughts(db, id)? == 0 {
+        return Err(Failure::Domain(WritebackRequired::of(id)));
+    }
+    Ok(())
+}
+
+pub(super) fn not_found(id: &str, operation: Operation) -> TaskNotFound {
+    TaskNotFound { task_id: id.to_owned(), operation }
+}
+
+/// The checks of beta §7: every new dependency is a live task, and none leads back to the task.
+fn check_dependencies(db: &Db, task: &Task, wanted: &[String]) -> Result<(), Failure<TaskUpdateError>> {
+    let kept = task.depends_on.as_deref().unwrap_or_default();
+    let missing = unknown_tasks(db, wanted, kept)?;
+    if !missing.is_empty() {
+        let task_id = task.id.clone();
+        return Err(Failure::Domain(TaskUpdateError::ErrDependencyNotFound { task_id, missing }));
+    }
+    match find_cycle(&task.id, wanted, |id| store::dependencies(db, id))? {
+        Some(cycle) => {
+            let task_id = task.id.clone();
+            Err(Failure::Domain(TaskUpdateError::ErrDependencyCycle { task_id, cycle }))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Those of `wanted` that name no live task, in the order given. Ids in `kept` may stay, whatever
+/// became of their tasks.
+fn unknown_tasks(db: &Db, wanted: &[String], kept: &[String]) -> Result<Vec<String>, Fault> {
+    let mut missing = Vec::new();
+    for id in wanted {
+        if !kept.contains(id) && !store::is_live(db, id)? {
+            missing.push(id.clone());
+        }
+    }
+    Ok(missing)
+}

@@ -1,0 +1,113 @@
+//! The task pipeline's state machine (beta §2): eight states, thirteen steps, no way back from the last two.
+//!
+//! The states themselves are the catalogue's; what leads where is the table here.
+
+use std::fmt;
+
+use crate::catalogue::TaskStatus;
+
+use TaskStatus::{Analyze, Apply, Cancelled, Done, Gather, Init, Plan, Verify};
+
+/// The states in canonical order, which is used wherever an order is needed.
+pub const TASK_STATES: [TaskStatus; 8] = [Init, Gather, Analyze, Plan, Apply, Verify, Done, Cancelled];
+
+/// The states that nothing leaves.
+pub const TERMINAL_STATES: [TaskStatus; 2] = [Done, Cancelled];
+
+/// The targets of each state, in canonical order; the whole of what is legal.
+pub const VALID_TRANSITIONS: [(TaskStatus, &[TaskStatus]); 8] = [
+    (Init, allowed(Init)),
+    (Gather, allowed(Gather)),
+    (Analyze, allowed(Analyze)),
+    (Plan, allowed(Plan)),
+    (Apply, allowed(Apply)),
+    (Verify, allowed(Verify)),
+    (Done, allowed(Done)),
+    (Cancelled, allowed(Cancelled)),
+];
+
+/// Where a task in `from` may go next, in canonical order. A match, so that a state added to the
+/// catalogue does not compile before its steps are decided.
+pub const fn allowed(from: TaskStatus) -> &'static [TaskStatus] {
+    match from {
+        Init => &[Gather, Cancelled],
+        Gather => &[Analyze, Cancelled],
+        Analyze => &[Plan, Cancelled],
+        Plan => &[Apply, Cancelled],
+        Apply => &[Verify, Cancelled],
+        // A failed verification goes back to gathering: that is the retry.
+        Verify => &[Gather, Done, Cancelled],
+        Done | Cancelled => &[],
+    }
+}
+
+/// Whether the pipeline has a step from `from` to `to`. No state has a step to itself.
+pub fn can_transition(from: TaskStatus, to: TaskStatus) -> bool {
+    allowed(from).contains(&to)
+}
+
+/// Something that has an id and stands in the pipeline.
+pub trait Staged: Sized {
+    /// Whose step it is, for the error.
+    fn id(&self) -> &str;
+    /// Where it stands.
+    fn status(&self) -> TaskStatus;
+    /// The same, standing at `status`.
+    fn at(&self, status: TaskStatus) -> Self;
+}
+
+/// Takes one step: a new value that differs from `task` in its state alone.
+///
+/// # Errors
+/// [`InvalidTransition`] when the pipeline has no such step.
+pub fn transition<T: Staged>(task: &T, to: TaskStatus) -> Result<T, InvalidTransition> {
+    check(task.id(), task.status(), to)?;
+    Ok(task.at(to))
+}
+
+/// The judgement of [`transition`] alone.
+///
+/// # Errors
+/// [`InvalidTransition`] when the pipeline has no such step.
+pub fn check(task_id: &str, from: TaskStatus, to: TaskStatus) -> Result<(), InvalidTransition> {
+    if can_transition(from, to) {
+        return Ok(());
+    }
+    Err(InvalidTransition { task_id: task_id.to_owned(), from, to })
+}
+
+/// A step that is not in the pipeline.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("Invalid transition for task {task_id}: {from} -> {to}")]
+pub struct InvalidTransition {
+    /// The task that was to move.
+    pub task_id: String,
+    /// Where it stands.
+    pub from: TaskStatus,
+    /// Where it was to go.
+    pub to: TaskStatus,
+}
+
+/// A text that names no state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownState(pub String);
+
+impl fmt::Display for UnknownState {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "unknown task state {:?}; use one of", self.0)?;
+        TASK_STATES.iter().enumerate().try_for_each(|(index, state)| {
+            let separator = if index == 0 { " " } else { ", " };
+            write!(out, "{separator}{state}")
+        })
+    }
+}
+
+impl std::error::Error for UnknownState {}
+
+/// The state with exactly that name; case and white space count.
+///
+/// # Errors
+/// [`UnknownState`] for any other text.
+pub fn parse_state(text: &str) -> Result<TaskStatus, UnknownState> {
+    text.parse().map_err(|_| UnknownState(text.to_owned()))
+}

@@ -1,0 +1,297 @@
+//! The tasks' SQL: rows in, rows out. What may be written is decided in `service.rs`.
+
+use std::collections::HashMap;
+
+use colibri_runtime::handler::Fault;
+use rusqlite::types::{Type, Value};
+use rusqlite::{Row, params, params_from_iter};
+
+use super::input::{ListFilter, NewTask, QueueFilter, Stamp, TaskPatch};
+use super::state::parse_state;
+use crate::catalogue::{Task, TaskStatus};
+use crate::store::db::Db;
+
+const COLUMNS: &str =
+    "id, project_id, title, description, status, priority, assignee, created_at, updated_at, deleted_at";
+
+/// The condition of `idx_tasks_queue`, word for word; the planner wants it so.
+const OPEN: &str = "deleted_at IS NULL AND status NOT IN ('DONE', 'CANCELLED')";
+
+/// The expression of `idx_tasks_queue`: [`rank`](super::priority::rank) in SQL. SQLite's `lower` folds
+/// ASCII alone, as the ranking wants it.
+const RANK: &str = "CASE \
+    WHEN lower(priority) IN ('critical', 'urgent', 'urgent_important', 'p0') THEN 0 \
+    WHEN lower(priority) IN ('high', 'important', 'not_urgent_important', 'p1') THEN 1 \
+    WHEN lower(priority) IN ('low', 'not_urgent_not_important', 'p3') THEN 3 \
+    ELSE 2 END";
+
+/// Whether the task `t` waits for one that is not finished. A cancelled dependency is not, nor is one
+/// that was deleted before its end.
+const BLOCKED: &str = "EXISTS (SELECT 1 FROM task_dependencies AS d JOIN tasks AS b ON b.id = d.depends_on_id \
+    WHERE d.task_id = t.id AND b.status <> 'DONE')";
+
+/// A statement and what is bound to it.
+pub(super) struct Query {
+    pub(super) sql: String,
+    pub(super) params: Vec<Value>,
+}
+
+/// Stores a new row.
+pub(super) fn insert(db: &Db, id: &str, stamp: Stamp<'_>, task: &NewTask) -> Result<(), Fault> {
+    db.execute(
+        "INSERT INTO tasks (id, project_id, title, description, status, priority, assignee, created_at, updated_at, \
+         sequence_no) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9)",
+        params![
+            id,
+            task.project_id,
+            task.title,
+            task.description,
+            task.status.to_string(),
+            task.priority,
+            task.assignee,
+            stamp.now,
+            stamp.sequence_no,
+        ],
+    )?;
+    Ok(())
+}
+
+/// The live row with that id.
+pub(super) fn live(db: &Db, id: &str) -> Result<Option<Task>, Fault> {
+    one(db, &format!("SELECT {COLUMNS} FROM tasks WHERE id = ?1 AND deleted_at IS NULL"), id)
+}
+
+/// The row with that id, deleted or not.
+pub(super) fn any(db: &Db, id: &str) -> Result<Option<Task>, Fault> {
+    one(db, &format!("SELECT {COLUMNS} FROM tasks WHERE id = ?1"), id)
+}
+
+fn one(db: &Db, sql: &str, id: &str) -> Result<Option<Task>, Fault> {
+    let Some(mut task) = db.query_opt(sql, [id], read_task)? else { return Ok(None) };
+    task.depends_on = listed(dependencies(db, id)?);
+    Ok(Some(task))
+}
+
+/// Whether a live row has that id.
+pub(super) fn is_live(db: &Db, id: &str) -> Result<bool, Fault> {
+    db.query_one("SELECT EXISTS (SELECT 1 FROM tasks WHERE id = ?1 AND deleted_at IS NULL)", [id], |row| {
+        row.get(0)
+    })
+}
+
+/// Writes the patch's own columns of a live row, its dependencies aside. The time of the last change
+/// never moves backwards. Whether there was such a row.
+pub(super) fn update(db: &Db, id: &str, stamp: Stamp<'_>, patch: &TaskPatch) -> Result<bool, Fault> {
+    let columns = [
+        ("title", patch.title.clone().map(Some)),
+        ("status", patch.status.map(|status| Some(status.to_string()))),
+        ("project_id", patch.project_id.clone()),
+        ("description", patch.description.clone()),
+        ("priority", patch.priority.clone()),
+        ("assignee", patch.assignee.clone()),
+    ];
+    let mut sql = "UPDATE tasks SET updated_at = max(updated_at, ?1), sequence_no = ?2".to_owned();
+    let mut params: Vec<Value> = vec![stamp.now.to_owned().into(), stamp.sequence_no.into()];
+    for (column, value) in columns {
+        let Some(value) = value else { continue };
+        params.push(value.into());
+        sql.push_str(&format!(", {column} = ?{}", params.len()));
+    }
+    params.push(id.to_owned().into());
+    sql.push_str(&format!(" WHERE id = ?{} AND deleted_at IS NULL", params.len()));
+    Ok(db.execute(&sql, params_from_iter(params))? == 1)
+}
+
+/// Marks a live row as deleted. Whether there was such a row.
+pub(super) fn mark_deleted(db: &Db, id: &str, stamp: Stamp<'_>) -> Result<bool, Fault> {
+    let changed = db.execute(
+        "UPDATE tasks SET deleted_at = ?2, updated_at = max(updated_at, ?2), sequence_no = ?3 \
+         WHERE id = ?1 AND deleted_at IS NULL",
+        params![id, stamp.now, stamp.sequence_no],
+    )?;
+    Ok(changed == 1)
+}
+
+/// One page of the tasks that match, oldest first.
+pub(super) fn page(db: &Db, filter: &ListFilter) -> Result<Vec<Task>, Fault> {
+    let query = page_query(filter);
+    let tasks = db.query_all(&query.sql, params_from_iter(query.params), read_task)?;
+    with_dependencies(db, tasks)
+}
+
+/// How many tasks match, on all pages.
+pub(super) fn count(db: &Db, filter: &ListFilter) -> Result<i64, Fault> {
+    let query = count_query(filter);
+    db.query_one(&query.sql, params_from_iter(query.params), |row| row.get(0))
+}
+
+/// The page's rowids come from an index alone; only the rows shown are read from the table.
+pub(super) fn page_query(filter: &ListFilter) -> Query {
+    let mut matching = matching(filter);
+    matching.params.push(filter.limit.into());
+    matching.params.push(filter.offset.into());
+    let (limit, offset) = (matching.params.len() - 1, matching.params.len());
+    let sql = format!(
+        "SELECT {COLUMNS} FROM tasks WHERE rowid IN (SELECT rowid FROM tasks WHERE {} \
+         ORDER BY created_at, rowid LIMIT ?{limit} OFFSET ?{offset}) ORDER BY created_at, rowid",
+        matching.sql,
+    );
+    Query { sql, params: matching.params }
+}
+
+pub(super) fn count_query(filter: &ListFilter) -> Query {
+    let matching = matching(filter);
+    Query { sql: format!("SELECT count(*) FROM tasks WHERE {}", matching.sql), params: matching.params }
+}
+
+fn matching(filter: &ListFilter) -> Query {
+    let mut query = Query {
+        sql: if filter.include_deleted { "1" } else { "deleted_at IS NULL" }.to_owned(),
+        params: Vec::new(),
+    };
+    if let Some(status) = filter.status {
+        and(&mut query, "status =", status.to_string().into());
+    }
+    if let Some(project_id) = &filter.project_id {
+        and(&mut query, "project_id IS", project_id.clone().into());
+    }
+    query
+}
+
+/// The head of the queue of open, unblocked tasks, most urgent first.
+pub(super) fn queue(db: &Db, filter: &QueueFilter) -> Result<Vec<Task>, Fault> {
+    let query = queue_query(filter);
+    let tasks = db.query_all(&query.sql, params_from_iter(query.params), read_task)?;
+    with_dependencies(db, tasks)
+}
+
+/// How many open tasks match: those that can be worked on, and those that are held back.
+pub(super) fn queue_counts(db: &Db, filter: &QueueFilter) -> Result<(i64, i64), Fault> {
+    let query = queue_counts_query(filter);
+    let (open, blocked): (i64, i64) =
+        db.query_one(&query.sql, params_from_iter(query.params), |row| Ok((row.get(0)?, row.get(1)?)))?;
+    Ok((open - blocked, blocked))
+}
+
+pub(super) fn queue_query(filter: &QueueFilter) -> Query {
+    let mut open = open(filter);
+    open.params.push(filter.limit.into());
+    let sql = format!(
+        "SELECT {COLUMNS} FROM tasks AS t WHERE {} AND NOT {BLOCKED} ORDER BY {RANK}, created_at, rowid LIMIT ?{}",
+        open.sql,
+        open.params.len(),
+    );
+    Query { sql, params: open.params }
+}
+
+pub(super) fn queue_counts_query(filter: &QueueFilter) -> Query {
+    let open = open(filter);
+    let sql = format!("SELECT count(*), coalesce(sum({BLOCKED}), 0) FROM tasks AS t WHERE {}", open.sql);
+    Query { sql, params: open.params }
+}
+
+fn open(filter: &QueueFilter) -> Query {
+    let mut query = Query { sql: OPEN.to_owned(), params: Vec::new() };
+    if let Some(project_id) = &filter.project_id {
+        and(&mut query, "project_id IS", project_id.clone().into());
+    }
+    if let Some(assignee) = &filter.assignee {
+        and(&mut query, "assignee IS", assignee.clone().into());
+    }
+    query
+}
+
+fn and(query: &mut Query, comparison: &str, value: Value) {
+    query.params.push(value);
+    query.sql.push_str(&format!(" AND {comparison} ?{}", query.params.len()));
+}
+
+/// The ids a task waits for, in the order in which they were named.
+pub(super) fn dependencies(db: &Db, task_id: &str) -> Result<Vec<String>, Fault> {
+    db.query_all(
+        "SELECT depends_on_id FROM task_dependencies WHERE task_id = ?1 ORDER BY created_at, rowid",
+        [task_id],
+        |row| row.get(0),
+    )
+}
+
+/// Adds what a task waits for; ids that are there already keep their place.
+pub(super) fn add_dependencies(db: &Db, task_id: &str, wanted: &[String], now: &str) -> Result<(), Fault> {
+    for id in wanted {
+        db.execute(
+            "INSERT INTO task_dependencies (task_id, depends_on_id, created_at) VALUES (?1, ?2, ?3) \
+             ON CONFLICT (task_id, depends_on_id) DO NOTHING",
+            params![task_id, id, now],
+        )?;
+    }
+    Ok(())
+}
+
+/// Makes `wanted` the whole set of what a task waits for.
+pub(super) fn replace_dependencies(
+    db: &Db,
+    task_id: &str,
+    wanted: &[String],
+    now: &str,
+) -> Result<(), Fault> {
+    for id in dependencies(db, task_id)?.iter().filter(|id| !wanted.contains(id)) {
+        db.execute(
+            "DELETE FROM task_dependencies WHERE task_id = ?1 AND depends_on_id = ?2",
+            params![task_id, id],
+        )?;
+    }
+    add_dependencies(db, task_id, wanted, now)
+}
+
+/// Fills in the dependencies of a whole list with one statement.
+fn with_dependencies(db: &Db, mut tasks: Vec<Task>) -> Result<Vec<Task>, Fault> {
+    if tasks.is_empty() {
+        return Ok(tasks);
+    }
+    let ids: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
+    let ids = serde_json::to_string(&ids).map_err(|error| Fault::Other(error.to_string()))?;
+    let edges: Vec<(String, String)> = db.query_all(
+        "SELECT task_id, depends_on_id FROM task_dependencies WHERE task_id IN (SELECT value FROM json_each(?1)) \
+         ORDER BY created_at, rowid",
+        [ids],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    let mut by_task: HashMap<String, Vec<String>> = HashMap::new();
+    for (task_id, depends_on_id) in edges {
+        by_task.entry(task_id).or_default().push(depends_on_id);
+    }
+    for task in &mut tasks {
+        task.depends_on = by_task.remove(&task.id);
+    }
+    Ok(tasks)
+}
+
+/// A task without dependencies shows none, rather than an empty list.
+pub(super) fn listed(dependencies: Vec<String>) -> Option<Vec<String>> {
+    if dependencies.is_empty() { None } else { Some(dependencies) }
+}
+
+/// Reads [`COLUMNS`]; dependencies are another table's.
+fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
+    let id: String = row.get(0)?;
+    Ok(Task {
+        task_id: id.clone(),
+        id,
+        project_id: row.get(1)?,
+        title: row.get(2)?,
+        description: row.get(3)?,
+        status: read_status(row, 4)?,
+        priority: row.get(5)?,
+        assignee: row.get(6)?,
+        created_at: row.get(7)?,
+        updated_at: row.get(8)?,
+        deleted_at: row.get(9)?,
+        depends_on: None,
+    })
+}
+
+fn read_status(row: &Row<'_>, column: usize) -> rusqlite::Result<TaskStatus> {
+    let text: String = row.get(column)?;
+    parse_state(&text)
+        .map_err(|unknown| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(unknown)))
+}

@@ -1,0 +1,20 @@
+//! Colibri: an MCP server for agents whose work must be accountable.
+//!
+//! The catalogue says what the tools are; this crate says what they do.
+
+pub mod cli;
+pub mod context;
+pub mod domains;
+pub mod lifecycle;
+pub mod store;
+
+/// The catalogue, compiled.
+#[allow(missing_docs, clippy::all)]
+pub mod catalogue {
+    include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
+}
+
+/// Serves the catalogue over the process's own streams until they end.
+pub fn serve() -> std::process::ExitCode {
+    lifecycle::process::serve(&catalogue::CATALOGUE, catalogue::Dispatcher(domains::Domains))
+}

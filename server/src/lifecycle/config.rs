@@ -1,0 +1,225 @@
+//! The server's configuration: read from the environment once, checked as a whole, immutable
+//! (alpha §8).
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::environment::{Environment, NotUtf8};
+use super::keys::{self, Entry, Key};
+use super::log::LogLevel;
+use super::mode::{Mode, detect_mode};
+use super::rules::{CandidateSource, Rule};
+use super::secret::Secret;
+use super::suggest;
+
+/// The prefix of the server's own variables.
+const NAMESPACE: &str = "COLIBRI_";
+/// The prefix that no variable may have (alpha §8.1).
+const LEGACY_NAMESPACE: &str = "AMS_";
+/// The suffix of variables whose values are secrets.
+const SECRET_SUFFIX: &str = "_API_KEY";
+
+/// Whether a reply waits for the disk (alpha §5.7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// The log is synced before each reply.
+    Full,
+    /// It is not: a power cut may lose the last calls.
+    Normal,
+}
+
+/// Whether a thought record needs an audit session (zeta §6.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionPolicy {
+    /// It does.
+    Required,
+    /// It does not.
+    Optional,
+}
+
+/// Everything the server was told. Not `Debug`: it holds secrets.
+#[derive(Clone)]
+pub struct Config {
+    /// The runtime mode.
+    pub mode: Mode,
+    /// The database file, or `:memory:`.
+    pub db_path: PathBuf,
+    /// The database is TEST's default: removed before it is opened and after a clean stop.
+    pub ephemeral_db: bool,
+    /// The least important log lines that are written.
+    pub log_level: LogLevel,
+    /// Milliseconds that both phases of the start may take.
+    pub startup_timeout_ms: u32,
+    /// Prefix of this process's id in the audit log.
+    pub session_id: Option<String>,
+    /// Whether a reply waits for the disk.
+    pub durability: Durability,
+    /// The directory of skills.
+    pub skills_root: PathBuf,
+    /// Whether thoughts need an audit session.
+    pub trail_session_policy: SessionPolicy,
+    /// The file with the key that signs tree heads.
+    pub proof_signing_key_file: Option<PathBuf>,
+    /// Public keys accepted beside the signing key.
+    pub proof_trusted_keys: Vec<[u8; 32]>,
+    /// Whether finished work feeds reputation.
+    pub reputation_feed: bool,
+    /// Seconds in a reputation epoch.
+    pub epoch_seconds: u32,
+    /// The file with this node's consensus key.
+    pub consensus_key_file: Option<PathBuf>,
+    /// Where the router's candidates come from.
+    pub router_candidates: CandidateSource,
+    /// Milliseconds one attempt at a provider may take.
+    pub router_attempt_timeout_ms: u32,
+    /// The same for Anthropic.
+    pub anthropic_timeout_ms: u32,
+    at_call: BTreeMap<&'static str, Result<Secret, NotUtf8>>,
+    secrets: Vec<Secret>,
+}
+
+impl Config {
+    /// The defaults, in FULL mode on the given file: what tests start from.
+    pub fn for_tests(db_path: impl Into<PathBuf>) -> Self {
+        let mut reader = Reader { env: &Environment::default(), problems: Vec::new() };
+        Self { db_path: db_path.into(), ..reader.config(Mode::Full, 0) }
+    }
+
+    /// The value of a variable that each call checks for itself (`keys::AT_CALL`), if it is set.
+    ///
+    /// # Errors
+    /// `<NAME> must be valid UTF-8`.
+    pub fn at_call(&self, name: &str) -> Result<Option<&Secret>, String> {
+        match self.at_call.get(name) {
+            None => Ok(None),
+            Some(Ok(value)) => Ok(Some(value)),
+            Some(Err(NotUtf8)) => Err(not_utf8(name)),
+        }
+    }
+
+    /// The values that no reply, row or log line may show (alpha §2.3), for a
+    /// [`Redactor`](colibri_runtime::chain::redact::Redactor), which leaves out the short ones.
+    pub fn secrets(&self) -> Vec<String> {
+        self.secrets.iter().map(|secret| secret.expose().to_owned()).collect()
+    }
+}
+
+/// Reads the configuration of the process `pid` from its environment. The second part of the result
+/// holds warnings, one line each, for variables that look like ours and are not.
+///
+/// # Errors
+/// Every problem, one line each. A variable of the legacy namespace is reported alone.
+pub fn load_config(env: &Environment, pid: u32) -> Result<(Config, Vec<String>), Vec<String>> {
+    assert_no_donor_namespace(env).map_err(|problem| vec![problem])?;
+    let mut reader = Reader { env, problems: Vec::new() };
+    let mode = detect_mode(env).unwrap_or_else(|problem| {
+        reader.problems.push(problem);
+        Mode::Full
+    });
+    let config = reader.config(mode, pid);
+    if reader.problems.is_empty() { Ok((config, warnings(env))) } else { Err(reader.problems) }
+}
+
+/// The legacy guard (alpha §8.1): the first step of every start.
+///
+/// # Errors
+/// The fatal line that lists the offending variables.
+pub fn assert_no_donor_namespace(env: &Environment) -> Result<(), String> {
+    let found = env.names_with_prefix(LEGACY_NAMESPACE);
+    if found.is_empty() {
+        return Ok(());
+    }
+    let found = found.join(", ");
+    Err(format!(
+        "Colibri does not support the legacy AMS_* namespace. Found: {found}. Rename to COLIBRI_* or unset."
+    ))
+}
+
+/// One line for each variable that looks like ours and is not.
+fn warnings(env: &Environment) -> Vec<String> {
+    let known: Vec<&str> = keys::all().map(Entry::name).collect();
+    let unknown = env.names_with_prefix(NAMESPACE).into_iter().filter(|name| !known.contains(&name.as_str()));
+    unknown
+        .map(|name| match suggest::closest(&name, known.iter().copied()) {
+            Some(close) => format!("unknown variable {name} is ignored; did you mean {close}?"),
+            None => format!("unknown variable {name} is ignored; `colibri --help` lists the known ones"),
+        })
+        .collect()
+}
+
+fn not_utf8(name: &str) -> String {
+    format!("{name} must be valid UTF-8")
+}
+
+/// Reads variables one by one and remembers every problem.
+struct Reader<'a> {
+    env: &'a Environment,
+    problems: Vec<String>,
+}
+
+impl Reader<'_> {
+    /// The variable's meaning; its default, and a problem, when the value does not have the form.
+    fn read<R: Rule>(&mut self, key: &Key<R>) -> R::Value {
+        let problem = match self.env.get(key.name) {
+            Ok(None) => return key.rule.unset(),
+            Ok(Some(text)) => match key.rule.parse(text) {
+                Ok(value) => return value,
+                Err(refusal) => format!("{} {refusal}", key.name),
+            },
+            Err(NotUtf8) => not_utf8(key.name),
+        };
+        self.problems.push(problem);
+        key.rule.unset()
+    }
+
+    fn config(&mut self, mode: Mode, pid: u32) -> Config {
+        let db_path = self.read(&keys::DB_PATH);
+        let ephemeral_db = mode == Mode::Test && db_path.is_none();
+        let default_db_path = if mode == Mode::Test {
+            format!("data/colibri-{pid}.test.db")
+        } else {
+            "data/colibri.db".to_owned()
+        };
+        let config = Config {
+            mode,
+            db_path: db_path.unwrap_or_else(|| default_db_path.into()),
+            ephemeral_db,
+            log_level: self.read(&keys::LOG_LEVEL),
+            startup_timeout_ms: self.read(&keys::STARTUP_TIMEOUT_MS),
+            session_id: self.read(&keys::SESSION_ID),
+            durability: self.read(&keys::DURABILITY),
+            skills_root: self.read(&keys::SKILLS_ROOT).unwrap_or_else(|| ".agents/skills".into()),
+            trail_session_policy: self.read(&keys::TRAIL_SESSION_POLICY),
+            proof_signing_key_file: self.read(&keys::PROOF_SIGNING_KEY_FILE),
+            proof_trusted_keys: self.read(&keys::PROOF_TRUSTED_KEYS),
+            reputation_feed: self.read(&keys::REPUTATION_FEED) && mode != Mode::Readonly,
+            epoch_seconds: self.read(&keys::EPOCH_SECONDS),
+            consensus_key_file: self.read(&keys::CONSENSUS_KEY_FILE),
+            router_candidates: self.read(&keys::ROUTER_CANDIDATES),
+            router_attempt_timeout_ms: self.read(&keys::ROUTER_ATTEMPT_TIMEOUT_MS),
+            anthropic_timeout_ms: self.read(&keys::ANTHROPIC_TIMEOUT_MS),
+            at_call: self.at_call(),
+            secrets: self.secrets(),
+        };
+        // Checked like the others, although nothing reads them yet (alpha §8.2).
+        self.read(&keys::MCP_TIMEOUT);
+        self.read(&keys::WEBHOOK_URL);
+        config
+    }
+
+    fn at_call(&self) -> BTreeMap<&'static str, Result<Secret, NotUtf8>> {
+        let values = keys::AT_CALL.iter().filter_map(|key| {
+            let value = self.env.get(key.name).transpose()?;
+            Some((key.name, value.map(Secret::new)))
+        });
+        values.collect()
+    }
+
+    /// Values of all variables that look like API keys, known or not: a misspelt name is no reason to
+    /// show the key.
+    fn secrets(&self) -> Vec<Secret> {
+        let names = self.env.names_with_prefix(NAMESPACE);
+        let names = names.iter().filter(|name| name.ends_with(SECRET_SUFFIX));
+        names.filter_map(|name| self.env.get(name).ok().flatten()).map(Secret::new).collect()
+    }
+}

@@ -1,0 +1,65 @@
+//! The process environment, captured once: nothing else in the server reads it (alpha §8.1).
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+
+/// All variables of a process, names and values kept byte for byte.
+///
+/// It has no `Debug`: values may be secrets.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Environment {
+    variables: BTreeMap<OsString, OsString>,
+}
+
+/// A variable's value is not valid UTF-8.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotUtf8;
+
+impl Environment {
+    /// Reads this process's environment.
+    pub fn capture() -> Self {
+        Self { variables: std::env::vars_os().collect() }
+    }
+
+    /// A copy in which the variable has this value.
+    #[must_use]
+    pub fn with(&self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        let mut changed = self.clone();
+        changed.variables.insert(name.into(), value.into());
+        changed
+    }
+
+    /// The variable's value, if it is set.
+    pub fn get_os(&self, name: &str) -> Option<&OsStr> {
+        self.variables.get(OsStr::new(name)).map(OsString::as_os_str)
+    }
+
+    /// The variable's value as text, if it is set.
+    ///
+    /// # Errors
+    /// [`NotUtf8`] when it is set to something else than text.
+    pub fn get(&self, name: &str) -> Result<Option<&str>, NotUtf8> {
+        self.get_os(name).map(|value| value.to_str().ok_or(NotUtf8)).transpose()
+    }
+
+    /// The names that begin with `prefix`, sorted; bytes that are not UTF-8 are shown as U+FFFD.
+    pub fn names_with_prefix(&self, prefix: &str) -> Vec<String> {
+        self.variables
+            .keys()
+            .filter(|name| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect()
+    }
+}
+
+impl<K: Into<OsString>, V: Into<OsString>> FromIterator<(K, V)> for Environment {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(pairs: I) -> Self {
+        Self { variables: pairs.into_iter().map(|(name, value)| (name.into(), value.into())).collect() }
+    }
+}
+
+impl<K: Into<OsString>, V: Into<OsString>, const N: usize> From<[(K, V); N]> for Environment {
+    fn from(pairs: [(K, V); N]) -> Self {
+        pairs.into_iter().collect()
+    }
+}

@@ -1,0 +1,258 @@
+//! Every configuration variable, once (design R12). The parser, `--help`, `colibri doctor` and the
+//! reference page all read this table; nothing else names a variable.
+
+use colibri_runtime::chain::log::Level;
+
+use super::config::{Durability, SessionPolicy};
+use super::log::{LOG_LEVELS, LogLevel};
+use super::rules::{
+    AtCall, Candidates, HttpUrl, Integer, Label, ModeName, Path, PublicKeys, Rule, UNSET, Words,
+};
+
+/// A variable and the form of its value.
+pub struct Key<R> {
+    /// The variable's name.
+    pub name: &'static str,
+    /// The part of the server that uses it.
+    pub owner: &'static str,
+    /// The form of its value.
+    pub rule: R,
+    /// What it is for, in one sentence.
+    pub help: &'static str,
+}
+
+/// A [`Key`] of any rule, as text.
+pub trait Entry: Sync {
+    /// The variable's name.
+    fn name(&self) -> &'static str;
+    /// The part of the server that uses it.
+    fn owner(&self) -> &'static str;
+    /// The form of its value, in words.
+    fn form(&self) -> String;
+    /// The meaning of an unset variable, in words.
+    fn default_text(&self) -> String;
+    /// What it is for, in one sentence.
+    fn help(&self) -> &'static str;
+}
+
+impl<R: Rule> Entry for Key<R> {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+    fn owner(&self) -> &'static str {
+        self.owner
+    }
+    fn form(&self) -> String {
+        self.rule.describe()
+    }
+    fn default_text(&self) -> String {
+        self.rule.default_text()
+    }
+    fn help(&self) -> &'static str {
+        self.help
+    }
+}
+
+const fn key<R>(name: &'static str, owner: &'static str, rule: R, help: &'static str) -> Key<R> {
+    Key { name, owner, rule, help }
+}
+
+/// The runtime mode.
+pub static MODE: Key<ModeName> = key(
+    "COLIBRI_MODE",
+    "lifecycle",
+    ModeName,
+    "What the server may do: everything, read only, a throw-away test, or answer probes without a database.",
+);
+/// The database file.
+pub static DB_PATH: Key<Path> = key(
+    "COLIBRI_DB_PATH",
+    "store",
+    Path { default_text: "data/colibri.db; in TEST data/colibri-<pid>.test.db, which goes away" },
+    "The database file; a relative path starts at the working directory. Several servers may share one file.",
+);
+/// The least important log lines that are written.
+pub static LOG_LEVEL: Key<Words<LogLevel>> = key(
+    "COLIBRI_LOG_LEVEL",
+    "lifecycle",
+    Words { words: &LOG_LEVELS, default: Some(Level::Info), fold_case: true },
+    "How much is written to stderr.",
+);
+/// The time both phases of the start may take.
+pub static STARTUP_TIMEOUT_MS: Key<Integer> = key(
+    "COLIBRI_STARTUP_TIMEOUT_MS",
+    "lifecycle",
+    Integer { min: 1, max: 600_000, default: 30_000 },
+    "Milliseconds the start may take before the server gives up with exit code 75.",
+);
+/// The prefix of this process's id in the audit log.
+pub static SESSION_ID: Key<Label> = key(
+    "COLIBRI_SESSION_ID",
+    "lifecycle",
+    Label { max: 128 },
+    "A label that marks this process's calls in the audit log; it has nothing to do with audit sessions.",
+);
+/// Whether a reply waits for the disk.
+pub static DURABILITY: Key<Words<Durability>> = key(
+    "COLIBRI_DURABILITY",
+    "store",
+    Words {
+        words: &[("full", Durability::Full), ("normal", Durability::Normal)],
+        default: Durability::Full,
+        fold_case: false,
+    },
+    "Whether a reply waits until its data is on disk (full) or a power cut may lose the last calls (normal).",
+);
+/// The directory of skills.
+pub static SKILLS_ROOT: Key<Path> = key(
+    "COLIBRI_SKILLS_ROOT",
+    "skills",
+    Path { default_text: ".agents/skills" },
+    "The directory whose SKILL.md files are indexed; a relative path starts at the working directory.",
+);
+/// Whether thoughts need an audit session.
+pub static TRAIL_SESSION_POLICY: Key<Words<SessionPolicy>> = key(
+    "COLIBRI_TRAIL_SESSION_POLICY",
+    "trail",
+    Words {
+        words: &[("required", SessionPolicy::Required), ("optional", SessionPolicy::Optional)],
+        default: SessionPolicy::Required,
+        fold_case: false,
+    },
+    "Whether every thought record must belong to an audit session.",
+);
+/// The key that signs tree heads.
+pub static PROOF_SIGNING_KEY_FILE: Key<Path> = key(
+    "COLIBRI_PROOF_SIGNING_KEY_FILE",
+    "proof",
+    Path { default_text: UNSET },
+    "A file with the Ed25519 seed (64 hex characters, readable by its owner only) that signs tree heads; unset leaves them unsigned.",
+);
+/// Keys accepted beside the signing key.
+pub static PROOF_TRUSTED_KEYS: Key<PublicKeys> = key(
+    "COLIBRI_PROOF_TRUSTED_KEYS",
+    "proof",
+    PublicKeys,
+    "Public keys also accepted when old tree heads are verified.",
+);
+/// Whether finished work feeds reputation.
+pub static REPUTATION_FEED: Key<Words<bool>> = key(
+    "COLIBRI_REPUTATION_FEED",
+    "reputation",
+    Words { words: &[("on", true), ("off", false)], default: true, fold_case: false },
+    "Whether finished tasks and sealed sessions change reputations; always off in READONLY.",
+);
+/// Length of reputation's clock tick.
+pub static EPOCH_SECONDS: Key<Integer> = key(
+    "COLIBRI_EPOCH_SECONDS",
+    "reputation",
+    Integer { min: 1, max: 31_536_000, default: 86_400 },
+    "Seconds in an epoch, the tick by which reputations decay.",
+);
+/// The key of this node.
+pub static CONSENSUS_KEY_FILE: Key<Path> = key(
+    "COLIBRI_CONSENSUS_KEY_FILE",
+    "consensus",
+    Path { default_text: UNSET },
+    "A file with this node's Ed25519 seed, created when first needed; unset means a fresh key for each process.",
+);
+/// Where model candidates come from.
+pub static ROUTER_CANDIDATES: Key<Candidates> = key(
+    "COLIBRI_ROUTER_CANDIDATES",
+    "router",
+    Candidates,
+    "Where the models that the router scores come from.",
+);
+/// The time one attempt may take.
+pub static ROUTER_ATTEMPT_TIMEOUT_MS: Key<Integer> = key(
+    "COLIBRI_ROUTER_ATTEMPT_TIMEOUT_MS",
+    "router",
+    Integer { min: 1, max: 60_000, default: 30_000 },
+    "Milliseconds one attempt at a provider may take.",
+);
+/// The time one attempt at Anthropic may take.
+pub static ANTHROPIC_TIMEOUT_MS: Key<Integer> = key(
+    "COLIBRI_ANTHROPIC_TIMEOUT_MS",
+    "router",
+    Integer { min: 1, max: 600_000, default: 30_000 },
+    "The same for Anthropic; it only lowers the general limit.",
+);
+/// Reserved for notifications.
+pub static MCP_TIMEOUT: Key<Integer> = key(
+    "COLIBRI_MCP_TIMEOUT",
+    "notifications",
+    Integer { min: 1, max: 600_000, default: 30_000 },
+    "Recognised and checked; without effect so far.",
+);
+/// Reserved for notifications.
+pub static WEBHOOK_URL: Key<HttpUrl> =
+    key("COLIBRI_WEBHOOK_URL", "notifications", HttpUrl, "Recognised and checked; without effect so far.");
+
+const fn model(name: &'static str, default_text: &'static str) -> Key<AtCall> {
+    let rule = AtCall { form: "model name", default_text, secret: false };
+    key(name, "router", rule, "The provider's name of the model that is called under this id.")
+}
+
+const fn api_key(name: &'static str) -> Key<AtCall> {
+    let rule = AtCall { form: "secret", default_text: UNSET, secret: true };
+    key(name, "router", rule, "The provider's API key; never logged, stored or shown.")
+}
+
+const fn base_url(name: &'static str, default_text: &'static str) -> Key<AtCall> {
+    let rule = AtCall { form: "URL", default_text, secret: false };
+    key(name, "router", rule, "Where the provider's API is.")
+}
+
+/// The variables that are read raw and checked by each call of the router (alpha §8.1; defaults of
+/// delta §7 and §12.2).
+pub static AT_CALL: [Key<AtCall>; 24] = [
+    model("COLIBRI_ANTHROPIC_MODEL", "claude-sonnet-4-5"),
+    model("COLIBRI_MODEL_CLAUDE", "COLIBRI_ANTHROPIC_MODEL"),
+    model("COLIBRI_MODEL_CLAUDE_SONNET_3_5", "claude-3-5-sonnet-20241022"),
+    model("COLIBRI_MODEL_CLAUDE_HAIKU_3_5", "claude-3-5-haiku-20241022"),
+    model("COLIBRI_MODEL_GPT_4O", "gpt-4o"),
+    model("COLIBRI_MODEL_GPT_4O_MINI", "gpt-4o-mini"),
+    model("COLIBRI_MODEL_GEMINI_1_5_PRO", "gemini-1.5-pro"),
+    model("COLIBRI_MODEL_LLAMA_3_3_70B", "meta-llama/Llama-3.3-70B-Instruct-Turbo"),
+    model("COLIBRI_MODEL_MIXTRAL_8X22B", "open-mixtral-8x22b"),
+    model("COLIBRI_MODEL_KIMI_K2", "kimi-k2-0905-preview"),
+    api_key("COLIBRI_ANTHROPIC_API_KEY"),
+    api_key("COLIBRI_OPENAI_API_KEY"),
+    api_key("COLIBRI_KIMI_API_KEY"),
+    api_key("COLIBRI_CODEX_API_KEY"),
+    api_key("COLIBRI_LLAMA_API_KEY"),
+    api_key("COLIBRI_MISTRAL_API_KEY"),
+    api_key("COLIBRI_GEMINI_API_KEY"),
+    base_url("COLIBRI_ANTHROPIC_BASE_URL", "https://api.anthropic.com/v1"),
+    base_url("COLIBRI_OPENAI_BASE_URL", "https://api.openai.com/v1"),
+    base_url("COLIBRI_KIMI_BASE_URL", "https://api.moonshot.ai/v1"),
+    base_url("COLIBRI_CODEX_BASE_URL", "https://api.openai.com/v1"),
+    base_url("COLIBRI_LLAMA_BASE_URL", "https://api.together.xyz/v1"),
+    base_url("COLIBRI_MISTRAL_BASE_URL", "https://api.mistral.ai/v1"),
+    base_url("COLIBRI_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com/v1beta"),
+];
+
+/// The whole table, in the order it is shown.
+pub fn all() -> impl Iterator<Item = &'static dyn Entry> {
+    let checked: [&'static dyn Entry; 18] = [
+        &MODE,
+        &DB_PATH,
+        &LOG_LEVEL,
+        &STARTUP_TIMEOUT_MS,
+        &SESSION_ID,
+        &DURABILITY,
+        &SKILLS_ROOT,
+        &TRAIL_SESSION_POLICY,
+        &PROOF_SIGNING_KEY_FILE,
+        &PROOF_TRUSTED_KEYS,
+        &REPUTATION_FEED,
+        &EPOCH_SECONDS,
+        &CONSENSUS_KEY_FILE,
+        &ROUTER_CANDIDATES,
+        &ROUTER_ATTEMPT_TIMEOUT_MS,
+        &ANTHROPIC_TIMEOUT_MS,
+        &MCP_TIMEOUT,
+        &WEBHOOK_URL,
+    ];
+    checked.into_iter().chain(AT_CALL.iter().map(|key| key as &dyn Entry))
+}

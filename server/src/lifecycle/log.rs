@@ -1,0 +1,192 @@
+//! The log: one line an event on stderr (alpha §9.8). A line that cannot be written is dropped; the
+//! log never stops the server and never touches stdout.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::sync::Arc;
+
+use colibri_runtime::chain::log::{Level, Log};
+use colibri_runtime::chain::redact::Redactor;
+use colibri_runtime::kernel::{Clock, SystemClock, rfc3339_ms};
+
+/// How much is written: lines of this level and more important ones, or none at all.
+pub type LogLevel = Option<Level>;
+
+/// The words of the setting, most silent first.
+pub const LOG_LEVELS: [(&str, LogLevel); 6] = [
+    ("silent", None),
+    ("error", Some(Level::Error)),
+    ("warn", Some(Level::Warn)),
+    ("info", Some(Level::Info)),
+    ("debug", Some(Level::Debug)),
+    ("trace", Some(Level::Trace)),
+];
+
+/// The word in a line.
+const fn word(level: Level) -> &'static str {
+    match level {
+        Level::Error => "ERROR",
+        Level::Warn => "WARN",
+        Level::Info => "INFO",
+        Level::Debug => "DEBUG",
+        Level::Trace => "TRACE",
+    }
+}
+
+/// Where lines go.
+pub trait LogSink: Send + Sync {
+    /// Takes one whole line, newline included. It must not fail or block for long.
+    fn write_line(&self, line: &str);
+}
+
+/// The process's stderr, one write a line.
+#[derive(Debug, Default)]
+pub struct Stderr;
+
+impl LogSink for Stderr {
+    fn write_line(&self, line: &str) {
+        // A full, closed or broken stderr is ignored, a partial write too: retrying could block the loop.
+        let _ = std::io::stderr().write(line.as_bytes());
+    }
+}
+
+/// Filters, redacts and stamps lines. Clones write to the same place.
+#[derive(Clone)]
+pub struct Logger {
+    level: LogLevel,
+    redactor: Arc<Redactor>,
+    clock: Arc<dyn Clock>,
+    sink: Arc<dyn LogSink>,
+}
+
+impl Logger {
+    /// A logger that writes to `sink` and takes its time stamps from `clock`.
+    pub fn new(level: LogLevel, redactor: Redactor, clock: Arc<dyn Clock>, sink: Arc<dyn LogSink>) -> Self {
+        Self { level, redactor: Arc::new(redactor), clock, sink }
+    }
+
+    /// A logger on the process's stderr.
+    pub fn stderr(level: LogLevel, redactor: Redactor) -> Self {
+        Self::new(level, redactor, Arc::new(SystemClock::default()), Arc::new(Stderr))
+    }
+
+    /// A failure.
+    pub fn error(&self, message: &str) {
+        self.write(Level::Error, message);
+    }
+
+    /// Odd input, or something ignored.
+    pub fn warn(&self, message: &str) {
+        self.write(Level::Warn, message);
+    }
+
+    /// A step of boot or shutdown.
+    pub fn info(&self, message: &str) {
+        self.write(Level::Info, message);
+    }
+
+    /// A call.
+    pub fn debug(&self, message: &str) {
+        self.write(Level::Debug, message);
+    }
+}
+
+impl Log for Logger {
+    fn enabled(&self, level: Level) -> bool {
+        Some(level) <= self.level
+    }
+
+    /// Writes `<UTC ISO time> <LEVEL> <message>`.
+    fn write(&self, level: Level, message: &str) {
+        if !self.enabled(level) {
+            return;
+        }
+        let mut line = format!("{} {} ", rfc3339_ms(self.clock.wall_ms()), word(level));
+        // Redacted before escaping, or a secret with an odd character would be missed.
+        escape_into(&mut line, &self.redactor.redact(message));
+        line.push('\n');
+        self.sink.write_line(&line);
+    }
+}
+
+/// Appends the text with control characters escaped: a message stays one line and cannot steer a terminal.
+fn escape_into(line: &mut String, message: &str) {
+    for c in message.chars() {
+        match c {
+            '\n' => line.push_str("\\n"),
+            '\r' => line.push_str("\\r"),
+            '\t' => line.push('\t'),
+            c if c.is_control() => {
+                let _ = write!(line, "\\u{{{:x}}}", u32::from(c));
+            }
+            c => line.push(c),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::sync::Mutex;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Lines(Mutex<Vec<String>>);
+
+    impl LogSink for Lines {
+        fn write_line(&self, line: &str) {
+            self.0.lock().unwrap().push(line.to_owned());
+        }
+    }
+
+    struct Fixed;
+
+    impl Clock for Fixed {
+        fn monotonic_ms(&self) -> f64 {
+            0.0
+        }
+        fn wall_ms(&self) -> i64 {
+            1_700_000_000_123
+        }
+    }
+
+    fn lines_at(level: LogLevel, write: impl FnOnce(&Logger)) -> Vec<String> {
+        let sink = Arc::new(Lines::default());
+        let redactor = Redactor::new(["sk-very-secret".to_owned()]);
+        write(&Logger::new(level, redactor, Arc::new(Fixed), sink.clone()));
+        sink.0.lock().unwrap().clone()
+    }
+
+    #[test]
+    fn an_event_is_one_stamped_line() {
+        let lines =
+            lines_at(Some(Level::Info), |log| log.info("[colibri] ready\nnot \u{1b}[31ma second line"));
+        assert_eq!(lines, ["2023-11-14T22:13:20.123Z INFO [colibri] ready\\nnot \\u{1b}[31ma second line\n"]);
+    }
+
+    #[test]
+    fn lines_below_the_level_are_not_written() {
+        let write = |log: &Logger| {
+            log.error("e");
+            log.warn("w");
+            log.info("i");
+            log.debug("d");
+        };
+        for (level, count) in [
+            (None, 0),
+            (Some(Level::Error), 1),
+            (Some(Level::Warn), 2),
+            (Some(Level::Info), 3),
+            (Some(Level::Trace), 4),
+        ] {
+            assert_eq!(lines_at(level, write).len(), count, "{level:?}");
+        }
+    }
+
+    #[test]
+    fn alpha_30_configured_keys_are_not_logged() {
+        let lines = lines_at(Some(Level::Info), |log| log.error("refused sk-very-secret"));
+        assert!(lines[0].ends_with("ERROR refused [redacted]\n"), "{lines:?}");
+    }
+}

@@ -1,0 +1,143 @@
+//! The four runtime modes: what each may do, and which tools it admits (alpha §6).
+
+use std::fmt;
+
+use colibri_runtime::chain::admission::{self, Admission};
+use colibri_runtime::spec::{ChainCodes, ToolSpec};
+use serde_json::{Map, json};
+
+use super::environment::Environment;
+use super::keys;
+
+/// A runtime mode. Chosen by the operator at boot, fixed for the life of the process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Everything.
+    Full,
+    /// Reads the database, never writes it.
+    Readonly,
+    /// Like [`Mode::Full`] on a database that goes away, without outside traffic.
+    Test,
+    /// No database: a probe that works beside a broken file.
+    Minimal,
+}
+
+impl Mode {
+    /// All modes, in the order they are listed.
+    pub const ALL: [Self; 4] = [Self::Full, Self::Readonly, Self::Test, Self::Minimal];
+
+    /// The mode's name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Full => "FULL",
+            Self::Readonly => "READONLY",
+            Self::Test => "TEST",
+            Self::Minimal => "MINIMAL",
+        }
+    }
+
+    /// The mode of exactly that name; case counts.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|mode| mode.as_str() == name)
+    }
+}
+
+impl fmt::Display for Mode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What a mode may do (alpha §6.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capabilities {
+    /// `canWriteDatabase`.
+    pub write_database: bool,
+    /// `canAcceptMCPConnections`.
+    pub accept_mcp_connections: bool,
+    /// `canDispatchExternalIO`; enforced where requests leave the process, not by the tool gate.
+    pub dispatch_external_io: bool,
+    /// `canRunIntegrationTests`.
+    pub run_integration_tests: bool,
+}
+
+/// The capabilities of a mode.
+pub const fn capabilities_for(mode: Mode) -> Capabilities {
+    Capabilities {
+        write_database: matches!(mode, Mode::Full | Mode::Test),
+        accept_mcp_connections: true,
+        dispatch_external_io: matches!(mode, Mode::Full),
+        run_integration_tests: matches!(mode, Mode::Test),
+    }
+}
+
+/// Why a mode does not admit a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Denial {
+    /// The capability the mode lacks, by its published name.
+    pub required_capability: Option<&'static str>,
+    /// `minimal_mode` or `readonly_mode`.
+    pub reason: &'static str,
+}
+
+/// Whether the mode lets the tool run (alpha §6.3).
+///
+/// # Errors
+/// The reason why not.
+pub const fn is_admitted(mode: Mode, tool: &ToolSpec) -> Result<(), Denial> {
+    if matches!(mode, Mode::Minimal) && !tool.storeless {
+        return Err(Denial { required_capability: None, reason: "minimal_mode" });
+    }
+    if tool.mutates && !capabilities_for(mode).write_database {
+        return Err(Denial { required_capability: Some("canWriteDatabase"), reason: "readonly_mode" });
+    }
+    Ok(())
+}
+
+/// Stage 1's check of a server that runs in one mode (alpha §3.5).
+#[derive(Debug)]
+pub struct ModeGate {
+    mode: Mode,
+    code: &'static str,
+}
+
+impl ModeGate {
+    /// The check for a mode; the code of its denials is the catalogue's.
+    pub const fn new(mode: Mode, codes: &ChainCodes) -> Self {
+        Self { mode, code: codes.not_admitted }
+    }
+}
+
+impl Admission for ModeGate {
+    fn admit(&self, tool: &ToolSpec) -> Result<(), admission::Denial> {
+        is_admitted(self.mode, tool).map_err(|denial| {
+            let mut details = Map::new();
+            details.insert("tool".to_owned(), json!(tool.name));
+            details.insert("mode".to_owned(), json!(self.mode.as_str()));
+            details.insert("required_capability".to_owned(), json!(denial.required_capability));
+            details.insert("reason".to_owned(), json!(denial.reason));
+            let message = format!("Tool {} is not admitted in mode {}", tool.name, self.mode);
+            admission::Denial { code: self.code, message, details }
+        })
+    }
+}
+
+/// The mode the environment asks for (alpha §6.5). There is no silent fallback.
+///
+/// # Errors
+/// The text of §6.5 for a legacy variable or an unknown mode.
+pub fn detect_mode(env: &Environment) -> Result<Mode, String> {
+    if env.get_os("AMS_MODE").is_some() {
+        return Err("Colibri does not support the legacy AMS_MODE variable. \
+                    Rename to COLIBRI_MODE or unset."
+            .to_owned());
+    }
+    let Some(value) = env.get_os(keys::MODE.name) else {
+        return Ok(Mode::Full);
+    };
+    let value = value.to_string_lossy();
+    Mode::parse(&value).ok_or_else(|| {
+        let names = Mode::ALL.map(Mode::as_str).join(", ");
+        format!("Invalid {}: \"{value}\". Expected one of {names}.", keys::MODE.name)
+    })
+}

@@ -1,0 +1,123 @@
+//! Phase 2 of the start: the database, on a helper thread, while the loop already answers (alpha §9.2).
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use colibri_runtime::chain::log::{Level, Log};
+use colibri_runtime::kernel::{Clock, rfc3339_ms};
+use colibri_runtime::serve::Control;
+use colibri_runtime::spec::ChainCodes;
+
+use super::config::{Config, Durability};
+use super::facts::{DatabaseStatus, Phase, SystemFacts};
+use super::mode::{Mode, capabilities_for};
+use super::options::{IdSource, OpenHook};
+use super::server::Controls;
+use crate::context::Cx;
+use crate::store::audit::AuditFacts;
+use crate::store::migrate::MIGRATIONS;
+use crate::store::open::{StoreOptions, init_db};
+use crate::store::process;
+use crate::store::sqlite::SqliteStore;
+
+/// What `server_health` calls the store's sink.
+const SINK: &str = "sqlite";
+
+/// What the helper thread works with.
+pub struct Phase2 {
+    pub(super) config: Arc<Config>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) ids: IdSource,
+    pub(super) facts: SystemFacts,
+    pub(super) codes: ChainCodes,
+    pub(super) max_pages: Option<u32>,
+    pub(super) on_open: Option<OpenHook>,
+    pub(super) log: Arc<dyn Log>,
+    /// Told when the thread is done; the startup timeout ends then.
+    pub(super) done: Option<tokio::sync::oneshot::Sender<()>>,
+}
+
+/// Starts the helper thread; its result reaches the loop as a control.
+pub(super) fn begin(mut phase2: Phase2, controls: Controls, began: Instant) {
+    let log = phase2.log.clone();
+    let after = controls.clone();
+    let spawned = std::thread::Builder::new().name("phase2".to_owned()).spawn(move || {
+        let log = phase2.log.clone();
+        let tools = phase2.facts.tool_count;
+        let done = phase2.done.take();
+        let opened = open(phase2, &*log);
+        if let Ok((_, version)) = &opened {
+            let line = format!(
+                "[Startup] Phase 2 ready in {}ms schema={version} tools={tools}",
+                began.elapsed().as_millis()
+            );
+            log.write(Level::Info, &line);
+        }
+        drop(done);
+        // The loop is gone only when the process is on its way out.
+        let _ = after.send(Control::Opened(opened.map(|(store, _)| (store, SINK))));
+    });
+    if let Err(error) = spawned {
+        log.write(Level::Error, &format!("[Startup] no helper thread: {error}"));
+        let _ = controls.send(Control::Opened(Err(format!("no helper thread: {error}"))));
+    }
+}
+
+/// The store of the configured mode, and its schema version.
+fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i64), String> {
+    phase2.facts.phase = Phase::Phase2;
+    let hook = phase2.on_open.take();
+    if phase2.config.mode == Mode::Minimal {
+        hook.map_or(Ok(()), |hook| hook(None))?;
+        let audit = phase2.audit_facts(String::new());
+        return Ok((SqliteStore::new(phase2.context(), audit), 0));
+    }
+    if phase2.config.ephemeral_db {
+        remove_ephemeral(&phase2.config.db_path);
+    }
+    phase2.facts.database.status = DatabaseStatus::Open;
+    let boot_id = process::boot_id(phase2.config.session_id.as_deref(), &mut *(phase2.ids)());
+    let options = StoreOptions {
+        path: phase2.config.db_path.clone(),
+        read_only: !capabilities_for(phase2.config.mode).write_database,
+        sync: phase2.config.durability == Durability::Full,
+        boot_id: boot_id.clone(),
+        process_aborted: phase2.codes.process_aborted,
+        now: rfc3339_ms(phase2.clock.wall_ms()),
+        migrations: MIGRATIONS,
+        tail_checks: &[],
+        max_pages: phase2.max_pages,
+    };
+    let opened = init_db(&options).map_err(|error| error.to_string())?;
+    if opened.aborted > 0 {
+        let line = format!("[Startup] {} calls of processes that have died were closed", opened.aborted);
+        log.write(Level::Warn, &line);
+    }
+    let version = opened.schema_version;
+    let audit = phase2.audit_facts(boot_id);
+    let mut store = SqliteStore::new(phase2.context(), audit);
+    hook.map_or(Ok(()), |hook| hook(Some(opened.db())))?;
+    store.attach(opened).map_err(|fault| fault.0)?;
+    Ok((store, version))
+}
+
+impl Phase2 {
+    /// What every audit row of this process says.
+    fn audit_facts(&self, boot_id: String) -> AuditFacts {
+        AuditFacts { mode: self.config.mode.as_str(), boot_id, boot_start_ms: self.facts.boot_start_ms }
+    }
+
+    fn context(&self) -> Cx {
+        Cx::new(None, self.clock.clone(), (self.ids)(), self.config.clone(), self.facts.clone())
+    }
+}
+
+/// Removes TEST's default database with its side files; a file that is not there is no problem.
+pub(super) fn remove_ephemeral(path: &Path) {
+    for suffix in ["", "-wal", "-shm", "-journal", ".queue"] {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        let _ = std::fs::remove_file(name);
+    }
+}

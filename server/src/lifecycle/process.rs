@@ -1,0 +1,125 @@
+//! The server as a process: configuration, watchdog, panic hook, exit code.
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use colibri_runtime::chain::log::{Level, Log};
+use colibri_runtime::chain::redact::Redactor;
+use colibri_runtime::handler::{Dispatch, in_handler};
+use colibri_runtime::serve::Finish;
+use colibri_runtime::spec::CatalogueSpec;
+use tokio::sync::oneshot;
+
+use super::config::{Config, load_config};
+use super::environment::Environment;
+use super::exit;
+use super::log::Logger;
+use super::options::{AuditChoice, Options};
+use super::server::{Server, StartError, create_server};
+use super::transport::Stdio;
+use super::watchdog::{self, Watch};
+use crate::context::Cx;
+
+/// Serves a catalogue over the process's own streams until they end.
+pub fn serve<D: Dispatch<Cx>>(catalogue: &'static CatalogueSpec, dispatch: D) -> ExitCode {
+    serve_with(catalogue, dispatch, Options::default())
+}
+
+/// The same with options of the caller's; transport and audit are the process's all the same.
+pub fn serve_with<D: Dispatch<Cx>>(
+    catalogue: &'static CatalogueSpec,
+    dispatch: D,
+    options: Options,
+) -> ExitCode {
+    match run(catalogue, dispatch, options) {
+        Ok(code) | Err(code) => ExitCode::from(code),
+    }
+}
+
+fn run<D: Dispatch<Cx>>(
+    catalogue: &'static CatalogueSpec,
+    dispatch: D,
+    mut options: Options,
+) -> Result<u8, u8> {
+    let (config, log) = configured(&options.environment)?;
+    hook_panics(log.clone());
+    let stdio = Stdio::default();
+    let modes = stdio.modes();
+    options.transport = Box::new(stdio);
+    options.audit = AuditChoice::ByMode;
+    options.log = Some(log.clone());
+    let (startup_timeout_ms, cleanup_timeout_ms) = (config.startup_timeout_ms, options.cleanup_timeout_ms);
+    options.config = Some(config);
+    let fatal = |reason: String| {
+        log.write(Level::Error, &format!("[colibri] fatal: {reason}"));
+        exit::FAILURE
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| fatal(error.to_string()))?;
+    let mut server =
+        create_server(catalogue, dispatch, options).map_err(|error| fatal(error.to_string()))?;
+    let (done, started) = oneshot::channel();
+    let watch = Watch {
+        controls: server.controls(),
+        modes,
+        log: log.clone(),
+        startup_timeout_ms,
+        cleanup_timeout_ms,
+        started,
+    };
+    watchdog::install(watch).map_err(|error| fatal(error.to_string()))?;
+    server.on_phase2(done);
+    runtime.block_on(live(&mut server, &*log))
+}
+
+/// From start to stop.
+async fn live<D: Dispatch<Cx>>(server: &mut Server<D>, log: &dyn Log) -> Result<u8, u8> {
+    if let Err(error) = server.start().await {
+        log.write(Level::Error, &format!("[colibri] fatal: {error}"));
+        server.stop();
+        return Err(if error == StartError::Timeout { exit::STARTUP_TIMEOUT } else { exit::FAILURE });
+    }
+    let finish = server.run().await;
+    let code = match &finish {
+        Finish::EndOfInput | Finish::Stopped | Finish::ClientGone => exit::SUCCESS,
+        Finish::StartupFailed(reason) | Finish::Fatal(reason) => {
+            log.write(Level::Error, &format!("[colibri] fatal: {reason}"));
+            exit::FAILURE
+        }
+    };
+    server.stop();
+    Ok(code)
+}
+
+/// Reads the configuration and makes the log, or reports every problem.
+fn configured(environment: &Environment) -> Result<(Config, Arc<dyn Log>), u8> {
+    match load_config(environment, std::process::id()) {
+        Ok((config, warnings)) => {
+            let log = Logger::stderr(config.log_level, Redactor::new(config.secrets()));
+            for warning in warnings {
+                log.warn(&warning);
+            }
+            Ok((config, Arc::new(log)))
+        }
+        Err(problems) => {
+            let log = Logger::stderr(Some(Level::Error), Redactor::default());
+            for problem in problems {
+                log.error(&format!("[colibri] fatal: {problem}"));
+            }
+            Err(exit::FAILURE)
+        }
+    }
+}
+
+/// A panic inside a handler belongs to its call. Anywhere else it is a defect that nobody can answer for:
+/// the process says so and ends without draining.
+fn hook_panics(log: Arc<dyn Log>) {
+    std::panic::set_hook(Box::new(move |info| {
+        if !in_handler() {
+            log.write(Level::Error, &format!("[colibri] uncaughtException: {info}"));
+            std::process::exit(i32::from(exit::FAILURE));
+        }
+    }));
+}

@@ -1,0 +1,370 @@
+//! The forms a configuration value can have. A rule reads a value, words the refusal, and describes
+//! itself for `--help` and the reference page, so that the three cannot disagree.
+
+use std::path::PathBuf;
+
+use super::mode::Mode;
+
+/// One form of value.
+pub trait Rule: Sync {
+    /// What a value of this form means.
+    type Value;
+
+    /// Reads a value.
+    ///
+    /// # Errors
+    /// The end of a sentence that begins with the variable's name: `must be …`.
+    fn parse(&self, text: &str) -> Result<Self::Value, String>;
+
+    /// The meaning of an unset variable.
+    fn unset(&self) -> Self::Value;
+
+    /// The form in words, for people.
+    fn describe(&self) -> String;
+
+    /// The default in words, for people.
+    fn default_text(&self) -> String;
+}
+
+/// A whole number between two bounds, both allowed.
+pub struct Integer {
+    /// The smallest value.
+    pub min: u32,
+    /// The largest value.
+    pub max: u32,
+    /// The value when unset.
+    pub default: u32,
+}
+
+impl Rule for Integer {
+    type Value = u32;
+
+    fn parse(&self, text: &str) -> Result<u32, String> {
+        // Digits only: `+5` and ` 5` are more likely mistakes than intentions.
+        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let value = text.parse().ok().filter(|value| digits && (self.min..=self.max).contains(value));
+        value.ok_or_else(|| format!("must be an integer between {} and {}", self.min, self.max))
+    }
+
+    fn unset(&self) -> u32 {
+        self.default
+    }
+
+    fn describe(&self) -> String {
+        format!("integer {} to {}", self.min, self.max)
+    }
+
+    fn default_text(&self) -> String {
+        self.default.to_string()
+    }
+}
+
+/// One of a few words.
+pub struct Words<T: 'static> {
+    /// The words and what they mean, as they are listed.
+    pub words: &'static [(&'static str, T)],
+    /// The meaning of an unset variable; one of `words` has it.
+    pub default: T,
+    /// Whether upper case is accepted.
+    pub fold_case: bool,
+}
+
+impl<T> Words<T> {
+    fn names(&self) -> String {
+        self.words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl<T: Copy + PartialEq + Sync> Rule for Words<T> {
+    type Value = T;
+
+    fn parse(&self, text: &str) -> Result<T, String> {
+        let same = |word: &str| if self.fold_case { word.eq_ignore_ascii_case(text) } else { word == text };
+        let found = self.words.iter().find(|(word, _)| same(word));
+        found.map(|(_, value)| *value).ok_or_else(|| format!("must be one of {}", self.names()))
+    }
+
+    fn unset(&self) -> T {
+        self.default
+    }
+
+    fn describe(&self) -> String {
+        self.names() + if self.fold_case { " (any case)" } else { "" }
+    }
+
+    fn default_text(&self) -> String {
+        let found = self.words.iter().find(|(_, value)| *value == self.default);
+        found.map_or_else(String::new, |(word, _)| (*word).to_owned())
+    }
+}
+
+/// The runtime mode. Its refusal is worded by [`detect_mode`](super::mode::detect_mode).
+pub struct ModeName;
+
+impl Rule for ModeName {
+    type Value = Mode;
+
+    fn parse(&self, text: &str) -> Result<Mode, String> {
+        Mode::parse(text).ok_or_else(|| format!("must be one of {}", self.describe()))
+    }
+
+    fn unset(&self) -> Mode {
+        Mode::Full
+    }
+
+    fn describe(&self) -> String {
+        Mode::ALL.map(Mode::as_str).join(", ")
+    }
+
+    fn default_text(&self) -> String {
+        self.unset().to_string()
+    }
+}
+
+/// A path that must not be empty. A relative one starts at the working directory.
+pub struct Path {
+    /// What an unset variable means, in words.
+    pub default_text: &'static str,
+}
+
+impl Rule for Path {
+    type Value = Option<PathBuf>;
+
+    fn parse(&self, text: &str) -> Result<Option<PathBuf>, String> {
+        if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(Some(PathBuf::from(text))) }
+    }
+
+    fn unset(&self) -> Option<PathBuf> {
+        None
+    }
+
+    fn describe(&self) -> String {
+        "path".to_owned()
+    }
+
+    fn default_text(&self) -> String {
+        self.default_text.to_owned()
+    }
+}
+
+/// A label of printable ASCII characters.
+pub struct Label {
+    /// The most characters it may have.
+    pub max: usize,
+}
+
+impl Rule for Label {
+    type Value = Option<String>;
+
+    fn parse(&self, text: &str) -> Result<Option<String>, String> {
+        let printable = text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
+        if (1..=self.max).contains(&text.len()) && printable {
+            Ok(Some(text.to_owned()))
+        } else {
+            Err(format!("must be {}", self.describe()))
+        }
+    }
+
+    fn unset(&self) -> Option<String> {
+        None
+    }
+
+    fn describe(&self) -> String {
+        format!("1 to {} printable ASCII characters", self.max)
+    }
+
+    fn default_text(&self) -> String {
+        UNSET.to_owned()
+    }
+}
+
+/// A list of Ed25519 public keys.
+pub struct PublicKeys;
+
+impl Rule for PublicKeys {
+    type Value = Vec<[u8; 32]>;
+
+    fn parse(&self, text: &str) -> Result<Vec<[u8; 32]>, String> {
+        if text.is_empty() {
+            return Ok(Vec::new());
+        }
+        let keys: Option<Vec<_>> = text.split(',').map(|key| decode_key(key.trim())).collect();
+        keys.ok_or_else(|| format!("must be {}", self.describe()))
+    }
+
+    fn unset(&self) -> Vec<[u8; 32]> {
+        Vec::new()
+    }
+
+    fn describe(&self) -> String {
+        "a comma-separated list of public keys of 64 hex characters each".to_owned()
+    }
+
+    fn default_text(&self) -> String {
+        "empty".to_owned()
+    }
+}
+
+/// 32 bytes from 64 hex digits.
+fn decode_key(hex: &str) -> Option<[u8; 32]> {
+    let digits = hex.as_bytes();
+    if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
+        return None;
+    }
+    let mut key = [0; 32];
+    for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
+        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+    }
+    Some(key)
+}
+
+/// Where the router's model candidates come from (delta §9.1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CandidateSource {
+    /// No snapshot.
+    Off,
+    /// The models whose provider has a key.
+    Auto,
+    /// The database's table.
+    Db,
+    /// A JSON file.
+    File(PathBuf),
+}
+
+/// The form of a [`CandidateSource`].
+pub struct Candidates;
+
+impl Rule for Candidates {
+    type Value = CandidateSource;
+
+    fn parse(&self, text: &str) -> Result<CandidateSource, String> {
+        match text {
+            "" | "off" => Ok(CandidateSource::Off),
+            "auto" => Ok(CandidateSource::Auto),
+            "db" => Ok(CandidateSource::Db),
+            _ => match text.strip_prefix("file:") {
+                Some(path) if !path.is_empty() => Ok(CandidateSource::File(PathBuf::from(path))),
+                _ => Err(format!("must be one of {}", self.describe())),
+            },
+        }
+    }
+
+    fn unset(&self) -> CandidateSource {
+        CandidateSource::Off
+    }
+
+    fn describe(&self) -> String {
+        "off, auto, db, file:<path>".to_owned()
+    }
+
+    fn default_text(&self) -> String {
+        "off".to_owned()
+    }
+}
+
+/// An `http` or `https` URL.
+pub struct HttpUrl;
+
+impl Rule for HttpUrl {
+    type Value = Option<String>;
+
+    fn parse(&self, text: &str) -> Result<Option<String>, String> {
+        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).unwrap_or_default();
+        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let plain = text.chars().all(|c| !c.is_whitespace() && !c.is_control());
+        if host.is_empty() || !plain {
+            return Err("must be a valid URL".to_owned());
+        }
+        Ok(Some(text.to_owned()))
+    }
+
+    fn unset(&self) -> Option<String> {
+        None
+    }
+
+    fn describe(&self) -> String {
+        "http or https URL".to_owned()
+    }
+
+    fn default_text(&self) -> String {
+        UNSET.to_owned()
+    }
+}
+
+/// A value whose presence and form are checked by each call that needs it; it never blocks boot.
+pub struct AtCall {
+    /// The form in words.
+    pub form: &'static str,
+    /// What an unset variable means, in words.
+    pub default_text: &'static str,
+    /// Whether the value must never be shown.
+    pub secret: bool,
+}
+
+impl Rule for AtCall {
+    type Value = ();
+
+    fn parse(&self, _: &str) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn unset(&self) {}
+
+    fn describe(&self) -> String {
+        format!("{}, checked by each call", self.form)
+    }
+
+    fn default_text(&self) -> String {
+        self.default_text.to_owned()
+    }
+}
+
+/// How a variable without a default is described.
+pub const UNSET: &str = "unset";
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn integers_are_digits_within_their_bounds() {
+        let rule = Integer { min: 1, max: 600_000, default: 30_000 };
+        assert_eq!(rule.parse("1"), Ok(1));
+        assert_eq!(rule.parse("600000"), Ok(600_000));
+        for bad in ["", "0", "600001", "+5", " 5", "5 ", "abc", "1e3", "99999999999999999999"] {
+            let refusal = rule.parse(bad).unwrap_err();
+            assert_eq!(refusal, "must be an integer between 1 and 600000", "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn public_keys_are_read_whole_or_refused() {
+        let key = "0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1fFF";
+        let keys = PublicKeys.parse(&format!("{key}, {key}")).unwrap();
+        assert_eq!(keys.len(), 2);
+        assert_eq!((keys[0][0], keys[0][31]), (1, 255));
+        for bad in ["zz", &key[1..], &format!("{key},"), &format!("+{}", &key[1..])] {
+            assert!(PublicKeys.parse(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn urls_have_a_web_scheme_and_a_host() {
+        for good in ["http://localhost", "https://example.com:8443/hook?x=1"] {
+            assert_eq!(HttpUrl.parse(good), Ok(Some(good.to_owned())));
+        }
+        for bad in ["", "https://", "https:///x", "ftp://example.com", "example.com", "http://a b"] {
+            assert_eq!(HttpUrl.parse(bad), Err("must be a valid URL".to_owned()), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn candidate_sources_have_four_forms() {
+        assert_eq!(Candidates.parse(""), Ok(CandidateSource::Off));
+        assert_eq!(Candidates.parse("file:a.json"), Ok(CandidateSource::File("a.json".into())));
+        for bad in ["bogus", "file:", "DB"] {
+            assert_eq!(Candidates.parse(bad), Err("must be one of off, auto, db, file:<path>".to_owned()));
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! A server: put together, started, run, stopped (alpha §9).
+//!
+//! States only move forward: constructed, phase 1 (transport up), phase 2 (database ready), stopping,
+//! stopped.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use colibri_runtime::chain::audit::{MemorySink, NoOpSink};
+use colibri_runtime::chain::log::{Level, Log};
+use colibri_runtime::chain::redact::Redactor;
+use colibri_runtime::chain::registry::{RegistrationError, Registry};
+use colibri_runtime::chain::store::Access;
+use colibri_runtime::chain::{Audit, Chain, Kernel};
+use colibri_runtime::handler::Dispatch;
+use colibri_runtime::serve::{Control, Finish, Serve};
+use colibri_runtime::spec::CatalogueSpec;
+use colibri_runtime::wire::stdio::Streams;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::config::{Config, load_config};
+use super::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
+use super::hooks::{Registration, ShutdownHandler, ShutdownHooks};
+use super::log::Logger;
+use super::mode::{Mode, ModeGate, capabilities_for, is_admitted};
+use super::options::{AuditChoice, Options};
+use super::phase2::{self, Phase2};
+use super::transport::Transport;
+use crate::context::Cx;
+use crate::store::audit::AuditFacts;
+use crate::store::migrate;
+use crate::store::sqlite::SqliteStore;
+
+/// The package's version.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Why a server could not be made or started.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StartError {
+    /// Bad variables, one line each.
+    #[error("{}", .0.join("\n"))]
+    Configuration(Vec<String>),
+    /// A tool that cannot be registered.
+    #[error(transparent)]
+    Registration(#[from] RegistrationError),
+    /// The transport could not be opened.
+    #[error("transport failed: {0}")]
+    Transport(String),
+    /// The timeout of `COLIBRI_STARTUP_TIMEOUT_MS` has passed.
+    #[error("startup timeout exceeded")]
+    Timeout,
+}
+
+/// What reaches a running server from its watchdog.
+pub type Controls = UnboundedSender<Control<SqliteStore>>;
+
+/// A server over the handlers `D`.
+pub struct Server<D> {
+    chain: Chain<SqliteStore, D>,
+    config: Arc<Config>,
+    version: String,
+    transport: Box<dyn Transport>,
+    streams: Option<Streams>,
+    controls: Controls,
+    inbox: Option<UnboundedReceiver<Control<SqliteStore>>>,
+    phase2: Option<Phase2>,
+    hooks: ShutdownHooks,
+    log: Arc<dyn Log>,
+    started: Option<Instant>,
+    stopped: bool,
+}
+
+/// Puts a server together. Nothing is opened, no thread or signal handler exists yet.
+///
+/// # Errors
+/// A bad configuration, or a catalogue with a tool that cannot be registered.
+pub fn create_server<D: Dispatch<Cx>>(
+    catalogue: &'static CatalogueSpec,
+    dispatch: D,
+    options: Options,
+) -> Result<Server<D>, StartError> {
+    let (config, warnings) = configuration(&options)?;
+    let redactor = Redactor::new(config.secrets());
+    let log =
+        options.log.clone().unwrap_or_else(|| Arc::new(Logger::stderr(config.log_level, redactor.clone())));
+    for warning in warnings {
+        log.write(Level::Warn, &warning);
+    }
+    let registry = Registry::of(catalogue)?;
+    let version = options.version.clone().unwrap_or_else(|| VERSION.to_owned());
+    let facts = first_facts(&config, &registry, &version, &options);
+    let config = Arc::new(config);
+    let cx = Cx::new(None, options.clock.clone(), (options.ids)(), config.clone(), facts.clone());
+    let phase2 = Phase2 {
+        config: config.clone(),
+        clock: options.clock.clone(),
+        ids: options.ids.clone(),
+        facts,
+        codes: catalogue.codes,
+        max_pages: options.max_pages,
+        on_open: options.on_open,
+        log: log.clone(),
+        done: None,
+    };
+    let audit_facts = AuditFacts {
+        mode: config.mode.as_str(),
+        boot_id: String::new(),
+        boot_start_ms: phase2.facts.boot_start_ms,
+    };
+    let store = SqliteStore::new(cx, audit_facts);
+    let kernel = Kernel { clock: options.clock, ids: (options.ids)(), log: log.clone(), redactor };
+    let audit = first_sink(options.audit, config.mode);
+    let mut chain = Chain::new(registry, store, dispatch, audit, kernel);
+    chain.add_admission(Box::new(ModeGate::new(config.mode, &catalogue.codes)));
+    if !capabilities_for(config.mode).write_database {
+        chain.set_access(Access::Read);
+    }
+    let (controls, inbox) = unbounded_channel();
+    Ok(Server {
+        chain,
+        config,
+        version,
+        transport: options.transport,
+        streams: None,
+        controls,
+        inbox: Some(inbox),
+        phase2: Some(phase2),
+        hooks: ShutdownHooks::default(),
+        log,
+        started: None,
+        stopped: false,
+    })
+}
+
+/// The configuration of the options, and its warnings.
+fn configuration(options: &Options) -> Result<(Config, Vec<String>), StartError> {
+    if let Some(config) = &options.config {
+        return Ok((config.clone(), Vec::new()));
+    }
+    let environment = match options.mode {
+        // An injected mode stands above the variable, which is then not even looked at.
+        Some(mode) => options.environment.with("COLIBRI_MODE", mode.as_str()),
+        None => options.environment.clone(),
+    };
+    load_config(&environment, std::process::id()).map_err(StartError::Configuration)
+}
+
+fn first_sink(choice: AuditChoice, mode: Mode) -> Audit {
+    match choice {
+        AuditChoice::NoOp => Audit::Sink(Box::new(NoOpSink)),
+        AuditChoice::Sink(sink) => Audit::Sink(sink),
+        AuditChoice::ByMode if capabilities_for(mode).write_database => Audit::Buffer,
+        AuditChoice::ByMode => Audit::Sink(Box::new(MemorySink::default())),
+    }
+}
+
+fn first_facts(config: &Config, registry: &Registry, version: &str, options: &Options) -> SystemFacts {
+    let skipped = config.mode == Mode::Minimal;
+    SystemFacts {
+        version: version.to_owned(),
+        boot_start_ms: options.boot_start_ms.unwrap_or_else(|| options.clock.monotonic_ms()),
+        phase: Phase::Phase1,
+        database: DatabaseState {
+            status: if skipped { DatabaseStatus::Skipped } else { DatabaseStatus::Opening },
+            path: (!skipped).then(|| config.db_path.display().to_string()),
+            read_only: !capabilities_for(config.mode).write_database,
+            latest_schema_version: u32::try_from(migrate::latest(migrate::MIGRATIONS)).unwrap_or(u32::MAX),
+        },
+        tool_count: registry.tools().len(),
+        admitted_tool_count: registry
+            .tools()
+            .iter()
+            .filter(|tool| is_admitted(config.mode, tool).is_ok())
+            .count(),
+    }
+}
+
+impl<D: Dispatch<Cx>> Server<D> {
+    /// The server's version.
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The runtime mode.
+    pub fn mode(&self) -> Mode {
+        self.config.mode
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The registered tools.
+    pub fn registry(&self) -> &Registry {
+        self.chain.registry()
+    }
+
+    /// Whether the transport is open.
+    pub fn is_connected(&self) -> bool {
+        self.streams.is_some() || (self.started.is_some() && !self.stopped)
+    }
+
+    /// The way for a watchdog to reach the server.
+    pub fn controls(&self) -> Controls {
+        self.controls.clone()
+    }
+
+    /// Adds a function that runs at shutdown, last one first, while the database is still open.
+    pub fn register_shutdown_handler(&self, handler: ShutdownHandler) -> Registration {
+        self.hooks.register(handler)
+    }
+
+    /// Resolves `done` when phase 2 is over, one way or the other.
+    pub(super) fn on_phase2(&mut self, done: tokio::sync::oneshot::Sender<()>) {
+        if let Some(phase2) = &mut self.phase2 {
+            phase2.done = Some(done);
+        }
+    }
+
+    /// Phase 1: opens the transport, and begins phase 2 beside it. A second start does nothing.
+    ///
+    /// # Errors
+    /// The transport failed, or did not open within the startup timeout.
+    pub async fn start(&mut self) -> Result<(), StartError> {
+        if self.started.is_some() {
+            return Ok(());
+        }
+        let began = Instant::now();
+        self.info(&format!("[colibri] starting in mode={} version={}", self.mode(), self.version));
+        let limit = Duration::from_millis(u64::from(self.config.startup_timeout_ms));
+        let streams = tokio::time::timeout(limit, self.transport.open())
+            .await
+            .map_err(|_| StartError::Timeout)?
+            .map_err(|error| StartError::Transport(error.to_string()))?;
+        self.streams = Some(streams);
+        self.started = Some(began);
+        self.info(&format!("[Startup] Phase 1 ready in {}ms", began.elapsed().as_millis()));
+        self.info("[colibri] ready");
+        if let Some(phase2) = self.phase2.take() {
+            phase2::begin(phase2, self.controls.clone(), began);
+        }
+        Ok(())
+    }
+
+    /// Serves until the input ends, a signal comes, or the client is gone; replies are written by then.
+    pub async fn run(&mut self) -> Finish {
+        let (Some(Streams { reader, writer }), Some(inbox)) = (self.streams.take(), self.inbox.take()) else {
+            return Finish::EndOfInput;
+        };
+        Serve::new(&mut self.chain, &self.version, reader, writer, inbox).run().await
+    }
+
+    /// The shutdown sequence of alpha §9.5 from step 2 on. A second stop does nothing.
+    pub fn stop(&mut self) {
+        if std::mem::replace(&mut self.stopped, true) {
+            return;
+        }
+        self.streams = None;
+        if let Err(error) = self.transport.close() {
+            self.log.write(Level::Error, &format!("[Shutdown] stop failed: {error}"));
+        }
+        for handler in self.hooks.take() {
+            let cx = colibri_runtime::chain::store::Store::cx(&mut self.chain.store);
+            if let Err(error) = handler(cx) {
+                self.log.write(Level::Error, &format!("[Shutdown] handler failed: {error}"));
+            }
+        }
+        self.chain.close_pending();
+        if let Err(error) = self.chain.store.close() {
+            self.log.write(Level::Error, &format!("[Shutdown] close failed: {error}"));
+        }
+        if self.config.ephemeral_db {
+            phase2::remove_ephemeral(&self.config.db_path);
+        }
+        self.info("[Shutdown] Clean");
+    }
+
+    fn info(&self, message: &str) {
+        self.log.write(Level::Info, message);
+    }
+}

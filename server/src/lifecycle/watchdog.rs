@@ -1,0 +1,110 @@
+//! A thread that sees signals and the startup timeout while a handler keeps the loop busy (alpha §7.6).
+
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use colibri_runtime::chain::log::{Level, Log};
+use colibri_runtime::serve::Control;
+use colibri_runtime::wire::stdio::Modes;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::oneshot;
+use tokio::time::{Instant, sleep_until};
+
+use super::exit;
+use super::server::Controls;
+
+/// What the watchdog works with.
+pub struct Watch {
+    /// How the loop is asked to stop.
+    pub controls: Controls,
+    /// Given back to the descriptors before a forced end.
+    pub modes: Modes,
+    /// Where it writes.
+    pub log: Arc<dyn Log>,
+    /// Milliseconds that both phases of the start may take.
+    pub startup_timeout_ms: u32,
+    /// Milliseconds that the running call may take after a signal.
+    pub cleanup_timeout_ms: u64,
+    /// Resolves when the start is over, or its sender is dropped.
+    pub started: oneshot::Receiver<()>,
+}
+
+/// Installs the signal handlers and starts the thread.
+///
+/// # Errors
+/// No thread, or no signal handlers.
+pub fn install(watch: Watch) -> io::Result<()> {
+    let (ready, installed) = std::sync::mpsc::channel();
+    std::thread::Builder::new().name("watchdog".to_owned()).spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let result = runtime.and_then(|runtime| {
+            let signals = runtime.block_on(async { Signals::install() })?;
+            Ok((runtime, signals))
+        });
+        match result {
+            Ok((runtime, signals)) => {
+                let _ = ready.send(Ok(()));
+                runtime.block_on(watch.run(signals));
+            }
+            Err(error) => drop(ready.send(Err(error))),
+        }
+    })?;
+    installed.recv().unwrap_or_else(|_| Err(io::Error::other("the watchdog ended")))
+}
+
+struct Signals([Signal; 3]);
+
+impl Signals {
+    fn install() -> io::Result<Self> {
+        Ok(Self([
+            signal(SignalKind::terminate())?,
+            signal(SignalKind::interrupt())?,
+            signal(SignalKind::hangup())?,
+        ]))
+    }
+
+    async fn next(&mut self) {
+        let [terminate, interrupt, hangup] = &mut self.0;
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
+            _ = hangup.recv() => {}
+        }
+    }
+}
+
+impl Watch {
+    async fn run(mut self, mut signals: Signals) {
+        let deadline = Instant::now() + Duration::from_millis(u64::from(self.startup_timeout_ms));
+        let mut starting = true;
+        loop {
+            tokio::select! {
+                () = signals.next() => break,
+                _ = &mut self.started, if starting => starting = false,
+                () = sleep_until(deadline), if starting => self.too_late(),
+            }
+        }
+        let _ = self.controls.send(Control::Stop);
+        let limit = Duration::from_millis(self.cleanup_timeout_ms);
+        tokio::select! {
+            () = signals.next() => {}
+            () = tokio::time::sleep(limit) => {
+                let line = format!("[Shutdown] Forced after {}ms timeout", self.cleanup_timeout_ms);
+                self.log.write(Level::Info, &line);
+            }
+        }
+        self.end(exit::FAILURE);
+    }
+
+    fn too_late(&self) -> ! {
+        self.log.write(Level::Error, "[colibri] fatal: startup timeout exceeded");
+        self.end(exit::STARTUP_TIMEOUT)
+    }
+
+    /// A stuck handler owns the connection, so nothing is cleaned up: recovery does that.
+    fn end(&self, code: u8) -> ! {
+        self.modes.restore();
+        std::process::exit(i32::from(code))
+    }
+}

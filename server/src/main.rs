@@ -1,0 +1,18 @@
+//! The `colibri` binary: no arguments serve over stdio, anything else is a command.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use colibri::cli::{self, Next};
+use colibri::lifecycle::environment::Environment;
+
+fn main() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    if arguments.is_empty() {
+        return colibri::serve();
+    }
+    match cli::run(&arguments, &Environment::capture()) {
+        Next::Serve => colibri::serve(),
+        Next::Exit(code) => ExitCode::from(code),
+    }
+}

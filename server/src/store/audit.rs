@@ -1,0 +1,189 @@
+//! The rows of `actions`: written when a call enters, closed when it ends (alpha §5.3, §5.7). All of
+//! it happens inside a transaction that somebody else opened.
+
+use colibri_runtime::chain::audit::{EnterEvent, ExitEvent, RowOutcome};
+use rusqlite::{Connection, Row, params};
+
+use super::head::Head;
+use super::row_hash::ClosedRow;
+
+/// What is the same in every row of one process.
+#[derive(Debug, Clone)]
+pub struct AuditFacts {
+    /// The runtime mode, as the column has it.
+    pub mode: &'static str,
+    /// See [`super::process::boot_id`].
+    pub boot_id: String,
+    /// The monotonic clock at the start, in milliseconds; `enter_ms` counts from it.
+    pub boot_start_ms: f64,
+}
+
+/// Writes a call's enter row; its number.
+///
+/// # Errors
+/// The engine's; the head is as it was.
+pub(super) fn enter(
+    conn: &Connection,
+    facts: &AuditFacts,
+    head: &mut Head,
+    event: &EnterEvent<'_>,
+) -> rusqlite::Result<i64> {
+    let sequence_no = head.last_sequence_no + 1;
+    let enter_ms = (event.timestamp - facts.boot_start_ms).floor().max(0.0) as i64;
+    conn.prepare_cached(
+        "INSERT INTO actions (sequence_no, correlation_id, boot_id, request_id, tool, mode, args_hash, \
+         trace_context, entered_at, enter_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    )?
+    .execute(params![
+        sequence_no,
+        event.correlation_id,
+        facts.boot_id,
+        event.request_id,
+        event.tool,
+        facts.mode,
+        event.args_hash,
+        event.trace_context,
+        event.entered_at,
+        enter_ms,
+    ])?;
+    head.last_sequence_no = sequence_no;
+    Ok(sequence_no)
+}
+
+/// How a row is closed: the columns that enter left empty.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Closing<'a> {
+    outcome: &'static str,
+    error_code: Option<&'a str>,
+    error_message: Option<&'a str>,
+    result_hash: Option<&'a str>,
+    duration_ms: Option<i64>,
+    exited_at: &'a str,
+}
+
+impl<'a> Closing<'a> {
+    /// A call that ended in this process. A cancelled one has no duration (alpha §5.3).
+    pub(super) fn of(event: &'a ExitEvent<'a>) -> Self {
+        Self {
+            outcome: event.outcome.as_str(),
+            error_code: event.error_code,
+            error_message: event.error_message,
+            result_hash: event.result_hash,
+            duration_ms: (event.outcome != RowOutcome::Aborted).then_some(event.duration_ms),
+            exited_at: event.exited_at,
+        }
+    }
+
+    /// A call that nobody will finish.
+    pub(super) fn aborted(code: &'a str, message: &'a str, now: &'a str) -> Self {
+        Self {
+            outcome: RowOutcome::Aborted.as_str(),
+            error_code: Some(code),
+            error_message: Some(message),
+            result_hash: None,
+            duration_ms: None,
+            exited_at: now,
+        }
+    }
+}
+
+/// Closes a running row and links it to the log's chain.
+///
+/// The enter columns are read back rather than remembered, so that the hash covers what is stored.
+///
+/// # Errors
+/// The engine's; [`rusqlite::Error::QueryReturnedNoRows`] when the row is not there or not running.
+/// Row and head are as they were.
+pub(super) fn close(
+    conn: &Connection,
+    head: &mut Head,
+    sequence_no: i64,
+    closing: &Closing<'_>,
+) -> rusqlite::Result<()> {
+    let exit_no = head.last_exit_no + 1;
+    let row_hash = conn
+        .prepare_cached(
+            "SELECT correlation_id, boot_id, request_id, tool, mode, args_hash, trace_context, entered_at, \
+             enter_ms FROM actions WHERE sequence_no = ?1 AND outcome = 'running'",
+        )?
+        .query_row([sequence_no], |row| {
+            let closed = ClosedRow {
+                correlation_id: row.get_ref(0)?.as_str()?,
+                boot_id: row.get_ref(1)?.as_str()?,
+                request_id: row.get_ref(2)?.as_str_or_null()?,
+                tool: row.get_ref(3)?.as_str()?,
+                mode: row.get_ref(4)?.as_str()?,
+                args_hash: row.get_ref(5)?.as_str()?,
+                trace_context: row.get_ref(6)?.as_str_or_null()?,
+                entered_at: row.get_ref(7)?.as_str()?,
+                enter_ms: row.get(8)?,
+                duration_ms: closing.duration_ms,
+                error_code: closing.error_code,
+                error_message: closing.error_message,
+                exit_no,
+                exited_at: closing.exited_at,
+                outcome: closing.outcome,
+                prev_hash: head.last_row_hash.as_str(),
+                result_hash: closing.result_hash,
+                sequence_no,
+            };
+            Ok(closed.hash())
+        })?;
+    let changed = conn
+        .prepare_cached(
+            "UPDATE actions SET outcome = ?2, error_code = ?3, error_message = ?4, result_hash = ?5, \
+             duration_ms = ?6, exited_at = ?7, exit_no = ?8, prev_hash = ?9, row_hash = ?10 \
+             WHERE sequence_no = ?1",
+        )?
+        .execute(params![
+            sequence_no,
+            closing.outcome,
+            closing.error_code,
+            closing.error_message,
+            closing.result_hash,
+            closing.duration_ms,
+            closing.exited_at,
+            exit_no,
+            head.last_row_hash.as_str(),
+            row_hash.as_str(),
+        ])?;
+    if changed != 1 {
+        return Err(rusqlite::Error::StatementChangedRows(changed));
+    }
+    head.last_exit_no = exit_no;
+    head.last_row_hash = row_hash;
+    Ok(())
+}
+
+/// The columns of a closed row, in the order [`read_closed`] takes them.
+pub(super) const CLOSED_COLUMNS: &str = "correlation_id, boot_id, request_id, tool, mode, args_hash, \
+     trace_context, entered_at, enter_ms, duration_ms, error_code, error_message, exit_no, exited_at, outcome, \
+     prev_hash, result_hash, sequence_no, row_hash";
+
+/// A stored closed row and its stored hash.
+///
+/// # Errors
+/// A column holds a value of another type than the table's.
+pub(super) fn read_closed<'a>(row: &'a Row<'_>) -> rusqlite::Result<(ClosedRow<'a>, &'a str)> {
+    let closed = ClosedRow {
+        correlation_id: row.get_ref(0)?.as_str()?,
+        boot_id: row.get_ref(1)?.as_str()?,
+        request_id: row.get_ref(2)?.as_str_or_null()?,
+        tool: row.get_ref(3)?.as_str()?,
+        mode: row.get_ref(4)?.as_str()?,
+        args_hash: row.get_ref(5)?.as_str()?,
+        trace_context: row.get_ref(6)?.as_str_or_null()?,
+        entered_at: row.get_ref(7)?.as_str()?,
+        enter_ms: row.get(8)?,
+        duration_ms: row.get(9)?,
+        error_code: row.get_ref(10)?.as_str_or_null()?,
+        error_message: row.get_ref(11)?.as_str_or_null()?,
+        exit_no: row.get(12)?,
+        exited_at: row.get_ref(13)?.as_str()?,
+        outcome: row.get_ref(14)?.as_str()?,
+        prev_hash: row.get_ref(15)?.as_str()?,
+        result_hash: row.get_ref(16)?.as_str_or_null()?,
+        sequence_no: row.get(17)?,
+    };
+    Ok((closed, row.get_ref(18)?.as_str()?))
+}

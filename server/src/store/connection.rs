@@ -1,0 +1,105 @@
+//! Connections: how a file is opened, and what every connection is told before its first statement.
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+/// How long a statement waits for a lock that another program holds (alpha §7.2).
+const BUSY_TIMEOUT: Duration = Duration::from_millis(5000);
+/// Prepared statements kept by a connection.
+const STATEMENT_CACHE: usize = 128;
+
+/// Where a database is, once opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Location {
+    /// In memory: one connection, nothing beside it.
+    Memory,
+    /// A file: absolute, without symbolic links, so that every process that opens it finds the same
+    /// side files.
+    File(PathBuf),
+    /// A file that nobody can be writing, on a medium where no side files can be created.
+    Immutable(PathBuf),
+}
+
+impl Location {
+    /// The file whose side files are of interest.
+    pub fn file(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Memory | Self::Immutable(_) => None,
+        }
+    }
+}
+
+/// Opens a connection that may write.
+pub(super) fn read_write(location: &Location) -> rusqlite::Result<Connection> {
+    let conn = match location {
+        Location::Memory => Connection::open_in_memory()?,
+        // The bundled SQLite takes a name that starts with `file:` for a URI; an absolute path never does.
+        Location::File(path) | Location::Immutable(path) => Connection::open_with_flags(
+            path,
+            OpenFlags::SQLITE_OPEN_READ_WRITE
+                | OpenFlags::SQLITE_OPEN_CREATE
+                | OpenFlags::SQLITE_OPEN_NO_MUTEX,
+        )?,
+    };
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    // Until the file is known to be ours, closing the connection must not write to it either.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    Ok(conn)
+}
+
+/// Opens a connection that cannot write.
+pub(super) fn read_only(location: &Location) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = match location {
+        Location::Memory => Connection::open_in_memory()?,
+        Location::File(path) => Connection::open_with_flags(path, flags)?,
+        Location::Immutable(path) => {
+            Connection::open_with_flags(immutable_uri(path), flags | OpenFlags::SQLITE_OPEN_URI)?
+        }
+    };
+    conn.busy_timeout(BUSY_TIMEOUT)?;
+    conn.pragma_update(None, "query_only", true)?;
+    settle(&conn)?;
+    Ok(conn)
+}
+
+/// The settings that change nothing in the file (alpha §7.2 step 5).
+pub(super) fn settle(conn: &Connection) -> rusqlite::Result<()> {
+    conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    conn.pragma_update(None, "foreign_keys", true)?;
+    conn.pragma_update(None, "recursive_triggers", true)?;
+    conn.pragma_update(None, "trusted_schema", false)?;
+    // A reply waits for our own sync of the log, outside the lock (design §3).
+    conn.pragma_update(None, "synchronous", "NORMAL")
+}
+
+/// The URI that tells SQLite not to look for locks or a log.
+fn immutable_uri(path: &Path) -> String {
+    let mut uri = String::from("file://");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
+                uri.push(char::from(*byte))
+            }
+            // Writing to a String cannot fail.
+            _ => drop(write!(uri, "%{byte:02X}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn odd_characters_of_a_path_are_escaped() {
+        assert_eq!(immutable_uri(Path::new("/a b/c?d#e%.db")), "file:///a%20b/c%3Fd%23e%25.db?immutable=1");
+    }
+}

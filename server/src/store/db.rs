@@ -1,0 +1,114 @@
+//! The handle on the database that handlers get: statements and rows, no transactions.
+
+use colibri_runtime::handler::Fault;
+use rusqlite::{Connection, OptionalExtension, Params, Row};
+
+/// A connection without the means to open, commit or roll back a transaction: those are the chain's.
+#[derive(Debug)]
+pub struct Db {
+    pub(in crate::store) conn: Connection,
+}
+
+impl Db {
+    /// Wraps a connection that is already set up. Commands and tests use it; the server's own comes
+    /// from [`crate::store`].
+    pub fn new(conn: Connection) -> Self {
+        Self { conn }
+    }
+
+    /// Runs a statement that returns no rows; the number of rows it changed.
+    ///
+    /// # Errors
+    /// [`Fault::Storage`].
+    pub fn execute(&self, sql: &str, params: impl Params) -> Result<usize, Fault> {
+        self.conn.prepare_cached(sql).and_then(|mut statement| statement.execute(params)).map_err(storage)
+    }
+
+    /// The first row, if there is one.
+    ///
+    /// # Errors
+    /// [`Fault::Storage`].
+    pub fn query_opt<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, Fault> {
+        self.conn
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_row(params, read).optional())
+            .map_err(storage)
+    }
+
+    /// The one row there must be.
+    ///
+    /// # Errors
+    /// [`Fault::Storage`], also when there is no row.
+    pub fn query_one<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, Fault> {
+        self.conn
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_row(params, read))
+            .map_err(storage)
+    }
+
+    /// All rows, in the statement's order.
+    ///
+    /// # Errors
+    /// [`Fault::Storage`].
+    pub fn query_all<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, Fault> {
+        self.conn
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_map(params, read)?.collect())
+            .map_err(storage)
+    }
+
+    /// Hands over the rows one by one until there are none or `take` says `false`: for walks over
+    /// tables that do not fit into memory.
+    ///
+    /// # Errors
+    /// [`Fault::Storage`].
+    pub fn query_each(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut take: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
+    ) -> Result<(), Fault> {
+        let walk = || {
+            let mut statement = self.conn.prepare_cached(sql)?;
+            let mut rows = statement.query(params)?;
+            while let Some(row) = rows.next()? {
+                if !take(row)? {
+                    break;
+                }
+            }
+            Ok(())
+        };
+        walk().map_err(storage)
+    }
+}
+
+/// An engine's error as the fault a client may see: the engine's words, without SQL and without paths.
+pub fn storage(error: rusqlite::Error) -> Fault {
+    Fault::Storage(reason(&error))
+}
+
+/// SQLite's own text for an error, which names neither statements nor files.
+pub fn reason(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqliteFailure(failure, _) => {
+            rusqlite::ffi::code_to_str(failure.extended_code).to_owned()
+        }
+        rusqlite::Error::QueryReturnedNoRows => "a row that must exist is missing".to_owned(),
+        _ => "a stored value has an unexpected type".to_owned(),
+    }
+}

@@ -1,0 +1,58 @@
+//! SHA-256 as the 64 lowercase hex characters in which the tables keep it.
+
+use sha2::{Digest, Sha256};
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
+/// A SHA-256 in lowercase hex. `Copy`, so that the tip of a chain moves without allocating.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HexDigest([u8; 64]);
+
+impl HexDigest {
+    /// 64 zeros: what stands before the first link of a chain (alpha §5.3).
+    pub const ZERO: Self = Self([b'0'; 64]);
+
+    /// The digest of `bytes`.
+    pub fn of(bytes: &[u8]) -> Self {
+        let mut text = [0; 64];
+        for (pair, byte) in text.chunks_exact_mut(2).zip(Sha256::digest(bytes)) {
+            pair[0] = HEX[usize::from(byte >> 4)];
+            pair[1] = HEX[usize::from(byte & 15)];
+        }
+        Self(text)
+    }
+
+    /// A stored digest; `None` unless it is 64 lowercase hex characters.
+    pub fn parse(text: &str) -> Option<Self> {
+        let bytes: [u8; 64] = text.as_bytes().try_into().ok()?;
+        bytes.iter().all(|byte| HEX.contains(byte)).then_some(Self(bytes))
+    }
+
+    /// The 64 characters.
+    pub fn as_str(&self) -> &str {
+        // Both constructors admit ASCII only, so the fallback is never taken.
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::HexDigest;
+
+    #[test]
+    fn empty_object_hashes_as_alpha_5_5_lists_it() {
+        assert_eq!(
+            HexDigest::of(b"{}").as_str(),
+            "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
+        );
+    }
+
+    #[test]
+    fn only_64_lowercase_hex_characters_parse() {
+        let good = "0123456789abcdef".repeat(4);
+        assert_eq!(HexDigest::parse(&good).map(|digest| digest.as_str().to_owned()), Some(good.clone()));
+        for bad in [&good[1..], &good.to_uppercase(), &format!("{}g", &good[1..]), &"é".repeat(32)] {
+            assert_eq!(HexDigest::parse(bad), None, "{bad}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Why a database could not be opened. Every one of these ends the boot (alpha §7.2, §9.4), so the
+//! texts name the file and, where there is one, the way out.
+
+use std::path::Path;
+
+use rusqlite::ErrorCode;
+
+use super::db::reason;
+
+/// A failure of [`super::open::init_db`]. The texts are alpha §7.2's and §6.4's.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OpenError {
+    /// Written by a later release.
+    #[error("database schema version {found} is newer than supported version {supported}")]
+    Newer {
+        /// The file's `user_version`.
+        found: i64,
+        /// The highest compiled-in migration.
+        supported: i64,
+    },
+    /// Another program's file.
+    #[error("not a Colibri database: {path}")]
+    Foreign {
+        /// The path as it was given.
+        path: String,
+    },
+    /// The file system or the build has no write-ahead log.
+    #[error("failed to enable WAL journal mode (got {got})")]
+    NotWal {
+        /// SQLite's answer.
+        got: String,
+    },
+    /// Damaged.
+    #[error("database integrity check failed: {first}")]
+    Corrupt {
+        /// First line of the finding.
+        first: String,
+    },
+    /// Somebody else held the lock longer than the busy timeout.
+    #[error("database is locked: {path}")]
+    Locked {
+        /// The path as it was given.
+        path: String,
+    },
+    /// A migration's SQL failed, or the compiled-in list is not sound.
+    #[error("migration {name} failed: {reason}")]
+    Migration {
+        /// `NNN_name`.
+        name: String,
+        /// SQLite's text.
+        reason: String,
+    },
+    /// READONLY, and there is no file.
+    #[error("database not found: {path} (READONLY never creates a database)")]
+    Missing {
+        /// The path as it was given.
+        path: String,
+    },
+    /// READONLY, and the file wants migrations.
+    #[error("database schema version {found} is older than {latest}; READONLY cannot migrate")]
+    Older {
+        /// The file's `user_version`.
+        found: i64,
+        /// The highest compiled-in migration.
+        latest: i64,
+    },
+    /// SQLite's locks and shared memory do not work across machines (design R1).
+    #[error(
+        "database is on a network file system ({kind}): {path}; put it on a local disk and set COLIBRI_DB_PATH to it"
+    )]
+    Network {
+        /// The path as it was given.
+        path: String,
+        /// The file system's name, as the kernel has it.
+        kind: String,
+    },
+    /// The operating system or SQLite refused.
+    #[error("cannot open database {path}: {reason}")]
+    Unusable {
+        /// The path as it was given.
+        path: String,
+        /// What was refused.
+        reason: String,
+    },
+}
+
+impl OpenError {
+    /// Sorts an engine's error into the table's rows.
+    pub fn from_sqlite(path: &Path, error: &rusqlite::Error) -> Self {
+        let path = path.display().to_string();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path },
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                Self::Corrupt { first: reason(error) }
+            }
+            _ => Self::Unusable { path, reason: reason(error) },
+        }
+    }
+
+    /// A refusal of the operating system.
+    pub fn from_io(path: &Path, doing: &str, error: &std::io::Error) -> Self {
+        Self::Unusable { path: path.display().to_string(), reason: format!("{doing}: {error}") }
+    }
+}

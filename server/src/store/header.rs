@@ -1,0 +1,53 @@
+//! Whose file it is: read from the header before anything is written (alpha §7.2, step 3), so that a
+//! refused file keeps its bytes.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::error::OpenError;
+use super::migrate::user_version;
+
+/// `CLBR`, in the header of every Colibri database (alpha §7.2).
+pub const APPLICATION_ID: i64 = 0x434C_4252;
+
+/// What the header says of a file that was not refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Header {
+    /// 0 or [`APPLICATION_ID`].
+    pub application_id: i64,
+    /// The schema version.
+    pub user_version: i64,
+}
+
+/// Reads the header and refuses files that are not ours, or not yet understood.
+///
+/// # Errors
+/// [`OpenError::Newer`], [`OpenError::Foreign`], or what the engine says of the file.
+pub(super) fn read(conn: &Connection, path: &Path, supported: i64) -> Result<Header, OpenError> {
+    let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
+    let application_id = conn.query_row("PRAGMA application_id", [], |row| row.get(0)).map_err(engine)?;
+    let user_version = user_version(conn).map_err(engine)?;
+    if application_id != 0 && application_id != APPLICATION_ID {
+        return Err(foreign(path));
+    }
+    if user_version > supported {
+        return Err(OpenError::Newer { found: user_version, supported });
+    }
+    // Also the first read of the schema: a damaged one fails here.
+    let tables: i64 = conn
+        .query_row(
+            "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+            [],
+            |row| row.get(0),
+        )
+        .map_err(engine)?;
+    if user_version == 0 && tables > 0 {
+        return Err(foreign(path));
+    }
+    Ok(Header { application_id, user_version })
+}
+
+fn foreign(path: &Path) -> OpenError {
+    OpenError::Foreign { path: path.display().to_string() }
+}

@@ -1,0 +1,264 @@
+//! A look at a database from outside: what `colibri doctor` and the demonstration read. Nothing here
+//! writes, creates or removes anything but what SQLite itself keeps beside an open file.
+
+use std::path::{Path, PathBuf};
+
+use colibri_runtime::handler::Fault;
+use rusqlite::Connection;
+
+use super::connection::{self, Location};
+use super::db::{Db, reason, storage};
+pub use super::header::APPLICATION_ID;
+use super::process::{self, Life};
+use super::side_file;
+use super::verify::{ActionsReport, verify_actions};
+
+/// The most complaints of one check that are fetched; more do not help anybody.
+const MOST_COMPLAINTS: i64 = 20;
+
+/// A database opened for reading.
+#[derive(Debug)]
+pub struct Inspection {
+    db: Db,
+    path: PathBuf,
+}
+
+/// What a file says it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Header {
+    /// Whose file it is.
+    pub application_id: i64,
+    /// The last migration that ran.
+    pub schema_version: i64,
+    /// User tables.
+    pub tables: i64,
+}
+
+/// Calls without an end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Running {
+    /// Of processes that live.
+    pub alive: usize,
+    /// Of processes that have ended.
+    pub dead: usize,
+}
+
+/// A closed call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClosedCall {
+    /// The call's number.
+    pub sequence_no: i64,
+    /// The tool.
+    pub tool: String,
+    /// How it ended.
+    pub outcome: String,
+    /// The code, where it did not end well.
+    pub error_code: Option<String>,
+    /// Whole milliseconds.
+    pub duration_ms: Option<i64>,
+    /// The hash of the row closed before it.
+    pub prev_hash: String,
+    /// Its own.
+    pub row_hash: String,
+}
+
+impl Inspection {
+    /// Opens the file for reading. Where SQLite may not put its side files and no log waits to be read,
+    /// the file is read as it stands (alpha §6.4).
+    ///
+    /// # Errors
+    /// SQLite's text.
+    pub fn open(path: &Path) -> Result<Self, String> {
+        // Side files stand beside the file itself, not beside a link to it.
+        let path = path.canonicalize().map_err(|error| error.to_string())?;
+        let conn = connect(&Location::File(path.clone())).or_else(|error| {
+            if wal_bytes(&path) > 0 {
+                return Err(error);
+            }
+            connect(&Location::Immutable(path.clone())).map_err(|_| error)
+        });
+        let conn = conn.map_err(|error| reason(&error))?;
+        Ok(Self { db: Db::new(conn), path })
+    }
+
+    /// Bytes of the write-ahead log; 0 when there is none.
+    pub fn wal_bytes(&self) -> u64 {
+        wal_bytes(&self.path)
+    }
+
+    /// Lock files beside the database whose processes have ended.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn dead_lock_files(&self) -> std::io::Result<usize> {
+        let files = process::lock_files(&self.path)?;
+        Ok(files.iter().filter(|file| matches!(process::life(file), Life::Dead(_))).count())
+    }
+
+    /// What the file says it is.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn header(&self) -> Result<Header, Fault> {
+        Ok(Header {
+            application_id: self.number("PRAGMA application_id")?,
+            schema_version: self.number("PRAGMA user_version")?,
+            tables: self.number(
+                "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'",
+            )?,
+        })
+    }
+
+    /// The full integrity check: its complaints, none for a sound file.
+    ///
+    /// # Errors
+    /// The engine's, which for a badly damaged file says as much.
+    pub fn integrity(&self) -> Result<Vec<String>, Fault> {
+        let lines: Vec<String> =
+            self.db.query_all(&format!("PRAGMA integrity_check({MOST_COMPLAINTS})"), [], |row| row.get(0))?;
+        Ok(if lines == ["ok"] { Vec::new() } else { lines })
+    }
+
+    /// Rows that refer to rows which do not exist: `table row 7 refers to other_table`.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn dangling_references(&self) -> Result<Vec<String>, Fault> {
+        self.db.query_all(
+            "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT ?1",
+            [MOST_COMPLAINTS],
+            |row| {
+                let (table, id, parent): (String, Option<i64>, String) =
+                    (row.get(0)?, row.get(1)?, row.get(2)?);
+                let id = id.map_or_else(String::new, |id| format!(" row {id}"));
+                Ok(format!("{table}{id} refers to a missing row of {parent}"))
+            },
+        )
+    }
+
+    /// Calls without an end, by whether their process lives. `None` before the table exists.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn running(&self) -> Result<Option<Running>, Fault> {
+        if !self.has_log()? {
+            return Ok(None);
+        }
+        let owners: Vec<String> =
+            self.db
+                .query_all("SELECT boot_id FROM actions WHERE outcome = 'running'", [], |row| row.get(0))?;
+        let mut running = Running::default();
+        for boot_id in owners {
+            let over = process::life(&process::lock_path(&self.path, &boot_id)).is_over();
+            if over { running.dead += 1 } else { running.alive += 1 }
+        }
+        Ok(Some(running))
+    }
+
+    /// Recomputes the audit log. `None` before the table exists.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn verify_log(&self) -> Result<Option<ActionsReport>, Fault> {
+        if !self.has_log()? {
+            return Ok(None);
+        }
+        // One read transaction, so that head and rows are of one moment while others write.
+        let transaction = self.db.conn.unchecked_transaction().map_err(storage)?;
+        let report = verify_actions(&self.db)?;
+        transaction.finish().map_err(storage)?;
+        Ok(Some(report))
+    }
+
+    /// The closed calls in the order of their chain.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn closed_calls(&self) -> Result<Vec<ClosedCall>, Fault> {
+        self.db.query_all(
+            "SELECT sequence_no, tool, outcome, error_code, duration_ms, prev_hash, row_hash
+             FROM actions WHERE exit_no IS NOT NULL ORDER BY exit_no",
+            [],
+            |row| {
+                Ok(ClosedCall {
+                    sequence_no: row.get(0)?,
+                    tool: row.get(1)?,
+                    outcome: row.get(2)?,
+                    error_code: row.get(3)?,
+                    duration_ms: row.get(4)?,
+                    prev_hash: row.get(5)?,
+                    row_hash: row.get(6)?,
+                })
+            },
+        )
+    }
+
+    fn has_log(&self) -> Result<bool, Fault> {
+        let found =
+            self.number("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'actions'")?;
+        Ok(found == 1)
+    }
+
+    fn number(&self, sql: &str) -> Result<i64, Fault> {
+        self.db.query_one(sql, [], |row| row.get(0))
+    }
+}
+
+/// A connection that has really read from its file: SQLite opens lazily.
+fn connect(location: &Location) -> rusqlite::Result<Connection> {
+    let conn = connection::read_only(location)?;
+    conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+    Ok(conn)
+}
+
+fn wal_bytes(path: &Path) -> u64 {
+    std::fs::metadata(side_file::named(path, "-wal")).map_or(0, |found| found.len())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn file(sql: &str) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("odd name %3f?.db");
+        Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn a_look_reads_the_header_and_finds_nothing_wrong_with_a_sound_file() {
+        let (_folder, path) = file("PRAGMA application_id = 7; PRAGMA user_version = 3; CREATE TABLE t (n);");
+        let look = Inspection::open(&path).unwrap();
+        assert_eq!(look.header().unwrap(), Header { application_id: 7, schema_version: 3, tables: 1 });
+        assert_eq!(look.integrity().unwrap(), Vec::<String>::new());
+        assert_eq!(look.running().unwrap(), None);
+        assert_eq!(look.verify_log().unwrap(), None);
+    }
+
+    #[test]
+    fn dangling_references_are_named() {
+        let (_folder, path) = file(
+            "PRAGMA foreign_keys = OFF; CREATE TABLE a (id INTEGER PRIMARY KEY);
+             CREATE TABLE b (a INTEGER REFERENCES a (id)); INSERT INTO b VALUES (9);",
+        );
+        let look = Inspection::open(&path).unwrap();
+        assert_eq!(look.dangling_references().unwrap(), ["b row 1 refers to a missing row of a"]);
+    }
+
+    #[test]
+    fn a_look_at_a_missing_file_fails_and_creates_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("none.db");
+        assert!(Inspection::open(&path).is_err());
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_file_that_nobody_writes_is_read_without_side_files() {
+        let (_folder, path) = file("CREATE TABLE t (n);");
+        let conn = connect(&Location::Immutable(path)).unwrap();
+        assert_eq!(conn.query_row("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0)), Ok(0));
+    }
+}

@@ -1,0 +1,60 @@
+//! How much of a file is checked at boot (alpha §7.2 step 4, design R18): always the ends of its
+//! chains; every page only after an unclean stop, and only while that takes moments.
+
+use std::path::Path;
+
+use colibri_runtime::handler::Fault;
+
+use super::db::{Db, storage};
+use super::error::OpenError;
+use super::{sweep, verify};
+
+/// The largest file whose every page is checked at boot, in bytes. Larger ones are `colibri doctor`'s.
+const FULL_CHECK_BYTES: i64 = 64 << 20;
+
+/// A domain's look at the last records of its own chains: the first finding, one sentence. It runs
+/// before the migrations, so its tables may not be there yet.
+pub type TailCheck = fn(&Db) -> Result<Option<String>, Fault>;
+
+/// Checks the file before anything is written to it. `beside` is the path whose lock files tell of
+/// dead processes; `None` for a database that has none.
+///
+/// # Errors
+/// [`OpenError::Corrupt`] with the first finding, or what the engine says.
+pub(super) fn check(
+    db: &Db,
+    path: &Path,
+    beside: Option<&Path>,
+    tails: &[TailCheck],
+) -> Result<(), OpenError> {
+    let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
+    if sweep::was_unclean(&db.conn, beside).map_err(engine)? && bytes(db).map_err(engine)? <= FULL_CHECK_BYTES
+    {
+        let answer: String =
+            db.conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map_err(engine)?;
+        if answer != "ok" {
+            return Err(OpenError::Corrupt { first: answer.lines().next().unwrap_or_default().to_owned() });
+        }
+    }
+    for tail in [actions_tail as TailCheck].iter().chain(tails) {
+        let finding = tail(db).map_err(|fault| OpenError::Corrupt { first: fault.to_string() })?;
+        if let Some(first) = finding {
+            return Err(OpenError::Corrupt { first });
+        }
+    }
+    Ok(())
+}
+
+/// The end of the log of calls.
+fn actions_tail(db: &Db) -> Result<Option<String>, Fault> {
+    if !db.conn.table_exists(None, "actions").map_err(storage)? {
+        return Ok(None);
+    }
+    Ok(verify::verify_tail(db)?.map(|finding| finding.to_string()))
+}
+
+fn bytes(db: &Db) -> rusqlite::Result<i64> {
+    let pages: i64 = db.conn.query_row("PRAGMA page_count", [], |row| row.get(0))?;
+    let size: i64 = db.conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+    Ok(pages.saturating_mul(size))
+}

@@ -1,0 +1,228 @@
+//! Opens the database, in the order of alpha §7.2: nothing is written before the file is known to be
+//! ours and sound, and this process counts as alive before its first row.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+use rusqlite::config::DbConfig;
+
+use super::connection::{self, Location};
+use super::db::Db;
+use super::error::OpenError;
+use super::header::{self, APPLICATION_ID};
+use super::integrity::{self, TailCheck};
+use super::log_file::LogFile;
+use super::migrate::{self, Migration};
+use super::process::ProcessLock;
+use super::queue::WriteQueue;
+use super::{network_fs, side_file, sweep};
+
+/// The path that means a database in memory.
+pub const MEMORY: &str = ":memory:";
+
+/// What opening a database depends on.
+#[derive(Debug, Clone)]
+pub struct StoreOptions {
+    /// The database file, or [`MEMORY`].
+    pub path: PathBuf,
+    /// READONLY: nothing is created, migrated or locked (alpha §6.4).
+    pub read_only: bool,
+    /// Whether commits are synced before replies (`COLIBRI_DURABILITY=full`).
+    pub sync: bool,
+    /// See [`super::process::boot_id`].
+    pub boot_id: String,
+    /// The code for the rows of dead processes, as the catalogue names it.
+    pub process_aborted: &'static str,
+    /// Wall clock, RFC 3339 with milliseconds: when those rows are closed.
+    pub now: String,
+    /// The migrations; [`migrate::MIGRATIONS`] but in tests.
+    pub migrations: &'static [Migration],
+    /// What boot looks at besides the log of calls.
+    pub tail_checks: &'static [TailCheck],
+    /// Upper bound of the file in pages, for tests of a full disk.
+    pub max_pages: Option<u32>,
+}
+
+/// An open database, to be handed to [`super::sqlite::SqliteStore::attach`].
+#[derive(Debug)]
+pub struct Opened {
+    pub(super) db: Db,
+    pub(super) location: Location,
+    pub(super) queue: Option<WriteQueue>,
+    pub(super) log: Option<LogFile>,
+    pub(super) process: Option<ProcessLock>,
+    pub(super) read_only: bool,
+    /// The schema version it is at now.
+    pub schema_version: i64,
+    /// Migrations that this start ran.
+    pub migrated: usize,
+    /// Calls of dead processes that this start closed. Worth one warning when above 0 (alpha §5.7).
+    pub aborted: usize,
+}
+
+impl Opened {
+    /// The database, for what boot does before the store takes over.
+    pub fn db(&self) -> &Db {
+        &self.db
+    }
+}
+
+/// Opens, checks, migrates and registers.
+///
+/// # Errors
+/// Each ends the boot; see [`OpenError`]. For newer and foreign files no byte has changed.
+pub fn init_db(options: &StoreOptions) -> Result<Opened, OpenError> {
+    if options.path != Path::new(MEMORY)
+        && let Some(kind) = network_fs::network_file_system(&options.path)
+    {
+        return Err(OpenError::Network { path: options.path.display().to_string(), kind });
+    }
+    if options.read_only { init_read_only(options) } else { init_read_write(options) }
+}
+
+fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {
+    let path = options.path.as_path();
+    let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
+    let location = place(path)?;
+    let db = Db::new(connection::read_write(&location).map_err(engine)?);
+    let header = header::read(&db.conn, path, migrate::latest(options.migrations))?;
+
+    // From here to the end no other process of ours writes, or declares this one dead half-registered.
+    let mut queue = match location.file() {
+        Some(file) => Some(WriteQueue::open(file).map_err(|error| queue_error(path, &error))?),
+        None => None,
+    };
+    if let Some(queue) = &mut queue {
+        queue.enter().map_err(|error| queue_error(path, &error))?;
+    }
+    integrity::check(&db, path, location.file(), options.tail_checks)?;
+    connection::settle(&db.conn).map_err(engine)?;
+    enable_wal(&db.conn, path, &location)?;
+    if header.application_id == 0 {
+        db.conn.pragma_update(None, "application_id", APPLICATION_ID).map_err(engine)?;
+    }
+    let migrated = migrate::migrate(&db.conn, options.migrations, path)?;
+    let (process, aborted) = match location.file() {
+        Some(file) => {
+            let (process, aborted) = register(&db.conn, file, options)?;
+            (Some(process), aborted)
+        }
+        None => (None, 0),
+    };
+    if let Some(pages) = options.max_pages {
+        db.conn.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).map_err(engine)?;
+    }
+    db.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(engine)?;
+    if let Some(queue) = &mut queue {
+        queue.leave();
+    }
+    let schema_version = migrate::user_version(&db.conn).map_err(engine)?;
+    let log = location.file().filter(|_| options.sync).map(LogFile::of);
+    Ok(Opened { db, location, queue, log, process, read_only: false, schema_version, migrated, aborted })
+}
+
+fn init_read_only(options: &StoreOptions) -> Result<Opened, OpenError> {
+    let path = options.path.as_path();
+    let file = path.canonicalize().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => OpenError::Missing { path: path.display().to_string() },
+        _ => OpenError::from_io(path, "cannot find it", &error),
+    })?;
+    let latest = migrate::latest(options.migrations);
+    let open = |location: &Location| {
+        let conn = connection::read_only(location).map_err(|error| OpenError::from_sqlite(path, &error))?;
+        let header = header::read(&conn, path, latest)?;
+        Ok((Db::new(conn), header))
+    };
+    let mut location = Location::File(file);
+    let (db, header) = match open(&location) {
+        Err(OpenError::Unusable { .. }) if nothing_in_log(&location) => {
+            // The folder takes no side files, and nobody has left a log: nobody can be writing.
+            if let Location::File(file) = location {
+                location = Location::Immutable(file);
+            }
+            open(&location)?
+        }
+        other => other?,
+    };
+    integrity::check(&db, path, location.file(), options.tail_checks)?;
+    let schema_version = header.user_version;
+    if schema_version < latest {
+        return Err(OpenError::Older { found: schema_version, latest });
+    }
+    Ok(Opened {
+        db,
+        location,
+        queue: None,
+        log: None,
+        process: None,
+        read_only: true,
+        schema_version,
+        migrated: 0,
+        aborted: 0,
+    })
+}
+
+/// Whether the log is missing or empty. Looks at names only: the log is never opened here.
+fn nothing_in_log(location: &Location) -> bool {
+    let log = location.file().map(|file| side_file::named(file, "-wal"));
+    log.is_some_and(|log| std::fs::metadata(log).map_or(true, |found| found.len() == 0))
+}
+
+/// Creates folder and file where they are missing, and finds the file's one true name.
+fn place(path: &Path) -> Result<Location, OpenError> {
+    if path == Path::new(MEMORY) {
+        return Ok(Location::Memory);
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)
+        .map_err(|error| OpenError::from_io(path, "cannot create its folder", &error))?;
+    // A file with content has been through this before. An empty or missing one is created inside the
+    // queue: whoever comes later waits, and opens it only after our handle is closed (design R2).
+    if std::fs::metadata(path).map_or(0, |found| found.len()) == 0 {
+        create(path, folder)?;
+    }
+    path.canonicalize()
+        .map(Location::File)
+        .map_err(|error| OpenError::from_io(path, "cannot find it after creating it", &error))
+}
+
+fn create(path: &Path, folder: &Path) -> Result<(), OpenError> {
+    let io = |error: io::Error| OpenError::from_io(path, "cannot create it", &error);
+    let name = path.file_name().ok_or_else(|| OpenError::Unusable {
+        path: path.display().to_string(),
+        reason: "the path names no file; give one that ends in a file's name".to_owned(),
+    })?;
+    let file = folder.canonicalize().map_err(io)?.join(name);
+    let mut queue = WriteQueue::open(&file).map_err(io)?;
+    queue.enter().map_err(io)?;
+    side_file::create_new(&file).map(drop).map_err(io)
+}
+
+fn enable_wal(conn: &Connection, path: &Path, location: &Location) -> Result<(), OpenError> {
+    let got: String = conn
+        .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
+        .map_err(|error| OpenError::from_sqlite(path, &error))?;
+    let fits = got == "wal" || (*location == Location::Memory && got == "memory");
+    if fits { Ok(()) } else { Err(OpenError::NotWal { got }) }
+}
+
+/// Creates this process's lock file and closes what dead processes left open, in one transaction.
+fn register(
+    conn: &Connection,
+    file: &Path,
+    options: &StoreOptions,
+) -> Result<(ProcessLock, usize), OpenError> {
+    let path = options.path.as_path();
+    let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
+    conn.execute_batch("BEGIN IMMEDIATE").map_err(engine)?;
+    let process = ProcessLock::create(file, &options.boot_id)
+        .map_err(|error| OpenError::from_io(path, "cannot create the process lock file beside it", &error))?;
+    let aborted = sweep::sweep(conn, file, options.process_aborted, &options.now).map_err(engine)?;
+    conn.execute_batch("COMMIT").map_err(engine)?;
+    Ok((process, aborted))
+}
+
+fn queue_error(path: &Path, error: &io::Error) -> OpenError {
+    OpenError::from_io(path, "cannot use the write queue beside it", error)
+}

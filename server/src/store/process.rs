@@ -1,0 +1,109 @@
+//! Who is alive: each process that writes holds an operating-system lock on a small file of its own
+//! beside the database (design R2, alpha §7.3). The system frees the lock when the process dies.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use colibri_runtime::kernel::Ids;
+
+use super::digest::HexDigest;
+use super::side_file;
+
+/// How much of the boot id's digest names the lock file.
+const NAME_HEX: usize = 32;
+
+/// A process's name in the log: a fresh UUID v4, after `<session>:` when `COLIBRI_SESSION_ID` is set.
+/// Several processes may inherit one session id, so it cannot be the name alone.
+pub fn boot_id(session: Option<&str>, ids: &mut dyn Ids) -> String {
+    let fresh = ids.v4();
+    session.map_or_else(|| fresh.clone(), |session| format!("{session}:{fresh}"))
+}
+
+/// The lock file of the process `boot_id` on the database at `path`.
+pub fn lock_path(path: &Path, boot_id: &str) -> PathBuf {
+    side_file::named(path, &format!(".{}.lock", &HexDigest::of(boot_id.as_bytes()).as_str()[..NAME_HEX]))
+}
+
+/// The sign of life of this process. Dropping it without [`ProcessLock::remove`] is what a crash does.
+#[derive(Debug)]
+pub struct ProcessLock {
+    path: PathBuf,
+    _file: File,
+}
+
+impl ProcessLock {
+    /// Creates and locks the file. To be called inside `BEGIN IMMEDIATE`, so that no sweep sees the
+    /// file before it is locked.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn create(path: &Path, boot_id: &str) -> io::Result<Self> {
+        let path = lock_path(path, boot_id);
+        let file = side_file::create(&path)?;
+        // Waits, since a boot that looks for dead processes holds each lock for a moment.
+        file.lock()?;
+        Ok(Self { path, _file: file })
+    }
+
+    /// Removes the file at a clean stop, inside `BEGIN IMMEDIATE`.
+    ///
+    /// # Errors
+    /// The operating system's; the lock is freed nevertheless, and a later boot removes the file.
+    pub fn remove(self) -> io::Result<()> {
+        std::fs::remove_file(&self.path)
+    }
+}
+
+/// What the lock file of another process tells.
+#[derive(Debug)]
+pub enum Life {
+    /// The lock is held, or the file could not be tried: nobody is declared dead on suspicion.
+    Alive,
+    /// No file: never started on this database, or stopped cleanly.
+    Gone,
+    /// The lock was free and is ours while the handle lives.
+    Dead(File),
+}
+
+impl Life {
+    /// Whether its rows may be closed.
+    pub fn is_over(&self) -> bool {
+        !matches!(self, Self::Alive)
+    }
+}
+
+/// Tries a lock file without waiting.
+pub fn life(lock_file: &Path) -> Life {
+    match OpenOptions::new().read(true).open(lock_file) {
+        Ok(file) => match file.try_lock() {
+            Ok(()) => Life::Dead(file),
+            Err(_) => Life::Alive,
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Life::Gone,
+        Err(_) => Life::Alive,
+    }
+}
+
+/// The lock files beside the database at `path`, whoever's they are.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn lock_files(path: &Path) -> io::Result<Vec<PathBuf>> {
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
+        return Ok(Vec::new());
+    };
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let middle = entry.file_name().to_str().and_then(|other| {
+            Some(other.strip_prefix(name)?.strip_prefix('.')?.strip_suffix(".lock")?.to_owned())
+        });
+        if middle
+            .is_some_and(|middle| middle.len() == NAME_HEX && middle.bytes().all(|b| b.is_ascii_hexdigit()))
+        {
+            found.push(entry.path());
+        }
+    }
+    Ok(found)
+}

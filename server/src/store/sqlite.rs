@@ -1,0 +1,193 @@
+//! The server's store behind the runtime's trait: one read/write connection, owned by the loop's
+//! thread and lent to handlers through their context.
+
+use std::time::Duration;
+
+use colibri_runtime::chain::audit::{EnterEvent, ExitEvent};
+use colibri_runtime::chain::store::{Access, Store, StoreFault};
+use rusqlite::Connection;
+
+use super::audit::AuditFacts;
+use super::connection::{self, Location};
+use super::db::{Db, reason};
+use super::open::Opened;
+use super::process::ProcessLock;
+use super::transactions::Transactions;
+use crate::context::{Cx, ScanCx};
+
+/// The store of one server. Without a database (MINIMAL, and every mode before its second phase)
+/// transactions are no more than a flag.
+pub struct SqliteStore {
+    cx: Cx,
+    facts: AuditFacts,
+    attached: Option<Attached>,
+    /// Without a database: `begin` was called.
+    pretended: bool,
+}
+
+/// What stands beside the connection, which lies in the context.
+struct Attached {
+    transactions: Transactions,
+    location: Location,
+    process: Option<ProcessLock>,
+}
+
+impl SqliteStore {
+    /// A store without a database. What `cx` holds as one is given up.
+    pub fn new(mut cx: Cx, facts: AuditFacts) -> Self {
+        cx.db = None;
+        Self { cx, facts, attached: None, pretended: false }
+    }
+
+    /// Takes over a database that boot has opened.
+    ///
+    /// # Errors
+    /// There is one already, or a transaction is open; the new one is closed again.
+    pub fn attach(&mut self, opened: Opened) -> Result<(), StoreFault> {
+        if self.attached.is_some() || self.pretended {
+            return Err(StoreFault("the store is in use already".into()));
+        }
+        self.attached = Some(Attached {
+            transactions: Transactions::new(opened.queue, opened.log, opened.read_only),
+            location: opened.location,
+            process: opened.process,
+        });
+        self.cx.db = Some(opened.db);
+        Ok(())
+    }
+
+    /// Whether there is a database.
+    pub fn is_attached(&self) -> bool {
+        self.attached.is_some()
+    }
+
+    /// A clean stop: signs this process off, folds the log into the file and closes the connection.
+    /// Does nothing when there is no database.
+    ///
+    /// # Errors
+    /// The first thing that failed; the rest is done nevertheless, and a later boot tidies up.
+    pub fn close(&mut self) -> Result<(), StoreFault> {
+        let (Some(db), Some(attached)) = (self.cx.db.take(), self.attached.take()) else { return Ok(()) };
+        let Attached { mut transactions, process, .. } = attached;
+        transactions.roll_back(&db.conn);
+        let signed_off = process.map_or(Ok(()), |process| {
+            transactions.begin(&db.conn, Access::Write)?;
+            let removed =
+                process.remove().map_err(|error| StoreFault(format!("process lock file: {}", error.kind())));
+            let committed = transactions.commit(&db.conn);
+            removed.and(committed)
+        });
+        transactions.leave_queue();
+        let folded = if db.conn.is_readonly("main").unwrap_or(true) { Ok(()) } else { fold(&db.conn) };
+        let closed = db.conn.close().map_err(|(_, error)| StoreFault(reason(&error)));
+        signed_off.and(folded).and(closed)
+    }
+
+    /// The connection and what stands beside it.
+    fn parts(&mut self) -> Option<(&Connection, &mut Transactions, &AuditFacts)> {
+        let db = self.cx.db.as_ref()?;
+        let attached = self.attached.as_mut()?;
+        Some((&db.conn, &mut attached.transactions, &self.facts))
+    }
+}
+
+/// How long a stop waits for other processes' readers to leave the log.
+const FOLD_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// Copies the log into the file and empties it, as far as other processes let it.
+fn fold(conn: &Connection) -> Result<(), StoreFault> {
+    conn.busy_timeout(FOLD_TIMEOUT).map_err(|error| StoreFault(reason(&error)))?;
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        .map_err(|error| StoreFault(reason(&error)))
+}
+
+fn no_log() -> StoreFault {
+    StoreFault("no database is open to keep audit rows in".into())
+}
+
+impl Store for SqliteStore {
+    type Cx = Cx;
+
+    fn cx(&mut self) -> &mut Cx {
+        &mut self.cx
+    }
+
+    fn begin(&mut self, access: Access) -> Result<(), StoreFault> {
+        match self.parts() {
+            Some((conn, transactions, _)) => transactions.begin(conn, access),
+            None => {
+                self.pretended = true;
+                Ok(())
+            }
+        }
+    }
+
+    fn commit(&mut self) -> Result<(), StoreFault> {
+        match self.parts() {
+            Some((conn, transactions, _)) => transactions.commit(conn),
+            None => {
+                self.pretended = false;
+                Ok(())
+            }
+        }
+    }
+
+    fn roll_back(&mut self) {
+        match self.parts() {
+            Some((conn, transactions, _)) => transactions.roll_back(conn),
+            None => self.pretended = false,
+        }
+    }
+
+    fn in_transaction(&self) -> bool {
+        match &self.cx.db {
+            Some(db) => !db.conn.is_autocommit(),
+            None => self.pretended,
+        }
+    }
+
+    fn leave_queue(&mut self) {
+        if let Some((_, transactions, _)) = self.parts() {
+            transactions.leave_queue();
+        }
+    }
+
+    fn savepoint(&mut self) -> Result<(), StoreFault> {
+        self.parts().map_or(Ok(()), |(conn, transactions, _)| transactions.savepoint(conn))
+    }
+
+    fn release(&mut self) -> Result<(), StoreFault> {
+        self.parts().map_or(Ok(()), |(conn, transactions, _)| transactions.release(conn))
+    }
+
+    fn roll_back_to_savepoint(&mut self) -> Result<(), StoreFault> {
+        self.parts().map_or(Ok(()), |(conn, transactions, _)| transactions.roll_back_to_savepoint(conn))
+    }
+
+    fn sync(&mut self) -> Result<(), StoreFault> {
+        self.parts().map_or(Ok(()), |(_, transactions, _)| transactions.sync())
+    }
+
+    fn audit_enter(&mut self, event: &EnterEvent<'_>) -> Result<i64, StoreFault> {
+        let (conn, transactions, facts) = self.parts().ok_or_else(no_log)?;
+        transactions.enter(conn, facts, event)
+    }
+
+    fn audit_exit(&mut self, sequence_no: i64, event: &ExitEvent<'_>) -> Result<(), StoreFault> {
+        let (conn, transactions, _) = self.parts().ok_or_else(no_log)?;
+        transactions.exit(conn, sequence_no, event)
+    }
+
+    fn scan_cx(&mut self) -> Result<ScanCx, StoreFault> {
+        let attached =
+            self.attached.as_ref().ok_or_else(|| StoreFault("database is not initialised".into()))?;
+        if attached.location == Location::Memory {
+            return Err(StoreFault("a database in memory has no second connection".into()));
+        }
+        let conn = connection::read_only(&attached.location).map_err(|error| StoreFault(reason(&error)))?;
+        // The first read fixes what the transaction sees, so it happens here, in arrival order.
+        conn.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1;")
+            .map_err(|error| StoreFault(reason(&error)))?;
+        Ok(ScanCx::new(Db::new(conn)))
+    }
+}

@@ -1,0 +1,68 @@
+//! Closes the calls of dead processes at boot (alpha §5.7, design R2).
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::audit::{self, Closing};
+use super::head::Head;
+use super::process::{self, Life};
+
+/// The message of a row whose process died (alpha §5.7).
+const MESSAGE: &str = "process ended before audit exit";
+
+/// Rows still running, and who left them.
+fn running(conn: &Connection) -> rusqlite::Result<Vec<(i64, String)>> {
+    conn.prepare("SELECT sequence_no, boot_id FROM actions WHERE outcome = 'running' ORDER BY sequence_no")?
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect()
+}
+
+/// Whether a process has died here: its lock file is left, or its rows are still running. A look
+/// only, nothing is changed.
+///
+/// # Errors
+/// The engine's.
+pub(super) fn was_unclean(conn: &Connection, path: Option<&Path>) -> rusqlite::Result<bool> {
+    let Some(path) = path else { return Ok(false) };
+    // A folder that cannot be listed says nothing of the database; its rows still do.
+    let files = process::lock_files(path).unwrap_or_default();
+    if files.iter().any(|file| matches!(process::life(file), Life::Dead(_))) {
+        return Ok(true);
+    }
+    if !conn.table_exists(None, "actions")? {
+        return Ok(false);
+    }
+    let rows = running(conn)?;
+    Ok(rows.iter().any(|(_, boot_id)| process::life(&process::lock_path(path, boot_id)).is_over()))
+}
+
+/// Closes every running row of a dead process as `aborted` and removes the dead's lock files; how
+/// many rows it closed. Runs inside `BEGIN IMMEDIATE`, after this process's own lock was taken: so
+/// nobody is caught between creating a file and locking it.
+///
+/// # Errors
+/// The engine's; nothing is closed then, and the files already removed count as dead all the same.
+pub(super) fn sweep(conn: &Connection, path: &Path, code: &str, now: &str) -> rusqlite::Result<usize> {
+    if !conn.table_exists(None, "actions")? {
+        return Ok(0);
+    }
+    let mut head = Head::read(conn)?;
+    let mut closed = 0;
+    for (sequence_no, boot_id) in running(conn)? {
+        if process::life(&process::lock_path(path, &boot_id)).is_over() {
+            audit::close(conn, &mut head, sequence_no, &Closing::aborted(code, MESSAGE, now))?;
+            closed += 1;
+        }
+    }
+    if closed > 0 {
+        head.write(conn)?;
+    }
+    for file in process::lock_files(path).unwrap_or_default() {
+        if let Life::Dead(_held) = process::life(&file) {
+            // A file that stays is tried again by the next boot.
+            let _ = std::fs::remove_file(&file);
+        }
+    }
+    Ok(closed)
+}

@@ -1,0 +1,198 @@
+//! What fails, and what is left behind then (design §3).
+
+use rusqlite::config::DbConfig;
+
+use super::*;
+
+const LARGE: &str = "INSERT INTO tasks_copy SELECT randomblob(200000)";
+
+/// A store on a file that cannot grow by much more.
+fn almost_full(place: &Place) -> SqliteStore {
+    place.store().close().unwrap();
+    place.foreign().execute_batch("CREATE TABLE tasks_copy (n BLOB)").unwrap();
+    let pages = number(&place.foreign(), "PRAGMA page_count") as u32;
+    open(&StoreOptions { max_pages: Some(pages + 6), ..place.options() }).unwrap()
+}
+
+#[test]
+fn a_full_disk_is_told_and_nothing_stays_open() {
+    let place = Place::new();
+    let mut store = almost_full(&place);
+    call(&mut store, "any_tool");
+    store.begin(Access::Write).unwrap();
+    let sequence_no = enter(&mut store, "any_tool").unwrap();
+    store.savepoint().unwrap();
+    let error = store.cx().db().unwrap().execute(LARGE, []).unwrap_err();
+    assert!(error.to_string().contains("full"), "{error}");
+    eprintln!("DBG in_tx {}", store.in_transaction());
+    if store.in_transaction() {
+        store.roll_back_to_savepoint().unwrap();
+        exit(&mut store, sequence_no, RowOutcome::Error).unwrap();
+        store.commit().unwrap();
+    } else {
+        // SQLite has dropped the whole transaction; whoever goes on is told so.
+        for refused in [store.savepoint(), store.release(), store.roll_back_to_savepoint()] {
+            assert_eq!(refused.unwrap_err().0, "no transaction is open");
+        }
+        assert_eq!(exit(&mut store, sequence_no, RowOutcome::Error).unwrap_err().0, "no transaction is open");
+        assert_eq!(store.commit().unwrap_err().0, "the transaction was rolled back by the engine");
+    }
+    store.leave_queue();
+    call(&mut store, "any_tool");
+    assert_eq!(verify(&place.path()).finding, None);
+}
+
+#[test]
+fn a_transaction_that_the_engine_dropped_is_seen() {
+    let place = Place::new();
+    let mut store = place.store();
+    store.begin(Access::Write).unwrap();
+    let sequence_no = enter(&mut store, "any_tool").unwrap();
+    store.savepoint().unwrap();
+    // What SQLite does by itself on a full disk, an I/O error or a lack of memory.
+    conn(&mut store).execute_batch("ROLLBACK").unwrap();
+    assert!(!store.in_transaction());
+    for refused in [store.savepoint(), store.release(), store.roll_back_to_savepoint()] {
+        assert_eq!(refused.unwrap_err().0, "no transaction is open");
+    }
+    assert_eq!(exit(&mut store, sequence_no, RowOutcome::Ok).unwrap_err().0, "no transaction is open");
+    assert_eq!(store.commit().unwrap_err().0, "the transaction was rolled back by the engine");
+    store.roll_back();
+    store.leave_queue();
+    assert_eq!(call(&mut store, "any_tool"), sequence_no, "a rolled-back enter consumes no number");
+}
+
+#[test]
+fn a_commit_that_fails_leaves_nothing_open_and_nothing_stored() {
+    let place = Place::new();
+    let mut store = place.store();
+    call(&mut store, "any_tool");
+    conn(&mut store)
+        .execute_batch(
+            "CREATE TABLE parent (id INTEGER PRIMARY KEY);
+             CREATE TABLE child (id INTEGER REFERENCES parent DEFERRABLE INITIALLY DEFERRED)",
+        )
+        .unwrap();
+    store.begin(Access::Write).unwrap();
+    enter(&mut store, "any_tool").unwrap();
+    // A reference that is checked at the commit, and fails there.
+    store.cx().db().unwrap().execute("INSERT INTO child VALUES (7)", []).unwrap();
+    let error = store.commit().unwrap_err();
+    assert!(error.0.contains("constraint") || error.0.contains("foreign key"), "{error}");
+    assert!(!store.in_transaction());
+    store.leave_queue();
+
+    // The queue is free for others, and the log goes on where it stood.
+    let mut other = place.store();
+    assert_eq!(call(&mut other, "any_tool"), 2);
+    assert_eq!(call(&mut store, "any_tool"), 3);
+    assert_eq!(verify(&place.path()), ActionsReport { closed: 3, running: 0, finding: None });
+}
+
+#[test]
+fn a_head_that_cannot_be_stored_fails_the_commit() {
+    let place = Place::new();
+    let mut store = place.store();
+    store.begin(Access::Write).unwrap();
+    enter(&mut store, "any_tool").unwrap();
+    conn(&mut store).execute_batch("DELETE FROM actions_head").unwrap();
+    assert!(store.commit().is_err());
+    assert!(!store.in_transaction());
+    store.leave_queue();
+    assert_eq!(number(conn(&mut store), "SELECT count(*) FROM actions"), 0);
+    assert_eq!(call(&mut store, "any_tool"), 1);
+}
+
+#[test]
+fn a_busy_database_is_an_ordinary_fault() {
+    let place = Place::new();
+    let mut store = place.store();
+    conn(&mut store).busy_timeout(std::time::Duration::from_millis(20)).unwrap();
+    let other = place.foreign();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert!(store.begin(Access::Write).unwrap_err().0.contains("locked"));
+    assert!(!store.in_transaction());
+    // It is out of the queue again, or nobody else could ever enter it.
+    other.execute_batch("ROLLBACK").unwrap();
+    call(&mut place.store(), "any_tool");
+    call(&mut store, "any_tool");
+}
+
+#[test]
+fn a_rolled_back_handler_keeps_its_exit_row_and_the_chain() {
+    let place = Place::new();
+    let mut store = place.store();
+    store.begin(Access::Write).unwrap();
+    let numbers: Vec<_> = (0..3).map(|_| enter(&mut store, "any_tool").unwrap()).collect();
+    store.commit().unwrap();
+    store.begin(Access::Write).unwrap();
+    for sequence_no in numbers {
+        store.savepoint().unwrap();
+        store.cx().db().unwrap().execute("CREATE TABLE IF NOT EXISTS made (n)", []).unwrap();
+        // A row closed inside the savepoint goes with it; the number is free again.
+        exit(&mut store, sequence_no, RowOutcome::Ok).unwrap();
+        store.roll_back_to_savepoint().unwrap();
+        exit(&mut store, sequence_no, RowOutcome::Error).unwrap();
+        store.release().unwrap();
+    }
+    store.commit().unwrap();
+    store.leave_queue();
+    assert_eq!(number(conn(&mut store), "SELECT count(*) FROM sqlite_schema WHERE name = 'made'"), 0);
+    assert_eq!(number(conn(&mut store), "SELECT count(*) FROM actions WHERE outcome = 'error'"), 3);
+    assert_eq!(verify(&place.path()), ActionsReport { closed: 3, running: 0, finding: None });
+}
+
+#[test]
+fn an_exit_needs_a_running_row() {
+    let place = Place::new();
+    let mut store = place.store();
+    let closed = call(&mut store, "any_tool");
+    store.begin(Access::Write).unwrap();
+    for sequence_no in [closed, 99] {
+        let error = exit(&mut store, sequence_no, RowOutcome::Ok).unwrap_err();
+        assert_eq!(error.0, format!("audit row {sequence_no} is not open"));
+    }
+    store.roll_back();
+    store.leave_queue();
+}
+
+#[test]
+fn a_transaction_is_not_opened_twice() {
+    let place = Place::new();
+    let mut store = place.store();
+    store.begin(Access::Write).unwrap();
+    assert_eq!(store.begin(Access::Write).unwrap_err().0, "a transaction is open already");
+    assert!(store.in_transaction());
+    store.roll_back();
+    store.roll_back();
+    assert!(!store.in_transaction());
+}
+
+#[test]
+fn a_log_that_cannot_be_synced_is_a_fault() {
+    let place = Place::new();
+    let mut store = place.store();
+    store.sync().unwrap();
+    leave_running(&mut store);
+    std::fs::remove_file(format!("{}-wal", place.path().display())).unwrap();
+    assert!(store.sync().unwrap_err().0.starts_with("log sync: "));
+    // The connection must not fold a log that is gone into the file.
+    conn(&mut store).set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+}
+
+#[test]
+fn without_a_database_transactions_are_a_flag() {
+    let mut store = detached("any");
+    store.begin(Access::Write).unwrap();
+    assert!(store.in_transaction());
+    store.savepoint().unwrap();
+    store.roll_back_to_savepoint().unwrap();
+    store.release().unwrap();
+    assert_eq!(enter(&mut store, "any_tool").unwrap_err().0, "no database is open to keep audit rows in");
+    store.commit().unwrap();
+    assert!(!store.in_transaction());
+    store.sync().unwrap();
+    assert!(store.scan_cx().is_err());
+    assert_eq!(store.cx().db().unwrap_err().to_string(), "database is not initialised");
+    store.close().unwrap();
+}

@@ -1,0 +1,190 @@
+//! Tests of the store as a whole, against real files.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod faults;
+mod migrations;
+mod opening;
+mod processes;
+mod rows;
+mod sharing;
+mod tamper;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use colibri_runtime::chain::audit::{EnterEvent, ExitEvent, RowOutcome};
+use colibri_runtime::chain::store::{Access, Store, StoreFault};
+use colibri_runtime::kernel::{Ids, SystemClock, SystemIds};
+use rusqlite::Connection;
+use serde_json::Value;
+
+use super::audit::AuditFacts;
+use super::error::OpenError;
+use super::migrate::MIGRATIONS;
+use super::open::{Opened, StoreOptions, init_db};
+use super::process;
+use super::sqlite::SqliteStore;
+use super::verify::{ActionsReport, verify_actions};
+use crate::context::Cx;
+use crate::lifecycle::config::Config;
+use crate::lifecycle::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
+
+/// The time at which every call of these tests happens.
+const NOW: &str = "2026-05-01T10:00:00.000Z";
+
+/// A folder that goes away, and the database in it.
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().unwrap() }
+    }
+
+    fn path(&self) -> PathBuf {
+        // Canonical, since the store names its side files so.
+        self.folder.path().canonicalize().unwrap().join("colibri.db")
+    }
+
+    fn options(&self) -> StoreOptions {
+        StoreOptions {
+            path: self.path(),
+            read_only: false,
+            sync: true,
+            boot_id: process::boot_id(None, &mut SystemIds::default()),
+            process_aborted: "PROCESS_ABORTED",
+            now: NOW.to_owned(),
+            migrations: MIGRATIONS,
+            tail_checks: &[],
+            max_pages: None,
+        }
+    }
+
+    fn store(&self) -> SqliteStore {
+        open(&self.options()).unwrap()
+    }
+
+    /// A connection of somebody who knows nothing of Colibri.
+    fn foreign(&self) -> Connection {
+        Connection::open(self.path()).unwrap()
+    }
+
+    fn files(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.folder.path()).unwrap();
+        let mut names: Vec<_> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+}
+
+fn context() -> Cx {
+    let facts = SystemFacts {
+        version: "0.0.0".into(),
+        boot_start_ms: 0.0,
+        phase: Phase::Phase1,
+        database: DatabaseState {
+            status: DatabaseStatus::Opening,
+            path: None,
+            read_only: false,
+            latest_schema_version: 1,
+        },
+        tool_count: 0,
+        admitted_tool_count: 0,
+    };
+    let config = Arc::new(Config::for_tests(":memory:"));
+    Cx::new(None, Arc::new(SystemClock::default()), Box::new(SystemIds::default()), config, facts)
+}
+
+fn detached(boot_id: &str) -> SqliteStore {
+    SqliteStore::new(context(), AuditFacts { mode: "FULL", boot_id: boot_id.to_owned(), boot_start_ms: 90.5 })
+}
+
+fn open(options: &StoreOptions) -> Result<SqliteStore, OpenError> {
+    Ok(attached(init_db(options)?, &options.boot_id))
+}
+
+fn attached(opened: Opened, boot_id: &str) -> SqliteStore {
+    let mut store = detached(boot_id);
+    store.attach(opened).unwrap();
+    store
+}
+
+/// The connection of a store, for what the trait does not offer.
+fn conn(store: &mut SqliteStore) -> &Connection {
+    &store.cx().db.as_ref().unwrap().conn
+}
+
+fn number(conn: &Connection, sql: &str) -> i64 {
+    conn.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+fn text(conn: &Connection, sql: &str) -> String {
+    conn.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+/// Writes an enter row inside the open transaction.
+fn enter(store: &mut SqliteStore, tool: &str) -> Result<i64, StoreFault> {
+    let correlation_id = SystemIds::default().v4();
+    store.audit_enter(&EnterEvent {
+        tool,
+        args: &Value::Null,
+        timestamp: 100.2,
+        correlation_id: &correlation_id,
+        request_id: Some("\"call-1\""),
+        args_hash: &"a".repeat(64),
+        trace_context: None,
+        entered_at: NOW,
+    })
+}
+
+/// Closes a row inside the open transaction.
+fn exit(store: &mut SqliteStore, sequence_no: i64, outcome: RowOutcome) -> Result<(), StoreFault> {
+    let failed = outcome != RowOutcome::Ok;
+    let hash = "b".repeat(64);
+    store.audit_exit(
+        sequence_no,
+        &ExitEvent {
+            tool: "any_tool",
+            correlation_id: "",
+            duration_ms: 5,
+            result: None,
+            error: None,
+            outcome,
+            error_code: failed.then_some("ANY_CODE"),
+            error_message: failed.then_some("any \"message\"\n"),
+            result_hash: (outcome != RowOutcome::Aborted).then_some(&hash),
+            exited_at: "2026-05-01T10:00:00.005Z",
+        },
+    )
+}
+
+/// A whole call, as the chain makes it: two transactions, the queue left after each, one sync.
+fn call(store: &mut SqliteStore, tool: &str) -> i64 {
+    store.begin(Access::Write).unwrap();
+    let sequence_no = enter(store, tool).unwrap();
+    store.commit().unwrap();
+    store.leave_queue();
+    store.begin(Access::Write).unwrap();
+    store.savepoint().unwrap();
+    exit(store, sequence_no, RowOutcome::Ok).unwrap();
+    store.release().unwrap();
+    store.commit().unwrap();
+    store.leave_queue();
+    store.sync().unwrap();
+    sequence_no
+}
+
+/// Enters a call and leaves it running.
+fn leave_running(store: &mut SqliteStore) -> i64 {
+    store.begin(Access::Write).unwrap();
+    let sequence_no = enter(store, "any_tool").unwrap();
+    store.commit().unwrap();
+    store.leave_queue();
+    sequence_no
+}
+
+fn verify(path: &Path) -> ActionsReport {
+    verify_actions(&super::db::Db::new(Connection::open(path).unwrap())).unwrap()
+}

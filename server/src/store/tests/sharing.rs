@@ -1,0 +1,90 @@
+//! Several stores on one file, as several processes would have them: std's file locks belong to the
+//! open file, so stores of one process exclude each other just as well (design R1).
+
+use std::sync::Barrier;
+use std::time::Duration;
+
+use super::*;
+
+#[test]
+fn alpha_51_writers_lose_nothing_and_fork_no_chain() {
+    const CALLS: i64 = 40;
+    for writers in [2, 4, 8] {
+        let place = Place::new();
+        let start = Barrier::new(writers);
+        let mut numbers: Vec<i64> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..writers)
+                .map(|_| {
+                    scope.spawn(|| {
+                        // All start at once on a missing file.
+                        start.wait();
+                        let mut store = place.store();
+                        let numbers: Vec<_> = (0..CALLS).map(|_| call(&mut store, "any_tool")).collect();
+                        store.close().unwrap();
+                        numbers
+                    })
+                })
+                .collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        });
+        numbers.sort_unstable();
+        let all = writers as i64 * CALLS;
+        assert_eq!(numbers, (1..=all).collect::<Vec<_>>(), "{writers} writers");
+        assert_eq!(verify(&place.path()), ActionsReport { closed: all, running: 0, finding: None });
+        assert_eq!(place.files(), ["colibri.db", "colibri.db.queue"], "{writers} writers");
+    }
+}
+
+#[test]
+fn a_writer_waits_for_the_one_before_it() {
+    let place = Place::new();
+    let (mut first, mut second) = (place.store(), place.store());
+    // Waiting happens in the queue, not in SQLite's busy handler.
+    conn(&mut second).busy_timeout(Duration::ZERO).unwrap();
+    first.begin(Access::Write).unwrap();
+    let number = enter(&mut first, "any_tool").unwrap();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(|| leave_running_in(second));
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(!waiting.is_finished());
+        first.commit().unwrap();
+        first.leave_queue();
+        assert_eq!(waiting.join().unwrap(), number + 1);
+    });
+}
+
+fn leave_running_in(mut store: SqliteStore) -> i64 {
+    leave_running(&mut store)
+}
+
+#[test]
+fn a_scan_sees_the_database_of_its_beginning() {
+    let place = Place::new();
+    let mut store = place.store();
+    call(&mut store, "any_tool");
+    let scan = store.scan_cx().unwrap();
+    call(&mut store, "any_tool");
+    let count = |db: &super::super::db::Db| {
+        db.query_one("SELECT count(*) FROM actions", [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    let seen = std::thread::spawn(move || {
+        assert!(scan.db().execute("DELETE FROM actions_head", []).is_err());
+        count(scan.db())
+    });
+    assert_eq!(seen.join().unwrap(), 1);
+    assert_eq!(count(store.cx().db().unwrap()), 2);
+}
+
+#[test]
+fn what_another_program_reads_does_not_stop_a_writer() {
+    let place = Place::new();
+    let mut store = place.store();
+    call(&mut store, "any_tool");
+    let reader = place.foreign();
+    reader.execute_batch("BEGIN; SELECT count(*) FROM actions").unwrap();
+    call(&mut store, "any_tool");
+    // The log cannot be emptied under a reader; the stop is clean nevertheless.
+    store.close().unwrap();
+    drop(reader);
+    assert_eq!(verify(&place.path()), ActionsReport { closed: 2, running: 0, finding: None });
+}

@@ -1,0 +1,200 @@
+//! The transactions behind the chain: queue, `BEGIN`, savepoints, the log's head, `COMMIT`, sync
+//! (design §3). Knows no context and no mode; [`super::sqlite`] puts it behind the runtime's trait.
+
+use colibri_runtime::chain::audit::{EnterEvent, ExitEvent};
+use colibri_runtime::chain::store::{Access, StoreFault};
+use rusqlite::Connection;
+
+use super::audit::{self, AuditFacts, Closing};
+use super::db::reason;
+use super::head::Head;
+use super::log_file::LogFile;
+use super::queue::WriteQueue;
+
+/// What one connection's transactions need beside the connection.
+#[derive(Debug)]
+pub(super) struct Transactions {
+    queue: Option<WriteQueue>,
+    log: Option<LogFile>,
+    read_only: bool,
+    /// The head as the open transaction has it; `None` until the first row.
+    head: Option<Head>,
+    /// The head when the savepoint was opened.
+    head_at_savepoint: Option<Head>,
+    /// The head has moved since it was read.
+    moved: bool,
+    /// The open transaction may write.
+    writing: bool,
+    /// Something was committed since the last sync.
+    unsynced: bool,
+}
+
+/// The engine's error as the chain may show it.
+fn fault(error: rusqlite::Error) -> StoreFault {
+    StoreFault(reason(&error))
+}
+
+/// Runs a statement without parameters or rows.
+fn run(conn: &Connection, sql: &str) -> Result<(), StoreFault> {
+    conn.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop).map_err(fault)
+}
+
+impl Transactions {
+    pub(super) fn new(queue: Option<WriteQueue>, log: Option<LogFile>, read_only: bool) -> Self {
+        Self {
+            queue,
+            log,
+            read_only,
+            head: None,
+            head_at_savepoint: None,
+            moved: false,
+            writing: false,
+            unsynced: false,
+        }
+    }
+
+    /// Waits in the queue and opens a transaction.
+    pub(super) fn begin(&mut self, conn: &Connection, access: Access) -> Result<(), StoreFault> {
+        if !conn.is_autocommit() {
+            return Err(StoreFault("a transaction is open already".into()));
+        }
+        self.forget();
+        if access == Access::Read {
+            return run(conn, "BEGIN");
+        }
+        if self.read_only {
+            return Err(StoreFault("the database is open for reading only".into()));
+        }
+        if let Some(queue) = &mut self.queue {
+            queue.enter().map_err(|error| StoreFault(format!("write queue: {}", error.kind())))?;
+        }
+        run(conn, "BEGIN IMMEDIATE").inspect_err(|_| self.leave_queue())?;
+        self.writing = true;
+        Ok(())
+    }
+
+    /// Stores the head if it has moved, and commits. Whatever fails, no transaction stays open.
+    pub(super) fn commit(&mut self, conn: &Connection) -> Result<(), StoreFault> {
+        if conn.is_autocommit() {
+            self.forget();
+            return Err(StoreFault("the transaction was rolled back by the engine".into()));
+        }
+        let head = self.head.filter(|_| self.moved);
+        let done =
+            head.map_or(Ok(()), |head| head.write(conn).map_err(fault)).and_then(|()| run(conn, "COMMIT"));
+        match done {
+            Ok(()) => {
+                self.unsynced |= self.writing;
+                self.forget();
+                Ok(())
+            }
+            Err(error) => {
+                self.roll_back(conn);
+                Err(error)
+            }
+        }
+    }
+
+    /// Undoes the transaction, if there is one.
+    pub(super) fn roll_back(&mut self, conn: &Connection) {
+        if !conn.is_autocommit() {
+            // What cannot be rolled back is undone by recovery.
+            let _ = run(conn, "ROLLBACK");
+        }
+        self.forget();
+    }
+
+    /// Lets the next writer in.
+    pub(super) fn leave_queue(&mut self) {
+        if let Some(queue) = &mut self.queue {
+            queue.leave();
+        }
+    }
+
+    /// Opens a call's savepoint.
+    pub(super) fn savepoint(&mut self, conn: &Connection) -> Result<(), StoreFault> {
+        inside(conn)?;
+        run(conn, "SAVEPOINT call")?;
+        self.head_at_savepoint = self.head;
+        Ok(())
+    }
+
+    /// Keeps what was done since.
+    pub(super) fn release(&mut self, conn: &Connection) -> Result<(), StoreFault> {
+        inside(conn)?;
+        run(conn, "RELEASE call")
+    }
+
+    /// Undoes what was done since; rows of the log that were written meanwhile are gone with it.
+    pub(super) fn roll_back_to_savepoint(&mut self, conn: &Connection) -> Result<(), StoreFault> {
+        inside(conn)?;
+        run(conn, "ROLLBACK TO call")?;
+        self.head = self.head_at_savepoint;
+        Ok(())
+    }
+
+    /// Makes every commit so far durable.
+    pub(super) fn sync(&mut self) -> Result<(), StoreFault> {
+        if !std::mem::take(&mut self.unsynced) {
+            return Ok(());
+        }
+        match &mut self.log {
+            Some(log) => log.sync().map_err(|error| StoreFault(format!("log sync: {error}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes an enter row.
+    pub(super) fn enter(
+        &mut self,
+        conn: &Connection,
+        facts: &AuditFacts,
+        event: &EnterEvent<'_>,
+    ) -> Result<i64, StoreFault> {
+        let mut head = self.head_inside(conn)?;
+        let sequence_no = audit::enter(conn, facts, &mut head, event).map_err(fault)?;
+        self.advance(head);
+        Ok(sequence_no)
+    }
+
+    /// Closes a row.
+    pub(super) fn exit(
+        &mut self,
+        conn: &Connection,
+        sequence_no: i64,
+        event: &ExitEvent<'_>,
+    ) -> Result<(), StoreFault> {
+        let mut head = self.head_inside(conn)?;
+        audit::close(conn, &mut head, sequence_no, &Closing::of(event)).map_err(|error| match error {
+            rusqlite::Error::QueryReturnedNoRows => {
+                StoreFault(format!("audit row {sequence_no} is not open"))
+            }
+            other => fault(other),
+        })?;
+        self.advance(head);
+        Ok(())
+    }
+
+    fn head_inside(&self, conn: &Connection) -> Result<Head, StoreFault> {
+        inside(conn)?;
+        self.head.map_or_else(|| Head::read(conn).map_err(fault), Ok)
+    }
+
+    fn advance(&mut self, head: Head) {
+        self.head = Some(head);
+        self.moved = true;
+    }
+
+    /// Nothing is remembered across transactions: other processes write too.
+    fn forget(&mut self) {
+        self.head = None;
+        self.head_at_savepoint = None;
+        self.moved = false;
+        self.writing = false;
+    }
+}
+
+/// Outside a transaction a savepoint would open one, and its release would commit it (measured).
+fn inside(conn: &Connection) -> Result<(), StoreFault> {
+    if conn.is_autocommit() { Err(StoreFault("no transaction is open".into())) } else { Ok(()) }
+}

@@ -1,0 +1,125 @@
+//! The state machine alone.
+
+use colibri::catalogue::TaskStatus::{self, *};
+use colibri::domains::tasks::state::{
+    InvalidTransition, Staged, TASK_STATES, TERMINAL_STATES, VALID_TRANSITIONS, can_transition, parse_state,
+    transition,
+};
+
+/// The table of beta §2.2, written down once more: rows and columns in canonical order.
+const LEGAL: [&str; 8] = [
+    ".*.....*", // INIT
+    "..*....*", // GATHER
+    "...*...*", // ANALYZE
+    "....*..*", // PLAN
+    ".....*.*", // APPLY
+    ".*....**", // VERIFY
+    "........", // DONE
+    "........", // CANCELLED
+];
+
+#[derive(Debug, Clone, PartialEq)]
+struct Card {
+    id: &'static str,
+    state: TaskStatus,
+    title: &'static str,
+}
+
+impl Staged for Card {
+    fn id(&self) -> &str {
+        self.id
+    }
+    fn status(&self) -> TaskStatus {
+        self.state
+    }
+    fn at(&self, state: TaskStatus) -> Self {
+        Self { state, ..self.clone() }
+    }
+}
+
+#[test]
+fn beta_01_exactly_the_thirteen_steps_are_legal() {
+    let mut legal = 0;
+    for (row, from) in TASK_STATES.into_iter().enumerate() {
+        for (column, to) in TASK_STATES.into_iter().enumerate() {
+            let expected = LEGAL[row].as_bytes()[column] == b'*';
+            assert_eq!(can_transition(from, to), expected, "{from} -> {to}");
+            legal += usize::from(expected);
+        }
+    }
+    assert_eq!(legal, 13);
+}
+
+#[test]
+fn beta_01_the_table_lists_targets_in_canonical_order() {
+    for (row, (from, targets)) in VALID_TRANSITIONS.into_iter().enumerate() {
+        assert_eq!(from, TASK_STATES[row]);
+        let expected: Vec<TaskStatus> = TASK_STATES
+            .into_iter()
+            .enumerate()
+            .filter(|(column, _)| LEGAL[row].as_bytes()[*column] == b'*')
+            .map(|(_, to)| to)
+            .collect();
+        assert_eq!(targets, expected, "{from}");
+        assert_eq!(targets.is_empty(), TERMINAL_STATES.contains(&from), "{from}");
+    }
+}
+
+#[test]
+fn beta_02_no_state_steps_to_itself() {
+    for state in TASK_STATES {
+        assert!(!can_transition(state, state), "{state}");
+    }
+}
+
+#[test]
+fn beta_03_a_step_changes_the_state_alone_and_not_its_input() {
+    let card = Card { id: "x", state: Plan, title: "k" };
+    assert_eq!(transition(&card, Apply), Ok(Card { id: "x", state: Apply, title: "k" }));
+    assert_eq!(card.state, Plan);
+}
+
+#[test]
+fn beta_04_an_illegal_step_says_whose_from_where_and_to_what() {
+    let refused = transition(&Card { id: "x", state: Done, title: "k" }, Gather).unwrap_err();
+    assert_eq!(refused, InvalidTransition { task_id: "x".into(), from: Done, to: Gather });
+    assert_eq!(refused.to_string(), "Invalid transition for task x: DONE -> GATHER");
+}
+
+#[test]
+fn beta_04_state_names_are_exact() {
+    for text in ["done", "Done", " DONE", "DONE ", "", "PLAN ", "BACKLOG"] {
+        let refused = parse_state(text).unwrap_err().to_string();
+        let names = "INIT, GATHER, ANALYZE, PLAN, APPLY, VERIFY, DONE, CANCELLED";
+        assert_eq!(refused, format!("unknown task state {text:?}; use one of {names}"));
+    }
+    for state in TASK_STATES {
+        assert_eq!(parse_state(&state.to_string()), Ok(state));
+    }
+}
+
+#[test]
+fn every_live_state_can_still_reach_both_ends_and_done_is_six_steps_away() {
+    for state in TASK_STATES.into_iter().filter(|state| !TERMINAL_STATES.contains(state)) {
+        for end in TERMINAL_STATES {
+            assert!(steps(state, end).is_some(), "{state} -> {end}");
+        }
+    }
+    assert_eq!(steps(Init, Done), Some(6));
+    assert_eq!(steps(Done, Init), None);
+}
+
+/// Length of the shortest walk.
+fn steps(from: TaskStatus, to: TaskStatus) -> Option<usize> {
+    let mut reached = vec![from];
+    for length in 0..TASK_STATES.len() {
+        if reached.contains(&to) {
+            return Some(length);
+        }
+        reached = TASK_STATES
+            .into_iter()
+            .filter(|next| reached.iter().any(|state| can_transition(*state, *next)))
+            .collect();
+    }
+    None
+}
