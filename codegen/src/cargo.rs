@@ -28,9 +28,12 @@ fn attempt(root: &Path) -> Result<(), Vec<String>> {
         vec!["OUT_DIR is not set: call `build` from a build script, `compile` elsewhere".to_owned()]
     })?;
     let generated = compile(root).map_err(|findings| {
-        let told = findings.iter().map(|finding| format!("{}: {} ({})", finding.at, finding.message, finding.help));
+        let told =
+            findings.iter().map(|finding| format!("{}: {} ({})", finding.at, finding.message, finding.help));
         told.collect::<Vec<_>>()
     })?;
     let path = folder.join("catalogue.rs");
-    write_or_check(&path, &generated.rust, false).map(|_| ()).map_err(|error| vec![format!("catalogue.rs: {error}")])
+    write_or_check(&path, &generated.rust, false)
+        .map(|_| ())
+        .map_err(|error| vec![format!("catalogue.rs: {error}")])
 }

@@ -47,6 +47,15 @@ pub fn compile(root: &Path) -> Result<Generated, Vec<Finding>> {
     Ok(Generated { rust })
 }
 
+/// Everything that a build would say about a catalogue that has been loaded.
+#[must_use]
+pub fn check(catalogue: &Catalogue) -> Vec<Finding> {
+    match resolve(catalogue) {
+        Ok(ir) => emit::rust(&ir).err().map(|problems| locate(problems, catalogue)).unwrap_or_default(),
+        Err(findings) => findings,
+    }
+}
+
 /// The reference pages: path below the reference folder, text.
 ///
 /// # Errors
@@ -97,7 +106,14 @@ pub fn write_or_check(path: &Path, text: &str, check: bool) -> io::Result<Writte
 /// Lint and resolution, which every output needs first.
 fn resolve(catalogue: &Catalogue) -> Result<Ir<'_>, Vec<Finding>> {
     let findings = lint::check(catalogue);
-    if findings.is_empty() { Ir::build(catalogue) } else { Err(findings) }
+    if !findings.is_empty() {
+        return Err(findings);
+    }
+    let ir = Ir::build(catalogue)?;
+    match lint::budget::check(catalogue, emit::listing_bytes(&ir)) {
+        None => Ok(ir),
+        Some(finding) => Err(vec![finding]),
+    }
 }
 
 fn locate(problems: Vec<Problem>, catalogue: &Catalogue) -> Vec<Finding> {

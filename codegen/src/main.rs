@@ -10,12 +10,16 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 use colibri_codegen::catalogue::{Catalogue, Finding, findings, schema};
-use colibri_codegen::{Written, lint, lock, reference, write_or_check};
+use colibri_codegen::{Written, check, lock, reference, write_or_check};
 use serde_json::json;
 
 /// Lint a tool catalogue, and write or check what is generated from it.
 #[derive(Parser)]
-#[command(name = "colibri-codegen", version, after_help = "Exit codes: 0 done or sound, 1 findings or a stale file, 2 bad command line or unreadable input.\n\nExample:\n  colibri-codegen lint catalogue")]
+#[command(
+    name = "colibri-codegen",
+    version,
+    after_help = "Exit codes: 0 done or sound, 1 findings or a stale file, 2 bad command line or unreadable input.\n\nExample:\n  colibri-codegen lint catalogue"
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -54,7 +58,9 @@ enum Command {
         check: bool,
     },
     /// Print the JSON Schema of the catalogue's files, write it, or check that a file is current.
-    #[command(after_help = "Examples:\n  colibri-codegen schema --out catalogue/catalogue.schema.json\n  colibri-codegen schema --check catalogue/catalogue.schema.json")]
+    #[command(
+        after_help = "Examples:\n  colibri-codegen schema --out catalogue/catalogue.schema.json\n  colibri-codegen schema --check catalogue/catalogue.schema.json"
+    )]
     Schema {
         /// Fail when this file differs.
         #[arg(long, value_name = "FILE", conflicts_with = "out")]
@@ -117,7 +123,7 @@ fn main() -> ExitCode {
 
 fn run_lint(folder: &Path, as_json: bool) -> Result<(), Failure> {
     let found = match load(folder) {
-        Ok(catalogue) => lint::check(&catalogue),
+        Ok(catalogue) => check(&catalogue),
         Err(Failure::Findings(found)) => found,
         Err(other) => return Err(other),
     };
@@ -160,7 +166,8 @@ fn run_schema(check: Option<&Path>, out: Option<&Path>) -> Result<(), Failure> {
 
 fn load(folder: &Path) -> Result<Catalogue, Failure> {
     if !folder.is_dir() {
-        let message = format!("there is no folder `{}`; name the folder that holds catalogue.yaml", folder.display());
+        let message =
+            format!("there is no folder `{}`; name the folder that holds catalogue.yaml", folder.display());
         return Err(Failure::Unusable(message));
     }
     Ok(Catalogue::load(folder)?)

@@ -210,6 +210,20 @@ fn doctor_knows_what_a_server_would_refuse() {
 }
 
 #[test]
+fn doctor_finds_a_write_protected_database_wrong_only_where_it_must_be_written() {
+    let shell = Shell::new();
+    shell.run(&["call", "task_create", "{\"title\": \"A\"}"]);
+    let database = shell.path().join("data/colibri.db");
+    let mut permissions = std::fs::metadata(&database).unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&database, permissions).unwrap();
+    let full = shell.run(&["doctor", "--json"]);
+    assert_eq!(findings(&full.json(), "fail"), ["database: data/colibri.db is write-protected"]);
+    let readonly = shell.run_with(&[("COLIBRI_MODE", "READONLY")], &["doctor"]);
+    assert_eq!(readonly.code, Some(0), "{}", readonly.out);
+}
+
+#[test]
 fn doctor_sees_other_versions_and_a_log_that_was_changed() {
     let shell = Shell::new();
     shell.run(&["call", "task_create", "{\"title\": \"A\"}"]);

@@ -7,9 +7,9 @@ pub mod json;
 pub mod kernel;
 pub mod memory;
 pub mod schema;
+pub mod serve;
 pub mod spec;
 pub mod validate;
-pub mod serve;
 pub mod wire;
 
 pub use regress;

@@ -29,11 +29,19 @@ impl<T: Clone + Send + 'static> Context for MemoryCx<T> {
     }
 }
 
+/// What a rolled back transaction had done to the audit rows.
+#[derive(Debug)]
+enum Undo {
+    Entered,
+    Closed(i64),
+}
+
 /// Transactions and savepoints by copying `T`; audit rows like the table's, the last 10,000 of them.
 #[derive(Debug)]
 pub struct MemoryStore<T> {
     cx: MemoryCx<T>,
-    before: Option<(T, VecDeque<MemoryRow>)>,
+    before: Option<T>,
+    undo: Vec<Undo>,
     savepoint: Option<T>,
     rows: VecDeque<MemoryRow>,
     last: i64,
@@ -45,10 +53,15 @@ impl<T: Clone> MemoryStore<T> {
         Self {
             cx: MemoryCx { data, status: None },
             before: None,
+            undo: Vec::new(),
             savepoint: None,
             rows: VecDeque::new(),
             last: 0,
         }
+    }
+
+    fn row(&mut self, sequence_no: i64) -> Option<&mut MemoryRow> {
+        self.rows.iter_mut().rev().find(|row| row.sequence_no == sequence_no)
     }
 
     /// The audit rows, oldest first.
@@ -70,7 +83,8 @@ impl<T: Clone + Send + 'static> Store for MemoryStore<T> {
     }
 
     fn begin(&mut self, _: Access) -> Result<(), StoreFault> {
-        self.before = Some((self.cx.data.clone(), self.rows.clone()));
+        self.before = Some(self.cx.data.clone());
+        self.undo.clear();
         Ok(())
     }
 
@@ -80,9 +94,20 @@ impl<T: Clone + Send + 'static> Store for MemoryStore<T> {
     }
 
     fn roll_back(&mut self) {
-        if let Some((data, rows)) = self.before.take() {
-            self.cx.data = data;
-            self.rows = rows;
+        let Some(data) = self.before.take() else { return };
+        self.cx.data = data;
+        for step in std::mem::take(&mut self.undo).into_iter().rev() {
+            match step {
+                Undo::Entered => {
+                    self.last -= 1;
+                    self.rows.pop_back();
+                }
+                Undo::Closed(sequence_no) => {
+                    if let Some(row) = self.row(sequence_no) {
+                        row.reopen();
+                    }
+                }
+            }
         }
     }
 
@@ -118,12 +143,14 @@ impl<T: Clone + Send + 'static> Store for MemoryStore<T> {
             self.rows.pop_front();
         }
         self.rows.push_back(MemoryRow::entered(self.last, event));
+        self.undo.push(Undo::Entered);
         Ok(self.last)
     }
 
     fn audit_exit(&mut self, sequence_no: i64, event: &ExitEvent<'_>) -> Result<(), StoreFault> {
-        let row = self.rows.iter_mut().rev().find(|row| row.sequence_no == sequence_no);
-        row.ok_or_else(|| StoreFault("the audit row is gone".to_owned()))?.close(event);
+        let row = self.row(sequence_no).filter(|row| row.outcome.is_none());
+        row.ok_or_else(|| StoreFault("the audit row is gone or closed".to_owned()))?.close(event);
+        self.undo.push(Undo::Closed(sequence_no));
         Ok(())
     }
 

@@ -100,10 +100,19 @@ fn explain(text: &str, pointer: String) -> Misfit {
         };
         return Misfit { pointer, on_key: false, message: format!("unknown value `{word}`"), help };
     }
-    let help = match text.split_once("expected ") {
-        Some((_, "a string")) => "write a string, in quotes if it looks like something else".to_owned(),
-        Some((_, wanted)) => format!("write {wanted}"),
-        None => "see catalogue.schema.json for what belongs here".to_owned(),
+    let Some((found, wanted)) = text.split_once(", expected ") else {
+        let help = "see catalogue.schema.json for what belongs here".to_owned();
+        return Misfit { pointer, on_key: false, message: text.to_owned(), help };
     };
-    Misfit { pointer, on_key: false, message: text.to_owned(), help }
+    let found = found.trim_start_matches("invalid type: ").trim_start_matches("invalid value: ");
+    let wanted = match wanted {
+        "u32" => "a whole number from 0 to 4294967295",
+        "usize" => "a whole number that is not negative",
+        other => other,
+    };
+    let help = match wanted {
+        "a string" => "write a string, in quotes if it looks like something else".to_owned(),
+        _ => format!("write {wanted}"),
+    };
+    Misfit { pointer, on_key: false, message: format!("expected {wanted}, found {found}"), help }
 }

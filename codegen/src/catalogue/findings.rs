@@ -30,10 +30,7 @@ pub fn render(findings: &[Finding]) -> String {
 }
 
 /// Shows findings; `source` gives a line of a file, `None` when there is nothing to show.
-pub fn render_with(
-    findings: &[Finding],
-    mut source: impl FnMut(&Path, usize) -> Option<String>,
-) -> String {
+pub fn render_with(findings: &[Finding], mut source: impl FnMut(&Path, usize) -> Option<String>) -> String {
     let mut text = String::new();
     for finding in findings {
         let line = source(&finding.at.path, finding.at.line);
@@ -79,7 +76,9 @@ fn width_at(line: &str, column: usize) -> usize {
     while let Some(letter) = rest.get(end) {
         let next = rest.get(end + 1);
         let separator = next.is_none_or(|next| next.is_whitespace());
-        if matches!(letter, ':' | ',') && separator || matches!(letter, ']' | '}') || (*letter == ' ' && next == Some(&'#'))
+        if matches!(letter, ':' | ',') && separator
+            || matches!(letter, ']' | '}')
+            || (*letter == ' ' && next == Some(&'#'))
         {
             break;
         }

@@ -47,6 +47,10 @@ impl Index {
                         break;
                     }
                 }
+                Err(error) if error.info().contains("recursion limit") => {
+                    builder.too_deep(position(error.marker()));
+                    break;
+                }
                 Err(error) => {
                     let help = "indent with spaces, close every quote and bracket, and quote text that holds `: ` or ` #`";
                     builder.fault(position(error.marker()), format!("not YAML: {}", error.info()), help);
@@ -115,7 +119,11 @@ impl Builder {
             Event::DocumentStart(_) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    self.fault(at, "a second YAML document starts here".into(), "keep one document a file: remove the `---`");
+                    self.fault(
+                        at,
+                        "a second YAML document starts here".into(),
+                        "keep one document a file: remove the `---`",
+                    );
                     return false;
                 }
                 true
@@ -221,12 +229,16 @@ impl Builder {
             return self.complex_key(at);
         }
         if self.frames.len() >= MAX_DEPTH {
-            self.fault(at, format!("nested deeper than {MAX_DEPTH} levels"), "name inner schemas in types.yaml");
+            self.too_deep(at);
             return false;
         }
         let Some(pointer) = self.node(at, false) else { return false };
         self.frames.push(frame(pointer));
         true
+    }
+
+    fn too_deep(&mut self, at: (usize, usize)) {
+        self.fault(at, format!("nested deeper than {MAX_DEPTH} levels"), "name inner schemas in types.yaml");
     }
 
     /// Numbers that JSON or JavaScript cannot hold.
@@ -240,12 +252,14 @@ impl Builder {
                     let help = "write a finite number, or quote it if it is text";
                     self.fault(at, format!("`{text}` is not a number JSON can hold"), help);
                 } else if is_integer_text(text) && !is_safe(text, &number) {
-                    let help = "integers stay within -9007199254740991 and 9007199254740991; quote it if it is text";
+                    let help =
+                        "integers stay within -9007199254740991 and 9007199254740991; quote it if it is text";
                     self.fault(at, format!("the integer `{text}` is beyond 2^53-1"), help);
                 }
             }
-            Ok(serde_yaml::Value::String(_)) if is_long_integer(text) => {
-                let help = "integers stay within -9007199254740991 and 9007199254740991; quote it if it is text";
+            Ok(serde_yaml::Value::String(_)) | Err(_) if is_long_integer(text) => {
+                let help =
+                    "integers stay within -9007199254740991 and 9007199254740991; quote it if it is text";
                 self.fault(at, format!("the integer `{text}` is beyond 2^53-1"), help);
             }
             _ => {}

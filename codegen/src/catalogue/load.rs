@@ -67,7 +67,8 @@ impl Catalogue {
     pub fn load(root: &Path) -> Result<Self, Vec<Finding>> {
         let mut loader = Loader { root, files: Vec::new(), findings: Vec::new() };
         let head_value = loader.read("catalogue.yaml");
-        let head: Option<Head> = head_value.as_ref().and_then(|(file, value)| loader.decode(*file, value, ""));
+        let head: Option<Head> =
+            head_value.as_ref().and_then(|(file, value)| loader.decode(*file, value, ""));
         let types_there = root.join("types.yaml").exists();
         let types_value = if types_there { loader.read("types.yaml") } else { None };
         let types_file = types_value.as_ref().map(|(file, _)| *file);
@@ -160,7 +161,11 @@ impl Loader<'_> {
         let path = self.root.join(name);
         if !path.is_file() {
             let at = Location { path, line: 1, column: 1 };
-            self.report(at, format!("there is no file `{name}`"), format!("create `{name}` in the catalogue's folder"));
+            self.report(
+                at,
+                format!("there is no file `{name}`"),
+                format!("create `{name}` in the catalogue's folder"),
+            );
             return None;
         }
         match SourceFile::read(&path) {
@@ -203,9 +208,17 @@ impl Loader<'_> {
             let Some(name) = name.as_str() else { continue };
             let at = self.files[file].locate(&format!("/domains/{position}"));
             if !is_snake_case(name) {
-                self.report(at, format!("the domain's name `{name}` is not snake_case"), SNAKE_HELP.to_owned());
+                self.report(
+                    at,
+                    format!("the domain's name `{name}` is not snake_case"),
+                    SNAKE_HELP.to_owned(),
+                );
             } else if names.iter().any(|known| known == name) {
-                self.report(at, format!("the domain `{name}` is listed twice"), "remove one of the two".into());
+                self.report(
+                    at,
+                    format!("the domain `{name}` is listed twice"),
+                    "remove one of the two".into(),
+                );
             } else if !present.contains(name) {
                 let help = match suggest::nearest(name, present.iter().map(String::as_str)) {
                     Some(near) => format!("write `{near}`, or create `tools/{name}.yaml`"),

@@ -10,7 +10,11 @@ use super::{DomainFile, Head, SharedTypes};
 #[must_use]
 pub fn text() -> String {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
-    let kinds = [kind::<Head>(&mut generator), kind::<SharedTypes>(&mut generator), kind::<DomainFile>(&mut generator)];
+    let kinds = [
+        kind::<Head>(&mut generator),
+        kind::<SharedTypes>(&mut generator),
+        kind::<DomainFile>(&mut generator),
+    ];
     let document = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Files of a tool catalogue",

@@ -1,9 +1,16 @@
 //! "Did you mean": the known word nearest to one that is not known.
 
+/// Longer words are no slips of names, and comparing them would take long.
+const MAX_LETTERS: usize = 64;
+
 /// The nearest of `known` to `word`, when it is near enough to be a slip: at most a third of the
-/// word's letters differ. The first of several equally near ones is taken.
+/// word's letters differ, and it has three or more. The first of several equally near ones is taken.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let allowed = (word.chars().count() / 3).max(1);
+    let letters = word.chars().count();
+    if !(3..=MAX_LETTERS).contains(&letters) {
+        return None;
+    }
+    let allowed = letters / 3;
     let mut best: Option<(usize, &'a str)> = None;
     for candidate in known {
         let distance = distance(word, candidate);
@@ -61,6 +68,7 @@ mod tests {
         assert_eq!(nearest("patern", known), Some("pattern"));
         assert_eq!(nearest("format", known), None);
         assert_eq!(nearest("", known), None);
+        assert_eq!(nearest("C", ["A", "B"]), None);
     }
 
     #[test]

@@ -35,7 +35,10 @@ fn enumeration(tool: &ToolIr<'_>, ir: &Ir<'_>) -> Result<TokenStream, Problem> {
     let messages = tool
         .errors
         .iter()
-        .map(|error| message(error, ir).map_err(|what| internal(&format!("{} of {}: {what}", error.entry.code, tool.entry.name))))
+        .map(|error| {
+            message(error, ir)
+                .map_err(|what| internal(&format!("{} of {}: {what}", error.entry.code, tool.entry.name)))
+        })
         .collect::<Result<Vec<_>, Problem>>()?;
     let codes = tool.errors.iter().map(|error| {
         let (variant, code) = (ident(&error.variant), &error.entry.code);
@@ -124,6 +127,10 @@ fn message(error: &ErrorIr<'_>, ir: &Ir<'_>) -> Result<TokenStream, String> {
             }
         }
     }
+    if arguments.is_empty() {
+        let text = form.replace("{{", "{").replace("}}", "}");
+        return Ok(quote!(Self::#variant { .. } => #text.to_owned()));
+    }
     Ok(quote!(Self::#variant { #(#shown,)* .. } => ::std::format!(#form, #(#arguments),*)))
 }
 
@@ -133,7 +140,9 @@ fn show(field: &Property, with: &With, ir: &Ir<'_>) -> Result<TokenStream, Strin
     let schema = ir.shared.resolve(&field.schema);
     let has_text = |kind: &Kind| match kind {
         Kind::Boolean | Kind::Integer(_) | Kind::Number(_) | Kind::String(_) | Kind::Enum { .. } => true,
-        Kind::Ref(hoisted) => ir.definition(hoisted).is_some_and(|d| matches!(d.schema.kind, Kind::Enum { .. })),
+        Kind::Ref(hoisted) => {
+            ir.definition(hoisted).is_some_and(|d| matches!(d.schema.kind, Kind::Enum { .. }))
+        }
         _ => false,
     };
     match (with, &schema.kind) {

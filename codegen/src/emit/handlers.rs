@@ -40,7 +40,9 @@ fn method(tool: &ToolIr<'_>) -> TokenStream {
     let (input, output, error) =
         (ident(&tool.input_type()), ident(&tool.output_type()), ident(&tool.error_type()));
     let failures = match tool.errors.len() {
-        0 => "Only a [`Fault`](::colibri_runtime::handler::Fault); it declares no error of its own.".to_owned(),
+        0 => {
+            "Only a [`Fault`](::colibri_runtime::handler::Fault); it declares no error of its own.".to_owned()
+        }
         _ => format!("One of [`{error}`], or a [`Fault`](::colibri_runtime::handler::Fault)."),
     };
     let text = doc(&format!("`{}`: {}\n\n# Errors\n{failures}", tool.entry.name, tool.entry.description));
@@ -96,19 +98,22 @@ fn dispatcher(ir: &Ir<'_>) -> TokenStream {
             }))
         },
     );
-    let network = arms(|tool| tool.entry.network, |method| {
-        quote!(match ::colibri_runtime::handler::decode(&arguments) {
-            Ok(input) => {
-                let outcome = #method(&mut self.0, input);
-                ::std::boxed::Box::pin(async move {
-                    ::colibri_runtime::handler::Dispatched::from_outcome(outcome.await)
-                })
-            }
-            Err(fault) => {
-                ::std::boxed::Box::pin(async move { ::colibri_runtime::handler::Dispatched::Fault(fault) })
-            }
-        })
-    });
+    let network = arms(
+        |tool| tool.entry.network,
+        |method| {
+            quote!(match ::colibri_runtime::handler::decode(&arguments) {
+                Ok(input) => {
+                    let outcome = #method(&mut self.0, input);
+                    ::std::boxed::Box::pin(async move {
+                        ::colibri_runtime::handler::Dispatched::from_outcome(outcome.await)
+                    })
+                }
+                Err(fault) => {
+                    ::std::boxed::Box::pin(async move { ::colibri_runtime::handler::Dispatched::Fault(fault) })
+                }
+            })
+        },
+    );
     quote! {
         /// Leads calls to handlers by the tool's index in [`CATALOGUE`].
         #[derive(Debug)]
@@ -117,7 +122,7 @@ fn dispatcher(ir: &Ir<'_>) -> TokenStream {
         impl<C: ::colibri_runtime::handler::Context, H: Handlers<C>> ::colibri_runtime::handler::Dispatch<C>
             for Dispatcher<H>
         {
-            #[allow(unused_variables)]
+            #[allow(unused_variables, clippy::match_single_binding)]
             fn call(
                 &mut self,
                 cx: &mut C,
@@ -127,7 +132,7 @@ fn dispatcher(ir: &Ir<'_>) -> TokenStream {
                 match tool { #(#store,)* _ => misdirected(tool) }
             }
 
-            #[allow(unused_variables)]
+            #[allow(unused_variables, clippy::match_single_binding)]
             fn scan(
                 &mut self,
                 tool: usize,
@@ -136,7 +141,7 @@ fn dispatcher(ir: &Ir<'_>) -> TokenStream {
                 match tool { #(#scan,)* _ => ::std::boxed::Box::new(move |_, _| misdirected(tool)) }
             }
 
-            #[allow(unused_variables)]
+            #[allow(unused_variables, clippy::match_single_binding)]
             fn network(
                 &mut self,
                 tool: usize,

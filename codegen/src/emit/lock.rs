@@ -19,10 +19,13 @@ pub fn text(ir: &Ir<'_>) -> String {
 
 fn value(ir: &Ir<'_>) -> Value {
     let head = ir.head;
-    let chain = chain_roles(ir).into_iter().map(|(role, error)| {
-        (role.to_owned(), json!({"code": error.code, "message": error.message}))
-    });
-    let tools = ir.domains.iter().flat_map(|domain| domain.tools.iter().map(move |tool| self::tool(tool, domain, ir)));
+    let chain = chain_roles(ir)
+        .into_iter()
+        .map(|(role, error)| (role.to_owned(), json!({"code": error.code, "message": error.message})));
+    let tools = ir
+        .domains
+        .iter()
+        .flat_map(|domain| domain.tools.iter().map(move |tool| self::tool(tool, domain, ir)));
     json!({
         "lock": FORM,
         "name": head.name,

@@ -77,6 +77,12 @@ pub fn listing(tool: &ToolIr<'_>, ir: &Ir<'_>) -> Value {
     })
 }
 
+/// Bytes of all tools as `tools/list` answers them, which the catalogue's budget bounds.
+pub fn listing_bytes(ir: &Ir<'_>) -> usize {
+    let tools: Vec<Value> = ir.tools().map(|tool| listing(tool, ir)).collect();
+    json!({ "tools": tools }).to_string().len()
+}
+
 fn table_names(tool: &ToolIr<'_>) -> (proc_macro2::Ident, proc_macro2::Ident) {
     let name = screaming(&tool.entry.name);
     (format_ident!("INPUT_{name}"), format_ident!("OUTPUT_{name}"))
@@ -94,7 +100,8 @@ fn spec(tool: &ToolIr<'_>, domain: &str, ir: &Ir<'_>) -> TokenStream {
         (false, true) => quote!(Kind::Scan),
         (false, false) => quote!(Kind::Store),
     };
-    let (name, mutates, storeless, sensitive) = (&entry.name, entry.mutates, entry.storeless, &entry.sensitive);
+    let (name, mutates, storeless, sensitive) =
+        (&entry.name, entry.mutates, entry.storeless, &entry.sensitive);
     let rules = entry.rules.iter().map(tables::rule);
     let codes = entry.errors.iter().map(|error| &error.code);
     let listing = listing(tool, ir).to_string();
@@ -150,8 +157,10 @@ fn tool_ids(ir: &Ir<'_>) -> TokenStream {
         /// The tools by name; the discriminant is the index in [`CATALOGUE`].
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(usize)]
+        #[allow(dead_code)]
         pub enum ToolId { #(#docs #variants = #indexes),* }
 
+        #[allow(dead_code)]
         impl ToolId {
             /// All tools in listing order.
             pub const ALL: [Self; #count] = [#(Self::#variants),*];

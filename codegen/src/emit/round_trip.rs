@@ -131,7 +131,8 @@ impl Samples<'_> {
                 Ok(self.cases(values)?.into_iter().map(wrap).collect())
             }
             Kind::Union { branches, .. } => {
-                let found: Result<Vec<_>, Problem> = branches.iter().map(|branch| self.cases(branch)).collect();
+                let found: Result<Vec<_>, Problem> =
+                    branches.iter().map(|branch| self.cases(branch)).collect();
                 Ok(found?.into_iter().flatten().collect())
             }
             _ => Ok(Vec::new()),
@@ -147,7 +148,9 @@ impl Samples<'_> {
             Kind::Null | Kind::Ref(_) => Value::Null,
             Kind::Boolean => json!(true),
             Kind::Integer(bounds) => json!(bounds.min.or(bounds.max).unwrap_or(1)),
-            Kind::Number(bounds) => json!(bounds.min.as_ref().and_then(|(value, _)| value.as_f64()).unwrap_or(0.5)),
+            Kind::Number(bounds) => {
+                json!(bounds.min.as_ref().and_then(|(value, _)| value.as_f64()).unwrap_or(0.5))
+            }
             Kind::String(bounds) if named => json!(self.fitting(bounds)?),
             Kind::String(_) => json!("text"),
             Kind::Enum { values, .. } => values.first().cloned().unwrap_or(Value::Null),
@@ -182,7 +185,9 @@ impl Samples<'_> {
         let found = plain.iter().chain(&lengths).chain(&self.strings).find(fits).cloned();
         found.ok_or_else(|| {
             let pattern = bounds.pattern.as_deref().unwrap_or_default();
-            internal(&format!("no example shows a string that fits the shared type's pattern `{pattern}`; add one"))
+            internal(&format!(
+                "no example shows a string that fits the shared type's pattern `{pattern}`; add one"
+            ))
         })
     }
 }

@@ -37,7 +37,9 @@ fn plain_type(schema: &Schema, ir: &Ir<'_>) -> TokenStream {
             quote!(#name)
         }
         // Nested objects and unions have been named; a mixed enum has no closer type.
-        Kind::Any | Kind::Enum { .. } | Kind::Object { .. } | Kind::Union { .. } => quote!(::serde_json::Value),
+        Kind::Any | Kind::Enum { .. } | Kind::Object { .. } | Kind::Union { .. } => {
+            quote!(::serde_json::Value)
+        }
     }
 }
 
@@ -111,7 +113,8 @@ fn plain_default(
                 return Some(quote!(super::#type_name::#variant));
             }
             let target = &ir.definition(name)?.schema;
-            let newtype = !matches!(target.kind, Kind::Object { .. } | Kind::Union { .. } | Kind::Enum { .. });
+            let newtype =
+                !matches!(target.kind, Kind::Object { .. } | Kind::Union { .. } | Kind::Enum { .. });
             let inner = if newtype { plain_default(value, target, ir, variants)? } else { return None };
             Some(quote!(super::#type_name(#inner)))
         }

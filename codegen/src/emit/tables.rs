@@ -49,15 +49,21 @@ impl<'a> Tables<'a> {
             Kind::Null => quote!(Shape::Null),
             Kind::Boolean => quote!(Shape::Boolean),
             Kind::Integer(bounds) => {
-                let (min, max, multiple) =
-                    (option(bounds.min.as_ref()), option(bounds.max.as_ref()), option(bounds.multiple_of.as_ref()));
+                let (min, max, multiple) = (
+                    option(bounds.min.as_ref()),
+                    option(bounds.max.as_ref()),
+                    option(bounds.multiple_of.as_ref()),
+                );
                 quote!(Shape::Integer(IntegerRule { min: #min, max: #max, multiple_of: #multiple }))
             }
             Kind::Number(bounds) => {
                 let bound = |bound: &Option<(serde_json::Number, bool)>| {
-                    let bound = bound.as_ref().and_then(|(value, inclusive)| Some((value.as_f64()?, *inclusive)));
+                    let bound =
+                        bound.as_ref().and_then(|(value, inclusive)| Some((value.as_f64()?, *inclusive)));
                     match bound {
-                        Some((value, inclusive)) => quote!(Some(Bound { value: #value, inclusive: #inclusive })),
+                        Some((value, inclusive)) => {
+                            quote!(Some(Bound { value: #value, inclusive: #inclusive }))
+                        }
                         None => quote!(None),
                     }
                 };

@@ -7,10 +7,11 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use serde_json::{Map, Value, json};
 use syn::visit_mut::VisitMut;
-use syn::{Attribute, Field, Fields, Ident, Item, ItemEnum, ItemImpl, ItemStruct, LitStr, parse_quote};
+use syn::{Attribute, Field, Fields, Ident, Item, ItemEnum, ItemImpl, ItemStruct, parse_quote};
 use typify::{TypeSpace, TypeSpaceSettings};
 
 use super::rust_type::{Presence, default_value, rust_type};
+use super::syntax::{Inside, RuntimeRegex, by_reference, doc_attribute, json_name, last_ident, wire_name};
 use super::{doc, internal};
 use crate::ir::hoist::Definition;
 use crate::ir::names::{ident, snake};
@@ -111,19 +112,6 @@ fn draft7(schema: &Schema, named: bool, ir: &Ir<'_>) -> Value {
         }
     };
     if ir.is_nullable(schema) && !named { json!({"oneOf": [plain, {"type": "null"}]}) } else { plain }
-}
-
-/// Generated code reaches the regex engine through the runtime, so that it needs no dependency more.
-struct RuntimeRegex;
-
-impl VisitMut for RuntimeRegex {
-    fn visit_path_mut(&mut self, path: &mut syn::Path) {
-        if path.leading_colon.is_some() && path.segments.first().is_some_and(|first| first.ident == "regress") {
-            let rest = path.segments.iter();
-            *path = parse_quote!(::colibri_runtime::#(#rest)::*);
-        }
-        syn::visit_mut::visit_path_mut(self, path);
-    }
 }
 
 /// What typify made for one type.
@@ -242,7 +230,10 @@ impl Shaper<'_> {
             std::mem::take(&mut fields.named).into_iter().map(|field| (json_name(&field), field)).collect();
         for property in properties {
             let Some(mut field) = made.remove(&property.name) else {
-                return Err(internal(&format!("typify left `{}` out of `{}`", property.name, definition.name)));
+                return Err(internal(&format!(
+                    "typify left `{}` out of `{}`",
+                    property.name, definition.name
+                )));
             };
             self.field(&mut field, definition, property, defaults)?;
             fields.named.push(field);
@@ -299,35 +290,16 @@ impl Shaper<'_> {
         let inside = Inside.of(rust_type(&property.schema, self.ir))?;
         let variants = |type_name: &str, text: &str| {
             let Some(Item::Enum(item)) = &self.parts.get(type_name)?.item else { return None };
-            item.variants.iter().find(|variant| wire_name(&variant.attrs, &variant.ident) == text).map(|v| v.ident.clone())
+            item.variants
+                .iter()
+                .find(|variant| wire_name(&variant.attrs, &variant.ident) == text)
+                .map(|v| v.ident.clone())
         };
         let default = self.ir.shared.resolve(&property.schema).default.unwrap_or(Value::Null);
         let value = default_value(&default, &property.schema, self.ir, &variants).ok_or_else(|| {
             internal(&format!("the default of `{}` has no Rust value; leave the default out", property.name))
         })?;
         Ok(quote! { pub(super) fn #function() -> #inside { #value } })
-    }
-}
-
-/// Puts `super::` before the catalogue's own types, for use inside a module.
-struct Inside;
-
-impl Inside {
-    fn of(mut self, tokens: TokenStream) -> Result<syn::Type, Problem> {
-        let mut parsed: syn::Type = syn::parse2(tokens).map_err(|error| internal(&error.to_string()))?;
-        self.visit_type_mut(&mut parsed);
-        Ok(parsed)
-    }
-}
-
-impl VisitMut for Inside {
-    fn visit_path_mut(&mut self, path: &mut syn::Path) {
-        syn::visit_mut::visit_path_mut(self, path);
-        let builtin = path.get_ident().is_some_and(|name| ["bool", "i64", "f64"].iter().any(|known| name == known));
-        if path.leading_colon.is_none() && !builtin {
-            let segments = path.segments.iter();
-            *path = parse_quote!(super::#(#segments)::*);
-        }
     }
 }
 
@@ -357,6 +329,7 @@ fn string_methods(item: &ItemEnum) -> TokenStream {
     let variants: Vec<_> = item.variants.iter().map(|variant| &variant.ident).collect();
     let texts = item.variants.iter().map(|variant| wire_name(&variant.attrs, &variant.ident));
     quote! {
+        #[allow(dead_code)]
         impl #name {
             /// All values in declared order.
             pub const ALL: [Self; #count] = [#(Self::#variants),*];
@@ -383,7 +356,10 @@ fn newtype(mut item: ItemStruct, schema: &Schema, impls: &[ItemImpl]) -> (ItemSt
     let more = if text { vec!["Eq", "Hash", "PartialOrd", "Ord"] } else { Vec::new() };
     let more = more.iter().map(|name| ident(name));
     let deserialize = (!implements("Deserialize")).then(|| quote!(::serde::Deserialize));
-    item.attrs.insert(0, parse_quote!(#[derive(Debug, Clone, PartialEq, #(#more,)* ::serde::Serialize, #deserialize)]));
+    item.attrs.insert(
+        0,
+        parse_quote!(#[derive(Debug, Clone, PartialEq, #(#more,)* ::serde::Serialize, #deserialize)]),
+    );
     let name = &item.ident;
     let display = (text && !implements("Display")).then(|| {
         quote! {
@@ -401,48 +377,4 @@ fn newtype(mut item: ItemStruct, schema: &Schema, impls: &[ItemImpl]) -> (ItemSt
 fn quiet(item: &mut ItemImpl) {
     item.attrs.retain(|attribute| !attribute.path().is_ident("doc"));
     item.attrs.push(parse_quote!(#[allow(clippy::unwrap_used)]));
-}
-
-fn doc_attribute(line: &str) -> Attribute {
-    let line = format!(" {}", line.trim_end());
-    parse_quote!(#[doc = #line])
-}
-
-fn json_name(field: &Field) -> String {
-    field.ident.as_ref().map(|name| wire_name(&field.attrs, name)).unwrap_or_default()
-}
-
-/// The name after `#[serde(rename = …)]`, or the identifier.
-fn wire_name(attributes: &[Attribute], name: &Ident) -> String {
-    let mut renamed = None;
-    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
-        // Unknown members are stepped over; only a malformed attribute ends the walk early.
-        let _ = attribute.parse_nested_meta(|meta| {
-            if meta.path.is_ident("rename") {
-                renamed = Some(meta.value()?.parse::<LitStr>()?.value());
-            } else if let Ok(value) = meta.value() {
-                value.parse::<syn::Expr>()?;
-            }
-            Ok(())
-        });
-    }
-    let plain = name.to_string();
-    renamed.unwrap_or_else(|| plain.strip_prefix("r#").unwrap_or(&plain).to_owned())
-}
-
-fn last_ident(of: &syn::Type) -> Option<String> {
-    match of {
-        syn::Type::Path(path) => path.path.segments.last().map(|last| last.ident.to_string()),
-        _ => None,
-    }
-}
-
-fn by_reference(segment: &syn::PathSegment) -> bool {
-    match &segment.arguments {
-        syn::PathArguments::AngleBracketed(arguments) => arguments
-            .args
-            .iter()
-            .any(|argument| matches!(argument, syn::GenericArgument::Type(syn::Type::Reference(_)))),
-        _ => false,
-    }
 }

@@ -30,7 +30,9 @@ pub fn ident(name: &str) -> Ident {
     let plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     match name {
         "self" | "Self" | "super" | "crate" | "_" => Ident::new(&format!("{name}_"), Span::call_site()),
-        _ if plain && !name.starts_with(|c: char| c.is_ascii_digit()) => Ident::new_raw(name, Span::call_site()),
+        _ if plain && !name.starts_with(|c: char| c.is_ascii_digit()) => {
+            Ident::new_raw(name, Span::call_site())
+        }
         _ => Ident::new(&format!("_{}", snake(name)), Span::call_site()),
     }
 }

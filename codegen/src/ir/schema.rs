@@ -271,10 +271,7 @@ impl Reader<'_> {
             };
             written(exclusive, false).or_else(|| written(inclusive, true))
         };
-        NumberBounds {
-            min: bound("minimum", "exclusiveMinimum"),
-            max: bound("maximum", "exclusiveMaximum"),
-        }
+        NumberBounds { min: bound("minimum", "exclusiveMinimum"), max: bound("maximum", "exclusiveMaximum") }
     }
 
     fn string(&self) -> Result<StringBounds, Problem> {

@@ -45,7 +45,8 @@ pub fn check_arguments(catalogue: &Catalogue, tool: &Tool, arguments: &Value) ->
 }
 
 fn broken(rule: &Rule, arguments: &Value) -> Vec<Misfit> {
-    let misfit = |key: &str, message: &str| Misfit { pointer: format!("/{key}"), message: message.to_owned() };
+    let misfit =
+        |key: &str, message: &str| Misfit { pointer: format!("/{key}"), message: message.to_owned() };
     match rule {
         Rule::AliasEqual { field, alias, message } => match (arguments.get(field), arguments.get(alias)) {
             (Some(one), Some(other)) if one != other => vec![misfit(alias, message)],
@@ -121,6 +122,7 @@ impl Judge<'_> {
 
     fn literals(&mut self, schema: &SchemaValue, value: &Value, at: &str) {
         if let Some(Value::Array(allowed)) = schema.get("enum")
+            && !allowed.is_empty()
             && !allowed.iter().any(|literal| same(literal, value))
         {
             let shown: Vec<String> = allowed.iter().map(Value::to_string).collect();
@@ -145,17 +147,16 @@ impl Judge<'_> {
     }
 
     fn number(&mut self, schema: &SchemaValue, number: &Number, at: &str) {
-        let bounds: [(&str, &str, fn(f64, f64) -> bool); 4] = [
-            ("minimum", ">=", |value, bound| value >= bound),
-            ("maximum", "<=", |value, bound| value <= bound),
-            ("exclusiveMinimum", ">", |value, bound| value > bound),
-            ("exclusiveMaximum", "<", |value, bound| value < bound),
-        ];
         let value = number.as_f64().unwrap_or(f64::NAN);
-        for (keyword, sign, holds) in bounds {
-            if let Some(bound) = schema.get(keyword).and_then(Value::as_f64)
-                && !holds(value, bound)
-            {
+        for keyword in ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"] {
+            let Some(bound) = schema.get(keyword).and_then(Value::as_f64) else { continue };
+            let (sign, holds) = match keyword {
+                "minimum" => (">=", value >= bound),
+                "maximum" => ("<=", value <= bound),
+                "exclusiveMinimum" => (">", value > bound),
+                _ => ("<", value < bound),
+            };
+            if !holds {
                 self.misfit(at, format!("expected a number {sign} {bound}, found {number}"));
             }
         }
@@ -277,3 +278,6 @@ pub fn same(one: &Value, other: &Value) -> bool {
         _ => one == other,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -66,7 +66,9 @@ mod tests {
 
     #[test]
     fn names_are_told_apart() {
-        assert!(is_snake_case("task_create2") && !is_snake_case("_a") && !is_snake_case("aB") && !is_snake_case(""));
+        assert!(
+            is_snake_case("note_add2") && !is_snake_case("_a") && !is_snake_case("aB") && !is_snake_case("")
+        );
         assert!(is_tool_name("_a") && !is_tool_name("2a") && !is_tool_name("a-b"));
         assert!(is_property_name("canWrite") && !is_property_name("CanWrite") && !is_property_name("a-b"));
         assert!(is_pascal_case("TaskStatus2") && !is_pascal_case("Task_Status") && !is_pascal_case("task"));

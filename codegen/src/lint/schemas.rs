@@ -132,7 +132,9 @@ pub fn type_of(schema: &SchemaValue) -> Option<(&str, bool)> {
     match schema.get("type")? {
         Value::String(name) => Some((name, name == "null")),
         Value::Array(names) => match names.as_slice() {
-            [Value::String(name), Value::String(null)] if null == "null" && name != "null" => Some((name, true)),
+            [Value::String(name), Value::String(null)] if null == "null" && name != "null" => {
+                Some((name, true))
+            }
             _ => None,
         },
         _ => None,
@@ -154,7 +156,11 @@ pub fn resolve<'a>(catalogue: &'a Catalogue, schema: &'a SchemaValue) -> Option<
 
 /// A property of an object schema, `$ref` of the object and of the property followed.
 #[must_use]
-pub fn property<'a>(catalogue: &'a Catalogue, object: &'a SchemaValue, name: &str) -> Option<&'a SchemaValue> {
+pub fn property<'a>(
+    catalogue: &'a Catalogue,
+    object: &'a SchemaValue,
+    name: &str,
+) -> Option<&'a SchemaValue> {
     let object = resolve(catalogue, object)?;
     let property = object.get("properties")?.as_object()?.get(name)?.as_object()?;
     resolve(catalogue, property)

@@ -29,10 +29,20 @@ pub const CASES: &[Case] = &[
     swap("second_document", TYPES, "  Note:", "---\n  Note:"),
     bytes("invalid_utf8", TYPES, || b"types:\n  A\xff: {}\n".to_vec()),
     bytes("huge_file", TYPES, || vec![b'#'; 1024 * 1024 + 1]),
-    bytes("too_many_nodes", TYPES, || format!("types: [{}]\n", "1,".repeat(100_001)).into_bytes()),
-    bytes("deep_nesting", TYPES, || format!("types: {}{}\n", "[".repeat(5000), "]".repeat(5000)).into_bytes()),
+    bytes("too_many_nodes", TYPES, || format!("types: [{}]\n", "1,".repeat(20_001)).into_bytes()),
+    bytes("deep_nesting", TYPES, || {
+        format!("types: {}{}\n", "[".repeat(5000), "]".repeat(5000)).into_bytes()
+    }),
+    bytes("nested_one_too_deep", TYPES, || {
+        (0..65).map(|level| format!("{}a:\n", " ".repeat(level))).collect::<String>().into_bytes()
+    }),
     bytes("alias_bomb", TYPES, alias_bomb),
-    swap("merge_key", NOTES, "    pattern: B\n    mutates: true", "    <<: { pattern: B }\n    mutates: true"),
+    swap(
+        "merge_key",
+        NOTES,
+        "    pattern: B\n    mutates: true",
+        "    <<: { pattern: B }\n    mutates: true",
+    ),
     swap("tag", TYPES, "minimum: 0", "minimum: !!int 0"),
     swap("duplicate_key", NOTES, "    title: Add note\n", "    title: Add note\n    title: Add a note\n"),
     swap("number_as_key", TYPES, "  State:\n", "  7:\n"),
@@ -50,7 +60,12 @@ pub const CASES: &[Case] = &[
     swap("domain_outside_the_folder", HEAD, "[notes, vault]", "[notes, vault, ../notes]"),
     bytes("wrong_suffix", "tools/extra.yml", || b"domain: extra\n".to_vec()),
     swap("unknown_key", NOTES, "    mutates: true", "    mutates: true\n    mutate: true\n    colour: red"),
-    swap("unknown_key_in_hints", "tools/vault.yaml", "read_only: false,", "read_only: false, readonly: false,"),
+    swap(
+        "unknown_key_in_hints",
+        "tools/vault.yaml",
+        "read_only: false,",
+        "read_only: false, readonly: false,",
+    ),
     swap("missing_key", NOTES, "    pattern: B\n    mutates: true", "    pattern: B"),
     swap("wrong_type", NOTES, "    mutates: true", "    mutates: sometimes"),
     swap("version_as_number", HEAD, "version: 1.2.0", "version: 1.2"),
@@ -60,9 +75,15 @@ pub const CASES: &[Case] = &[
     swap("unknown_rule_across_fields", NOTES, "      - no_nul: ", "      - no_null: "),
     swap("unknown_chain_role", HEAD, "  cancelled: {", "  canceled: {"),
     swap("list_instead_of_mapping", "types.yaml", "types:\n  State:", "types:\n  - State:"),
-    swap("tools_missing", "tools/vault.yaml", "description: Secrets.\ntools:", "description: Secrets.\ntool:"),
+    swap(
+        "tools_missing",
+        "tools/vault.yaml",
+        "description: Secrets.\ntools:",
+        "description: Secrets.\ntool:",
+    ),
     swap("null_instead_of_text", NOTES, "title: Read note", "title:"),
     bytes("two_bad_tools", NOTES, || {
-        b"domain: notes\ntitle: Notes\ndescription: Short.\ntools:\n  - name: 5\n  - name: a\n    titel: A\n".to_vec()
+        b"domain: notes\ntitle: Notes\ndescription: Short.\ntools:\n  - name: 5\n  - name: a\n    titel: A\n"
+            .to_vec()
     }),
 ];

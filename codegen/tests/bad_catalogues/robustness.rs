@@ -39,7 +39,7 @@ fn truncated_catalogues_never_panic() {
     for file in FILES {
         let path = folder.path().join(file);
         let whole = fs::read(&path).unwrap();
-        for end in (0..whole.len()).step_by(5) {
+        for end in (0..whole.len()).step_by(17) {
             fs::write(&path, &whole[..end]).unwrap();
             survives(folder.path());
         }
@@ -53,9 +53,10 @@ fn damaged_catalogues_never_panic() {
     let folder = copy_of_base();
     let mut random = Random(0x2545_F491_4F6C_DD1D);
     let pieces: [&[u8]; 16] = [
-        b"{", b"}", b"[", b"]", b": ", b"- ", b"\n", b"&a ", b"*a", b"!!x ", b"? ", b"| ", b"\xff", b"\"", b"$ref: ", b"null",
+        b"{", b"}", b"[", b"]", b": ", b"- ", b"\n", b"&a ", b"*a", b"!!x ", b"? ", b"| ", b"\xff", b"\"",
+        b"$ref: ", b"null",
     ];
-    for round in 0..1500 {
+    for round in 0..600 {
         let path = folder.path().join(FILES[round % FILES.len()]);
         let whole = fs::read(&path).unwrap();
         let mut bytes = whole.clone();
@@ -73,10 +74,11 @@ fn damaged_catalogues_never_panic() {
 
 #[test]
 fn random_bytes_never_panic() {
-    let folder = copy_of_base();
+    // Without the other files a load is quick, so that there can be many.
+    let folder = tempfile::tempdir().unwrap();
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let path = folder.path().join("types.yaml");
-    for _ in 0..1500 {
+    for _ in 0..3000 {
         let length = random.below(200);
         let alphabet = b"abT0:- \n\t{}[],\"'#&*!|>?%@`$.~<=\\\x00\xc3\xa9\xff";
         let bytes: Vec<u8> = (0..length).map(|_| alphabet[random.below(alphabet.len())]).collect();

@@ -7,15 +7,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::variables;
-
-const EXAMPLES: &str = "\
-Examples:
-  colibri                                  serve MCP over stdin and stdout
-  colibri demo                             watch a client use a real server
-  colibri tools                            what the server offers
-  colibri call server_ping                 one call, through the same chain as any client's
-  colibri call task_list '{\"limit\": 5}'    the same with arguments; - reads them from stdin
-  COLIBRI_DB_PATH=work.db colibri doctor   is this set-up sound, and what to do if not";
+use crate::catalogue::ToolId;
 
 /// An MCP server for agents whose work must be accountable.
 ///
@@ -91,7 +83,24 @@ pub fn long_help() -> String {
 }
 
 fn definition() -> clap::Command {
+    let examples = examples();
     Arguments::command()
-        .after_help(format!("{EXAMPLES}\n\n--help lists the environment variables."))
-        .after_long_help(format!("{EXAMPLES}\n\n{}", variables::help_table()))
+        .after_help(format!("{examples}\n\n--help lists the environment variables."))
+        .after_long_help(format!("{examples}\n\n{}", variables::help_table()))
+}
+
+fn examples() -> String {
+    let probe = format!("colibri call {}", ToolId::ServerPing.name());
+    let query = format!("colibri call {} '{{\"limit\": 5}}'", ToolId::TaskList.name());
+    let lines = [
+        ("colibri", "serve MCP over stdin and stdout"),
+        ("colibri demo", "watch a client use a real server"),
+        ("colibri tools", "what the server offers"),
+        (&probe, "one call, through the same chain as any client's"),
+        (&query, "the same with arguments; - reads them from stdin"),
+        ("COLIBRI_DB_PATH=work.db colibri doctor", "is this set-up sound, and what to do if not"),
+    ];
+    lines
+        .iter()
+        .fold("Examples:".to_owned(), |text, (line, purpose)| text + &format!("\n  {line:40} {purpose}"))
 }

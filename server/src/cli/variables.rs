@@ -21,16 +21,17 @@ pub fn help_table() -> String {
 
 /// The reference page of variables, in Markdown.
 pub fn reference_page() -> String {
-    let mut page = String::from(PAGE_HEAD);
-    let mut owner = "";
+    let mut owners: Vec<&str> = Vec::new();
     for key in keys::all() {
-        if key.owner() != owner && !page.contains(&heading(key)) {
-            let _ = write!(page, "{}{TABLE_HEAD}", heading(key));
-            for key in keys::all().filter(|other| other.owner() == key.owner()) {
-                page.push_str(&row(key));
-            }
+        if !owners.contains(&key.owner()) {
+            owners.push(key.owner());
         }
-        owner = key.owner();
+    }
+    let mut page = String::from(PAGE_HEAD);
+    for owner in owners {
+        page.push_str(&heading(owner));
+        page.push_str(TABLE_HEAD);
+        keys::all().filter(|key| key.owner() == owner).for_each(|key| page.push_str(&row(key)));
     }
     page
 }
@@ -46,8 +47,8 @@ every bad value is reported on stderr, one line each, and the server exits with 
 
 const TABLE_HEAD: &str = "\n| Variable | Value | Default | Purpose |\n|---|---|---|---|\n";
 
-fn heading(key: &dyn Entry) -> String {
-    let mut title = key.owner().to_owned();
+fn heading(owner: &str) -> String {
+    let mut title = owner.to_owned();
     if let Some(first) = title.get_mut(..1) {
         first.make_ascii_uppercase();
     }

@@ -26,6 +26,8 @@ pub(super) struct Header {
 /// [`OpenError::Newer`], [`OpenError::Foreign`], or what the engine says of the file.
 pub(super) fn read(conn: &Connection, path: &Path, supported: i64) -> Result<Header, OpenError> {
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
+    // One moment for all of it: another process may be migrating the file.
+    let _snapshot = conn.unchecked_transaction().map_err(engine)?;
     let application_id = conn.query_row("PRAGMA application_id", [], |row| row.get(0)).map_err(engine)?;
     let user_version = user_version(conn).map_err(engine)?;
     if application_id != 0 && application_id != APPLICATION_ID {

@@ -28,6 +28,8 @@ pub(super) fn check(
     tails: &[TailCheck],
 ) -> Result<(), OpenError> {
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
+    // One moment for heads and rows: beside a READONLY start others may be writing.
+    let _snapshot = db.conn.unchecked_transaction().map_err(engine)?;
     if sweep::was_unclean(&db.conn, beside).map_err(engine)? && bytes(db).map_err(engine)? <= FULL_CHECK_BYTES
     {
         let answer: String =

@@ -158,9 +158,9 @@ pub fn strip_sql_comments(sql: &str) -> String {
     while let Some(first) = rest.chars().next() {
         let (kept, length) = if rest.starts_with("--") {
             (" ", rest.find('\n').unwrap_or(rest.len()))
-        } else if rest.starts_with("/*") {
+        } else if let Some(body) = rest.strip_prefix("/*") {
             // An unclosed comment runs to the end, as in SQLite.
-            (" ", rest[2..].find("*/").map_or(rest.len(), |end| end + 4))
+            (" ", body.find("*/").map_or(rest.len(), |end| end + 4))
         } else {
             let length = match first {
                 '\'' | '"' | '`' => quoted(rest, first),

@@ -1,28 +1,35 @@
 //! SQLite behind the runtime's traits. From opening a file to a committed call:
+//!
+//! 1. [`open`] opens the database in its fixed order: [`network_fs`] and [`error`] refuse, `connection`
+//!    sets up, `header` says whose file it is, [`integrity`] checks, [`migrate`] brings the schema up to
+//!    date, [`process`] registers this process and `sweep` closes what dead ones left.
+//! 2. [`sqlite`] is the runtime's `Store`; [`db`] is the handle that handlers get from it.
+//! 3. `transactions` begins, commits and rolls back, waiting in the [`queue`] and syncing the
+//!    [`log_file`] after it. [`side_file`] is how files beside the database are made.
+//! 4. [`audit`] writes the rows of calls, linked by [`row_hash`] and [`digest`], ending at `head`.
+//! 5. [`verify`] recomputes them; [`inspect`] looks at a database from outside, for the commands.
 
-mod connection; //         how a connection is opened and what it is told
-pub mod error; //          why a database could not be opened
-mod header; //             whose file it is
-pub mod integrity; //      what boot checks
-pub mod migrate; //        brings the schema up to date
-pub mod network_fs; //     refuses file systems that other machines write to
-pub mod open;
-pub mod process; //        which processes are alive
-pub mod side_file; //      files beside the database, private to their owner
-mod sweep; //              closes what dead ones left open //           all of that, in its order
-
-pub mod db; //             the handle that handlers get
-pub mod log_file; //       syncs the log after the queue was left
-pub mod queue; //          the writers' queue
-pub mod sqlite;
-mod transactions; //       begin, savepoint, commit, sync //         the runtime's `Store` trait
-
-pub mod audit; //          enter and exit rows
-pub mod digest; //         SHA-256 in hex
-mod head; //               where the log of calls ends
+pub mod audit;
+mod connection;
+pub mod db;
+pub mod digest;
+pub mod error;
+mod head;
+mod header;
 pub mod inspect;
-pub mod row_hash; //       what a closed row commits to
-pub mod verify; //         recomputes the log //        a look from outside, for commands
+pub mod integrity;
+pub mod log_file;
+pub mod migrate;
+pub mod network_fs;
+pub mod open;
+pub mod process;
+pub mod queue;
+pub mod row_hash;
+pub mod side_file;
+pub mod sqlite;
+mod sweep;
+mod transactions;
+pub mod verify;
 
 #[cfg(test)]
 mod tests;

@@ -162,6 +162,14 @@ impl MemoryRow {
         }
     }
 
+    /// Takes the exit half out again.
+    pub(crate) fn reopen(&mut self) {
+        self.outcome = None;
+        self.error_code = None;
+        self.result_hash = None;
+        self.duration_ms = None;
+    }
+
     /// Fills in the exit half.
     pub(crate) fn close(&mut self, event: &ExitEvent<'_>) {
         self.outcome = Some(event.outcome);

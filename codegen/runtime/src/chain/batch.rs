@@ -46,12 +46,12 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Stage 3: one transaction for the enter rows of the batch, after what earlier calls left open.
     fn enter_all(&mut self, entered: &mut VecDeque<Entered>) -> Result<(), StoreFault> {
         self.store.begin(Access::Write)?;
-        let closed = self.close_unclosed()?;
+        self.close_unclosed()?;
         for call in entered.iter_mut() {
             call.row.sequence_no = Some(self.store.audit_enter(&Self::enter_event(call))?);
         }
         self.store.commit()?;
-        self.unclosed.drain(..closed);
+        self.forget_closed();
         Ok(())
     }
 
@@ -66,23 +66,28 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
     }
 
-    /// Closes rows whose exit could not be stored, in order, inside the open transaction; how many of the
-    /// first ones are closed now. A row that still refuses is an error only for a network tool's.
-    pub(super) fn close_unclosed(&mut self) -> Result<usize, StoreFault> {
-        for (done, record) in self.unclosed.iter().enumerate() {
+    /// Closes rows whose exit could not be stored, in order, inside the open transaction. They are
+    /// forgotten by [`Chain::forget_closed`] once that is committed. A row that still refuses stops
+    /// everything only if it is a network tool's.
+    pub(super) fn close_unclosed(&mut self) -> Result<(), StoreFault> {
+        for record in &mut self.unclosed {
             let Some(sequence_no) = record.row.sequence_no else { continue };
             self.store.savepoint()?;
             match self.store.audit_exit(sequence_no, &record.ending.exit_event(&record.row)) {
-                Ok(()) => self.store.release()?,
+                Ok(()) => record.closed = true,
                 Err(fault) if record.must_close => return Err(fault),
                 Err(_) => {
+                    record.closed = false;
                     self.store.roll_back_to_savepoint()?;
-                    self.store.release()?;
-                    return Ok(done);
                 }
             }
+            self.store.release()?;
         }
-        Ok(self.unclosed.len())
+        Ok(())
+    }
+
+    pub(super) fn forget_closed(&mut self) {
+        self.unclosed.retain(|record| !record.closed);
     }
 
     /// The network calls of the batch that may start, taken out of it.
@@ -96,39 +101,15 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         starting.into_iter().map(|call| self.start_flight(call)).collect()
     }
 
-    /// Stages 4 and 5 of every call, in one transaction as long as the engine keeps it.
+    /// Stages 4 and 5 of every call. A transaction that has been open for long is committed, synced and
+    /// answered before the next one: other processes wait for the write lock meanwhile.
     fn effects_of_all(&mut self, mut waiting: VecDeque<Entered>, outlet: &mut dyn Outlet) {
-        if waiting.is_empty() {
-            return;
-        }
         let mut ended: Vec<(Entered, Ending)> = Vec::with_capacity(waiting.len());
         while !waiting.is_empty() {
-            if let Err(fault) = self.store.begin(Access::Write) {
-                self.store.leave_queue();
-                ended.extend(waiting.drain(..).map(|call| self.uncommitted(call, None, &fault)));
-                break;
-            }
-            let began = self.kernel.clock.monotonic_ms();
-            while let Some(call) = waiting.pop_front() {
-                match self.effects_of(&call) {
-                    Step::Done(ending) => ended.push((call, ending)),
-                    Step::Lost(_) => {
-                        self.lose_transaction();
-                        let again = ended.drain(..).map(|(call, _)| call).chain([call]);
-                        let again: Vec<Entered> = again.chain(waiting.drain(..)).collect();
-                        ended = again.into_iter().map(|call| self.effects_alone(call)).collect();
-                        break;
-                    }
-                }
-                if self.kernel.clock.monotonic_ms() - began >= LONGEST_EXIT_TRANSACTION_MS {
-                    break;
-                }
-            }
-            if self.store.in_transaction() {
-                if let Err(fault) = self.store.commit() {
-                    self.lose_transaction();
-                    ended =
-                        ended.drain(..).map(|(call, ending)| self.uncommitted(call, Some(ending), &fault)).collect();
+            match self.store.begin(Access::Write) {
+                Ok(()) => self.effects_in_transaction(&mut waiting, &mut ended),
+                Err(fault) => {
+                    ended.extend(waiting.drain(..).map(|call| self.uncommitted(call, None, &fault)))
                 }
             }
             self.store.leave_queue();
@@ -138,7 +119,40 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                 outlet.flush();
             }
         }
-        self.send(&mut ended, outlet);
+    }
+
+    /// As many calls as fit into the open transaction, and its commit.
+    fn effects_in_transaction(
+        &mut self,
+        waiting: &mut VecDeque<Entered>,
+        ended: &mut Vec<(Entered, Ending)>,
+    ) {
+        let began = self.kernel.clock.monotonic_ms();
+        while let Some(call) = waiting.pop_front() {
+            match self.effects_of(&call) {
+                Step::Done(ending) => ended.push((call, ending)),
+                Step::Lost(_) => {
+                    self.lose_transaction();
+                    let again: Vec<Entered> = ended
+                        .drain(..)
+                        .map(|(call, _)| call)
+                        .chain([call])
+                        .chain(waiting.drain(..))
+                        .collect();
+                    ended.extend(again.into_iter().map(|call| self.effects_alone(call)));
+                    return;
+                }
+            }
+            if self.kernel.clock.monotonic_ms() - began >= LONGEST_EXIT_TRANSACTION_MS {
+                break;
+            }
+        }
+        if let Err(fault) = self.store.commit() {
+            self.lose_transaction();
+            let uncommitted: Vec<_> =
+                ended.drain(..).map(|(call, ending)| self.uncommitted(call, Some(ending), &fault)).collect();
+            ended.extend(uncommitted);
+        }
     }
 
     fn lose_transaction(&mut self) {
@@ -260,7 +274,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     pub(super) fn note_unclosed(&mut self, call: &Entered, ending: &Ending, must_close: bool) {
         self.exit_failures += 1;
         if call.row.sequence_no.is_some() {
-            self.unclosed.push_back(Unclosed { row: call.row.clone(), ending: ending.clone(), must_close });
+            let ending = Ending { answer: None, result: None, ..ending.clone() };
+            self.unclosed.push(Unclosed { row: call.row.clone(), ending, must_close, closed: false });
         }
     }
 

@@ -1,6 +1,5 @@
 //! Stage 4: the handler, with its panics caught at the boundary.
 
-
 use crate::chain::Chain;
 use crate::chain::ending::{Ending, Words};
 use crate::chain::log::Level;

@@ -23,7 +23,6 @@ pub mod store;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use audit::{AuditSink, EnterEvent};
@@ -84,6 +83,8 @@ struct Unclosed {
     ending: Ending,
     /// A network tool's reply has gone out already; its row must be closed before anything else runs.
     must_close: bool,
+    /// Closed in a transaction that is not committed yet.
+    closed: bool,
 }
 
 /// The chain: everything between a decoded call and its reply.
@@ -99,7 +100,7 @@ pub struct Chain<S: Store, D> {
     kernel: Kernel,
     admission: Vec<Box<dyn admission::Admission>>,
     buffered: Vec<Unclosed>,
-    unclosed: VecDeque<Unclosed>,
+    unclosed: Vec<Unclosed>,
     exit_failures: u64,
     ready: bool,
     queue_depth: usize,
@@ -119,7 +120,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             kernel,
             admission: Vec::new(),
             buffered: Vec::new(),
-            unclosed: VecDeque::new(),
+            unclosed: Vec::new(),
             exit_failures: 0,
             ready: false,
             queue_depth: 0,
@@ -223,11 +224,11 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             return;
         }
         let closed = match self.store.begin(Access::Write) {
-            Ok(()) => self.close_unclosed().and_then(|count| self.store.commit().map(|()| count)),
+            Ok(()) => self.close_unclosed().and_then(|()| self.store.commit()),
             Err(fault) => Err(fault),
         };
         match closed {
-            Ok(count) => drop(self.unclosed.drain(..count)),
+            Ok(()) => self.forget_closed(),
             Err(fault) => {
                 self.store.roll_back();
                 self.log(Level::Error, format_args!("[audit] pending exits could not be closed: {fault}"));

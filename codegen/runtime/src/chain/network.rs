@@ -125,11 +125,11 @@ impl ToolLocks {
     pub fn acquire(&mut self) -> Vec<Call> {
         let mut starting = Vec::new();
         for (tool, queue) in &mut self.waiting {
-            if !self.held.contains(tool) {
-                if let Some(call) = queue.pop_front() {
-                    self.held.push(tool);
-                    starting.push(call);
-                }
+            if !self.held.contains(tool)
+                && let Some(call) = queue.pop_front()
+            {
+                self.held.push(tool);
+                starting.push(call);
             }
         }
         self.waiting.retain(|_, queue| !queue.is_empty());
@@ -148,7 +148,7 @@ impl ToolLocks {
 
     /// Whether nobody holds or awaits a tool's lock.
     pub fn is_free(&self, tool: &str) -> bool {
-        !self.held.iter().any(|held| *held == tool) && !self.waiting.contains_key(tool)
+        !self.held.contains(&tool) && !self.waiting.contains_key(tool)
     }
 
     /// Drops the waiting calls with that id; whether there was one.

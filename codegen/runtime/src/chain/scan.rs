@@ -98,10 +98,10 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     fn enter_one(&mut self, call: &mut Entered) -> Result<(), StoreFault> {
         self.store.begin(Access::Write)?;
-        let closed = self.close_unclosed()?;
+        self.close_unclosed()?;
         let sequence_no = self.store.audit_enter(&Self::enter_event(call))?;
         self.store.commit()?;
-        self.unclosed.drain(..closed);
+        self.forget_closed();
         call.row.sequence_no = Some(sequence_no);
         Ok(())
     }

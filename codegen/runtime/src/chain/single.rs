@@ -82,6 +82,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                     row: call.row.clone(),
                     ending: ending.clone(),
                     must_close: false,
+                    closed: false,
                 });
             }
             Audit::Sink(sink) => {
@@ -91,7 +92,10 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                 };
                 if let Err(reason) = exited {
                     self.exit_failures += 1;
-                    self.log(Level::Error, format_args!("[audit] exit of {} failed: {reason}", call.row.tool));
+                    self.log(
+                        Level::Error,
+                        format_args!("[audit] exit of {} failed: {reason}", call.row.tool),
+                    );
                 }
             }
             Audit::Store { .. } => {}

@@ -40,15 +40,15 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         if let Some(landed) = self.poll_flights(cx) {
             return Poll::Ready(landed);
         }
-        if let Some(scan) = &mut self.scan {
-            if let Poll::Ready(result) = Pin::new(&mut scan.done).poll(cx) {
-                return Poll::Ready(Event::Scanned(result.ok()));
-            }
+        if let Some(scan) = &mut self.scan
+            && let Poll::Ready(result) = Pin::new(&mut scan.done).poll(cx)
+        {
+            return Poll::Ready(Event::Scanned(result.ok()));
         }
-        if !self.outbox.is_empty() {
-            if let Poll::Ready(written) = self.outbox.poll_flush(cx) {
-                return Poll::Ready(Event::Written(written));
-            }
+        if !self.outbox.is_empty()
+            && let Poll::Ready(written) = self.outbox.poll_flush(cx)
+        {
+            return Poll::Ready(Event::Written(written));
         }
         if self.wants_input() {
             return self.poll_read(cx).map(Event::Read);

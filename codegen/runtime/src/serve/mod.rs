@@ -5,8 +5,6 @@
 
 mod events;
 mod queues;
-#[cfg(test)]
-mod tests;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -18,10 +16,10 @@ use crate::chain::scan::{ScanFlight, vanished};
 use crate::chain::store::Store;
 use crate::handler::{Dispatch, Dispatched};
 use crate::spec::Kind;
+use crate::wire::fault::UNAVAILABLE;
 use crate::wire::frame::Frames;
 use crate::wire::intake::{Inbound, Intake};
 use crate::wire::outbox::Outbox;
-use crate::wire::fault::UNAVAILABLE;
 use crate::wire::reply::encode_error;
 
 use events::Event;
@@ -126,7 +124,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             return Some(Finish::Fatal(reason.to_owned()));
         }
         if self.ended == Some(Finish::ClientGone) {
-            return (self.flights.is_empty() && self.scan.is_none()).then(|| Finish::ClientGone);
+            return (self.flights.is_empty() && self.scan.is_none()).then_some(Finish::ClientGone);
         }
         let idle = self.flights.is_empty() && self.scan.is_none() && self.queues.is_empty();
         if !idle || !self.outbox.is_empty() {
@@ -168,7 +166,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
     /// Decodes every complete line there is: protocol methods are answered at once, calls queue up.
     fn take_lines(&mut self) {
         let mut frames = std::mem::take(&mut self.frames);
-        while let Some(frame) = frames.next() {
+        for frame in frames.by_ref() {
             let inbound = self.intake.take(frame, self.outbox.buffer());
             self.dispatch_inbound(inbound);
         }
@@ -190,7 +188,8 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         if self.stopping {
             return self.unavailable(&call, "Server is shutting down");
         }
-        let tool = self.chain.registry().lookup(&call.name).and_then(|index| self.chain.registry().get(index));
+        let tool =
+            self.chain.registry().lookup(&call.name).and_then(|index| self.chain.registry().get(index));
         if !self.chain.is_ready() {
             if tool.is_some_and(|tool| tool.storeless) && self.chain.may_answer_early() {
                 self.queues.ready.push_back(call);

@@ -131,7 +131,11 @@ impl ReadingThread {
 }
 
 impl AsyncRead for ReadingThread {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         if self.used == self.rest.len() {
             match self.chunks.poll_recv(cx) {
                 Poll::Pending => return Poll::Pending,

@@ -1,6 +1,8 @@
 //! The interpreter against an independent judge: the `jsonschema` crate must give the same verdict on
 //! random instances near each schema. Integers beyond 2^53-1 are left out: there ours refuses on purpose.
 
+use std::cell::RefCell;
+
 use colibri_runtime::schema::{Schema, Shape, StringRule};
 use colibri_runtime::validate::{conforms, validate};
 use proptest::prelude::*;
@@ -53,21 +55,11 @@ impl Dice {
             "20.5",
             "-20",
             "-25",
-            "1e300",
             "9007199254740991",
             "-9007199254740991",
             "0.1",
         ];
-        loop {
-            let text = self.pick(&texts);
-            if text != "1e300" {
-                return serde_json::from_str(text).unwrap();
-            }
-            // Only where no integer is wanted: beyond 2^53-1 the verdicts differ on purpose.
-            if self.roll(4) == 0 {
-                return json!(2.5);
-            }
-        }
+        serde_json::from_str(self.pick(&texts)).unwrap()
     }
 
     fn text(&mut self) -> String {
@@ -145,9 +137,9 @@ fn alpha_73_verdicts_equal_those_of_an_independent_validator() {
         .iter()
         .map(|pair| jsonschema::draft202012::new(&serde_json::from_str(pair.text).unwrap()).unwrap())
         .collect();
-    let (mut seen, mut valid) = (vec![0_u32; PAIRS.len()], vec![0_u32; PAIRS.len()]);
+    // How many instances each schema has met, and how many of them were valid.
+    let counts = RefCell::new(vec![(0_u32, 0_u32); PAIRS.len()]);
     let mut runner = TestRunner::new(Config { cases: SEEDS, failure_persistence: None, ..Config::default() });
-    let counts = std::cell::RefCell::new((&mut seen, &mut valid));
     runner
         .run(&any::<u64>(), |seed| {
             let mut dice = Dice(seed);
@@ -156,9 +148,9 @@ fn alpha_73_verdicts_equal_those_of_an_independent_validator() {
                 let pair = &PAIRS[which];
                 let instance = dice.near(pair.table);
                 let verdict = judges[which].is_valid(&instance);
-                let mut counts = counts.borrow_mut();
-                counts.0[which] += 1;
-                counts.1[which] += u32::from(verdict);
+                let (seen, valid) = &mut counts.borrow_mut()[which];
+                *seen += 1;
+                *valid += u32::from(verdict);
                 agrees(pair.table, &instance, verdict).map_err(|problem| {
                     TestCaseError::fail(format!("{}: {problem}\n{instance}", pair.name))
                 })?;
@@ -166,10 +158,10 @@ fn alpha_73_verdicts_equal_those_of_an_independent_validator() {
             Ok(())
         })
         .unwrap();
-    drop(counts);
-    assert!(seen.iter().sum::<u32>() >= 100_000);
-    for (pair, (seen, valid)) in PAIRS.iter().zip(seen.iter().zip(&valid)) {
-        assert!(*valid >= 200 && seen - valid >= 200, "{}: {valid} of {seen} valid", pair.name);
+    let counts = counts.into_inner();
+    assert!(counts.iter().map(|(seen, _)| seen).sum::<u32>() >= 100_000);
+    for (pair, (seen, valid)) in PAIRS.iter().zip(counts) {
+        assert!(valid >= 200 && seen - valid >= 200, "{}: {valid} of {seen} valid", pair.name);
     }
 }
 
@@ -186,11 +178,11 @@ fn agrees(table: &'static Schema, instance: &Value, verdict: bool) -> Result<(),
         Ok(()) if !verdict => Err("accepted, the judge refuses".into()),
         Ok(()) => {
             let first = value.to_string();
-            let again = validate(table, &[], &mut value);
-            if again.is_ok() && value.to_string() == first {
+            let again = validate(table, &[], &mut value).map(|()| value.to_string());
+            if again.as_ref() == Ok(&first) {
                 Ok(())
             } else {
-                Err(format!("not settled: {first}"))
+                Err(format!("not settled: {first}, then {again:?}"))
             }
         }
     }

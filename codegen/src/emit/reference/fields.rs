@@ -49,22 +49,30 @@ pub fn kind(schema: &Schema, ir: &Ir<'_>) -> String {
         }
         Kind::Number(bounds) => joined("number", number(bounds)),
         Kind::String(bounds) => joined("string", string(bounds)),
-        Kind::Enum { values, .. } => {
-            values.iter().map(|value| code(value.as_str().unwrap_or(&value.to_string()))).collect::<Vec<_>>().join(", ")
-        }
+        Kind::Enum { values, .. } => values
+            .iter()
+            .map(|value| code(value.as_str().unwrap_or(&value.to_string())))
+            .collect::<Vec<_>>()
+            .join(", "),
         Kind::Array { items, min, max, unique } => {
             let unique = unique.then(|| "no two equal".to_owned());
-            joined(&format!("list of {}", kind(items, ir)), [range(*min, *max, " items"), unique])
+            joined(&format!("list of {}", inner(items, ir)), [range(*min, *max, " items"), unique])
         }
         Kind::Object { .. } => "object".to_owned(),
         Kind::Record { values, min, max, keys } => {
             let keys = keys.iter().flat_map(string).flatten().map(|limit| format!("keys {limit}"));
             let limits = [range(*min, *max, " members")].into_iter().chain(keys.map(Some));
-            joined(&format!("map to {}", kind(values, ir)), limits)
+            joined(&format!("map to {}", inner(values, ir)), limits)
         }
         Kind::Union { .. } | Kind::Ref(_) => return shown(&schema, ir),
     };
     if schema.nullable { format!("{words}, or null") } else { words }
+}
+
+/// A schema in words inside other words; brackets keep its limits to itself.
+fn inner(schema: &Schema, ir: &Ir<'_>) -> String {
+    let words = kind(schema, ir);
+    if words.contains(", ") { format!("({words})") } else { words }
 }
 
 /// A rule across fields in words.
@@ -96,12 +104,14 @@ fn range<T: std::fmt::Display>(min: Option<T>, max: Option<T>, unit: &str) -> Op
 }
 
 fn number(bounds: &NumberBounds) -> [Option<String>; 2] {
-    let lower = bounds.min.as_ref().map(|(value, inclusive)| {
-        format!("{} {value}", if *inclusive { "at least" } else { "above" })
-    });
-    let upper = bounds.max.as_ref().map(|(value, inclusive)| {
-        format!("{} {value}", if *inclusive { "at most" } else { "below" })
-    });
+    let lower = bounds
+        .min
+        .as_ref()
+        .map(|(value, inclusive)| format!("{} {value}", if *inclusive { "at least" } else { "above" }));
+    let upper = bounds
+        .max
+        .as_ref()
+        .map(|(value, inclusive)| format!("{} {value}", if *inclusive { "at most" } else { "below" }));
     [lower, upper]
 }
 

@@ -37,7 +37,12 @@ fn index(ir: &Ir<'_>) -> String {
     });
     page.table(&["Tool", "What it does", "Effect", "Stability"], rows);
     for domain in &ir.domains {
-        page.item(&format!("[{}]({}.md): {}", domain.entry.title, domain.entry.domain, text(&domain.entry.description)));
+        page.item(&format!(
+            "[{}]({}.md): {}",
+            domain.entry.title,
+            domain.entry.domain,
+            text(&domain.entry.description)
+        ));
     }
     page.item("[Errors](errors.md): every code, and when it is answered");
     page.finish()
@@ -137,8 +142,11 @@ fn stability(tool: &ToolIr<'_>) -> &'static str {
 fn example(tool: &ToolIr<'_>, example: &Example, page: &mut Page) {
     page.paragraph(&format!("**{}**", text(&example.title)));
     if !example.before.is_empty() {
-        let calls: Vec<Value> =
-            example.before.iter().map(|call| json!({"name": call.tool, "arguments": call.arguments})).collect();
+        let calls: Vec<Value> = example
+            .before
+            .iter()
+            .map(|call| json!({"name": call.tool, "arguments": call.arguments}))
+            .collect();
         page.paragraph("After:");
         calls.iter().for_each(|call| page.json(call));
     }
@@ -154,9 +162,9 @@ fn example(tool: &ToolIr<'_>, example: &Example, page: &mut Page) {
 fn errors(ir: &Ir<'_>) -> String {
     let mut page = Page::new("Errors");
     page.heading(2, "Codes of every tool");
-    let rows = chain_roles(ir).into_iter().map(|(_, error)| {
-        vec![code(&error.code), text(&error.when), code(&error.message)]
-    });
+    let rows = chain_roles(ir)
+        .into_iter()
+        .map(|(_, error)| vec![code(&error.code), text(&error.when), code(&error.message)]);
     page.table(&["Code", "When", "Message"], rows);
     page.heading(2, "Codes of single tools");
     let rows = ir.domains.iter().flat_map(|domain| {
@@ -164,10 +172,16 @@ fn errors(ir: &Ir<'_>) -> String {
             tool.errors.iter().map(move |error| {
                 let name = &tool.entry.name;
                 let link = format!("[`{name}`]({}.md#{name})", domain.entry.domain);
-                let fields = error.fields.iter().map(|field| {
-                    format!("{}: {}", code(&field.name), fields::kind(&field.schema, ir))
-                });
-                vec![code(&error.entry.code), link, text(&error.entry.when), fields.collect::<Vec<_>>().join("; ")]
+                let fields = error
+                    .fields
+                    .iter()
+                    .map(|field| format!("{}: {}", code(&field.name), fields::kind(&field.schema, ir)));
+                vec![
+                    code(&error.entry.code),
+                    link,
+                    text(&error.entry.when),
+                    fields.collect::<Vec<_>>().join("; "),
+                ]
             })
         })
     });

@@ -81,7 +81,11 @@ impl Judge<'_, '_, '_> {
         let input = resolve(self.context.catalogue, &self.entry.tool.input);
         if input.is_some_and(|input| is_required(input, name)) {
             let help = "take it out of `required`, or remove the rule";
-            self.report.value(place, format!("`{name}` is required, so it excludes or is excluded always"), help);
+            self.report.value(
+                place,
+                format!("`{name}` is required, so it excludes or is excluded always"),
+                help,
+            );
         }
     }
 

@@ -17,7 +17,11 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
                 fits(context, entry.tool, &example.arguments, &place.child("arguments"), report);
             } else if conforms::check_arguments(context.catalogue, entry.tool, &example.arguments).is_ok() {
                 let message = format!("the reply says `{refusal}`, but the arguments fit the input schema");
-                report.value(&place.child("arguments"), message, "write arguments that are refused, or the true reply");
+                report.value(
+                    &place.child("arguments"),
+                    message,
+                    "write arguments that are refused, or the true reply",
+                );
             }
             for (index, step) in example.before.iter().enumerate() {
                 let called = context.catalogue.tools().find(|entry| entry.tool.name == step.tool);

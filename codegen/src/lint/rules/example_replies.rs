@@ -39,7 +39,8 @@ impl Judge<'_, '_, '_> {
     }
 
     fn data(&mut self, data: &Value, place: &Place) {
-        let refused = data.get("ok") == Some(&Value::Bool(false)) && data.get("error").is_some_and(Value::is_object);
+        let refused =
+            data.get("ok") == Some(&Value::Bool(false)) && data.get("error").is_some_and(Value::is_object);
         if refused && self.entry.tool.pattern == ErrorPattern::B {
             if data.as_object().is_some_and(|members| members.len() != 2) {
                 let help = "write `{ ok: false, error: { … } }`";
@@ -47,7 +48,9 @@ impl Judge<'_, '_, '_> {
             }
             return self.inner(&data["error"], &place.child("error"));
         }
-        let Err(misfits) = conforms::check(self.context.catalogue, &self.entry.tool.output, data) else { return };
+        let Err(misfits) = conforms::check(self.context.catalogue, &self.entry.tool.output, data) else {
+            return;
+        };
         for misfit in misfits {
             let place = below(place, &misfit.pointer);
             let message = format!("the reply does not fit the output: {}", misfit.message);
@@ -74,7 +77,11 @@ impl Judge<'_, '_, '_> {
         for name in error.as_object().into_iter().flat_map(Map::keys) {
             if !matches!(name.as_str(), "code" | "message") && !declared.fields.contains_key(name) {
                 let message = format!("the error `{code}` declares no field `{name}`");
-                self.report.key(&place.child(name), message, "declare it under the error's `fields`, or remove it");
+                self.report.key(
+                    &place.child(name),
+                    message,
+                    "declare it under the error's `fields`, or remove it",
+                );
             }
         }
         let text = error.get("message").and_then(Value::as_str).unwrap_or_default();
@@ -87,7 +94,11 @@ impl Judge<'_, '_, '_> {
     fn field(&mut self, name: &str, schema: &Map<String, Value>, value: &Value, place: &Place) {
         for misfit in conforms::check(self.context.catalogue, schema, value).err().into_iter().flatten() {
             let message = format!("the error's field `{name}` does not fit: {}", misfit.message);
-            self.report.value(&below(place, &misfit.pointer), message, "write what the field's schema describes");
+            self.report.value(
+                &below(place, &misfit.pointer),
+                message,
+                "write what the field's schema describes",
+            );
         }
     }
 
@@ -99,7 +110,11 @@ impl Judge<'_, '_, '_> {
         for name in error.as_object().into_iter().flat_map(Map::keys) {
             if !matches!(name.as_str(), "code" | "message" | "details") {
                 let message = format!("an error's envelope has no member `{name}`");
-                self.report.key(&place.child(name), message, "write `code`, `message` and, if any, `details`");
+                self.report.key(
+                    &place.child(name),
+                    message,
+                    "write `code`, `message` and, if any, `details`",
+                );
             }
         }
         let Some(text) = text else {
@@ -128,7 +143,8 @@ impl Judge<'_, '_, '_> {
         let declared: &[ToolErrorEntry] =
             if self.entry.tool.pattern == ErrorPattern::A { &self.entry.tool.errors } else { &[] };
         let fits = |error: &ToolErrorEntry| {
-            let bare = if error.prefix { text.strip_prefix(&format!("{}: ", error.code)) } else { Some(text) };
+            let bare =
+                if error.prefix { text.strip_prefix(&format!("{}: ", error.code)) } else { Some(text) };
             bare.is_some_and(|bare| fits_form(&error.message, bare))
         };
         if !declared.iter().any(fits) {
@@ -139,6 +155,12 @@ impl Judge<'_, '_, '_> {
 
     fn undeclared(&mut self, code: &str, place: &Place) {
         let known: Vec<&str> = self.entry.tool.errors.iter().map(|error| error.code.as_str()).collect();
+        if known.contains(&code) {
+            let chain = &self.context.catalogue.head.chain.handler_error.code;
+            let help = format!("write `code: {chain}` and `message: \"{code}: …\"`");
+            let message = format!("under pattern A the code `{code}` stands in the message");
+            return self.report.value(place, message, help);
+        }
         let help = match crate::catalogue::suggest::nearest(code, known) {
             Some(near) => format!("write `{near}`"),
             None => "declare it under the tool's `errors`, or take one that is".to_owned(),

@@ -59,7 +59,11 @@ fn steps(example: &Example, tools: &[&str], place: &Place, report: &mut Report<'
         if !is_pointer(pointer) {
             refuse(&place, pointer, report);
         } else if example.reply.pointer(pointer).is_none() {
-            report.value(&place, format!("the reply has nothing at `{pointer}`"), "point at a value of `reply`");
+            report.value(
+                &place,
+                format!("the reply has nothing at `{pointer}`"),
+                "point at a value of `reply`",
+            );
         }
     }
 }
@@ -93,6 +97,7 @@ fn refuse(place: &Place, pointer: &str, report: &mut Report<'_>) {
 
 /// RFC 6901 §3, the empty pointer left out: it would stand for the whole.
 fn is_pointer(pointer: &str) -> bool {
-    let escapes = pointer.match_indices('~').all(|(at, _)| matches!(pointer.as_bytes().get(at + 1), Some(b'0' | b'1')));
+    let escapes =
+        pointer.match_indices('~').all(|(at, _)| matches!(pointer.as_bytes().get(at + 1), Some(b'0' | b'1')));
     pointer.starts_with('/') && escapes
 }

@@ -26,7 +26,8 @@ fn walk(value: &Value, place: &Place, report: &mut Report<'_>) {
     match value {
         Value::String(text) => {
             let lines = place.pointer == "/instructions";
-            if let Some(found) = text.chars().find(|letter| is_hidden(*letter) && !(lines && *letter == '\n')) {
+            if let Some(found) = text.chars().find(|letter| is_hidden(*letter) && !(lines && *letter == '\n'))
+            {
                 let message = format!("the text holds the character U+{:04X}", u32::from(found));
                 report.value(place, message, "remove it; write one line of visible characters");
             }
@@ -40,7 +41,11 @@ fn walk(value: &Value, place: &Place, report: &mut Report<'_>) {
             for (name, member) in members {
                 let inner = place.child(name);
                 if name.chars().any(is_hidden) {
-                    report.key(&inner, "the key holds an invisible character", "write visible characters only");
+                    report.key(
+                        &inner,
+                        "the key holds an invisible character",
+                        "write visible characters only",
+                    );
                 }
                 // Examples may show such characters on purpose: they are data, not text to be read.
                 if !matches!(name.as_str(), "arguments" | "reply" | "pattern") {

@@ -44,7 +44,11 @@ fn typed(node: &Node<'_>, name: &str, report: &mut Report<'_>) {
     for (keyword, types) in OF_TYPE {
         if node.schema.contains_key(keyword) && !types.contains(&name) {
             let message = format!("`{keyword}` does not go with the type `{name}`");
-            report.key(&node.place.child(keyword), message, format!("it goes with `{}` only", types.join("` and `")));
+            report.key(
+                &node.place.child(keyword),
+                message,
+                format!("it goes with `{}` only", types.join("` and `")),
+            );
         }
     }
     for keyword in ["anyOf", "oneOf"] {
@@ -54,13 +58,21 @@ fn typed(node: &Node<'_>, name: &str, report: &mut Report<'_>) {
         }
     }
     if name == "array" && !node.schema.contains_key("items") {
-        report.key(&node.place.child("type"), "the array does not say what it holds", "add `items` with a schema");
+        report.key(
+            &node.place.child("type"),
+            "the array does not say what it holds",
+            "add `items` with a schema",
+        );
     }
     let is_map = node.schema.get("additionalProperties").is_some_and(Value::is_object);
     for keyword in ["minProperties", "maxProperties", "propertyNames"] {
         if name == "object" && node.schema.contains_key(keyword) && !is_map {
             let message = format!("`{keyword}` goes with maps only");
-            report.key(&node.place.child(keyword), message, "give `additionalProperties` a schema, or remove it");
+            report.key(
+                &node.place.child(keyword),
+                message,
+                "give `additionalProperties` a schema, or remove it",
+            );
         }
     }
     if node.schema.contains_key("enum") && node.schema.contains_key("const") {
@@ -76,7 +88,8 @@ fn untyped(node: &Node<'_>, report: &mut Report<'_>) {
         report.key(&node.place.child(second), "`oneOf` cannot stand beside `anyOf`", "keep one of the two");
     }
     for keyword in node.schema.keys() {
-        let asks = OF_TYPE.iter().any(|(known, _)| known == keyword) || keyword == "enum" || keyword == "const";
+        let asks =
+            OF_TYPE.iter().any(|(known, _)| known == keyword) || keyword == "enum" || keyword == "const";
         if asks && unions.is_empty() {
             let message = format!("`{keyword}` needs a `type` beside it");
             return report.key(&node.place.child(keyword), message, "add `type`");

@@ -20,7 +20,11 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
                     report.value(&place, message, help);
                 }
             } else if let Some(wanted) = unfit(keyword, value) {
-                report.value(&place, format!("the value of `{keyword}` does not fit"), format!("write {wanted}"));
+                report.value(
+                    &place,
+                    format!("the value of `{keyword}` does not fit"),
+                    format!("write {wanted}"),
+                );
             }
         }
     }
@@ -29,9 +33,10 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
 /// What the keyword wants, if the value is not that.
 fn unfit(keyword: &str, value: &Value) -> Option<&'static str> {
     let (fits, wanted) = match keyword {
-        "minItems" | "maxItems" | "minLength" | "maxLength" | "minProperties" | "maxProperties" => {
-            (value.as_u64().is_some_and(|count| u32::try_from(count).is_ok()), "a whole number from 0 to 4294967295")
-        }
+        "minItems" | "maxItems" | "minLength" | "maxLength" | "minProperties" | "maxProperties" => (
+            value.as_u64().is_some_and(|count| u32::try_from(count).is_ok()),
+            "a whole number from 0 to 4294967295",
+        ),
         "minimum" | "maximum" | "exclusiveMinimum" | "exclusiveMaximum" => (value.is_number(), "a number"),
         "multipleOf" => (value.as_f64().is_some_and(|step| step > 0.0), "a number above 0"),
         "uniqueItems" => (value.is_boolean(), "`true` or `false`"),

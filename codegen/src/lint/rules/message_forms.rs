@@ -23,8 +23,7 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     }
 }
 
-const FORM_HELP: &str =
-    "write `{field}`, `{field or \"text\"}` or `{field join \", \"}`";
+const FORM_HELP: &str = "write `{field}`, `{field or \"text\"}` or `{field join \", \"}`";
 
 fn form(context: &Context<'_>, error: &ToolErrorEntry, place: &Place, report: &mut Report<'_>) {
     let parts = match message::parse(&error.message) {
@@ -43,7 +42,11 @@ fn form(context: &Context<'_>, error: &ToolErrorEntry, place: &Place, report: &m
         };
         let Some(kind) = kind(context, schema) else { continue };
         if let Some(help) = misuse(&form, kind, &name) {
-            report.value(place, format!("the message cannot show `{name}` like this: it is {}", kind.name()), help);
+            report.value(
+                place,
+                format!("the message cannot show `{name}` like this: it is {}", kind.name()),
+                help,
+            );
         }
     }
 }
@@ -74,11 +77,15 @@ fn kind(context: &Context<'_>, schema: &Value) -> Option<Kind> {
     Some(match type_of(schema) {
         Some(("string" | "integer", false)) => Kind::Scalar,
         Some(("string" | "integer", true)) => Kind::NullableScalar,
-        Some(("array", false)) => match schema.get("items").and_then(|items| kind_is_string(context, items)) {
-            Some(true) => Kind::Strings,
-            _ => Kind::Other,
-        },
-        _ => Kind::Other,
+        Some(("array", false)) => {
+            match schema.get("items").and_then(|items| kind_is_string(context, items)) {
+                Some(true) => Kind::Strings,
+                _ => Kind::Other,
+            }
+        }
+        Some(_) => Kind::Other,
+        None if schema.contains_key("anyOf") || schema.contains_key("oneOf") => Kind::Other,
+        None => return None,
     })
 }
 

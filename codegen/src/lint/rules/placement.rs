@@ -10,13 +10,23 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
             ("scan", tool.scan, "network", tool.network, "a network tool holds no store to scan"),
             ("mutates", tool.mutates, "scan", tool.scan, "a scan runs in a read transaction"),
             ("mutates", tool.mutates, "network", tool.network, "a network tool holds no store to write"),
-            ("mutates", tool.mutates, "storeless", tool.storeless, "a tool without a store has nothing to write"),
+            (
+                "mutates",
+                tool.mutates,
+                "storeless",
+                tool.storeless,
+                "a tool without a store has nothing to write",
+            ),
             ("scan", tool.scan, "storeless", tool.storeless, "a tool without a store has nothing to scan"),
         ];
         for (one, first, other, second, reason) in pairs {
             if first && second {
                 let message = format!("`{one}` contradicts `{other}`: {reason}");
-                report.value(&entry.place.child(one), message, format!("set one of `{one}` and `{other}` to false"));
+                report.value(
+                    &entry.place.child(one),
+                    message,
+                    format!("set one of `{one}` and `{other}` to false"),
+                );
             }
         }
     }

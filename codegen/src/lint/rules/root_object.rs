@@ -15,7 +15,9 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
 fn root(context: &Context<'_>, schema: &SchemaValue, place: &Place, what: &str, report: &mut Report<'_>) {
     // A reference that leads nowhere is another rule's.
     let Some(root) = resolve(context.catalogue, schema) else { return };
-    if let Some(keyword) = ["anyOf", "oneOf", "enum", "const"].into_iter().find(|keyword| root.contains_key(*keyword)) {
+    if let Some(keyword) =
+        ["anyOf", "oneOf", "enum", "const"].into_iter().find(|keyword| root.contains_key(*keyword))
+    {
         let message = format!("the {what} is a choice: `{keyword}` at the root");
         return report.key(place, message, "write one object; put the choice into a property");
     }
@@ -24,7 +26,11 @@ fn root(context: &Context<'_>, schema: &SchemaValue, place: &Place, what: &str, 
         Some(("object", true)) => {
             report.key(place, format!("the {what} may be null"), "write `type: object`");
         }
-        _ => report.key(place, format!("the {what} is not an object"), "write `type: object` with `properties`"),
+        _ => report.key(
+            place,
+            format!("the {what} is not an object"),
+            "write `type: object` with `properties`",
+        ),
     }
     if root.get("additionalProperties").is_some_and(serde_json::Value::is_object) {
         let help = "declare its properties; put the map into one of them";

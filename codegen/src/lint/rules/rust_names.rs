@@ -15,7 +15,13 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
         let mut codes = Names::new("error codes");
         for (index, error) in entry.tool.errors.iter().enumerate() {
             let variant = error.code.strip_prefix("ERR_").unwrap_or(&error.code);
-            codes.add(&error.code, variant, entry.place.child("errors").child(index).child("code"), false, report);
+            codes.add(
+                &error.code,
+                variant,
+                entry.place.child("errors").child(index).child("code"),
+                false,
+                report,
+            );
         }
     }
     for node in &context.schemas.nodes {
@@ -25,7 +31,9 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
                 names.add(name, name, node.place.child("properties").child(name), true, report);
             }
         }
-        if let (Some(("string", _)), Some(Value::Array(values))) = (type_of(node.schema), node.schema.get("enum")) {
+        if let (Some(("string", _)), Some(Value::Array(values))) =
+            (type_of(node.schema), node.schema.get("enum"))
+        {
             let mut names = Names::new("values");
             for (index, value) in values.iter().enumerate() {
                 if let Some(value) = value.as_str() {
@@ -64,7 +72,8 @@ impl<'a> Names<'a> {
 
     /// `name` is shown, `made` is what the Rust name is made of. Equal names are other rules'.
     fn add(&mut self, name: &str, made: &str, place: Place, on_key: bool, report: &mut Report<'_>) {
-        let rust: String = made.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+        let rust: String =
+            made.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
         let Some(other) = self.seen.insert(rust, name.to_owned()) else { return };
         if other == name {
             return;

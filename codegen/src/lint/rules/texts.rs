@@ -60,7 +60,11 @@ fn present(place: &Place, text: &str, report: &mut Report<'_>) {
     if text.trim().is_empty() {
         report.value(place, "the text is empty", "say in a few words what it is");
     } else if text.trim() != text {
-        report.value(place, "the text starts or ends with space", "remove the space; write `>-` for a folded text");
+        report.value(
+            place,
+            "the text starts or ends with space",
+            "remove the space; write `>-` for a folded text",
+        );
     }
 }
 

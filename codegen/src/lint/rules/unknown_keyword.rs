@@ -7,10 +7,33 @@ use crate::lint::{Context, Report};
 
 /// The subset, in the order the reference lists it.
 pub const KEYWORDS: [&str; 27] = [
-    "type", "enum", "const", "properties", "required", "additionalProperties", "items", "minItems", "maxItems",
-    "uniqueItems", "minLength", "maxLength", "pattern", "minimum", "maximum", "exclusiveMinimum",
-    "exclusiveMaximum", "multipleOf", "minProperties", "maxProperties", "propertyNames", "anyOf", "oneOf",
-    "description", "default", "$ref", "x-message",
+    "type",
+    "enum",
+    "const",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "minItems",
+    "maxItems",
+    "uniqueItems",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minProperties",
+    "maxProperties",
+    "propertyNames",
+    "anyOf",
+    "oneOf",
+    "description",
+    "default",
+    "$ref",
+    "x-message",
 ];
 const BESIDE_REF: [&str; 3] = ["$ref", "description", "default"];
 const FOR_KEYS: [&str; 3] = ["pattern", "minLength", "maxLength"];

@@ -19,7 +19,8 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
                 report.value(&place, format!("`{}` is not a semantic version", entry.tool.since), HELP);
             }
             (Some(since), Some(current)) if since > current => {
-                let message = format!("the tool is newer than its catalogue: {} > {}", entry.tool.since, head.version);
+                let message =
+                    format!("the tool is newer than its catalogue: {} > {}", entry.tool.since, head.version);
                 report.value(&place, message, "raise the catalogue's version, or lower `since`");
             }
             _ => {}

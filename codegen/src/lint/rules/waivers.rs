@@ -10,7 +10,11 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
         {
             if text.trim().is_empty() {
                 let message = format!("the waiver's `{key}` is empty");
-                report.value(&place.child(key), message, "name rule and fingerprint, and say why it is accepted");
+                report.value(
+                    &place.child(key),
+                    message,
+                    "name rule and fingerprint, and say why it is accepted",
+                );
             }
         }
     }

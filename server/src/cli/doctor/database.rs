@@ -6,7 +6,7 @@ use colibri_runtime::handler::Fault;
 
 use super::Finding;
 use crate::lifecycle::config::Config;
-use crate::lifecycle::mode::Mode;
+use crate::lifecycle::mode::{Mode, capabilities_for};
 use crate::store::inspect::{APPLICATION_ID, Header, Inspection};
 use crate::store::migrate::{MIGRATIONS, latest};
 use crate::store::network_fs::network_file_system;
@@ -70,7 +70,11 @@ fn place(path: &Path, mode: Mode) -> Option<Finding> {
         return Some(Finding::fail(CHECK, format!("{shown} is on a network file system ({kind})"), advice));
     }
     match std::fs::metadata(path) {
-        Ok(found) if found.is_file() => None,
+        Ok(found) if found.is_file() => {
+            let refused = found.permissions().readonly() && capabilities_for(mode).write_database;
+            let advice = "make the file writable, or set COLIBRI_MODE to READONLY";
+            refused.then(|| Finding::fail(CHECK, format!("{shown} is write-protected"), advice))
+        }
         Ok(_) => {
             let advice = "set COLIBRI_DB_PATH to a file";
             Some(Finding::fail(CHECK, format!("{shown} is not a file"), advice))

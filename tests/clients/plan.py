@@ -1,0 +1,122 @@
+"""What every Python client does with a server: the calls of calls.json in their order, the refusals
+after them, and a call of a tool that is not there. One line for each; plan.mjs is its twin."""
+
+import json
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+import jsonschema
+
+_PLAN = json.loads((Path(__file__).parent / "calls.json").read_text(encoding="utf-8"))
+CALLS, REFUSALS = _PLAN["calls"], _PLAN["refusals"]
+
+
+def binary():
+    """The server's binary."""
+    if not os.environ.get("COLIBRI_BIN"):
+        sys.exit("COLIBRI_BIN must name the server's binary")
+    return os.environ["COLIBRI_BIN"]
+
+
+def folder():
+    """A folder for a database, which goes away."""
+    return tempfile.TemporaryDirectory(prefix="colibri-client-")
+
+
+def variables(in_folder):
+    """The server's environment."""
+    return {"COLIBRI_DB_PATH": os.path.join(in_folder, "colibri.db"), "COLIBRI_LOG_LEVEL": "warn"}
+
+
+def require(condition, message):
+    """Ends the check with that message unless the condition holds."""
+    if not condition:
+        raise AssertionError(message)
+
+
+class Report:
+    """A run of one client: counts, and prints a line for each check."""
+
+    def __init__(self, client):
+        self.client, self.passed, self.failed = client, 0, 0
+
+    async def check(self, era, name, action):
+        """Runs one check; whatever it raises is a failure with that text."""
+        try:
+            value = await action()
+        except Exception as error:  # one failed check must not hide the others
+            self.failed += 1
+            print(f"FAIL  {self.client}  {era}  {name}: {type(error).__name__}: {error}", flush=True)
+            return None
+        self.passed += 1
+        print(f"ok    {self.client}  {era}  {name}", flush=True)
+        return value
+
+    def finish(self):
+        """The closing line, and the exit code that goes with it."""
+        print(f"{self.passed} passed, {self.failed} failed", flush=True)
+        sys.exit(0 if self.failed == 0 and self.passed > 0 else 1)
+
+
+async def run_plan(report, era, list_tools, call, unknown):
+    """The whole plan against one connection. `list_tools()` gives tools as JSON objects, `call(tool,
+    arguments)` a result as one, `unknown()` calls a tool that is not there and checks its refusal."""
+
+    async def listed():
+        tools = {tool["name"]: tool for tool in await list_tools()}
+        require(sorted(tools) == sorted(CALLS), f"calls.json has every tool: {sorted(tools)}")
+        return tools
+
+    tools = await report.check(era, "tools/list", listed)
+    if tools is None:
+        return
+    replies = {}
+
+    async def perform(tool, template):
+        envelope = _envelope(await call(tool, _fill(template, replies)))
+        jsonschema.Draft202012Validator(tools[tool]["outputSchema"]).validate(envelope)
+        return envelope
+
+    for tool, template in CALLS.items():
+
+        async def succeed():
+            envelope = await perform(tool, template)
+            require(envelope["ok"] is True and envelope["data"].get("ok") is not False, f"refused: {envelope}")
+            replies[tool] = envelope
+
+        await report.check(era, tool, succeed)
+    for case in REFUSALS:
+
+        async def refuse():
+            envelope = await perform(case["tool"], case["arguments"])
+            require(envelope["ok"] is (case["pattern"] == "B"), f"{envelope}")
+            error = (envelope if case["pattern"] == "A" else envelope["data"])["error"]
+            require(error["code"] == case["code"], f"{envelope}")
+
+        await report.check(era, f"{case['tool']} ({case['title']})", refuse)
+    await report.check(era, "a tool that is not there", unknown)
+
+
+def _envelope(result):
+    """The envelope of a result whose three parts agree: structured content, text block, error flag."""
+    envelope = result["structuredContent"]
+    require(len(result["content"]) == 1, "content is one block")
+    require(json.loads(result["content"][0]["text"]) == envelope, "text block and structuredContent agree")
+    require(bool(result.get("isError")) is (envelope["ok"] is False), "isError is set for Pattern A alone")
+    return envelope
+
+
+def _fill(template, replies):
+    """Arguments with every `{"$from": tool, "pointer": …}` replaced from that tool's reply."""
+    if isinstance(template, list):
+        return [_fill(item, replies) for item in template]
+    if not isinstance(template, dict):
+        return template
+    if "$from" in template:
+        value = replies[template["$from"]]
+        for key in template["pointer"].split("/")[1:]:
+            value = value[key]
+        return value
+    return {key: _fill(value, replies) for key, value in template.items()}

@@ -1,0 +1,44 @@
+//! The probe server: the real chain, store and lifecycle under handlers that fail on purpose.
+//!
+//! Variables: `PROBE_MAX_PAGES` fills the disk, `PROBE_SQL` runs once the database is open,
+//! `PROBE_OPEN_DELAY_MS`, `PROBE_OPEN_FAILS` and `PROBE_OPEN_PANICS` slow down and break the second phase,
+//! `PROBE_CLEANUP_MS` shortens the wait for a running call.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use colibri::lifecycle::options::Options;
+use colibri::lifecycle::process::serve_with;
+use colibri_tests::probe::{CATALOGUE, Dispatcher, Probe};
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok()
+}
+
+fn number(name: &str) -> Option<u64> {
+    variable(name)?.parse().ok()
+}
+
+fn main() -> ExitCode {
+    let mut options = Options::default();
+    options.max_pages = number("PROBE_MAX_PAGES").and_then(|pages| u32::try_from(pages).ok());
+    if let Some(limit) = number("PROBE_CLEANUP_MS") {
+        options.cleanup_timeout_ms = limit;
+    }
+    options.on_open = Some(Box::new(|db| {
+        if let Some(delay) = number("PROBE_OPEN_DELAY_MS") {
+            std::thread::sleep(Duration::from_millis(delay));
+        }
+        if let Some(reason) = variable("PROBE_OPEN_FAILS") {
+            return Err(reason);
+        }
+        assert!(variable("PROBE_OPEN_PANICS").is_none(), "as asked");
+        let Some(db) = db else { return Ok(()) };
+        colibri_tests::probe::prepare(db).map_err(|fault| fault.to_string())?;
+        for statement in variable("PROBE_SQL").iter().flat_map(|sql| sql.split(";;")) {
+            db.execute(statement, ()).map_err(|fault| fault.to_string())?;
+        }
+        Ok(())
+    }));
+    serve_with(&CATALOGUE, Dispatcher(Probe), options)
+}

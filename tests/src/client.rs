@@ -1,0 +1,356 @@
+//! A client over pipes that can send anything, and waits for answers with a deadline.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use std::ffi::{OsStr, OsString};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+/// How long an answer may take before the test fails; far beyond what any answer needs.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How a server is started.
+pub struct Launch {
+    program: PathBuf,
+    arguments: Vec<OsString>,
+    variables: Vec<(String, OsString)>,
+    folder: Arc<TempDir>,
+    stdin: Option<Stdio>,
+}
+
+impl Launch {
+    /// A program in a fresh folder, which is its working directory and holds its database.
+    pub fn new(program: impl Into<PathBuf>) -> Self {
+        Self {
+            program: program.into(),
+            arguments: Vec::new(),
+            variables: Vec::new(),
+            folder: Arc::new(TempDir::new().expect("a temporary folder")),
+            stdin: None,
+        }
+    }
+
+    /// In the folder of another server: they share its database.
+    #[must_use]
+    pub fn beside(mut self, other: &Server) -> Self {
+        self.folder = other.folder.clone();
+        self
+    }
+
+    /// In a folder that outlives the server.
+    #[must_use]
+    pub fn in_folder(mut self, folder: Arc<TempDir>) -> Self {
+        self.folder = folder;
+        self
+    }
+
+    /// Sets a variable.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.variables.push((name.to_owned(), value.as_ref().to_owned()));
+        self
+    }
+
+    /// Adds an argument.
+    #[must_use]
+    pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
+        self.arguments.push(argument.as_ref().to_owned());
+        self
+    }
+
+    /// Gives the server that standard input instead of a pipe.
+    #[must_use]
+    pub fn stdin(mut self, stdin: Stdio) -> Self {
+        self.stdin = Some(stdin);
+        self
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> Arc<TempDir> {
+        self.folder.clone()
+    }
+
+    /// The command, its streams not yet set: no variable of the server's is inherited.
+    pub fn command(&self) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(&self.arguments).current_dir(self.folder.path());
+        for (name, _) in std::env::vars_os() {
+            let shown = name.to_string_lossy();
+            if shown.starts_with("COLIBRI_") || shown.starts_with("AMS_") || shown.starts_with("PROBE_") {
+                command.env_remove(&name);
+            }
+        }
+        command.env("COLIBRI_DB_PATH", self.folder.path().join("colibri.db"));
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command
+    }
+
+    /// Starts it.
+    pub fn start(mut self) -> Server {
+        let mut command = self.command();
+        command.stdin(self.stdin.take().unwrap_or_else(Stdio::piped));
+        let mut child =
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the server starts");
+        let (sender, lines) = channel();
+        let stdout = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
+        let reading = std::thread::spawn(move || {
+            for line in stdout.split(b'\n') {
+                let Ok(line) = line else { return };
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let stderr = Arc::new(Mutex::new(String::new()));
+        let (log, mut stream) = (stderr.clone(), child.stderr.take().expect("stderr is a pipe"));
+        let logging = std::thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            while let Ok(length @ 1..) = stream.read(&mut chunk) {
+                log.lock().expect("the log").push_str(&String::from_utf8_lossy(&chunk[..length]));
+            }
+        });
+        Server {
+            stdin: child.stdin.take(),
+            child,
+            lines,
+            stderr,
+            threads: vec![reading, logging],
+            folder: self.folder,
+            next_id: 0,
+        }
+    }
+}
+
+/// A running server.
+pub struct Server {
+    child: Child,
+    stdin: Option<ChildStdin>,
+    lines: Receiver<Vec<u8>>,
+    stderr: Arc<Mutex<String>>,
+    threads: Vec<JoinHandle<()>>,
+    folder: Arc<TempDir>,
+    next_id: u64,
+}
+
+/// How a server ended.
+pub struct Ended {
+    /// Its exit status.
+    pub status: ExitStatus,
+    /// Everything it wrote to stderr.
+    pub stderr: String,
+    /// The lines of stdout that nobody had taken.
+    pub rest: Vec<Value>,
+}
+
+impl Ended {
+    /// The exit code; -1 when a signal ended it.
+    pub fn code(&self) -> i32 {
+        self.status.code().unwrap_or(-1)
+    }
+
+    /// The message of the last log line.
+    pub fn last_message(&self) -> &str {
+        let line = self.stderr.lines().last().unwrap_or_default();
+        line.splitn(3, ' ').nth(2).unwrap_or_default()
+    }
+}
+
+impl Server {
+    /// Its folder.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The folder, to be kept when the server is gone.
+    pub fn shared_folder(&self) -> Arc<TempDir> {
+        self.folder.clone()
+    }
+
+    /// Its database file.
+    pub fn database(&self) -> PathBuf {
+        self.folder().join("colibri.db")
+    }
+
+    /// A connection of the test's own.
+    pub fn sql(&self) -> rusqlite::Connection {
+        open_database(&self.database())
+    }
+
+    /// Its process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Writes bytes as they are.
+    pub fn send_bytes(&mut self, bytes: &[u8]) {
+        let stdin = self.stdin.as_mut().expect("stdin is open");
+        stdin.write_all(bytes).and_then(|()| stdin.flush()).expect("the server reads");
+    }
+
+    /// Writes one line.
+    pub fn send_line(&mut self, line: &str) {
+        self.send_bytes(format!("{line}\n").as_bytes());
+    }
+
+    /// Writes one message.
+    pub fn send(&mut self, message: &Value) {
+        self.send_line(&message.to_string());
+    }
+
+    /// Writes a request under an id of its own, which is returned.
+    pub fn send_request(&mut self, method: &str, params: Value) -> u64 {
+        self.next_id += 1;
+        let id = self.next_id;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
+        id
+    }
+
+    /// Writes a tool call without waiting for it.
+    pub fn send_call(&mut self, tool: &str, arguments: Value) -> u64 {
+        self.send_request("tools/call", json!({ "name": tool, "arguments": arguments }))
+    }
+
+    /// The next line of stdout; every line must be a JSON-RPC 2.0 response.
+    pub fn receive(&mut self) -> Value {
+        match self.receive_within(PATIENCE) {
+            Some(message) => message,
+            None => panic!("no answer; stderr so far:\n{}", self.stderr()),
+        }
+    }
+
+    /// The next line, or `None` when none comes in that time or the stream has ended.
+    pub fn receive_within(&mut self, limit: Duration) -> Option<Value> {
+        match self.lines.recv_timeout(limit) {
+            Ok(line) => Some(response(&line)),
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
+        }
+    }
+
+    /// Sends a request and takes its answer, which must be the next one.
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
+        let id = self.send_request(method, params);
+        let answer = self.receive();
+        assert_eq!(answer["id"], json!(id), "{answer}");
+        answer
+    }
+
+    /// Calls a tool; the envelope. The text block must say the same.
+    pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let answer = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
+        envelope(&answer)
+    }
+
+    /// Calls a tool that succeeds; its payload.
+    pub fn data(&mut self, tool: &str, arguments: Value) -> Value {
+        let envelope = self.call(tool, arguments);
+        assert_eq!(envelope["ok"], json!(true), "{envelope}");
+        assert_ne!(envelope["data"]["ok"], json!(false), "{envelope}");
+        envelope["data"].clone()
+    }
+
+    /// Waits until the gate is open, by a call that waits there. The tool must need the store.
+    pub fn ready_by(&mut self, tool: &str, arguments: Value) {
+        self.data(tool, arguments);
+    }
+
+    /// Ends its input.
+    pub fn close_stdin(&mut self) {
+        self.stdin = None;
+    }
+
+    /// What it has written to stderr so far.
+    pub fn stderr(&self) -> String {
+        self.stderr.lock().expect("the log").clone()
+    }
+
+    /// Waits until stderr holds a text.
+    pub fn await_stderr(&self, text: &str) {
+        let began = Instant::now();
+        while !self.stderr().contains(text) {
+            assert!(began.elapsed() < PATIENCE, "stderr never held {text:?}:\n{}", self.stderr());
+            std::thread::sleep(Duration::from_millis(2));
+        }
+    }
+
+    /// Sends a signal by number.
+    pub fn signal(&self, name: &str) {
+        let status = Command::new("kill").arg(format!("-{name}")).arg(self.pid().to_string()).status();
+        assert!(status.expect("kill runs").success());
+    }
+
+    /// Kills it at once.
+    pub fn kill(mut self) -> Ended {
+        self.child.kill().expect("the server can be killed");
+        self.wait()
+    }
+
+    /// Ends its input and waits for the clean stop.
+    pub fn finish(mut self) -> Ended {
+        self.close_stdin();
+        self.wait()
+    }
+
+    /// Waits for its end; its input stays open.
+    pub fn wait(mut self) -> Ended {
+        let began = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("the server can be waited for") {
+                break status;
+            }
+            if began.elapsed() > PATIENCE {
+                let _ = self.child.kill();
+                panic!("the server does not end; stderr:\n{}", self.stderr());
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        };
+        for thread in self.threads.drain(..) {
+            thread.join().expect("the reader ends");
+        }
+        let rest = self.lines.try_iter().map(|line| response(&line)).collect();
+        let stderr = self.stderr();
+        Ended { status, stderr, rest }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// A line as a JSON-RPC 2.0 response; anything else on stdout fails the test.
+pub fn response(line: &[u8]) -> Value {
+    let message: Value = serde_json::from_slice(line)
+        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(line)));
+    assert_eq!(message["jsonrpc"], json!("2.0"), "{message}");
+    assert!(message.get("result").is_some() != message.get("error").is_some(), "{message}");
+    message
+}
+
+/// The envelope of a tool result.
+pub fn envelope(answer: &Value) -> Value {
+    let result = answer.get("result").unwrap_or_else(|| panic!("no result: {answer}"));
+    let envelope = result["structuredContent"].clone();
+    let content = result["content"].as_array().expect("content is an array");
+    assert_eq!(content.len(), 1, "{result}");
+    let text: Value = serde_json::from_str(content[0]["text"].as_str().expect("a text block")).expect("JSON");
+    assert_eq!(text, envelope, "text block and structured content agree");
+    assert_eq!(result.get("isError"), (envelope["ok"] == json!(false)).then_some(&json!(true)), "{result}");
+    envelope
+}
+
+/// Opens a database beside the servers that use it.
+pub fn open_database(path: &Path) -> rusqlite::Connection {
+    let conn = rusqlite::Connection::open(path).expect("the database opens");
+    conn.busy_timeout(PATIENCE).expect("a busy timeout");
+    conn
+}

@@ -1,0 +1,7 @@
+//! What the tests share: the probe's handlers, a client over pipes that sends what no SDK would, a server
+//! inside the test, and the audit log as rows.
+
+pub mod actions;
+pub mod client;
+pub mod embed;
+pub mod probe;
