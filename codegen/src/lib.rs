@@ -64,6 +64,21 @@ pub fn reference(catalogue: &Catalogue) -> Result<Vec<(PathBuf, String)>, Vec<Fi
     Ok(emit::reference::pages(&resolve(catalogue)?))
 }
 
+/// A page that people write, with the table of tools between its markers
+/// (`<!-- begin tools -->` and `<!-- end tools -->`); `below` is the way from the page to the reference
+/// folder. `None` when the page has no markers.
+///
+/// # Errors
+/// Everything that is wrong with the catalogue.
+pub fn with_tool_table(
+    catalogue: &Catalogue,
+    page: &str,
+    below: &str,
+) -> Result<Option<String>, Vec<Finding>> {
+    let table = emit::reference::table(&resolve(catalogue)?, below);
+    Ok(emit::reference::between_markers(page, &table))
+}
+
 /// The lock: the resolved, canonical catalogue as pretty-printed JSON.
 ///
 /// # Errors

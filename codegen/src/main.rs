@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 use colibri_codegen::catalogue::{Catalogue, Finding, findings, schema};
-use colibri_codegen::{Written, check, lock, reference, write_or_check};
+use colibri_codegen::{Written, check, lock, reference, with_tool_table, write_or_check};
 use serde_json::json;
 
 /// Lint a tool catalogue, and write or check what is generated from it.
@@ -44,6 +44,10 @@ enum Command {
         /// The folder of the pages.
         #[arg(long, default_value = "docs/reference")]
         out: PathBuf,
+        /// A page beside the pages' folder whose table of tools, between `<!-- begin tools -->` and
+        /// `<!-- end tools -->`, is kept current too.
+        #[arg(long, value_name = "FILE")]
+        readme: Option<PathBuf>,
         /// Write nothing; fail when a page differs.
         #[arg(long)]
         check: bool,
@@ -97,7 +101,9 @@ impl From<Vec<Finding>> for Failure {
 fn main() -> ExitCode {
     let outcome = match Cli::parse().command {
         Command::Lint { input, json } => run_lint(&input.folder, json),
-        Command::Reference { input, out, check } => run_reference(&input.folder, &out, check),
+        Command::Reference { input, out, readme, check } => {
+            run_reference(&input.folder, &out, readme.as_deref(), check)
+        }
         Command::Lock { input, check } => run_lock(&input.folder, check),
         Command::Schema { check, out } => run_schema(check.as_deref(), out.as_deref()),
     };
@@ -145,9 +151,18 @@ fn finding_json(finding: &Finding) -> serde_json::Value {
     })
 }
 
-fn run_reference(folder: &Path, out: &Path, check: bool) -> Result<(), Failure> {
-    let pages = reference(&load(folder)?)?;
-    let pages = pages.into_iter().map(|(path, text)| (out.join(path), text)).collect();
+fn run_reference(folder: &Path, out: &Path, readme: Option<&Path>, check: bool) -> Result<(), Failure> {
+    let catalogue = load(folder)?;
+    let pages = reference(&catalogue)?;
+    let mut pages: Vec<_> = pages.into_iter().map(|(path, text)| (out.join(path), text)).collect();
+    if let Some(path) = readme {
+        let unusable = |reason: String| Failure::Unusable(format!("{}: {reason}", path.display()));
+        let page = std::fs::read_to_string(path).map_err(|error| unusable(error.to_string()))?;
+        let text = with_tool_table(&catalogue, &page, &format!("{}/", out.display()))?.ok_or_else(|| {
+            unusable("has no `<!-- begin tools -->` and `<!-- end tools -->` lines; add them".to_owned())
+        })?;
+        pages.push((path.to_path_buf(), text));
+    }
     store(pages, check)
 }
 

@@ -29,13 +29,7 @@ pub fn pages(ir: &Ir<'_>) -> Vec<(PathBuf, String)> {
 fn index(ir: &Ir<'_>) -> String {
     let mut page = Page::new(&format!("{} {}: tools", ir.head.title, ir.head.version));
     page.paragraph(&text(&ir.head.instructions));
-    let rows = ir.domains.iter().flat_map(|domain| {
-        domain.tools.iter().map(|tool| {
-            let link = format!("[`{}`]({}.md#{})", tool.entry.name, domain.entry.domain, tool.entry.name);
-            vec![link, text(&tool.entry.description), effect(tool).to_owned(), stability(tool).to_owned()]
-        })
-    });
-    page.table(&["Tool", "What it does", "Effect", "Stability"], rows);
+    tool_table(ir, "", &mut page);
     for domain in &ir.domains {
         page.item(&format!(
             "[{}]({}.md): {}",
@@ -46,6 +40,36 @@ fn index(ir: &Ir<'_>) -> String {
     }
     page.item("[Errors](errors.md): every code, and when it is answered");
     page.finish()
+}
+
+/// One row a tool; `below` is the way from the page to the reference folder.
+fn tool_table(ir: &Ir<'_>, below: &str, page: &mut Page) {
+    let rows = ir.domains.iter().flat_map(|domain| {
+        domain.tools.iter().map(move |tool| {
+            let name = &tool.entry.name;
+            let link = format!("[`{name}`]({below}{}.md#{name})", domain.entry.domain);
+            vec![link, text(&tool.entry.description), effect(tool).to_owned(), stability(tool).to_owned()]
+        })
+    });
+    page.table(&["Tool", "What it does", "Effect", "Stability"], rows);
+}
+
+/// The table alone, for a page that people write: see [`between_markers`].
+pub fn table(ir: &Ir<'_>, below: &str) -> String {
+    let mut page = Page::empty();
+    tool_table(ir, below, &mut page);
+    page.finish()
+}
+
+/// Where a written page takes the generated table.
+pub const MARKERS: [&str; 2] = ["<!-- begin tools -->\n", "<!-- end tools -->"];
+
+/// A page with `table` between its markers; `None` when the page has none.
+pub fn between_markers(page: &str, table: &str) -> Option<String> {
+    let [begin, end] = MARKERS;
+    let from = page.find(begin)? + begin.len();
+    let to = from + page[from..].find(end)?;
+    Some(format!("{}{table}{}", &page[..from], &page[to..]))
 }
 
 fn domain_page(domain: &Domain<'_>, ir: &Ir<'_>) -> String {

@@ -1,0 +1,10 @@
+//! Standard input and output of every kind a host may hand over (design §3), against the real binary.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod end_of_input;
+mod kinds;
+mod one_pipe;
+mod run;
+mod slow_client;
+mod terminal;
