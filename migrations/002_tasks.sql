@@ -1,5 +1,7 @@
 -- Tasks (beta §3). Rows are never deleted: deleted_at marks those that are gone.
 -- The implicit rowid is the last ordering key, so the table keeps it.
+-- Lists of words are CASE, not IN: for IN with more than two constants SQLite builds a temporary b-tree, at
+-- every insert, and that costs more than the insert.
 
 CREATE TABLE tasks (
   id          TEXT NOT NULL PRIMARY KEY CHECK (length(id) = 36),
@@ -7,7 +9,10 @@ CREATE TABLE tasks (
   title       TEXT NOT NULL CHECK (length(title) > 0),
   description TEXT,
   status      TEXT NOT NULL DEFAULT 'INIT' CHECK (
-    status IN ('INIT', 'GATHER', 'ANALYZE', 'PLAN', 'APPLY', 'VERIFY', 'DONE', 'CANCELLED')
+    CASE status
+    WHEN 'INIT' THEN 1 WHEN 'GATHER' THEN 1 WHEN 'ANALYZE' THEN 1 WHEN 'PLAN' THEN 1
+    WHEN 'APPLY' THEN 1 WHEN 'VERIFY' THEN 1 WHEN 'DONE' THEN 1 WHEN 'CANCELLED' THEN 1
+    ELSE 0 END
   ),
   priority    TEXT,
   assignee    TEXT,
@@ -28,10 +33,10 @@ CREATE INDEX idx_tasks_created ON tasks (created_at, deleted_at);
 -- size is that of the open work. A query uses it only if it states the same condition and the same
 -- expression; a test holds both to this text.
 CREATE INDEX idx_tasks_queue ON tasks (
-  (CASE
-    WHEN lower(priority) IN ('critical', 'urgent', 'urgent_important', 'p0') THEN 0
-    WHEN lower(priority) IN ('high', 'important', 'not_urgent_important', 'p1') THEN 1
-    WHEN lower(priority) IN ('low', 'not_urgent_not_important', 'p3') THEN 3
+  (CASE lower(priority)
+    WHEN 'critical' THEN 0 WHEN 'urgent' THEN 0 WHEN 'urgent_important' THEN 0 WHEN 'p0' THEN 0
+    WHEN 'high' THEN 1 WHEN 'important' THEN 1 WHEN 'not_urgent_important' THEN 1 WHEN 'p1' THEN 1
+    WHEN 'low' THEN 3 WHEN 'not_urgent_not_important' THEN 3 WHEN 'p3' THEN 3
     ELSE 2
   END),
   created_at

@@ -1,18 +1,21 @@
 -- Every call that reached stage 3 of the chain: one row, written at enter and closed once at exit
--- (alpha §5.3, design R16). Arguments and results are not stored, only their hashes.
+-- (alpha §5.3, design R16). Arguments and results are not stored, only their hashes. Lists of words are CASE,
+-- not IN, for the reason given in 002.
 CREATE TABLE actions (
   sequence_no    INTEGER PRIMARY KEY,
   correlation_id TEXT NOT NULL CHECK (length(correlation_id) = 36),
   boot_id        TEXT NOT NULL CHECK (length(boot_id) BETWEEN 36 AND 165),
   request_id     TEXT,
   tool           TEXT NOT NULL,
-  mode           TEXT NOT NULL CHECK (mode IN ('FULL', 'READONLY', 'TEST', 'MINIMAL')),
+  mode           TEXT NOT NULL CHECK (
+    CASE mode WHEN 'FULL' THEN 1 WHEN 'READONLY' THEN 1 WHEN 'TEST' THEN 1 WHEN 'MINIMAL' THEN 1 ELSE 0 END),
   args_hash      TEXT NOT NULL CHECK (length(args_hash) = 64),
   trace_context  TEXT,
   entered_at     TEXT NOT NULL,
   enter_ms       INTEGER NOT NULL CHECK (enter_ms >= 0),
   outcome        TEXT NOT NULL DEFAULT 'running'
-                 CHECK (outcome IN ('running', 'ok', 'domain_error', 'error', 'invalid', 'denied', 'aborted')),
+                 CHECK (CASE outcome WHEN 'running' THEN 1 WHEN 'ok' THEN 1 WHEN 'domain_error' THEN 1
+                   WHEN 'error' THEN 1 WHEN 'invalid' THEN 1 WHEN 'denied' THEN 1 WHEN 'aborted' THEN 1 ELSE 0 END),
   error_code     TEXT,
   error_message  TEXT,
   result_hash    TEXT CHECK (length(result_hash) = 64),

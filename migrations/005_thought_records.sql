@@ -24,7 +24,8 @@ CREATE TABLE thought_records (
   -- Insertion order; never reused, so that order survives VACUUM.
   seq                INTEGER PRIMARY KEY AUTOINCREMENT,
   id                 TEXT NOT NULL UNIQUE,
-  type               TEXT NOT NULL CHECK (type IN ('plan', 'analysis', 'decision', 'reflection')),
+  type               TEXT NOT NULL CHECK (
+    CASE type WHEN 'plan' THEN 1 WHEN 'analysis' THEN 1 WHEN 'decision' THEN 1 WHEN 'reflection' THEN 1 ELSE 0 END),
   -- Opaque: a trail may be kept for work that is no row of tasks.
   task_id            TEXT NOT NULL CHECK (length(task_id) > 0),
   agent_id           TEXT NOT NULL CHECK (length(agent_id) > 0),
@@ -34,7 +35,8 @@ CREATE TABLE thought_records (
   hash               TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
   created_at         TEXT NOT NULL,
   session_id         TEXT REFERENCES audit_sessions (session_id),
-  zone               TEXT CHECK (zone IN ('hot', 'warm', 'cold')),
+  zone               TEXT CHECK (
+    zone IS NULL OR CASE zone WHEN 'hot' THEN 1 WHEN 'warm' THEN 1 WHEN 'cold' THEN 1 ELSE 0 END),
   content_compressed TEXT,
   content_hash       TEXT CHECK (length(content_hash) = 64),
   -- What of the content is kept in which retention zone (zeta §9); no zone means hot.

@@ -76,7 +76,8 @@ pub fn action_of(conn: &Connection, tool: &str) -> Action {
     rows.remove(0)
 }
 
-/// Waits until a running server's log has an open row of that tool: its handler is at work.
+/// Waits until a running server's log has an open row of that tool: its handler is at work. The server's
+/// second phase must be over, or the database would be created here.
 pub fn await_running(server: &Server, tool: &str) -> Action {
     let conn = server.sql();
     let began = Instant::now();

@@ -219,11 +219,15 @@ pub struct Recorder {
     pub failing_enters: Rc<Cell<u32>>,
     /// How many of the next exit events fail.
     pub failing_exits: Rc<Cell<u32>>,
-    /// Whether the methods give back futures.
-    pub asynchronous: bool,
+    asynchronous: bool,
 }
 
 impl Recorder {
+    /// Its methods give back futures, or are done when they return.
+    pub fn answering(asynchronous: bool) -> Self {
+        Self { asynchronous, ..Self::default() }
+    }
+
     /// For [`Options::audit`].
     pub fn choice(&self) -> AuditChoice {
         AuditChoice::Sink(Box::new(self.clone()))

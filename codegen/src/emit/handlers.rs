@@ -69,9 +69,9 @@ fn method(tool: &ToolIr<'_>) -> TokenStream {
     }
 }
 
-/// The match from a tool's index to its handler, one for each kind of tool. An index of another kind
-/// is a defect of the caller; it is answered, not panicked over.
-fn dispatcher(ir: &Ir<'_>) -> TokenStream {
+/// From a tool's index to its handler: the arms of three matches, for tools that use the store, for
+/// those that read for long, and for those that talk to the outside.
+fn arms(ir: &Ir<'_>) -> [Vec<TokenStream>; 3] {
     let tools: Vec<(&ToolIr<'_>, _)> = ir
         .domains
         .iter()
@@ -114,6 +114,14 @@ fn dispatcher(ir: &Ir<'_>) -> TokenStream {
             })
         },
     );
+    [store, scan, network]
+}
+
+/// The match from a tool's index to its handler, one for each kind of tool. An index of another kind
+/// is a defect of the caller; it is answered, not panicked over.
+fn dispatcher(ir: &Ir<'_>) -> TokenStream {
+    let [store, scan, network] = arms(ir);
+    let support = dispatcher_support();
     quote! {
         /// Leads calls to handlers by the tool's index in [`CATALOGUE`].
         #[derive(Debug)]
@@ -155,6 +163,13 @@ fn dispatcher(ir: &Ir<'_>) -> TokenStream {
             }
         }
 
+        #support
+    }
+}
+
+/// The functions that the dispatcher's arms call.
+fn dispatcher_support() -> TokenStream {
+    quote! {
         /// Decodes the arguments, runs a handler, and serialises what it returns.
         #[allow(dead_code)]
         fn decoded<I, O, E>(

@@ -2,19 +2,19 @@
 
 use proc_macro2::{Ident, Span};
 
-/// `task_create`, `ERR_NOT_FOUND`, `canWrite` into `TaskCreate`, `ErrNotFound`, `CanWrite`.
+/// `make_note`, `ERR_NO_NOTE`, `canWrite` into `MakeNote`, `ErrNoNote`, `CanWrite`.
 #[must_use]
 pub fn pascal(name: &str) -> String {
     words(name).iter().map(|word| capitalised(word)).collect()
 }
 
-/// `TaskCreate`, `canWrite` into `task_create`, `can_write`.
+/// `MakeNote`, `canWrite` into `make_note`, `can_write`.
 #[must_use]
 pub fn snake(name: &str) -> String {
     words(name).join("_")
 }
 
-/// `task_create` into `TASK_CREATE`.
+/// `make_note` into `MAKE_NOTE`.
 #[must_use]
 pub fn screaming(name: &str) -> String {
     snake(name).to_uppercase()
@@ -70,15 +70,15 @@ mod tests {
     #[test]
     fn names_are_split_at_signs_and_capitals() {
         for (written, in_pascal, in_snake) in [
-            ("task_create", "TaskCreate", "task_create"),
-            ("ERR_NOT_FOUND", "ErrNotFound", "err_not_found"),
+            ("make_note", "MakeNote", "make_note"),
+            ("ERR_NO_NOTE", "ErrNoNote", "err_no_note"),
             ("canWriteDatabase", "CanWriteDatabase", "can_write_database"),
             ("tool-lock", "ToolLock", "tool_lock"),
         ] {
             assert_eq!(pascal(written), in_pascal, "{written}");
             assert_eq!(snake(written), in_snake, "{written}");
         }
-        assert_eq!(screaming("task_create"), "TASK_CREATE");
+        assert_eq!(screaming("make_note"), "MAKE_NOTE");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The log: one line an event on stderr (alpha §9.8). A line that cannot be written is dropped; the
 //! log never stops the server and never touches stdout.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use colibri_runtime::chain::log::{Level, Log};
 use colibri_runtime::chain::redact::Redactor;
 use colibri_runtime::kernel::{Clock, SystemClock, rfc3339_ms};
+use colibri_runtime::wire::midline::Midline;
 
 /// How much is written: lines of this level and more important ones, or none at all.
 pub type LogLevel = Option<Level>;
@@ -39,15 +41,32 @@ pub trait LogSink: Send + Sync {
     fn write_line(&self, line: &str);
 }
 
+/// The longest line on stderr, newline included: what POSIX lets a pipe take whole or not at all
+/// (`PIPE_BUF` on Linux). A longer one is cut, since its second half could get lost or land in a reply.
+const LINE_LIMIT: usize = 4096;
+
 /// The process's stderr, one write a line.
 #[derive(Debug, Default)]
-pub struct Stderr;
+pub struct Stderr {
+    midline: Midline,
+}
 
 impl LogSink for Stderr {
     fn write_line(&self, line: &str) {
-        // A full, closed or broken stderr is ignored, a partial write too: retrying could block the loop.
-        let _ = std::io::stderr().write(line.as_bytes());
+        let line = whole_or_cut(line);
+        // A full, closed or broken stderr is ignored: retrying could block the loop.
+        self.midline.unless_half_written(|| drop(std::io::stderr().write(line.as_bytes())));
     }
+}
+
+/// The line, or as much of it as fits into [`LINE_LIMIT`].
+fn whole_or_cut(line: &str) -> Cow<'_, str> {
+    const MARK: &str = "…\n";
+    if line.len() <= LINE_LIMIT {
+        return Cow::Borrowed(line);
+    }
+    let end = line.floor_char_boundary(LINE_LIMIT - MARK.len());
+    Cow::Owned(format!("{}{MARK}", &line[..end]))
 }
 
 /// Filters, redacts and stamps lines. Clones write to the same place.
@@ -67,7 +86,12 @@ impl Logger {
 
     /// A logger on the process's stderr.
     pub fn stderr(level: LogLevel, redactor: Redactor) -> Self {
-        Self::new(level, redactor, Arc::new(SystemClock::default()), Arc::new(Stderr))
+        Self::beside(level, redactor, Midline::default())
+    }
+
+    /// A logger on the process's stderr that drops lines while a reply is half written.
+    pub fn beside(level: LogLevel, redactor: Redactor, midline: Midline) -> Self {
+        Self::new(level, redactor, Arc::new(SystemClock::default()), Arc::new(Stderr { midline }))
     }
 
     /// A failure.
@@ -163,6 +187,15 @@ mod tests {
         let lines =
             lines_at(Some(Level::Info), |log| log.info("[colibri] ready\nnot \u{1b}[31ma second line"));
         assert_eq!(lines, ["2023-11-14T22:13:20.123Z INFO [colibri] ready\\nnot \\u{1b}[31ma second line\n"]);
+    }
+
+    #[test]
+    fn a_line_never_exceeds_what_a_pipe_takes_at_once() {
+        let short = format!("{}\n", "é".repeat(2047));
+        assert_eq!(whole_or_cut(&short), short);
+        let long = format!("x{}\n", "é".repeat(3000));
+        let cut = whole_or_cut(&long);
+        assert!(cut.len() <= LINE_LIMIT && cut.ends_with("é…\n"), "{}", cut.len());
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::store::open::{StoreOptions, init_db};
 use crate::store::process;
 use crate::store::sqlite::SqliteStore;
 
-/// What `server_health` calls the store's sink.
+/// What a health report calls the store's sink.
 const SINK: &str = "sqlite";
 
 /// What the helper thread works with.

@@ -8,6 +8,7 @@ use colibri_runtime::chain::redact::Redactor;
 use colibri_runtime::handler::{Dispatch, in_handler};
 use colibri_runtime::serve::Finish;
 use colibri_runtime::spec::CatalogueSpec;
+use colibri_runtime::wire::midline::Midline;
 use tokio::sync::oneshot;
 
 use super::config::{Config, load_config};
@@ -41,10 +42,10 @@ fn run<D: Dispatch<Cx>>(
     dispatch: D,
     mut options: Options,
 ) -> Result<u8, u8> {
-    let (config, log) = configured(&options.environment)?;
-    hook_panics(log.clone());
     let stdio = Stdio::default();
     let modes = stdio.modes();
+    let (config, log) = configured(&options.environment, modes.midline())?;
+    hook_panics(log.clone());
     options.transport = Box::new(stdio);
     options.audit = AuditChoice::ByMode;
     options.log = Some(log.clone());
@@ -94,10 +95,10 @@ async fn live<D: Dispatch<Cx>>(server: &mut Server<D>, log: &dyn Log) -> Result<
 }
 
 /// Reads the configuration and makes the log, or reports every problem.
-fn configured(environment: &Environment) -> Result<(Config, Arc<dyn Log>), u8> {
+fn configured(environment: &Environment, midline: Midline) -> Result<(Config, Arc<dyn Log>), u8> {
     match load_config(environment, std::process::id()) {
         Ok((config, warnings)) => {
-            let log = Logger::stderr(config.log_level, Redactor::new(config.secrets()));
+            let log = Logger::beside(config.log_level, Redactor::new(config.secrets()), midline);
             for warning in warnings {
                 log.warn(&warning);
             }

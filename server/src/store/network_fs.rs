@@ -76,8 +76,8 @@ mod tests {
 
     const MOUNTS: &str = "\
 22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
-30 22 0:26 / /home rw shared:2 - nfs4 server:/home rw
-31 30 8:2 / /home/local rw - ext4 /dev/sdb1 rw
+30 22 0:26 / /srv rw shared:2 - nfs4 server:/srv rw
+31 30 8:2 / /srv/local rw - ext4 /dev/sdb1 rw
 32 22 0:27 / /mnt/my\\040share rw - cifs //server/share rw
 33 22 0:28 / /over rw - ext4 /dev/sdc1 rw
 34 33 0:29 / /over rw - fuse.sshfs host: rw";
@@ -86,9 +86,9 @@ mod tests {
     fn the_longest_mount_point_decides() {
         for (path, kind) in [
             ("/var/colibri.db", "ext4"),
-            ("/home/a/colibri.db", "nfs4"),
-            ("/home/local/colibri.db", "ext4"),
-            ("/homework/colibri.db", "ext4"),
+            ("/srv/a/colibri.db", "nfs4"),
+            ("/srv/local/colibri.db", "ext4"),
+            ("/srvwork/colibri.db", "ext4"),
             ("/mnt/my share/colibri.db", "cifs"),
             ("/over/colibri.db", "fuse.sshfs"),
         ] {

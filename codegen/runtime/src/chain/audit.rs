@@ -96,7 +96,7 @@ pub enum SinkResult<'a> {
 /// An audit sink outside the store's transaction (P0.2.1 §5). The chain awaits both methods and
 /// hands it the calls one by one.
 pub trait AuditSink {
-    /// The word `server_health` shows for it.
+    /// The word a health report shows for it.
     fn kind(&self) -> &'static str {
         "custom"
     }

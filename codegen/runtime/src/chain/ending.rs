@@ -154,7 +154,7 @@ impl Words<'_> {
         }
     }
 
-    /// `HANDLER_ERROR` with the text as it is.
+    /// A failure of the handler, with the text as it is.
     pub fn handler_error(&self, message: &str) -> Ending {
         self.failure(RowOutcome::Error, self.codes.handler_error, message, Map::new())
     }

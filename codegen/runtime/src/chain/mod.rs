@@ -3,6 +3,23 @@
 //! In the order in which a call meets them: [`call`] what comes in, [`admission`] and [`check`] stages 1
 //! and 2, [`row`] and [`audit`] stage 3, [`ending`] what stage 4 came to, [`batch`] and [`single`] the two
 //! ways through stages 3 to 5, [`network`] and [`scan`] the calls that run beside the loop.
+//!
+//! The stages themselves are private: nothing reaches around the chain (alpha §4.3).
+//!
+//! ```compile_fail,E0603
+//! use colibri_runtime::chain::batch;
+//! ```
+//! ```compile_fail,E0603
+//! use colibri_runtime::chain::dispatch;
+//! ```
+//! ```compile_fail,E0624
+//! fn reach_around<S: colibri_runtime::chain::store::Store, D: colibri_runtime::handler::Dispatch<S::Cx>>(
+//!     chain: &mut colibri_runtime::chain::Chain<S, D>,
+//!     call: colibri_runtime::chain::call::Call,
+//! ) {
+//!     chain.check(call);
+//! }
+//! ```
 
 pub mod admission;
 pub mod audit;
@@ -58,7 +75,7 @@ pub enum Audit {
     Buffer,
     /// Rows in the store, inside its transactions.
     Store {
-        /// The word `server_health` shows for it.
+        /// The word a health report shows for it.
         kind: &'static str,
     },
     /// A sink outside the store: calls go through one by one.

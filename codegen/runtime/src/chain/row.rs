@@ -63,11 +63,13 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let Call { reply_to, name, arguments, trace_context, .. } = call;
         let shown = tool.and_then(|tool| redacted_arguments(tool, &arguments));
         let trace_context = trace_context.map(|text| self.kernel.redactor.redact(&text).into_owned());
+        // A name is whatever the client wrote. Redacted before it is cut, or a part of a secret would stay.
+        let name = self.kernel.redactor.redact(&name);
         let row = Row {
             sequence_no: None,
             tool: match name.char_indices().nth(AUDITED_NAME_CHARACTERS) {
                 Some((end, _)) => name[..end].to_owned(),
-                None => name,
+                None => name.into_owned(),
             },
             correlation_id: self.kernel.ids.v4(),
             request_id: reply_to.id.clone(),

@@ -58,7 +58,7 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
         not_admitted: "DENIED",
         unknown_tool: "UNKNOWN",
         process_aborted: "DIED",
-        cancelled: "CANCELLED",
+        cancelled: "WITHDRAWN",
         storage_failure: "STORAGE",
         store_commit_failed: "UNCOMMITTED",
         startup_failed: "STARTUP",

@@ -57,9 +57,13 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
     }
 
     /// The pipe is the back-pressure: nothing is read while calls that could run are waiting, except as
-    /// many as may wait behind a scan, so that protocol methods are answered meanwhile.
+    /// many as may wait behind a scan, so that protocol methods are answered meanwhile. Lines that are read
+    /// already come first.
     fn wants_input(&self) -> bool {
-        self.reading && !self.outbox.is_full() && self.queues.ready.len() < WAITING_CALLS
+        self.reading
+            && !self.outbox.is_full()
+            && !self.frames.has_line()
+            && self.queues.ready.len() < WAITING_CALLS
     }
 
     fn poll_flights(&mut self, cx: &mut Context<'_>) -> Option<Event<S>> {

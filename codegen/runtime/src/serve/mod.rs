@@ -99,6 +99,10 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         loop {
             self.run_ready().await;
             self.outbox.flush_now();
+            if self.frames.has_line() && !self.outbox.is_full() {
+                self.take_lines();
+                continue;
+            }
             if let Some(finish) = self.finished() {
                 return finish;
             }
@@ -137,9 +141,10 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         (!self.reading && self.chain.is_ready()).then_some(Finish::EndOfInput)
     }
 
-    /// Runs every call that can run now, batch by batch.
+    /// Runs every call that can run now, batch by batch, while there is room for the replies: they may be
+    /// a thousand times as large as the requests.
     async fn run_ready(&mut self) {
-        while self.scan.is_none() && self.chain.fatal().is_none() {
+        while self.scan.is_none() && self.chain.fatal().is_none() && !self.outbox.is_full() {
             self.obey_waiting();
             let Some(batch) = self.queues.next_batch(self.chain.registry()) else { return };
             self.chain.set_queue_depth(self.queues.waiting());
@@ -163,14 +168,15 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         }
     }
 
-    /// Decodes every complete line there is: protocol methods are answered at once, calls queue up.
+    /// Decodes the complete lines there are: protocol methods are answered at once, calls queue up. What
+    /// there is no room to answer stays undecoded.
     fn take_lines(&mut self) {
-        let mut frames = std::mem::take(&mut self.frames);
-        for frame in frames.by_ref() {
+        while !self.outbox.is_full()
+            && let Some(frame) = self.frames.next()
+        {
             let inbound = self.intake.take(frame, self.outbox.buffer());
             self.dispatch_inbound(inbound);
         }
-        self.frames = frames;
     }
 
     fn dispatch_inbound(&mut self, inbound: Inbound) {

@@ -57,6 +57,11 @@ impl Frames {
         self.buffer.len() - self.start
     }
 
+    /// Whether a complete line waits; it may turn out to be blank.
+    pub fn has_line(&self) -> bool {
+        newline(&self.buffer[self.scanned..]).is_some()
+    }
+
     /// The stream has ended: its last line, if that had no newline. Take all other frames first.
     pub fn finish(&mut self) -> Option<Frame> {
         let end = self.buffer.len();

@@ -10,6 +10,7 @@ pub mod fault;
 pub mod frame;
 pub mod intake;
 pub mod message;
+pub mod midline;
 pub mod outbox;
 pub mod params;
 pub mod protocol;

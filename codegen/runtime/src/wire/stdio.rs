@@ -12,11 +12,13 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl, fstat};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::UnixStream;
 use tokio::net::unix::pipe;
 use tokio::sync::mpsc;
+
+use super::midline::{Midline, Watched};
 
 /// How much a reading thread takes at a time.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -29,24 +31,34 @@ pub struct Streams {
     pub writer: Box<dyn AsyncWrite + Unpin>,
 }
 
-/// The file status flags as they were before the server changed them. Clones share them.
+/// What others must know of the descriptors: the file status flags as they were before the server changed
+/// them, and whether a reply is half written. Clones share it.
 #[derive(Debug, Clone, Default)]
-pub struct Modes(Arc<Mutex<Vec<(OwnedFd, OFlags)>>>);
+pub struct Modes {
+    flags: Arc<Mutex<Vec<(OwnedFd, OFlags)>>>,
+    midline: Midline,
+}
 
 impl Modes {
     fn remember(&self, fd: OwnedFd) -> io::Result<()> {
         let flags = fcntl_getfl(&fd)?;
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((fd, flags));
+        self.flags.lock().unwrap_or_else(PoisonError::into_inner).push((fd, flags));
         Ok(())
     }
 
     /// Puts the flags back. Descriptors may be shared with the process that started this one, and it
-    /// expects them to block.
+    /// expects them to block. What was changed last comes first: both streams may be one socket, which then
+    /// did not block any more when its flags were read the second time.
     pub fn restore(&self) {
-        for (fd, flags) in self.0.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        for (fd, flags) in self.flags.lock().unwrap_or_else(PoisonError::into_inner).drain(..).rev() {
             // A descriptor that cannot be restored is closed with the process anyway.
             let _ = fcntl_setfl(&fd, flags);
         }
+    }
+
+    /// For the log, whose lines must not cut a reply in two when standard error is standard output.
+    pub fn midline(&self) -> Midline {
+        self.midline.clone()
     }
 }
 
@@ -58,7 +70,16 @@ impl Modes {
 pub fn open(modes: &Modes) -> io::Result<Streams> {
     let reader = open_reader(io::stdin().as_fd().try_clone_to_owned()?, modes)?;
     let writer = open_writer(io::stdout().as_fd().try_clone_to_owned()?, modes)?;
+    if one_file(io::stdout(), io::stderr()) {
+        return Ok(Streams { reader, writer: Box::new(Watched { writer, midline: modes.midline() }) });
+    }
     Ok(Streams { reader, writer })
+}
+
+/// Whether two descriptors lead to the same file; what cannot be asked is taken for another.
+fn one_file(left: impl AsFd, right: impl AsFd) -> bool {
+    let (Ok(left), Ok(right)) = (fstat(left), fstat(right)) else { return false };
+    (left.st_dev, left.st_ino) == (right.st_dev, right.st_ino)
 }
 
 fn open_reader(fd: OwnedFd, modes: &Modes) -> io::Result<Box<dyn AsyncRead + Unpin>> {

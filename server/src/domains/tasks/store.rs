@@ -19,10 +19,10 @@ const OPEN: &str = "deleted_at IS NULL AND status NOT IN ('DONE', 'CANCELLED')";
 
 /// The expression of `idx_tasks_queue`: [`rank`](super::priority::rank) in SQL. SQLite's `lower` folds
 /// ASCII alone, as the ranking wants it.
-const RANK: &str = "CASE \
-    WHEN lower(priority) IN ('critical', 'urgent', 'urgent_important', 'p0') THEN 0 \
-    WHEN lower(priority) IN ('high', 'important', 'not_urgent_important', 'p1') THEN 1 \
-    WHEN lower(priority) IN ('low', 'not_urgent_not_important', 'p3') THEN 3 \
+const RANK: &str = "CASE lower(priority) \
+    WHEN 'critical' THEN 0 WHEN 'urgent' THEN 0 WHEN 'urgent_important' THEN 0 WHEN 'p0' THEN 0 \
+    WHEN 'high' THEN 1 WHEN 'important' THEN 1 WHEN 'not_urgent_important' THEN 1 WHEN 'p1' THEN 1 \
+    WHEN 'low' THEN 3 WHEN 'not_urgent_not_important' THEN 3 WHEN 'p3' THEN 3 \
     ELSE 2 END";
 
 /// Whether the task `t` waits for one that is not finished. A cancelled dependency is not, nor is one

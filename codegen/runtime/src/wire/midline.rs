@@ -1,0 +1,51 @@
+//! Keeps log lines out of replies when standard output and standard error are one pipe (`2>&1`).
+//!
+//! A reply that is larger than the room in the pipe leaves in parts. Whoever writes to the same file in
+//! between would cut it in two, and the client could read neither.
+
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use tokio::io::AsyncWrite;
+
+/// Whether the last line on standard output is only half written, where that is of interest. Clones share
+/// it.
+#[derive(Debug, Clone, Default)]
+pub struct Midline(Arc<Mutex<bool>>);
+
+impl Midline {
+    /// Runs `write` unless a reply is half written; no part of a reply leaves meanwhile.
+    pub fn unless_half_written(&self, write: impl FnOnce()) {
+        if !*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            write();
+        }
+    }
+}
+
+/// A writer that keeps a [`Midline`] up to date.
+pub(super) struct Watched {
+    pub writer: Box<dyn AsyncWrite + Unpin>,
+    pub midline: Midline,
+}
+
+impl AsyncWrite for Watched {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let midline = self.midline.clone();
+        let mut half_written = midline.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let written = Pin::new(&mut self.writer).poll_write(cx, bytes);
+        if let Poll::Ready(Ok(length @ 1..)) = &written {
+            *half_written = bytes.get(length - 1).is_some_and(|last| *last != b'\n');
+        }
+        written
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.writer).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.writer).poll_shutdown(cx)
+    }
+}

@@ -1,0 +1,133 @@
+//! Who may do what: print, read stdin, speak SQL, look at the clock.
+
+use crate::source::{Source, words};
+use crate::{assert_none, tree};
+
+/// Shipped code: everything but tests and build scripts.
+const SHIPPED: [&str; 3] = ["codegen/src/", "codegen/runtime/src/", "server/src/"];
+/// Code behind the wire, where stdin and stdout are somebody else's; the commands print.
+const SERVING: [&str; 2] = ["codegen/runtime/src/", "server/src/"];
+const WIRE: [&str; 2] = ["codegen/runtime/src/wire/", "server/src/cli/"];
+/// Pure engines: same input, same output.
+const ENGINES: [&str; 3] = [
+    "server/src/domains/tasks/state.rs",
+    "server/src/domains/tasks/priority.rs",
+    "server/src/domains/tasks/dependencies.rs",
+];
+
+const PRINTS: [&str; 4] = ["print!", "println!", "eprint!", "eprintln!"];
+const UNFINISHED: [&str; 4] = ["todo!", "unimplemented!", "dbg!", "#[ignore"];
+const STREAMS: [&str; 4] = ["stdin", "stdout", "Stdin", "Stdout"];
+const TRANSACTIONS: [&str; 4] = ["BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT"];
+const STATEMENTS: [&str; 8] = [
+    ".prepare(",
+    ".prepare_cached(",
+    ".execute(",
+    ".execute_batch(",
+    ".query(",
+    ".query_row(",
+    ".query_map(",
+    ".query_and_then(",
+];
+const OUTSIDE: [&str; 11] =
+    ["fs", "env", "net", "io", "process", "time", "rand", "getrandom", "SystemTime", "Instant", "rusqlite"];
+
+#[test]
+fn nothing_is_left_unfinished() {
+    assert_none(&all(|source| uses(source, &source.code, &UNFINISHED, false)));
+}
+
+#[test]
+fn libraries_never_print() {
+    let may_print = |path: &str| {
+        path.starts_with("tests/")
+            || path.contains("/tests/")
+            || path.contains("/examples/")
+            || path.ends_with("build.rs")
+            || path == "codegen/src/main.rs"
+    };
+    assert_none(&all(|source| match may_print(&source.path) {
+        true => Vec::new(),
+        false => uses(source, &source.code, &PRINTS, false),
+    }));
+}
+
+#[test]
+fn nothing_but_the_wire_touches_stdin_or_stdout() {
+    assert_none(&all(|source| match within(source, &SERVING) && !within(source, &WIRE) {
+        true => named(source, &source.code, &STREAMS),
+        false => Vec::new(),
+    }));
+}
+
+#[test]
+fn only_the_store_begins_and_ends_transactions() {
+    assert_none(&all(|source| match within(source, &SHIPPED) && !within(source, &["server/src/store/"]) {
+        true => named(source, &source.uncommented, &TRANSACTIONS),
+        false => Vec::new(),
+    }));
+}
+
+#[test]
+fn sql_is_in_store_files_only() {
+    let may = |source: &Source| within(source, &["server/src/store/"]) || source.path.ends_with("/store.rs");
+    assert_none(&all(|source| match within(source, &SHIPPED) && !may(source) {
+        true => uses(source, &source.code, &STATEMENTS, true),
+        false => Vec::new(),
+    }));
+}
+
+#[test]
+fn engines_are_pure() {
+    let sources = tree::sources();
+    for engine in ENGINES {
+        let source = sources.iter().find(|source| source.path == engine);
+        let source = source.unwrap_or_else(|| panic!("{engine} is gone; name the engine's new file here"));
+        assert_none(&named(source, &source.code, &OUTSIDE));
+    }
+}
+
+fn all(rule: impl Fn(&Source) -> Vec<String>) -> Vec<String> {
+    tree::sources().iter().flat_map(rule).collect()
+}
+
+fn within(source: &Source, folders: &[&str]) -> bool {
+    folders.iter().any(|folder| source.path.starts_with(folder))
+}
+
+/// Lines that hold one of the texts; `shipped` leaves tests out.
+fn uses(source: &Source, text: &str, needles: &[&str], shipped: bool) -> Vec<String> {
+    let lines: Vec<_> = match shipped {
+        true => source.without_tests(text).collect(),
+        false => text.lines().enumerate().map(|(index, line)| (index + 1, line)).collect(),
+    };
+    let mut findings = Vec::new();
+    for (number, line) in lines {
+        // A macro's name must not be the end of a longer one.
+        let found = needles.iter().find(|needle| {
+            let alone = |(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+            line.match_indices(**needle).any(alone) || needle.starts_with('.') && line.contains(**needle)
+        });
+        findings.extend(found.map(|needle| source.finding(number, &format!("`{needle}` has no place here"))));
+    }
+    findings
+}
+
+/// Lines of shipped code that hold one of the words.
+fn named(source: &Source, text: &str, names: &[&str]) -> Vec<String> {
+    let lines = source.without_tests(text);
+    let found =
+        lines.filter_map(|(number, line)| Some((number, words(line).find(|word| names.contains(word))?)));
+    found.map(|(number, word)| source.finding(number, &format!("`{word}` has no place here"))).collect()
+}
+
+#[test]
+fn what_has_no_place_is_found() {
+    let source =
+        Source::new("a.rs", "use std::fs;\n// BEGIN todo!()\nlet a = \"BEGIN\"; sprintln!();\nx.query(y);\n");
+    assert_eq!(named(&source, &source.code, &OUTSIDE), ["a.rs:1: `fs` has no place here"]);
+    assert_eq!(named(&source, &source.uncommented, &TRANSACTIONS), ["a.rs:3: `BEGIN` has no place here"]);
+    assert_eq!(uses(&source, &source.code, &STATEMENTS, true), ["a.rs:4: `.query(` has no place here"]);
+    assert_eq!(uses(&source, &source.code, &PRINTS, false), [] as [String; 0]);
+    assert_eq!(uses(&source, &source.text, &UNFINISHED, false), ["a.rs:2: `todo!` has no place here"]);
+}
