@@ -4,4 +4,5 @@
 pub mod actions;
 pub mod client;
 pub mod embed;
+pub mod log_chain;
 pub mod probe;

@@ -162,7 +162,7 @@ fn alpha_73_stage_2_and_an_independent_validator_give_the_same_verdict() {
 }
 
 /// The library's files that alpha §9.2 names the surface of.
-const SURFACE: [(&str, &str); 8] = [
+const SURFACE: [(&str, &str); 7] = [
     ("colibri::lifecycle::server", "server/src/lifecycle/server.rs"),
     ("colibri::lifecycle::options", "server/src/lifecycle/options.rs"),
     ("colibri::lifecycle::transport", "server/src/lifecycle/transport.rs"),
@@ -170,7 +170,6 @@ const SURFACE: [(&str, &str); 8] = [
     ("colibri::lifecycle::process", "server/src/lifecycle/process.rs"),
     ("colibri_runtime::chain::audit", "codegen/runtime/src/chain/audit.rs"),
     ("colibri_runtime::chain::registry", "codegen/runtime/src/chain/registry.rs"),
-    ("colibri_runtime::chain", "codegen/runtime/src/chain/mod.rs"),
 ];
 
 /// The public names of a file: items, methods, modules and what is exported again; fields are not named.
@@ -190,7 +189,7 @@ fn public_names(text: &str) -> Vec<String> {
 #[test]
 fn alpha_74_the_librarys_public_names_equal_the_golden_list() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let golden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/public_names.txt");
+    let golden = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("golden/public_names.txt");
     let mut list = String::new();
     for (module, file) in SURFACE {
         let text = std::fs::read_to_string(root.join(file)).unwrap();

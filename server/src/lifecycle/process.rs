@@ -85,6 +85,7 @@ async fn live<D: Dispatch<Cx>>(server: &mut Server<D>, log: &dyn Log) -> Result<
     let finish = server.run().await;
     let code = match &finish {
         Finish::EndOfInput | Finish::Stopped | Finish::ClientGone => exit::SUCCESS,
+        Finish::Forced => exit::FAILURE,
         Finish::StartupFailed(reason) | Finish::Fatal(reason) => {
             log.write(Level::Error, &format!("[colibri] fatal: {reason}"));
             exit::FAILURE

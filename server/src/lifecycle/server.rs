@@ -26,6 +26,7 @@ use super::mode::{Mode, ModeGate, capabilities_for, is_admitted};
 use super::options::{AuditChoice, Options};
 use super::phase2::{self, Phase2};
 use super::transport::Transport;
+use super::watchdog;
 use crate::context::Cx;
 use crate::store::audit::AuditFacts;
 use crate::store::migrate;
@@ -68,6 +69,8 @@ pub struct Server<D> {
     log: Arc<dyn Log>,
     started: Option<Instant>,
     stopped: bool,
+    cleanup_timeout_ms: u64,
+    forced: bool,
 }
 
 /// Puts a server together. Nothing is opened, no thread or signal handler exists yet.
@@ -129,6 +132,8 @@ pub fn create_server<D: Dispatch<Cx>>(
         log,
         started: None,
         stopped: false,
+        cleanup_timeout_ms: options.cleanup_timeout_ms,
+        forced: false,
     })
 }
 
@@ -248,7 +253,9 @@ impl<D: Dispatch<Cx>> Server<D> {
         let (Some(Streams { reader, writer }), Some(inbox)) = (self.streams.take(), self.inbox.take()) else {
             return Finish::EndOfInput;
         };
-        Serve::new(&mut self.chain, &self.version, reader, writer, inbox).run().await
+        let finish = Serve::new(&mut self.chain, &self.version, reader, writer, inbox).run().await;
+        self.forced = finish == Finish::Forced;
+        finish
     }
 
     /// The shutdown sequence of alpha §9.5 from step 2 on. A second stop does nothing.
@@ -273,7 +280,11 @@ impl<D: Dispatch<Cx>> Server<D> {
         if self.config.ephemeral_db {
             phase2::remove_ephemeral(&self.config.db_path);
         }
-        self.info("[Shutdown] Clean");
+        if self.forced {
+            self.info(&watchdog::forced(self.cleanup_timeout_ms));
+        } else {
+            self.info("[Shutdown] Clean");
+        }
     }
 
     fn info(&self, message: &str) {

@@ -14,6 +14,15 @@ use tokio::time::{Instant, sleep_until};
 use super::exit;
 use super::server::Controls;
 
+/// How long a loop that can still act may take to close the database once the running calls have had
+/// their time; one that a handler keeps busy is ended then.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// The last line of a forced stop (alpha §9.5).
+pub(super) fn forced(cleanup_timeout_ms: u64) -> String {
+    format!("[Shutdown] Forced after {cleanup_timeout_ms}ms timeout")
+}
+
 /// What the watchdog works with.
 pub struct Watch {
     /// How the loop is asked to stop.
@@ -89,12 +98,16 @@ impl Watch {
         let limit = Duration::from_millis(self.cleanup_timeout_ms);
         tokio::select! {
             () = signals.next() => {}
-            () = tokio::time::sleep(limit) => {
-                let line = format!("[Shutdown] Forced after {}ms timeout", self.cleanup_timeout_ms);
-                self.log.write(Level::Info, &line);
-            }
+            () = self.expire(limit) => self.log.write(Level::Info, &forced(self.cleanup_timeout_ms)),
         }
         self.end(exit::FAILURE);
+    }
+
+    /// Resolves when even the grace has passed: the loop cannot act.
+    async fn expire(&self, limit: Duration) {
+        tokio::time::sleep(limit).await;
+        let _ = self.controls.send(Control::Expire);
+        tokio::time::sleep(GRACE).await;
     }
 
     fn too_late(&self) -> ! {

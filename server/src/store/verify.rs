@@ -15,6 +15,8 @@ use super::head::Head;
 pub struct ActionsReport {
     /// Closed rows that were recomputed and fit.
     pub closed: i64,
+    /// The hash of the last of them: what an auditor keeps outside the file.
+    pub last_row_hash: HexDigest,
     /// Rows still running. They stand outside the chain until they are closed.
     pub running: i64,
     /// The first thing that does not fit; `None` for a sound log.
@@ -111,7 +113,7 @@ pub fn verify_actions(db: &Db) -> Result<ActionsReport, Fault> {
         None if rows != highest => first_gap(db)?,
         None => check_head(db, highest, walk.last_exit_no, walk.last_row_hash),
     };
-    Ok(ActionsReport { closed: walk.last_exit_no, running, finding })
+    Ok(ActionsReport { closed: walk.last_exit_no, last_row_hash: walk.last_row_hash, running, finding })
 }
 
 /// Boot's look at the end of the log: the last closed row, its hash, and the head (design R18).

@@ -109,3 +109,25 @@ fn alpha_57_shutdown_handlers_run_last_first_with_the_database_open() {
     server.stop();
     assert_eq!(*ran.borrow(), [("C", 1), ("B", 1), ("A", 1)]);
 }
+
+#[test]
+fn alpha_56_a_stuck_network_call_does_not_keep_the_database_from_closing() {
+    let mut server = probe().env("PROBE_CLEANUP_MS", "300").start();
+    server.ready_by("probe_echo", json!({ "required": "x" }));
+    server.send_call("probe_network", json!({ "ms": 600_000 }));
+    await_running(&server, "probe_network");
+    let folder = server.shared_folder();
+    server.signal("TERM");
+    let ended = server.wait();
+    assert_eq!((ended.code(), ended.last_message()), (1, "[Shutdown] Forced after 300ms timeout"));
+    // It owned nothing (alpha §9.5): the log is folded in, the process's lock file is gone.
+    let left: Vec<String> = std::fs::read_dir(folder.path())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .filter(|name| name.ends_with("-wal") || name.ends_with(".lock"))
+        .collect();
+    assert_eq!(left, Vec::<String>::new());
+    let mut next = probe().in_folder(folder).start();
+    next.data("probe_echo", json!({ "required": "x" }));
+    assert_eq!(action_of(&next.sql(), "probe_network").end(), ("aborted", Some("PROCESS_ABORTED")));
+}

@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     modes.restore();
     match finish {
         Ok(Finish::EndOfInput | Finish::Stopped | Finish::ClientGone) => ExitCode::SUCCESS,
-        Ok(Finish::StartupFailed(_) | Finish::Fatal(_)) | Err(_) => ExitCode::FAILURE,
+        Ok(Finish::Forced | Finish::StartupFailed(_) | Finish::Fatal(_)) | Err(_) => ExitCode::FAILURE,
     }
 }
 

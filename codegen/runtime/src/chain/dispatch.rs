@@ -46,6 +46,12 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                 self.log(Level::Error, format_args!("{text}"));
                 Dispatched::Fault(Fault::Other(text))
             }
+            // JSON has no NaN and no infinity; the serialiser writes null, which a required number is not.
+            Dispatched::Value(value)
+                if self.registry.returns_numbers(tool.name) && !conforms(tool.output, &value) =>
+            {
+                Dispatched::Fault(Fault::Other("result is not serialisable".to_owned()))
+            }
             other => other,
         }
     }

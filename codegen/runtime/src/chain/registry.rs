@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::schema::Shape;
+use crate::schema::{Schema, Shape};
 use crate::spec::{CatalogueSpec, ToolSpec};
 
 /// The longest tool name.
@@ -38,13 +38,15 @@ pub struct Registry {
     catalogue: &'static CatalogueSpec,
     names: HashMap<&'static str, usize>,
     tools: Vec<&'static ToolSpec>,
+    /// Names of the tools whose results hold fractional numbers.
+    fractional: Vec<&'static str>,
     started: bool,
 }
 
 impl Registry {
     /// A registry without tools.
     pub fn empty(catalogue: &'static CatalogueSpec) -> Self {
-        Self { catalogue, names: HashMap::new(), tools: Vec::new(), started: false }
+        Self { catalogue, names: HashMap::new(), tools: Vec::new(), fractional: Vec::new(), started: false }
     }
 
     /// A registry with all of a catalogue's tools.
@@ -74,6 +76,9 @@ impl Registry {
         if self.names.contains_key(tool.name) {
             return Err(RegistrationError::AlreadyRegistered(tool.name.to_owned()));
         }
+        if holds_number(tool.output) {
+            self.fractional.push(tool.name);
+        }
         self.names.insert(tool.name, self.tools.len());
         self.tools.push(tool);
         Ok(())
@@ -89,6 +94,7 @@ impl Registry {
             if let Err(error) = self.register(tool) {
                 for gone in self.tools.drain(before..) {
                     self.names.remove(gone.name);
+                    self.fractional.retain(|name| *name != gone.name);
                 }
                 return Err(error);
             }
@@ -111,6 +117,11 @@ impl Registry {
         self.tools.get(index).copied()
     }
 
+    /// Whether a tool's result may hold a fractional number, and so one that JSON cannot write.
+    pub fn returns_numbers(&self, name: &str) -> bool {
+        self.fractional.contains(&name)
+    }
+
     /// All tools in registration order.
     pub fn tools(&self) -> &[&'static ToolSpec] {
         &self.tools
@@ -119,5 +130,18 @@ impl Registry {
     /// The catalogue the tools come from.
     pub fn catalogue(&self) -> &'static CatalogueSpec {
         self.catalogue
+    }
+}
+
+fn holds_number(schema: &Schema) -> bool {
+    match &schema.shape {
+        Shape::Number(_) => true,
+        Shape::Array(array) => holds_number(&array.items),
+        Shape::Object(object) => object.properties.iter().any(|property| holds_number(&property.schema)),
+        Shape::Record(record) => holds_number(&record.values),
+        Shape::Union(union) => union.branches.iter().any(holds_number),
+        Shape::Any | Shape::Null | Shape::Boolean | Shape::Integer(_) | Shape::String(_) | Shape::Enum(_) => {
+            false
+        }
     }
 }

@@ -33,6 +33,8 @@ pub enum Control<S> {
     Opened(Result<(S, &'static str), String>),
     /// A signal asks the process to stop.
     Stop,
+    /// The running calls have had their time after a signal.
+    Expire,
 }
 
 /// Why the loop has ended.
@@ -42,6 +44,8 @@ pub enum Finish {
     EndOfInput,
     /// A signal; the running call is answered.
     Stopped,
+    /// A signal; calls beside the loop did not end in time and were left behind.
+    Forced,
     /// The client does not take replies any more.
     ClientGone,
     /// The second phase of the start failed.
@@ -125,7 +129,14 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
     /// Whether there is nothing left to do, and why.
     fn finished(&mut self) -> Option<Finish> {
         if let Some(reason) = self.chain.fatal() {
-            return Some(Finish::Fatal(reason.to_owned()));
+            // What is answered already still leaves; nothing new is taken on.
+            let reason = reason.to_owned();
+            self.reading = false;
+            let sent = self.outbox.is_empty() || self.ended == Some(Finish::ClientGone);
+            return sent.then_some(Finish::Fatal(reason));
+        }
+        if self.ended == Some(Finish::Forced) {
+            return self.ended.take();
         }
         if self.ended == Some(Finish::ClientGone) {
             return (self.flights.is_empty() && self.scan.is_none()).then_some(Finish::ClientGone);
@@ -240,6 +251,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
     fn obey(&mut self, control: Control<S>) {
         match control {
             Control::Stop => self.stop(),
+            Control::Expire => self.expire(),
             Control::Opened(opened) => match opened {
                 Ok((store, kind)) => match self.chain.open(store, kind) {
                     Ok(()) => self.open_gate(),
@@ -276,6 +288,16 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             self.unavailable(&call, "Server is shutting down");
         }
         self.ended.get_or_insert(Finish::Stopped);
+    }
+
+    /// Network calls own nothing and scans only read, so they need not be waited for: their rows stay open
+    /// until a later start closes them (alpha §9.5).
+    fn expire(&mut self) {
+        self.flights.clear();
+        if let Some(scan) = self.scan.take() {
+            scan.interrupt.raise();
+        }
+        self.ended = Some(Finish::Forced);
     }
 
     fn client_gone(&mut self) {

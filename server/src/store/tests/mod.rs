@@ -185,6 +185,11 @@ fn leave_running(store: &mut SqliteStore) -> i64 {
     sequence_no
 }
 
+/// Nothing is wrong with the log, and it is that long.
+fn assert_sound(report: &ActionsReport, closed: i64, running: i64) {
+    assert_eq!((report.closed, report.running, &report.finding), (closed, running, &None));
+}
+
 fn verify(path: &Path) -> ActionsReport {
     verify_actions(&super::db::Db::new(Connection::open(path).unwrap())).unwrap()
 }

@@ -25,7 +25,7 @@ fn alpha_31_numbers_run_from_1_and_every_call_has_two_events() {
                  HAVING sum(event = 'enter' AND outcome = 'running') = 1 AND sum(event = 'exit' AND outcome = 'ok') = 1)";
     assert_eq!(number(conn, sides), 7);
     let report = verify(&place.path());
-    assert_eq!(report, ActionsReport { closed: 7, running: 0, finding: None });
+    assert_sound(&report, 7, 0);
 }
 
 #[test]
@@ -121,7 +121,7 @@ fn what_is_null_follows_from_the_outcome() {
         };
         assert_eq!(nulls, format!("{}{expected}", outcome.as_str()));
     }
-    assert_eq!(verify(&place.path()), ActionsReport { closed: 6, running: 0, finding: None });
+    assert_sound(&verify(&place.path()), 6, 0);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_row_that_breaks_a_rule_is_not_closed() {
     exit(&mut store, sequence_no, RowOutcome::Error).unwrap();
     store.commit().unwrap();
     store.leave_queue();
-    assert_eq!(verify(&place.path()), ActionsReport { closed: 1, running: 0, finding: None });
+    assert_sound(&verify(&place.path()), 1, 0);
 }
 
 fn golden() -> ClosedRow<'static> {

@@ -30,7 +30,7 @@ fn alpha_51_writers_lose_nothing_and_fork_no_chain() {
         numbers.sort_unstable();
         let all = writers as i64 * CALLS;
         assert_eq!(numbers, (1..=all).collect::<Vec<_>>(), "{writers} writers");
-        assert_eq!(verify(&place.path()), ActionsReport { closed: all, running: 0, finding: None });
+        assert_sound(&verify(&place.path()), all, 0);
         assert_eq!(place.files(), ["colibri.db", "colibri.db.queue"], "{writers} writers");
     }
 }
@@ -86,5 +86,5 @@ fn what_another_program_reads_does_not_stop_a_writer() {
     // The log cannot be emptied under a reader; the stop is clean nevertheless.
     store.close().unwrap();
     drop(reader);
-    assert_eq!(verify(&place.path()), ActionsReport { closed: 2, running: 0, finding: None });
+    assert_sound(&verify(&place.path()), 2, 0);
 }

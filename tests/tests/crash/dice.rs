@@ -1,0 +1,26 @@
+//! Numbers that look random and are the same in every run.
+
+use std::time::Duration;
+
+/// xorshift64.
+pub struct Dice(u64);
+
+impl Dice {
+    /// The seed must not be 0.
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// A number below `limit`.
+    pub fn below(&mut self, limit: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % limit
+    }
+
+    /// A time below so many microseconds.
+    pub fn microseconds(&mut self, limit: u64) -> Duration {
+        Duration::from_micros(self.below(limit))
+    }
+}
