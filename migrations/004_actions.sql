@@ -22,7 +22,7 @@ CREATE TABLE actions (
   duration_ms    INTEGER CHECK (duration_ms >= 0),
   exited_at      TEXT,
   -- Closed rows in the order they were closed, without gaps; each commits to the one before.
-  exit_no        INTEGER UNIQUE CHECK (exit_no > 0),
+  exit_no        INTEGER CHECK (exit_no > 0),
   prev_hash      TEXT CHECK (length(prev_hash) = 64),
   row_hash       TEXT CHECK (length(row_hash) = 64),
   CHECK ((error_code IS NULL) = (outcome IN ('running', 'ok'))),
@@ -33,6 +33,9 @@ CREATE TABLE actions (
   CHECK ((prev_hash IS NULL) = (outcome = 'running')),
   CHECK ((row_hash IS NULL) = (outcome = 'running'))
 ) STRICT;
+
+-- Unique among closed rows; partial, so that entering a call does not write it.
+CREATE UNIQUE INDEX idx_actions_exit ON actions (exit_no) WHERE exit_no IS NOT NULL;
 
 CREATE INDEX idx_actions_running ON actions (sequence_no) WHERE outcome = 'running';
 

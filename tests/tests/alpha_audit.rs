@@ -79,12 +79,12 @@ fn alpha_32_hashes_are_those_a_client_computes() {
     let mut envelopes = Vec::new();
     for (id, (tool, arguments, _)) in calls.iter().enumerate() {
         let params = format!(r#"{{"name":"{tool}","arguments":{arguments}}}"#);
-        server.send_line(&format!(
-            r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#
-        ));
+        server
+            .send_line(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#));
         envelopes.push(envelope(&server.receive()));
     }
-    for ((row, (tool, arguments, hash)), envelope) in actions(&server.sql()).iter().zip(calls).zip(envelopes) {
+    for ((row, (tool, arguments, hash)), envelope) in actions(&server.sql()).iter().zip(calls).zip(envelopes)
+    {
         assert_eq!(row.args_hash, hash, "{tool} {arguments}");
         assert_eq!(row.result_hash.as_deref(), Some(&*canonical_hash(&envelope)), "{tool} {arguments}");
     }
@@ -115,7 +115,10 @@ fn alpha_33_the_table_is_append_only_and_closed_once() {
     conn.execute(&insert("running"), ()).unwrap();
     for (sql, text) in [
         ("UPDATE actions SET tool = 'x' WHERE sequence_no = 2", "actions enter fields are immutable"),
-        ("UPDATE actions SET args_hash = boot_id WHERE sequence_no = 2", "actions enter fields are immutable"),
+        (
+            "UPDATE actions SET args_hash = boot_id WHERE sequence_no = 2",
+            "actions enter fields are immutable",
+        ),
         ("UPDATE actions SET error_message = 'x' WHERE sequence_no = 2", "actions row already closed"),
         ("DELETE FROM actions WHERE sequence_no = 2", "actions is append-only"),
     ] {

@@ -64,7 +64,8 @@ fn alpha_46_a_fresh_path_gets_folder_settings_and_schema() {
     let mut server = launch.env("COLIBRI_DB_PATH", &path).start();
     server.ready_by("task_list", json!({}));
     let conn = open_database(&path);
-    let number = |name: &str| conn.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0)).unwrap();
+    let number =
+        |name: &str| conn.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0)).unwrap();
     let mode: String = conn.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
     assert_eq!(mode, "wal");
     assert_eq!((number("user_version"), number("application_id")), (latest(MIGRATIONS), APPLICATION_ID));
@@ -197,7 +198,8 @@ fn alpha_51_two_that_start_at_once_on_a_missing_file_both_serve() {
         let tasks: i64 = conn.query_row("SELECT count(*) FROM tasks", [], |row| row.get(0)).unwrap();
         let numbers: Vec<i64> = actions(&conn).into_iter().map(|row| row.sequence_no).collect();
         assert_eq!((tasks, numbers), (2, vec![1, 2]));
-        let heads: i64 = conn.query_row("SELECT last_exit_no FROM actions_head", [], |row| row.get(0)).unwrap();
+        let heads: i64 =
+            conn.query_row("SELECT last_exit_no FROM actions_head", [], |row| row.get(0)).unwrap();
         assert_eq!(heads, 2);
 
         let mut reader = colibri().beside(&one).env("COLIBRI_MODE", "READONLY").start();
@@ -212,7 +214,8 @@ fn alpha_51_two_that_start_at_once_on_a_missing_file_both_serve() {
 fn alpha_52_a_corrupted_page_is_found_after_an_unclean_stop() {
     let mut server = colibri().start();
     for round in 0..64 {
-        server.send_call("task_create", json!({ "title": "x".repeat(200), "project_id": format!("{round}") }));
+        server
+            .send_call("task_create", json!({ "title": "x".repeat(200), "project_id": format!("{round}") }));
     }
     for _ in 0..64 {
         server.receive();
@@ -222,7 +225,9 @@ fn alpha_52_a_corrupted_page_is_found_after_an_unclean_stop() {
     let path = folder.path().join("colibri.db");
     let conn = open_database(&path);
     conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
-    let page: i64 = conn.query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'tasks'", [], |row| row.get(0)).unwrap();
+    let page: i64 = conn
+        .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'tasks'", [], |row| row.get(0))
+        .unwrap();
     let size: i64 = conn.query_row("PRAGMA page_size", [], |row| row.get(0)).unwrap();
     drop(conn);
     let file = std::fs::File::options().write(true).open(&path).unwrap();

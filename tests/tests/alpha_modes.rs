@@ -82,7 +82,10 @@ fn alpha_40_readonly_denies_writers_before_validation_and_leaves_the_file_alone(
     let health = server.data("server_health", json!({}));
     let readers = CATALOGUE.tools.iter().filter(|tool| !tool.mutates).count();
     assert_eq!(health["admitted_tool_count"], json!(readers));
-    assert_eq!((&health["middleware"]["audit_sink"], &health["database"]["read_only"]), (&json!("memory"), &json!(true)));
+    assert_eq!(
+        (&health["middleware"]["audit_sink"], &health["database"]["read_only"]),
+        (&json!("memory"), &json!(true))
+    );
     // Numbers are the process's own (alpha §5.6).
     assert_eq!(health["middleware"]["last_sequence_no"], 5);
     let ended = server.finish();
@@ -98,7 +101,10 @@ fn alpha_41_readonly_neither_creates_nor_migrates() {
     let folder = launch.folder();
     let path = folder.path().join("colibri.db");
     let ended = refusal(launch);
-    let text = format!("[colibri] fatal: database not found: {} (READONLY never creates a database)", path.display());
+    let text = format!(
+        "[colibri] fatal: database not found: {} (READONLY never creates a database)",
+        path.display()
+    );
     assert!(ended.stderr.contains(&text), "{}", ended.stderr);
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 
@@ -109,7 +115,8 @@ fn alpha_41_readonly_neither_creates_nor_migrates() {
     drop(conn);
     let before = bytes(&folder);
     let ended = refusal(colibri().in_folder(folder.clone()).env("COLIBRI_MODE", "READONLY"));
-    let text = format!("database schema version {} is older than {latest}; READONLY cannot migrate", latest - 1);
+    let text =
+        format!("database schema version {} is older than {latest}; READONLY cannot migrate", latest - 1);
     assert!(ended.stderr.contains(&text), "{}", ended.stderr);
     assert_eq!(bytes(&folder), before);
 }
@@ -129,7 +136,11 @@ fn alpha_42_minimal_starts_beside_a_broken_database() {
         assert_eq!(denied["error"]["details"]["reason"], "minimal_mode", "{denied}");
         assert_eq!(denied["error"]["details"]["required_capability"], Value::Null, "{denied}");
         let health = server.data("server_health", json!({}));
-        assert_eq!((&health["status"], &health["database"]["status"]), (&json!("ok"), &json!("skipped")), "{health}");
+        assert_eq!(
+            (&health["status"], &health["database"]["status"]),
+            (&json!("ok"), &json!("skipped")),
+            "{health}"
+        );
         let storeless = CATALOGUE.tools.iter().filter(|tool| tool.storeless).count();
         assert_eq!((storeless, &health["admitted_tool_count"]), (2, &json!(2)));
         assert_eq!(std::fs::read_dir(server.folder()).unwrap().count(), 0);
@@ -192,7 +203,11 @@ fn alpha_45_only_full_mode_may_reach_outside() {
         let mut server = colibri().in_folder(folder.clone()).env("COLIBRI_MODE", mode).start();
         let health = server.data("server_health", json!({}));
         assert_eq!(health["capabilities"]["canDispatchExternalIO"], json!(outside), "{mode}");
-        assert_eq!(health["capabilities"]["canWriteDatabase"], json!(matches!(mode, "FULL" | "TEST")), "{mode}");
+        assert_eq!(
+            health["capabilities"]["canWriteDatabase"],
+            json!(matches!(mode, "FULL" | "TEST")),
+            "{mode}"
+        );
         assert_eq!(health["capabilities"]["canRunIntegrationTests"], json!(mode == "TEST"), "{mode}");
         assert_eq!(health["capabilities"]["canAcceptMCPConnections"], json!(true), "{mode}");
     }

@@ -245,7 +245,8 @@ fn alpha_11_ids_come_back_unchanged() {
     let launch = colibri();
     for id in ["9007199254740993", "\"x\"", "123456789012345678901234567890", "-1", "\"\\u00e9\"", "1.50"] {
         for (method, params) in [("ping", "{}"), ("tools/call", r#"{"name":"server_ping"}"#)] {
-            let line = format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n");
+            let line =
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n");
             let out = String::from_utf8(piped(&launch, &line).stdout).unwrap();
             assert!(out.contains(&format!("\"id\":{id},")), "{id} {method}: {out}");
         }
@@ -262,8 +263,12 @@ fn alpha_12_ten_piped_requests_are_all_answered_in_order_before_a_clean_exit() {
         })
         .collect();
     let out = piped(&colibri(), &requests);
-    let ids: Vec<Value> =
-        out.stdout.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).map(|l| response(l)["id"].clone()).collect();
+    let ids: Vec<Value> = out
+        .stdout
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|l| response(l)["id"].clone())
+        .collect();
     assert_eq!(ids, (1..=10).map(|id| json!(id)).collect::<Vec<_>>());
     assert_eq!(out.status.code(), Some(0));
     let log = String::from_utf8(out.stderr).unwrap();

@@ -66,7 +66,17 @@ impl Dice {
 
     /// A value of any kind. Integers beyond 2^53-1 are left out: there ours refuses on purpose.
     fn anything(&mut self, depth: usize) -> Value {
-        let plain = [json!(null), json!(true), json!(0), json!(-1), json!(1.5), json!(2.0), json!(""), json!("é"), json!("INIT")];
+        let plain = [
+            json!(null),
+            json!(true),
+            json!(0),
+            json!(-1),
+            json!(1.5),
+            json!(2.0),
+            json!(""),
+            json!("é"),
+            json!("INIT"),
+        ];
         match self.roll(if depth == 0 { plain.len() } else { plain.len() + 2 }) {
             place if place < plain.len() => plain[place].clone(),
             place if place == plain.len() => (0..self.roll(3)).map(|_| self.anything(depth - 1)).collect(),
@@ -100,11 +110,21 @@ impl Dice {
             Shape::Any => self.anything(2),
             Shape::Null => Value::Null,
             Shape::Boolean => json!(self.roll(2) == 0),
-            Shape::Integer(_) | Shape::Number(_) => {
-                [json!(-1), json!(0), json!(1), json!(20), json!(100), json!(101), json!(500), json!(501), json!(2.0), json!(1e9), json!(1_000_000_001), json!(0.5)]
-                    [self.roll(12)]
-                .clone()
-            }
+            Shape::Integer(_) | Shape::Number(_) => [
+                json!(-1),
+                json!(0),
+                json!(1),
+                json!(20),
+                json!(100),
+                json!(101),
+                json!(500),
+                json!(501),
+                json!(2.0),
+                json!(1e9),
+                json!(1_000_000_001),
+                json!(0.5),
+            ][self.roll(12)]
+            .clone(),
             Shape::String(rule) => json!(self.text(rule)),
             Shape::Enum(literals) => match &literals[self.roll(literals.len())] {
                 Literal::Null => Value::Null,
@@ -176,9 +196,11 @@ const SURFACE: [(&str, &str); 7] = [
 fn public_names(text: &str) -> Vec<String> {
     const KINDS: [&str; 8] = ["fn", "struct", "enum", "trait", "type", "const", "mod", "use"];
     let named = |line: &str| {
-        let rest = line.trim_start().strip_prefix("pub ")?.replace("async fn", "fn").replace("const fn", "fn");
+        let rest =
+            line.trim_start().strip_prefix("pub ")?.replace("async fn", "fn").replace("const fn", "fn");
         let (kind, rest) = rest.split_once(' ')?;
-        let name = rest.split(|c: char| !c.is_alphanumeric() && c != '_' && !(kind == "use" && c == ':')).next()?;
+        let name =
+            rest.split(|c: char| !c.is_alphanumeric() && c != '_' && !(kind == "use" && c == ':')).next()?;
         KINDS.contains(&kind).then(|| format!("{kind} {name}"))
     };
     let mut names: Vec<String> = text.lines().filter_map(named).collect();
@@ -202,8 +224,20 @@ fn alpha_74_the_librarys_public_names_equal_the_golden_list() {
         std::fs::write(&golden, &list).unwrap();
     }
     let kept = std::fs::read_to_string(&golden).unwrap_or_default();
-    assert_eq!(list, kept, "UPDATE_GOLDEN=1 writes the list anew; look at the difference before committing it");
-    for name in ["fn create_server", "fn start", "fn stop", "fn is_connected", "fn version", "fn mode", "fn register_shutdown_handler", "struct NoOpSink"] {
+    assert_eq!(
+        list, kept,
+        "UPDATE_GOLDEN=1 writes the list anew; look at the difference before committing it"
+    );
+    for name in [
+        "fn create_server",
+        "fn start",
+        "fn stop",
+        "fn is_connected",
+        "fn version",
+        "fn mode",
+        "fn register_shutdown_handler",
+        "struct NoOpSink",
+    ] {
         assert!(list.lines().any(|line| line.ends_with(&format!(" {name}"))), "alpha §9.2 names {name}");
     }
 }

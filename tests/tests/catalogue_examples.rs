@@ -50,7 +50,9 @@ fn execute(server: &mut Server, tool: &str, example: &Example) -> Value {
         assert_eq!(envelope["ok"], true, "before: {}: {envelope}", step.tool);
         assert_ne!(envelope["data"]["ok"], false, "before: {}: {envelope}", step.tool);
         for (name, pointer) in &step.keep {
-            let value = envelope.pointer(pointer).unwrap_or_else(|| panic!("nothing to keep at {pointer}: {envelope}"));
+            let value = envelope
+                .pointer(pointer)
+                .unwrap_or_else(|| panic!("nothing to keep at {pointer}: {envelope}"));
             kept.insert(name.clone(), value.clone());
         }
     }
@@ -144,7 +146,8 @@ fn every_listed_tool_has_an_example() {
 #[test]
 fn a_documented_value_that_is_not_the_real_one_is_found() {
     let example = |reply: Value, varies: &[&str]| -> Example {
-        serde_json::from_value(json!({ "title": "t", "arguments": {}, "reply": reply, "varies": varies })).unwrap()
+        serde_json::from_value(json!({ "title": "t", "arguments": {}, "reply": reply, "varies": varies }))
+            .unwrap()
     };
     let real = json!({ "ok": true, "data": { "a": 1, "b": null } });
     assert_eq!(difference(&example(real.clone(), &[]), real.clone()), None);

@@ -67,7 +67,8 @@ fn pipeline(server: &mut Server, name: usize, count: usize) -> Done {
         }
         let task = payload(server);
         under_way -= 1;
-        let (id, title) = (task["id"].as_str().unwrap().to_owned(), task["title"].as_str().unwrap().to_owned());
+        let (id, title) =
+            (task["id"].as_str().unwrap().to_owned(), task["title"].as_str().unwrap().to_owned());
         if !done.tasks.contains(&(id.clone(), title.clone())) {
             done.tasks.push((id, title));
             done.at.push(Instant::now());
@@ -101,7 +102,8 @@ fn side_by_side(folder: &Arc<TempDir>, processes: usize, count: usize) -> Vec<Do
 /// Everything acknowledged is stored once and nothing else is; log and chain are whole.
 fn assert_nothing_lost(folder: &TempDir, done: &[Done]) {
     let conn = sql(folder);
-    let acknowledged: BTreeMap<String, String> = done.iter().flat_map(|done| done.tasks.iter().cloned()).collect();
+    let acknowledged: BTreeMap<String, String> =
+        done.iter().flat_map(|done| done.tasks.iter().cloned()).collect();
     let stored: BTreeMap<String, String> = conn
         .prepare("SELECT id, title FROM tasks")
         .unwrap()

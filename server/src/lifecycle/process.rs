@@ -59,8 +59,7 @@ fn run<D: Dispatch<Cx>>(
         .enable_all()
         .build()
         .map_err(|error| fatal(error.to_string()))?;
-    let mut server =
-        create_server(catalogue, dispatch, options).map_err(|error| fatal(error.to_string()))?;
+    let mut server = create_server(catalogue, dispatch, options).map_err(|error| fatal(error.to_string()))?;
     let (done, started) = oneshot::channel();
     let watch = Watch {
         controls: server.controls(),

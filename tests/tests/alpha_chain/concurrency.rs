@@ -11,7 +11,9 @@ use serde_json::{Value, json};
 use super::{embedded, probe, ready, send_batch};
 
 fn cancel(server: &mut Server, id: u64) {
-    server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
+    server.send(
+        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }),
+    );
 }
 
 #[test]
@@ -35,7 +37,9 @@ fn alpha_26_a_handler_starts_after_the_exit_of_the_one_before() {
     assert_eq!(seen.len(), 8);
     for pair in seen.chunks(2) {
         match pair {
-            [Seen::Enter(_, _, entered), Seen::Exit { correlation_id, .. }] => assert_eq!(entered, correlation_id),
+            [Seen::Enter(_, _, entered), Seen::Exit { correlation_id, .. }] => {
+                assert_eq!(entered, correlation_id)
+            }
             other => panic!("an enter and its exit, not {other:?}"),
         }
     }
@@ -47,7 +51,8 @@ fn alpha_26_a_batch_enters_before_it_exits_and_in_one_order() {
     let calls = [("probe_sleep", json!({ "ms": 200 })), ("probe_echo", json!({ "required": "x" }))];
     send_batch(&mut server, &calls);
     await_running(&server, "probe_sleep");
-    let open: Vec<_> = actions(&server.sql()).into_iter().skip(1).map(|row| (row.tool, row.outcome)).collect();
+    let open: Vec<_> =
+        actions(&server.sql()).into_iter().skip(1).map(|row| (row.tool, row.outcome)).collect();
     let expected = [("probe_sleep", "running"), ("probe_echo", "running")];
     assert_eq!(open, expected.map(|(tool, outcome)| (tool.to_owned(), outcome.to_owned())));
     assert_eq!((server.receive()["id"].clone(), server.receive()["id"].clone()), (json!(0), json!(1)));
@@ -95,7 +100,8 @@ fn alpha_28_no_more_than_1024_calls_wait_for_a_network_tool() {
     let mut server = ready(probe());
     server.send_call("probe_network", json!({ "ms": 600_000 }));
     await_running(&server, "probe_network");
-    let ids: Vec<u64> = (0..1026).map(|_| server.send_call("probe_network", json!({ "ms": 600_000 }))).collect();
+    let ids: Vec<u64> =
+        (0..1026).map(|_| server.send_call("probe_network", json!({ "ms": 600_000 }))).collect();
     let (busy, _) = split_busy(&mut server, 2);
     assert_eq!(busy, [json!(ids[1024]), json!(ids[1025])]);
     assert_eq!(server.data("probe_status", json!({}))["queue_depth"], 1024);
@@ -104,7 +110,8 @@ fn alpha_28_no_more_than_1024_calls_wait_for_a_network_tool() {
 #[test]
 fn alpha_28_no_more_than_1024_calls_wait_at_the_gate() {
     let mut server = probe().env("PROBE_OPEN_DELAY_MS", "4000").start();
-    let ids: Vec<u64> = (0..1026).map(|_| server.send_call("probe_echo", json!({ "required": "x" }))).collect();
+    let ids: Vec<u64> =
+        (0..1026).map(|_| server.send_call("probe_echo", json!({ "required": "x" }))).collect();
     let (busy, served) = split_busy(&mut server, 1026);
     assert_eq!(busy, [json!(ids[1024]), json!(ids[1025])]);
     assert_eq!(served, ids[..1024].iter().map(|id| json!(id)).collect::<Vec<_>>());
@@ -123,7 +130,8 @@ fn alpha_29_a_cancelled_waiting_call_leaves_no_trace() {
     // Read together with its call, a cancellation comes before the enter row.
     let call = json!({ "jsonrpc": "2.0", "id": 900, "method": "tools/call",
         "params": { "name": "probe_write", "arguments": { "key": "k" } } });
-    let cancelled = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 900 } });
+    let cancelled =
+        json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 900 } });
     server.send_bytes(format!("{call}\n{cancelled}\n").as_bytes());
     server.data("probe_echo", json!({ "required": "x" }));
     let conn = server.sql();

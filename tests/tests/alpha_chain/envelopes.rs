@@ -54,7 +54,10 @@ fn alpha_15_an_unknown_key_is_named() {
 fn alpha_17_a_declared_error_passes_verbatim_under_handler_error() {
     let mut server = probe().start();
     let envelope = server.call("probe_fail_a", json!({ "round": 7 }));
-    assert_eq!(envelope, json!({ "ok": false, "error": { "code": "HANDLER_ERROR", "message": "ROUND_NOT_FOUND: 7" } }));
+    assert_eq!(
+        envelope,
+        json!({ "ok": false, "error": { "code": "HANDLER_ERROR", "message": "ROUND_NOT_FOUND: 7" } })
+    );
     let row = action_of(&server.sql(), "probe_fail_a");
     assert_eq!(row.end(), ("error", Some("HANDLER_ERROR")));
     let hash = "3e3f64a533788f02e63d38fe9dfdb027555b1611da94ec4e70dd368e4204a14b";

@@ -55,8 +55,11 @@ fn alpha_19_a_panicking_handler_is_answered_and_the_server_goes_on() {
 fn alpha_20_failed_calls_leave_their_exit_row_and_nothing_else() {
     let mut server = ready(probe());
     let ends = ["ok", "error", "ok", "fault", "panic", "ok"];
-    let calls: Vec<_> =
-        ends.iter().enumerate().map(|(i, then)| ("probe_write", json!({ "key": format!("{i}"), "then": then }))).collect();
+    let calls: Vec<_> = ends
+        .iter()
+        .enumerate()
+        .map(|(i, then)| ("probe_write", json!({ "key": format!("{i}"), "then": then })))
+        .collect();
     send_batch(&mut server, &calls);
     let replies: Vec<_> = ends.iter().map(|_| envelope(&server.receive())).collect();
     assert_eq!(replies[1]["data"]["error"]["code"], "ERR_ASKED_FOR", "{}", replies[1]);

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use colibri::catalogue::{CATALOGUE, Dispatcher};
 use colibri::domains::Domains;
-use colibri::lifecycle::mode::{Mode, detect_mode};
 use colibri::lifecycle::environment::Environment;
+use colibri::lifecycle::mode::{Mode, detect_mode};
 use colibri::lifecycle::options::{AuditChoice, Options};
 use colibri::lifecycle::server::{StartError, VERSION, create_server};
 use colibri::lifecycle::transport::{Opening, Transport};
@@ -171,12 +171,19 @@ fn alpha_69_a_sink_sees_one_pair_of_events_a_call() {
             wire.call("probe_fail_a", json!({ "round": 7 })).await;
         }));
         match sink.seen().as_slice() {
-            [Seen::Enter(good, _, id), Seen::Exit { tool, correlation_id, duration_ms, result, error, .. }, failing @ ..] => {
+            [
+                Seen::Enter(good, _, id),
+                Seen::Exit { tool, correlation_id, duration_ms, result, error, .. },
+                failing @ ..,
+            ] => {
                 assert_eq!((good, id), (tool, correlation_id));
                 assert!(is_v4(id) && *duration_ms >= 0, "{id} {duration_ms}");
                 assert!(result.is_some() && error.is_none(), "{result:?} {error:?}");
                 match failing {
-                    [Seen::Enter(_, _, id), Seen::Exit { correlation_id, result: None, error: Some(error), .. }] => {
+                    [
+                        Seen::Enter(_, _, id),
+                        Seen::Exit { correlation_id, result: None, error: Some(error), .. },
+                    ] => {
                         assert_eq!(id, correlation_id);
                         assert_eq!(error, &("HANDLER_ERROR".to_owned(), "ROUND_NOT_FOUND: 7".to_owned()));
                     }

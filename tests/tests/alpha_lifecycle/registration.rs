@@ -33,9 +33,11 @@ fn alpha_58_bad_registrations_are_refused_by_name() {
         .tools
         .iter()
         .find_map(|tool| match &tool.input.shape {
-            Shape::Object(rule) => {
-                rule.properties.iter().map(|property| &property.schema).find(|schema| matches!(schema.shape, Shape::Array(_)))
-            }
+            Shape::Object(rule) => rule
+                .properties
+                .iter()
+                .map(|property| &property.schema)
+                .find(|schema| matches!(schema.shape, Shape::Array(_))),
             _ => None,
         })
         .unwrap();

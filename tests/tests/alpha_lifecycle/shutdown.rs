@@ -74,7 +74,10 @@ fn alpha_56_a_second_signal_ends_the_server_at_once() {
         let pid = server.pid().to_string();
         let waiting = scope.spawn(|| server.wait());
         while !waiting.is_finished() {
-            let _ = std::process::Command::new("kill").args(["-TERM", &pid]).stderr(std::process::Stdio::null()).status();
+            let _ = std::process::Command::new("kill")
+                .args(["-TERM", &pid])
+                .stderr(std::process::Stdio::null())
+                .status();
             std::thread::sleep(Duration::from_millis(100));
         }
         waiting.join().unwrap()
@@ -111,23 +114,26 @@ fn alpha_57_shutdown_handlers_run_last_first_with_the_database_open() {
 }
 
 #[test]
-fn alpha_56_a_stuck_network_call_does_not_keep_the_database_from_closing() {
-    let mut server = probe().env("PROBE_CLEANUP_MS", "300").start();
-    server.ready_by("probe_echo", json!({ "required": "x" }));
-    server.send_call("probe_network", json!({ "ms": 600_000 }));
-    await_running(&server, "probe_network");
-    let folder = server.shared_folder();
-    server.signal("TERM");
-    let ended = server.wait();
-    assert_eq!((ended.code(), ended.last_message()), (1, "[Shutdown] Forced after 300ms timeout"));
-    // It owned nothing (alpha §9.5): the log is folded in, the process's lock file is gone.
-    let left: Vec<String> = std::fs::read_dir(folder.path())
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
-        .filter(|name| name.ends_with("-wal") || name.ends_with(".lock"))
-        .collect();
-    assert_eq!(left, Vec::<String>::new());
-    let mut next = probe().in_folder(folder).start();
-    next.data("probe_echo", json!({ "required": "x" }));
-    assert_eq!(action_of(&next.sql(), "probe_network").end(), ("aborted", Some("PROCESS_ABORTED")));
+fn alpha_56_stuck_calls_beside_the_loop_do_not_keep_the_database_from_closing() {
+    for tool in ["probe_network", "probe_scan"] {
+        let mut server = probe().env("PROBE_CLEANUP_MS", "300").start();
+        server.ready_by("probe_echo", json!({ "required": "x" }));
+        server.send_call(tool, json!({ "ms": 600_000 }));
+        await_running(&server, tool);
+        let folder = server.shared_folder();
+        server.signal("TERM");
+        let ended = server.wait();
+        assert_eq!(
+            (ended.code(), ended.last_message()),
+            (1, "[Shutdown] Forced after 300ms timeout"),
+            "{tool}"
+        );
+        // They own nothing (alpha §9.5): the process has signed off, and leaves their rows to the next start.
+        let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+        let locks: Vec<_> = names.filter(|name| name.to_string_lossy().ends_with(".lock")).collect();
+        assert!(locks.is_empty(), "{tool}: {locks:?}");
+        let mut next = probe().in_folder(folder).start();
+        next.data("probe_echo", json!({ "required": "x" }));
+        assert_eq!(action_of(&next.sql(), tool).end(), ("aborted", Some("PROCESS_ABORTED")), "{tool}");
+    }
 }

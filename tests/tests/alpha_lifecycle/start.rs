@@ -39,7 +39,8 @@ fn alpha_54_a_transport_that_never_connects_runs_into_the_timeout() {
 
 #[test]
 fn alpha_54_a_process_whose_start_takes_too_long_exits_75() {
-    let mut server = probe().env("COLIBRI_STARTUP_TIMEOUT_MS", "50").env("PROBE_OPEN_DELAY_MS", "600000").start();
+    let mut server =
+        probe().env("COLIBRI_STARTUP_TIMEOUT_MS", "50").env("PROBE_OPEN_DELAY_MS", "600000").start();
     server.send_call("probe_echo", json!({ "required": "x" }));
     let ended = server.wait();
     assert_eq!(ended.code(), 75, "{}", ended.stderr);

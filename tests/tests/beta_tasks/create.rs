@@ -21,7 +21,8 @@ fn beta_05_a_bare_title_makes_a_task_in_init() {
     let at = task["created_at"].as_str().unwrap();
     assert!(at.len() == 24 && at.ends_with('Z'), "{at}");
     let keys: Vec<&String> = task.as_object().unwrap().keys().collect();
-    let order = "id task_id project_id title description status priority assignee created_at updated_at deleted_at";
+    let order =
+        "id task_id project_id title description status priority assignee created_at updated_at deleted_at";
     assert_eq!(keys, order.split(' ').collect::<Vec<_>>());
 }
 

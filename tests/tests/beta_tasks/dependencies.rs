@@ -10,7 +10,10 @@ fn beta_42_a_task_waits_in_the_queue_until_its_dependency_is_done() {
     let a = id_of(&world.create(json!({ "title": "A", "status": "VERIFY" })));
     let b = id_of(&world.create(json!({ "title": "B", "depends_on": [a] })));
     let data = world.server.data("task_next_actions", json!({}));
-    assert_eq!((&data["tasks"][0]["title"], &data["total_count"], &data["blocked_count"]), (&json!("A"), &json!(1), &json!(1)));
+    assert_eq!(
+        (&data["tasks"][0]["title"], &data["total_count"], &data["blocked_count"]),
+        (&json!("A"), &json!(1), &json!(1))
+    );
     // Waiting concerns the queue only.
     assert_eq!(world.go(&b, "GATHER")["status"], "GATHER");
     world.think(&a);
@@ -52,7 +55,8 @@ fn beta_44_unknown_and_repeated_dependencies_are_refused() {
     assert_eq!(error["missing"], json!(["x", "y"]));
     assert_eq!(error["message"], "Unknown dependency: x, y");
     assert_eq!(error.get("task_id"), Some(&json!(null)));
-    let error = world.refused("task_update", json!({ "id": known, "patch": { "title": "new", "depends_on": ["z"] } }));
+    let error = world
+        .refused("task_update", json!({ "id": known, "patch": { "title": "new", "depends_on": ["z"] } }));
     assert_eq!((&error["missing"], &error["task_id"]), (&json!(["z"]), &json!(known)));
     assert_eq!(world.stored(), before);
     world.invalid("task_create", json!({ "title": "A", "depends_on": [known, known] }));

@@ -21,12 +21,18 @@ fn beta_34_pages_are_oldest_first_and_join_up() {
     for (offset, more) in [(0, true), (2, true), (4, false)] {
         let data = world.server.data("task_list", json!({ "limit": 2, "offset": offset }));
         assert_eq!(data["has_more"], json!(more), "offset {offset}");
-        assert_eq!((&data["limit"], &data["offset"], &data["total_count"]), (&json!(2), &json!(offset), &json!(5)));
+        assert_eq!(
+            (&data["limit"], &data["offset"], &data["total_count"]),
+            (&json!(2), &json!(offset), &json!(5))
+        );
         all.extend(data["tasks"].as_array().unwrap().iter().map(|task| task["title"].clone()));
     }
     assert_eq!(Value::Array(all), json!(["a", "b", "c", "d", "e"]));
     let beyond = world.server.data("task_list", json!({ "offset": 99 }));
-    assert_eq!((&beyond["tasks"], &beyond["total_count"], &beyond["has_more"]), (&json!([]), &json!(5), &json!(false)));
+    assert_eq!(
+        (&beyond["tasks"], &beyond["total_count"], &beyond["has_more"]),
+        (&json!([]), &json!(5), &json!(false))
+    );
 }
 
 #[test]

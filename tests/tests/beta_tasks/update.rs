@@ -24,7 +24,8 @@ fn beta_26_flat_and_patch_styles_do_the_same_but_not_together() {
     assert_eq!((&one["status"], &two["status"]), (&json!("GATHER"), &json!("GATHER")));
     let both = json!({ "id": flat, "status": "ANALYZE", "patch": { "title": "new" } });
     let issues = world.invalid("task_update", both);
-    let issue = issues.iter().find(|issue| issue["path"] == json!(["status"])).expect("the flat key is named");
+    let issue =
+        issues.iter().find(|issue| issue["path"] == json!(["status"])).expect("the flat key is named");
     assert_eq!(issue["code"], "custom");
     assert_eq!(issue["message"], "use either patch or top-level fields");
 }
@@ -51,7 +52,9 @@ fn beta_28_null_clears_and_absent_keeps() {
         assert_eq!(world.get(&id)[field], Value::Null, "{field}");
     }
     let id = world.task_in("INIT");
-    for patch in [json!({ "title": null }), json!({ "title": "" }), json!({ "title": " " }), json!({ "status": null })] {
+    for patch in
+        [json!({ "title": null }), json!({ "title": "" }), json!({ "title": " " }), json!({ "status": null })]
+    {
         world.invalid("task_update", json!({ "id": id, "patch": patch }));
     }
 }

@@ -81,7 +81,10 @@ impl World {
         let issues = envelope["error"]["details"]["issues"].as_array().unwrap().clone();
         assert!(!issues.is_empty(), "{envelope}");
         for issue in &issues {
-            assert!(issue["code"].is_string() && issue["path"].is_array() && issue["message"].is_string(), "{issue}");
+            assert!(
+                issue["code"].is_string() && issue["path"].is_array() && issue["message"].is_string(),
+                "{issue}"
+            );
         }
         issues
     }
@@ -89,7 +92,12 @@ impl World {
     /// The titles of a listing.
     pub fn titles(&mut self, tool: &str, arguments: Value) -> Vec<String> {
         let data = self.server.data(tool, arguments);
-        data["tasks"].as_array().unwrap().iter().map(|task| task["title"].as_str().unwrap().to_owned()).collect()
+        data["tasks"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|task| task["title"].as_str().unwrap().to_owned())
+            .collect()
     }
 
     /// A thought record of a task, in an open session of its own.
@@ -99,7 +107,8 @@ impl World {
 
     /// A thought record of a type.
     pub fn think_as(&self, task_id: &str, kind: &str) {
-        let count: i64 = self.sql.query_row("SELECT count(*) FROM thought_records", [], |row| row.get(0)).unwrap();
+        let count: i64 =
+            self.sql.query_row("SELECT count(*) FROM thought_records", [], |row| row.get(0)).unwrap();
         let number = count + 1;
         let session = format!("00000000-0000-7000-a000-{number:012x}");
         let now = "2026-11-21T10:00:00.000Z";

@@ -40,7 +40,8 @@ fn recover(folder: &Arc<TempDir>) -> Server {
 
 fn assert_all_there(conn: &Connection, acknowledged: &BTreeSet<String>) {
     let mut statement = conn.prepare("SELECT id FROM tasks").unwrap();
-    let stored: BTreeSet<String> = statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    let stored: BTreeSet<String> =
+        statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
     let lost: Vec<&String> = acknowledged.difference(&stored).collect();
     assert!(lost.is_empty(), "acknowledged and lost: {lost:?}");
     assert_tasks_match_log(conn);

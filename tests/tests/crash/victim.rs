@@ -18,8 +18,12 @@ impl Victim {
     /// Starts it with that many calls on their way, all at once.
     pub fn under_load(launch: &Launch, calls: usize) -> Self {
         let mut command = launch.command();
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("it starts");
         let mut stdin = child.stdin.take().unwrap();
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         let (sender, lines) = channel();

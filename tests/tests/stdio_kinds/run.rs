@@ -49,7 +49,8 @@ pub fn replies(bytes: &[u8]) -> Vec<Value> {
 
 /// Every reply is a success, and they come in the order of their ids from 0.
 pub fn all_answered(replies: &[Value], count: usize) {
-    let ids: Vec<usize> = replies.iter().map(|reply| usize::try_from(reply["id"].as_u64().unwrap()).unwrap()).collect();
+    let ids: Vec<usize> =
+        replies.iter().map(|reply| usize::try_from(reply["id"].as_u64().unwrap()).unwrap()).collect();
     assert_eq!(ids, (0..count).collect::<Vec<_>>());
     for reply in replies {
         assert_eq!(reply["result"]["structuredContent"]["ok"], true, "{reply}");

@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::process::{Child, ChildStdin, Stdio};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use colibri_tests::client::{Launch, PATIENCE};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::json;
@@ -59,7 +59,9 @@ fn write_until_stuck(stdin: &mut ChildStdin, bytes: &[u8]) -> usize {
                 written += length;
                 progress = Instant::now();
             }
-            Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(Duration::from_millis(5)),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                std::thread::sleep(Duration::from_millis(5))
+            }
             Err(error) => panic!("{error}"),
         }
     }
@@ -119,5 +121,7 @@ fn calls_of_a_client_that_never_reads_wait_in_the_pipe() {
 
 #[test]
 fn protocol_requests_of_a_client_that_never_reads_wait_in_the_pipe() {
-    never_reading(&launch(), |id| format!("{}\n", json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" })));
+    never_reading(&launch(), |id| {
+        format!("{}\n", json!({ "jsonrpc": "2.0", "id": id, "method": "tools/list" }))
+    });
 }

@@ -89,3 +89,16 @@ fn too_long_line_at_the_end_of_the_stream_is_reported_once() {
     assert_eq!(frames(&stream, 1 << 20), [Frame::TooLong]);
     assert_eq!(frames(&stream, stream.len()), [Frame::TooLong]);
 }
+
+#[test]
+fn a_complete_line_is_seen_before_it_is_taken() {
+    let mut splitter = Frames::default();
+    assert!(!splitter.has_line());
+    splitter.push(b"{\"a\":1}\n{\"b\"");
+    assert!(splitter.has_line());
+    assert_eq!(splitter.next(), Some(line("{\"a\":1}")));
+    assert!(!splitter.has_line());
+    assert_eq!(splitter.next(), None);
+    splitter.push(b":2}\n");
+    assert!(splitter.has_line());
+}
