@@ -37,7 +37,7 @@ fn checked(conn: &Connection) -> LogCount {
 
     let mut statement =
         conn.prepare("SELECT * FROM actions WHERE outcome <> 'running' ORDER BY exit_no").expect("the table");
-    let columns: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let mut closed = 0;
     let mut prev_hash = ORIGIN.to_owned();
     let mut walk = statement.query([]).expect("the query runs");

@@ -177,7 +177,7 @@ fn alpha_35_durations_are_floored_milliseconds_of_the_injected_clock() {
 
 #[test]
 fn alpha_36_a_ping_of_phase_1_is_answered_at_once_and_stored_before_gated_calls() {
-    let mut server = probe().env("PROBE_OPEN_DELAY_MS", "1500").start();
+    let mut server = probe().env("PROBE_OPEN_DELAY_MS", "3000").start();
     let gated = server.send_call("probe_echo", json!({ "required": "x" }));
     let early = server.data("probe_status", json!({}));
     assert_eq!((&early["ready"], &early["audit_sink"]), (&json!(false), &json!("buffer")), "{early}");
@@ -215,7 +215,7 @@ fn alpha_62_only_calls_of_dead_processes_are_closed_by_others() {
     let mut alive = probe().env("COLIBRI_SESSION_ID", "inherited").start();
     alive.data("probe_echo", json!({ "required": "x" }));
     let mut killed = probe().beside(&alive).env("COLIBRI_SESSION_ID", "inherited").start();
-    let reply = alive.send_call("probe_network", json!({ "ms": 4000 }));
+    let reply = alive.send_call("probe_network", json!({ "ms": 6000 }));
     let mine = await_running(&alive, "probe_network");
     killed.send_call("probe_network", json!({ "ms": 600_000 }));
     let conn = alive.sql();

@@ -142,7 +142,7 @@ fn alpha_02_replies_fit_the_published_output_schemas() {
 
 #[test]
 fn alpha_03_tools_list_does_not_wait_for_the_database_and_calls_do() {
-    let mut server = probe().env("PROBE_OPEN_DELAY_MS", "1500").start();
+    let mut server = probe().env("PROBE_OPEN_DELAY_MS", "3000").start();
     let waiting = server.send_call("probe_echo", json!({ "required": "x" }));
     let listed = server.request("tools/list", json!({}));
     assert!(listed["result"]["tools"].is_array(), "{listed}");

@@ -141,7 +141,7 @@ fn alpha_29_a_cancelled_waiting_call_leaves_no_trace() {
 
 #[test]
 fn alpha_29_a_cancelled_call_at_the_gate_is_not_run() {
-    let mut server = probe().env("PROBE_OPEN_DELAY_MS", "1000").start();
+    let mut server = probe().env("PROBE_OPEN_DELAY_MS", "2000").start();
     let cancelled = server.send_call("probe_write", json!({ "key": "k" }));
     cancel(&mut server, cancelled);
     server.data("probe_echo", json!({ "required": "x" }));

@@ -31,6 +31,20 @@ fn alpha_30_a_configured_key_is_redacted_on_the_wire_in_the_row_and_in_the_log()
     assert!(!format!("{rows:?}").contains(&KEY[..8]), "{rows:?}");
 }
 
+#[test]
+fn alpha_30_the_details_of_an_error_are_redacted_like_its_message() {
+    let mut server = colibri().env("COLIBRI_OPENAI_API_KEY", KEY).start();
+    for (tool, arguments) in [
+        ("server_ping", json!({ KEY: 1 })),
+        ("task_get", json!({ "id": KEY })),
+        ("task_get", json!({ "id": "x", "more": 1, KEY: 2 })),
+        ("task_create", json!({ "title": "A", "depends_on": [KEY] })),
+    ] {
+        let envelope = server.call(tool, arguments.clone()).to_string();
+        assert!(!envelope.contains(KEY) && envelope.contains(REDACTED), "{tool} {arguments}: {envelope}");
+    }
+}
+
 /// The stored trace headers of a call with that `_meta`.
 fn stored_trace(meta: &Value) -> Option<String> {
     let mut server = colibri().env("COLIBRI_OPENAI_API_KEY", KEY).start();

@@ -66,6 +66,37 @@ fn alpha_56_a_running_call_is_answered_before_a_clean_stop() {
 }
 
 #[test]
+fn alpha_56_calls_at_the_gate_are_refused() {
+    let mut server = probe().env("PROBE_OPEN_DELAY_MS", "600000").start();
+    let waiting = [
+        server.send_call("probe_echo", json!({ "required": "x" })),
+        server.send_call("probe_network", json!({ "ms": 1 })),
+    ];
+    assert_eq!(server.data("probe_status", json!({}))["queue_depth"], 2);
+    server.signal("TERM");
+    for id in waiting {
+        let answer = server.receive();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(id), &json!(-32000)), "{answer}");
+        assert_eq!(answer["error"]["message"], "Server is shutting down");
+    }
+    let ended = server.wait();
+    assert_eq!((ended.code(), ended.last_message()), (0, "[Shutdown] Clean"), "{}", ended.stderr);
+}
+
+#[test]
+fn alpha_56_a_signal_after_the_end_of_input_does_not_wait_for_what_is_left() {
+    let mut server = probe().env("PROBE_CLEANUP_MS", "300").start();
+    server.ready_by("probe_echo", json!({ "required": "x" }));
+    server.send_call("probe_network", json!({ "ms": 600_000 }));
+    await_running(&server, "probe_network");
+    server.send_call("probe_network", json!({ "ms": 600_000 }));
+    server.close_stdin();
+    server.signal("TERM");
+    let ended = server.wait();
+    assert_eq!((ended.code(), ended.last_message()), (1, "[Shutdown] Forced after 300ms timeout"));
+}
+
+#[test]
 fn alpha_56_a_second_signal_ends_the_server_at_once() {
     let server = stuck("600000");
     let began = Instant::now();

@@ -49,7 +49,7 @@ fn alpha_54_a_process_whose_start_takes_too_long_exits_75() {
 
 #[test]
 fn alpha_55_a_failing_second_phase_is_told_to_every_waiting_call() {
-    let launch = probe().env("PROBE_OPEN_DELAY_MS", "1000").env("PROBE_OPEN_FAILS", "no such luck");
+    let launch = probe().env("PROBE_OPEN_DELAY_MS", "2000").env("PROBE_OPEN_FAILS", "no such luck");
     let mut server = launch.start();
     let ids = [
         server.send_call("probe_echo", json!({ "required": "x" })),

@@ -85,7 +85,14 @@ impl Ending {
 
 impl Words<'_> {
     /// A failure answered by the chain itself, Pattern A.
-    fn failure(&self, outcome: RowOutcome, code: &str, message: &str, details: Map<String, Value>) -> Ending {
+    fn failure(
+        &self,
+        outcome: RowOutcome,
+        code: &str,
+        message: &str,
+        mut details: Map<String, Value>,
+    ) -> Ending {
+        self.redactor.redact_members(&mut details);
         let message = self.redactor.redact(message);
         let message = cut(&message, HANDLER_MESSAGE_CHARACTERS);
         Ending::with_envelope(outcome, &err_envelope(code, message, details), true).named(code, message)
@@ -136,7 +143,8 @@ impl Words<'_> {
                 ending.result = take_data(envelope);
                 ending
             }
-            Dispatched::Domain { code, message, fields, .. } if tool.pattern == Pattern::B => {
+            Dispatched::Domain { code, message, mut fields, .. } if tool.pattern == Pattern::B => {
+                self.redactor.redact_members(&mut fields);
                 let message = self.redactor.redact(&message).into_owned();
                 let envelope = domain_error_envelope(code, &message, fields);
                 let mut ending = Ending::with_envelope(RowOutcome::DomainError, &envelope, false);

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use serde_json::{Map, Value};
+
 /// What stands in a secret's place.
 pub const REDACTED: &str = "[redacted]";
 
@@ -33,6 +35,26 @@ impl Redactor {
             }
         }
         clean
+    }
+
+    /// Cleans every text inside the values of an error's details; they can hold what a client wrote.
+    pub fn redact_members(&self, members: &mut Map<String, Value>) {
+        if !self.is_idle() {
+            members.values_mut().for_each(|value| self.redact_value(value));
+        }
+    }
+
+    fn redact_value(&self, value: &mut Value) {
+        match value {
+            Value::String(text) => {
+                if let Cow::Owned(clean) = self.redact(text) {
+                    *text = clean;
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| self.redact_value(item)),
+            Value::Object(members) => self.redact_members(members),
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
     }
 
     /// Whether there is anything to look for.
