@@ -15,8 +15,8 @@
 //! and its library includes what that wrote:
 //! `include!(concat!(env!("OUT_DIR"), "/catalogue.rs"))`, inside a module of its own.
 
-pub mod catalogue;
 mod cargo;
+pub mod catalogue;
 pub mod emit;
 pub mod ir;
 pub mod lint;
@@ -105,7 +105,9 @@ pub enum Written {
 pub fn write_or_check(path: &Path, text: &str, check: bool) -> io::Result<Written> {
     match fs::read_to_string(path) {
         Ok(found) if found == text => return Ok(Written::Current),
-        Err(error) if error.kind() != io::ErrorKind::NotFound && error.kind() != io::ErrorKind::InvalidData => {
+        Err(error)
+            if error.kind() != io::ErrorKind::NotFound && error.kind() != io::ErrorKind::InvalidData =>
+        {
             return Err(error);
         }
         _ if check => return Ok(Written::Stale),

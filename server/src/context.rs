@@ -28,8 +28,13 @@ impl Cx {
         config: Arc<Config>,
         facts: SystemFacts,
     ) -> Self {
-        let status =
-            CallStatus { sequence_no: None, ready: false, audit_sink: "noop", exit_failures: 0, queue_depth: 0 };
+        let status = CallStatus {
+            sequence_no: None,
+            ready: false,
+            audit_sink: "noop",
+            exit_failures: 0,
+            queue_depth: 0,
+        };
         Self { db, clock, ids, config, status, facts }
     }
 

@@ -102,7 +102,10 @@ impl ProbeTools<Cx> for Probe {
         Ok(ProbeSleepOutput {})
     }
 
-    fn probe_network(&mut self, input: ProbeNetworkInput) -> NetworkOutcome<ProbeNetworkOutput, ProbeNetworkError> {
+    fn probe_network(
+        &mut self,
+        input: ProbeNetworkInput,
+    ) -> NetworkOutcome<ProbeNetworkOutput, ProbeNetworkError> {
         Box::pin(async move {
             tokio::time::sleep(milliseconds(input.ms)).await;
             match input.then {

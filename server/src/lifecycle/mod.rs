@@ -1,19 +1,20 @@
 //! The server's life: what it was told, what it may do, what it writes about itself.
 
+pub mod background;
 pub mod config;
 pub mod environment;
+pub mod exit;
 pub mod facts;
+pub mod hooks;
 pub mod keys;
 pub mod log;
 pub mod mode;
-pub mod rules;
-pub mod secret;
-pub mod suggest;
-pub mod exit;
-pub mod hooks;
 pub mod options;
 pub mod phase2;
 pub mod process;
+pub mod rules;
+pub mod secret;
 pub mod server;
+pub mod suggest;
 pub mod transport;
 pub mod watchdog;

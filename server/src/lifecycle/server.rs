@@ -232,6 +232,7 @@ impl<D: Dispatch<Cx>> Server<D> {
             return Ok(());
         }
         let began = Instant::now();
+        self.chain.seal_registry();
         self.info(&format!("[colibri] starting in mode={} version={}", self.mode(), self.version));
         let limit = Duration::from_millis(u64::from(self.config.startup_timeout_ms));
         let streams = tokio::time::timeout(limit, self.transport.open())

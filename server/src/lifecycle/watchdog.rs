@@ -11,8 +11,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until};
 
-use super::exit;
 use super::server::Controls;
+use super::{background, exit};
 
 /// How long a loop that can still act may take to close the database once the running calls have had
 /// their time; one that a handler keeps busy is ended then.
@@ -45,7 +45,7 @@ pub struct Watch {
 /// No thread, or no signal handlers.
 pub fn install(watch: Watch) -> io::Result<()> {
     let (ready, installed) = std::sync::mpsc::channel();
-    std::thread::Builder::new().name("watchdog".to_owned()).spawn(move || {
+    background::spawn("watchdog", watch.log.clone(), move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let result = runtime.and_then(|runtime| {
             let signals = runtime.block_on(async { Signals::install() })?;
@@ -54,9 +54,13 @@ pub fn install(watch: Watch) -> io::Result<()> {
         match result {
             Ok((runtime, signals)) => {
                 let _ = ready.send(Ok(()));
-                runtime.block_on(watch.run(signals));
+                Err(runtime.block_on(watch.run(signals)))
             }
-            Err(error) => drop(ready.send(Err(error))),
+            Err(error) => {
+                // The starter is told, and decides.
+                let _ = ready.send(Err(error));
+                Ok(())
+            }
         }
     })?;
     installed.recv().unwrap_or_else(|_| Err(io::Error::other("the watchdog ended")))
@@ -73,23 +77,28 @@ impl Signals {
         ]))
     }
 
-    async fn next(&mut self) {
+    /// `None` when no signal can reach the process any more.
+    async fn next(&mut self) -> Option<()> {
         let [terminate, interrupt, hangup] = &mut self.0;
         tokio::select! {
-            _ = terminate.recv() => {}
-            _ = interrupt.recv() => {}
-            _ = hangup.recv() => {}
+            signal = terminate.recv() => signal,
+            signal = interrupt.recv() => signal,
+            signal = hangup.recv() => signal,
         }
     }
 }
 
 impl Watch {
-    async fn run(mut self, mut signals: Signals) {
+    /// Returns only when it has gone blind, with the reason.
+    async fn run(mut self, mut signals: Signals) -> String {
         let deadline = Instant::now() + Duration::from_millis(u64::from(self.startup_timeout_ms));
         let mut starting = true;
         loop {
             tokio::select! {
-                () = signals.next() => break,
+                signal = signals.next() => match signal {
+                    Some(()) => break,
+                    None => return "signals cannot be received any more".to_owned(),
+                },
                 _ = &mut self.started, if starting => starting = false,
                 () = sleep_until(deadline), if starting => self.too_late(),
             }
@@ -97,7 +106,7 @@ impl Watch {
         let _ = self.controls.send(Control::Stop);
         let limit = Duration::from_millis(self.cleanup_timeout_ms);
         tokio::select! {
-            () = signals.next() => {}
+            _ = signals.next() => {}
             () = self.expire(limit) => self.log.write(Level::Info, &forced(self.cleanup_timeout_ms)),
         }
         self.end(exit::FAILURE);

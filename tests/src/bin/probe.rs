@@ -2,13 +2,18 @@
 //!
 //! Variables: `PROBE_MAX_PAGES` fills the disk, `PROBE_SQL` runs once the database is open,
 //! `PROBE_OPEN_DELAY_MS`, `PROBE_OPEN_FAILS` and `PROBE_OPEN_PANICS` slow down and break the second phase,
-//! `PROBE_CLEANUP_MS` shortens the wait for a running call.
+//! `PROBE_DETACHED_FAILS` fails a detached task, `PROBE_CLEANUP_MS` shortens the wait for a running call.
 
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
+use colibri::lifecycle::background;
+use colibri::lifecycle::log::Logger;
 use colibri::lifecycle::options::Options;
 use colibri::lifecycle::process::serve_with;
+use colibri_runtime::chain::log::Level;
+use colibri_runtime::chain::redact::Redactor;
 use colibri_tests::probe::{CATALOGUE, Dispatcher, Probe};
 
 fn variable(name: &str) -> Option<String> {
@@ -31,6 +36,10 @@ fn main() -> ExitCode {
         }
         if let Some(reason) = variable("PROBE_OPEN_FAILS") {
             return Err(reason);
+        }
+        if let Some(reason) = variable("PROBE_DETACHED_FAILS") {
+            let log = Arc::new(Logger::stderr(Some(Level::Info), Redactor::default()));
+            background::spawn("detached", log, || Err(reason)).map_err(|error| error.to_string())?;
         }
         assert!(variable("PROBE_OPEN_PANICS").is_none(), "as asked");
         let Some(db) = db else { return Ok(()) };

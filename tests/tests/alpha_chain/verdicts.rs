@@ -91,10 +91,10 @@ fn alpha_21_an_unknown_tool_is_a_protocol_error_with_a_row() {
     let hash = "30ef02b68b0a5583d8fdb64e59e67b99171a7d72bb1dd4edd6459888829997ad";
     assert_eq!(row.result_hash.as_deref(), Some(hash));
 
-    // Characters, not bytes; the reply names it as the row does.
+    // The row keeps 128 characters (not bytes) of it, the reply as much as any message.
     let (long, kept) = ("ö".repeat(10_000), "ö".repeat(128));
     let answer = server.request("tools/call", json!({ "name": long }));
-    assert_eq!(answer["error"]["message"], format!("Unknown tool: {kept}"));
+    assert_eq!(answer["error"]["message"], format!("Unknown tool: {long}"));
     let stored = actions(&server.sql()).pop().unwrap();
     assert_eq!(stored.tool, kept);
 }

@@ -75,3 +75,12 @@ fn alpha_71_a_panic_outside_a_handler_ends_the_process() {
     let last = ended.last_message();
     assert!(last.starts_with("[colibri] uncaughtException: ") && last.contains("as asked"), "{last}");
 }
+
+#[test]
+fn alpha_71_a_detached_task_that_fails_ends_the_process() {
+    let mut server = probe().env("PROBE_OPEN_DELAY_MS", "200").env("PROBE_DETACHED_FAILS", "gone").start();
+    server.data("probe_status", json!({}));
+    let ended = server.wait();
+    assert_eq!((ended.code(), ended.rest.len()), (1, 0), "{}", ended.stderr);
+    assert!(ended.stderr.contains("[colibri] unhandledRejection: gone"), "{}", ended.stderr);
+}

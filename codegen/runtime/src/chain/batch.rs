@@ -251,7 +251,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         // A call that failed or was refused has no effects; its own reason is the truer answer.
         let ending = ending
             .filter(Ending::failed)
-            .or_else(|| self.words().refused(call.tool, &call.row.tool, &call.verdict))
+            .or_else(|| self.words().refused(call.tool, &call.verdict))
             .unwrap_or_else(|| self.words().commit_failed(&fault.0));
         let ending = self.stamp(&call, ending);
         self.note_unclosed(&call, &ending, false);

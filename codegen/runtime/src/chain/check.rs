@@ -19,7 +19,8 @@ use crate::validate::{Issue, validate};
 #[derive(Debug)]
 pub(crate) enum Verdict {
     Open,
-    Unknown,
+    /// Carries the name as received; the row keeps less of it.
+    Unknown(String),
     Denied(Denial),
     Invalid(Vec<Issue>),
     /// Stage 3 could not write; carries the reason.
@@ -46,7 +47,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let Some((index, tool)) =
             self.registry.lookup(&call.name).and_then(|index| Some((index, self.registry.get(index)?)))
         else {
-            return Checked { call, index: 0, tool: None, verdict: Verdict::Unknown, args_hash };
+            let verdict = Verdict::Unknown(call.name.clone());
+            return Checked { call, index: 0, tool: None, verdict, args_hash };
         };
         let verdict = match self.admission.iter().try_for_each(|check| check.admit(tool)) {
             Err(denial) => Verdict::Denied(denial),

@@ -19,7 +19,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// The ending that stages 1 to 3 or the handler bring about.
     pub(super) fn stage_dispatch(&mut self, entered: &Entered) -> Ending {
-        if let Some(refusal) = self.words().refused(entered.tool, &entered.row.tool, &entered.verdict) {
+        if let Some(refusal) = self.words().refused(entered.tool, &entered.verdict) {
             return refusal;
         }
         let Some(tool) = entered.tool else {

@@ -99,11 +99,10 @@ impl Words<'_> {
     }
 
     /// What stages 1 to 3 decided; `None` while the verdict is open.
-    pub fn refused(&self, tool: Option<&ToolSpec>, name: &str, verdict: &Verdict) -> Option<Ending> {
-        let tool_name = tool.map_or(name, |tool| tool.name);
+    pub fn refused(&self, tool: Option<&ToolSpec>, verdict: &Verdict) -> Option<Ending> {
         Some(match verdict {
             Verdict::Open => return None,
-            Verdict::Unknown => self.unknown_tool(name),
+            Verdict::Unknown(name) => self.unknown_tool(name),
             Verdict::Denied(denial) => {
                 self.failure(RowOutcome::Denied, denial.code, &denial.message, denial.details.clone())
             }
@@ -111,7 +110,7 @@ impl Words<'_> {
                 let mut details = Map::new();
                 let listed = issues.iter().map(crate::validate::Issue::to_value).collect();
                 details.insert("issues".to_owned(), Value::Array(listed));
-                let message = invalid_params_message(tool_name, issues);
+                let message = invalid_params_message(tool.map_or("", |tool| tool.name), issues);
                 self.failure(RowOutcome::Invalid, self.codes.invalid_params, &message, details)
             }
             Verdict::AuditFailed(reason) => self.failure(

@@ -160,6 +160,11 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         &self.registry
     }
 
+    /// The server starts: no tool can be registered any more.
+    pub fn seal_registry(&mut self) {
+        self.registry.start();
+    }
+
     /// The clock, ids, log and redactor.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel

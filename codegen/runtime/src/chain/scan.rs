@@ -48,7 +48,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let checked = self.check(call);
         let mut call = self.enter_row(checked);
         self.enter_alone(&mut call).await;
-        let ending = match self.words().refused(call.tool, &call.row.tool, &call.verdict) {
+        let ending = match self.words().refused(call.tool, &call.verdict) {
             Some(refusal) => refusal,
             None => match self.spawn_scan(&mut call) {
                 Ok((done, interrupt)) => return Some(ScanFlight { call, done, interrupt }),

@@ -157,11 +157,14 @@ fn audit_log(look: &Inspection) -> Option<Finding> {
     const CHECK: &str = "audit log";
     match look.verify_log() {
         Ok(report) => report.map(|report| match report.finding {
-            None => Finding::ok(CHECK, format!(
-                "{} closed calls, the chain is unbroken; its last hash is {}",
-                report.closed,
-                report.last_row_hash.as_str()
-            )),
+            None => Finding::ok(
+                CHECK,
+                format!(
+                    "{} closed calls, the chain is unbroken; its last hash is {}",
+                    report.closed,
+                    report.last_row_hash.as_str()
+                ),
+            ),
             Some(finding) => Finding::fail(
                 CHECK,
                 finding.to_string(),

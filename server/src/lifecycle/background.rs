@@ -1,0 +1,27 @@
+//! Threads that nobody waits for. One that fails takes the process with it: what it was there for is not done
+//! any more, and nobody else would notice (alpha §9.7).
+
+use std::io;
+use std::sync::Arc;
+
+use colibri_runtime::chain::log::{Level, Log};
+
+use super::exit;
+
+/// Starts a thread. If its task fails, the reason is logged and the process ends with 1, without draining.
+///
+/// # Errors
+/// The thread could not be started.
+pub fn spawn(
+    name: &str,
+    log: Arc<dyn Log>,
+    task: impl FnOnce() -> Result<(), String> + Send + 'static,
+) -> io::Result<()> {
+    let body = move || {
+        if let Err(reason) = task() {
+            log.write(Level::Error, &format!("[colibri] unhandledRejection: {reason}"));
+            std::process::exit(i32::from(exit::FAILURE));
+        }
+    };
+    std::thread::Builder::new().name(name.to_owned()).spawn(body).map(drop)
+}
