@@ -90,6 +90,24 @@ pub struct ChainErrors {
     pub startup_failed: ChainError,
 }
 
+impl ChainErrors {
+    /// The errors with the names of their roles, in declared order.
+    pub fn roles(&self) -> [(&'static str, &ChainError); 10] {
+        [
+            ("invalid_params", &self.invalid_params),
+            ("handler_error", &self.handler_error),
+            ("audit_enter_failed", &self.audit_enter_failed),
+            ("not_admitted", &self.not_admitted),
+            ("unknown_tool", &self.unknown_tool),
+            ("process_aborted", &self.process_aborted),
+            ("cancelled", &self.cancelled),
+            ("storage_failure", &self.storage_failure),
+            ("store_commit_failed", &self.store_commit_failed),
+            ("startup_failed", &self.startup_failed),
+        ]
+    }
+}
+
 /// One of the chain's codes.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

@@ -3,7 +3,6 @@
 
 use serde_json::{Map, Value, json};
 
-use super::registry::chain_roles;
 use crate::catalogue::ErrorPattern;
 use crate::ir::publish::{envelope, publish};
 use crate::ir::{Domain, ErrorIr, Ir, ToolIr};
@@ -19,7 +18,10 @@ pub fn text(ir: &Ir<'_>) -> String {
 
 fn value(ir: &Ir<'_>) -> Value {
     let head = ir.head;
-    let chain = chain_roles(ir)
+    let chain = ir
+        .head
+        .chain
+        .roles()
         .into_iter()
         .map(|(role, error)| (role.to_owned(), json!({"code": error.code, "message": error.message})));
     let tools = ir

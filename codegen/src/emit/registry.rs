@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::doc;
 use super::tables::{self, Tables};
-use crate::catalogue::{ChainError, ErrorPattern};
+use crate::catalogue::ErrorPattern;
 use crate::ir::names::{ident, screaming};
 use crate::ir::publish::{envelope, publish};
 use crate::ir::{Ir, ToolIr};
@@ -124,28 +124,11 @@ fn spec(tool: &ToolIr<'_>, domain: &str, ir: &Ir<'_>) -> TokenStream {
 }
 
 fn chain_codes(ir: &Ir<'_>) -> TokenStream {
-    let entries = chain_roles(ir).into_iter().map(|(role, error)| {
+    let entries = ir.head.chain.roles().into_iter().map(|(role, error)| {
         let (role, code) = (ident(role), &error.code);
         quote!(#role: #code)
     });
     quote!(ChainCodes { #(#entries),* })
-}
-
-/// The chain's codes with their roles, in the order of the catalogue's head.
-pub fn chain_roles<'a>(ir: &Ir<'a>) -> [(&'static str, &'a ChainError); 10] {
-    let chain = &ir.head.chain;
-    [
-        ("invalid_params", &chain.invalid_params),
-        ("handler_error", &chain.handler_error),
-        ("audit_enter_failed", &chain.audit_enter_failed),
-        ("not_admitted", &chain.not_admitted),
-        ("unknown_tool", &chain.unknown_tool),
-        ("process_aborted", &chain.process_aborted),
-        ("cancelled", &chain.cancelled),
-        ("storage_failure", &chain.storage_failure),
-        ("store_commit_failed", &chain.store_commit_failed),
-        ("startup_failed", &chain.startup_failed),
-    ]
 }
 
 fn tool_ids(ir: &Ir<'_>) -> TokenStream {

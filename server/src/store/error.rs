@@ -90,9 +90,9 @@ impl OpenError {
         let path = path.display().to_string();
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path },
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-                Self::Corrupt { first: reason(error) }
-            }
+            // Most likely the path is wrong; a damaged first page looks the same.
+            Some(ErrorCode::NotADatabase) => Self::Foreign { path },
+            Some(ErrorCode::DatabaseCorrupt) => Self::Corrupt { first: reason(error) },
             _ => Self::Unusable { path, reason: reason(error) },
         }
     }

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::registry::chain_roles;
 use crate::catalogue::{ErrorPattern, Example, Stability};
 use crate::ir::publish::publish;
 use crate::ir::{Domain, Ir, ToolIr};
@@ -186,7 +185,10 @@ fn example(tool: &ToolIr<'_>, example: &Example, page: &mut Page) {
 fn errors(ir: &Ir<'_>) -> String {
     let mut page = Page::new("Errors");
     page.heading(2, "Codes of every tool");
-    let rows = chain_roles(ir)
+    let rows = ir
+        .head
+        .chain
+        .roles()
         .into_iter()
         .map(|(_, error)| vec![code(&error.code), text(&error.when), code(&error.message)]);
     page.table(&["Code", "When", "Message"], rows);

@@ -3,14 +3,14 @@
 
 use std::collections::HashMap;
 
-use crate::catalogue::{ChainError, ChainErrors, ErrorPattern, Place};
+use crate::catalogue::{ErrorPattern, Place};
 use crate::lint::pattern::is_code;
 use crate::lint::{Context, Report};
 
 pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     let chain = context.catalogue.head_place().child("chain");
     let mut of_chain: HashMap<&str, &str> = HashMap::new();
-    for (role, error) in roles(&context.catalogue.head.chain) {
+    for (role, error) in context.catalogue.head.chain.roles() {
         let place = chain.child(role).child("code");
         form(&error.code, &place, report);
         if let Some(other) = of_chain.insert(&error.code, role) {
@@ -37,22 +37,6 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
             }
         }
     }
-}
-
-/// The chain's errors with the names of their roles, in the order of the catalogue's schema.
-pub(super) fn roles(chain: &ChainErrors) -> [(&'static str, &ChainError); 10] {
-    [
-        ("invalid_params", &chain.invalid_params),
-        ("handler_error", &chain.handler_error),
-        ("audit_enter_failed", &chain.audit_enter_failed),
-        ("not_admitted", &chain.not_admitted),
-        ("unknown_tool", &chain.unknown_tool),
-        ("process_aborted", &chain.process_aborted),
-        ("cancelled", &chain.cancelled),
-        ("storage_failure", &chain.storage_failure),
-        ("store_commit_failed", &chain.store_commit_failed),
-        ("startup_failed", &chain.startup_failed),
-    ]
 }
 
 fn form(code: &str, place: &Place, report: &mut Report<'_>) {

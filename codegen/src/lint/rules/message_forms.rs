@@ -7,11 +7,9 @@ use crate::ir::message::{self, Piece, With};
 use crate::lint::schemas::{resolve, type_of};
 use crate::lint::{Context, Report};
 
-use super::error_codes::roles;
-
 pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     let chain = context.catalogue.head_place().child("chain");
-    for (role, error) in roles(&context.catalogue.head.chain) {
+    for (role, error) in context.catalogue.head.chain.roles() {
         if let Err(fault) = message::parse(&error.message) {
             report.value(&chain.child(role).child("message"), fault, FORM_HELP);
         }

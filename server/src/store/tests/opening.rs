@@ -104,7 +104,7 @@ fn a_refused_file_keeps_its_log() {
 fn alpha_52_damage_is_refused() {
     let text_file = Place::new();
     std::fs::write(text_file.path(), "this is no database, it is a text of some length ".repeat(40)).unwrap();
-    assert_eq!(refusal(&text_file, false), "database integrity check failed: file is not a database");
+    assert_eq!(refusal(&text_file, false), format!("not a Colibri database: {}", text_file.path().display()));
 
     // An unclean stop: the lock file stays, and a page of the tasks is overwritten.
     let place = Place::new();
