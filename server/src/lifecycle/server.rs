@@ -61,7 +61,7 @@ pub struct Server<D> {
     config: Arc<Config>,
     version: String,
     transport: Box<dyn Transport>,
-    streams: Option<Streams>,
+    streams: Option<(Streams, UnboundedReceiver<Control<SqliteStore>>)>,
     controls: Controls,
     inbox: Option<UnboundedReceiver<Control<SqliteStore>>>,
     phase2: Option<Phase2>,
@@ -239,7 +239,7 @@ impl<D: Dispatch<Cx>> Server<D> {
             .await
             .map_err(|_| StartError::Timeout)?
             .map_err(|error| StartError::Transport(error.to_string()))?;
-        self.streams = Some(streams);
+        self.streams = self.inbox.take().map(|inbox| (streams, inbox));
         self.started = Some(began);
         self.info(&format!("[Startup] Phase 1 ready in {}ms", began.elapsed().as_millis()));
         self.info("[colibri] ready");
@@ -251,7 +251,7 @@ impl<D: Dispatch<Cx>> Server<D> {
 
     /// Serves until the input ends, a signal comes, or the client is gone; replies are written by then.
     pub async fn run(&mut self) -> Finish {
-        let (Some(Streams { reader, writer }), Some(inbox)) = (self.streams.take(), self.inbox.take()) else {
+        let Some((Streams { reader, writer }, inbox)) = self.streams.take() else {
             return Finish::EndOfInput;
         };
         let finish = Serve::new(&mut self.chain, &self.version, reader, writer, inbox).run().await;

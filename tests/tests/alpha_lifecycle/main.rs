@@ -2,12 +2,12 @@
 //!
 //! What a process cannot show (an injected transport, clock or sink; shutdown handlers) runs on a server
 //! inside the test, on one thread as the process would. Case 59's closed handle is shown beside the
-//! handler (server/src/domains/system/tests.rs), which alone can reach it. Of case 71, a detached task that
-//! fails cannot be shown: the server has none.
+//! handler (server/src/domains/system/tests.rs), which alone can reach it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod construction;
+mod edges;
 mod process;
 mod registration;
 mod shutdown;

@@ -60,7 +60,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.log(Level::Error, format_args!("[audit] enter failed: {reason}"));
         for call in entered.iter_mut() {
             call.row.sequence_no = None;
-            if matches!(call.verdict, Verdict::Open) {
+            if matches!(call.verdict, Verdict::Open(_)) {
                 call.verdict = Verdict::AuditFailed(reason.0.clone());
             }
         }
@@ -92,13 +92,16 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// The network calls of the batch that may start, taken out of it.
     fn take_flights(&mut self, entered: &mut VecDeque<Entered>) -> Vec<Flight> {
-        let starts = |call: &Entered| {
-            matches!(call.verdict, Verdict::Open) && call.tool.is_some_and(|tool| tool.kind == Kind::Network)
-        };
-        let (starting, staying): (VecDeque<_>, VecDeque<_>) =
-            std::mem::take(entered).into_iter().partition(starts);
-        *entered = staying;
-        starting.into_iter().map(|call| self.start_flight(call)).collect()
+        let mut flights = Vec::new();
+        for call in std::mem::take(entered) {
+            match call.verdict {
+                Verdict::Open(target) if target.tool.kind == Kind::Network => {
+                    flights.push(self.start_flight(call, target));
+                }
+                _ => entered.push_back(call),
+            }
+        }
+        flights
     }
 
     /// Stages 4 and 5 of every call. A transaction that has been open for long is committed, synced and
@@ -177,24 +180,25 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
         let ending = self.stamp(call, ending);
         match self.stage_audit_exit(call, ending) {
-            Step::Done(ending) if self.store.release().is_ok() => Step::Done(ending),
-            Step::Done(ending) | Step::Lost(Some(ending)) => Step::Lost(Some(ending)),
-            Step::Lost(None) => Step::Lost(None),
+            Ok(ending) if self.store.release().is_ok() => Step::Done(ending),
+            Ok(ending) => Step::Lost(Some(ending)),
+            Err(ending) => Step::Lost(Some(*ending)),
         }
     }
 
-    /// Stage 5: the exit row, in the savepoint that holds the effects.
-    fn stage_audit_exit(&mut self, call: &Entered, ending: Ending) -> Step {
+    /// Stage 5: the exit row, in the savepoint that holds the effects. Fails with what the handler had come
+    /// to when the transaction is lost.
+    fn stage_audit_exit(&mut self, call: &Entered, ending: Ending) -> Result<Ending, Box<Ending>> {
         // Without an enter row there is nothing to close.
-        let Some(sequence_no) = call.row.sequence_no else { return Step::Done(ending) };
+        let Some(sequence_no) = call.row.sequence_no else { return Ok(ending) };
         let Err(fault) = self.store.audit_exit(sequence_no, &ending.exit_event(&call.row)) else {
-            return Step::Done(ending);
+            return Ok(ending);
         };
         if !self.store.in_transaction() || self.store.roll_back_to_savepoint().is_err() {
-            return Step::Lost(Some(ending));
+            return Err(Box::new(ending));
         }
         self.dispatch.rolled_back();
-        Step::Done(self.exit_failed(call, ending, &fault))
+        Ok(self.exit_failed(call, ending, &fault))
     }
 
     /// Stages 4 and 5 of one call in a transaction of its own: the batch's was lost.
@@ -251,7 +255,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         // A call that failed or was refused has no effects; its own reason is the truer answer.
         let ending = ending
             .filter(Ending::failed)
-            .or_else(|| self.words().refused(call.tool, &call.verdict))
+            .or_else(|| self.words().judged(&call.verdict).err().map(|refusal| *refusal))
             .unwrap_or_else(|| self.words().commit_failed(&fault.0));
         let ending = self.stamp(&call, ending);
         self.note_unclosed(&call, &ending, false);

@@ -18,22 +18,29 @@ use crate::validate::{Issue, validate};
 /// (precedence: alpha §3.2).
 #[derive(Debug)]
 pub(crate) enum Verdict {
-    Open,
+    Open(Target),
     /// Carries the name as received; the row keeps less of it.
     Unknown(String),
     Denied(Denial),
-    Invalid(Vec<Issue>),
+    Invalid(&'static ToolSpec, Vec<Issue>),
     /// Stage 3 could not write; carries the reason.
     AuditFailed(String),
+}
+
+/// The tool that a call may reach.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Target {
+    pub tool: &'static ToolSpec,
+    pub index: usize,
 }
 
 /// A call after stage 2.
 #[derive(Debug)]
 pub(crate) struct Checked {
     pub call: Call,
-    pub index: usize,
-    pub tool: Option<&'static ToolSpec>,
     pub verdict: Verdict,
+    /// Arguments that no sink may see.
+    pub sensitive: &'static [&'static str],
     pub args_hash: String,
 }
 
@@ -48,15 +55,15 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             self.registry.lookup(&call.name).and_then(|index| Some((index, self.registry.get(index)?)))
         else {
             let verdict = Verdict::Unknown(call.name.clone());
-            return Checked { call, index: 0, tool: None, verdict, args_hash };
+            return Checked { call, verdict, sensitive: &[], args_hash };
         };
         let verdict = match self.admission.iter().try_for_each(|check| check.admit(tool)) {
             Err(denial) => Verdict::Denied(denial),
             Ok(()) => match validate(tool.input, tool.rules, &mut call.arguments) {
-                Ok(()) => Verdict::Open,
-                Err(issues) => Verdict::Invalid(issues),
+                Ok(()) => Verdict::Open(Target { tool, index }),
+                Err(issues) => Verdict::Invalid(tool, issues),
             },
         };
-        Checked { call, index, tool: Some(tool), verdict, args_hash }
+        Checked { call, verdict, sensitive: tool.sensitive, args_hash }
     }
 }

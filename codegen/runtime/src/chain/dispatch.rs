@@ -1,6 +1,7 @@
 //! Stage 4: the handler, with its panics caught at the boundary.
 
 use crate::chain::Chain;
+use crate::chain::check::Target;
 use crate::chain::ending::{Ending, Words};
 use crate::chain::log::Level;
 use crate::chain::row::Entered;
@@ -19,16 +20,14 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// The ending that stages 1 to 3 or the handler bring about.
     pub(super) fn stage_dispatch(&mut self, entered: &Entered) -> Ending {
-        if let Some(refusal) = self.words().refused(entered.tool, &entered.verdict) {
-            return refusal;
-        }
-        let Some(tool) = entered.tool else {
-            return self.words().handler_error("the call has no tool");
+        let Target { tool, index } = match self.words().judged(&entered.verdict) {
+            Ok(target) => target,
+            Err(refusal) => return *refusal,
         };
         let status = self.status(entered.row.sequence_no);
         self.store.cx().begin_call(status);
         let (dispatch, cx) = (&mut self.dispatch, self.store.cx());
-        let result = guarded(|| dispatch.call(cx, entered.index, &entered.arguments));
+        let result = guarded(|| dispatch.call(cx, index, &entered.arguments));
         let dispatched = self.settle(tool, result);
         self.words().dispatched(tool, dispatched)
     }
@@ -40,17 +39,17 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             Dispatched::Fault(Fault::Other(PANICKED.to_owned()))
         });
         match dispatched {
-            // A release build trusts the types; a test build holds the value against the published schema.
-            Dispatched::Value(value) if cfg!(debug_assertions) && !conforms(tool.output, &value) => {
-                let text = format!("result does not fit the output schema of {}: {value}", tool.name);
-                self.log(Level::Error, format_args!("{text}"));
-                Dispatched::Fault(Fault::Other(text))
-            }
             // JSON has no NaN and no infinity; the serialiser writes null, which a required number is not.
             Dispatched::Value(value)
                 if self.registry.returns_numbers(tool.name) && !conforms(tool.output, &value) =>
             {
                 Dispatched::Fault(Fault::Other("result is not serialisable".to_owned()))
+            }
+            // A release build trusts the types; a test build holds the value against the published schema.
+            Dispatched::Value(value) if cfg!(debug_assertions) && !conforms(tool.output, &value) => {
+                let text = format!("result does not fit the output schema of {}: {value}", tool.name);
+                self.log(Level::Error, format_args!("{text}"));
+                Dispatched::Fault(Fault::Other(text))
             }
             other => other,
         }

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::chain::audit::{ExitEvent, RowOutcome};
 use crate::chain::call::Answer;
-use crate::chain::check::Verdict;
+use crate::chain::check::{Target, Verdict};
 use crate::chain::envelope::{domain_error_envelope, err_envelope, ok_envelope};
 use crate::chain::redact::Redactor;
 use crate::chain::row::Row;
@@ -98,19 +98,19 @@ impl Words<'_> {
         Ending::with_envelope(outcome, &err_envelope(code, message, details), true).named(code, message)
     }
 
-    /// What stages 1 to 3 decided; `None` while the verdict is open.
-    pub fn refused(&self, tool: Option<&ToolSpec>, verdict: &Verdict) -> Option<Ending> {
-        Some(match verdict {
-            Verdict::Open => return None,
+    /// What stages 1 to 3 decided: the tool to run, or how the call ends without it.
+    pub fn judged(&self, verdict: &Verdict) -> Result<Target, Box<Ending>> {
+        Err(Box::new(match verdict {
+            Verdict::Open(target) => return Ok(*target),
             Verdict::Unknown(name) => self.unknown_tool(name),
             Verdict::Denied(denial) => {
                 self.failure(RowOutcome::Denied, denial.code, &denial.message, denial.details.clone())
             }
-            Verdict::Invalid(issues) => {
+            Verdict::Invalid(tool, issues) => {
                 let mut details = Map::new();
                 let listed = issues.iter().map(crate::validate::Issue::to_value).collect();
                 details.insert("issues".to_owned(), Value::Array(listed));
-                let message = invalid_params_message(tool.map_or("", |tool| tool.name), issues);
+                let message = invalid_params_message(tool.name, issues);
                 self.failure(RowOutcome::Invalid, self.codes.invalid_params, &message, details)
             }
             Verdict::AuditFailed(reason) => self.failure(
@@ -119,7 +119,7 @@ impl Words<'_> {
                 &format!("audit enter failed: {reason}"),
                 Map::new(),
             ),
-        })
+        }))
     }
 
     fn unknown_tool(&self, name: &str) -> Ending {
@@ -192,11 +192,8 @@ fn envelope_hash(envelope: &Value) -> String {
     }
 }
 
-fn take_data(envelope: Value) -> Option<Value> {
-    match envelope {
-        Value::Object(mut members) => members.swap_remove("data"),
-        _ => None,
-    }
+fn take_data(mut envelope: Value) -> Option<Value> {
+    envelope.as_object_mut().and_then(|members| members.swap_remove("data"))
 }
 
 /// The first `most` characters.

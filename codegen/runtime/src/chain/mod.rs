@@ -231,13 +231,10 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
     }
 
-    /// The envelope for calls that waited for a second phase that failed, and its `isError`.
-    pub fn startup_failure(&self, reason: &str) -> (String, bool) {
+    /// What a call is answered that waited for a second phase that failed.
+    pub fn startup_failure(&self, reason: &str) -> Option<call::Answer> {
         let message = format!("{}: {reason}", self.spec.codes.startup_failed);
-        match self.words().handler_error(&message).answer {
-            Some(call::Answer::Tool { envelope, is_error }) => (envelope, is_error),
-            _ => (String::new(), true),
-        }
+        self.words().handler_error(&message).answer
     }
 
     /// Closes what is still open; called once at shutdown, after the last call.

@@ -7,18 +7,19 @@ use std::task::{Context as TaskContext, Poll};
 
 use serde_json::Value;
 
+use crate::chain::Chain;
 use crate::chain::call::{Call, Outlet};
-use crate::chain::ending::Ending;
-use crate::chain::log::Level;
+use crate::chain::check::Target;
 use crate::chain::row::Entered;
-use crate::chain::store::{Access, Store};
-use crate::chain::{Audit, Chain};
+use crate::chain::store::Store;
 use crate::handler::{Dispatch, Dispatched, NetworkCall, guarded};
+use crate::spec::ToolSpec;
 
 /// A network call in flight. Dropping it aborts the attempt; [`Chain::land`] or [`Chain::cancel`] close
 /// its audit row.
 pub struct Flight {
     call: Entered,
+    tool: &'static ToolSpec,
     work: NetworkCall,
 }
 
@@ -30,14 +31,13 @@ impl Flight {
 
     /// The tool whose lock it holds.
     pub fn tool(&self) -> &'static str {
-        self.call.tool.map_or("", |tool| tool.name)
+        self.tool.name
     }
 
     /// Polls the handler; a panic ends the flight like a failure.
     pub fn poll(&mut self, cx: &mut TaskContext<'_>) -> Poll<std::thread::Result<Dispatched>> {
         match guarded(|| Pin::new(&mut self.work).poll(cx)) {
-            Ok(Poll::Ready(dispatched)) => Poll::Ready(Ok(dispatched)),
-            Ok(Poll::Pending) => Poll::Pending,
+            Ok(polled) => polled.map(Ok),
             Err(panic) => Poll::Ready(Err(panic)),
         }
     }
@@ -45,66 +45,34 @@ impl Flight {
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Stage 4 of a network call begins.
-    pub(super) fn start_flight(&mut self, mut call: Entered) -> Flight {
+    pub(super) fn start_flight(&mut self, mut call: Entered, target: Target) -> Flight {
         let arguments = std::mem::replace(&mut call.arguments, Value::Null);
-        let (dispatch, index) = (&mut self.dispatch, call.index);
-        let work = match guarded(|| dispatch.network(index, arguments)) {
+        let dispatch = &mut self.dispatch;
+        let work = match guarded(|| dispatch.network(target.index, arguments)) {
             Ok(work) => work,
             Err(panic) => Box::pin(async move { std::panic::resume_unwind(panic) }),
         };
-        Flight { call, work }
+        Flight { call, tool: target.tool, work }
     }
 
-    /// Stage 5 of a network call: its exit row, in a transaction of its own, then the reply. The outside
-    /// effect has happened, so a row that cannot be written never changes the reply.
+    /// Stage 5 of a network call: its exit row, in a transaction of its own, then the reply.
     pub async fn land(
         &mut self,
         flight: Flight,
         result: std::thread::Result<Dispatched>,
         outlet: &mut dyn Outlet,
     ) {
-        let ending = match flight.call.tool {
-            Some(tool) => {
-                let dispatched = self.settle(tool, result);
-                self.words().dispatched(tool, dispatched)
-            }
-            None => self.words().handler_error("the call has no tool"),
-        };
-        self.close_flight(flight.call, ending, outlet).await;
+        let dispatched = self.settle(flight.tool, result);
+        let ending = self.words().dispatched(flight.tool, dispatched);
+        self.close_call(flight.call, ending, outlet).await;
     }
 
     /// The client has cancelled the call: the attempt is dropped, the row closed, nothing answered.
     pub async fn cancel(&mut self, flight: Flight, outlet: &mut dyn Outlet) {
-        let Flight { call, work } = flight;
+        let Flight { call, work, .. } = flight;
         drop(work);
         let ending = self.words().cancelled();
-        self.close_flight(call, ending, outlet).await;
-    }
-
-    pub(super) async fn close_flight(&mut self, call: Entered, ending: Ending, outlet: &mut dyn Outlet) {
-        let ending = self.stamp(&call, ending);
-        if matches!(self.audit, Audit::Store { .. }) {
-            self.close_row(&call, &ending);
-        } else {
-            self.sink_exit(&call, &ending).await;
-        }
-        self.send(&mut vec![(call, ending)], outlet);
-    }
-
-    fn close_row(&mut self, call: &Entered, ending: &Ending) {
-        let Some(sequence_no) = call.row.sequence_no else { return };
-        let closed = self
-            .store
-            .begin(Access::Write)
-            .and_then(|()| self.store.audit_exit(sequence_no, &ending.exit_event(&call.row)))
-            .and_then(|()| self.store.commit());
-        if let Err(fault) = closed {
-            self.store.roll_back();
-            self.log(Level::Error, format_args!("[audit] exit of {} is pending: {fault}", call.row.tool));
-            self.note_unclosed(call, ending, true);
-        }
-        self.store.leave_queue();
-        self.sync();
+        self.close_call(call, ending, outlet).await;
     }
 }
 

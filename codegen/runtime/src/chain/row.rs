@@ -8,7 +8,6 @@ use crate::chain::check::{Checked, Verdict};
 use crate::chain::{AUDITED_NAME_CHARACTERS, Chain};
 use crate::handler::Dispatch;
 use crate::json::{NumberRule, canonical_json, sha256_hex};
-use crate::spec::ToolSpec;
 
 use super::store::Store;
 
@@ -43,11 +42,8 @@ impl Row {
 }
 
 /// A call that has reached stage 3.
-#[derive(Debug)]
 pub(crate) struct Entered {
     pub reply_to: ReplyTo,
-    pub tool: Option<&'static ToolSpec>,
-    pub index: usize,
     pub verdict: Verdict,
     /// Typed arguments when the verdict is open, the raw ones otherwise.
     pub arguments: Value,
@@ -59,9 +55,9 @@ pub(crate) struct Entered {
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Gives the call its correlation id and reads the clocks.
     pub(super) fn enter_row(&mut self, checked: Checked) -> Entered {
-        let Checked { call, index, tool, verdict, args_hash } = checked;
+        let Checked { call, verdict, sensitive, args_hash } = checked;
         let Call { reply_to, name, arguments, trace_context, .. } = call;
-        let shown = tool.and_then(|tool| redacted_arguments(tool, &arguments));
+        let shown = redacted_arguments(sensitive, &arguments);
         let trace_context = trace_context.map(|text| self.kernel.redactor.redact(&text).into_owned());
         // A name is whatever the client wrote. Redacted before it is cut, or a part of a secret would stay.
         let name = self.kernel.redactor.redact(&name);
@@ -78,18 +74,18 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             timestamp: self.kernel.clock.monotonic_ms(),
             entered_at: self.now_text(),
         };
-        Entered { reply_to, tool, index, verdict, arguments, shown, row }
+        Entered { reply_to, verdict, arguments, shown, row }
     }
 }
 
 /// A copy of the arguments without the values the catalogue calls sensitive; `None` if there are none.
-fn redacted_arguments(tool: &ToolSpec, arguments: &Value) -> Option<Value> {
+fn redacted_arguments(sensitive: &[&str], arguments: &Value) -> Option<Value> {
     let given = arguments.as_object()?;
-    if !tool.sensitive.iter().any(|name| given.contains_key(*name)) {
+    if !sensitive.iter().any(|name| given.contains_key(*name)) {
         return None;
     }
     let mut copy = given.clone();
-    for name in tool.sensitive {
+    for name in sensitive {
         if let Some(value) = copy.get_mut(*name) {
             *value = Value::String(super::redact::REDACTED.to_owned());
         }

@@ -7,15 +7,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use crate::chain::audit::SinkResult;
+use crate::chain::Chain;
 use crate::chain::call::{Call, Outlet};
-use crate::chain::check::Verdict;
-use crate::chain::dispatch::PANICKED;
-use crate::chain::ending::Ending;
 use crate::chain::row::Entered;
-use crate::chain::store::{Access, Store, StoreFault};
-use crate::chain::{Audit, Chain};
+use crate::chain::store::{Store, StoreFault};
 use crate::handler::{Dispatch, Dispatched, guarded};
+use crate::spec::ToolSpec;
 
 /// Tells a long-running scan that it may stop early (shutdown). Checked between pages of rows.
 #[derive(Debug, Clone, Default)]
@@ -36,6 +33,7 @@ impl Interrupt {
 /// A scan in its helper thread.
 pub struct ScanFlight {
     call: Entered,
+    tool: &'static ToolSpec,
     /// The thread's result.
     pub done: oneshot::Receiver<std::thread::Result<Dispatched>>,
     /// Stops it early.
@@ -47,17 +45,16 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     pub async fn start_scan(&mut self, call: Call, outlet: &mut dyn Outlet) -> Option<ScanFlight> {
         let checked = self.check(call);
         let mut call = self.enter_row(checked);
-        self.enter_alone(&mut call).await;
-        let ending = match self.words().refused(call.tool, &call.verdict) {
-            Some(refusal) => refusal,
-            None => match self.spawn_scan(&mut call) {
-                Ok((done, interrupt)) => return Some(ScanFlight { call, done, interrupt }),
-                Err(fault) => {
-                    self.words().handler_error(&format!("{}: {fault}", self.spec.codes.storage_failure))
-                }
-            },
+        self.enter_call(&mut call).await;
+        let judged = self.words().judged(&call.verdict);
+        let ending = match judged.map(|target| (target.tool, self.spawn_scan(&mut call, target.index))) {
+            Ok((tool, Ok((done, interrupt)))) => return Some(ScanFlight { call, tool, done, interrupt }),
+            Ok((_, Err(fault))) => {
+                self.words().handler_error(&format!("{}: {fault}", self.spec.codes.storage_failure))
+            }
+            Err(refusal) => *refusal,
         };
-        self.close_flight(call, ending, outlet).await;
+        self.close_call(call, ending, outlet).await;
         None
     }
 
@@ -68,70 +65,29 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         result: std::thread::Result<Dispatched>,
         outlet: &mut dyn Outlet,
     ) {
-        let ending: Ending = match scan.call.tool {
-            Some(tool) => {
-                let dispatched = self.settle(tool, result);
-                self.words().dispatched(tool, dispatched)
-            }
-            None => self.words().handler_error("the call has no tool"),
-        };
-        self.close_flight(scan.call, ending, outlet).await;
+        let dispatched = self.settle(scan.tool, result);
+        let ending = self.words().dispatched(scan.tool, dispatched);
+        self.close_call(scan.call, ending, outlet).await;
     }
 
-    async fn enter_alone(&mut self, call: &mut Entered) {
-        let entered = match &mut self.audit {
-            Audit::Store { .. } => self.enter_one(call).map_err(|fault| fault.0),
-            Audit::Sink(sink) => match sink.enter(&Self::enter_event(call)) {
-                SinkResult::Ready(result) => result,
-                SinkResult::Pending(future) => future.await,
-            },
-            Audit::Buffer => Ok(()),
-        };
-        if let Err(reason) = entered {
-            self.store.roll_back();
-            if matches!(call.verdict, Verdict::Open) {
-                call.verdict = Verdict::AuditFailed(reason);
-            }
-        }
-        self.store.leave_queue();
-    }
-
-    fn enter_one(&mut self, call: &mut Entered) -> Result<(), StoreFault> {
-        self.store.begin(Access::Write)?;
-        self.close_unclosed()?;
-        let sequence_no = self.store.audit_enter(&Self::enter_event(call))?;
-        self.store.commit()?;
-        self.forget_closed();
-        call.row.sequence_no = Some(sequence_no);
-        Ok(())
-    }
-
-    #[allow(clippy::type_complexity)]
-    fn spawn_scan(
-        &mut self,
-        call: &mut Entered,
-    ) -> Result<(oneshot::Receiver<std::thread::Result<Dispatched>>, Interrupt), StoreFault> {
+    fn spawn_scan(&mut self, call: &mut Entered, index: usize) -> Result<Started, StoreFault> {
         let mut cx = self.store.scan_cx()?;
         let arguments = std::mem::replace(&mut call.arguments, Value::Null);
-        let work = self.dispatch.scan(call.index, arguments);
+        let work = self.dispatch.scan(index, arguments);
         let (sender, done) = oneshot::channel();
         let interrupt = Interrupt::default();
         let stop = interrupt.clone();
-        std::thread::Builder::new()
-            .name("scan".to_owned())
-            .spawn(move || {
-                let result = guarded(|| work(&mut cx, &stop));
-                // The read transaction ends before the call does.
-                drop(cx);
-                // Nobody listens any more only when the process is on its way out.
-                let _ = sender.send(result);
-            })
-            .map_err(|error| StoreFault(format!("no helper thread: {error}")))?;
+        let scan = move || {
+            let result = guarded(|| work(&mut cx, &stop));
+            // The read transaction ends before the call does.
+            drop(cx);
+            // Nobody listens any more only when the process is on its way out.
+            let _ = sender.send(result);
+        };
+        std::thread::Builder::new().name("scan".to_owned()).spawn(scan)?;
         Ok((done, interrupt))
     }
 }
 
-/// What a scan whose thread vanished without a result is answered with.
-pub fn vanished() -> std::thread::Result<Dispatched> {
-    Ok(Dispatched::Fault(crate::handler::Fault::Other(PANICKED.to_owned())))
-}
+/// A scan's result to come, and how to stop it.
+type Started = (oneshot::Receiver<std::thread::Result<Dispatched>>, Interrupt);

@@ -1,5 +1,6 @@
 //! Stages 3 to 5 one call at a time, for sinks outside the store's transaction (P0.2.1 §5): enter,
-//! dispatch, exit, next call.
+//! dispatch, exit, next call. Calls that run beside the loop are entered and closed here too, whatever
+//! the sink.
 
 use crate::chain::audit::SinkResult;
 use crate::chain::call::Outlet;
@@ -8,7 +9,7 @@ use crate::chain::ending::Ending;
 use crate::chain::log::Level;
 use crate::chain::network::Flight;
 use crate::chain::row::Entered;
-use crate::chain::store::Store;
+use crate::chain::store::{Access, Store, StoreFault};
 use crate::chain::{Audit, Chain, Unclosed};
 use crate::handler::Dispatch;
 use crate::spec::Kind;
@@ -18,78 +19,99 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let mut flights = Vec::new();
         for checked in checked {
             let mut call = self.enter_row(checked);
-            self.sink_enter(&mut call).await;
-            let open = matches!(call.verdict, Verdict::Open);
-            if open && call.tool.is_some_and(|tool| tool.kind == Kind::Network) {
-                flights.push(self.start_flight(call));
-                continue;
+            self.enter_call(&mut call).await;
+            match call.verdict {
+                Verdict::Open(target) if target.tool.kind == Kind::Network => {
+                    flights.push(self.start_flight(call, target));
+                }
+                _ => {
+                    let ending = self.effects_outside(&call);
+                    self.close_call(call, ending, outlet).await;
+                }
             }
-            let ending = if open { self.effects_outside(&call) } else { self.stage_dispatch(&call) };
-            let ending = self.stamp(&call, ending);
-            self.sink_exit(&call, &ending).await;
-            self.send(&mut vec![(call, ending)], outlet);
         }
         flights
     }
 
-    /// Stage 3 against the sink.
-    async fn sink_enter(&mut self, call: &mut Entered) {
-        let event = Self::enter_event(call);
-        let Audit::Sink(sink) = &mut self.audit else { return };
-        let entered = match sink.enter(&event) {
-            SinkResult::Ready(result) => result,
-            SinkResult::Pending(future) => future.await,
+    /// Stage 3 of one call.
+    pub(super) async fn enter_call(&mut self, call: &mut Entered) {
+        let entered = if let Audit::Sink(sink) = &mut self.audit {
+            match sink.enter(&Self::enter_event(call)) {
+                SinkResult::Ready(result) => result,
+                SinkResult::Pending(future) => future.await,
+            }
+        } else if matches!(self.audit, Audit::Store { .. }) {
+            self.enter_alone(call).map_err(|fault| fault.0)
+        } else {
+            // The buffer takes the call when it has ended.
+            Ok(())
         };
         if let Err(reason) = entered {
+            self.store.roll_back();
             self.log(Level::Error, format_args!("[audit] enter failed: {reason}"));
-            if matches!(call.verdict, Verdict::Open) {
+            if matches!(call.verdict, Verdict::Open(_)) {
                 call.verdict = Verdict::AuditFailed(reason);
             }
         }
+        self.store.leave_queue();
+    }
+
+    fn enter_alone(&mut self, call: &mut Entered) -> Result<(), StoreFault> {
+        self.store.begin(Access::Write)?;
+        self.close_unclosed()?;
+        let sequence_no = self.store.audit_enter(&Self::enter_event(call))?;
+        self.store.commit()?;
+        self.forget_closed();
+        call.row.sequence_no = Some(sequence_no);
+        Ok(())
     }
 
     /// Stage 4 in a transaction of its own, without an exit row.
     fn effects_outside(&mut self, call: &Entered) -> Ending {
-        if call.tool.is_some_and(|tool| tool.storeless) {
+        if !matches!(call.verdict, Verdict::Open(target) if !target.tool.storeless) {
             return self.stage_dispatch(call);
         }
-        if let Err(fault) = self.store.begin(self.access) {
-            self.store.leave_queue();
-            return self.words().commit_failed(&fault.0);
-        }
-        let ending = self.stage_dispatch(call);
-        let ending = if ending.failed() {
-            self.store.roll_back();
-            self.dispatch.rolled_back();
-            ending
-        } else if let Err(fault) = self.store.commit() {
-            self.store.roll_back();
-            self.dispatch.rolled_back();
-            self.words().commit_failed(&fault.0)
-        } else {
-            ending
+        let ending = match self.store.begin(self.access) {
+            Ok(()) => self.effects_committed(call),
+            Err(fault) => self.words().commit_failed(&fault.0),
         };
         self.store.leave_queue();
         self.sync();
         ending
     }
 
-    /// Stage 5 against the sink; its failure never changes the reply.
-    pub(super) async fn sink_exit(&mut self, call: &Entered, ending: &Ending) {
-        match &mut self.audit {
-            Audit::Buffer => {
-                self.buffered.push(Unclosed {
-                    row: call.row.clone(),
-                    ending: ending.clone(),
-                    must_close: false,
-                    closed: false,
-                });
+    fn effects_committed(&mut self, call: &Entered) -> Ending {
+        let ending = self.stage_dispatch(call);
+        let ending = match ending.failed() {
+            true => Err(ending),
+            false => {
+                self.store.commit().map_err(|fault| self.words().commit_failed(&fault.0)).map(|()| ending)
             }
+        };
+        ending.unwrap_or_else(|failure| {
+            self.store.roll_back();
+            self.dispatch.rolled_back();
+            failure
+        })
+    }
+
+    /// Stage 5 of one call, and its reply.
+    pub(super) async fn close_call(&mut self, call: Entered, ending: Ending, outlet: &mut dyn Outlet) {
+        let ending = self.stamp(&call, ending);
+        match &mut self.audit {
+            Audit::Store { .. } => self.close_row(&call, &ending),
+            Audit::Buffer => self.buffered.push(Unclosed {
+                row: call.row.clone(),
+                ending: ending.clone(),
+                must_close: false,
+                closed: false,
+            }),
             Audit::Sink(sink) => {
                 let exited = match sink.exit(&ending.exit_event(&call.row)) {
                     SinkResult::Ready(result) => result,
                     SinkResult::Pending(future) => future.await,
                 };
+                // What a sink outside the store does not take never changes the reply.
                 if let Err(reason) = exited {
                     self.exit_failures += 1;
                     self.log(
@@ -98,7 +120,25 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                     );
                 }
             }
-            Audit::Store { .. } => {}
         }
+        self.send(&mut vec![(call, ending)], outlet);
+    }
+
+    /// The exit row of a call that ran beside the loop, in a transaction of its own. The outside effect has
+    /// happened, so a row that cannot be written is kept for later.
+    fn close_row(&mut self, call: &Entered, ending: &Ending) {
+        let Some(sequence_no) = call.row.sequence_no else { return };
+        let closed = self
+            .store
+            .begin(Access::Write)
+            .and_then(|()| self.store.audit_exit(sequence_no, &ending.exit_event(&call.row)))
+            .and_then(|()| self.store.commit());
+        if let Err(fault) = closed {
+            self.store.roll_back();
+            self.log(Level::Error, format_args!("[audit] exit of {} is pending: {fault}", call.row.tool));
+            self.note_unclosed(call, ending, true);
+        }
+        self.store.leave_queue();
+        self.sync();
     }
 }

@@ -9,6 +9,13 @@ use crate::handler::Context;
 #[error("{0}")]
 pub struct StoreFault(pub String);
 
+impl From<std::io::Error> for StoreFault {
+    /// The operating system refused something; its text names no file.
+    fn from(error: std::io::Error) -> Self {
+        Self(error.kind().to_string())
+    }
+}
+
 /// What a transaction is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {

@@ -24,8 +24,8 @@ pub(super) enum Event<S> {
     Control(Control<S>),
     /// The flight at that index has ended; `None` when it was cancelled.
     Landed(usize, Option<std::thread::Result<Dispatched>>),
-    /// The scan has ended; `None` when its thread vanished.
-    Scanned(Option<std::thread::Result<Dispatched>>),
+    /// The scan has ended.
+    Scanned(std::thread::Result<Dispatched>),
 }
 
 impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
@@ -43,7 +43,9 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         if let Some(scan) = &mut self.scan
             && let Poll::Ready(result) = Pin::new(&mut scan.done).poll(cx)
         {
-            return Poll::Ready(Event::Scanned(result.ok()));
+            // The thread sends whatever comes of its work, so only a defect leaves the channel empty.
+            let result = result.unwrap_or_else(|_| Err(Box::new("the scan's thread sent nothing")));
+            return Poll::Ready(Event::Scanned(result));
         }
         if !self.outbox.is_empty()
             && let Poll::Ready(written) = self.outbox.poll_flush(cx)

@@ -9,10 +9,10 @@ mod queues;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::chain::Chain;
-use crate::chain::call::{Answer, Call, Outlet, Reply};
+use crate::chain::call::{Call, Outlet, Reply};
 use crate::chain::log::Level;
 use crate::chain::network::Flight;
-use crate::chain::scan::{ScanFlight, vanished};
+use crate::chain::scan::ScanFlight;
 use crate::chain::store::Store;
 use crate::handler::{Dispatch, Dispatched};
 use crate::spec::Kind;
@@ -271,9 +271,8 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
     fn startup_failed(&mut self, reason: String) {
         self.reading = false;
         let waiting: Vec<Call> = self.queues.drain();
-        let (envelope, is_error) = self.chain.startup_failure(&reason);
         for call in waiting {
-            let answer = Answer::Tool { envelope: envelope.clone(), is_error };
+            let Some(answer) = self.chain.startup_failure(&reason) else { continue };
             ReplyOutlet(&mut self.outbox, &self.intake).reply(Reply { to: call.reply_to, answer });
         }
         self.stopping = true;
@@ -326,10 +325,10 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         }
     }
 
-    async fn land_scan(&mut self, result: Option<std::thread::Result<Dispatched>>) {
+    async fn land_scan(&mut self, result: std::thread::Result<Dispatched>) {
         let Some(scan) = self.scan.take() else { return };
         let mut outlet = ReplyOutlet(&mut self.outbox, &self.intake);
-        self.chain.land_scan(scan, result.unwrap_or_else(vanished), &mut outlet).await;
+        self.chain.land_scan(scan, result, &mut outlet).await;
     }
 
     fn log(&self, level: Level, message: &str) {

@@ -1,0 +1,135 @@
+//! Network and scan tools: they run beside the loop, and their rows are closed by themselves.
+
+use std::future::poll_fn;
+
+use super::*;
+use crate::chain::audit::NoOpSink;
+use crate::chain::network::{Flight, ToolLocks};
+use crate::chain::scan::ScanFlight;
+
+type Tested = Chain<FaultyStore, Handlers>;
+
+async fn take_off(chain: &mut Tested, key: &str) -> Flight {
+    let mut replies = Vec::new();
+    let mut flights = chain.run(vec![keyed("network", key)], &mut replies).await;
+    assert!(replies.is_empty());
+    flights.pop().unwrap()
+}
+
+async fn fly(chain: &mut Tested, key: &str) -> Vec<Reply> {
+    let mut flight = take_off(chain, key).await;
+    assert_eq!((flight.request_id(), flight.tool()), ("1", "network"));
+    let result = poll_fn(|cx| flight.poll(cx)).await;
+    let mut replies = Vec::new();
+    chain.land(flight, result, &mut replies).await;
+    replies
+}
+
+#[tokio::test]
+async fn a_network_call_is_on_disk_before_it_starts_and_closed_when_it_ends() {
+    let mut chain = chain(FaultyStore::sound());
+    let flight = take_off(&mut chain, "x").await;
+    assert_eq!((chain.store.synced, outcomes(&chain)), (1, vec![None]));
+    drop(flight);
+    assert!(succeeded(&fly(&mut chain, "x").await[0]));
+    assert_eq!(outcomes(&chain), [None, Some("ok")]);
+    let mut beside_a_sink = chain_with(FaultyStore::sound(), Audit::Sink(Box::new(NoOpSink)));
+    assert!(succeeded(&fly(&mut beside_a_sink, "x").await[0]));
+}
+
+#[tokio::test]
+async fn a_network_handler_may_panic_at_any_time() {
+    let mut chain = chain(FaultyStore::sound());
+    for key in ["early panic", "panic"] {
+        assert_eq!(message(&fly(&mut chain, key).await), "handler panicked");
+    }
+    assert_eq!(outcomes(&chain), [Some("error"); 2]);
+}
+
+#[tokio::test]
+async fn a_cancelled_network_call_is_aborted_and_not_answered() {
+    let mut chain = chain(FaultyStore::sound());
+    let mut flight = take_off(&mut chain, "wait").await;
+    let waiting = poll_fn(|cx| std::task::Poll::Ready(flight.poll(cx).is_pending())).await;
+    assert!(waiting);
+    let mut replies = Vec::new();
+    chain.cancel(flight, &mut replies).await;
+    assert!(replies.is_empty());
+    assert_eq!(outcomes(&chain), [Some("aborted")]);
+}
+
+#[tokio::test]
+async fn a_network_row_that_stays_open_is_closed_before_anything_else_runs() {
+    let mut chain = chain(FaultyStore::sound());
+    let flight = take_off(&mut chain, "x").await;
+    // Its exit row: begin works, the row does not.
+    let step = chain.store.step;
+    chain.store.fails = vec![step + 1..step + 2];
+    let mut replies = Vec::new();
+    chain.land(flight, Ok(Dispatched::Value(json!({}))), &mut replies).await;
+    assert!(succeeded(&replies[0]), "what has happened outside is not denied");
+    assert_eq!(outcomes(&chain), [None]);
+    // The next call: begin and savepoint work, the pending row does not.
+    let step = chain.store.step;
+    chain.store.fails = vec![step + 2..step + 3];
+    let refused = run(&mut chain, vec![call(2, "keep")]).await;
+    assert_eq!(message(&refused), "audit enter failed: the disk is full");
+    assert!(chain.store.inner.data().is_empty());
+    assert!(succeeded(&run(&mut chain, vec![call(3, "keep")]).await[0]));
+    assert_eq!(outcomes(&chain), [Some("ok"), Some("ok")]);
+}
+
+#[test]
+fn locks_are_held_per_tool_and_given_in_order() {
+    let mut locks = ToolLocks::default();
+    assert!(locks.is_free("network"));
+    for id in 1..=3 {
+        locks.enqueue("network", call(id, "network"));
+    }
+    assert_eq!(&*locks.acquire()[0].reply_to.id, "1");
+    assert!(locks.acquire().is_empty() && !locks.is_free("network"));
+    assert!(locks.remove("2") && !locks.remove("2"));
+    locks.release("network");
+    assert_eq!(&*locks.acquire()[0].reply_to.id, "3");
+    locks.enqueue("network", call(4, "network"));
+    assert_eq!((locks.waiting(), locks.drain().len(), locks.waiting()), (1, 1, 0));
+}
+
+async fn scan(chain: &mut Tested, key: &str) -> Result<ScanFlight, Vec<Reply>> {
+    let mut replies = Vec::new();
+    chain.start_scan(keyed("scan", key), &mut replies).await.ok_or(replies)
+}
+
+async fn land(chain: &mut Tested, mut flight: ScanFlight) -> Vec<Reply> {
+    let result = (&mut flight.done).await.unwrap();
+    let mut replies = Vec::new();
+    chain.land_scan(flight, result, &mut replies).await;
+    replies
+}
+
+#[tokio::test]
+async fn a_scan_reads_in_its_thread_and_stops_when_asked() {
+    for audit in [Audit::Store { kind: "memory" }, Audit::Sink(Box::new(NoOpSink))] {
+        let mut chain = chain_with(FaultyStore::sound(), audit);
+        run(&mut chain, vec![call(1, "keep")]).await;
+        let flight = scan(&mut chain, "x").await.ok().unwrap();
+        assert_eq!(envelope(&land(&mut chain, flight).await[0])["data"]["rows"], 1);
+        let flight = scan(&mut chain, "wait").await.ok().unwrap();
+        flight.interrupt.raise();
+        assert!(succeeded(&land(&mut chain, flight).await[0]));
+        let flight = scan(&mut chain, "panic").await.ok().unwrap();
+        assert_eq!(message(&land(&mut chain, flight).await), "handler panicked");
+    }
+}
+
+#[tokio::test]
+async fn a_scan_that_cannot_begin_says_why() {
+    let mut chain = chain(FaultyStore::sound());
+    chain.store.scan_fails = true;
+    let replies = scan(&mut chain, "x").await.err().unwrap();
+    assert_eq!(message(&replies), "STORAGE: no second connection");
+    chain.store.fail_next(1);
+    let replies = scan(&mut chain, "x").await.err().unwrap();
+    assert_eq!(message(&replies), "audit enter failed: the disk is full");
+    assert_eq!(outcomes(&chain), [Some("error")]);
+}

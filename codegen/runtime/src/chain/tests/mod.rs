@@ -1,0 +1,359 @@
+//! The chain over a store, handlers and sinks that fail on purpose.
+//!
+//! [`faults`] fails every step of the store, [`alone`] is about sinks outside it, [`beside`] about network and
+//! scan tools, [`words`] about what is said in the end.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::single_range_in_vec_init)]
+
+mod alone;
+mod beside;
+mod faults;
+mod words;
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::audit::{EnterEvent, ExitEvent};
+use super::call::{Answer, Call, Reply, ReplyTo};
+use super::log::{Log, NoLog};
+use super::redact::Redactor;
+use super::registry::Registry;
+use super::store::{Access, Store, StoreFault};
+use super::{Audit, Chain, Kernel};
+use crate::handler::{Dispatch, Dispatched, Fault, NetworkCall, ScanCall};
+use crate::kernel::{Clock, SystemIds};
+use crate::memory::{MemoryCx, MemoryStore};
+use crate::schema::{Additional, NumberRule, ObjectRule, Property, Schema, Shape};
+use crate::spec::{CatalogueSpec, ChainCodes, Kind, Pattern, ToolSpec};
+
+type Data = Vec<String>;
+
+static ANYTHING: Schema = Schema {
+    shape: Shape::Object(&ObjectRule { properties: &[], additional: Additional::Open }),
+    nullable: false,
+    message: None,
+};
+
+static STRICT: Schema = Schema {
+    shape: Shape::Object(&ObjectRule { properties: &[], additional: Additional::Closed }),
+    nullable: false,
+    message: None,
+};
+
+/// An object with a number, a map of numbers and a choice between them.
+static NUMBER: Schema = Schema {
+    shape: Shape::Object(&ObjectRule {
+        properties: &[Property { name: "n", schema: ANY_NUMBER, required: true, default: None }],
+        additional: Additional::Open,
+    }),
+    nullable: false,
+    message: None,
+};
+
+const ANY_NUMBER: Schema =
+    Schema { shape: Shape::Number(NumberRule { min: None, max: None }), nullable: false, message: None };
+
+const fn tool(name: &'static str) -> ToolSpec {
+    ToolSpec {
+        name,
+        domain: "test",
+        pattern: Pattern::B,
+        kind: Kind::Store,
+        mutates: true,
+        storeless: false,
+        sensitive: &[],
+        input: &ANYTHING,
+        rules: &[],
+        output: &ANYTHING,
+        codes: &[],
+        listing: "{}",
+    }
+}
+
+static CATALOGUE: CatalogueSpec = CatalogueSpec {
+    name: "test",
+    title: "Test",
+    version: "0.0.0",
+    instructions: "",
+    tools: &[
+        tool("keep"),
+        tool("refuse"),
+        tool("panic"),
+        ToolSpec { kind: Kind::Network, ..tool("network") },
+        ToolSpec { kind: Kind::Scan, ..tool("scan") },
+        ToolSpec { storeless: true, ..tool("early") },
+        tool("domain"),
+        ToolSpec { output: &NUMBER, ..tool("number") },
+        tool("misfit"),
+        ToolSpec { sensitive: &["key"], ..tool("secret") },
+        ToolSpec { pattern: Pattern::A, ..tool("domain_a") },
+        ToolSpec { input: &STRICT, ..tool("strict") },
+    ],
+    codes: ChainCodes {
+        invalid_params: "INVALID",
+        handler_error: "FAILED",
+        audit_enter_failed: "NOT_ENTERED",
+        not_admitted: "DENIED",
+        unknown_tool: "UNKNOWN",
+        process_aborted: "DIED",
+        cancelled: "WITHDRAWN",
+        storage_failure: "STORAGE",
+        store_commit_failed: "UNCOMMITTED",
+        startup_failed: "STARTUP",
+    },
+};
+
+/// `keep` adds its key; the others add it too, and then fail.
+struct Handlers;
+
+impl Dispatch<MemoryCx<Data>> for Handlers {
+    fn call(&mut self, cx: &mut MemoryCx<Data>, tool: usize, arguments: &Value) -> Dispatched {
+        let key = arguments["key"].as_str().unwrap().to_owned();
+        let domain = |prefixed| Dispatched::Domain {
+            code: "NO",
+            message: key.clone(),
+            prefixed,
+            fields: json!({ "why": [key, { "again": key }, 1, null] }).as_object().unwrap().clone(),
+        };
+        match tool {
+            0 | 5 | 9 => {
+                if tool == 0 {
+                    cx.data.push(key);
+                }
+                Dispatched::Value(json!({}))
+            }
+            1 => {
+                cx.data.push(key);
+                Dispatched::Fault(Fault::Storage("refused".to_owned()))
+            }
+            6 => domain(false),
+            7 => Dispatched::Value(json!({ "n": f64::NAN })),
+            8 => Dispatched::Value(json!("no object")),
+            10 => domain(true),
+            _ => {
+                cx.data.push(key);
+                panic!("as asked")
+            }
+        }
+    }
+
+    fn scan(&mut self, _: usize, arguments: Value) -> ScanCall<MemoryCx<Data>> {
+        Box::new(move |data, interrupt| {
+            assert_ne!(arguments["key"], "panic", "as asked");
+            while arguments["key"] == "wait" && !interrupt.is_raised() {
+                std::thread::yield_now();
+            }
+            Dispatched::Value(json!({ "rows": data.len() }))
+        })
+    }
+
+    fn network(&mut self, _: usize, arguments: Value) -> NetworkCall {
+        assert_ne!(arguments["key"], "early panic", "as asked");
+        Box::pin(async move {
+            assert_ne!(arguments["key"], "panic", "as asked");
+            if arguments["key"] == "wait" {
+                std::future::pending::<()>().await;
+            }
+            Dispatched::Value(json!({}))
+        })
+    }
+}
+
+/// How a step of the store fails.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Mode {
+    /// The step is refused, the transaction stays.
+    Refuse,
+    /// The engine drops the whole transaction, as SQLite does when the disk is full.
+    Drop,
+}
+
+struct FaultyStore {
+    inner: MemoryStore<Data>,
+    step: usize,
+    fails: Vec<std::ops::Range<usize>>,
+    mode: Mode,
+    begun: usize,
+    synced: usize,
+    sync_fails: bool,
+    scan_fails: bool,
+}
+
+impl FaultyStore {
+    fn new(fails: &[std::ops::Range<usize>], mode: Mode) -> Self {
+        Self {
+            inner: MemoryStore::new(Vec::new()),
+            step: 0,
+            fails: fails.to_vec(),
+            mode,
+            begun: 0,
+            synced: 0,
+            sync_fails: false,
+            scan_fails: false,
+        }
+    }
+
+    fn sound() -> Self {
+        Self::new(&[], Mode::Refuse)
+    }
+
+    /// The next steps fail, that many of them.
+    fn fail_next(&mut self, steps: usize) {
+        self.fails = vec![self.step..self.step + steps];
+    }
+
+    fn step(&mut self) -> Result<(), StoreFault> {
+        self.step += 1;
+        let step = self.step - 1;
+        if !self.fails.iter().any(|range| range.contains(&step)) {
+            return Ok(());
+        }
+        if self.mode == Mode::Drop {
+            self.inner.roll_back();
+        }
+        Err(StoreFault("the disk is full".to_owned()))
+    }
+}
+
+impl Store for FaultyStore {
+    type Cx = MemoryCx<Data>;
+
+    fn cx(&mut self) -> &mut Self::Cx {
+        self.inner.cx()
+    }
+    fn begin(&mut self, access: Access) -> Result<(), StoreFault> {
+        assert!(!self.in_transaction(), "a transaction is open already");
+        self.step()?;
+        self.begun += 1;
+        self.inner.begin(access)
+    }
+    fn commit(&mut self) -> Result<(), StoreFault> {
+        assert!(self.in_transaction(), "nothing to commit");
+        if let Err(fault) = self.step() {
+            self.inner.roll_back();
+            return Err(fault);
+        }
+        self.inner.commit()
+    }
+    fn roll_back(&mut self) {
+        self.inner.roll_back();
+    }
+    fn in_transaction(&self) -> bool {
+        // The engine dropped it under the handler.
+        self.inner.in_transaction() && self.inner.data().last().is_none_or(|key| key != "lose")
+    }
+    fn leave_queue(&mut self) {}
+    fn savepoint(&mut self) -> Result<(), StoreFault> {
+        assert!(self.in_transaction(), "a savepoint outside a transaction commits by itself");
+        self.step()?;
+        self.inner.savepoint()
+    }
+    fn release(&mut self) -> Result<(), StoreFault> {
+        self.step()?;
+        self.inner.release()
+    }
+    fn roll_back_to_savepoint(&mut self) -> Result<(), StoreFault> {
+        self.step()?;
+        self.inner.roll_back_to_savepoint()
+    }
+    fn sync(&mut self) -> Result<(), StoreFault> {
+        self.synced += 1;
+        if self.sync_fails { Err(StoreFault("the disk is gone".to_owned())) } else { Ok(()) }
+    }
+    fn audit_enter(&mut self, event: &EnterEvent<'_>) -> Result<i64, StoreFault> {
+        self.step()?;
+        self.inner.audit_enter(event)
+    }
+    fn audit_exit(&mut self, sequence_no: i64, event: &ExitEvent<'_>) -> Result<(), StoreFault> {
+        self.step()?;
+        self.inner.audit_exit(sequence_no, event)
+    }
+    fn scan_cx(&mut self) -> Result<Data, StoreFault> {
+        if self.scan_fails {
+            Err(StoreFault("no second connection".to_owned()))
+        } else {
+            self.inner.scan_cx()
+        }
+    }
+}
+
+/// A clock that stands still: how a batch is cut into transactions must not depend on the machine, which
+/// may take long over printing a panic's backtrace.
+struct Stopped;
+
+impl Clock for Stopped {
+    fn monotonic_ms(&self) -> f64 {
+        0.0
+    }
+    fn wall_ms(&self) -> i64 {
+        0
+    }
+}
+
+fn chain(store: FaultyStore) -> Chain<FaultyStore, Handlers> {
+    chain_with(store, Audit::Store { kind: "memory" })
+}
+
+/// With a secret that must not come out.
+fn chain_with(store: FaultyStore, audit: Audit) -> Chain<FaultyStore, Handlers> {
+    chain_over(store, audit, Arc::new(Stopped), Arc::new(NoLog))
+}
+
+fn chain_over(
+    store: FaultyStore,
+    audit: Audit,
+    clock: Arc<dyn Clock>,
+    log: Arc<dyn Log>,
+) -> Chain<FaultyStore, Handlers> {
+    let kernel = Kernel {
+        clock,
+        ids: Box::new(SystemIds::default()),
+        log,
+        redactor: Redactor::new(["hunter2hunter2".to_owned(), "hunter2hunter2hunter2".to_owned()]),
+    };
+    let registry = Registry::of(&CATALOGUE).unwrap();
+    Chain::new(registry, store, Handlers, audit, kernel)
+}
+
+fn keyed(tool: &str, key: &str) -> Call {
+    Call { arguments: json!({ "key": key }), ..call(1, tool) }
+}
+
+fn envelope(reply: &Reply) -> Value {
+    match &reply.answer {
+        Answer::Tool { envelope, .. } => serde_json::from_str(envelope).unwrap(),
+        Answer::UnknownTool { data, .. } => serde_json::from_str(data).unwrap(),
+    }
+}
+
+/// The message of the only reply's error.
+fn message(replies: &[Reply]) -> String {
+    assert_eq!(replies.len(), 1);
+    envelope(&replies[0])["error"]["message"].as_str().unwrap().to_owned()
+}
+
+/// How the stored rows ended; `None` for open ones.
+fn outcomes(chain: &Chain<FaultyStore, Handlers>) -> Vec<Option<&'static str>> {
+    chain.store.inner.rows().map(|row| row.outcome.map(super::audit::RowOutcome::as_str)).collect()
+}
+
+fn call(id: usize, tool: &str) -> Call {
+    Call {
+        reply_to: ReplyTo { id: id.to_string().into(), stateless: false },
+        name: tool.to_owned(),
+        arguments: json!({ "key": id.to_string() }),
+        trace_context: None,
+        bytes: 10,
+    }
+}
+
+fn succeeded(reply: &Reply) -> bool {
+    matches!(&reply.answer, Answer::Tool { is_error: false, .. })
+}
+
+async fn run(chain: &mut Chain<FaultyStore, Handlers>, calls: Vec<Call>) -> Vec<Reply> {
+    let mut replies = Vec::new();
+    chain.run(calls, &mut replies).await;
+    replies
+}

@@ -1,0 +1,204 @@
+//! What is said in the end: declared errors, secrets, long texts, results that do not fit.
+
+use super::*;
+use crate::chain::audit::{AuditSink, MemorySink, RowOutcome};
+use crate::chain::log::{Level, Log};
+use crate::chain::registry::RegistrationError;
+use crate::chain::row::args_hash;
+use crate::handler::Dispatched;
+use crate::schema::{ArrayRule, RecordRule, UnionRule};
+
+async fn said(tool: &str, key: &str) -> Value {
+    let mut chain = chain(FaultyStore::sound());
+    envelope(&run(&mut chain, vec![keyed(tool, key)]).await[0])
+}
+
+#[tokio::test]
+async fn declared_errors_stand_where_their_pattern_says() {
+    let b = said("domain", "x").await;
+    assert_eq!(
+        b["data"],
+        json!({ "ok": false, "error": { "code": "NO", "message": "x", "why": ["x", { "again": "x" }, 1, null] } })
+    );
+    let a = said("domain_a", "x").await;
+    assert_eq!(a, json!({ "ok": false, "error": { "code": "FAILED", "message": "NO: x" } }));
+}
+
+#[tokio::test]
+async fn secrets_are_replaced_wherever_an_error_holds_them() {
+    let error = &said("domain", "hunter2hunter2!").await["data"]["error"];
+    assert_eq!(error["message"], "[redacted]!");
+    assert_eq!(error["why"], json!(["[redacted]!", { "again": "[redacted]!" }, 1, null]));
+    let mut chain = chain(FaultyStore::sound());
+    let traced = Call { trace_context: Some("hunter2hunter2".to_owned()), ..keyed("secret", "x") };
+    let replies = run(&mut chain, vec![call(1, "hunter2hunter2"), traced]).await;
+    assert_eq!(envelope(&replies[0])["error"]["message"], "Unknown tool: [redacted]");
+    assert!(succeeded(&replies[1]));
+}
+
+#[tokio::test]
+async fn a_result_that_does_not_fit_is_a_handler_error() {
+    assert_eq!(said("number", "x").await["error"]["message"], "result is not serialisable");
+    let misfit = said("misfit", "x").await;
+    assert_eq!(misfit["error"]["message"], "result does not fit the output schema of misfit: \"no object\"");
+}
+
+#[test]
+fn long_names_and_messages_are_cut_at_a_character() {
+    let mut chain = chain(FaultyStore::sound());
+    let checked = chain.check(Call { arguments: Value::Null, ..call(1, &"ö".repeat(200)) });
+    assert_eq!(checked.call.arguments, json!({}), "null counts as no arguments");
+    assert_eq!(chain.enter_row(checked).row.tool, "ö".repeat(128));
+    let ending = chain.words().handler_error(&"ö".repeat(9000));
+    assert_eq!(ending.error_message.unwrap().chars().count(), 500);
+    let Some(Answer::Tool { envelope, .. }) = chain.startup_failure("why") else { panic!("no answer") };
+    assert!(envelope.contains("STARTUP: why"));
+}
+
+#[test]
+fn nesting_beyond_the_encoder_still_has_a_hash() {
+    let mut deep = json!(1);
+    for _ in 0..200 {
+        deep = json!([deep]);
+    }
+    assert_eq!(args_hash(&deep).len(), 64);
+    let chain = chain(FaultyStore::sound());
+    let ending = chain.words().dispatched(&CATALOGUE.tools[0], Dispatched::Value(deep));
+    assert_eq!((ending.outcome, ending.result_hash.unwrap().len()), (RowOutcome::Ok, 64));
+}
+
+#[test]
+fn a_group_is_registered_whole_or_not_at_all() {
+    static NUMBERS: [ToolSpec; 4] = [
+        ToolSpec { output: &ARRAY, ..tool("array") },
+        ToolSpec { output: &RECORD, ..tool("record") },
+        ToolSpec { output: &UNION, ..tool("union") },
+        tool("keep"),
+    ];
+    static ARRAY: Schema =
+        shape(Shape::Array(&ArrayRule { items: ANY_NUMBER, min: None, max: None, unique: false }));
+    static RECORD: Schema =
+        shape(Shape::Record(&RecordRule { keys: None, values: ANY_NUMBER, min: None, max: None }));
+    static UNION: Schema = shape(Shape::Union(&UnionRule { branches: &[ANY_NUMBER], exclusive: false }));
+    const fn shape(shape: Shape) -> Schema {
+        Schema { shape, nullable: false, message: None }
+    }
+    let mut registry = Registry::of(&CATALOGUE).unwrap();
+    let before = registry.tools().len();
+    let refused = registry.register_all(&NUMBERS).unwrap_err();
+    assert_eq!(refused, RegistrationError::AlreadyRegistered("keep".to_owned()));
+    assert_eq!(registry.tools().len(), before);
+    assert!(registry.lookup("array").is_none() && !registry.returns_numbers("array"));
+    static FLAG: Schema = shape(Shape::Object(&ObjectRule {
+        properties: &[Property { name: "b", schema: shape(Shape::Boolean), required: true, default: None }],
+        additional: Additional::Closed,
+    }));
+    static FLAGGED: ToolSpec = ToolSpec { output: &FLAG, ..tool("flagged") };
+    registry.register(&FLAGGED).unwrap();
+    assert!(!registry.returns_numbers("flagged"));
+    registry.register_all(&NUMBERS[..3]).unwrap();
+    assert!(["array", "record", "union"].iter().all(|name| registry.returns_numbers(name)));
+}
+
+#[test]
+fn small_parts_do_what_they_say() {
+    let outcomes = [RowOutcome::Ok, RowOutcome::DomainError, RowOutcome::Error, RowOutcome::Invalid];
+    let words: Vec<&str> = outcomes.into_iter().map(RowOutcome::as_str).collect();
+    assert_eq!(words, ["ok", "domain_error", "error", "invalid"]);
+    assert_eq!([RowOutcome::Denied, RowOutcome::Aborted].map(RowOutcome::as_str), ["denied", "aborted"]);
+    assert!(!NoLog.enabled(Level::Error));
+    NoLog.write(Level::Error, "dropped");
+    let mut replies: Vec<Reply> = Vec::new();
+    crate::chain::call::Outlet::flush(&mut replies);
+    assert!(replies.is_empty());
+    assert_eq!(MemorySink::default().last_sequence_no(), None);
+}
+
+/// Admits nothing.
+struct Closed;
+
+impl crate::chain::admission::Admission for Closed {
+    fn admit(&self, tool: &ToolSpec) -> Result<(), crate::chain::admission::Denial> {
+        let details = json!({ "tool": tool.name }).as_object().unwrap().clone();
+        Err(crate::chain::admission::Denial { code: "DENIED", message: "closed".to_owned(), details })
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_carries_its_details() {
+    let mut chain = chain(FaultyStore::sound());
+    let replies = run(&mut chain, vec![call(1, "strict")]).await;
+    assert_eq!(
+        envelope(&replies[0])["error"]["message"],
+        "Invalid parameters for strict: (root): Unrecognized key: \"key\""
+    );
+    chain.add_admission(Box::new(Closed));
+    let replies = run(&mut chain, vec![call(1, "strict")]).await;
+    assert_eq!(envelope(&replies[0])["error"]["details"], json!({ "tool": "strict" }));
+    assert_eq!(outcomes(&chain), [Some("invalid"), Some("denied")]);
+}
+
+/// Keeps every line.
+#[derive(Default)]
+struct Lines(std::sync::Mutex<Vec<String>>);
+
+impl Log for Lines {
+    fn enabled(&self, level: Level) -> bool {
+        level <= Level::Debug
+    }
+    fn write(&self, level: Level, message: &str) {
+        self.0.lock().unwrap().push(format!("{level:?} {message}"));
+    }
+}
+
+#[tokio::test]
+async fn each_ended_call_is_one_line() {
+    for (audit, level, number) in [
+        (Audit::Store { kind: "memory" }, "Debug", "1"),
+        (Audit::Sink(Box::new(MemorySink::default()) as Box<dyn AuditSink>), "Info", "1"),
+        (Audit::Buffer, "Debug", "-"),
+    ] {
+        let lines = Arc::new(Lines::default());
+        let mut chain = chain_over(FaultyStore::sound(), audit, Arc::new(Stopped), lines.clone());
+        run(&mut chain, vec![call(1, "early")]).await;
+        let written = lines.0.lock().unwrap().clone();
+        let start =
+            format!("{level} [audit] seq={number} tool=early outcome=ok code=- duration_ms=0 correlation=");
+        assert!(written.len() == 1 && written[0].starts_with(&start), "{written:?}");
+    }
+}
+
+#[test]
+fn registration_is_checked_and_ends_at_the_start() {
+    static BAD: [ToolSpec; 2] = [tool("9x"), ToolSpec { input: &ANY_NUMBER_ITSELF, ..tool("odd") }];
+    static ANY_NUMBER_ITSELF: Schema = ANY_NUMBER;
+    let mut chain = chain(FaultyStore::sound());
+    chain.seal_registry();
+    let mut registry = Registry::empty(chain.registry().catalogue());
+    let texts: Vec<String> =
+        BAD.iter().map(|tool| registry.register(tool).unwrap_err().to_string()).collect();
+    assert_eq!(texts, ["invalid tool name: 9x", "inputSchema must be an object schema"]);
+    registry.start();
+    let late = registry.register(&CATALOGUE.tools[0]).unwrap_err();
+    assert_eq!(late.to_string(), "cannot register tool after start: keep");
+    assert!(chain.kernel().redactor.redact("x") == "x");
+    chain.set_queue_depth(3);
+    assert_eq!(chain.status(None).queue_depth, 3);
+}
+
+#[test]
+fn an_idle_redactor_touches_nothing() {
+    let mut members = json!({ "a": "b" }).as_object().unwrap().clone();
+    Redactor::default().clone().redact_members(&mut members);
+    assert_eq!(members["a"], "b");
+    let refused: StoreFault = std::io::Error::from(std::io::ErrorKind::WouldBlock).into();
+    assert_eq!(refused.0, "operation would block");
+}
+
+#[test]
+fn a_gate_with_a_sink_of_its_own_opens_at_once() {
+    let mut chain = chain_with(FaultyStore::sound(), Audit::Sink(Box::new(MemorySink::default())));
+    chain.open(FaultyStore::sound(), "ignored").unwrap();
+    assert!(chain.is_ready());
+    assert_eq!(chain.status(None).audit_sink, "memory");
+}
