@@ -11,8 +11,12 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use colibri::catalogue::CATALOGUE;
+use colibri_runtime::spec::ChainCodes;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+
+use crate::probe;
 
 /// How long an answer may take before the test fails; far beyond what any answer needs.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -245,7 +249,9 @@ impl Server {
     /// Calls a tool; the envelope. The text block must say the same.
     pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let answer = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
-        envelope(&answer)
+        let envelope = envelope(&answer);
+        assert_declared(tool, &envelope);
+        envelope
     }
 
     /// Calls a tool that succeeds; its payload.
@@ -334,6 +340,35 @@ pub fn response(line: &[u8]) -> Value {
     assert_eq!(message["jsonrpc"], json!("2.0"), "{message}");
     assert!(message.get("result").is_some() != message.get("error").is_some(), "{message}");
     message
+}
+
+/// Every code that is answered is the tool's own or the chain's (alpha case 73), in whatever test it shows.
+fn assert_declared(tool: &str, envelope: &Value) {
+    let error = if envelope["ok"] == json!(false) { &envelope["error"] } else { &envelope["data"]["error"] };
+    let Some(code) = error["code"].as_str() else { return };
+    let real = CATALOGUE.tools.iter().find(|spec| spec.name == tool);
+    let spec = real.or_else(|| probe::CATALOGUE.tools.iter().find(|spec| spec.name == tool));
+    let ChainCodes {
+        invalid_params,
+        handler_error,
+        audit_enter_failed,
+        not_admitted,
+        storage_failure,
+        store_commit_failed,
+        startup_failed,
+        ..
+    } = CATALOGUE.codes;
+    let own = spec.map_or(&[][..], |spec| spec.codes);
+    let chain = [invalid_params, handler_error, audit_enter_failed, not_admitted];
+    assert!(own.contains(&code) || chain.contains(&code), "{tool} answers {code}: {envelope}");
+    // The probe's faults say what a test tells them to say.
+    if real.is_some() && code == handler_error {
+        let message = error["message"].as_str().unwrap_or_default();
+        let prefix = message.split_once(": ").map_or("", |(prefix, _)| prefix);
+        let coded = !prefix.is_empty() && prefix.bytes().all(|b| b.is_ascii_uppercase() || b == b'_');
+        let prefixes = [storage_failure, store_commit_failed, startup_failed];
+        assert!(!coded || own.contains(&prefix) || prefixes.contains(&prefix), "{tool}: {message}");
+    }
 }
 
 /// The envelope of a tool result.
