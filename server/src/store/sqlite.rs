@@ -6,6 +6,7 @@ use std::time::Duration;
 use colibri_runtime::chain::audit::{EnterEvent, ExitEvent};
 use colibri_runtime::chain::store::{Access, Store, StoreFault};
 use rusqlite::Connection;
+use rusqlite::config::DbConfig;
 
 use super::audit::AuditFacts;
 use super::connection::{self, Location};
@@ -70,6 +71,9 @@ impl SqliteStore {
         let (Some(db), Some(attached)) = (self.cx.db.take(), self.attached.take()) else { return Ok(()) };
         let Attached { mut transactions, process, .. } = attached;
         transactions.roll_back(&db.conn);
+        if transactions.has_sync_failed() {
+            return abandon(db.conn);
+        }
         let signed_off = process.map_or(Ok(()), |process| {
             transactions.begin(&db.conn, Access::Write)?;
             let removed =
@@ -93,6 +97,14 @@ impl SqliteStore {
 
 /// How long a stop waits for other processes' readers to leave the log.
 const FOLD_TIMEOUT: Duration = Duration::from_millis(100);
+
+/// Closes after a failed sync as a crash would: the log stays as it is, and the lock file of this process
+/// tells the next boot to look closely.
+fn abandon(conn: Connection) -> Result<(), StoreFault> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+        .map_err(|error| StoreFault(reason(&error)))?;
+    conn.close().map_err(|(_, error)| StoreFault(reason(&error)))
+}
 
 /// Copies the log into the file and empties it, as far as other processes let it.
 fn fold(conn: &Connection) -> Result<(), StoreFault> {

@@ -27,6 +27,8 @@ pub(super) struct Transactions {
     writing: bool,
     /// Something was committed since the last sync.
     unsynced: bool,
+    /// A sync has failed; none is tried again.
+    sync_failed: bool,
 }
 
 /// The engine's error as the chain may show it.
@@ -50,6 +52,7 @@ impl Transactions {
             moved: false,
             writing: false,
             unsynced: false,
+            sync_failed: false,
         }
     }
 
@@ -135,13 +138,21 @@ impl Transactions {
 
     /// Makes every commit so far durable.
     pub(super) fn sync(&mut self) -> Result<(), StoreFault> {
+        if self.sync_failed {
+            return Err(StoreFault("an earlier log sync failed".into()));
+        }
         if !std::mem::take(&mut self.unsynced) {
             return Ok(());
         }
-        match &mut self.log {
-            Some(log) => log.sync().map_err(|error| StoreFault(format!("log sync: {error}"))),
-            None => Ok(()),
-        }
+        let synced = self.log.as_mut().map_or(Ok(()), LogFile::sync);
+        self.sync_failed = synced.is_err();
+        synced.map_err(|error| StoreFault(format!("log sync: {error}")))
+    }
+
+    /// Whether a sync has failed. What the log holds must not be copied into the database then: pages that
+    /// did not reach the disk may read as something else by now.
+    pub(super) fn has_sync_failed(&self) -> bool {
+        self.sync_failed
     }
 
     /// Writes an enter row.

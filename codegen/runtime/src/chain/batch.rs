@@ -109,7 +109,12 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     fn effects_of_all(&mut self, mut waiting: VecDeque<Entered>, outlet: &mut dyn Outlet) {
         let mut ended: Vec<(Entered, Ending)> = Vec::with_capacity(waiting.len());
         while !waiting.is_empty() {
-            match self.store.begin(Access::Write) {
+            // Once a sync has failed nothing more is begun: it could not be made durable.
+            let begun = match &self.fatal {
+                Some(reason) => Err(StoreFault(reason.clone())),
+                None => self.store.begin(Access::Write),
+            };
+            match begun {
                 Ok(()) => self.effects_in_transaction(&mut waiting, &mut ended),
                 Err(fault) => {
                     ended.extend(waiting.drain(..).map(|call| self.uncommitted(call, None, &fault)))
@@ -286,9 +291,11 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Makes what was committed durable. A failed sync is fatal and never retried: the kernel may have
     /// dropped the pages it could not write.
     pub(super) fn sync(&mut self) {
-        if let Err(fault) = self.store.sync() {
+        if self.fatal.is_none()
+            && let Err(fault) = self.store.sync()
+        {
             self.log(Level::Error, format_args!("[colibri] fatal: sync failed: {fault}"));
-            self.fatal.get_or_insert(fault.0);
+            self.fatal = Some(fault.0);
         }
     }
 

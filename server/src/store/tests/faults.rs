@@ -1,7 +1,5 @@
 //! What fails, and what is left behind then (design §3).
 
-use rusqlite::config::DbConfig;
-
 use super::*;
 
 const LARGE: &str = "INSERT INTO tasks_copy SELECT randomblob(200000)";
@@ -168,10 +166,21 @@ fn a_log_that_cannot_be_synced_is_a_fault() {
     let mut store = place.store();
     store.sync().unwrap();
     leave_running(&mut store);
-    std::fs::remove_file(format!("{}-wal", place.path().display())).unwrap();
+    let log = format!("{}-wal", place.path().display());
+    let aside = format!("{log}.aside");
+    std::fs::rename(&log, &aside).unwrap();
     assert!(store.sync().unwrap_err().0.starts_with("log sync: "));
-    // The connection must not fold a log that is gone into the file.
-    conn(&mut store).set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).unwrap();
+
+    // It is not tried again, although it would succeed now, and closing copies nothing out of the log.
+    std::fs::rename(&aside, &log).unwrap();
+    assert_eq!(store.sync().unwrap_err().0, "an earlier log sync failed");
+    let before = (std::fs::read(&log).unwrap(), std::fs::read(place.path()).unwrap());
+    store.close().unwrap();
+    assert_eq!((std::fs::read(&log).unwrap(), std::fs::read(place.path()).unwrap()), before);
+
+    // The next boot finds an unclean stop, and in the log what had been committed.
+    let opened = init_db(&place.options()).unwrap();
+    assert_eq!(opened.aborted, 1);
 }
 
 #[test]

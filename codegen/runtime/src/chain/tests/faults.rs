@@ -184,4 +184,13 @@ async fn a_slow_batch_lets_go_of_the_lock_in_between() {
     assert_eq!(replies.len(), 6);
     assert_whole_or_not_there("slow", &chain, &replies);
     assert!(chain.store.begun > 2 && chain.store.synced > 1, "{}", chain.store.begun);
+
+    // A sync that fails in between is not tried again, and the rest of the batch does not run.
+    let clock = Arc::new(Slow(0.into()));
+    let audit = Audit::Store { kind: "memory" };
+    let mut chain = chain_over(FaultyStore::sound(), audit, clock, Arc::new(NoLog));
+    chain.store.sync_fails = true;
+    let replies = run(&mut chain, batch()).await;
+    assert_eq!((replies.len(), replies.iter().any(succeeded)), (6, false));
+    assert_eq!((chain.store.begun, chain.store.synced), (2, 1));
 }
