@@ -25,6 +25,9 @@ CREATE TABLE actions (
   exit_no        INTEGER CHECK (exit_no > 0),
   prev_hash      TEXT CHECK (length(prev_hash) = 64),
   row_hash       TEXT CHECK (length(row_hash) = 64),
+  -- The id of the row that the call created or changed, so that rows and calls can be held against each other
+  -- (design R17); set by calls that succeeded alone.
+  subject        TEXT CHECK (subject IS NULL OR outcome = 'ok'),
   CHECK ((error_code IS NULL) = (outcome IN ('running', 'ok'))),
   CHECK ((result_hash IS NULL) = (outcome IN ('running', 'aborted'))),
   CHECK ((duration_ms IS NULL) = (outcome IN ('running', 'aborted'))),

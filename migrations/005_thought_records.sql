@@ -3,11 +3,13 @@
 -- is the chain itself.
 
 CREATE TABLE audit_sessions (
-  session_id TEXT NOT NULL PRIMARY KEY,
-  intent     TEXT NOT NULL CHECK (length(intent) > 0),
+  session_id  TEXT NOT NULL PRIMARY KEY,
+  intent      TEXT NOT NULL CHECK (length(intent) > 0),
   -- Descriptive only: no reference, and records of other tasks may cite the session.
-  task_id    TEXT,
-  started_at TEXT NOT NULL
+  task_id     TEXT,
+  started_at  TEXT NOT NULL,
+  -- The audit number of the call that wrote the row (ruling R17); NULL when no call did.
+  sequence_no INTEGER
 ) STRICT;
 
 CREATE TRIGGER trg_audit_sessions_frozen BEFORE UPDATE ON audit_sessions
@@ -39,6 +41,8 @@ CREATE TABLE thought_records (
     zone IS NULL OR CASE zone WHEN 'hot' THEN 1 WHEN 'warm' THEN 1 WHEN 'cold' THEN 1 ELSE 0 END),
   content_compressed TEXT,
   content_hash       TEXT CHECK (length(content_hash) = 64),
+  -- The audit number of the call that wrote the row (ruling R17); NULL when no call did.
+  sequence_no        INTEGER,
   -- What of the content is kept in which retention zone (zeta §9); no zone means hot.
   CHECK (
     CASE coalesce(zone, 'hot')
@@ -60,7 +64,7 @@ BEGIN
 END;
 
 CREATE TRIGGER trg_thought_frozen
-BEFORE UPDATE OF seq, id, type, task_id, agent_id, timestamp, prev_hash, hash, created_at, session_id
+BEFORE UPDATE OF seq, id, type, task_id, agent_id, timestamp, prev_hash, hash, created_at, session_id, sequence_no
 ON thought_records
 BEGIN
   SELECT RAISE(ABORT, 'thought_records is append-only');

@@ -27,7 +27,7 @@
 --   a view: the enter and exit of each call as two rows
 
 -- table: audit_sessions
---   owner: eta, the proof store (reached through server/src/domains/trail until it has a folder)
+--   owner: eta, the proof store (server/src/domains/proof)
 --   migration: 005_thought_records
 --   one row a session that thought records can be bound to
 
@@ -40,3 +40,33 @@
 --   owner: zeta, the decision trail (server/src/domains/trail)
 --   migration: 005_thought_records
 --   one row a task that has thoughts: the tip of its chain
+
+-- table: merkle_roots
+--   owner: eta, the proof store (server/src/domains/proof)
+--   migration: 006_seals
+--   one row a sealed session: its root
+
+-- table: merkle_leaves
+--   owner: eta, the proof store (server/src/domains/proof)
+--   migration: 006_seals
+--   one row a record of a sealed session, as it was then
+
+-- table: tree_heads
+--   owner: eta, the proof store (server/src/domains/proof)
+--   migration: 006_seals
+--   one row a seal, each committing to the one before
+
+-- table: tree_head_tips
+--   owner: eta, the proof store (server/src/domains/proof)
+--   migration: 006_seals
+--   one row a task touched by a seal: how long its chain was
+
+-- table: skills
+--   owner: epsilon, the skill registry (server/src/domains/skills)
+--   migration: 007_skills
+--   one row a skill, an index of the files
+
+-- table: skill_index
+--   owner: epsilon, the skill registry (server/src/domains/skills)
+--   migration: 007_skills
+--   one row: what the last load wrote

@@ -17,6 +17,8 @@ pub struct Cx {
     pub(crate) config: Arc<Config>,
     pub(crate) status: CallStatus,
     pub(crate) facts: SystemFacts,
+    /// See [`Cx::set_subject`].
+    pub(crate) subject: Option<String>,
 }
 
 impl Cx {
@@ -35,7 +37,7 @@ impl Cx {
             exit_failures: 0,
             queue_depth: 0,
         };
-        Self { db, clock, ids, config, status, facts }
+        Self { db, clock, ids, config, status, facts, subject: None }
     }
 
     /// The database.
@@ -67,6 +69,12 @@ impl Cx {
         self.status.sequence_no
     }
 
+    /// Names the row that this call has created or changed, for the call's audit row: an auditor who finds the
+    /// call can then ask for the row, and the other way round. Kept only if the call succeeds.
+    pub fn set_subject(&mut self, id: &str) {
+        self.subject = Some(id.to_owned());
+    }
+
     /// What the chain says of itself.
     pub fn status(&self) -> CallStatus {
         self.status
@@ -93,6 +101,7 @@ impl Context for Cx {
 
     fn begin_call(&mut self, call: CallStatus) {
         self.status = call;
+        self.subject = None;
     }
 }
 

@@ -2,8 +2,10 @@
 //!
 //! The catalogue says what the tools are; this crate says what they do.
 
+pub mod canonical;
 pub mod cli;
 pub mod context;
+pub mod digest;
 pub mod domains;
 pub mod lifecycle;
 pub mod store;

@@ -59,11 +59,15 @@ pub(super) struct Closing<'a> {
     result_hash: Option<&'a str>,
     duration_ms: Option<i64>,
     exited_at: &'a str,
+    /// The id of the row that the call created or changed.
+    subject: Option<&'a str>,
 }
 
 impl<'a> Closing<'a> {
     /// A call that ended in this process. A cancelled one has no duration (alpha §5.3).
-    pub(super) fn of(event: &'a ExitEvent<'a>) -> Self {
+    ///
+    /// What a failed call would have changed was undone with it, so it has no subject.
+    pub(super) fn of(event: &'a ExitEvent<'a>, subject: Option<&'a str>) -> Self {
         Self {
             outcome: event.outcome.as_str(),
             error_code: event.error_code,
@@ -71,6 +75,7 @@ impl<'a> Closing<'a> {
             result_hash: event.result_hash,
             duration_ms: (event.outcome != RowOutcome::Aborted).then_some(event.duration_ms),
             exited_at: event.exited_at,
+            subject: subject.filter(|_| event.outcome == RowOutcome::Ok),
         }
     }
 
@@ -83,6 +88,7 @@ impl<'a> Closing<'a> {
             result_hash: None,
             duration_ms: None,
             exited_at: now,
+            subject: None,
         }
     }
 }
@@ -126,13 +132,14 @@ pub(super) fn close(
                 prev_hash: head.last_row_hash.as_str(),
                 result_hash: closing.result_hash,
                 sequence_no,
+                subject: closing.subject,
             };
             Ok(closed.hash())
         })?;
     let changed = conn
         .prepare_cached(
             "UPDATE actions SET outcome = ?2, error_code = ?3, error_message = ?4, result_hash = ?5, \
-             duration_ms = ?6, exited_at = ?7, exit_no = ?8, prev_hash = ?9, row_hash = ?10 \
+             duration_ms = ?6, exited_at = ?7, exit_no = ?8, prev_hash = ?9, row_hash = ?10, subject = ?11 \
              WHERE sequence_no = ?1",
         )?
         .execute(params![
@@ -146,6 +153,7 @@ pub(super) fn close(
             exit_no,
             head.last_row_hash.as_str(),
             row_hash.as_str(),
+            closing.subject,
         ])?;
     if changed != 1 {
         return Err(rusqlite::Error::StatementChangedRows(changed));
@@ -158,7 +166,7 @@ pub(super) fn close(
 /// The columns of a closed row, in the order [`read_closed`] takes them.
 pub(super) const CLOSED_COLUMNS: &str = "correlation_id, boot_id, request_id, tool, mode, args_hash, \
      trace_context, entered_at, enter_ms, duration_ms, error_code, error_message, exit_no, exited_at, outcome, \
-     prev_hash, result_hash, sequence_no, row_hash";
+     prev_hash, result_hash, sequence_no, subject, row_hash";
 
 /// A stored closed row and its stored hash.
 ///
@@ -184,6 +192,7 @@ pub(super) fn read_closed<'a>(row: &'a Row<'_>) -> rusqlite::Result<(ClosedRow<'
         prev_hash: row.get_ref(15)?.as_str()?,
         result_hash: row.get_ref(16)?.as_str_or_null()?,
         sequence_no: row.get(17)?,
+        subject: row.get_ref(18)?.as_str_or_null()?,
     };
-    Ok((closed, row.get_ref(18)?.as_str()?))
+    Ok((closed, row.get_ref(19)?.as_str()?))
 }

@@ -3,7 +3,7 @@
 
 use rusqlite::Connection;
 
-use super::digest::HexDigest;
+use crate::digest::HexDigest;
 
 /// The row of `actions_head`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -28,6 +28,8 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "003_task_dependencies.sql",
     "004_actions.sql",
     "005_thought_records.sql",
+    "006_seals.sql",
+    "007_skills.sql",
 ];
 
 impl Migration {

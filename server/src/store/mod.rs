@@ -6,13 +6,12 @@
 //! 2. [`sqlite`] is the runtime's `Store`; [`db`] is the handle that handlers get from it.
 //! 3. `transactions` begins, commits and rolls back, waiting in the [`queue`] and syncing the
 //!    [`log_file`] after it. [`side_file`] is how files beside the database are made.
-//! 4. [`audit`] writes the rows of calls, linked by [`row_hash`] and [`digest`], ending at `head`.
+//! 4. [`audit`] writes the rows of calls, linked by [`row_hash`], ending at `head`.
 //! 5. [`verify`] recomputes them; [`inspect`] looks at a database from outside, for the commands.
 
 pub mod audit;
 mod connection;
 pub mod db;
-pub mod digest;
 pub mod error;
 mod head;
 mod header;

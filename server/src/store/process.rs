@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use colibri_runtime::kernel::Ids;
 
-use super::digest::HexDigest;
 use super::side_file;
+use crate::digest::HexDigest;
 
 /// How much of the boot id's digest names the lock file.
 const NAME_HEX: usize = 32;

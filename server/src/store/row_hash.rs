@@ -1,7 +1,8 @@
 //! What a closed row's `row_hash` covers: the canonical JSON (RFC 8785, number rule `wire`) of every
 //! column but `row_hash` itself (alpha §5.3, §5.5). Pure.
 
-use super::digest::HexDigest;
+use crate::canonical::{number, text};
+use crate::digest::HexDigest;
 
 /// A closed row of `actions`, in the order of its canonical keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +24,7 @@ pub struct ClosedRow<'a> {
     pub request_id: Option<&'a str>,
     pub result_hash: Option<&'a str>,
     pub sequence_no: i64,
+    pub subject: Option<&'a str>,
     pub tool: &'a str,
     pub trace_context: Option<&'a str>,
 }
@@ -53,39 +55,10 @@ impl ClosedRow<'_> {
         text(&mut out, b",\"request_id\":", self.request_id);
         text(&mut out, b",\"result_hash\":", self.result_hash);
         number(&mut out, b",\"sequence_no\":", Some(self.sequence_no));
+        text(&mut out, b",\"subject\":", self.subject);
         text(&mut out, b",\"tool\":", Some(self.tool));
         text(&mut out, b",\"trace_context\":", self.trace_context);
         out.push(b'}');
         out
-    }
-}
-
-/// Appends a member whose value is a string or null.
-fn text(out: &mut Vec<u8>, key: &[u8], value: Option<&str>) {
-    out.extend_from_slice(key);
-    let Some(value) = value else { return out.extend_from_slice(b"null") };
-    out.push(b'"');
-    for &byte in value.as_bytes() {
-        match byte {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            8 => out.extend_from_slice(b"\\b"),
-            12 => out.extend_from_slice(b"\\f"),
-            0..=31 => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
-            _ => out.push(byte),
-        }
-    }
-    out.push(b'"');
-}
-
-/// Appends a member whose value is an integer or null.
-fn number(out: &mut Vec<u8>, key: &[u8], value: Option<i64>) {
-    out.extend_from_slice(key);
-    match value {
-        Some(value) => out.extend_from_slice(value.to_string().as_bytes()),
-        None => out.extend_from_slice(b"null"),
     }
 }

@@ -186,8 +186,9 @@ impl Store for SqliteStore {
     }
 
     fn audit_exit(&mut self, sequence_no: i64, event: &ExitEvent<'_>) -> Result<(), StoreFault> {
+        let subject = self.cx.subject.take();
         let (conn, transactions, _) = self.parts().ok_or_else(no_log)?;
-        transactions.exit(conn, sequence_no, event)
+        transactions.exit(conn, sequence_no, event, subject.as_deref())
     }
 
     fn scan_cx(&mut self) -> Result<ScanCx, StoreFault> {

@@ -174,14 +174,17 @@ impl Transactions {
         conn: &Connection,
         sequence_no: i64,
         event: &ExitEvent<'_>,
+        subject: Option<&str>,
     ) -> Result<(), StoreFault> {
         let mut head = self.head_inside(conn)?;
-        audit::close(conn, &mut head, sequence_no, &Closing::of(event)).map_err(|error| match error {
-            rusqlite::Error::QueryReturnedNoRows => {
-                StoreFault(format!("audit row {sequence_no} is not open"))
-            }
-            other => fault(other),
-        })?;
+        audit::close(conn, &mut head, sequence_no, &Closing::of(event, subject)).map_err(
+            |error| match error {
+                rusqlite::Error::QueryReturnedNoRows => {
+                    StoreFault(format!("audit row {sequence_no} is not open"))
+                }
+                other => fault(other),
+            },
+        )?;
         self.advance(head);
         Ok(())
     }

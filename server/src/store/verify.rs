@@ -7,8 +7,8 @@ use colibri_runtime::handler::Fault;
 
 use super::audit::{CLOSED_COLUMNS, read_closed};
 use super::db::Db;
-use super::digest::HexDigest;
 use super::head::Head;
+use crate::digest::HexDigest;
 
 /// What a walk over the log found.
 #[derive(Debug, Clone, PartialEq, Eq)]

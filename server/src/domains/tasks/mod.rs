@@ -38,7 +38,9 @@ impl TasksTools<Cx> for Domains {
     ) -> Outcome<TaskCreateOutput, TaskCreateError> {
         let id = cx.new_id();
         let now = cx.now();
-        service::create_task(cx.db()?, id, stamp(cx, &now), input.into())
+        let task = service::create_task(cx.db()?, id, stamp(cx, &now), input.into())?;
+        cx.set_subject(&task.id);
+        Ok(task)
     }
 
     fn task_get(&mut self, cx: &mut Cx, input: TaskGetInput) -> Outcome<TaskGetOutput, TaskGetError> {
@@ -53,7 +55,12 @@ impl TasksTools<Cx> for Domains {
     ) -> Outcome<TaskUpdateOutput, TaskUpdateError> {
         let now = cx.now();
         let id = input.id.clone();
-        service::update_task(cx.db()?, &id, stamp(cx, &now), &input.into())
+        let patch = TaskPatch::from(input);
+        let task = service::update_task(cx.db()?, &id, stamp(cx, &now), &patch)?;
+        if !patch.is_empty() {
+            cx.set_subject(&task.id);
+        }
+        Ok(task)
     }
 
     fn task_list(&mut self, cx: &mut Cx, input: TaskListInput) -> Outcome<TaskListOutput, TaskListError> {

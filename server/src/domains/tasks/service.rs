@@ -60,7 +60,7 @@ pub fn create_task(db: &Db, id: String, stamp: Stamp<'_>, new: NewTask) -> Outco
         return Err(Failure::Domain(TaskCreateError::ErrDependencyNotFound { task_id: None, missing }));
     }
     store::insert(db, &id, stamp, &new)?;
-    store::add_dependencies(db, &id, &new.depends_on, stamp.now)?;
+    store::add_dependencies(db, &id, &new.depends_on)?;
     Ok(Task {
         task_id: id.clone(),
         id,
@@ -117,7 +117,7 @@ pub(crate) fn update_task_raw(
     }
     if let Some(wanted) = &patch.depends_on {
         check_dependencies(db, current, wanted)?;
-        store::replace_dependencies(db, id, wanted, stamp.now)?;
+        store::replace_dependencies(db, id, wanted)?;
     }
     if !store::update(db, id, stamp, patch)? {
         return Err(Failure::Domain(not_found(id, Operation::Update).into()));

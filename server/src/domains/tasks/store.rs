@@ -209,38 +209,33 @@ fn and(query: &mut Query, comparison: &str, value: Value) {
 /// The ids a task waits for, in the order in which they were named.
 pub(super) fn dependencies(db: &Db, task_id: &str) -> Result<Vec<String>, Fault> {
     db.query_all(
-        "SELECT depends_on_id FROM task_dependencies WHERE task_id = ?1 ORDER BY created_at, rowid",
+        "SELECT depends_on_id FROM task_dependencies WHERE task_id = ?1 ORDER BY rowid",
         [task_id],
         |row| row.get(0),
     )
 }
 
 /// Adds what a task waits for; ids that are there already keep their place.
-pub(super) fn add_dependencies(db: &Db, task_id: &str, wanted: &[String], now: &str) -> Result<(), Fault> {
+pub(super) fn add_dependencies(db: &Db, task_id: &str, wanted: &[String]) -> Result<(), Fault> {
     for id in wanted {
         db.execute(
-            "INSERT INTO task_dependencies (task_id, depends_on_id, created_at) VALUES (?1, ?2, ?3) \
+            "INSERT INTO task_dependencies (task_id, depends_on_id) VALUES (?1, ?2) \
              ON CONFLICT (task_id, depends_on_id) DO NOTHING",
-            params![task_id, id, now],
+            params![task_id, id],
         )?;
     }
     Ok(())
 }
 
 /// Makes `wanted` the whole set of what a task waits for.
-pub(super) fn replace_dependencies(
-    db: &Db,
-    task_id: &str,
-    wanted: &[String],
-    now: &str,
-) -> Result<(), Fault> {
+pub(super) fn replace_dependencies(db: &Db, task_id: &str, wanted: &[String]) -> Result<(), Fault> {
     for id in dependencies(db, task_id)?.iter().filter(|id| !wanted.contains(id)) {
         db.execute(
             "DELETE FROM task_dependencies WHERE task_id = ?1 AND depends_on_id = ?2",
             params![task_id, id],
         )?;
     }
-    add_dependencies(db, task_id, wanted, now)
+    add_dependencies(db, task_id, wanted)
 }
 
 /// Fills in the dependencies of a whole list with one statement.
@@ -252,7 +247,7 @@ fn with_dependencies(db: &Db, mut tasks: Vec<Task>) -> Result<Vec<Task>, Fault> 
     let ids = serde_json::to_string(&ids).map_err(|error| Fault::Other(error.to_string()))?;
     let edges: Vec<(String, String)> = db.query_all(
         "SELECT task_id, depends_on_id FROM task_dependencies WHERE task_id IN (SELECT value FROM json_each(?1)) \
-         ORDER BY created_at, rowid",
+         ORDER BY rowid",
         [ids],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;

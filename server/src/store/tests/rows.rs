@@ -4,9 +4,9 @@ use colibri_runtime::json::{NumberRule, canonical_json};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::super::digest::HexDigest;
 use super::super::row_hash::ClosedRow;
 use super::*;
+use crate::digest::HexDigest;
 
 #[test]
 fn alpha_31_numbers_run_from_1_and_every_call_has_two_events() {
@@ -56,6 +56,27 @@ fn a_row_is_stored_as_the_chapter_lists_it() {
             "0".repeat(64)
         ])
     );
+}
+
+#[test]
+fn a_row_names_what_its_call_changed_only_if_the_call_succeeded() {
+    let place = Place::new();
+    let mut store = place.store();
+    for outcome in [RowOutcome::Ok, RowOutcome::DomainError, RowOutcome::Ok] {
+        store.begin(Access::Write).unwrap();
+        let sequence_no = enter(&mut store, "any_tool").unwrap();
+        // Of the third call nothing is known: what the second one said must not stick to it.
+        if sequence_no < 3 {
+            store.cx().set_subject("row-1");
+        }
+        exit(&mut store, sequence_no, outcome).unwrap();
+        store.commit().unwrap();
+        store.leave_queue();
+    }
+    let subjects = "SELECT group_concat(coalesce(subject, '-')) FROM actions";
+    assert_eq!(text(conn(&mut store), subjects), "row-1,-,-");
+    drop(store);
+    assert_sound(&verify(&place.path()), 3, 0);
 }
 
 #[test]
@@ -168,6 +189,7 @@ fn golden() -> ClosedRow<'static> {
         request_id: Some("\"call-1\""),
         result_hash: Some("14601b8963ddd8ea81789d7cf93c9839bbaedf0c778474c13e3d6332546c802c"),
         sequence_no: 3,
+        subject: None,
         tool: "task_get",
         trace_context: None,
     }
@@ -177,17 +199,18 @@ fn golden() -> ClosedRow<'static> {
 /// ensure_ascii=False))`.
 #[test]
 fn the_row_hash_has_its_golden_value() {
-    assert_eq!(golden().hash().as_str(), "edc9827e52b260ff1906f7986d76591cf8f89ab25bbd1d51cb351eebdc255e16");
+    assert_eq!(golden().hash().as_str(), "bad656d9dd6cfe9051158cda0d80b8743cf63a9e1ad236266af5c4c242409351");
     let next = ClosedRow {
-        prev_hash: "edc9827e52b260ff1906f7986d76591cf8f89ab25bbd1d51cb351eebdc255e16",
+        prev_hash: "bad656d9dd6cfe9051158cda0d80b8743cf63a9e1ad236266af5c4c242409351",
         exit_no: 2,
         sequence_no: 4,
-        outcome: "aborted",
-        duration_ms: None,
-        result_hash: None,
+        outcome: "ok",
+        error_code: None,
+        error_message: None,
+        subject: Some("019aa8c1-7d10-7b3e-8c11-0a4f5d2f9c01"),
         ..golden()
     };
-    assert_eq!(next.hash().as_str(), "3df1778164ee587864eed94fa03f0e1821778499b10cdfc3b160b824314ab600");
+    assert_eq!(next.hash().as_str(), "533772922eb421034564ccc27d27e0675936cf9689da878e28c22b9360f6b290");
 }
 
 proptest! {
@@ -195,17 +218,25 @@ proptest! {
     fn the_row_encoder_agrees_with_the_projects_canonical_json(
         tool in any::<String>(),
         message in proptest::option::of(any::<String>()),
+        subject in proptest::option::of(any::<String>()),
         duration_ms in proptest::option::of(any::<i64>()),
         enter_ms in any::<i64>(),
     ) {
-        let row = ClosedRow { tool: &tool, error_message: message.as_deref(), duration_ms, enter_ms, ..golden() };
+        let row = ClosedRow {
+            tool: &tool,
+            error_message: message.as_deref(),
+            subject: subject.as_deref(),
+            duration_ms,
+            enter_ms,
+            ..golden()
+        };
         let value = json!({
             "sequence_no": row.sequence_no, "correlation_id": row.correlation_id, "boot_id": row.boot_id,
             "request_id": row.request_id, "tool": row.tool, "mode": row.mode, "args_hash": row.args_hash,
             "trace_context": row.trace_context, "entered_at": row.entered_at, "enter_ms": row.enter_ms,
             "outcome": row.outcome, "error_code": row.error_code, "error_message": row.error_message,
             "result_hash": row.result_hash, "duration_ms": row.duration_ms, "exited_at": row.exited_at,
-            "exit_no": row.exit_no, "prev_hash": row.prev_hash,
+            "exit_no": row.exit_no, "prev_hash": row.prev_hash, "subject": row.subject,
         });
         let canonical = canonical_json(&value, NumberRule::Wire).unwrap();
         prop_assert_eq!(&String::from_utf8(row.canonical()).unwrap(), &canonical);
