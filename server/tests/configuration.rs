@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use colibri::catalogue::CATALOGUE;
 use colibri::lifecycle::config::{Config, Durability, SessionPolicy, assert_no_donor_namespace, load_config};
 use colibri::lifecycle::environment::Environment;
 use colibri::lifecycle::keys;
@@ -172,6 +173,19 @@ fn no_variable_is_listed_twice_and_all_are_explained() {
         assert!(key.help().ends_with('.') && !key.form().is_empty() && !key.default_text().is_empty());
     }
     assert_eq!(names.len(), 42);
+}
+
+#[test]
+fn what_the_catalogue_calls_a_setting_is_one() {
+    for relaxed in CATALOGUE.tools.iter().filter_map(|tool| tool.relaxed) {
+        let config = config([(relaxed.setting, relaxed.value)]);
+        assert_eq!(config.word(relaxed.setting), Some(relaxed.value));
+    }
+    let asked = config([("COLIBRI_TRAIL_SESSION_POLICY", "optional")]);
+    assert_eq!(asked.word("COLIBRI_TRAIL_SESSION_POLICY"), Some("optional"));
+    assert_eq!(asked.word("COLIBRI_DB_PATH"), None);
+    let defaults = Config::for_tests("x.db");
+    assert_eq!(defaults.word("COLIBRI_TRAIL_SESSION_POLICY"), Some("required"));
 }
 
 /// `UPDATE_GOLDEN=1` writes the page instead of comparing it.

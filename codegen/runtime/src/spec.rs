@@ -49,6 +49,29 @@ pub struct ToolSpec {
     pub codes: &'static [&'static str],
     /// This tool's entry of `tools/list`, compact JSON.
     pub listing: &'static str,
+    /// The setting of the server that makes some inputs optional.
+    pub relaxed: Option<&'static Relaxation>,
+}
+
+/// A setting of the server and the tool as it is under it (design R19).
+#[derive(Debug)]
+pub struct Relaxation {
+    /// The setting's name.
+    pub setting: &'static str,
+    /// Its value.
+    pub value: &'static str,
+    /// The tool then: the same but for its input and its listing.
+    pub tool: ToolSpec,
+}
+
+impl ToolSpec {
+    /// The tool as the server's settings make it; `setting` gives the value of a name.
+    pub fn under(&'static self, setting: &dyn Fn(&str) -> Option<&'static str>) -> &'static Self {
+        match self.relaxed {
+            Some(relaxed) if setting(relaxed.setting) == Some(relaxed.value) => &relaxed.tool,
+            _ => self,
+        }
+    }
 }
 
 /// The codes and message prefixes that the chain itself emits, by role. The catalogue names them.

@@ -175,6 +175,9 @@ pub struct Tool {
     /// Rules across fields.
     #[serde(default)]
     pub rules: Vec<Rule>,
+    /// A setting of the server under which some inputs are optional.
+    #[serde(default)]
+    pub relaxed: Option<Relaxation>,
     /// Schema of the payload (the envelope is added by the generator).
     pub output: SchemaValue,
     /// The errors it may answer with.
@@ -258,6 +261,18 @@ pub enum Rule {
         /// The text.
         message: String,
     },
+}
+
+/// A setting of the server that changes a tool's input (design R19).
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Relaxation {
+    /// The setting's name, as the server's configuration has it.
+    pub setting: String,
+    /// Its value.
+    pub value: String,
+    /// The required inputs that are optional then.
+    pub optional: Vec<String>,
 }
 
 /// An error a tool declares.

@@ -41,7 +41,7 @@ fn value(ir: &Ir<'_>) -> Value {
 
 fn tool(tool: &ToolIr<'_>, domain: &Domain<'_>, ir: &Ir<'_>) -> Value {
     let entry = tool.entry;
-    json!({
+    let mut lock = json!({
         "name": entry.name,
         "domain": domain.entry.domain,
         "title": entry.title,
@@ -63,7 +63,18 @@ fn tool(tool: &ToolIr<'_>, domain: &Domain<'_>, ir: &Ir<'_>) -> Value {
         "errors": tool.errors.iter().map(|error| self::error(error, ir)).collect::<Vec<_>>(),
         "since": entry.since,
         "stability": entry.stability,
-    })
+    });
+    if let (Some(relaxation), Some(relaxed), Some(lock)) =
+        (&entry.relaxed, &tool.relaxed, lock.as_object_mut())
+    {
+        let relaxed = json!({
+            "setting": relaxation.setting,
+            "value": relaxation.value,
+            "input": publish(relaxed, &ir.shared),
+        });
+        lock.insert("relaxed".to_owned(), relaxed);
+    }
+    lock
 }
 
 fn error(error: &ErrorIr<'_>, ir: &Ir<'_>) -> Value {

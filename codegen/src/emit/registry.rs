@@ -9,6 +9,7 @@ use super::tables::{self, Tables};
 use crate::catalogue::ErrorPattern;
 use crate::ir::names::{ident, screaming};
 use crate::ir::publish::{envelope, publish};
+use crate::ir::schema::Schema;
 use crate::ir::{Ir, ToolIr};
 
 /// `CATALOGUE`, `ToolId` and the tables behind them.
@@ -23,7 +24,11 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
                 static #input_name: Schema = #input;
                 static #output_name: Schema = #output;
             });
-            specs.push(spec(tool, &domain.entry.domain, ir));
+            if let (Some(relaxed), Some(name)) = (&tool.relaxed, relaxed_name(tool)) {
+                let relaxed = tables.schema(relaxed);
+                statics.push(quote!(static #name: Schema = #relaxed;));
+            }
+            specs.push(tool_spec(tool, &domain.entry.domain, ir));
         }
     }
     let patterns = tables.patterns();
@@ -38,7 +43,9 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
         #[allow(unused_imports)]
         mod registry {
             use ::colibri_runtime::schema::*;
-            use ::colibri_runtime::spec::{CatalogueSpec, ChainCodes, Kind, Pattern as ErrorPattern, ToolSpec};
+            use ::colibri_runtime::spec::{
+                CatalogueSpec, ChainCodes, Kind, Pattern as ErrorPattern, Relaxation, ToolSpec,
+            };
             use ::std::sync::LazyLock;
 
             #patterns
@@ -60,13 +67,13 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
 }
 
 /// A tool's entry of `tools/list` (alpha §1.6).
-pub fn listing(tool: &ToolIr<'_>, ir: &Ir<'_>) -> Value {
+pub fn listing(tool: &ToolIr<'_>, input: &Schema, ir: &Ir<'_>) -> Value {
     let entry = tool.entry;
     json!({
         "name": entry.name,
         "title": entry.title,
         "description": entry.description,
-        "inputSchema": publish(&tool.input, &ir.shared),
+        "inputSchema": publish(input, &ir.shared),
         "outputSchema": envelope(&tool.output, entry.pattern, &ir.shared),
         "annotations": {
             "readOnlyHint": entry.hints.read_only,
@@ -79,7 +86,7 @@ pub fn listing(tool: &ToolIr<'_>, ir: &Ir<'_>) -> Value {
 
 /// Bytes of all tools as `tools/list` answers them, which the catalogue's budget bounds.
 pub fn listing_bytes(ir: &Ir<'_>) -> usize {
-    let tools: Vec<Value> = ir.tools().map(|tool| listing(tool, ir)).collect();
+    let tools: Vec<Value> = ir.tools().map(|tool| listing(tool, &tool.input, ir)).collect();
     json!({ "tools": tools }).to_string().len()
 }
 
@@ -88,9 +95,33 @@ fn table_names(tool: &ToolIr<'_>) -> (proc_macro2::Ident, proc_macro2::Ident) {
     (format_ident!("INPUT_{name}"), format_ident!("OUTPUT_{name}"))
 }
 
-fn spec(tool: &ToolIr<'_>, domain: &str, ir: &Ir<'_>) -> TokenStream {
+fn relaxed_name(tool: &ToolIr<'_>) -> Option<proc_macro2::Ident> {
+    tool.relaxed.as_ref().map(|_| format_ident!("RELAXED_{}", screaming(&tool.entry.name)))
+}
+
+/// The tool as it is, holding the tool as a setting makes it.
+fn tool_spec(tool: &ToolIr<'_>, domain: &str, ir: &Ir<'_>) -> TokenStream {
+    let relaxed = match (&tool.entry.relaxed, &tool.relaxed, relaxed_name(tool)) {
+        (Some(relaxation), Some(schema), Some(name)) => {
+            let (setting, value) = (&relaxation.setting, &relaxation.value);
+            let tool = spec(tool, domain, (&name, schema), &quote!(None), ir);
+            quote!(Some(&Relaxation { setting: #setting, value: #value, tool: #tool }))
+        }
+        _ => quote!(None),
+    };
+    let (input, _) = table_names(tool);
+    spec(tool, domain, (&input, &tool.input), &relaxed, ir)
+}
+
+fn spec(
+    tool: &ToolIr<'_>,
+    domain: &str,
+    (input, schema): (&proc_macro2::Ident, &Schema),
+    relaxed: &TokenStream,
+    ir: &Ir<'_>,
+) -> TokenStream {
     let entry = tool.entry;
-    let (input, output) = table_names(tool);
+    let (_, output) = table_names(tool);
     let pattern = match entry.pattern {
         ErrorPattern::A => quote!(ErrorPattern::A),
         ErrorPattern::B => quote!(ErrorPattern::B),
@@ -104,7 +135,7 @@ fn spec(tool: &ToolIr<'_>, domain: &str, ir: &Ir<'_>) -> TokenStream {
         (&entry.name, entry.mutates, entry.storeless, &entry.sensitive);
     let rules = entry.rules.iter().map(tables::rule);
     let codes = entry.errors.iter().map(|error| &error.code);
-    let listing = listing(tool, ir).to_string();
+    let listing = listing(tool, schema, ir).to_string();
     quote! {
         ToolSpec {
             name: #name,
@@ -119,6 +150,7 @@ fn spec(tool: &ToolIr<'_>, domain: &str, ir: &Ir<'_>) -> TokenStream {
             output: &#output,
             codes: &[#(#codes),*],
             listing: #listing,
+            relaxed: #relaxed,
         }
     }
 }

@@ -71,7 +71,7 @@ struct Case {
 
 impl Samples<'_> {
     fn test(&self, tool: &ToolIr<'_>) -> Result<Option<TokenStream>, Problem> {
-        let cases = self.cases(&tool.input)?;
+        let cases = self.cases(tool.widest_input())?;
         if cases.is_empty() {
             return Ok(None);
         }

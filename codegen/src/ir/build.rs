@@ -71,7 +71,9 @@ impl<'a> Builder<'a> {
         let variant = pascal(&entry.name);
         let input = self.schema(&Value::Object(entry.input.clone()), &place.child("input"));
         let output = self.schema(&Value::Object(entry.output.clone()), &place.child("output"));
-        self.hoister.define(&format!("{variant}Input"), &input, &format!("Arguments of `{}`.", entry.name));
+        let relaxed = entry.relaxed.as_ref().map(|relaxation| relax(&input, &relaxation.optional));
+        let widest = relaxed.as_ref().unwrap_or(&input);
+        self.hoister.define(&format!("{variant}Input"), widest, &format!("Arguments of `{}`.", entry.name));
         let output_alias = match &output.kind {
             Kind::Ref(name) if !output.nullable => Some(name.clone()),
             _ => {
@@ -87,7 +89,7 @@ impl<'a> Builder<'a> {
         let errors = errors.collect();
         let index = self.next;
         self.next += 1;
-        ToolIr { entry, index, variant, input, output, output_alias, errors }
+        ToolIr { entry, index, variant, input, relaxed, output, output_alias, errors }
     }
 
     fn error(&mut self, tool: &str, entry: &'a ToolErrorEntry, place: &Place) -> ErrorIr<'a> {
@@ -139,6 +141,17 @@ impl<'a> Builder<'a> {
 }
 
 const MESSAGE_HELP: &str = "write text with `{field}`, `{field or \"text\"}` or `{field join \", \"}`, each field declared under `fields`";
+
+/// The schema with these of its properties optional.
+fn relax(input: &Schema, optional: &[String]) -> Schema {
+    let mut relaxed = input.clone();
+    if let Kind::Object { properties, .. } = &mut relaxed.kind {
+        for property in properties.iter_mut().filter(|property| optional.contains(&property.name)) {
+            property.required = false;
+        }
+    }
+    relaxed
+}
 
 /// The names a schema refers to, at any depth.
 fn references(schema: &Schema) -> Vec<&str> {

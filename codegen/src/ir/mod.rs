@@ -91,6 +91,8 @@ pub struct ToolIr<'a> {
     pub variant: String,
     /// Arguments.
     pub input: Schema,
+    /// Arguments under the setting that relaxes them.
+    pub relaxed: Option<Schema>,
     /// Payload.
     pub output: Schema,
     /// The shared type that the payload is, when it is nothing but a reference.
@@ -100,6 +102,12 @@ pub struct ToolIr<'a> {
 }
 
 impl ToolIr<'_> {
+    /// What the Rust type of the arguments must be able to hold: under every setting.
+    #[must_use]
+    pub fn widest_input(&self) -> &Schema {
+        self.relaxed.as_ref().unwrap_or(&self.input)
+    }
+
     /// The Rust type of the arguments.
     #[must_use]
     pub fn input_type(&self) -> String {

@@ -71,6 +71,7 @@ pub const RULES: &[Rule] = rules! {
         "hints" hints "The behaviour hints agree with each other and with the tool.",
         "placement" placement "network, scan, storeless and mutates do not contradict each other.",
         "sensitive" sensitive "Sensitive arguments are strings of the input.",
+        "relaxed" relaxed "A setting relaxes inputs that are required without it.",
         "cross-rules" cross_rules "Rules across fields name fields of the input.",
         "error-codes" error_codes "Codes are SCREAMING_SNAKE_CASE, each declared once, in the right place.",
         "error-fields" error_fields "Fields of errors leave the envelope's own names alone.",

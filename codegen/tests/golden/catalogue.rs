@@ -290,7 +290,8 @@ pub struct ShapeScanInput {}
 #[serde(deny_unknown_fields)]
 pub struct PlaceFetchInput {
     /// `name`.
-    pub name: ::std::string::String,
+    #[serde(default, skip_serializing_if = "::std::option::Option::is_none")]
+    pub name: ::std::option::Option<::std::string::String>,
 }
 /// Payload of `place_fetch`.
 #[derive(Debug, Clone, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
@@ -625,7 +626,7 @@ pub use registry::CATALOGUE;
 mod registry {
     use ::colibri_runtime::schema::*;
     use ::colibri_runtime::spec::{
-        CatalogueSpec, ChainCodes, Kind, Pattern as ErrorPattern, ToolSpec,
+        CatalogueSpec, ChainCodes, Kind, Pattern as ErrorPattern, Relaxation, ToolSpec,
     };
     use ::std::sync::LazyLock;
     static PATTERN_0: Pattern = Pattern {
@@ -1194,6 +1195,31 @@ mod registry {
         nullable: false,
         message: None,
     };
+    static RELAXED_PLACE_FETCH: Schema = Schema {
+        shape: Shape::Object(
+            &ObjectRule {
+                properties: &[
+                    Property {
+                        name: "name",
+                        schema: Schema {
+                            shape: Shape::String(StringRule {
+                                min: Some(1u32),
+                                max: Some(64u32),
+                                pattern: None,
+                            }),
+                            nullable: false,
+                            message: None,
+                        },
+                        required: false,
+                        default: None,
+                    },
+                ],
+                additional: Additional::Closed,
+            },
+        ),
+        nullable: false,
+        message: None,
+    };
     /// The catalogue this server was compiled from.
     pub static CATALOGUE: CatalogueSpec = CatalogueSpec {
         name: "golden",
@@ -1233,6 +1259,7 @@ mod registry {
                 output: &OUTPUT_SHAPE_DRAW,
                 codes: &["ERR_OFF_CANVAS"],
                 listing: "{\"name\":\"shape_draw\",\"title\":\"Draw shape\",\"description\":\"Draw a shape | with a name.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"kind\":{\"type\":\"string\",\"description\":\"What to draw.\",\"enum\":[\"circle\",\"polygon\"]},\"type\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":9,\"multipleOf\":3,\"default\":3},\"fillColor\":{\"type\":[\"string\",\"null\"],\"description\":\"null draws no fill.\",\"enum\":[\"red\",\"deep-blue\",null]},\"line\":{\"type\":\"string\",\"description\":\"The outline.\",\"enum\":[\"red\",\"deep-blue\"],\"default\":\"deep-blue\"},\"digest\":{\"type\":[\"string\",\"null\"],\"description\":\"SHA-256 in lower-case hex.\",\"pattern\":\"^[0-9a-f]{64}$\"},\"opacity\":{\"type\":\"number\",\"minimum\":0,\"exclusiveMaximum\":1.5},\"points\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"description\":\"A point in the plane.\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}},\"required\":[\"x\",\"y\"],\"additionalProperties\":false},\"maxItems\":8,\"uniqueItems\":true},\"tags\":{\"type\":\"array\",\"items\":{\"type\":[\"string\",\"null\"],\"maxLength\":8,\"pattern\":\"^a\"},\"default\":[]},\"weights\":{\"type\":\"object\",\"propertyNames\":{\"maxLength\":3,\"pattern\":\"^a\"},\"additionalProperties\":{\"type\":\"integer\",\"minimum\":0},\"maxProperties\":2},\"style\":{\"type\":\"object\",\"properties\":{\"width\":{\"type\":[\"integer\",\"null\"],\"minimum\":1},\"dash\":{\"type\":\"string\",\"maxLength\":8}},\"additionalProperties\":false},\"anchor\":{\"oneOf\":[{\"type\":\"object\",\"description\":\"A point in the plane.\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}},\"required\":[\"x\",\"y\"],\"additionalProperties\":false},{\"type\":\"integer\"},{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}]},\"extra\":{},\"secret\":{\"type\":\"string\",\"maxLength\":16},\"alias\":{\"type\":\"string\",\"maxLength\":16}},\"required\":[\"kind\"],\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"anyOf\":[{\"type\":\"object\",\"properties\":{\"drawn\":{\"type\":\"boolean\",\"const\":true},\"level\":{\"type\":[\"integer\",\"null\"],\"enum\":[1,2,null]},\"failed\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"at\":{\"type\":[\"object\",\"null\"],\"properties\":{\"corner\":{\"type\":\"object\",\"description\":\"A point in the plane.\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}},\"required\":[\"x\",\"y\"],\"additionalProperties\":false}},\"required\":[\"corner\"],\"additionalProperties\":false}},\"required\":[\"drawn\",\"level\",\"at\"],\"additionalProperties\":false},{\"type\":\"object\",\"properties\":{\"ok\":{\"const\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\",\"error\"]}]},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{\"type\":\"object\"}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":false,\"destructiveHint\":false,\"idempotentHint\":false,\"openWorldHint\":false}}",
+                relaxed: None,
             },
             ToolSpec {
                 name: "shape_scan",
@@ -1247,6 +1274,7 @@ mod registry {
                 output: &OUTPUT_SHAPE_SCAN,
                 codes: &["SCAN_STOPPED"],
                 listing: "{\"name\":\"shape_scan\",\"title\":\"Scan shapes\",\"description\":\"Look at all shapes.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"type\":\"object\",\"description\":\"A point in the plane.\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}},\"required\":[\"x\",\"y\"],\"additionalProperties\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{\"type\":\"object\"}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":false}}",
+                relaxed: None,
             },
             ToolSpec {
                 name: "place_fetch",
@@ -1261,6 +1289,27 @@ mod registry {
                 output: &OUTPUT_PLACE_FETCH,
                 codes: &[],
                 listing: "{\"name\":\"place_fetch\",\"title\":\"Fetch place\",\"description\":\"Ask the outside for a place.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64}},\"required\":[\"name\"],\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"type\":\"object\",\"properties\":{\"digest\":{\"type\":\"string\",\"description\":\"SHA-256 in lower-case hex.\",\"pattern\":\"^[0-9a-f]{64}$\"}},\"required\":[\"digest\"],\"additionalProperties\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{\"type\":\"object\"}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":true}}",
+                relaxed: Some(
+                    &Relaxation {
+                        setting: "PLACES_NAMELESS",
+                        value: "yes",
+                        tool: ToolSpec {
+                            name: "place_fetch",
+                            domain: "places",
+                            pattern: ErrorPattern::A,
+                            kind: Kind::Network,
+                            mutates: false,
+                            storeless: false,
+                            sensitive: &[],
+                            input: &RELAXED_PLACE_FETCH,
+                            rules: &[],
+                            output: &OUTPUT_PLACE_FETCH,
+                            codes: &[],
+                            listing: "{\"name\":\"place_fetch\",\"title\":\"Fetch place\",\"description\":\"Ask the outside for a place.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64}},\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"type\":\"object\",\"properties\":{\"digest\":{\"type\":\"string\",\"description\":\"SHA-256 in lower-case hex.\",\"pattern\":\"^[0-9a-f]{64}$\"}},\"required\":[\"digest\"],\"additionalProperties\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{\"type\":\"object\"}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":true}}",
+                            relaxed: None,
+                        },
+                    },
+                ),
             },
         ],
         codes: ChainCodes {

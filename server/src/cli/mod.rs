@@ -99,7 +99,7 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
     let Streams { out, err, input, color } = streams;
     let done = match command {
         Command::Serve => return Next::Serve,
-        Command::Tools { json } => tools::run(json, out),
+        Command::Tools { json } => tools::run(json, env, out),
         Command::Call { tool, arguments } => call::run(&tool, arguments.as_deref(), env, out, input),
         Command::Doctor { json } => doctor::run(json, env, out),
         Command::Demo => demo::run(out, color),

@@ -6,11 +6,13 @@ use serde_json::Value;
 
 use super::Failure;
 use crate::catalogue::CATALOGUE;
+use crate::lifecycle::config::load_config;
+use crate::lifecycle::environment::Environment;
 use crate::lifecycle::mode::{Mode, is_admitted};
 
 /// Prints the tools, as a table or as `tools/list` publishes them.
-pub fn run(json: bool, out: &mut dyn Write) -> Result<(), Failure> {
-    let listings = listings()?;
+pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
+    let listings = listings(env)?;
     if json {
         serde_json::to_writer_pretty(&mut *out, &listings).map_err(std::io::Error::from)?;
         writeln!(out)?;
@@ -20,10 +22,13 @@ pub fn run(json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// Every tool's entry of `tools/list`.
-fn listings() -> Result<Vec<Value>, Failure> {
+/// Every tool's entry of `tools/list`, as a server with these settings publishes it. What is wrong with the
+/// settings is `colibri doctor`'s to say; the tools are then shown without them.
+fn listings(env: &Environment) -> Result<Vec<Value>, Failure> {
+    let config = load_config(env, std::process::id()).ok().map(|(config, _)| config);
+    let word = |name: &str| config.as_ref()?.word(name);
     let parsed: Result<_, _> =
-        CATALOGUE.tools.iter().map(|tool| serde_json::from_str(tool.listing)).collect();
+        CATALOGUE.tools.iter().map(|tool| serde_json::from_str(tool.under(&word).listing)).collect();
     parsed.map_err(|error| Failure::Failed(format!("the compiled catalogue is damaged: {error}")))
 }
 

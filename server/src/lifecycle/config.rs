@@ -97,6 +97,13 @@ impl Config {
         }
     }
 
+    /// The value in force of a setting that chooses between words; `None` for every other name. The
+    /// catalogue may name such a setting (design R19).
+    pub fn word(&self, name: &str) -> Option<&'static str> {
+        let key = &keys::TRAIL_SESSION_POLICY;
+        (key.name == name).then(|| key.rule.word(&self.trail_session_policy)).flatten()
+    }
+
     /// The values that no reply, row or log line may show (alpha §2.3), for a
     /// [`Redactor`](colibri_runtime::chain::redact::Redactor), which leaves out the short ones.
     pub fn secrets(&self) -> Vec<String> {

@@ -69,6 +69,13 @@ pub struct Words<T: 'static> {
     pub fold_case: bool,
 }
 
+impl<T: PartialEq> Words<T> {
+    /// The word for a value.
+    pub fn word(&self, value: &T) -> Option<&'static str> {
+        self.words.iter().find(|(_, known)| known == value).map(|(word, _)| *word)
+    }
+}
+
 impl<T> Words<T> {
     fn names(&self) -> String {
         self.words.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ")
@@ -93,8 +100,7 @@ impl<T: Copy + PartialEq + Sync> Rule for Words<T> {
     }
 
     fn default_text(&self) -> String {
-        let found = self.words.iter().find(|(_, value)| *value == self.default);
-        found.map_or_else(String::new, |(word, _)| (*word).to_owned())
+        self.word(&self.default).unwrap_or_default().to_owned()
     }
 }
 

@@ -89,7 +89,7 @@ pub fn create_server<D: Dispatch<Cx>>(
     for warning in warnings {
         log.write(Level::Warn, &warning);
     }
-    let registry = Registry::of(catalogue)?;
+    let registry = Registry::under(catalogue, &|name| config.word(name))?;
     let version = options.version.clone().unwrap_or_else(|| VERSION.to_owned());
     let facts = first_facts(&config, &registry, &version, &options);
     let config = Arc::new(config);

@@ -23,6 +23,7 @@ fn tool(name: String, input: &'static Schema) -> &'static ToolSpec {
         output: model.output,
         codes: model.codes,
         listing: model.listing,
+        relaxed: None,
     }))
 }
 

@@ -54,8 +54,21 @@ impl Registry {
     /// # Errors
     /// The first tool that breaks a rule.
     pub fn of(catalogue: &'static CatalogueSpec) -> Result<Self, RegistrationError> {
+        Self::under(catalogue, &|_| None)
+    }
+
+    /// A registry with all of a catalogue's tools as the server's settings make them.
+    ///
+    /// # Errors
+    /// The first tool that breaks a rule.
+    pub fn under(
+        catalogue: &'static CatalogueSpec,
+        setting: &dyn Fn(&str) -> Option<&'static str>,
+    ) -> Result<Self, RegistrationError> {
         let mut registry = Self::empty(catalogue);
-        registry.register_all(catalogue.tools)?;
+        for tool in catalogue.tools {
+            registry.register(tool.under(setting))?;
+        }
         Ok(registry)
     }
 

@@ -28,6 +28,7 @@ const fn tool(name: &'static str, listing: &'static str) -> ToolSpec {
         output: &EMPTY,
         codes: &[],
         listing,
+        relaxed: None,
     }
 }
 

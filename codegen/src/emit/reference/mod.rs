@@ -94,6 +94,11 @@ fn tool(tool: &ToolIr<'_>, ir: &Ir<'_>, page: &mut Page) {
             page.item(&fields::rule(rule));
         }
     }
+    if let Some(relaxation) = &entry.relaxed {
+        let optional = relaxation.optional.iter().map(|name| code(name)).collect::<Vec<_>>().join(", ");
+        let setting = code(&format!("{}={}", relaxation.setting, relaxation.value));
+        page.paragraph(&format!("Under {setting}, optional: {optional}."));
+    }
     page.heading(3, "Output");
     page.fields(&fields::rows(&tool.output, ir), "`data` is an empty object.");
     page.heading(3, "Errors");

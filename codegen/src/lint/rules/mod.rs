@@ -20,6 +20,7 @@ pub mod patterns;
 pub mod placement;
 pub mod property_names;
 pub mod references;
+pub mod relaxed;
 pub mod required_names;
 pub mod root_object;
 pub mod rust_names;

@@ -25,7 +25,7 @@ use crate::handler::{Dispatch, Dispatched, Fault, NetworkCall, ScanCall};
 use crate::kernel::{Clock, SystemIds};
 use crate::memory::{MemoryCx, MemoryStore};
 use crate::schema::{Additional, NumberRule, ObjectRule, Property, Schema, Shape};
-use crate::spec::{CatalogueSpec, ChainCodes, Kind, Pattern, ToolSpec};
+use crate::spec::{CatalogueSpec, ChainCodes, Kind, Pattern, Relaxation, ToolSpec};
 
 type Data = Vec<String>;
 
@@ -68,14 +68,31 @@ const fn tool(name: &'static str) -> ToolSpec {
         output: &ANYTHING,
         codes: &[],
         listing: "{}",
+        relaxed: None,
     }
 }
 
-static CATALOGUE: CatalogueSpec = CatalogueSpec {
+const CATALOGUE_HEAD: CatalogueSpec = CatalogueSpec {
     name: "test",
     title: "Test",
     version: "0.0.0",
     instructions: "",
+    tools: &[],
+    codes: ChainCodes {
+        invalid_params: "INVALID",
+        handler_error: "FAILED",
+        audit_enter_failed: "NOT_ENTERED",
+        not_admitted: "DENIED",
+        unknown_tool: "UNKNOWN",
+        process_aborted: "DIED",
+        cancelled: "WITHDRAWN",
+        storage_failure: "STORAGE",
+        store_commit_failed: "UNCOMMITTED",
+        startup_failed: "STARTUP",
+    },
+};
+
+static CATALOGUE: CatalogueSpec = CatalogueSpec {
     tools: &[
         tool("keep"),
         tool("refuse"),
@@ -90,18 +107,7 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
         ToolSpec { pattern: Pattern::A, ..tool("domain_a") },
         ToolSpec { input: &STRICT, ..tool("strict") },
     ],
-    codes: ChainCodes {
-        invalid_params: "INVALID",
-        handler_error: "FAILED",
-        audit_enter_failed: "NOT_ENTERED",
-        not_admitted: "DENIED",
-        unknown_tool: "UNKNOWN",
-        process_aborted: "DIED",
-        cancelled: "WITHDRAWN",
-        storage_failure: "STORAGE",
-        store_commit_failed: "UNCOMMITTED",
-        startup_failed: "STARTUP",
-    },
+    ..CATALOGUE_HEAD
 };
 
 /// `keep` adds its key; the others add it too, and then fail.

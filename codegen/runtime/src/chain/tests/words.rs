@@ -100,6 +100,28 @@ fn a_group_is_registered_whole_or_not_at_all() {
     assert!(["array", "record", "union"].iter().all(|name| registry.returns_numbers(name)));
 }
 
+/// A catalogue whose one tool takes anything where the setting says so, and nothing elsewhere.
+static SETTABLE: CatalogueSpec = CatalogueSpec {
+    tools: &[ToolSpec {
+        input: &STRICT,
+        relaxed: Some(&Relaxation { setting: "RULE", value: "loose", tool: tool("keep") }),
+        ..tool("keep")
+    }],
+    ..CATALOGUE_HEAD
+};
+
+#[test]
+fn a_setting_relaxes_what_is_enforced() {
+    let input_of = |registry: Registry| registry.get(0).map(|tool| std::ptr::eq(tool.input, &ANYTHING));
+    let under = |name: &'static str, value: &'static str| {
+        Registry::under(&SETTABLE, &|asked| (asked == name).then_some(value)).unwrap()
+    };
+    assert_eq!(input_of(under("RULE", "loose")), Some(true));
+    for strict in [under("RULE", "tight"), under("OTHER", "loose"), Registry::of(&SETTABLE).unwrap()] {
+        assert_eq!(input_of(strict), Some(false));
+    }
+}
+
 #[test]
 fn small_parts_do_what_they_say() {
     let outcomes = [RowOutcome::Ok, RowOutcome::DomainError, RowOutcome::Error, RowOutcome::Invalid];
