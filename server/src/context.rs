@@ -5,6 +5,8 @@ use std::sync::Arc;
 use colibri_runtime::handler::{CallStatus, Context, Fault};
 use colibri_runtime::kernel::{Clock, Ids, rfc3339_ms};
 
+use crate::domains::proof::keyring::Keyring;
+use crate::domains::proof::keys::{SigningKey, TrustedKeys};
 use crate::lifecycle::config::Config;
 use crate::lifecycle::facts::SystemFacts;
 use crate::store::db::Db;
@@ -17,12 +19,13 @@ pub struct Cx {
     pub(crate) config: Arc<Config>,
     pub(crate) status: CallStatus,
     pub(crate) facts: SystemFacts,
+    pub(crate) keyring: Arc<Keyring>,
     /// See [`Cx::set_subject`].
     pub(crate) subject: Option<String>,
 }
 
 impl Cx {
-    /// A context before its first call; boot puts in the database once it is open.
+    /// A context before its first call, without keys; boot puts in the database once it is open.
     pub fn new(
         db: Option<Db>,
         clock: Arc<dyn Clock>,
@@ -37,7 +40,14 @@ impl Cx {
             exit_failures: 0,
             queue_depth: 0,
         };
-        Self { db, clock, ids, config, status, facts, subject: None }
+        let keyring = Arc::default();
+        Self { db, clock, ids, config, status, facts, keyring, subject: None }
+    }
+
+    /// The same with the server's keys.
+    #[must_use]
+    pub fn with_keyring(self, keyring: Arc<Keyring>) -> Self {
+        Self { keyring, ..self }
     }
 
     /// The database.
@@ -94,6 +104,16 @@ impl Cx {
     pub fn config(&self) -> &Config {
         &self.config
     }
+
+    /// The key that signs tree heads, if one is configured.
+    pub fn signing_key(&self) -> Option<&SigningKey> {
+        self.keyring.signing_key()
+    }
+
+    /// The keys whose signatures on tree heads count.
+    pub fn trusted_keys(&self) -> &TrustedKeys {
+        self.keyring.trusted_keys()
+    }
 }
 
 impl Context for Cx {
@@ -108,15 +128,21 @@ impl Context for Cx {
 /// The context of scan tools: a read-only connection inside a read transaction.
 pub struct ScanCx {
     db: Db,
+    keyring: Arc<Keyring>,
 }
 
 impl ScanCx {
-    pub(crate) fn new(db: Db) -> Self {
-        Self { db }
+    pub(crate) fn new(db: Db, keyring: Arc<Keyring>) -> Self {
+        Self { db, keyring }
     }
 
     /// The database as it stood when the call began.
     pub fn db(&self) -> &Db {
         &self.db
+    }
+
+    /// The keys whose signatures on tree heads count.
+    pub fn trusted_keys(&self) -> &TrustedKeys {
+        self.keyring.trusted_keys()
     }
 }

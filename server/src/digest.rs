@@ -14,12 +14,26 @@ impl HexDigest {
 
     /// The digest of `bytes`.
     pub fn of(bytes: &[u8]) -> Self {
+        Self::from_raw(&Sha256::digest(bytes).into())
+    }
+
+    /// The digest whose 32 bytes are given.
+    pub fn from_raw(raw: &[u8; 32]) -> Self {
         let mut text = [0; 64];
-        for (pair, byte) in text.chunks_exact_mut(2).zip(Sha256::digest(bytes)) {
+        for (pair, byte) in text.chunks_exact_mut(2).zip(raw) {
             pair[0] = HEX[usize::from(byte >> 4)];
             pair[1] = HEX[usize::from(byte & 15)];
         }
         Self(text)
+    }
+
+    /// Its 32 bytes.
+    pub fn raw(&self) -> [u8; 32] {
+        let mut raw = [0; 32];
+        for (byte, pair) in raw.iter_mut().zip(self.0.chunks_exact(2)) {
+            *byte = nibble(pair[0]) << 4 | nibble(pair[1]);
+        }
+        raw
     }
 
     /// A stored digest; `None` unless it is 64 lowercase hex characters.
@@ -35,6 +49,11 @@ impl HexDigest {
     }
 }
 
+/// The value of a hex character; all constructors admit only lowercase ones.
+fn nibble(character: u8) -> u8 {
+    if character.is_ascii_digit() { character - b'0' } else { character - b'a' + 10 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::HexDigest;
@@ -45,6 +64,13 @@ mod tests {
             HexDigest::of(b"{}").as_str(),
             "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
         );
+    }
+
+    #[test]
+    fn bytes_and_text_are_the_same_digest() {
+        let digest = HexDigest::of(b"{}");
+        assert_eq!(HexDigest::from_raw(&digest.raw()), digest);
+        assert_eq!(digest.raw()[..3], [0x44, 0x13, 0x6f]);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! What the tools do: one folder a domain, each with the generated trait's implementation in `mod.rs`,
 //! pure engine files, and its SQL in `store.rs`.
 
+pub mod proof;
 pub mod system;
 pub mod tasks;
 pub mod trail;

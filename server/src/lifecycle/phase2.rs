@@ -15,6 +15,7 @@ use super::mode::{Mode, capabilities_for};
 use super::options::{IdSource, OpenHook};
 use super::server::Controls;
 use crate::context::Cx;
+use crate::domains::proof::keyring::Keyring;
 use crate::store::audit::AuditFacts;
 use crate::store::migrate::MIGRATIONS;
 use crate::store::open::{StoreOptions, init_db};
@@ -30,6 +31,7 @@ pub struct Phase2 {
     pub(super) clock: Arc<dyn Clock>,
     pub(super) ids: IdSource,
     pub(super) facts: SystemFacts,
+    pub(super) keyring: Arc<Keyring>,
     pub(super) codes: ChainCodes,
     pub(super) max_pages: Option<u32>,
     pub(super) on_open: Option<OpenHook>,
@@ -110,6 +112,7 @@ impl Phase2 {
 
     fn context(&self) -> Cx {
         Cx::new(None, self.clock.clone(), (self.ids)(), self.config.clone(), self.facts.clone())
+            .with_keyring(self.keyring.clone())
     }
 }
 

@@ -28,6 +28,7 @@ use super::phase2::{self, Phase2};
 use super::transport::Transport;
 use super::watchdog;
 use crate::context::Cx;
+use crate::domains::proof::keyring::Keyring;
 use crate::store::audit::AuditFacts;
 use crate::store::migrate;
 use crate::store::sqlite::SqliteStore;
@@ -92,13 +93,16 @@ pub fn create_server<D: Dispatch<Cx>>(
     let registry = Registry::under(catalogue, &|name| config.word(name))?;
     let version = options.version.clone().unwrap_or_else(|| VERSION.to_owned());
     let facts = first_facts(&config, &registry, &version, &options);
-    let config = Arc::new(config);
-    let cx = Cx::new(None, options.clock.clone(), (options.ids)(), config.clone(), facts.clone());
+    let keyring = Keyring::load(&config).map_err(|problem| StartError::Configuration(vec![problem]))?;
+    let (config, keyring) = (Arc::new(config), Arc::new(keyring));
+    let cx = Cx::new(None, options.clock.clone(), (options.ids)(), config.clone(), facts.clone())
+        .with_keyring(keyring.clone());
     let phase2 = Phase2 {
         config: config.clone(),
         clock: options.clock.clone(),
         ids: options.ids.clone(),
         facts,
+        keyring,
         codes: catalogue.codes,
         max_pages: options.max_pages,
         on_open: options.on_open,

@@ -102,9 +102,15 @@ pub fn storage(error: rusqlite::Error) -> Fault {
     Fault::Storage(reason(&error))
 }
 
-/// SQLite's own text for an error, which names neither statements nor files.
+/// SQLite's own text for an error, which names neither statements nor files. A value that is there already
+/// is named by its column (zeta §5.1).
 pub fn reason(error: &rusqlite::Error) -> String {
     match error {
+        rusqlite::Error::SqliteFailure(failure, Some(text))
+            if failure.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE =>
+        {
+            text.clone()
+        }
         rusqlite::Error::SqliteFailure(failure, _) => {
             rusqlite::ffi::code_to_str(failure.extended_code).to_owned()
         }

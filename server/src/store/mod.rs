@@ -6,7 +6,8 @@
 //! 2. [`sqlite`] is the runtime's `Store`; [`db`] is the handle that handlers get from it.
 //! 3. `transactions` begins, commits and rolls back, waiting in the [`queue`] and syncing the
 //!    [`log_file`] after it. [`side_file`] is how files beside the database are made.
-//! 4. [`audit`] writes the rows of calls, linked by [`row_hash`], ending at `head`.
+//! 4. [`audit`] writes the rows of calls, linked by [`row_hash`], ending at `head`; [`log_tip`] is where seals find
+//!    the end.
 //! 5. [`verify`] recomputes them; [`inspect`] looks at a database from outside, for the commands.
 
 pub mod audit;
@@ -18,6 +19,7 @@ mod header;
 pub mod inspect;
 pub mod integrity;
 pub mod log_file;
+pub mod log_tip;
 pub mod migrate;
 pub mod network_fs;
 pub mod open;

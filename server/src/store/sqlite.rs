@@ -201,6 +201,6 @@ impl Store for SqliteStore {
         // The first read fixes what the transaction sees, so it happens here, in arrival order.
         conn.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1;")
             .map_err(|error| StoreFault(reason(&error)))?;
-        Ok(ScanCx::new(Db::new(conn)))
+        Ok(ScanCx::new(Db::new(conn), self.cx.keyring.clone()))
     }
 }

@@ -1,8 +1,185 @@
-//! The trail's SQL.
+//! The trail's SQL: rows in, rows out. What may be written is decided in `service.rs`.
 
 use colibri_runtime::handler::Fault;
+use rusqlite::types::ValueRef;
+use rusqlite::{Params, Row, params};
 
+use super::chain::TrailHead;
+use super::record::{ThoughtRecord, ThoughtType};
 use crate::store::db::Db;
+
+/// The columns of [`TrailRow`], in its order, which is the table's.
+const COLUMNS: &str = "seq, id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at, \
+    session_id, zone, content_compressed, content_hash, sequence_no";
+
+/// What a text reads as whose bytes are no UTF-8. It fits no stored hash, so whoever checks the row finds
+/// the damage.
+const NO_TEXT: &str = "\u{fffd}";
+
+/// One row of `thought_records` as it is stored, borrowed from the statement that reads it. Nothing is
+/// checked: a tampered row is handed over as it was found.
+#[derive(Debug, Clone, Copy)]
+pub struct TrailRow<'a> {
+    /// Insertion order.
+    pub seq: i64,
+    /// `id`.
+    pub id: &'a str,
+    /// `type`.
+    pub kind: &'a str,
+    /// The chain it belongs to.
+    pub task_id: &'a str,
+    /// Who wrote it.
+    pub agent_id: &'a str,
+    /// The text, while it is hot.
+    pub content: Option<&'a str>,
+    /// When it was written.
+    pub timestamp: &'a str,
+    /// The stored hash of the record before it.
+    pub prev_hash: &'a str,
+    /// Its own stored hash.
+    pub hash: &'a str,
+    /// Equal to `timestamp` when written.
+    pub created_at: &'a str,
+    /// The audit session it is bound to.
+    pub session_id: Option<&'a str>,
+    /// The retention zone; none means hot.
+    pub zone: Option<&'a str>,
+    /// The payload of a warm record.
+    pub content_compressed: Option<&'a str>,
+    /// The digest of a warm or cold record's content.
+    pub content_hash: Option<&'a str>,
+    /// The audit number of the call that wrote it.
+    pub sequence_no: Option<i64>,
+}
+
+impl<'a> TrailRow<'a> {
+    fn read(row: &'a Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            seq: row.get(0)?,
+            id: text(row, 1)?.unwrap_or(NO_TEXT),
+            kind: text(row, 2)?.unwrap_or(NO_TEXT),
+            task_id: text(row, 3)?.unwrap_or(NO_TEXT),
+            agent_id: text(row, 4)?.unwrap_or(NO_TEXT),
+            content: text(row, 5)?,
+            timestamp: text(row, 6)?.unwrap_or(NO_TEXT),
+            prev_hash: text(row, 7)?.unwrap_or(NO_TEXT),
+            hash: text(row, 8)?.unwrap_or(NO_TEXT),
+            created_at: text(row, 9)?.unwrap_or(NO_TEXT),
+            session_id: text(row, 10)?,
+            zone: text(row, 11)?,
+            content_compressed: text(row, 12)?,
+            content_hash: text(row, 13)?,
+            sequence_no: row.get(14)?,
+        })
+    }
+}
+
+/// A column's text where it lies; `None` for NULL.
+fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<Option<&'a str>> {
+    Ok(match row.get_ref(column)? {
+        ValueRef::Null => None,
+        ValueRef::Text(bytes) => Some(std::str::from_utf8(bytes).unwrap_or(NO_TEXT)),
+        _ => Some(NO_TEXT),
+    })
+}
+
+/// Hands over the rows of a query over [`COLUMNS`] one by one, until there are none or `take` says `false`.
+fn each(
+    db: &Db,
+    rest: &str,
+    params: impl Params,
+    mut take: impl FnMut(&TrailRow<'_>) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
+    let mut failed = None;
+    db.query_each(&format!("SELECT {COLUMNS} FROM thought_records {rest}"), params, |row| {
+        Ok(take(&TrailRow::read(row)?).unwrap_or_else(|fault| {
+            failed = Some(fault);
+            false
+        }))
+    })?;
+    failed.map_or(Ok(()), Err)
+}
+
+/// Walks over all rows in insertion order, until `take` says `false`.
+///
+/// # Errors
+/// [`Fault::Storage`], and what `take` fails with.
+pub fn each_row_in_order(
+    db: &Db,
+    take: impl FnMut(&TrailRow<'_>) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
+    each(db, "ORDER BY seq", [], take)
+}
+
+/// Walks over all rows chain by chain, the chains in the order of their task ids, until `take` says `false`.
+///
+/// # Errors
+/// [`Fault::Storage`], and what `take` fails with.
+pub fn each_row_by_chain(
+    db: &Db,
+    take: impl FnMut(&TrailRow<'_>) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
+    each(db, "INDEXED BY idx_trail_task ORDER BY task_id, seq", [], take)
+}
+
+/// Walks along the chain of a task, until `take` says `false`.
+///
+/// # Errors
+/// [`Fault::Storage`], and what `take` fails with.
+pub fn each_row_of_task(
+    db: &Db,
+    task_id: &str,
+    take: impl FnMut(&TrailRow<'_>) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
+    each(db, "WHERE task_id = ?1 ORDER BY seq", [task_id], take)
+}
+
+/// Walks over the records bound to a session, in insertion order, until `take` says `false`.
+///
+/// # Errors
+/// [`Fault::Storage`], and what `take` fails with.
+pub fn each_row_of_session(
+    db: &Db,
+    session_id: &str,
+    take: impl FnMut(&TrailRow<'_>) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
+    each(db, "WHERE session_id = ?1 ORDER BY seq", [session_id], take)
+}
+
+/// Hands over the stored hashes of a session's records in ascending order, as the original's tree wants
+/// its leaves (zeta §7.1).
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn each_hash_of_session_ascending(
+    db: &Db,
+    session_id: &str,
+    mut take: impl FnMut(&str),
+) -> Result<(), Fault> {
+    let sql = "SELECT hash FROM thought_records WHERE session_id = ?1 ORDER BY hash";
+    db.query_each(sql, [session_id], |row| {
+        take(text(row, 0)?.unwrap_or(NO_TEXT));
+        Ok(true)
+    })
+}
+
+/// The tasks that have a record bound to a session, in ascending order of their bytes.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn tasks_of_session(db: &Db, session_id: &str) -> Result<Vec<String>, Fault> {
+    let sql = "SELECT DISTINCT task_id FROM thought_records WHERE session_id = ?1 ORDER BY task_id";
+    db.query_all(sql, [session_id], |row| Ok(text(row, 0)?.unwrap_or(NO_TEXT).to_owned()))
+}
+
+/// The number of the call that wrote a record. The outer `None`: there is no such record; the inner one: no
+/// call wrote it.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn sequence_no_of(db: &Db, id: &str) -> Result<Option<Option<i64>>, Fault> {
+    db.query_opt("SELECT sequence_no FROM thought_records WHERE id = ?1", [id], |row| row.get(0))
+}
 
 /// How many thought records a task has: of any type, session and retention zone (zeta §10). A task
 /// that does not exist has none.
@@ -11,4 +188,222 @@ use crate::store::db::Db;
 /// [`Fault::Storage`].
 pub fn count_thoughts(db: &Db, task_id: &str) -> Result<i64, Fault> {
     db.query_one("SELECT count(*) FROM thought_records WHERE task_id = ?1", [task_id], |row| row.get(0))
+}
+
+/// The stored end of a task's chain.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn tip(db: &Db, task_id: &str) -> Result<Option<TrailHead>, Fault> {
+    let sql = "SELECT chain_length, tip_id, tip_hash FROM trail_heads WHERE task_id = ?1";
+    db.query_opt(sql, [task_id], |row| read_head(row, 0))
+}
+
+fn read_head(row: &Row<'_>, first: usize) -> rusqlite::Result<TrailHead> {
+    Ok(TrailHead {
+        chain_length: row.get(first)?,
+        tip_id: text(row, first + 1)?.unwrap_or(NO_TEXT).to_owned(),
+        tip_hash: text(row, first + 2)?.unwrap_or(NO_TEXT).to_owned(),
+    })
+}
+
+/// Hands over the ends of the chains of which no record is left, in the order of their task ids.
+pub(super) fn each_bare_head(db: &Db, mut take: impl FnMut(&str, TrailHead)) -> Result<(), Fault> {
+    let sql = "SELECT task_id, chain_length, tip_id, tip_hash FROM trail_heads AS head \
+        WHERE NOT EXISTS (SELECT 1 FROM thought_records WHERE task_id = head.task_id) ORDER BY task_id";
+    db.query_each(sql, [], |row| {
+        take(text(row, 0)?.unwrap_or(NO_TEXT), read_head(row, 1)?);
+        Ok(true)
+    })
+}
+
+/// Id and stored hash of the `number`th record of a chain, counted from 1.
+pub(super) fn record_at(db: &Db, task_id: &str, number: i64) -> Result<Option<(String, String)>, Fault> {
+    let Some(before) = number.checked_sub(1).filter(|before| *before >= 0) else { return Ok(None) };
+    let sql = "SELECT id, hash FROM thought_records WHERE task_id = ?1 ORDER BY seq LIMIT 1 OFFSET ?2";
+    db.query_opt(sql, params![task_id, before], |row| {
+        Ok((text(row, 0)?.unwrap_or(NO_TEXT).to_owned(), text(row, 1)?.unwrap_or(NO_TEXT).to_owned()))
+    })
+}
+
+/// Id of the first record bound to a session.
+pub(super) fn first_of_session(db: &Db, session_id: &str) -> Result<Option<String>, Fault> {
+    let sql = "SELECT id FROM thought_records WHERE session_id = ?1 ORDER BY seq LIMIT 1";
+    db.query_opt(sql, [session_id], |row| row.get(0))
+}
+
+/// Whether there are more than `many` chains.
+pub(super) fn has_more_chains_than(db: &Db, many: i64) -> Result<bool, Fault> {
+    db.query_one("SELECT EXISTS (SELECT 1 FROM trail_heads LIMIT 1 OFFSET ?1)", [many], |row| row.get(0))
+}
+
+/// What the next record of a task points at: the tip, or the last row where there is no tip, which a sound
+/// store does not have.
+pub(super) fn link_hash(db: &Db, task_id: &str) -> Result<Option<String>, Fault> {
+    db.query_one(
+        "SELECT coalesce((SELECT tip_hash FROM trail_heads WHERE task_id = ?1), \
+         (SELECT hash FROM thought_records WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1))",
+        [task_id],
+        |row| Ok(text(row, 0)?.map(str::to_owned)),
+    )
+}
+
+/// Writes a record and moves its chain's end to it.
+pub(super) fn append(db: &Db, record: &ThoughtRecord, sequence_no: Option<i64>) -> Result<(), Fault> {
+    let (prev_hash, hash) = (record.prev_hash.as_str(), record.hash.as_str());
+    db.execute(
+        "INSERT INTO thought_records \
+         (id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at, session_id, sequence_no) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?6, ?9, ?10)",
+        params![
+            record.id,
+            record.kind.as_str(),
+            record.task_id,
+            record.agent_id,
+            record.content,
+            record.timestamp,
+            prev_hash,
+            hash,
+            record.session_id,
+            sequence_no
+        ],
+    )?;
+    db.execute(
+        "INSERT INTO trail_heads (task_id, chain_length, tip_id, tip_hash) VALUES (?1, 1, ?2, ?3) \
+         ON CONFLICT (task_id) DO UPDATE \
+         SET chain_length = chain_length + 1, tip_id = excluded.tip_id, tip_hash = excluded.tip_hash",
+        params![record.task_id, record.id, hash],
+    )?;
+    Ok(())
+}
+
+/// Hands over the row with that id. Whether there is one.
+pub(super) fn with_row(
+    db: &Db,
+    id: &str,
+    mut take: impl FnMut(&TrailRow<'_>) -> Result<(), Fault>,
+) -> Result<bool, Fault> {
+    let mut found = false;
+    each(db, "WHERE id = ?1", [id], |row| {
+        found = true;
+        take(row).map(|()| false)
+    })?;
+    Ok(found)
+}
+
+/// Where a record stands in insertion order.
+pub(super) fn seq_of(db: &Db, id: &str) -> Result<Option<i64>, Fault> {
+    db.query_opt("SELECT seq FROM thought_records WHERE id = ?1", [id], |row| row.get(0))
+}
+
+/// Walks over the records behind `after` that match, in insertion order, until `take` says `false`.
+pub(super) fn each_match(
+    db: &Db,
+    task_id: Option<&str>,
+    session_id: Option<&str>,
+    after: i64,
+    take: impl FnMut(&TrailRow<'_>) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
+    match (task_id, session_id) {
+        (None, None) => each(db, "WHERE seq > ?1 ORDER BY seq", [after], take),
+        (Some(task_id), None) => {
+            each(db, "WHERE task_id = ?2 AND seq > ?1 ORDER BY seq", params![after, task_id], take)
+        }
+        (None, Some(session_id)) => {
+            each(db, "WHERE session_id = ?2 AND seq > ?1 ORDER BY seq", params![after, session_id], take)
+        }
+        (Some(task_id), Some(session_id)) => each(
+            db,
+            "WHERE task_id = ?2 AND session_id = ?3 AND seq > ?1 ORDER BY seq",
+            params![after, task_id, session_id],
+            take,
+        ),
+    }
+}
+
+/// Who wrote a task's first record (lambda §8.2).
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn first_author(db: &Db, task_id: &str) -> Result<Option<String>, Fault> {
+    let sql = "SELECT agent_id FROM thought_records WHERE task_id = ?1 ORDER BY seq LIMIT 1";
+    db.query_opt(sql, [task_id], |row| row.get(0))
+}
+
+/// Who wrote a task's latest reflection among those not written by `agent_id` (lambda §8.2).
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn latest_reflection_not_by(db: &Db, task_id: &str, agent_id: &str) -> Result<Option<String>, Fault> {
+    let sql = "SELECT agent_id FROM thought_records WHERE task_id = ?1 AND type = ?3 AND agent_id <> ?2 \
+        ORDER BY seq DESC LIMIT 1";
+    db.query_opt(sql, params![task_id, agent_id, ThoughtType::Reflection.as_str()], |row| row.get(0))
+}
+
+/// What an archived row is to hold instead of its content.
+pub(super) struct Move<'a> {
+    /// The zone it goes to.
+    pub zone: &'a str,
+    /// The packed content, in the warm zone.
+    pub packed: Option<&'a str>,
+    /// The content's digest.
+    pub digest: &'a str,
+}
+
+/// Moves a row's content.
+pub(super) fn archive(db: &Db, id: &str, to: &Move<'_>) -> Result<(), Fault> {
+    db.execute(
+        "UPDATE thought_records SET zone = ?2, content = NULL, content_compressed = ?3, content_hash = ?4 \
+         WHERE id = ?1",
+        params![id, to.zone, to.packed, to.digest],
+    )
+    .map(drop)
+}
+
+/// A record's position, 1 being its task's newest. Beyond `farthest` all positions look alike, which bounds
+/// the count.
+pub(super) fn position(db: &Db, task_id: &str, seq: i64, farthest: i64) -> Result<i64, Fault> {
+    db.query_one(
+        "SELECT 1 + count(*) FROM (SELECT 1 FROM thought_records WHERE task_id = ?1 AND seq > ?2 LIMIT ?3)",
+        params![task_id, seq, farthest],
+        |row| row.get(0),
+    )
+}
+
+/// A record whose zone may be due to change.
+pub(super) struct Due {
+    /// Where it stands.
+    pub seq: i64,
+    /// Its id.
+    pub id: String,
+    /// Its content is packed already.
+    pub warm: bool,
+}
+
+/// The oldest records of a task behind `after` that lie beyond the last position of their zone.
+pub(super) fn due(
+    db: &Db,
+    task_id: &str,
+    after: i64,
+    (hot, warm): (i64, i64),
+    limit: i64,
+) -> Result<Vec<Due>, Fault> {
+    db.query_all(
+        "WITH newest_due (hot, warm) AS (SELECT \
+         (SELECT seq FROM thought_records WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?3), \
+         (SELECT seq FROM thought_records WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?4)) \
+         SELECT seq, id, zone IS 'warm' FROM thought_records, newest_due \
+         WHERE task_id = ?1 AND seq > ?2 AND seq <= newest_due.hot \
+         AND (coalesce(zone, 'hot') = 'hot' OR (zone = 'warm' AND seq <= newest_due.warm)) \
+         ORDER BY seq LIMIT ?5",
+        params![task_id, after, hot, warm, limit],
+        |row| Ok(Due { seq: row.get(0)?, id: row.get(1)?, warm: row.get(2)? }),
+    )
+}
+
+/// The first task behind another, in the order of their ids.
+pub(super) fn next_task(db: &Db, after: Option<&str>) -> Result<Option<String>, Fault> {
+    // No task has an empty id.
+    let sql = "SELECT min(task_id) FROM thought_records WHERE task_id > ?1";
+    db.query_one(sql, [after.unwrap_or_default()], |row| row.get(0))
 }

@@ -1,0 +1,69 @@
+//! The inclusion bundle (zeta §7.8): a record, its place in both trees of its session, and the tree head,
+//! in one file that is checked without a database. Pure.
+//!
+//! A file has exactly one form, canonical JSON (RFC 8785) and a line end: what reads otherwise is refused,
+//! so no byte of it can be changed unseen.
+
+mod parts;
+mod verdict;
+
+use colibri_runtime::json::{CanonicalError, NumberRule, canonical_json};
+
+pub use parts::{BundleRecord, InclusionBundle, LegacyInclusion, TreeInclusion};
+pub use verdict::{BundleVerdict, verify_bundle};
+
+/// Longer files are refused unread. The longest sound one is a record of 1 MiB, escaped, and two short proofs.
+pub const MAX_FILE_BYTES: usize = 16 * 1024 * 1024;
+
+/// Why bytes are no bundle.
+#[derive(Debug, thiserror::Error)]
+pub enum BundleError {
+    /// Longer than [`MAX_FILE_BYTES`].
+    #[error("the proof is larger than {} MiB; no proof is", MAX_FILE_BYTES / (1024 * 1024))]
+    TooLarge,
+    /// No JSON, or not the members a bundle has.
+    #[error("the proof is not of the form `colibri-inclusion-bundle`, version 1: {0}")]
+    Shape(#[from] serde_json::Error),
+    /// A number that JSON's readers disagree about.
+    #[error("the proof holds a number that has no exact form: {0}")]
+    Number(#[from] CanonicalError),
+    /// The same values, written otherwise.
+    #[error("the proof is not in canonical form from byte {at} on; use the file as it was written")]
+    NotCanonical {
+        /// The first byte that differs, from 0.
+        at: usize,
+    },
+}
+
+impl InclusionBundle {
+    /// The bundle's file: canonical JSON and a line end.
+    ///
+    /// # Errors
+    /// [`BundleError::Number`] for a count beyond ±(2^53-1).
+    pub fn to_file(&self) -> Result<String, BundleError> {
+        let mut text = canonical_json(&serde_json::to_value(self)?, NumberRule::Trail)?;
+        text.push('\n');
+        Ok(text)
+    }
+}
+
+/// Reads a bundle's file. Says nothing about what the bundle proves; [`verify_bundle`] does.
+///
+/// # Errors
+/// Any bytes but those that [`InclusionBundle::to_file`] writes for the same bundle.
+pub fn parse_bundle(bytes: &[u8]) -> Result<InclusionBundle, BundleError> {
+    if bytes.len() > MAX_FILE_BYTES {
+        return Err(BundleError::TooLarge);
+    }
+    let bundle: InclusionBundle = serde_json::from_slice(bytes)?;
+    let canonical = bundle.to_file()?;
+    match first_difference(bytes, canonical.as_bytes()) {
+        None => Ok(bundle),
+        Some(at) => Err(BundleError::NotCanonical { at }),
+    }
+}
+
+fn first_difference(left: &[u8], right: &[u8]) -> Option<usize> {
+    let common = left.iter().zip(right).take_while(|(left, right)| left == right).count();
+    (common < left.len().max(right.len())).then_some(common)
+}

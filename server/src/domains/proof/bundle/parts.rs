@@ -1,0 +1,128 @@
+//! What a bundle holds. Texts are taken as they come: whether they are sound is the verdict's to say.
+
+use serde::{Deserialize, Serialize};
+
+use crate::domains::proof::envelope::LeafEnvelope;
+use crate::domains::proof::head::{SignedTreeHead, VERSION};
+use crate::domains::proof::legacy::ProofStep;
+use crate::domains::trail::record::{Preimage, ThoughtType};
+
+const FORMAT: &str = "colibri-inclusion-bundle";
+
+/// A record and the proof that it is in a sealed session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "File", into = "File")]
+pub struct InclusionBundle {
+    /// The record.
+    pub record: BundleRecord,
+    /// Its place in the original's tree.
+    pub legacy: LegacyInclusion,
+    /// Its place in the second tree.
+    pub rfc9162: TreeInclusion,
+    /// The head over both, and its signature.
+    pub tree_head: SignedTreeHead,
+}
+
+/// A record as a bundle holds it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs)] // The fields of zeta §4.1, under their names; `kind` is `type`.
+pub struct BundleRecord {
+    pub id: String,
+    #[serde(rename = "type")]
+    pub kind: ThoughtType,
+    pub task_id: String,
+    pub agent_id: String,
+    /// None if retention has dropped it; its digest is still proved then.
+    pub content: Option<String>,
+    pub content_hash: String,
+    pub timestamp: String,
+    pub prev_hash: String,
+    pub hash: String,
+    pub session_id: String,
+}
+
+impl BundleRecord {
+    /// What the record's hash covers, given its content.
+    pub fn preimage<'a>(&'a self, content: &'a str) -> Preimage<'a> {
+        Preimage {
+            content,
+            id: &self.id,
+            prev_hash: &self.prev_hash,
+            task_id: &self.task_id,
+            timestamp: &self.timestamp,
+            kind: self.kind.as_str(),
+        }
+    }
+
+    /// Its leaf in the second tree.
+    pub fn envelope(&self) -> LeafEnvelope<'_> {
+        LeafEnvelope {
+            agent_id: &self.agent_id,
+            content_hash: &self.content_hash,
+            hash: &self.hash,
+            id: &self.id,
+            prev_hash: &self.prev_hash,
+            session_id: &self.session_id,
+            task_id: &self.task_id,
+            timestamp: &self.timestamp,
+            kind: self.kind.as_str(),
+        }
+    }
+}
+
+/// Membership in the original's tree (zeta §7.2).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LegacyInclusion {
+    /// The tree's root.
+    pub root: String,
+    /// How many records were sealed.
+    pub record_count: i64,
+    /// From the record's hash to the root.
+    pub proof: Vec<ProofStep>,
+}
+
+/// Inclusion in the second tree (zeta §7.5).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TreeInclusion {
+    /// The record's place among the leaves, from 0.
+    pub leaf_index: i64,
+    /// How many leaves there are.
+    pub tree_size: i64,
+    /// From the leaf to the root.
+    pub audit_path: Vec<String>,
+    /// The tree's root.
+    pub root_hash: String,
+}
+
+/// The bundle as it stands in JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    format: String,
+    v: i64,
+    record: BundleRecord,
+    legacy: LegacyInclusion,
+    rfc9162: TreeInclusion,
+    tree_head: SignedTreeHead,
+}
+
+impl From<InclusionBundle> for File {
+    fn from(InclusionBundle { record, legacy, rfc9162, tree_head }: InclusionBundle) -> Self {
+        Self { format: FORMAT.to_owned(), v: VERSION, record, legacy, rfc9162, tree_head }
+    }
+}
+
+impl TryFrom<File> for InclusionBundle {
+    type Error = &'static str;
+
+    fn try_from(file: File) -> Result<Self, Self::Error> {
+        if file.format != FORMAT || file.v != VERSION {
+            return Err("another format or version");
+        }
+        let File { record, legacy, rfc9162, tree_head, .. } = file;
+        Ok(Self { record, legacy, rfc9162, tree_head })
+    }
+}

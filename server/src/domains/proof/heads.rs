@@ -1,0 +1,149 @@
+//! Verification of tree heads (zeta §7.7): one by itself and its neighbours, or all of them in one walk.
+
+use colibri_runtime::handler::Fault;
+
+use super::head::{SignedTreeHead, chain_tips_hash};
+use super::keys::{SignatureStatus, TrustedKeys, check_signature};
+use super::store;
+use crate::digest::HexDigest;
+use crate::domains::trail::chain::{Issue, IssueCode};
+use crate::store::db::Db;
+use crate::store::log_tip::log_row;
+
+/// What a walk over all heads found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeadChainReport {
+    /// Heads that are there.
+    pub heads: i64,
+    /// Index and stored hash of the last of them: what an auditor keeps outside the file.
+    pub tip: Option<(i64, String)>,
+    /// Heads with a trusted key's signature.
+    pub valid: i64,
+    /// Heads whose signature is wrong.
+    pub invalid: i64,
+    /// Heads without a signature.
+    pub unsigned: i64,
+    /// Heads signed by a key that nobody here trusts.
+    pub unknown_key: i64,
+    /// Findings reported.
+    pub issues: i64,
+}
+
+/// Walks over all heads: their indexes are gapless from 0, each names the one before, and each is sound by itself
+/// (hash, signature, tips, end of the audit log). In constant memory but for the tips of one head.
+///
+/// # Errors
+/// [`Fault::Storage`]; a finding is not an error.
+pub fn verify_head_chain(
+    db: &Db,
+    trusted: &TrustedKeys,
+    issues: &mut dyn FnMut(Issue),
+) -> Result<HeadChainReport, Fault> {
+    let mut report =
+        HeadChainReport { heads: 0, tip: None, valid: 0, invalid: 0, unsigned: 0, unknown_key: 0, issues: 0 };
+    let mut found = 0;
+    store::each_head(db, |head| {
+        let mut raise = |issue| {
+            found += 1;
+            issues(issue);
+        };
+        let before = report.tip.as_ref().map(|(index, hash)| (*index, hash.as_str()));
+        if let Some(issue) = link(head, before) {
+            raise(issue);
+        }
+        let status = verify_alone(db, head, trusted, &mut raise)?;
+        let count = match status {
+            SignatureStatus::Valid => &mut report.valid,
+            SignatureStatus::Invalid => &mut report.invalid,
+            SignatureStatus::Unsigned => &mut report.unsigned,
+            SignatureStatus::UnknownKey => &mut report.unknown_key,
+        };
+        *count += 1;
+        report.heads += 1;
+        report.tip = Some((head.head.head_index, head.head_hash.clone()));
+        Ok(true)
+    })?;
+    report.issues = found;
+    Ok(report)
+}
+
+/// Checks one head: by itself, and its links to the heads beside it.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub(super) fn verify_head(
+    db: &Db,
+    head: &SignedTreeHead,
+    trusted: &TrustedKeys,
+    issues: &mut dyn FnMut(Issue),
+) -> Result<SignatureStatus, Fault> {
+    let status = verify_alone(db, head, trusted, issues)?;
+    let index = head.head.head_index;
+    let before = store::head_before(db, Some(index))?;
+    let broken = match link(head, before.as_ref().map(|(index, hash)| (*index, hash.as_str()))) {
+        Some(issue) => Some(issue),
+        None => store::head_after(db, index)?
+            .filter(|(next, named)| *next != index.saturating_add(1) || *named != head.head_hash)
+            .map(|(next, named)| Issue {
+                index: Some(next),
+                ..about(head, IssueCode::HeadLinkBroken).comparing(&head.head_hash, &named)
+            }),
+    };
+    if let Some(issue) = broken {
+        issues(issue);
+    }
+    Ok(status)
+}
+
+/// What is wrong with a head's link to the one before, if anything: that head stands elsewhere, or is another.
+fn link(head: &SignedTreeHead, before: Option<(i64, &str)>) -> Option<Issue> {
+    let named = head.head.prev_head_hash.as_str();
+    let issue = about(head, IssueCode::HeadLinkBroken);
+    let missing = |issue: Issue| issue.comparing(named, "no such head");
+    match before {
+        None if head.head.head_index != 0 => Some(missing(issue)),
+        None => (named != HexDigest::ZERO.as_str()).then(|| issue.comparing(HexDigest::ZERO.as_str(), named)),
+        Some((at, _)) if at.checked_add(1) != Some(head.head.head_index) => Some(missing(issue)),
+        Some((_, hash)) => (named != hash).then(|| issue.comparing(hash, named)),
+    }
+}
+
+/// Checks what a head says by itself: its tips, its place in the audit log, its hash, its signature.
+fn verify_alone(
+    db: &Db,
+    signed: &SignedTreeHead,
+    trusted: &TrustedKeys,
+    issues: &mut dyn FnMut(Issue),
+) -> Result<SignatureStatus, Fault> {
+    let head = &signed.head;
+    let log_row = match head.log_exit_no {
+        0 => HexDigest::ZERO.as_str().to_owned(),
+        exit_no => log_row(db, exit_no)?.map_or_else(|| "no such row".to_owned(), |row| row.row_hash),
+    };
+    let tips = chain_tips_hash(&mut store::tips_at(db, head.head_index)?);
+    let hash = head.hash();
+    let checks = [
+        (IssueCode::LogTipMismatch, head.log_row_hash.as_str(), log_row.as_str()),
+        (IssueCode::ChainTipsMismatch, &head.chain_tips_hash, tips.as_str()),
+        (IssueCode::HeadHashMismatch, hash.as_str(), &signed.head_hash),
+    ];
+    for (code, expected, actual) in checks {
+        if expected != actual {
+            issues(about(signed, code).comparing(expected, actual));
+        }
+    }
+    let status = check_signature(signed, trusted);
+    if status == SignatureStatus::Invalid {
+        issues(about(signed, IssueCode::SignatureInvalid));
+    }
+    Ok(status)
+}
+
+/// An issue of a head; its index is the head's.
+fn about(head: &SignedTreeHead, code: IssueCode) -> Issue {
+    Issue {
+        session_id: Some(head.head.session_id.clone()),
+        index: Some(head.head.head_index),
+        ..Issue::new(code)
+    }
+}

@@ -1,0 +1,80 @@
+//! The file that keeps the signing key: 64 hex characters, readable by its owner only (zeta §7.6).
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use super::keys::{KeyTextError, SigningKey};
+
+/// A key file is 65 bytes, 66 with a Windows line end; whatever is longer is none.
+const MAX_BYTES: u64 = 66;
+
+/// Why a key file is refused. None of its bytes are repeated.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyFileError {
+    /// The file cannot be read.
+    #[error("key file {path}: {error}; check the path and its permissions", path = path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// The operating system's reason.
+        error: io::Error,
+    },
+    /// Others than the owner may read or write it.
+    #[error(
+        "key file {path} has mode {mode:04o}, so others than its owner may use it; \
+         restrict it with: chmod 600 {path}",
+        path = path.display()
+    )]
+    Exposed {
+        /// The file.
+        path: PathBuf,
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// It holds no key.
+    #[error(
+        "key file {path} holds no signing key: {error}, and a line end at most; \
+         name a file made by `colibri keys generate`",
+        path = path.display()
+    )]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with its text.
+        error: KeyTextError,
+    },
+}
+
+/// Reads the signing key from `path`.
+///
+/// # Errors
+/// A file that cannot be read, that others may use (on Unix), or that is not 64 hex characters with at
+/// most a line end.
+pub fn read_key_file(path: &Path) -> Result<SigningKey, KeyFileError> {
+    let unreadable = |error| KeyFileError::Unreadable { path: path.to_owned(), error };
+    // Asked before it is opened: opening a pipe waits for its other end.
+    if !path.metadata().map_err(unreadable)?.is_file() {
+        return Err(unreadable(io::Error::other("not a regular file")));
+    }
+    let file = File::open(path).map_err(unreadable)?;
+    refuse_exposed(path, &file.metadata().map_err(unreadable)?)?;
+    let mut bytes = Vec::with_capacity(MAX_BYTES as usize + 1);
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    let malformed = |error| KeyFileError::Malformed { path: path.to_owned(), error };
+    let text = std::str::from_utf8(&bytes).map_err(|_| malformed(KeyTextError::NotHex))?;
+    SigningKey::from_seed_text(text).map_err(malformed)
+}
+
+#[cfg(unix)]
+fn refuse_exposed(path: &Path, metadata: &std::fs::Metadata) -> Result<(), KeyFileError> {
+    use std::os::unix::fs::PermissionsExt;
+
+    let mode = metadata.permissions().mode() & 0o7777;
+    if mode & 0o077 == 0 { Ok(()) } else { Err(KeyFileError::Exposed { path: path.to_owned(), mode }) }
+}
+
+#[cfg(not(unix))]
+fn refuse_exposed(_: &Path, _: &std::fs::Metadata) -> Result<(), KeyFileError> {
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! The leaves of a session: what its records are in both trees (zeta §7.3, §7.5), one at a time and in constant
+//! memory.
+
+use colibri_runtime::handler::Fault;
+
+use super::envelope::LeafEnvelope;
+use super::legacy::LegacyAccumulator;
+use super::rfc9162::Hash;
+use super::store::{self, Leaf};
+use crate::digest::HexDigest;
+use crate::domains::trail::{self, TrailRow, Unpacker};
+use crate::store::db::Db;
+
+/// Leaves read at once.
+const PAGE: i64 = 256;
+
+/// Makes the second tree's leaves out of records; what it needs for that is kept from one to the next.
+#[derive(Default)]
+pub(super) struct Envelopes {
+    scratch: Vec<u8>,
+    unpacker: Unpacker,
+}
+
+impl Envelopes {
+    /// The digest of a record's content, and the hash of its leaf. `None`: the content is lost, although the
+    /// record's zone keeps it.
+    pub(super) fn leaf(&mut self, row: &TrailRow<'_>) -> Option<(HexDigest, Hash)> {
+        let content_hash = trail::content_digest(row, &mut self.unpacker)?;
+        Some((content_hash, self.hash(row, content_hash.as_str())))
+    }
+
+    /// The hash of a record's leaf; of one that no seal has when the content is lost.
+    pub(super) fn hash_as_found(&mut self, row: &TrailRow<'_>) -> Hash {
+        match self.leaf(row) {
+            Some((_, hash)) => hash,
+            None => self.hash(row, ""),
+        }
+    }
+
+    fn hash(&mut self, row: &TrailRow<'_>, content_hash: &str) -> Hash {
+        let envelope = LeafEnvelope {
+            agent_id: row.agent_id,
+            content_hash,
+            hash: row.hash,
+            id: row.id,
+            prev_hash: row.prev_hash,
+            session_id: row.session_id.unwrap_or_default(),
+            task_id: row.task_id,
+            timestamp: row.timestamp,
+            kind: row.kind,
+        };
+        envelope.leaf_hash(&mut self.scratch)
+    }
+}
+
+/// How many records are bound to a session, and the original's root over their hashes; no root when there is a
+/// hash that is none.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub(super) fn legacy_root(db: &Db, session_id: &str) -> Result<(i64, Option<HexDigest>), Fault> {
+    let (mut count, mut sound) = (0, true);
+    let mut tree = LegacyAccumulator::default();
+    trail::each_hash_of_session_ascending(db, session_id, |hash| {
+        count += 1;
+        match HexDigest::parse(hash) {
+            Some(hash) => tree.push(&hash),
+            None => sound = false,
+        }
+    })?;
+    Ok((count, sound.then(|| tree.root())))
+}
+
+/// The frozen leaves of a session, in order, read page by page: a walk over its records takes them alongside.
+pub(super) struct FrozenLeaves<'a> {
+    db: &'a Db,
+    session_id: &'a str,
+    page: std::vec::IntoIter<Leaf>,
+    /// Where the next page begins; `None` after the last one.
+    next: Option<i64>,
+}
+
+impl<'a> FrozenLeaves<'a> {
+    /// From the first one on.
+    pub(super) fn of(db: &'a Db, session_id: &'a str) -> Self {
+        Self { db, session_id, page: Vec::new().into_iter(), next: Some(i64::MIN) }
+    }
+
+    /// The next leaf; `None` after the last one.
+    ///
+    /// # Errors
+    /// [`Fault::Storage`].
+    pub(super) fn next(&mut self) -> Result<Option<Leaf>, Fault> {
+        if let Some(leaf) = self.page.next() {
+            return Ok(Some(leaf));
+        }
+        let Some(from) = self.next else { return Ok(None) };
+        let page = store::leaves_from(self.db, self.session_id, from, PAGE)?;
+        self.next = page.last().and_then(|leaf| leaf.leaf_index.checked_add(1));
+        self.page = page.into_iter();
+        Ok(self.page.next())
+    }
+}

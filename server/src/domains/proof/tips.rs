@@ -1,0 +1,54 @@
+//! Where chains stood when sessions were sealed (zeta §7.6): what a walk along a chain holds it against.
+
+use colibri_runtime::handler::Fault;
+
+use super::head::ChainTip;
+use super::store::{self, SealedTip};
+use crate::store::db::Db;
+
+/// Tips read at once.
+const PAGE: i64 = 128;
+
+/// The tips that the seal of a session has kept; none for an open one.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn tips_of_seal(db: &Db, session_id: &str) -> Result<Vec<ChainTip>, Fault> {
+    match store::head_of(db, session_id)? {
+        Some(head) => store::tips_at(db, head.head.head_index),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// All tips that seals have kept of one task's chain, the shortest first, so that one walk along the chain meets
+/// them in its own order. Read page by page: a chain may be under a great many seals.
+pub fn each_tip_of_task<'a>(db: &'a Db, task_id: &'a str) -> TaskTips<'a> {
+    TaskTips { db, task_id, page: Vec::new().into_iter(), next: Some((i64::MIN, i64::MIN)) }
+}
+
+/// See [`each_tip_of_task`].
+pub struct TaskTips<'a> {
+    db: &'a Db,
+    task_id: &'a str,
+    page: std::vec::IntoIter<SealedTip>,
+    /// Length and head of the last tip read; `None` after the last page.
+    next: Option<(i64, i64)>,
+}
+
+impl TaskTips<'_> {
+    /// The next tip; `None` after the last one.
+    ///
+    /// # Errors
+    /// [`Fault::Storage`].
+    #[allow(clippy::should_implement_trait)] // An iterator's `next` cannot fail.
+    pub fn next(&mut self) -> Result<Option<SealedTip>, Fault> {
+        if let Some(tip) = self.page.next() {
+            return Ok(Some(tip));
+        }
+        let Some(after) = self.next else { return Ok(None) };
+        let page = store::tips_of_task_after(self.db, self.task_id, after, PAGE)?;
+        self.next = page.last().map(|tip| (tip.tip.chain_length, tip.head_index));
+        self.page = page.into_iter();
+        Ok(self.page.next())
+    }
+}

@@ -1,0 +1,10 @@
+//! Verification of a task's chain (zeta §4.7): a walk over its records in insertion order that never
+//! stops early and keeps nothing but the last record. Pure.
+
+mod issue;
+mod report;
+mod walk;
+
+pub use issue::{Issue, IssueCode};
+pub use report::{ChainReport, ChainsReport, TaskReport, verify_chain, verify_chains_by_task};
+pub use walk::{ChainWalk, Content, StoredRecord, TrailHead};

@@ -1,0 +1,128 @@
+//! What a verification finds: one issue a finding (zeta §4.7, §5.3, §7.7).
+
+/// How much of a stored text an issue repeats. Sound values are shorter; a forged one may be a megabyte.
+const SHOWN_CHARS: usize = 128;
+
+/// What is wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IssueCode {
+    /// The record's fields do not hash to its stored hash.
+    HashMismatch,
+    /// The record does not point at its predecessor's stored hash.
+    PrevMismatch,
+    /// A type outside the four, or a hash that is not 64 lowercase hex characters.
+    Malformed,
+    /// Archived content that cannot be decoded, or is not what was archived.
+    ContentLost,
+    /// Records without a chain head.
+    HeadMissing,
+    /// The record that the chain head names is gone.
+    TailTruncated,
+    /// The last record is not the one the chain head names.
+    HeadMismatch,
+    /// More or fewer records than the chain head counts.
+    RecordCountMismatch,
+    /// A chain that is shorter than, or differs from, what a tree head saw of it.
+    TipRegression,
+    /// The session's records are not the leaves that were sealed.
+    SessionRecordsMismatch,
+    /// The records do not give the stored legacy root.
+    LegacyRootMismatch,
+    /// More or fewer records than were sealed.
+    RootCountMismatch,
+    /// A sealed session without a tree head.
+    TreeHeadMissing,
+    /// The audit log does not hold the row that the tree head names as its tip.
+    LogTipMismatch,
+    /// The records do not give the tree head's root.
+    TreeRootMismatch,
+    /// The session's own fields are not what the tree head covers.
+    SessionMetaMismatch,
+    /// The stored tips are not what the tree head covers.
+    ChainTipsMismatch,
+    /// The tree head's fields do not hash to its stored hash.
+    HeadHashMismatch,
+    /// The tree head does not follow its predecessor, or its successor does not follow it.
+    HeadLinkBroken,
+    /// The tree head's signature is not its key's.
+    SignatureInvalid,
+}
+
+impl IssueCode {
+    /// The code as it is published.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::HashMismatch => "HASH_MISMATCH",
+            Self::PrevMismatch => "PREV_MISMATCH",
+            Self::Malformed => "MALFORMED",
+            Self::ContentLost => "CONTENT_LOST",
+            Self::HeadMissing => "HEAD_MISSING",
+            Self::TailTruncated => "TAIL_TRUNCATED",
+            Self::HeadMismatch => "HEAD_MISMATCH",
+            Self::RecordCountMismatch => "RECORD_COUNT_MISMATCH",
+            Self::TipRegression => "TIP_REGRESSION",
+            Self::SessionRecordsMismatch => "SESSION_RECORDS_MISMATCH",
+            Self::LegacyRootMismatch => "LEGACY_ROOT_MISMATCH",
+            Self::RootCountMismatch => "ROOT_COUNT_MISMATCH",
+            Self::TreeHeadMissing => "TREE_HEAD_MISSING",
+            Self::LogTipMismatch => "LOG_TIP_MISMATCH",
+            Self::TreeRootMismatch => "TREE_ROOT_MISMATCH",
+            Self::SessionMetaMismatch => "SESSION_META_MISMATCH",
+            Self::ChainTipsMismatch => "CHAIN_TIPS_MISMATCH",
+            Self::HeadHashMismatch => "HEAD_HASH_MISMATCH",
+            Self::HeadLinkBroken => "HEAD_LINK_BROKEN",
+            Self::SignatureInvalid => "SIGNATURE_INVALID",
+        }
+    }
+}
+
+/// One finding. What does not apply to it is `None`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Issue {
+    /// What is wrong.
+    pub code: IssueCode,
+    /// The chain it is about.
+    pub task_id: Option<String>,
+    /// The session it is about.
+    pub session_id: Option<String>,
+    /// The record it is about.
+    pub record_id: Option<String>,
+    /// The record's place in its chain or leaf list, from 0.
+    pub index: Option<i64>,
+    /// What ought to stand there.
+    pub expected: Option<String>,
+    /// What does stand there.
+    pub actual: Option<String>,
+}
+
+impl Issue {
+    /// An issue that says nothing but its code yet.
+    pub fn new(code: IssueCode) -> Self {
+        Self {
+            code,
+            task_id: None,
+            session_id: None,
+            record_id: None,
+            index: None,
+            expected: None,
+            actual: None,
+        }
+    }
+
+    /// The same, about what ought to stand somewhere and what does. Texts beyond any sound value's length are cut.
+    pub fn comparing(self, expected: &str, actual: &str) -> Self {
+        Self { expected: Some(shown(expected)), ..self }.holding(actual)
+    }
+
+    /// The same, about what stands somewhere.
+    pub fn holding(self, actual: &str) -> Self {
+        Self { actual: Some(shown(actual)), ..self }
+    }
+}
+
+fn shown(text: &str) -> String {
+    match text.char_indices().nth(SHOWN_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}

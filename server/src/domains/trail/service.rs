@@ -1,0 +1,258 @@
+//! What can be done with the trail, each operation inside the caller's transaction (zeta §4.6, §5.2).
+
+use colibri_runtime::handler::{Failure, Fault};
+
+use super::chain::Content;
+use super::content::{MAX_CONTENT_BYTES, Unpacker, content_of};
+use super::errors::{CursorNotFound, Refusal};
+use super::record::{Preimage, ThoughtRecord, ThoughtType};
+use super::store::{self, TrailRow};
+use crate::digest::HexDigest;
+use crate::domains::proof::{self, SessionState};
+use crate::store::db::Db;
+
+/// Longest task id, agent id and session id, in Unicode scalar values (zeta §3).
+pub const MAX_ID_CHARS: usize = 256;
+
+/// How much content a page may hold before it ends early: a page of the longest thoughts would not fit
+/// into memory.
+pub const MAX_PAGE_BYTES: usize = 8 * MAX_CONTENT_BYTES;
+
+/// A thought to be recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewThought {
+    /// What kind of thought it is.
+    pub kind: ThoughtType,
+    /// The chain it continues.
+    pub task_id: String,
+    /// Who thinks.
+    pub agent_id: String,
+    /// The thought.
+    pub content: String,
+    /// The open audit session it is bound to, if any. Whether there must be one is the tool's rule, not the
+    /// library's (zeta §4.8).
+    pub session_id: Option<String>,
+}
+
+/// What the caller's clock, ids and audit log say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stamp {
+    /// A fresh id.
+    pub id: String,
+    /// The present time, UTC, RFC 3339 with milliseconds.
+    pub now: String,
+    /// The audit number of the call (ruling R17); `None` outside calls.
+    pub sequence_no: Option<i64>,
+}
+
+/// Which records to list, and where the page starts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListFilter {
+    /// One task only.
+    pub task_id: Option<String>,
+    /// One session only.
+    pub session_id: Option<String>,
+    /// Longest page.
+    pub limit: i64,
+    /// Id of the record that the page starts behind.
+    pub after: Option<String>,
+}
+
+impl Default for ListFilter {
+    /// The first page of everything.
+    fn default() -> Self {
+        Self { task_id: None, session_id: None, limit: 1000, after: None }
+    }
+}
+
+/// A record as it is stored; its hashes are not checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)] // The fields of zeta §4.1, under their names; `kind` is `type`.
+pub struct StoredThought {
+    pub id: String,
+    pub kind: String,
+    pub task_id: String,
+    pub agent_id: String,
+    pub content: StoredContent,
+    pub timestamp: String,
+    pub prev_hash: String,
+    pub hash: String,
+    pub session_id: Option<String>,
+}
+
+/// The content of a stored record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum StoredContent {
+    /// The text.
+    Kept(String),
+    /// No longer there: dropped by retention, or damaged.
+    Gone {
+        /// The zone that the row names.
+        zone: Option<String>,
+        /// The digest that the row keeps.
+        content_hash: Option<String>,
+    },
+}
+
+/// A page of records, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page {
+    /// The page.
+    pub records: Vec<StoredThought>,
+    /// Whether further matches follow.
+    pub has_more: bool,
+}
+
+/// Appends a thought to its task's chain (zeta §4.6).
+///
+/// The link is the tip that `trail_heads` names, whatever the last row says: if tail records were removed
+/// behind our back, the next append shows the gap for good.
+///
+/// # Errors
+/// A [`Refusal`] before anything is written; storage faults, also when id or hash are there already.
+pub fn create_thought_record(
+    db: &Db,
+    stamp: Stamp,
+    new: NewThought,
+) -> Result<ThoughtRecord, Failure<Refusal>> {
+    check(&new).map_err(Failure::Domain)?;
+    if let Some(session_id) = &new.session_id {
+        match proof::session_state(db, session_id)? {
+            Some(SessionState::Open) => {}
+            Some(SessionState::Finalized) => {
+                return Err(Failure::Domain(Refusal::AlreadyFinalized(session_id.clone())));
+            }
+            None => return Err(Failure::Domain(Refusal::SessionNotFound(session_id.clone()))),
+        }
+    }
+    let prev_hash = link(db, &new.task_id)?;
+    let hash = Preimage {
+        content: &new.content,
+        id: &stamp.id,
+        prev_hash: prev_hash.as_str(),
+        task_id: &new.task_id,
+        timestamp: &stamp.now,
+        kind: new.kind.as_str(),
+    }
+    .hash(&mut Vec::with_capacity(new.content.len() + 256));
+    let record = ThoughtRecord {
+        id: stamp.id,
+        kind: new.kind,
+        task_id: new.task_id,
+        agent_id: new.agent_id,
+        content: new.content,
+        timestamp: stamp.now,
+        prev_hash,
+        hash,
+        session_id: new.session_id,
+    };
+    store::append(db, &record, stamp.sequence_no)?;
+    Ok(record)
+}
+
+/// The hash that the next record of a task points at.
+fn link(db: &Db, task_id: &str) -> Result<HexDigest, Fault> {
+    let Some(tip) = store::link_hash(db, task_id)? else { return Ok(HexDigest::ZERO) };
+    HexDigest::parse(&tip).ok_or_else(|| {
+        Fault::Other(format!("the stored end of the chain of task {task_id} is no hash; verify the chain to see where"))
+    })
+}
+
+/// The limits that stage 2 holds the tool to, for callers that do not come through it.
+fn check(new: &NewThought) -> Result<(), Refusal> {
+    let names = [("task_id", Some(&new.task_id)), ("agent_id", Some(&new.agent_id)), ("session_id", new.session_id.as_ref())];
+    for (field, name) in names {
+        if let Some(name) = name
+            && !is_name(name)
+        {
+            return Err(Refusal::Invalid { field, rule: "must have 1 to 256 characters and no control characters" });
+        }
+    }
+    if is_blank(&new.content) {
+        return Err(Refusal::Invalid { field: "thought content", rule: "must be non-empty" });
+    }
+    if new.content.len() > MAX_CONTENT_BYTES {
+        return Err(Refusal::Invalid { field: "content", rule: "must be at most 1048576 bytes" });
+    }
+    Ok(())
+}
+
+fn is_name(text: &str) -> bool {
+    let control = |c: char| c < ' ' || c == '\u{7f}';
+    !text.is_empty() && !text.contains(control) && text.chars().nth(MAX_ID_CHARS).is_none()
+}
+
+/// Nothing but white space, as ECMAScript's `\s` in the tool's schema means it.
+fn is_blank(text: &str) -> bool {
+    text.chars().all(|c| (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}')
+}
+
+/// The record with that id, if there is one.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn get_thought_record(db: &Db, id: &str) -> Result<Option<StoredThought>, Fault> {
+    let mut found = None;
+    store::with_row(db, id, |row| {
+        found = Some(stored(row, &mut Unpacker::default()));
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// One page of the records that match, oldest first. It ends at the limit, or behind the record with which
+/// its contents reach [`MAX_PAGE_BYTES`].
+///
+/// # Errors
+/// [`CursorNotFound`]; storage faults.
+pub fn list_thought_records(db: &Db, filter: &ListFilter) -> Result<Page, Failure<CursorNotFound>> {
+    let after = match &filter.after {
+        None => i64::MIN,
+        Some(id) => {
+            store::seq_of(db, id)?.ok_or_else(|| Failure::Domain(CursorNotFound { after: id.clone() }))?
+        }
+    };
+    let (mut page, mut bytes) = (Page { records: Vec::new(), has_more: false }, 0);
+    let mut unpacker = Unpacker::default();
+    let limit = usize::try_from(filter.limit).unwrap_or_default();
+    store::each_match(db, filter.task_id.as_deref(), filter.session_id.as_deref(), after, |row| {
+        page.has_more = page.records.len() >= limit || bytes >= MAX_PAGE_BYTES;
+        if !page.has_more {
+            let record = stored(row, &mut unpacker);
+            bytes += record.content.len();
+            page.records.push(record);
+        }
+        Ok(!page.has_more)
+    })?;
+    Ok(page)
+}
+
+impl StoredContent {
+    fn len(&self) -> usize {
+        match self {
+            Self::Kept(text) => text.len(),
+            Self::Gone { .. } => 0,
+        }
+    }
+}
+
+fn stored(row: &TrailRow<'_>, unpacker: &mut Unpacker) -> StoredThought {
+    let owned = |text: Option<&str>| text.map(str::to_owned);
+    let content = match content_of(row, unpacker) {
+        Content::Kept(text) => StoredContent::Kept(text.to_owned()),
+        Content::Lost | Content::Dropped => {
+            StoredContent::Gone { zone: owned(row.zone), content_hash: owned(row.content_hash) }
+        }
+    };
+    StoredThought {
+        id: row.id.to_owned(),
+        kind: row.kind.to_owned(),
+        task_id: row.task_id.to_owned(),
+        agent_id: row.agent_id.to_owned(),
+        content,
+        timestamp: row.timestamp.to_owned(),
+        prev_hash: row.prev_hash.to_owned(),
+        hash: row.hash.to_owned(),
+        session_id: owned(row.session_id),
+    }
+}

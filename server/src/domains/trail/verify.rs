@@ -1,0 +1,285 @@
+//! Verification of stored chains (zeta §4.7, §5.3): one task's, all of them, or those of a session with its
+//! seal. Rows are streamed; what is kept does not grow with the number of records.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use colibri_runtime::chain::Interrupt;
+use colibri_runtime::handler::{Failure, Fault};
+
+use super::chain::{ChainReport, ChainWalk, ChainsReport, Issue, IssueCode, StoredRecord, TaskReport};
+use super::content::{Unpacker, content_of};
+use super::store::{self, TrailRow};
+use crate::domains::proof::head::ChainTip;
+use crate::domains::proof::keys::TrustedKeys;
+use crate::domains::proof::{self, SealReport};
+use crate::store::db::Db;
+
+/// The most findings that a verification lists; further ones are only counted (zeta §3).
+pub const MAX_REPORTED_ISSUES: usize = 100;
+
+/// Up to so many chains are walked at once, in the order in which the rows lie in the file; more of them one
+/// after the other, which reads rows out of their order but keeps no walk open.
+const MAX_OPEN_CHAINS: i64 = 50_000;
+
+/// What a verification found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verification {
+    /// The chains, without the seal.
+    pub chains: ChainsReport,
+    /// The session and its seal, if one was asked for.
+    pub seal: Option<SealReport>,
+    /// Broken records, and failed checks of heads and seal.
+    pub broken_count: i64,
+    /// Id of the first broken record, or of what stands for it; `None` when nothing is broken.
+    pub first_broken_at: Option<String>,
+    /// The first findings, at most [`MAX_REPORTED_ISSUES`].
+    pub issues: Vec<Issue>,
+    /// There are more.
+    pub issues_truncated: bool,
+}
+
+impl Verification {
+    /// Nothing is broken.
+    pub fn valid(&self) -> bool {
+        self.broken_count == 0
+    }
+}
+
+/// There is no session of that id.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("Audit session not found: {session_id}")]
+pub struct SessionNotFound {
+    /// The id as it was given.
+    pub session_id: String,
+}
+
+/// Verifies the chain of one task. A task that nobody knows has a sound one without records.
+///
+/// # Errors
+/// Storage faults; [`Fault::Other`] when interrupted. A finding is not an error.
+pub fn verify_task(db: &Db, task_id: &str, interrupt: &Interrupt) -> Result<Verification, Fault> {
+    let mut walker = Walker::new(db, interrupt);
+    let chain = walker.chain_of(task_id)?;
+    Ok(walker.summed(vec![chain]))
+}
+
+/// Verifies all chains, in the order of their first records; those of which nothing but the head is left
+/// come last.
+///
+/// # Errors
+/// As for [`verify_task`].
+pub fn verify_all(db: &Db, interrupt: &Interrupt) -> Result<Verification, Fault> {
+    verify_chains(db, interrupt, MAX_OPEN_CHAINS)
+}
+
+fn verify_chains(db: &Db, interrupt: &Interrupt, most_open: i64) -> Result<Verification, Fault> {
+    let mut walker = Walker::new(db, interrupt);
+    let mut chains = if store::has_more_chains_than(db, most_open)? {
+        walker.one_after_the_other()?
+    } else {
+        walker.all_at_once()?
+    };
+    store::each_bare_head(db, |task_id, head| {
+        let walk = ChainWalk::new(task_id, Some(&head));
+        chains.push(walker.ended(task_id.to_owned(), i64::MAX, walk));
+    })?;
+    Ok(walker.summed(chains))
+}
+
+/// Verifies the chains of the tasks that have to do with a session, or of one of them, and the session's seal.
+///
+/// # Errors
+/// [`SessionNotFound`]; otherwise as for [`verify_task`].
+pub fn verify_session(
+    db: &Db,
+    session_id: &str,
+    task_id: Option<&str>,
+    trusted: &TrustedKeys,
+    interrupt: &Interrupt,
+) -> Result<Verification, Failure<SessionNotFound>> {
+    if proof::session_state(db, session_id)?.is_none() {
+        return Err(Failure::Domain(SessionNotFound { session_id: session_id.to_owned() }));
+    }
+    let tips = proof::tips_of_seal(db, session_id)?;
+    let mut tasks = store::tasks_of_session(db, session_id)?;
+    tasks.extend(tips.iter().map(|tip| tip.task_id.clone()));
+    tasks.sort_unstable();
+    tasks.dedup();
+    tasks.retain(|task| task_id.is_none_or(|only| only == task));
+    let mut walker = Walker::new(db, interrupt);
+    let chains = tasks.iter().map(|task| walker.chain_of(task)).collect::<Result<_, Fault>>()?;
+    let mut seal = proof::verify_seal(db, session_id, trusted, &mut |issue| walker.findings.add(issue))?;
+    for tip in &tips {
+        if let Some(issue) = regression(db, session_id, tip)? {
+            seal.issues += 1;
+            seal.tree_head_match = Some(false);
+            if seal.first_broken_at.is_none() {
+                seal.first_broken_at.clone_from(&issue.record_id);
+            }
+            walker.findings.add(issue);
+        }
+    }
+    if seal.issues > 0 && seal.first_broken_at.is_none() {
+        seal.first_broken_at = store::first_of_session(db, session_id)?;
+    }
+    let mut verification = walker.summed(chains);
+    verification.broken_count += seal.issues;
+    if verification.first_broken_at.is_none() {
+        verification.first_broken_at.clone_from(&seal.first_broken_at);
+    }
+    verification.seal = Some(seal);
+    Ok(verification)
+}
+
+/// Whether a chain no longer holds what a seal saw at its end.
+fn regression(db: &Db, session_id: &str, tip: &ChainTip) -> Result<Option<Issue>, Fault> {
+    let found = store::record_at(db, &tip.task_id, tip.chain_length)?;
+    let (record_id, hash) = match found {
+        Some((_, hash)) if hash == tip.tip_hash => return Ok(None),
+        Some((id, hash)) => (Some(id), hash),
+        None => (None, "no such record".to_owned()),
+    };
+    Ok(Some(Issue {
+        task_id: Some(tip.task_id.clone()),
+        session_id: Some(session_id.to_owned()),
+        record_id,
+        index: Some(tip.chain_length.saturating_sub(1)),
+        ..Issue::new(IssueCode::TipRegression).comparing(&tip.tip_hash, &hash)
+    }))
+}
+
+/// A chain that was walked to its end, and where it begins in the file.
+type Ended = (i64, TaskReport);
+
+/// Walks along chains and keeps what is found, and buffers that all rows share.
+struct Walker<'a> {
+    db: &'a Db,
+    interrupt: &'a Interrupt,
+    preimage: Vec<u8>,
+    unpacker: Unpacker,
+    findings: Findings,
+}
+
+impl<'a> Walker<'a> {
+    fn new(db: &'a Db, interrupt: &'a Interrupt) -> Self {
+        Self {
+            db,
+            interrupt,
+            preimage: Vec::new(),
+            unpacker: Unpacker::default(),
+            findings: Findings::default(),
+        }
+    }
+
+    fn begun(&self, task_id: &str) -> Result<ChainWalk, Fault> {
+        Ok(ChainWalk::new(task_id, store::tip(self.db, task_id)?.as_ref()))
+    }
+
+    fn step(&mut self, walk: &mut ChainWalk, row: &TrailRow<'_>) -> Result<bool, Fault> {
+        if self.interrupt.is_raised() {
+            return Err(Fault::Other("the verification was interrupted: the server is shutting down".into()));
+        }
+        let record = StoredRecord {
+            id: row.id,
+            kind: row.kind,
+            task_id: row.task_id,
+            content: content_of(row, &mut self.unpacker),
+            timestamp: row.timestamp,
+            prev_hash: row.prev_hash,
+            hash: row.hash,
+        };
+        walk.push(&record, &mut self.preimage, &mut |issue| self.findings.add(issue));
+        Ok(true)
+    }
+
+    fn ended(&mut self, task_id: String, begins: i64, walk: ChainWalk) -> Ended {
+        let chain = walk.finish(&mut |issue| self.findings.add(issue));
+        (begins, TaskReport { task_id, chain })
+    }
+
+    /// One task's chain.
+    fn chain_of(&mut self, task_id: &str) -> Result<Ended, Fault> {
+        let mut walk = self.begun(task_id)?;
+        let mut begins = i64::MAX;
+        store::each_row_of_task(self.db, task_id, |row| {
+            begins = begins.min(row.seq);
+            self.step(&mut walk, row)
+        })?;
+        Ok(self.ended(task_id.to_owned(), begins, walk))
+    }
+
+    /// All chains that have rows, in one pass over the table.
+    fn all_at_once(&mut self) -> Result<Vec<Ended>, Fault> {
+        let mut walks: Vec<(Rc<str>, i64, ChainWalk)> = Vec::new();
+        let mut places: HashMap<Rc<str>, usize> = HashMap::new();
+        store::each_row_in_order(self.db, |row| {
+            let place = match places.get(row.task_id) {
+                Some(place) => *place,
+                None => {
+                    let task_id: Rc<str> = row.task_id.into();
+                    walks.push((task_id.clone(), row.seq, self.begun(row.task_id)?));
+                    places.insert(task_id, walks.len() - 1);
+                    walks.len() - 1
+                }
+            };
+            self.step(&mut walks[place].2, row)
+        })?;
+        drop(places);
+        Ok(walks.into_iter().map(|(task_id, begins, walk)| self.ended((*task_id).into(), begins, walk)).collect())
+    }
+
+    /// All chains that have rows, in the index's order.
+    fn one_after_the_other(&mut self) -> Result<Vec<Ended>, Fault> {
+        let mut chains = Vec::new();
+        let mut open: Option<(String, i64, ChainWalk)> = None;
+        store::each_row_by_chain(self.db, |row| {
+            if let Some((task_id, begins, walk)) = open.take_if(|(task_id, ..)| task_id != row.task_id) {
+                chains.push(self.ended(task_id, begins, walk));
+            }
+            let (_, _, walk) = match &mut open {
+                Some(open) => open,
+                None => open.insert((row.task_id.to_owned(), row.seq, self.begun(row.task_id)?)),
+            };
+            self.step(walk, row)
+        })?;
+        chains.extend(open.map(|(task_id, begins, walk)| self.ended(task_id, begins, walk)));
+        Ok(chains)
+    }
+
+    fn summed(self, mut chains: Vec<Ended>) -> Verification {
+        // Stable: chains without rows stay in the order in which they came.
+        chains.sort_by_key(|(begins, _)| *begins);
+        let mut report = ChainsReport::default();
+        for (_, task) in chains {
+            report.total.include(&task.chain);
+            report.by_task.push(task);
+        }
+        let ChainReport { broken_count, first_broken_at, .. } = report.total.clone();
+        Verification {
+            chains: report,
+            seal: None,
+            broken_count,
+            first_broken_at,
+            issues: self.findings.issues,
+            issues_truncated: self.findings.truncated,
+        }
+    }
+}
+
+/// The first findings.
+#[derive(Default)]
+struct Findings {
+    issues: Vec<Issue>,
+    truncated: bool,
+}
+
+impl Findings {
+    fn add(&mut self, issue: Issue) {
+        if self.issues.len() < MAX_REPORTED_ISSUES {
+            self.issues.push(issue);
+        } else {
+            self.truncated = true;
+        }
+    }
+}
