@@ -7,6 +7,7 @@ use colibri_runtime::kernel::{Clock, Ids, rfc3339_ms};
 
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::proof::keys::{SigningKey, TrustedKeys};
+use crate::domains::skills::CapabilityIndex;
 use crate::lifecycle::config::Config;
 use crate::lifecycle::facts::SystemFacts;
 use crate::store::db::Db;
@@ -22,6 +23,7 @@ pub struct Cx {
     pub(crate) keyring: Arc<Keyring>,
     /// See [`Cx::set_subject`].
     pub(crate) subject: Option<String>,
+    capability_index: CapabilityIndex,
 }
 
 impl Cx {
@@ -40,8 +42,17 @@ impl Cx {
             exit_failures: 0,
             queue_depth: 0,
         };
-        let keyring = Arc::default();
-        Self { db, clock, ids, config, status, facts, keyring, subject: None }
+        Self {
+            db,
+            clock,
+            ids,
+            config,
+            status,
+            facts,
+            keyring: Arc::default(),
+            subject: None,
+            capability_index: CapabilityIndex::default(),
+        }
     }
 
     /// The same with the server's keys.
@@ -83,6 +94,17 @@ impl Cx {
     /// call can then ask for the row, and the other way round. Kept only if the call succeeds.
     pub fn set_subject(&mut self, id: &str) {
         self.subject = Some(id.to_owned());
+    }
+
+    /// Which skills declare which capability, as this process's last load found them; empty before it
+    /// (epsilon §9.5).
+    pub fn capability_index(&self) -> &CapabilityIndex {
+        &self.capability_index
+    }
+
+    /// Puts a new index in the place of the old one, as a whole.
+    pub(crate) fn set_capability_index(&mut self, index: CapabilityIndex) {
+        self.capability_index = index;
     }
 
     /// What the chain says of itself.

@@ -17,6 +17,11 @@ impl HexDigest {
         Self::from_raw(&Sha256::digest(bytes).into())
     }
 
+    /// The digest of everything a running hash was fed, for what is too long to lie in memory.
+    pub fn from_sha256(hash: Sha256) -> Self {
+        Self::from_raw(&hash.finalize().into())
+    }
+
     /// The digest whose 32 bytes are given.
     pub fn from_raw(raw: &[u8; 32]) -> Self {
         let mut text = [0; 64];

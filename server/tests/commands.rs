@@ -17,7 +17,21 @@ struct Shell {
 
 impl Shell {
     fn new() -> Self {
-        Self { folder: tempfile::tempdir().unwrap() }
+        let shell = Self { folder: tempfile::tempdir().unwrap() };
+        shell.skill("colibri-pm", "---\nname: colibri-pm\ndescription: Plans.\n---\n");
+        shell
+    }
+
+    /// Writes a skill where the server looks for skills.
+    fn skill(&self, directory: &str, text: &str) {
+        let directory = self.path().join(".agents/skills").join(directory);
+        std::fs::create_dir_all(&directory).unwrap();
+        std::fs::write(directory.join("SKILL.md"), text).unwrap();
+    }
+
+    /// How many files and folders there are beside the skills.
+    fn created(&self) -> usize {
+        std::fs::read_dir(self.path()).unwrap().count() - 1
     }
 
     fn path(&self) -> &Path {
@@ -152,7 +166,7 @@ fn a_call_that_makes_no_sense_ends_with_2_before_any_server_starts() {
     let bad = shell.run(&["call", "task_get", "{bad"]);
     assert_eq!(bad.code, Some(2));
     assert!(bad.err.starts_with("colibri: the arguments are not JSON: "), "{}", bad.err);
-    assert_eq!(std::fs::read_dir(shell.path()).unwrap().count(), 0);
+    assert_eq!(shell.created(), 0);
 }
 
 #[test]
@@ -168,12 +182,60 @@ fn doctor_finds_a_sound_set_up_sound() {
     let shell = Shell::new();
     let fresh = shell.run(&["doctor", "--json"]);
     assert_eq!((fresh.code, fresh.json()["ok"].as_bool()), (Some(0), Some(true)));
-    assert_eq!(std::fs::read_dir(shell.path()).unwrap().count(), 0, "a look creates nothing");
+    assert_eq!(shell.created(), 0, "a look creates nothing");
     shell.run(&["call", "task_create", "{\"title\": \"A\"}"]);
     let used = shell.run(&["doctor"]);
     assert_eq!(used.code, Some(0), "{}", used.out);
     assert!(used.out.lines().all(|line| line.starts_with("ok  ")), "{}", used.out);
     assert!(used.out.contains("1 closed calls, the chain is unbroken"), "{}", used.out);
+}
+
+#[test]
+fn doctor_counts_good_skills_and_says_why_others_are_left_out() {
+    let shell = Shell::new();
+    shell.skill("colibri-qa", "---\nname: colibri-qa\ndescription: Checks.\n---\n");
+    shell.skill("colibri-bad", "---\nname: colibri-bad\ndescription: Greek: eta\n---\n");
+    shell.skill("colibri-x", "---\nname: colibri-y\ndescription: d\n---\n");
+    let run = shell.run(&["doctor", "--json"]);
+    assert_eq!(run.code, Some(0), "{}", run.out);
+    let report = run.json();
+    let good: Vec<String> =
+        findings(&report, "ok").into_iter().filter(|text| text.starts_with("skills: ")).collect();
+    assert!(
+        good.len() == 1 && good[0].starts_with("skills: 2 good in ") && good[0].ends_with("/.agents/skills"),
+        "{good:?}"
+    );
+    let left_out = findings(&report, "warn");
+    let expected = ["colibri-bad/SKILL.md: YAML_SYNTAX: ", "colibri-x/SKILL.md: NAME_MISMATCH: "];
+    assert_eq!(left_out.len(), expected.len(), "{left_out:?}");
+    for (text, expected) in left_out.iter().zip(expected) {
+        let expected = format!("skills: Invalid SKILL.md at .agents/skills/{expected}");
+        assert!(text.starts_with(&expected), "{text}");
+    }
+    let all = report["findings"].as_array().unwrap().iter();
+    let mut advised = all.filter(|finding| finding["check"] == "skills" && finding["level"] == "warn");
+    assert!(
+        advised.all(|finding| finding["advice"].as_str().is_some_and(|advice| !advice.is_empty())),
+        "{report}"
+    );
+    assert_eq!(shell.created(), 0, "a look creates nothing");
+}
+
+#[test]
+fn doctor_warns_of_a_root_without_skills() {
+    let shell = Shell::new();
+    let warned = |root: &str| {
+        let run = shell.run_with(&[("COLIBRI_SKILLS_ROOT", root)], &["doctor", "--json"]);
+        assert_eq!(run.code, Some(0), "{}", run.out);
+        findings(&run.json(), "warn")
+    };
+    let missing = warned("none");
+    assert!(missing.len() == 1 && missing[0].contains("/none cannot be read: "), "{missing:?}");
+    let empty = warned(".agents");
+    assert!(empty.len() == 1 && empty[0].starts_with("skills: no good ones in "), "{empty:?}");
+    let minimal = shell
+        .run_with(&[("COLIBRI_SKILLS_ROOT", "none"), ("COLIBRI_MODE", "MINIMAL")], &["doctor", "--json"]);
+    assert_eq!(findings(&minimal.json(), "warn"), [] as [&str; 0], "MINIMAL reads no skills");
 }
 
 #[test]

@@ -76,7 +76,8 @@ fn fill(server: &mut Server, records: usize, tasks: usize) {
     for session in ["open", "sealed"] {
         server.data("audit_session_start", json!({ "intent": "measure", "session_id": session }));
     }
-    let content = "The invariant holds because every append reads the tip inside its own transaction. ".repeat(3);
+    let content =
+        "The invariant holds because every append reads the tip inside its own transaction. ".repeat(3);
     let mut next = 0;
     while next < records {
         let chunk = next..records.min(next + WINDOW);

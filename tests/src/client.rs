@@ -160,6 +160,11 @@ impl Ended {
         self.status.code().unwrap_or(-1)
     }
 
+    /// The warnings it logged, without the one about the directory of skills, which most tests do not have.
+    pub fn warnings(&self) -> Vec<&str> {
+        warnings(&self.stderr)
+    }
+
     /// The message of the last log line.
     pub fn last_message(&self) -> &str {
         let line = self.stderr.lines().last().unwrap_or_default();
@@ -331,6 +336,12 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// See [`Ended::warnings`].
+pub fn warnings(stderr: &str) -> Vec<&str> {
+    let warnings = stderr.lines().filter(|line| line.contains(" WARN "));
+    warnings.filter(|line| !line.contains("[Startup] skills in ")).collect()
 }
 
 /// A line as a JSON-RPC 2.0 response; anything else on stdout fails the test.

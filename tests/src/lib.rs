@@ -6,3 +6,4 @@ pub mod client;
 pub mod embed;
 pub mod log_chain;
 pub mod probe;
+pub mod stored;

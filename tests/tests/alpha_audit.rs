@@ -10,7 +10,7 @@ use std::path::Path;
 
 use colibri_runtime::json::{NumberRule, canonical_json, sha256_hex};
 use colibri_tests::actions::{action_of, actions, await_running};
-use colibri_tests::client::{Launch, envelope, open_database};
+use colibri_tests::client::{Launch, envelope, open_database, warnings};
 use colibri_tests::embed::{ManualClock, Recorder, Seen, Spy, Wire, block_on, converse, options};
 use colibri_tests::probe;
 use serde_json::{Value, json};
@@ -145,8 +145,7 @@ fn alpha_34_a_call_of_a_killed_process_is_aborted_and_numbers_go_on() {
     assert_eq!(aborted.error_message.as_deref(), Some("process ended before audit exit"));
     assert_eq!((&aborted.result_hash, aborted.duration_ms), (&None, None));
     assert_eq!(rows[2].end(), ("ok", None));
-    let warnings = server.stderr().lines().filter(|line| line.contains(" WARN ")).count();
-    assert_eq!(warnings, 1, "{}", server.stderr());
+    assert_eq!(warnings(&server.stderr()).len(), 1, "{}", server.stderr());
 }
 
 #[test]

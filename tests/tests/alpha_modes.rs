@@ -191,7 +191,7 @@ fn alpha_44_every_problem_is_reported_and_unknown_names_are_warned_about() {
     let mut server = colibri().env("COLIBRI_DB", "x").start();
     server.ready_by("task_list", json!({}));
     let ended = server.finish();
-    let warnings: Vec<&str> = ended.stderr.lines().filter(|line| line.contains(" WARN ")).collect();
+    let warnings = ended.warnings();
     assert_eq!((ended.code(), warnings.len()), (0, 1), "{}", ended.stderr);
     assert!(warnings[0].contains("COLIBRI_DB "), "{warnings:?}");
 }

@@ -237,7 +237,7 @@ fn alpha_10_a_call_without_an_id_is_not_run() {
     assert!(rows.iter().all(|row| row.tool == "task_list") && rows.len() == 2, "{rows:?}");
     let ended = server.finish();
     assert_eq!(ended.rest, Vec::<Value>::new());
-    assert_eq!(ended.stderr.lines().filter(|line| line.contains(" WARN ")).count(), 1, "{}", ended.stderr);
+    assert_eq!(ended.warnings().len(), 1, "{}", ended.stderr);
 }
 
 #[test]

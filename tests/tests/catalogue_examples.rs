@@ -21,10 +21,29 @@ fn catalogue() -> Catalogue {
     Catalogue::load(&root).unwrap_or_else(|findings| panic!("{findings:?}"))
 }
 
+/// The skills of the project that the examples show.
+const SKILLS: [(&str, &str); 3] = [
+    (
+        "colibri-audit",
+        "description: Check a sealed session.\nversion: '1.0'\ncapabilities: [read, audit]\ngreekLetter: η\n",
+    ),
+    (
+        "colibri-pm",
+        "description: Plan work and hand it out.\nentrypoint: scripts/plan.sh\ncapabilities: [read, write]\ngreekLetter: β\n",
+    ),
+    ("colibri-broken", "description: 1\n"),
+];
+
 /// A server whose second phase is over, although no call has left a row yet: some examples show the
 /// first row's number.
 fn fresh_server() -> Server {
-    let mut server = Launch::new(env!("CARGO_BIN_EXE_colibri-under-test")).start();
+    let launch = Launch::new(env!("CARGO_BIN_EXE_colibri-under-test"));
+    for (name, lines) in SKILLS {
+        let folder = launch.folder().path().join(".agents/skills").join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("SKILL.md"), format!("---\nname: {name}\n{lines}---\nBody.\n")).unwrap();
+    }
+    let mut server = launch.start();
     server.await_stderr("Phase 2 ready");
     // The line is written just before the loop is told.
     std::thread::sleep(Duration::from_millis(100));

@@ -1,5 +1,6 @@
 //! What a server is made from. Everything has a default; tests replace what they need to.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use colibri_runtime::chain::audit::AuditSink;
@@ -36,6 +37,8 @@ pub struct Options {
     pub config: Option<Config>,
     /// Replaces the package's version.
     pub version: Option<String>,
+    /// Replaces the directory of skills that the configuration names (epsilon §9.1).
+    pub skills_root: Option<PathBuf>,
     /// Replaces the mode; a bad `COLIBRI_MODE` is not looked at then.
     pub mode: Option<Mode>,
     /// Where audit events go.
@@ -67,6 +70,7 @@ impl Default for Options {
             environment: Environment::capture(),
             config: None,
             version: None,
+            skills_root: None,
             mode: None,
             audit: AuditChoice::NoOp,
             transport: Box::new(Stdio::default()),

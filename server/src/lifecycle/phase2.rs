@@ -16,6 +16,7 @@ use super::options::{IdSource, OpenHook};
 use super::server::Controls;
 use crate::context::Cx;
 use crate::domains::proof::keyring::Keyring;
+use crate::domains::skills::{PREFIX, load_skills_from_disk};
 use crate::store::audit::AuditFacts;
 use crate::store::migrate::MIGRATIONS;
 use crate::store::open::{StoreOptions, init_db};
@@ -101,6 +102,10 @@ fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i64), String>
     let mut store = SqliteStore::new(phase2.context(), audit);
     hook.map_or(Ok(()), |hook| hook(Some(opened.db())))?;
     store.attach(opened).map_err(|fault| fault.0)?;
+    if capabilities_for(phase2.config.mode).write_database {
+        load_skills_from_disk(&mut store, &phase2.config.skills_root, PREFIX, log)
+            .map_err(|fault| format!("cannot index the skills: {}", fault.0))?;
+    }
     Ok((store, version))
 }
 

@@ -83,7 +83,10 @@ pub fn create_server<D: Dispatch<Cx>>(
     dispatch: D,
     options: Options,
 ) -> Result<Server<D>, StartError> {
-    let (config, warnings) = configuration(&options)?;
+    let (mut config, warnings) = configuration(&options)?;
+    if let Some(root) = &options.skills_root {
+        config.skills_root.clone_from(root);
+    }
     let redactor = Redactor::new(config.secrets());
     let log =
         options.log.clone().unwrap_or_else(|| Arc::new(Logger::stderr(config.log_level, redactor.clone())));

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use colibri_runtime::chain::audit::{EnterEvent, ExitEvent};
 use colibri_runtime::chain::store::{Access, Store, StoreFault};
+use colibri_runtime::handler::Fault;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
@@ -60,6 +61,25 @@ impl SqliteStore {
     /// Whether there is a database.
     pub fn is_attached(&self) -> bool {
         self.attached.is_some()
+    }
+
+    /// Runs boot's own work in one write transaction, which waits in the queue like every other: commits when
+    /// the work is done, and leaves no trace when it fails. Its rows are synced with those of the first call.
+    ///
+    /// # Errors
+    /// The store's, or the work's.
+    pub fn write_at_boot<T>(&mut self, work: impl FnOnce(&Db) -> Result<T, Fault>) -> Result<T, StoreFault> {
+        self.begin(Access::Write)?;
+        let done = self.cx.db().and_then(work).map_err(|fault| StoreFault(fault.to_string()));
+        let done = match done {
+            Ok(done) => self.commit().map(|()| done),
+            Err(fault) => {
+                self.roll_back();
+                Err(fault)
+            }
+        };
+        self.leave_queue();
+        done
     }
 
     /// A clean stop: signs this process off, folds the log into the file and closes the connection.

@@ -1,9 +1,7 @@
 //! The acceptance cases of the task tools (beta §12, 5 to 46, 60, 61) against the real binary, over pipes.
 //!
 //! Cases 1 to 4, the library half of 46, and 47 concern functions that no tool exposes; they are in
-//! `server/tests/beta_engine`. The tools of the decision trail are not part of the surface yet, so thought
-//! records, and the audit sessions they cite, are inserted as rows of the tables of zeta §11. Soft deletion
-//! has no tool either (beta §4.1) and is done the same way.
+//! `server/tests/beta_engine`. Soft deletion has no tool (beta §4.1) and is done by SQL.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

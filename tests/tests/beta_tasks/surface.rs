@@ -4,7 +4,7 @@ use serde_json::json;
 
 use crate::world::{World, launch};
 
-/// The case's half about skills comes with them.
+/// The case's half about skills is in `epsilon_skills`.
 #[test]
 fn beta_60_there_are_five_task_tools_and_no_other() {
     let mut world = World::new();

@@ -30,17 +30,20 @@ fn beta_18_done_needs_a_thought_record() {
     assert_eq!(world.get(&id)["status"], "VERIFY");
 }
 
-/// Whether the session is sealed by now makes no difference to the gate, which counts records only; the
-/// case's "also after that session is sealed" comes with the tools that seal.
 #[test]
-fn beta_19_one_thought_record_of_any_type_opens_the_gate() {
+fn beta_19_one_thought_record_of_any_type_opens_the_gate_sealed_or_not() {
     let mut world = World::new();
     for kind in ["plan", "analysis", "decision", "reflection"] {
-        let (other, id) = (world.task_in("VERIFY"), world.task_in("VERIFY"));
-        world.think_as(&other, kind);
-        assert_eq!(world.refused_move(&id, "DONE")["code"], "ERR_WRITEBACK_REQUIRED", "{kind}");
-        world.think_as(&id, kind);
-        assert_eq!(world.go(&id, "DONE")["status"], "DONE", "{kind}");
+        for sealed in [false, true] {
+            let (other, id) = (world.task_in("VERIFY"), world.task_in("VERIFY"));
+            world.think_as(&other, kind);
+            assert_eq!(world.refused_move(&id, "DONE")["code"], "ERR_WRITEBACK_REQUIRED", "{kind}");
+            let session = world.think_as(&id, kind);
+            if sealed {
+                world.server.data("merkle_finalize", json!({ "session_id": session }));
+            }
+            assert_eq!(world.go(&id, "DONE")["status"], "DONE", "{kind}, sealed: {sealed}");
+        }
     }
 }
 

@@ -101,39 +101,20 @@ impl World {
     }
 
     /// A thought record of a task, in an open session of its own.
-    pub fn think(&self, task_id: &str) {
+    pub fn think(&mut self, task_id: &str) {
         self.think_as(task_id, "reflection");
     }
 
-    /// A thought record of a type.
-    pub fn think_as(&self, task_id: &str, kind: &str) {
-        let count: i64 =
-            self.sql.query_row("SELECT count(*) FROM thought_records", [], |row| row.get(0)).unwrap();
-        let number = count + 1;
-        let session = format!("00000000-0000-7000-a000-{number:012x}");
-        let now = "2026-11-21T10:00:00.000Z";
-        self.sql
-            .execute(
-                "INSERT INTO audit_sessions (session_id, intent, task_id, started_at) VALUES (?1, 'test', ?2, ?3)",
-                (&session, task_id, now),
-            )
-            .unwrap();
-        self.sql
-            .execute(
-                "INSERT INTO thought_records \
-                 (id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at, session_id) \
-                 VALUES (?1, ?2, ?3, 'tester', 'done', ?4, ?5, ?6, ?4, ?7)",
-                (
-                    format!("00000000-0000-7000-9000-{number:012x}"),
-                    kind,
-                    task_id,
-                    now,
-                    format!("{count:064x}"),
-                    format!("{number:064x}"),
-                    session,
-                ),
-            )
-            .unwrap();
+    /// A thought record of a type; the session it cites.
+    pub fn think_as(&mut self, task_id: &str, kind: &str) -> String {
+        let session =
+            self.server.data("audit_session_start", json!({ "intent": "test", "task_id": task_id }));
+        let session = session["session_id"].as_str().unwrap().to_owned();
+        let thought = json!({
+            "type": kind, "task_id": task_id, "agent_id": "tester", "content": "done", "session_id": session,
+        });
+        self.server.data("thought_record", thought);
+        session
     }
 
     /// Marks a task as deleted.
@@ -149,25 +130,7 @@ impl World {
 
     /// Everything stored but the audit log, table by table and value by value.
     pub fn stored(&self) -> Vec<String> {
-        let tables: Vec<String> = self
-            .sql
-            .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'actions%' ORDER BY name")
-            .unwrap()
-            .query_map([], |row| row.get(0))
-            .unwrap()
-            .map(Result::unwrap)
-            .collect();
-        let mut stored = Vec::new();
-        for table in tables {
-            let mut statement = self.sql.prepare(&format!("SELECT * FROM \"{table}\"")).unwrap();
-            let columns = statement.column_count();
-            let mut rows = statement.query([]).unwrap();
-            while let Some(row) = rows.next().unwrap() {
-                let values: Vec<_> = (0..columns).map(|column| row.get_ref(column).unwrap()).collect();
-                stored.push(format!("{table}: {values:?}"));
-            }
-        }
-        stored
+        colibri_tests::stored::stored(&self.sql)
     }
 
     /// How many tasks there are, deleted ones included.

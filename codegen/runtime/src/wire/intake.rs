@@ -30,7 +30,9 @@ pub struct Intake {
 impl Intake {
     /// Prepares the protocol's fixed answers.
     pub fn new(registry: &Registry, server_version: &str) -> Self {
-        Self { protocol: Protocol::new(registry.catalogue(), server_version) }
+        Self {
+            protocol: Protocol::new(registry.catalogue(), registry.tools().iter().copied(), server_version),
+        }
     }
 
     /// Takes one frame; answers of protocol methods are appended to `out`.

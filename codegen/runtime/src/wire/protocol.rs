@@ -8,7 +8,7 @@ use super::fault::ProtocolFault;
 use super::message::Request;
 use super::params::{Params, text_of};
 use super::reply::{encode_result, encode_tool_result};
-use crate::spec::CatalogueSpec;
+use crate::spec::{CatalogueSpec, ToolSpec};
 
 /// How long a client may keep the tool list and the discovery result, in milliseconds: they change
 /// only with the binary.
@@ -36,14 +36,19 @@ pub struct Protocol {
 }
 
 impl Protocol {
-    /// Prepares the answers for a catalogue. `server_version` is the package's.
-    pub fn new(catalogue: &CatalogueSpec, server_version: &str) -> Self {
+    /// Prepares the answers for a catalogue, of which `tools` are those in force under the server's settings.
+    /// `server_version` is the package's.
+    pub fn new<'a>(
+        catalogue: &CatalogueSpec,
+        tools: impl IntoIterator<Item = &'a ToolSpec>,
+        server_version: &str,
+    ) -> Self {
         let server_info =
             json!({ "name": catalogue.name, "title": catalogue.title, "version": server_version });
         let instructions = json!(catalogue.instructions);
         let capabilities = json!({ "tools": {} });
         let meta = json!({ SERVER_INFO_KEY: server_info });
-        let tools = catalogue.tools.iter().map(|tool| tool.listing).collect::<Vec<_>>().join(",");
+        let tools = tools.into_iter().map(|tool| tool.listing).collect::<Vec<_>>().join(",");
         let stateless_extras = format!(r#","resultType":"complete","_meta":{meta}"#);
         let caching = format!(r#","ttlMs":{TTL_MS},"cacheScope":"public"{stateless_extras}"#);
         let versions = json!(SUPPORTED_VERSIONS);

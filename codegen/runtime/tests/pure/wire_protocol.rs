@@ -59,7 +59,7 @@ const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-0
 
 fn answer(line: &str) -> Answer<'_> {
     match decode(line.as_bytes()) {
-        Incoming::Request(request) => Protocol::new(&CATALOGUE, "1.2.3").answer(request),
+        Incoming::Request(request) => Protocol::new(&CATALOGUE, CATALOGUE.tools, "1.2.3").answer(request),
         other => panic!("{line}: {other:?}"),
     }
 }
@@ -267,7 +267,7 @@ fn alpha_61_unsupported_version_is_answered_with_the_supported_ones() {
 
 #[test]
 fn tool_results_carry_identity_in_the_stateless_era_only() {
-    let protocol = Protocol::new(&CATALOGUE, "1.2.3");
+    let protocol = Protocol::new(&CATALOGUE, CATALOGUE.tools, "1.2.3");
     let read = |era| -> Value {
         serde_json::from_slice(&protocol.tool_result(era, "1", r#"{"ok":true}"#, false)).unwrap()
     };

@@ -2,6 +2,7 @@
 //! none of its advice destroys anything.
 
 mod database;
+mod skills;
 
 use std::io::Write;
 
@@ -60,6 +61,7 @@ pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Fai
     let (config, mut findings) = configuration(env);
     if let Some(config) = config {
         findings.extend(database::check(&config));
+        findings.extend(skills::check(&config));
     }
     let ok = findings.iter().all(|finding| finding.level != Level::Fail);
     if json {

@@ -7,10 +7,12 @@
 //!
 //! The tools: `service` opens and seals sessions, `store` keeps them. What is stored is held against the records
 //! again by [`verify_seal`] (one session) or [`each_session`], [`verify_sealed_records`] and [`verify_head_chain`]
-//! (all of them). Both take the records as `leaves`. [`keyring`] is what the server signs with and believes.
+//! (all of them); [`bundle_of`] takes one record out with its proof. [`keyring`] is what the server signs with and
+//! believes.
 
 pub mod bundle;
 pub mod envelope;
+mod export;
 pub mod head;
 mod heads;
 pub mod key_file;
@@ -25,10 +27,9 @@ pub mod service;
 mod store;
 mod tips;
 
+pub use export::{ExportError, bundle_of};
 pub use heads::{HeadChainReport, verify_head_chain};
-pub use seal::{
-    SealReport, SessionState, each_session, session_state, verify_seal, verify_sealed_records,
-};
+pub use seal::{SealReport, SessionState, each_session, session_state, verify_seal, verify_sealed_records};
 pub use store::{Root, SealedTip, Session};
 pub use tips::{TaskTips, each_tip_of_task, tips_of_seal};
 

@@ -66,12 +66,10 @@ pub fn finalize_session(
     if record_count == 0 {
         return Err(Failure::Domain(MerkleFinalizeError::ErrNoRecords { session_id: id() }));
     }
-    let legacy_root = legacy_root.ok_or_else(|| unfit(session_id, "a record's hash is not 64 hex characters"))?;
-    let root = Root {
-        root: legacy_root.as_str().to_owned(),
-        record_count,
-        finalized_at: sealing.now.to_owned(),
-    };
+    let legacy_root =
+        legacy_root.ok_or_else(|| unfit(session_id, "a record's hash is not 64 hex characters"))?;
+    let root =
+        Root { root: legacy_root.as_str().to_owned(), record_count, finalized_at: sealing.now.to_owned() };
     store::insert_root(db, session_id, &root, sealing.sequence_no)?;
     let root_hash = freeze_leaves(db, session_id)?;
     let head = insert_head(db, &session, &root, root_hash, sealing)?;

@@ -125,10 +125,7 @@ pub(super) fn traces(db: &Db, session_id: &str) -> Result<(bool, bool), Fault> {
 
 /// Hands over the ids of all sessions that were opened or have left anything of a seal, in the order of their
 /// bytes, until `take` says `false`.
-pub(super) fn each_session(
-    db: &Db,
-    mut take: impl FnMut(&str) -> Result<bool, Fault>,
-) -> Result<(), Fault> {
+pub(super) fn each_session(db: &Db, mut take: impl FnMut(&str) -> Result<bool, Fault>) -> Result<(), Fault> {
     let mut failed = None;
     db.query_each(
         "SELECT session_id FROM audit_sessions UNION SELECT session_id FROM merkle_roots \

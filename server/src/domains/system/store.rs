@@ -2,6 +2,7 @@
 
 use colibri_runtime::handler::Fault;
 
+use crate::domains::skills::count_skills;
 use crate::store::db::Db;
 
 /// The database as the probe found it.
@@ -30,13 +31,7 @@ pub fn probe(db: &Db) -> Result<Probe, Fault> {
     )?;
     let schema_version = db.query_one("PRAGMA user_version", [], |row| row.get(0))?;
     let journal_mode = db.query_one("PRAGMA journal_mode", [], |row| row.get(0))?;
-    let has_skills: bool = db.query_one(
-        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'skills')",
-        [],
-        |row| row.get(0),
-    )?;
-    let skills =
-        if has_skills { db.query_one("SELECT count(*) FROM skills", [], |row| row.get(0))? } else { 0 };
+    let skills = count_skills(db)?;
     Ok(Probe { tables, schema_version, journal_mode, skills })
 }
 

@@ -41,7 +41,9 @@ pub(super) fn answered(failure: Failure<Refusal>) -> Failure<ThoughtRecordError>
         Failure::Domain(Refusal::AlreadyFinalized(session_id)) => {
             Failure::Domain(ThoughtRecordError::ErrAlreadyFinalized { session_id })
         }
-        Failure::Domain(invalid @ Refusal::Invalid { .. }) => Failure::Fault(Fault::Other(invalid.to_string())),
+        Failure::Domain(invalid @ Refusal::Invalid { .. }) => {
+            Failure::Fault(Fault::Other(invalid.to_string()))
+        }
         Failure::Fault(fault) => Failure::Fault(fault),
     }
 }

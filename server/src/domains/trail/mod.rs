@@ -21,8 +21,8 @@ pub mod service;
 mod store;
 pub mod verify;
 
-
-
+#[cfg(test)]
+mod tests;
 
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::Outcome;

@@ -261,16 +261,11 @@ fn all_tasks(store: &mut impl Store<Cx = Cx>, applied: &mut Applied) -> Result<(
     Ok(())
 }
 
-fn one_task(
-    store: &mut impl Store<Cx = Cx>,
-    task_id: &str,
-    applied: &mut Applied,
-) -> Result<(), StoreFault> {
+fn one_task(store: &mut impl Store<Cx = Cx>, task_id: &str, applied: &mut Applied) -> Result<(), StoreFault> {
     let mut after = i64::MIN;
     loop {
-        let due = read(store, |db| {
-            store::due(db, task_id, after, (HOT_MAX_POSITION, WARM_MAX_POSITION), PAGE)
-        })?;
+        let due =
+            read(store, |db| store::due(db, task_id, after, (HOT_MAX_POSITION, WARM_MAX_POSITION), PAGE))?;
         let Some(last) = due.last() else { return Ok(()) };
         after = last.seq;
         for record in &due {

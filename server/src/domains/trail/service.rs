@@ -154,18 +154,27 @@ pub fn create_thought_record(
 fn link(db: &Db, task_id: &str) -> Result<HexDigest, Fault> {
     let Some(tip) = store::link_hash(db, task_id)? else { return Ok(HexDigest::ZERO) };
     HexDigest::parse(&tip).ok_or_else(|| {
-        Fault::Other(format!("the stored end of the chain of task {task_id} is no hash; verify the chain to see where"))
+        Fault::Other(format!(
+            "the stored end of the chain of task {task_id} is no hash; verify the chain to see where"
+        ))
     })
 }
 
 /// The limits that stage 2 holds the tool to, for callers that do not come through it.
 fn check(new: &NewThought) -> Result<(), Refusal> {
-    let names = [("task_id", Some(&new.task_id)), ("agent_id", Some(&new.agent_id)), ("session_id", new.session_id.as_ref())];
+    let names = [
+        ("task_id", Some(&new.task_id)),
+        ("agent_id", Some(&new.agent_id)),
+        ("session_id", new.session_id.as_ref()),
+    ];
     for (field, name) in names {
         if let Some(name) = name
             && !is_name(name)
         {
-            return Err(Refusal::Invalid { field, rule: "must have 1 to 256 characters and no control characters" });
+            return Err(Refusal::Invalid {
+                field,
+                rule: "must have 1 to 256 characters and no control characters",
+            });
         }
     }
     if is_blank(&new.content) {

@@ -73,7 +73,8 @@ pub fn verify_all(db: &Db, interrupt: &Interrupt) -> Result<Verification, Fault>
     verify_chains(db, interrupt, MAX_OPEN_CHAINS)
 }
 
-fn verify_chains(db: &Db, interrupt: &Interrupt, most_open: i64) -> Result<Verification, Fault> {
+/// The same with that many walks open at most.
+pub(super) fn verify_chains(db: &Db, interrupt: &Interrupt, most_open: i64) -> Result<Verification, Fault> {
     let mut walker = Walker::new(db, interrupt);
     let mut chains = if store::has_more_chains_than(db, most_open)? {
         walker.one_after_the_other()?
@@ -226,7 +227,10 @@ impl<'a> Walker<'a> {
             self.step(&mut walks[place].2, row)
         })?;
         drop(places);
-        Ok(walks.into_iter().map(|(task_id, begins, walk)| self.ended((*task_id).into(), begins, walk)).collect())
+        Ok(walks
+            .into_iter()
+            .map(|(task_id, begins, walk)| self.ended((*task_id).into(), begins, walk))
+            .collect())
     }
 
     /// All chains that have rows, in the index's order.

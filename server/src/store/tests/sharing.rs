@@ -53,6 +53,42 @@ fn a_writer_waits_for_the_one_before_it() {
     });
 }
 
+#[test]
+fn boots_own_writing_waits_like_every_writer_and_is_whole_or_not_there() {
+    let place = Place::new();
+    let (mut first, mut second) = (place.store(), place.store());
+    conn(&mut second).busy_timeout(Duration::ZERO).unwrap();
+    first.begin(Access::Write).unwrap();
+    std::thread::scope(|scope| {
+        let waiting = scope.spawn(move || {
+            let written = second.write_at_boot(|db| db.execute(INDEX_OF_NOTHING, []));
+            (second, written)
+        });
+        std::thread::sleep(Duration::from_millis(50));
+        assert!(!waiting.is_finished());
+        first.commit().unwrap();
+        first.leave_queue();
+        let (mut second, written) = waiting.join().unwrap();
+        assert_eq!(written, Ok(1));
+
+        let failed = second.write_at_boot(|db| {
+            db.execute("DELETE FROM skill_index", [])?;
+            db.execute("INSERT INTO nowhere VALUES (1)", [])
+        });
+        assert!(failed.is_err() && !second.in_transaction());
+        let count = |store: &mut SqliteStore| {
+            conn(store).query_row("SELECT count(*) FROM skill_index", [], |row| row.get::<_, i64>(0)).unwrap()
+        };
+        assert_eq!(count(&mut second), 1);
+        // Nobody is kept waiting afterwards.
+        assert_eq!(first.write_at_boot(|db| db.execute("DELETE FROM skill_index", [])), Ok(1));
+        assert_eq!(count(&mut second), 0);
+    });
+}
+
+const INDEX_OF_NOTHING: &str = "INSERT INTO skill_index (id, loaded_at, skill_count, digest) \
+    VALUES (1, 't', 0, '0000000000000000000000000000000000000000000000000000000000000000')";
+
 fn leave_running_in(mut store: SqliteStore) -> i64 {
     leave_running(&mut store)
 }

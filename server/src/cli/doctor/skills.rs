@@ -1,0 +1,70 @@
+//! The skills' part of the examination: what the next start would index, and why it leaves files out.
+
+use super::Finding;
+use crate::domains::skills::{MAX_FILES, PREFIX, Reason, SkillError, scan};
+use crate::lifecycle::config::Config;
+use crate::lifecycle::keys::SKILLS_ROOT;
+use crate::lifecycle::mode::capabilities_for;
+
+const CHECK: &str = "skills";
+
+/// Examines the configured root. Modes that do not write the database do not read it either.
+pub fn check(config: &Config) -> Vec<Finding> {
+    if !capabilities_for(config.mode).write_database {
+        return Vec::new();
+    }
+    let found = scan(&config.skills_root, PREFIX);
+    let (root, good) = (found.root.display(), found.skills.len());
+    if let Some(reason) = &found.unreadable {
+        let message = format!("{root} cannot be read: {reason}");
+        return vec![Finding::warn(
+            CHECK,
+            message,
+            format!("{}; the server works without skills", where_to()),
+        )];
+    }
+    let mut findings = vec![match good {
+        0 => Finding::warn(CHECK, format!("no good ones in {root}"), where_to()),
+        _ => Finding::ok(CHECK, format!("{good} good in {root}")),
+    }];
+    findings.extend(found.skipped.iter().map(left_out));
+    if found.left_out > 0 {
+        let message = format!("{} directories of {root} are not looked at", found.left_out);
+        let advice = format!("keep at most {MAX_FILES} skills in one root");
+        findings.push(Finding::warn(CHECK, message, advice));
+    }
+    findings
+}
+
+fn where_to() -> String {
+    format!(
+        "put each skill into <root>/{PREFIX}NAME/SKILL.md, or set {} to the directory that has them",
+        SKILLS_ROOT.name
+    )
+}
+
+fn left_out(error: &SkillError) -> Finding {
+    Finding::warn(CHECK, error.to_string(), advice(error.reason))
+}
+
+/// What to do about it; `docs/guide/skills.md` says more.
+fn advice(reason: Reason) -> &'static str {
+    match reason {
+        Reason::ReadFailed => "make it a regular file below the root that this user can read",
+        Reason::TooLarge => "move long text into files beside it, under references/",
+        Reason::NotUtf8 => "save the file as UTF-8",
+        Reason::MissingFrontmatter => {
+            "begin the file with a line `---`, then name and description, then `---`"
+        }
+        Reason::UnsupportedFrontmatter => {
+            "write the front matter in YAML, and nothing after the `---` of line 1"
+        }
+        Reason::UnterminatedFrontmatter => "close the front matter with a line `---` of its own",
+        Reason::YamlSyntax => {
+            "write plain YAML: quote values that hold `: ` or ` #`, and use no anchors or tags"
+        }
+        Reason::NotAMapping => "write the front matter as `key: value` lines",
+        Reason::SchemaInvalid => "change the keys that are named; quote values that must be text",
+        Reason::NameMismatch => "rename the directory or change the name, so that they are equal",
+    }
+}

@@ -1,0 +1,41 @@
+//! Which skills a listing shows (epsilon §9.4). Pure.
+
+/// What is looked for; everything where nothing is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SkillFilter {
+    /// A part of the name or the description, whatever the case.
+    pub search: Option<String>,
+    /// A capability, exactly.
+    pub capability: Option<String>,
+}
+
+/// A filter made ready for many rows.
+pub(super) struct Matcher<'a> {
+    search: Option<Vec<char>>,
+    capability: Option<&'a str>,
+}
+
+impl<'a> Matcher<'a> {
+    pub(super) fn of(filter: &'a SkillFilter) -> Self {
+        let search = filter.search.as_deref().filter(|search| !search.is_empty());
+        Self {
+            search: search.map(|search| lower(search).collect()),
+            capability: filter.capability.as_deref(),
+        }
+    }
+
+    pub(super) fn matches(&self, name: &str, description: &str, capabilities: &[String]) -> bool {
+        self.capability.is_none_or(|wanted| capabilities.iter().any(|capability| capability == wanted))
+            && self.search.as_deref().is_none_or(|part| contains(name, part) || contains(description, part))
+    }
+}
+
+fn contains(text: &str, part: &[char]) -> bool {
+    let text: Vec<char> = lower(text).collect();
+    text.windows(part.len()).any(|window| window == part)
+}
+
+/// Character by character: `str::to_lowercase` would look at a sigma's neighbours.
+fn lower(text: &str) -> impl Iterator<Item = char> + '_ {
+    text.chars().flat_map(char::to_lowercase)
+}

@@ -1,0 +1,51 @@
+//! The skill registry (epsilon §8 to §10): what the SKILL.md files below a root declare. It records; it grants
+//! nothing, runs nothing and never reads a body's meaning.
+//!
+//! ```text
+//! discovery   files below the root    (reads the disk)
+//!   text      front matter | body     (pure)
+//!   yaml      events -> node          (pure)
+//!   frontmatter  node -> typed keys   (pure)
+//! loader      scan -> one transaction -> live index
+//! store       rows, listing, digest   (SQL)
+//! filter, index                       (pure)
+//! ```
+
+mod discovery;
+mod filter;
+mod frontmatter;
+mod index;
+mod loader;
+mod node;
+mod store;
+mod text;
+mod yaml;
+
+use colibri_runtime::handler::Outcome;
+
+use super::Domains;
+use crate::catalogue::{SkillListError, SkillListInput, SkillListOutput, SkillsTools};
+use crate::context::Cx;
+
+pub use discovery::{FoundSkill, MAX_FILES, PREFIX, Scan, SkillError, parse_skill_file, scan};
+pub use filter::SkillFilter;
+pub use frontmatter::{CAPABILITIES, Frontmatter, GREEK_LETTERS};
+pub use index::{CapabilityIndex, build_capability_index, find_skills_by_capability};
+pub use loader::{Loaded, load_skills_from_disk};
+pub use node::{Mapping, Node};
+pub use store::{
+    RecordedIndex, SkillRow, count_skills, get_skill, list_skills, recorded_index, registry_digest,
+};
+pub use text::{
+    MAX_FILE_BYTES, MAX_FRONTMATTER_BYTES, ParsedSkill, REASONS, Reason, Refusal, parse_skill_bytes,
+    parse_skill_text,
+};
+pub use yaml::MAX_DEPTH;
+
+impl SkillsTools<Cx> for Domains {
+    fn skill_list(&mut self, cx: &mut Cx, input: SkillListInput) -> Outcome<SkillListOutput, SkillListError> {
+        let filter = SkillFilter { search: input.search, capability: input.capability };
+        let skills = list_skills(cx.db()?, &filter)?;
+        Ok(SkillListOutput { total_count: i64::try_from(skills.len()).unwrap_or(i64::MAX), skills })
+    }
+}

@@ -1,0 +1,231 @@
+//! The registry's SQL (epsilon §9.2, §9.4): an index of the files, replaced as a whole by each start.
+
+use colibri_runtime::handler::Fault;
+use rusqlite::types::Type;
+use rusqlite::{Row, params};
+use sha2::{Digest, Sha256};
+
+use super::discovery::FoundSkill;
+use super::filter::{Matcher, SkillFilter};
+use crate::canonical;
+use crate::catalogue::SkillListOutputSkillsItem;
+use crate::digest::HexDigest;
+use crate::store::db::Db;
+
+/// What the digest of the registry begins with, so that no other digest can be taken for it.
+const DIGEST_DOMAIN: &[u8] = b"colibri-skills-v1\n";
+
+/// A row of `skills`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkillRow {
+    /// The key, and the directory's name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Free text.
+    pub version: Option<String>,
+    /// Stored only.
+    pub entrypoint: Option<String>,
+    /// In the file's order.
+    pub capabilities: Vec<String>,
+    /// One of the fifteen letters.
+    pub greek_letter: Option<String>,
+    /// Everything below the front matter.
+    pub body: String,
+    /// Where the file is.
+    pub source_path: String,
+    /// The whole front matter, compact, keys sorted bytewise.
+    pub frontmatter_json: String,
+    /// When the start that wrote it ran.
+    pub loaded_at: String,
+}
+
+/// The row of `skill_index`: what the last load wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedIndex {
+    /// When.
+    pub loaded_at: String,
+    /// How many rows.
+    pub skill_count: i64,
+    /// Their [`registry_digest`] at that time, as it is stored.
+    pub digest: String,
+}
+
+/// Makes `skills` the whole table, and records what was written; how many rows of other skills it deleted.
+/// Runs inside the caller's transaction.
+pub(super) fn replace_all(db: &Db, skills: &[FoundSkill], loaded_at: &str) -> Result<usize, Fault> {
+    for skill in skills {
+        upsert(db, skill, loaded_at)?;
+    }
+    let names: Vec<&str> = skills.iter().map(|skill| skill.parsed.frontmatter.name.as_str()).collect();
+    let pruned = db.execute(
+        "DELETE FROM skills WHERE name NOT IN (SELECT value FROM json_each(?1))",
+        [to_json(&names)?],
+    )?;
+    let digest = registry_digest(db)?;
+    db.execute(
+        "INSERT INTO skill_index (id, loaded_at, skill_count, digest) VALUES (1, ?1, ?2, ?3) \
+         ON CONFLICT (id) DO UPDATE SET loaded_at = ?1, skill_count = ?2, digest = ?3",
+        params![loaded_at, count_skills(db)?, digest.as_str()],
+    )?;
+    Ok(pruned)
+}
+
+fn upsert(db: &Db, skill: &FoundSkill, loaded_at: &str) -> Result<(), Fault> {
+    let front = &skill.parsed.frontmatter;
+    db.execute(
+        "INSERT INTO skills (name, description, version, entrypoint, capabilities, greek_letter, body, source_path, \
+         frontmatter_json, loaded_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) \
+         ON CONFLICT (name) DO UPDATE SET description = ?2, version = ?3, entrypoint = ?4, capabilities = ?5, \
+         greek_letter = ?6, body = ?7, source_path = ?8, frontmatter_json = ?9, loaded_at = ?10",
+        params![
+            front.name,
+            front.description,
+            front.version,
+            front.entrypoint,
+            to_json(&front.capabilities)?,
+            front.greek_letter,
+            skill.parsed.body,
+            skill.source_path,
+            front.json(),
+            loaded_at,
+        ],
+    )?;
+    Ok(())
+}
+
+fn to_json(texts: &[impl serde::Serialize]) -> Result<String, Fault> {
+    serde_json::to_string(texts).map_err(|error| Fault::Other(error.to_string()))
+}
+
+/// One skill with everything that is known of it.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn get_skill(db: &Db, name: &str) -> Result<Option<SkillRow>, Fault> {
+    db.query_opt(
+        "SELECT name, description, version, entrypoint, capabilities, greek_letter, source_path, loaded_at, body, \
+         frontmatter_json FROM skills WHERE name = ?1",
+        [name],
+        |row| {
+            let listed = read_listed(row)?;
+            Ok(SkillRow {
+                name: listed.name,
+                description: listed.description,
+                version: listed.version,
+                entrypoint: listed.entrypoint,
+                capabilities: listed.capabilities,
+                greek_letter: listed.greek_letter,
+                body: row.get(8)?,
+                source_path: listed.source_path,
+                frontmatter_json: row.get(9)?,
+                loaded_at: listed.loaded_at,
+            })
+        },
+    )
+}
+
+/// The skills that match, by name bytewise ascending, as they are listed: without body and raw front matter,
+/// which may be a megabyte each.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn list_skills(db: &Db, filter: &SkillFilter) -> Result<Vec<SkillListOutputSkillsItem>, Fault> {
+    let matcher = Matcher::of(filter);
+    let mut skills = Vec::new();
+    db.query_each(
+        "SELECT name, description, version, entrypoint, capabilities, greek_letter, source_path, loaded_at \
+         FROM skills ORDER BY name",
+        [],
+        |row| {
+            let skill = read_listed(row)?;
+            if matcher.matches(&skill.name, &skill.description, &skill.capabilities) {
+                skills.push(skill);
+            }
+            Ok(true)
+        },
+    )?;
+    Ok(skills)
+}
+
+/// The columns of a listing, in its order.
+fn read_listed(row: &Row<'_>) -> rusqlite::Result<SkillListOutputSkillsItem> {
+    let capabilities: String = row.get(4)?;
+    Ok(SkillListOutputSkillsItem {
+        name: row.get(0)?,
+        description: row.get(1)?,
+        version: row.get(2)?,
+        entrypoint: row.get(3)?,
+        capabilities: serde_json::from_str(&capabilities)
+            .map_err(|error| rusqlite::Error::FromSqlConversionFailure(4, Type::Text, Box::new(error)))?,
+        greek_letter: row.get(5)?,
+        source_path: row.get(6)?,
+        loaded_at: row.get(7)?,
+    })
+}
+
+/// How many skills are indexed; none while there is no such table.
+///
+/// # Errors
+/// [`Fault::Storage`]: the database does not answer.
+pub fn count_skills(db: &Db) -> Result<i64, Fault> {
+    let there: bool = db.query_one(
+        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'skills')",
+        [],
+        |row| row.get(0),
+    )?;
+    if there { db.query_one("SELECT count(*) FROM skills", [], |row| row.get(0)) } else { Ok(0) }
+}
+
+/// What the last load recorded; `None` before the first one.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn recorded_index(db: &Db) -> Result<Option<RecordedIndex>, Fault> {
+    db.query_opt("SELECT loaded_at, skill_count, digest FROM skill_index WHERE id = 1", [], |row| {
+        Ok(RecordedIndex { loaded_at: row.get(0)?, skill_count: row.get(1)?, digest: row.get(2)? })
+    })
+}
+
+/// The digest of the table as it stands: SHA-256 over `colibri-skills-v1`, a line feed, and the canonical JSON
+/// (RFC 8785) of the array of all rows by name, each an object of the ten columns as they are stored. Holds one
+/// row at a time.
+///
+/// # Errors
+/// [`Fault::Storage`], also for a value that is not text.
+pub fn registry_digest(db: &Db) -> Result<HexDigest, Fault> {
+    // In the order of the canonical object's keys.
+    const KEYS: [&[u8]; 10] = [
+        b"{\"body\":",
+        b",\"capabilities\":",
+        b",\"description\":",
+        b",\"entrypoint\":",
+        b",\"frontmatter_json\":",
+        b",\"greek_letter\":",
+        b",\"loaded_at\":",
+        b",\"name\":",
+        b",\"source_path\":",
+        b",\"version\":",
+    ];
+    let mut hash = Sha256::new();
+    hash.update(DIGEST_DOMAIN);
+    let (mut object, mut before) = (Vec::new(), b'[');
+    db.query_each(
+        "SELECT body, capabilities, description, entrypoint, frontmatter_json, greek_letter, loaded_at, name, \
+         source_path, version FROM skills ORDER BY name",
+        [],
+        |row| {
+            object.clear();
+            object.push(before);
+            for (at, key) in KEYS.iter().enumerate() {
+                canonical::text(&mut object, key, row.get_ref(at)?.as_str_or_null()?);
+            }
+            object.push(b'}');
+            hash.update(&object);
+            before = b',';
+            Ok(true)
+        },
+    )?;
+    hash.update(if before == b'[' { &b"[]"[..] } else { b"]" });
+    Ok(HexDigest::from_sha256(hash))
+}
