@@ -2,6 +2,9 @@
 //! code. That saves the general encoder's map where hashing is on the path of every call; tests hold the two
 //! together. Pure.
 
+/// How many bytes of a text are looked at together.
+const BLOCK: usize = 32;
+
 /// Appends `key`, which holds everything from the comma or brace to the colon, and a string or null.
 pub fn text(out: &mut Vec<u8>, key: &[u8], value: Option<&str>) {
     out.extend_from_slice(key);
@@ -10,16 +13,24 @@ pub fn text(out: &mut Vec<u8>, key: &[u8], value: Option<&str>) {
     let bytes = value.as_bytes();
     // Runs that need no escape are copied as a whole: contents may be a megabyte.
     let mut copied = 0;
-    for (at, &byte) in bytes.iter().enumerate() {
-        if byte >= 32 && byte != b'"' && byte != b'\\' {
+    for (number, block) in bytes.chunks(BLOCK).enumerate() {
+        // No branch a byte, so that the block is looked at as a whole: verification is bound by this.
+        if !block.iter().fold(false, |found, &byte| found | needs_escape(byte)) {
             continue;
         }
-        out.extend_from_slice(&bytes[copied..at]);
-        copied = at + 1;
-        escape(out, byte);
+        for (place, &byte) in block.iter().enumerate().filter(|&(_, &byte)| needs_escape(byte)) {
+            let at = number * BLOCK + place;
+            out.extend_from_slice(&bytes[copied..at]);
+            copied = at + 1;
+            escape(out, byte);
+        }
     }
     out.extend_from_slice(&bytes[copied..]);
     out.push(b'"');
+}
+
+fn needs_escape(byte: u8) -> bool {
+    byte < 32 || byte == b'"' || byte == b'\\'
 }
 
 /// The form of the characters that do not stand for themselves (zeta §4.3.2).
@@ -32,7 +43,10 @@ fn escape(out: &mut Vec<u8>, byte: u8) {
         b'\t' => out.extend_from_slice(b"\\t"),
         8 => out.extend_from_slice(b"\\b"),
         12 => out.extend_from_slice(b"\\f"),
-        _ => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+        _ => {
+            out.extend_from_slice(b"\\u00");
+            out.extend([byte >> 4, byte & 15].map(|nibble| b"0123456789abcdef"[usize::from(nibble)]));
+        }
     }
 }
 

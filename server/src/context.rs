@@ -42,17 +42,8 @@ impl Cx {
             exit_failures: 0,
             queue_depth: 0,
         };
-        Self {
-            db,
-            clock,
-            ids,
-            config,
-            status,
-            facts,
-            keyring: Arc::default(),
-            subject: None,
-            capability_index: CapabilityIndex::default(),
-        }
+        let (keyring, capability_index) = (Arc::default(), CapabilityIndex::default());
+        Self { db, clock, ids, config, status, facts, keyring, subject: None, capability_index }
     }
 
     /// The same with the server's keys.

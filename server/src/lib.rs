@@ -8,7 +8,11 @@ pub mod context;
 pub mod digest;
 pub mod domains;
 pub mod lifecycle;
+pub mod report;
+pub mod shell_word;
 pub mod store;
+pub mod verification;
+pub mod visible;
 
 /// The catalogue, compiled.
 #[allow(missing_docs, clippy::all)]

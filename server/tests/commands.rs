@@ -2,80 +2,32 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod shell;
+
 use std::io::Write;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 
 use rusqlite::Connection;
 use serde_json::Value;
-use tempfile::TempDir;
+use shell::{Run, Shell};
 
-/// A working directory of its own, and nothing of the tester's configuration.
-struct Shell {
-    folder: TempDir,
+/// A working directory with one skill, so that its absence is nothing that commands could warn of.
+fn furnished() -> Shell {
+    let shell = Shell::new();
+    skill(&shell, "colibri-pm", "---\nname: colibri-pm\ndescription: Plans.\n---\n");
+    shell
 }
 
-impl Shell {
-    fn new() -> Self {
-        let shell = Self { folder: tempfile::tempdir().unwrap() };
-        shell.skill("colibri-pm", "---\nname: colibri-pm\ndescription: Plans.\n---\n");
-        shell
-    }
-
-    /// Writes a skill where the server looks for skills.
-    fn skill(&self, directory: &str, text: &str) {
-        let directory = self.path().join(".agents/skills").join(directory);
-        std::fs::create_dir_all(&directory).unwrap();
-        std::fs::write(directory.join("SKILL.md"), text).unwrap();
-    }
-
-    /// How many files and folders there are beside the skills.
-    fn created(&self) -> usize {
-        std::fs::read_dir(self.path()).unwrap().count() - 1
-    }
-
-    fn path(&self) -> &Path {
-        self.folder.path()
-    }
-
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_colibri"));
-        for (name, _) in std::env::vars_os() {
-            if name.to_string_lossy().starts_with("COLIBRI_") {
-                command.env_remove(name);
-            }
-        }
-        command.args(arguments).current_dir(self.path()).stdin(Stdio::null());
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Run {
-        Run::of(self.command(arguments).output().unwrap())
-    }
-
-    fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Run {
-        Run::of(self.command(arguments).envs(variables.iter().copied()).output().unwrap())
-    }
+/// Writes a skill where the server looks for skills.
+fn skill(shell: &Shell, directory: &str, text: &str) {
+    let directory = shell.path().join(".agents/skills").join(directory);
+    std::fs::create_dir_all(&directory).unwrap();
+    std::fs::write(directory.join("SKILL.md"), text).unwrap();
 }
 
-struct Run {
-    code: Option<i32>,
-    out: String,
-    err: String,
-}
-
-impl Run {
-    fn of(output: Output) -> Self {
-        Self {
-            code: output.status.code(),
-            out: String::from_utf8(output.stdout).unwrap(),
-            err: String::from_utf8(output.stderr).unwrap(),
-        }
-    }
-
-    fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}{}", self.out, self.err))
-    }
+/// How many files and folders there are beside the skills.
+fn created(shell: &Shell) -> usize {
+    std::fs::read_dir(shell.path()).unwrap().count() - 1
 }
 
 /// The findings of `doctor --json` at one level, as `check: message`.
@@ -87,7 +39,7 @@ fn findings(report: &Value, level: &str) -> Vec<String> {
 
 #[test]
 fn version_and_help_are_printed_to_stdout() {
-    let shell = Shell::new();
+    let shell = furnished();
     let version = shell.run(&["--version"]);
     assert_eq!(
         (version.code, version.out.as_str()),
@@ -103,7 +55,7 @@ fn version_and_help_are_printed_to_stdout() {
 
 #[test]
 fn a_wrong_command_line_ends_with_2_and_usage_on_stderr() {
-    let shell = Shell::new();
+    let shell = furnished();
     for wrong in [&["bogus"][..], &["--bogus"], &["serve", "more"], &["call"], &["tools", "--xml"]] {
         let run = shell.run(wrong);
         assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{wrong:?}");
@@ -114,7 +66,7 @@ fn a_wrong_command_line_ends_with_2_and_usage_on_stderr() {
 
 #[test]
 fn tools_are_listed_as_a_table_and_as_published() {
-    let shell = Shell::new();
+    let shell = furnished();
     let table = shell.run(&["tools"]);
     let create = table.out.lines().find(|line| line.starts_with("task_create ")).unwrap();
     let columns: Vec<_> = create.split_whitespace().take(6).collect();
@@ -126,7 +78,7 @@ fn tools_are_listed_as_a_table_and_as_published() {
 
 #[test]
 fn a_call_prints_its_envelope_and_ends_with_1_when_refused() {
-    let shell = Shell::new();
+    let shell = furnished();
     let made = shell.run(&["call", "task_create", "{\"title\": \"A\"}"]);
     assert_eq!((made.code, made.err.as_str()), (Some(0), ""));
     let id = made.json()["data"]["id"].as_str().unwrap().to_owned();
@@ -143,7 +95,7 @@ fn a_call_prints_its_envelope_and_ends_with_1_when_refused() {
 
 #[test]
 fn a_call_reads_its_arguments_from_stdin() {
-    let shell = Shell::new();
+    let shell = furnished();
     let mut child = shell
         .command(&["call", "task_create", "-"])
         .stdin(Stdio::piped())
@@ -159,19 +111,19 @@ fn a_call_reads_its_arguments_from_stdin() {
 
 #[test]
 fn a_call_that_makes_no_sense_ends_with_2_before_any_server_starts() {
-    let shell = Shell::new();
+    let shell = furnished();
     let unknown = shell.run(&["call", "task_creat"]);
     assert_eq!((unknown.code, unknown.out.as_str()), (Some(2), ""));
     assert_eq!(unknown.err, "colibri: unknown tool: task_creat; did you mean task_create?\n");
     let bad = shell.run(&["call", "task_get", "{bad"]);
     assert_eq!(bad.code, Some(2));
     assert!(bad.err.starts_with("colibri: the arguments are not JSON: "), "{}", bad.err);
-    assert_eq!(shell.created(), 0);
+    assert_eq!(created(&shell), 0);
 }
 
 #[test]
 fn a_call_whose_server_does_not_start_ends_with_1_and_shows_why() {
-    let shell = Shell::new();
+    let shell = furnished();
     let run = shell.run_with(&[("COLIBRI_DURABILITY", "loud")], &["call", "server_ping"]);
     assert_eq!((run.code, run.out.as_str()), (Some(1), ""));
     assert!(run.err.contains("COLIBRI_DURABILITY must be one of full, normal"), "{}", run.err);
@@ -179,10 +131,10 @@ fn a_call_whose_server_does_not_start_ends_with_1_and_shows_why() {
 
 #[test]
 fn doctor_finds_a_sound_set_up_sound() {
-    let shell = Shell::new();
+    let shell = furnished();
     let fresh = shell.run(&["doctor", "--json"]);
     assert_eq!((fresh.code, fresh.json()["ok"].as_bool()), (Some(0), Some(true)));
-    assert_eq!(shell.created(), 0, "a look creates nothing");
+    assert_eq!(created(&shell), 0, "a look creates nothing");
     shell.run(&["call", "task_create", "{\"title\": \"A\"}"]);
     let used = shell.run(&["doctor"]);
     assert_eq!(used.code, Some(0), "{}", used.out);
@@ -192,10 +144,10 @@ fn doctor_finds_a_sound_set_up_sound() {
 
 #[test]
 fn doctor_counts_good_skills_and_says_why_others_are_left_out() {
-    let shell = Shell::new();
-    shell.skill("colibri-qa", "---\nname: colibri-qa\ndescription: Checks.\n---\n");
-    shell.skill("colibri-bad", "---\nname: colibri-bad\ndescription: Greek: eta\n---\n");
-    shell.skill("colibri-x", "---\nname: colibri-y\ndescription: d\n---\n");
+    let shell = furnished();
+    skill(&shell, "colibri-qa", "---\nname: colibri-qa\ndescription: Checks.\n---\n");
+    skill(&shell, "colibri-bad", "---\nname: colibri-bad\ndescription: Greek: eta\n---\n");
+    skill(&shell, "colibri-x", "---\nname: colibri-y\ndescription: d\n---\n");
     let run = shell.run(&["doctor", "--json"]);
     assert_eq!(run.code, Some(0), "{}", run.out);
     let report = run.json();
@@ -218,12 +170,12 @@ fn doctor_counts_good_skills_and_says_why_others_are_left_out() {
         advised.all(|finding| finding["advice"].as_str().is_some_and(|advice| !advice.is_empty())),
         "{report}"
     );
-    assert_eq!(shell.created(), 0, "a look creates nothing");
+    assert_eq!(created(&shell), 0, "a look creates nothing");
 }
 
 #[test]
 fn doctor_warns_of_a_root_without_skills() {
-    let shell = Shell::new();
+    let shell = furnished();
     let warned = |root: &str| {
         let run = shell.run_with(&[("COLIBRI_SKILLS_ROOT", root)], &["doctor", "--json"]);
         assert_eq!(run.code, Some(0), "{}", run.out);
@@ -240,7 +192,7 @@ fn doctor_warns_of_a_root_without_skills() {
 
 #[test]
 fn alpha_44_doctor_reports_every_bad_variable() {
-    let shell = Shell::new();
+    let shell = furnished();
     let variables = [("COLIBRI_LOG_LEVEL", "loud"), ("COLIBRI_STARTUP_TIMEOUT_MS", "abc")];
     let run = shell.run_with(&variables, &["doctor", "--json"]);
     assert_eq!(run.code, Some(1));
@@ -255,7 +207,7 @@ fn alpha_44_doctor_reports_every_bad_variable() {
 
 #[test]
 fn doctor_knows_what_a_server_would_refuse() {
-    let shell = Shell::new();
+    let shell = furnished();
     let missing = shell.run_with(&[("COLIBRI_MODE", "READONLY")], &["doctor", "--json"]);
     assert_eq!(missing.code, Some(1));
     assert!(findings(&missing.json(), "fail")[0].contains("does not exist, and READONLY never creates"));
@@ -273,7 +225,7 @@ fn doctor_knows_what_a_server_would_refuse() {
 
 #[test]
 fn doctor_finds_a_write_protected_database_wrong_only_where_it_must_be_written() {
-    let shell = Shell::new();
+    let shell = furnished();
     shell.run(&["call", "task_create", "{\"title\": \"A\"}"]);
     let database = shell.path().join("data/colibri.db");
     let mut permissions = std::fs::metadata(&database).unwrap().permissions();
@@ -287,7 +239,7 @@ fn doctor_finds_a_write_protected_database_wrong_only_where_it_must_be_written()
 
 #[test]
 fn doctor_sees_other_versions_and_a_log_that_was_changed() {
-    let shell = Shell::new();
+    let shell = furnished();
     shell.run(&["call", "task_create", "{\"title\": \"A\"}"]);
     let database = shell.path().join("data/colibri.db");
     let change = |sql: &str| Connection::open(&database).unwrap().execute_batch(sql).unwrap();
@@ -320,7 +272,7 @@ fn doctor_sees_other_versions_and_a_log_that_was_changed() {
 
 #[test]
 fn doctor_notices_calls_cut_off_by_a_crash() {
-    let shell = Shell::new();
+    let shell = furnished();
     shell.run(&["call", "task_create", "{\"title\": \"A\"}"]);
     let database = shell.path().join("data/colibri.db");
     // What a killed process leaves: an open row, and a lock file that nobody holds.
@@ -347,15 +299,30 @@ fn doctor_notices_calls_cut_off_by_a_crash() {
 
 #[test]
 fn the_demonstration_runs_to_its_end_and_leaves_nothing_behind() {
-    let shell = Shell::new();
+    let shell = furnished();
     let temporary = shell.path().join("tmp");
     std::fs::create_dir(&temporary).unwrap();
     // A setting of the user's must not leak into the demonstration.
     let variables = [("TMPDIR", temporary.to_str().unwrap()), ("COLIBRI_MODE", "MINIMAL")];
     let run = shell.run_with(&variables, &["demo"]);
     assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{}", run.out);
-    for expected in ["VERIFY", "ERR_INVALID_TRANSITION", "ERR_WRITEBACK_REQUIRED", "CANCELLED", "unbroken"] {
-        assert!(run.out.contains(expected), "{expected} is missing:\n{}", run.out);
+    let mut rest = run.out.as_str();
+    // The main job in its order, from the session to the forgery that is named.
+    for expected in [
+        "audit_session_start",
+        "task_create",
+        "thought_record",
+        "ERR_INVALID_TRANSITION",
+        "ERR_WRITEBACK_REQUIRED",
+        "DONE",
+        "merkle_finalize",
+        "Sound:",
+        "The proof holds.",
+        "HASH_MISMATCH",
+        "Not sound:",
+    ] {
+        let at = rest.find(expected).unwrap_or_else(|| panic!("{expected} is missing:\n{}", run.out));
+        rest = &rest[at..];
     }
     assert!(!run.out.contains('\u{1b}'), "no colours without a terminal");
     assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0);
@@ -364,7 +331,7 @@ fn the_demonstration_runs_to_its_end_and_leaves_nothing_behind() {
 #[cfg(unix)]
 #[test]
 fn a_reader_that_has_seen_enough_is_no_failure() {
-    let shell = Shell::new();
+    let shell = furnished();
     let mut child =
         shell.command(&["tools", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());

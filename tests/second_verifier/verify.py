@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""A second verifier of Colibri databases, written from docs/guide/formats.md alone.
+"""A second verifier of Colibri databases and of exports of sessions, written from docs/guide/formats.md alone.
 
-    verify.py DATABASE [PUBLIC_KEY_HEX]
+    verify.py DATABASE [PUBLIC_KEY_HEX]...
+    verify.py --export FILE [PUBLIC_KEY_HEX]...
 
 It shares no code with the server and needs nothing beyond Python's standard library. It prints what it checked and
-the first thing of each kind that does not fit; exit code 0 if all is sound, 1 if something is not.
+the first thing of each kind that does not fit; exit code 0 if all is sound, 1 if something is not. An export
+must be signed by one of the keys, if there are any.
 """
 
 import base64
@@ -225,10 +227,13 @@ def check_ties(db, found):
                 fits = sha256(canonical({"ok": True, "data": data})) == call["result_hash"]
                 found.expect(fits, f"tie: {table} row is not what was answered", row[key])
         marks = ", ".join("?" * len(tools))
-        calls = f"SELECT sequence_no, subject FROM actions WHERE outcome = 'ok' AND tool IN ({marks})"
+        calls = f"SELECT exit_no, subject FROM actions WHERE outcome = 'ok' AND tool IN ({marks})"
+        # The row's own call must not have ended before this one.
+        last = (f"SELECT a.exit_no FROM {table} AS t JOIN actions AS a ON a.sequence_no = t.sequence_no "
+                f"WHERE t.{key} = ?")
         for call in db.execute(calls + " AND subject IS NOT NULL", tools):
-            row = db.execute(f"SELECT sequence_no FROM {table} WHERE {key} = ?", [call["subject"]]).fetchone()
-            fits = row is not None and row["sequence_no"] is not None and row["sequence_no"] >= call["sequence_no"]
+            row = db.execute(last, [call["subject"]]).fetchone()
+            fits = row is not None and row["exit_no"] is not None and row["exit_no"] >= call["exit_no"]
             found.expect(fits, f"tie: {table} row is missing or older than its call", call["subject"])
     return rows
 
@@ -293,9 +298,166 @@ def ed25519_verifies(key_hex, message, signature_hex):
     return point_equal(point_times(s, BASE), point_add(r, point_times(int.from_bytes(challenge, "little") % L, a)))
 
 
+# The keys of each line of an export, in the order of the lines.
+SESSION_KEYS = {"session_id", "intent", "task_id", "started_at"}
+HEADER_KEYS = {"format", "v", "session", "state", "record_count"}
+RECORD_KEYS = set("id type task_id agent_id content content_hash timestamp prev_hash hash session_id".split())
+TIP_KEYS = {"task_id", "chain_length", "tip_hash"}
+HEAD_KEYS = {*HEAD_FIELDS, "v", "head_hash", "signature", "key_id", "public_key"}
+NUMBERS = {"v", "record_count", "chain_length", "tree_size", "head_index", "log_exit_no"}
+MAX_LINE_BYTES = 8 * 1024 * 1024
+
+
+class NoExport(Exception):
+    """The file leaves the form of an export."""
+
+
+def is_hash(text):
+    return isinstance(text, str) and len(text) == 64 and all(digit in "0123456789abcdef" for digit in text)
+
+
+def members(value, keys, nullable=()):
+    """An object with exactly these keys: natural numbers, the session, texts, and null where that may be."""
+    if not isinstance(value, dict) or value.keys() != keys:
+        raise NoExport("not the members that belong there")
+    for key, one in value.items():
+        kind = int if key in NUMBERS else dict if key == "session" else str
+        fits = type(one) is kind and (kind is not int or 0 <= one < 2**53)
+        if not fits and not (one is None and key in nullable):
+            raise NoExport(f"a value that {key} cannot have")
+    return value
+
+
+def export_lines(file):
+    """The lines of an export, each canonical; at last one that says that there are no more."""
+    for number in range(1, sys.maxsize):
+        line = file.readline(MAX_LINE_BYTES + 2)
+        if not line:
+            return
+        try:
+            if not line.endswith(b"\n") or len(line) > MAX_LINE_BYTES + 1:
+                raise NoExport("too long, or without its end")
+            value = json.loads(line[:-1].decode())
+            if (canonical(value) + "\n").encode() != line:
+                raise NoExport("not canonical")
+            yield value
+        except (NoExport, ValueError, RecursionError) as error:
+            raise NoExport(f"line {number}: {error}") from error
+
+
+def next_of(lines, key):
+    value = next(lines, None)
+    if not isinstance(value, dict) or (key is not None and value.keys() != {key}):
+        raise NoExport(f"no {key or 'header'} where one should be")
+    return value[key] if key else value
+
+
+def check_export_record(record, session_id, tips, misled, found):
+    """A record by itself and in its chain; its leaf hash."""
+    members(record, RECORD_KEYS, ("content",))
+    for key in ("content_hash", "prev_hash", "hash"):
+        found.expect(is_hash(record[key]), f"export: {key} is none", record["id"])
+    named = all(record[key] for key in ("id", "task_id", "agent_id", "timestamp"))
+    fits = named and record["type"] in ("plan", "analysis", "decision", "reflection")
+    found.expect(fits, "export: no such record", record["id"])
+    found.expect(record["session_id"] == session_id, "export: record of another session", record["id"])
+    if record["content"] is not None:
+        found.expect(sha256(record["content"]) == record["content_hash"], "export: content", record["id"])
+        preimage = {key: record[key] for key in ("id", "type", "task_id", "timestamp", "prev_hash", "content")}
+        found.expect(sha256(canonical(preimage)) == record["hash"], "export: record hash", record["id"])
+    count, gaps, last = tips.get(record["task_id"], (0, 0, ZERO))
+    if record["prev_hash"] != last:
+        found.expect(record["prev_hash"] != ZERO, "export: a chain begins twice", record["id"])
+        gaps += 1
+        misled.append(record["prev_hash"])
+    tips[record["task_id"]] = (count + 1, gaps, record["hash"])
+    return leaf_hash(record)
+
+
+def check_export_seal(header, hashes, leaves, chains, lines, found, trusted):
+    tips = next_of(lines, "tips")
+    if not isinstance(tips, list):
+        raise NoExport("the tips are no list")
+    tasks = [members(tip, TIP_KEYS)["task_id"].encode("utf-16-be") for tip in tips]
+    found.expect(all(a < b for a, b in zip(tasks, tasks[1:])), "export: order of tips", "tips")
+    head = members(next_of(lines, "tree_head"), HEAD_KEYS, ("signature", "key_id", "public_key"))
+    session, session_id = header["session"], header["session"]["session_id"]
+    message = "colibri-tree-head-v1\n" + canonical({**{key: head[key] for key in HEAD_FIELDS}, "v": head["v"]})
+    checks = {
+        "head is of another session": head["session_id"] == session_id and head["v"] == 1,
+        "session": sha256("colibri-session-v1\n" + canonical(session)) == head["session_hash"],
+        "legacy root": legacy_root(hashes) == head["legacy_root"],
+        "root": tree_root(leaves).hex() == head["root_hash"] and len(leaves) == head["tree_size"],
+        "chain tips": sha256("colibri-chain-tips-v1\n" + canonical(tips)) == head["chain_tips_hash"],
+        "tasks of the tips": {tip["task_id"] for tip in tips} == chains.keys(),
+        "head hash": sha256(message) == head["head_hash"],
+        "link of heads": is_hash(head["prev_head_hash"]) and (head["head_index"] == 0) == (head["prev_head_hash"] == ZERO),
+        "place in the log": is_hash(head["log_row_hash"]) and (head["log_exit_no"] == 0) == (head["log_row_hash"] == ZERO),
+    }
+    for kind, fits in checks.items():
+        found.expect(fits, f"export: {kind}", session_id)
+    for tip in tips:
+        count, gaps, last = chains.get(tip["task_id"], (0, 0, ZERO))
+        later = tip["tip_hash"] != last
+        least = count + gaps + later
+        fits = tip["chain_length"] == least if not (gaps or later) else tip["chain_length"] >= least
+        fits = fits and is_hash(tip["tip_hash"]) and not (later and tip["tip_hash"] in hashes)
+        found.expect(fits, "export: tip", tip["task_id"])
+    signed = [head[key] for key in ("signature", "key_id", "public_key")]
+    if any(value is not None for value in signed):
+        signature, key_id, public_key = signed
+        fits = is_hash(public_key) and sha256(bytes.fromhex(public_key))[:32] == key_id
+        fits = fits and isinstance(signature, str) and len(signature) == 128 and signature == signature.lower()
+        fits = fits and ed25519_verifies(public_key, message.encode(), signature)
+        found.expect(fits, "export: signature", session_id)
+    found.expect(not trusted or head["public_key"] in trusted, "export: signed by none of the keys", session_id)
+
+
+def check_export(file, found, trusted):
+    """An export of a session; what it holds, in words."""
+    lines = export_lines(file)
+    header = members(next_of(lines, None), HEADER_KEYS)
+    members(header["session"], SESSION_KEYS, ("task_id",))
+    if header["format"] != "colibri-session-export" or header["v"] != 1 or header["state"] not in ("open", "sealed"):
+        raise NoExport("line 1: no header of an export")
+    hashes, leaves, chains, misled = [], [], {}, []
+    for _ in range(header["record_count"]):
+        record = next_of(lines, "record")
+        leaves.append(check_export_record(record, header["session"]["session_id"], chains, misled, found))
+        hashes.append(record["hash"])
+    known = set(hashes)
+    found.expect(len(known) == len(hashes), "export: a record twice", "hash")
+    fits = len(set(misled)) == len(misled) and not known.intersection(misled)
+    found.expect(fits, "export: a record follows one that cannot be before it", "prev_hash")
+    if header["state"] == "sealed":
+        if not all(is_hash(one) for one in hashes) or not hashes:
+            raise NoExport("a sealed session without records, or with a hash that is none")
+        check_export_seal(header, hashes, leaves, chains, lines, found, trusted)
+    else:
+        found.expect(not trusted, "export: an open session is not signed", header["session"]["session_id"])
+    if next(lines, None) is not None:
+        raise NoExport("lines behind the end")
+    return f"{len(hashes)} records of a session that is {header['state']}, {len(misled)} links out of the file"
+
+
+def verify_export(path, trusted):
+    found = Findings()
+    try:
+        with open(path, "rb") as file:
+            print(check_export(file, found, trusted))
+    except (NoExport, ValueError) as error:
+        found.expect(False, "export: form", error)
+    return found
+
+
 def main():
-    if len(sys.argv) < 2:
-        sys.exit("usage: verify.py DATABASE [PUBLIC_KEY_HEX]...")
+    exported = sys.argv[1:2] == ["--export"]
+    if len(sys.argv) < 2 + exported:
+        sys.exit("usage: verify.py DATABASE [PUBLIC_KEY_HEX]...\n       verify.py --export FILE [PUBLIC_KEY_HEX]...")
+    conclude(verify_export(sys.argv[2], set(sys.argv[3:])) if exported else verify_database())
+
+
+def verify_database():
     db = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
     db.row_factory = sqlite3.Row
     db.execute("BEGIN")
@@ -304,6 +466,10 @@ def main():
     print(f"{check_trail(db, found)} thought records")
     print(f"{check_seals(db, found, set(sys.argv[2:]))} seals")
     print(f"{check_ties(db, found)} rows tied to calls")
+    return found
+
+
+def conclude(found):
     for kind, count in found.counts.items():
         print(f"BROKEN  {kind}: {count}, first {found.first[kind]}")
     print("sound" if not found.counts else "not sound")

@@ -1,7 +1,10 @@
 //! The command line's definition: commands, options and help texts.
 
+pub mod audit;
+
 use std::ffi::OsString;
 use std::iter;
+use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -45,8 +48,48 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// Print the audit log: one line a call, newest last
+    Log(audit::Log),
+    /// Make or show the key that signs seals
+    #[command(subcommand)]
+    Keys(audit::Keys),
+    /// Write one record of a sealed session, with its proof, as a file that is checked without the database
+    Proof(audit::Proof),
+    /// Check a proof file; needs no database. Exit 1 when it does not hold
+    CheckProof(audit::CheckFile),
+    /// Write a session as JSON Lines that are verified without the database
+    Export(audit::Export),
+    /// Verify an export; needs no database. Exit 1 when it is not sound
+    VerifyExport(audit::CheckFile),
+    /// Write a session as one HTML page for people
+    Report(audit::Report),
+    /// Recompute every chain, seal and signature of a database; exit 1 when something does not fit
+    Verify(VerifyArguments),
     /// Show the main job: a client, a real server, a few tasks, and the audit log they leave
     Demo,
+}
+
+/// What `verify` is asked for.
+#[derive(Debug, Clone, Default, clap::Args, PartialEq, Eq)]
+pub struct VerifyArguments {
+    /// The database file; absent means the configured one
+    #[arg(long, value_name = "FILE")]
+    pub db: Option<PathBuf>,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Also compare with a checkpoint from before, which was kept outside the database
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+    /// Write a checkpoint of a sound database to a new file, to be kept outside it
+    #[arg(long, value_name = "FILE")]
+    pub write_checkpoint: Option<PathBuf>,
+    /// A public key whose signatures count, as 64 hex characters or a file that holds them; may be repeated
+    #[arg(long = "key", value_name = "FILE|HEX")]
+    pub keys: Vec<String>,
+    /// Say on stderr how far it is, even if that is no terminal
+    #[arg(long)]
+    pub progress: bool,
 }
 
 /// What a command line means.
@@ -98,6 +141,10 @@ fn examples() -> String {
         ("colibri tools", "what the server offers"),
         (&probe, "one call, through the same chain as any client's"),
         (&query, "the same with arguments; - reads them from stdin"),
+        (
+            "colibri verify --write-checkpoint today.json",
+            "was anything changed? keep what it writes elsewhere",
+        ),
         ("COLIBRI_DB_PATH=work.db colibri doctor", "is this set-up sound, and what to do if not"),
     ];
     lines

@@ -4,7 +4,12 @@
 //! arguments -> serve   nothing here: the caller starts the server
 //!           |- tools   the catalogue as a table or as JSON
 //!           |- call    one tool call through a child server        (client)
+//!           |- verify  recomputes a whole database                (crate::verification)
 //!           |- doctor  what is wrong with this set-up, and what to do
+//!           |- log     the audit log, filtered                    (database)
+//!           |- keys    a key that signs seals, made or shown
+//!           |- proof, export, report   a sealed record, a session, a page     (database, session, output)
+//!           |- check-proof, verify-export   without any database              (evidence, verdict)
 //!           '- demo    the main job as a transcript                (client, transcript)
 //! ```
 //!
@@ -12,13 +17,28 @@
 
 pub mod arguments;
 mod call;
+mod check_proof;
 mod client;
+mod database;
 mod demo;
 mod doctor;
+mod evidence;
+mod export;
 mod folder;
+mod keys;
+mod log;
+mod output;
+mod printable;
+mod proof;
+mod report;
+mod session;
+mod time_prefix;
 mod tools;
 mod transcript;
 pub mod variables;
+mod verdict;
+mod verify;
+mod verify_export;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
@@ -102,6 +122,14 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         Command::Tools { json } => tools::run(json, env, out),
         Command::Call { tool, arguments } => call::run(&tool, arguments.as_deref(), env, out, input),
         Command::Doctor { json } => doctor::run(json, env, out),
+        Command::Log(arguments) => log::run(&arguments, env, out),
+        Command::Keys(arguments) => keys::run(&arguments, out),
+        Command::Proof(arguments) => proof::run(&arguments, env, out),
+        Command::CheckProof(arguments) => check_proof::run(&arguments, out, input),
+        Command::Export(arguments) => export::run(&arguments, env, out),
+        Command::VerifyExport(arguments) => verify_export::run(&arguments, out, input),
+        Command::Report(arguments) => report::run(&arguments, env, out),
+        Command::Verify(arguments) => verify::run(&arguments, env, out, err),
         Command::Demo => demo::run(out, color),
     };
     end(done, err)

@@ -9,6 +9,11 @@ pub mod trail;
 
 use crate::catalogue::Handlers;
 use crate::context::Cx;
+use crate::verification::tied::TiedTable;
+
+/// The tables whose rows are tied to calls (design R17), for [`crate::verification`].
+pub const TIED_TABLES: &[&dyn TiedTable] =
+    &[&tasks::tie::TaskTie, &proof::tie::SessionTie, &trail::tie::RecordTie, &proof::tie::SealTie];
 
 /// The handlers of every domain. They keep nothing between calls: what lasts is in the database.
 #[derive(Debug, Default, Clone, Copy)]

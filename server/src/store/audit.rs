@@ -5,7 +5,7 @@ use colibri_runtime::chain::audit::{EnterEvent, ExitEvent, RowOutcome};
 use rusqlite::{Connection, Row, params};
 
 use super::head::Head;
-use super::row_hash::ClosedRow;
+use super::row_hash::{ClosedRow, OpenRow};
 
 /// What is the same in every row of one process.
 #[derive(Debug, Clone)]
@@ -195,4 +195,27 @@ pub(super) fn read_closed<'a>(row: &'a Row<'_>) -> rusqlite::Result<(ClosedRow<'
         subject: row.get_ref(18)?.as_str_or_null()?,
     };
     Ok((closed, row.get_ref(19)?.as_str()?))
+}
+
+/// The columns that a call's row holds from its start, in the order [`read_open`] takes them.
+pub(super) const OPEN_COLUMNS: &str = "correlation_id, boot_id, request_id, tool, mode, args_hash, trace_context, \
+     entered_at, enter_ms, sequence_no";
+
+/// The part of a stored row that is there from its start.
+///
+/// # Errors
+/// A column holds a value of another type than the table's.
+pub(super) fn read_open<'a>(row: &'a Row<'_>) -> rusqlite::Result<OpenRow<'a>> {
+    Ok(OpenRow {
+        correlation_id: row.get_ref(0)?.as_str()?,
+        boot_id: row.get_ref(1)?.as_str()?,
+        request_id: row.get_ref(2)?.as_str_or_null()?,
+        tool: row.get_ref(3)?.as_str()?,
+        mode: row.get_ref(4)?.as_str()?,
+        args_hash: row.get_ref(5)?.as_str()?,
+        trace_context: row.get_ref(6)?.as_str_or_null()?,
+        entered_at: row.get_ref(7)?.as_str()?,
+        enter_ms: row.get(8)?,
+        sequence_no: row.get(9)?,
+    })
 }

@@ -95,6 +95,26 @@ impl Db {
         };
         walk().map_err(storage)
     }
+
+    /// [`Db::query_each`] for a `take` with failures of its own, which end the walk.
+    ///
+    /// # Errors
+    /// The engine's, or what `take` returned.
+    pub fn walk<E: From<Fault>>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut take: impl FnMut(&Row<'_>) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let mut statement = self.conn.prepare_cached(sql).map_err(storage)?;
+        let mut rows = statement.query(params).map_err(storage)?;
+        while let Some(row) = rows.next().map_err(storage)? {
+            if !take(row)? {
+                break;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// An engine's error as the fault a client may see: the engine's words, without SQL and without paths.
@@ -114,6 +134,7 @@ pub fn reason(error: &rusqlite::Error) -> String {
         rusqlite::Error::SqliteFailure(failure, _) => {
             rusqlite::ffi::code_to_str(failure.extended_code).to_owned()
         }
+        rusqlite::Error::SqlInputError { .. } => "a table or column that must exist is missing".to_owned(),
         rusqlite::Error::QueryReturnedNoRows => "a row that must exist is missing".to_owned(),
         _ => "a stored value has an unexpected type".to_owned(),
     }

@@ -109,31 +109,33 @@ impl Inspection {
         })
     }
 
-    /// The full integrity check: its complaints, none for a sound file.
+    /// See [`integrity`].
     ///
     /// # Errors
     /// The engine's, which for a badly damaged file says as much.
     pub fn integrity(&self) -> Result<Vec<String>, Fault> {
-        let lines: Vec<String> =
-            self.db.query_all(&format!("PRAGMA integrity_check({MOST_COMPLAINTS})"), [], |row| row.get(0))?;
-        Ok(if lines == ["ok"] { Vec::new() } else { lines })
+        integrity(&self.db)
     }
 
-    /// Rows that refer to rows which do not exist: `table row 7 refers to other_table`.
+    /// See [`dangling_references`].
     ///
     /// # Errors
     /// The engine's.
     pub fn dangling_references(&self) -> Result<Vec<String>, Fault> {
-        self.db.query_all(
-            "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT ?1",
-            [MOST_COMPLAINTS],
-            |row| {
-                let (table, id, parent): (String, Option<i64>, String) =
-                    (row.get(0)?, row.get(1)?, row.get(2)?);
-                let id = id.map_or_else(String::new, |id| format!(" row {id}"));
-                Ok(format!("{table}{id} refers to a missing row of {parent}"))
-            },
-        )
+        dangling_references(&self.db)
+    }
+
+    /// Lets somebody read the database as it stands at one moment, while others may write.
+    ///
+    /// # Errors
+    /// The engine's, when it does not let anybody read.
+    pub fn at_one_moment<T>(&self, read: impl FnOnce(&Db) -> T) -> Result<T, Fault> {
+        let transaction = self.db.conn.unchecked_transaction().map_err(storage)?;
+        // A transaction sees what its first read sees.
+        self.db.query_one("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+        let result = read(&self.db);
+        transaction.finish().map_err(storage)?;
+        Ok(result)
     }
 
     /// Calls without an end, by whether their process lives. `None` before the table exists.
@@ -202,6 +204,32 @@ impl Inspection {
     fn number(&self, sql: &str) -> Result<i64, Fault> {
         self.db.query_one(sql, [], |row| row.get(0))
     }
+}
+
+/// The full integrity check: its complaints, none for a sound file.
+///
+/// # Errors
+/// The engine's, which for a badly damaged file says as much.
+pub fn integrity(db: &Db) -> Result<Vec<String>, Fault> {
+    let lines: Vec<String> =
+        db.query_all(&format!("PRAGMA integrity_check({MOST_COMPLAINTS})"), [], |row| row.get(0))?;
+    Ok(if lines == ["ok"] { Vec::new() } else { lines })
+}
+
+/// Rows that refer to rows which do not exist: `table row 7 refers to a missing row of other_table`.
+///
+/// # Errors
+/// The engine's.
+pub fn dangling_references(db: &Db) -> Result<Vec<String>, Fault> {
+    db.query_all(
+        "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT ?1",
+        [MOST_COMPLAINTS],
+        |row| {
+            let (table, id, parent): (String, Option<i64>, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
+            let id = id.map_or_else(String::new, |id| format!(" row {id}"));
+            Ok(format!("{table}{id} refers to a missing row of {parent}"))
+        },
+    )
 }
 
 /// A connection that has really read from its file: SQLite opens lazily.

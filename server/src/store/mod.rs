@@ -8,7 +8,10 @@
 //!    [`log_file`] after it. [`side_file`] is how files beside the database are made.
 //! 4. [`audit`] writes the rows of calls, linked by [`row_hash`], ending at `head`; [`log_tip`] is where seals find
 //!    the end.
-//! 5. [`verify`] recomputes them; [`inspect`] looks at a database from outside, for the commands.
+//! 5. [`verify`] recomputes them; [`inspect`] looks at a database from outside, [`snapshot`] reads one as it
+//!    stands at one moment, and [`log_query`] finds calls in the log: all for the commands.
+//! 5. [`verify`] recomputes them; [`inspect`] looks at a database from outside, for the commands;
+//!    [`schema`] says what shape it has, and what shape it should have.
 
 pub mod audit;
 mod connection;
@@ -19,6 +22,7 @@ mod header;
 pub mod inspect;
 pub mod integrity;
 pub mod log_file;
+pub mod log_query;
 pub mod log_tip;
 pub mod migrate;
 pub mod network_fs;
@@ -26,7 +30,9 @@ pub mod open;
 pub mod process;
 pub mod queue;
 pub mod row_hash;
+pub mod schema;
 pub mod side_file;
+pub mod snapshot;
 pub mod sqlite;
 mod sweep;
 mod transactions;

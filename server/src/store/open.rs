@@ -10,7 +10,7 @@ use rusqlite::config::DbConfig;
 use super::connection::{self, Location};
 use super::db::Db;
 use super::error::OpenError;
-use super::header::{self, APPLICATION_ID};
+use super::header::{self, APPLICATION_ID, Header};
 use super::integrity::{self, TailCheck};
 use super::log_file::LogFile;
 use super::migrate::{self, Migration};
@@ -124,27 +124,8 @@ fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {
 
 fn init_read_only(options: &StoreOptions) -> Result<Opened, OpenError> {
     let path = options.path.as_path();
-    let file = path.canonicalize().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => OpenError::Missing { path: path.display().to_string() },
-        _ => OpenError::from_io(path, "cannot find it", &error),
-    })?;
     let latest = migrate::latest(options.migrations);
-    let open = |location: &Location| {
-        let conn = connection::read_only(location).map_err(|error| OpenError::from_sqlite(path, &error))?;
-        let header = header::read(&conn, path, latest)?;
-        Ok((Db::new(conn), header))
-    };
-    let mut location = Location::File(file);
-    let (db, header) = match open(&location) {
-        Err(OpenError::Unusable { .. }) if nothing_in_log(&location) => {
-            // The folder takes no side files, and nobody has left a log: nobody can be writing.
-            if let Location::File(file) = location {
-                location = Location::Immutable(file);
-            }
-            open(&location)?
-        }
-        other => other?,
-    };
+    let (db, location, header) = open_read_only(path, latest)?;
     integrity::check(&db, path, location.file(), options.tail_checks)?;
     let schema_version = header.user_version;
     if schema_version < latest {
@@ -161,6 +142,31 @@ fn init_read_only(options: &StoreOptions) -> Result<Opened, OpenError> {
         migrated: 0,
         aborted: 0,
     })
+}
+
+/// A connection that cannot write, to a file that is ours and not newer than `latest`.
+pub(super) fn open_read_only(path: &Path, latest: i64) -> Result<(Db, Location, Header), OpenError> {
+    let file = path.canonicalize().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => OpenError::Missing { path: path.display().to_string() },
+        _ => OpenError::from_io(path, "cannot find it", &error),
+    })?;
+    let open = |location: &Location| {
+        let conn = connection::read_only(location).map_err(|error| OpenError::from_sqlite(path, &error))?;
+        let header = header::read(&conn, path, latest)?;
+        Ok((Db::new(conn), header))
+    };
+    let mut location = Location::File(file);
+    let (db, header) = match open(&location) {
+        Err(OpenError::Unusable { .. }) if nothing_in_log(&location) => {
+            // The folder takes no side files, and nobody has left a log: nobody can be writing.
+            if let Location::File(file) = location {
+                location = Location::Immutable(file);
+            }
+            open(&location)?
+        }
+        other => other?,
+    };
+    Ok((db, location, header))
 }
 
 /// Whether the log is missing or empty. Looks at names only: the log is never opened here.

@@ -29,6 +29,41 @@ pub struct ClosedRow<'a> {
     pub trace_context: Option<&'a str>,
 }
 
+/// What a call's row holds from its start: the columns that may never change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs)] // The columns of alpha §5.3, under their names.
+pub struct OpenRow<'a> {
+    pub args_hash: &'a str,
+    pub boot_id: &'a str,
+    pub correlation_id: &'a str,
+    pub enter_ms: i64,
+    pub entered_at: &'a str,
+    pub mode: &'a str,
+    pub request_id: Option<&'a str>,
+    pub sequence_no: i64,
+    pub tool: &'a str,
+    pub trace_context: Option<&'a str>,
+}
+
+impl OpenRow<'_> {
+    /// What a checkpoint keeps of a call that was still running: SHA-256 of the canonical JSON of these columns.
+    pub fn hash(&self) -> HexDigest {
+        let mut out = Vec::with_capacity(512);
+        text(&mut out, b"{\"args_hash\":", Some(self.args_hash));
+        text(&mut out, b",\"boot_id\":", Some(self.boot_id));
+        text(&mut out, b",\"correlation_id\":", Some(self.correlation_id));
+        number(&mut out, b",\"enter_ms\":", Some(self.enter_ms));
+        text(&mut out, b",\"entered_at\":", Some(self.entered_at));
+        text(&mut out, b",\"mode\":", Some(self.mode));
+        text(&mut out, b",\"request_id\":", self.request_id);
+        number(&mut out, b",\"sequence_no\":", Some(self.sequence_no));
+        text(&mut out, b",\"tool\":", Some(self.tool));
+        text(&mut out, b",\"trace_context\":", self.trace_context);
+        out.push(b'}');
+        HexDigest::of(&out)
+    }
+}
+
 impl ClosedRow<'_> {
     /// The row's hash.
     pub fn hash(&self) -> HexDigest {

@@ -118,7 +118,7 @@ fn full(rows: &[Row], head: Option<&TrailHead>) -> Walked {
 
 type Change = fn(&mut Vec<Row>);
 
-fn rewrite_tail(rows: &mut Vec<Row>) {
+fn rewrite_tail(rows: &mut [Row]) {
     for at in 2..5 {
         rows[at].edit();
         rows[at].prev_hash = rows[at - 1].hash.clone();
@@ -149,7 +149,7 @@ const TABLE: [(&str, Change, i64, Option<usize>); 14] = [
     ("R1 prev_hash set and rehashed", |rows| { rows[0].prev_hash = "f".repeat(64); rows[0].rehash(); }, 2, Some(1)),
     ("R5 deleted", |rows| drop(rows.pop()), 0, None),
     ("R5 edited and rehashed", |rows| { rows[4].edit(); rows[4].rehash(); }, 0, None),
-    ("R3 to R5 rewritten and linked", rewrite_tail, 0, None),
+    ("R3 to R5 rewritten and linked", |rows| rewrite_tail(rows), 0, None),
     ("R3 dropped by policy", |rows| rows[2].content = None, 0, None),
 ];
 

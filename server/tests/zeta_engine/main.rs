@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod canonical;
 mod chain;
 mod hashes;
 mod support;

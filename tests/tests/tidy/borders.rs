@@ -9,7 +9,7 @@ const SHIPPED: [&str; 3] = ["codegen/src/", "codegen/runtime/src/", "server/src/
 const SERVING: [&str; 2] = ["codegen/runtime/src/", "server/src/"];
 const WIRE: [&str; 2] = ["codegen/runtime/src/wire/", "server/src/cli/"];
 /// Pure engines: same input, same output.
-const ENGINES: [&str; 9] = [
+const ENGINES: [&str; 37] = [
     "server/src/domains/tasks/state.rs",
     "server/src/domains/tasks/priority.rs",
     "server/src/domains/tasks/dependencies.rs",
@@ -19,6 +19,34 @@ const ENGINES: [&str; 9] = [
     "server/src/domains/skills/node.rs",
     "server/src/domains/skills/text.rs",
     "server/src/domains/skills/yaml.rs",
+    "server/src/domains/trail/record.rs",
+    "server/src/domains/trail/chain.rs",
+    "server/src/domains/trail/chain/issue.rs",
+    "server/src/domains/trail/chain/report.rs",
+    "server/src/domains/trail/chain/walk.rs",
+    "server/src/domains/proof/peaks.rs",
+    "server/src/domains/proof/legacy.rs",
+    "server/src/domains/proof/rfc9162.rs",
+    "server/src/domains/proof/envelope.rs",
+    "server/src/domains/proof/head.rs",
+    "server/src/domains/proof/keys.rs",
+    "server/src/domains/proof/bundle.rs",
+    "server/src/domains/proof/bundle/parts.rs",
+    "server/src/domains/proof/bundle/verdict.rs",
+    "server/src/domains/proof/session_export/lines.rs",
+    "server/src/domains/proof/session_export/check.rs",
+    "server/src/domains/proof/session_export/links.rs",
+    "server/src/domains/proof/session_export/verdict.rs",
+    "server/src/report/model.rs",
+    "server/src/report/html.rs",
+    "server/src/report/page.rs",
+    "server/src/report/facts.rs",
+    "server/src/report/thoughts.rs",
+    "server/src/report/seal.rs",
+    "server/src/report/picture.rs",
+    "server/src/report/tree.rs",
+    "server/src/visible.rs",
+    "server/src/shell_word.rs",
 ];
 
 const PRINTS: [&str; 4] = ["print!", "println!", "eprint!", "eprintln!"];

@@ -106,10 +106,19 @@ fn packages() -> Vec<Value> {
     packages
 }
 
-/// Name and version of every crate that is linked into the server.
+/// Name and version of every crate that is linked into the server; what macros run on at build time is not.
 fn linked() -> BTreeSet<(String, String)> {
-    let arguments =
-        ["tree", "--locked", "--offline", "--package", "colibri", "--edges", "normal", "--prefix", "none"];
+    let arguments = [
+        "tree",
+        "--locked",
+        "--offline",
+        "--package",
+        "colibri",
+        "--edges",
+        "normal,no-proc-macro",
+        "--prefix",
+        "none",
+    ];
     let tree = output(env!("CARGO"), &arguments);
     let linked: BTreeSet<_> = tree
         .lines()

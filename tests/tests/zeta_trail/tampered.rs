@@ -190,3 +190,53 @@ fn zeta_30_a_hundred_issues_are_listed_and_all_are_counted() {
     assert_eq!(codes(&verdict).len(), 100);
     assert_eq!(verdict["issues_truncated"], true);
 }
+
+/// Even if every trace of a task is taken out of a sealed session but the leaf, its chain is walked.
+#[test]
+fn a_sealed_records_chain_belongs_to_the_session() {
+    let mut world = World::new();
+    world.think("T", "x");
+    let moved = world.think("U", "x");
+    world.server.data("merkle_finalize", json!({ "session_id": crate::world::SESSION }));
+    let sealed = json!({ "session_id": crate::world::SESSION });
+    assert_eq!(world.verify(sealed.clone())["valid"], true);
+    world.disarm();
+    world.tamper("DELETE FROM tree_head_tips WHERE task_id = 'U'");
+    world
+        .sql
+        .execute("UPDATE thought_records SET session_id = NULL WHERE id = ?1", [moved["id"].as_str()])
+        .unwrap();
+    let verdict = world.verify(sealed);
+    assert_eq!(verdict["record_count"], 2, "{verdict}");
+    assert!(codes(&verdict).contains(&"SESSION_RECORDS_MISMATCH"), "{verdict}");
+    let tasks: Vec<_> =
+        verdict["by_task"].as_array().unwrap().iter().map(|chain| &chain["task_id"]).collect();
+    assert_eq!(tasks, ["T", "U"]);
+}
+
+/// What a seal saw at the end of a chain is asked for, session or not (zeta §7.7).
+#[test]
+fn a_chain_that_lost_what_a_seal_saw_is_a_broken_seal() {
+    let mut world = World::new();
+    let first = world.think("T", "in the session");
+    world.start("R");
+    let mut outside = thought("T", "outside");
+    outside["session_id"] = json!("R");
+    let outside = world.record(outside);
+    world.server.data("merkle_finalize", json!({ "session_id": crate::world::SESSION }));
+    world.disarm();
+    world.sql.execute("DELETE FROM thought_records WHERE id = ?1", [outside["id"].as_str()]).unwrap();
+    world
+        .sql
+        .execute(
+            "UPDATE trail_heads SET chain_length = 1, tip_id = ?1, tip_hash = ?2",
+            [first["id"].as_str(), first["hash"].as_str()],
+        )
+        .unwrap();
+    assert_eq!(world.verify(json!({ "task_id": "T" }))["valid"], true);
+    let verdict = world.verify(json!({ "session_id": crate::world::SESSION }));
+    assert_eq!(broken(&verdict), (1, first["id"].as_str()), "{verdict}");
+    assert_eq!(codes(&verdict), ["TIP_REGRESSION"]);
+    assert_eq!(verdict["session"]["tree_head_match"], false);
+    assert_eq!(verdict["session"]["root_match"], true);
+}

@@ -5,12 +5,11 @@ use serde_json::{Map, Value, json};
 use crate::chain::audit::{ExitEvent, RowOutcome};
 use crate::chain::call::Answer;
 use crate::chain::check::{Target, Verdict};
-use crate::chain::envelope::{domain_error_envelope, err_envelope, ok_envelope};
+use crate::chain::envelope::{domain_error_envelope, envelope_hash, err_envelope, ok_envelope};
 use crate::chain::redact::Redactor;
 use crate::chain::row::Row;
 use crate::chain::{HANDLER_MESSAGE_CHARACTERS, STORED_MESSAGE_CHARACTERS};
 use crate::handler::{Dispatched, Fault};
-use crate::json::{NumberRule, canonical_json, sha256_hex};
 use crate::spec::{ChainCodes, Pattern, ToolSpec};
 use crate::validate::invalid_params_message;
 
@@ -181,14 +180,6 @@ impl Words<'_> {
         ending.outcome = RowOutcome::Aborted;
         ending.result_hash = None;
         ending
-    }
-}
-
-fn envelope_hash(envelope: &Value) -> String {
-    match canonical_json(envelope, NumberRule::Wire) {
-        Ok(text) => sha256_hex(text.as_bytes()),
-        // Only nesting beyond the encoder's limit ends here; the text that is sent still has a hash.
-        Err(_) => sha256_hex(envelope.to_string().as_bytes()),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::json::{NumberRule, canonical_json, sha256_hex};
+
 /// `{"ok": true, "data": …}`.
 pub fn ok_envelope(data: Value) -> Value {
     let mut envelope = Map::with_capacity(2);
@@ -28,4 +30,13 @@ pub fn domain_error_envelope(code: &str, message: &str, fields: Map<String, Valu
     error.insert("message".to_owned(), Value::String(message.to_owned()));
     error.extend(fields);
     ok_envelope(json!({ "ok": false, "error": error }))
+}
+
+/// The `result_hash` of an envelope that is sent (alpha §5.5).
+pub fn envelope_hash(envelope: &Value) -> String {
+    match canonical_json(envelope, NumberRule::Wire) {
+        Ok(text) => sha256_hex(text.as_bytes()),
+        // Only nesting beyond the encoder's limit ends here; the text that is sent still has a hash.
+        Err(_) => sha256_hex(envelope.to_string().as_bytes()),
+    }
 }

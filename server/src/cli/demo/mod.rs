@@ -1,20 +1,31 @@
 //! `colibri demo`: the main job as a transcript. A real server runs as a child on a database in a
-//! temporary folder; this process is its MCP client, and at the end reads what the server wrote down.
+//! temporary folder; this process is its MCP client. When the server has stopped it turns into an auditor, who
+//! trusts nobody.
 
+mod audit;
 mod session;
 
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use self::audit::Auditor;
 use self::session::{Answer, Session};
 use super::Failure;
 use super::folder::TemporaryFolder;
 use super::transcript::{Tone, Transcript};
-use crate::catalogue::{CATALOGUE, Task, TaskNextActionsOutput, TaskStatus, ToolId};
-use crate::store::inspect::Inspection;
+use crate::catalogue::{
+    AuditSessionStartOutput, CATALOGUE, MerkleFinalizeOutput, Task, TaskNextActionsOutput, TaskStatus,
+    ThoughtRecordOutput, ThoughtType, ToolId,
+};
+
+/// Who does the work.
+const AGENT: &str = "agent-7";
+/// The thought that somebody would rather have written differently afterwards.
+const DECISION: &str =
+    "Expand, then contract: readers of the old columns keep working. One big step would lock the table.";
 
 /// Shows it all; [`Failure::Failed`] when the server does not answer as it should.
 pub fn run(out: &mut dyn Write, color: bool) -> Result<(), Failure> {
@@ -30,12 +41,17 @@ pub fn run(out: &mut dyn Write, color: bool) -> Result<(), Failure> {
     let mut session = connect(&mut page, folder.path(), &database)?;
     let plan = plan(&mut page, &mut session)?;
     queue(&mut page, &mut session, "What can be worked on now?", &plan)?;
-    walk(&mut page, &mut session, &plan)?;
+    let decision = work(&mut page, &mut session, &plan)?;
     refusals(&mut page, &mut session, &plan)?;
-    change_of_plan(&mut page, &mut session, &plan)?;
+    let seal = finish(&mut page, &mut session, &plan)?;
     queue(&mut page, &mut session, "What is left?", &plan)?;
     session.stop()?;
-    audit_log(&mut page, &database)?;
+
+    let auditor = Auditor { folder: folder.path(), database: &database };
+    auditor.show_log(&mut page)?;
+    auditor.verify(&mut page, &seal)?;
+    auditor.prove(&mut page, &seal, &decision)?;
+    auditor.catch(&mut page, &decision)?;
     drop(folder);
 
     page.line(&format!("\nDone in {:.1} s; the temporary folder is gone.", started.elapsed().as_secs_f64()))?;
@@ -43,8 +59,9 @@ pub fn run(out: &mut dyn Write, color: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The demonstration's tasks: the third waits for the second.
+/// The demonstration's tasks and session: the third task waits for the second.
 struct Plan {
+    session_id: String,
     schema: Task,
     migration: Task,
     release: Task,
@@ -71,22 +88,26 @@ fn connect(page: &mut Transcript<'_>, folder: &Path, database: &Path) -> Result<
 }
 
 fn plan(page: &mut Transcript<'_>, session: &mut Session) -> Result<Plan, Failure> {
-    page.heading("An agent plans three tasks; the last one has to wait")?;
-    let mut create = |title: &str, priority: &str, waits_for: Option<&Task>| -> Result<Task, Failure> {
-        let mut arguments = json!({ "title": title, "project_id": "demo", "priority": priority });
-        if let Some(task) = waits_for {
-            arguments["depends_on"] = json!([task.id]);
+    page.heading("An agent opens an audit session and plans three tasks; the last one has to wait")?;
+    let started: AuditSessionStartOutput =
+        session.accepted(ToolId::AuditSessionStart, &json!({ "intent": "Release 2.0" }))?;
+    page.call(ToolId::AuditSessionStart.name(), "\"Release 2.0\" is open: thoughts can be bound to it")?;
+    let mut create = |title: &str, priority: &str, more: Value| -> Result<Task, Failure> {
+        let mut arguments =
+            json!({ "title": title, "project_id": "demo", "priority": priority, "assignee": AGENT });
+        if let (Some(arguments), Value::Object(more)) = (arguments.as_object_mut(), more) {
+            arguments.extend(more);
         }
         let task: Task = session.accepted(ToolId::TaskCreate, &arguments)?;
-        let waits = waits_for.map_or_else(String::new, |task| format!(", waits for \"{}\"", task.title));
+        let waits = if task.depends_on.is_some() { ", waits for the one before" } else { "" };
         let text = format!("\"{title}\" is in {}, priority {priority}{waits}", task.status);
         page.call(ToolId::TaskCreate.name(), &text)?;
         Ok(task)
     };
-    let schema = create("Design the schema", "medium", None)?;
-    let migration = create("Write the migration", "high", None)?;
-    let release = create("Announce the release", "critical", Some(&migration))?;
-    Ok(Plan { schema, migration, release })
+    let schema = create("Design the schema", "medium", json!({ "status": TaskStatus::Verify }))?;
+    let migration = create("Write the migration", "high", json!({}))?;
+    let release = create("Announce the release", "critical", json!({ "depends_on": [migration.id] }))?;
+    Ok(Plan { session_id: started.session_id, schema, migration, release })
 }
 
 fn queue(
@@ -115,39 +136,71 @@ fn queue(
     Ok(())
 }
 
-fn walk(page: &mut Transcript<'_>, session: &mut Session, plan: &Plan) -> Result<(), Failure> {
+/// Works on the migration and writes down why, as it goes; the decision's record.
+fn work(
+    page: &mut Transcript<'_>,
+    session: &mut Session,
+    plan: &Plan,
+) -> Result<ThoughtRecordOutput, Failure> {
     let task = &plan.migration;
-    page.heading(&format!("\"{}\" moves one checked step at a time", task.title))?;
-    let mut at = task.status;
-    for next in
-        [TaskStatus::Gather, TaskStatus::Analyze, TaskStatus::Plan, TaskStatus::Apply, TaskStatus::Verify]
-    {
-        let moved: Task = session.accepted(ToolId::TaskUpdate, &json!({ "id": task.id, "status": next }))?;
-        let arrived = page.paint(Tone::Good, &moved.status.to_string());
-        page.call(ToolId::TaskUpdate.name(), &format!("{at} -> {arrived}"))?;
-        at = moved.status;
-    }
+    page.heading(&format!("\"{}\" moves one checked step at a time, and says why", task.title))?;
+    let mut at = TaskStatus::Init;
+    step(page, session, task, &mut at, TaskStatus::Gather)?;
+    step(page, session, task, &mut at, TaskStatus::Analyze)?;
+    let text = "Add the new columns, copy in the background, drop the old ones last.";
+    think(page, session, plan, ThoughtType::Plan, text)?;
+    step(page, session, task, &mut at, TaskStatus::Plan)?;
+    let decision = think(page, session, plan, ThoughtType::Decision, DECISION)?;
+    step(page, session, task, &mut at, TaskStatus::Apply)?;
+    step(page, session, task, &mut at, TaskStatus::Verify)?;
+    let text = "1,204,331 rows copied, the counts agree, the way back was rehearsed.";
+    think(page, session, plan, ThoughtType::Reflection, text)?;
+    Ok(decision)
+}
+
+fn step(
+    page: &mut Transcript<'_>,
+    session: &mut Session,
+    task: &Task,
+    at: &mut TaskStatus,
+    next: TaskStatus,
+) -> Result<(), Failure> {
+    let moved: Task = session.accepted(ToolId::TaskUpdate, &json!({ "id": task.id, "status": next }))?;
+    let arrived = page.paint(Tone::Good, &moved.status.to_string());
+    page.call(ToolId::TaskUpdate.name(), &format!("{at} -> {arrived}"))?;
+    *at = moved.status;
     Ok(())
+}
+
+fn think(
+    page: &mut Transcript<'_>,
+    session: &mut Session,
+    plan: &Plan,
+    kind: ThoughtType,
+    content: &str,
+) -> Result<ThoughtRecordOutput, Failure> {
+    let arguments = json!({
+        "type": kind, "task_id": plan.migration.id, "agent_id": AGENT, "content": content, "session_id": plan.session_id,
+    });
+    let record: ThoughtRecordOutput = session.accepted(ToolId::ThoughtRecord, &arguments)?;
+    page.call(ToolId::ThoughtRecord.name(), &format!("{kind}: {content}"))?;
+    let (follows, own) = (prefix(&record.prev_hash), prefix(&record.hash));
+    page.more(&page.paint(Tone::Faint, &format!("follows {follows}, hash {own}")))?;
+    Ok(record)
 }
 
 fn refusals(page: &mut Transcript<'_>, session: &mut Session, plan: &Plan) -> Result<(), Failure> {
     page.heading("Short cuts are refused, with the reason as data")?;
-    refusal(page, session, &plan.schema, TaskStatus::Init)?;
+    refusal(page, session, &plan.release)?;
     page.more("A task passes every state; it cannot jump to the end.")?;
-    refusal(page, session, &plan.migration, TaskStatus::Verify)?;
+    refusal(page, session, &plan.schema)?;
     page.more("Finished work must leave a record of its reasoning first.")?;
     Ok(())
 }
 
 /// Asks for DONE and shows the refusal.
-fn refusal(
-    page: &mut Transcript<'_>,
-    session: &mut Session,
-    task: &Task,
-    from: TaskStatus,
-) -> Result<(), Failure> {
-    let tool = ToolId::TaskUpdate;
-    let wanted = TaskStatus::Done;
+fn refusal(page: &mut Transcript<'_>, session: &mut Session, task: &Task) -> Result<(), Failure> {
+    let (tool, from, wanted) = (ToolId::TaskUpdate, task.status, TaskStatus::Done);
     match session.call(tool, &json!({ "id": task.id, "status": wanted }))? {
         Answer::Refused { code, message } => {
             let refused = page.paint(Tone::Refused, &format!("refused: {code}"));
@@ -161,46 +214,24 @@ fn refusal(
     }
 }
 
-fn change_of_plan(page: &mut Transcript<'_>, session: &mut Session, plan: &Plan) -> Result<(), Failure> {
-    page.heading("Plans change")?;
-    let task = &plan.release;
-    let arguments = json!({ "id": task.id, "status": TaskStatus::Cancelled });
-    let cancelled: Task = session.accepted(ToolId::TaskUpdate, &arguments)?;
-    page.call(ToolId::TaskUpdate.name(), &format!("\"{}\" is {}", task.title, cancelled.status))?;
-    Ok(())
+/// The migration is done, the session is sealed.
+fn finish(
+    page: &mut Transcript<'_>,
+    session: &mut Session,
+    plan: &Plan,
+) -> Result<MerkleFinalizeOutput, Failure> {
+    page.heading("The work is done and the session is sealed")?;
+    let mut at = TaskStatus::Verify;
+    step(page, session, &plan.migration, &mut at, TaskStatus::Done)?;
+    let seal: MerkleFinalizeOutput =
+        session.accepted(ToolId::MerkleFinalize, &json!({ "session_id": plan.session_id }))?;
+    page.call(ToolId::MerkleFinalize.name(), &format!("{} records under one root", seal.record_count))?;
+    page.more(&format!("tree head {}", seal.tree_head.head_hash))?;
+    page.more("Kept elsewhere, these 64 digits pin all of it.")?;
+    Ok(seal)
 }
 
-/// What the server wrote down, read from the file after it has stopped.
-fn audit_log(page: &mut Transcript<'_>, database: &Path) -> Result<(), Failure> {
-    page.heading("The server has stopped. What did it write down?")?;
-    let failed = |reason: String| Failure::Failed(format!("cannot read the audit log: {reason}"));
-    let look = Inspection::open(database).map_err(failed)?;
-    let calls = look.closed_calls().map_err(|fault| failed(fault.to_string()))?;
-    page.line(&page.paint(Tone::Faint, &log_line("no", "tool", "outcome", "ms", "follows", "row hash")))?;
-    for call in &calls {
-        let outcome = call.error_code.as_deref().unwrap_or(&call.outcome);
-        let duration = call.duration_ms.map_or_else(String::new, |ms| ms.to_string());
-        let (follows, own) = (prefix(&call.prev_hash), prefix(&call.row_hash));
-        page.line(&log_line(&call.sequence_no.to_string(), &call.tool, outcome, &duration, follows, own))?;
-    }
-    let report = look.verify_log().map_err(|fault| failed(fault.to_string()))?;
-    let Some(report) = report else { return Err(failed("there is none".to_owned())) };
-    if let Some(finding) = report.finding {
-        return Err(Failure::Failed(format!("the audit log is not sound: {finding}")));
-    }
-    let unbroken = page.paint(Tone::Good, "unbroken");
-    page.line(&format!(
-        "   Each row's hash covers the row before it. Recomputed: {} rows, {unbroken}.",
-        report.closed
-    ))?;
-    Ok(())
-}
-
-fn log_line(number: &str, tool: &str, outcome: &str, duration: &str, follows: &str, own: &str) -> String {
-    format!("   {number:>2}  {tool:18}  {outcome:24}  {duration:>3}  {follows:10}  {own}")
-}
-
-/// The beginning of a hash: enough to see which row follows which.
+/// The beginning of a hash: enough to see which follows which.
 fn prefix(hash: &str) -> &str {
     hash.get(..10).unwrap_or(hash)
 }

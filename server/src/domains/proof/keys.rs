@@ -76,7 +76,7 @@ impl fmt::Debug for SigningKey {
 }
 
 /// A key that verifies.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PublicKey(VerifyingKey);
 
 impl PublicKey {
@@ -110,6 +110,12 @@ impl PublicKey {
     }
 }
 
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PublicKey({})", self.hex())
+    }
+}
+
 /// The public keys whose signatures count.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TrustedKeys(Vec<PublicKey>);
@@ -120,8 +126,11 @@ impl TrustedKeys {
     /// # Errors
     /// The first entry that is no key.
     pub fn parse(list: &str) -> Result<Self, KeyTextError> {
-        let entries = list.split(',').map(str::trim).filter(|entry| !entry.is_empty());
-        entries.map(PublicKey::parse).collect::<Result<_, _>>().map(Self)
+        let mut trusted = Self::default();
+        for entry in list.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
+            trusted.trust(PublicKey::parse(entry)?);
+        }
+        Ok(trusted)
     }
 
     /// Trusts one key more.

@@ -101,3 +101,19 @@ impl<'a> FrozenLeaves<'a> {
         Ok(self.page.next())
     }
 }
+
+/// Hands over the ids of the records that were sealed in a session, in order.
+///
+/// # Errors
+/// [`Fault::Storage`], and what `take` fails with.
+pub fn each_sealed_record(
+    db: &Db,
+    session_id: &str,
+    mut take: impl FnMut(&str) -> Result<(), Fault>,
+) -> Result<(), Fault> {
+    let mut leaves = FrozenLeaves::of(db, session_id);
+    while let Some(leaf) = leaves.next()? {
+        take(&leaf.record_id)?;
+    }
+    Ok(())
+}

@@ -96,7 +96,10 @@ pub(super) fn insert_session(db: &Db, session: &Session, sequence_no: Option<i64
 }
 
 /// The session of that id.
-pub(super) fn session(db: &Db, session_id: &str) -> Result<Option<Session>, Fault> {
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn session(db: &Db, session_id: &str) -> Result<Option<Session>, Fault> {
     db.query_opt(
         "SELECT session_id, intent, task_id, started_at FROM audit_sessions WHERE session_id = ?1",
         [session_id],
@@ -143,7 +146,10 @@ fn stop(failed: &mut Option<Fault>, fault: Fault) -> bool {
 }
 
 /// The stored root of a session.
-pub(super) fn root(db: &Db, session_id: &str) -> Result<Option<Root>, Fault> {
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn root(db: &Db, session_id: &str) -> Result<Option<Root>, Fault> {
     db.query_opt(
         "SELECT root, record_count, finalized_at FROM merkle_roots WHERE session_id = ?1",
         [session_id],
@@ -232,7 +238,10 @@ fn read_head(row: &Row<'_>) -> rusqlite::Result<SignedTreeHead> {
 }
 
 /// The head of a session.
-pub(super) fn head_of(db: &Db, session_id: &str) -> Result<Option<SignedTreeHead>, Fault> {
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn head_of(db: &Db, session_id: &str) -> Result<Option<SignedTreeHead>, Fault> {
     db.query_opt(
         &format!("SELECT {HEAD_COLUMNS} FROM tree_heads WHERE session_id = ?1"),
         [session_id],

@@ -26,6 +26,15 @@ pub fn each_tip_of_task<'a>(db: &'a Db, task_id: &'a str) -> TaskTips<'a> {
     TaskTips { db, task_id, page: Vec::new().into_iter(), next: Some((i64::MIN, i64::MIN)) }
 }
 
+/// The next tip of a task's chain after a length and a head, the shortest first: for whoever walks along many chains
+/// at once and keeps one tip of each.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn tip_of_task_after(db: &Db, task_id: &str, after: (i64, i64)) -> Result<Option<SealedTip>, Fault> {
+    Ok(store::tips_of_task_after(db, task_id, after, 1)?.pop())
+}
+
 /// See [`each_tip_of_task`].
 pub struct TaskTips<'a> {
     db: &'a Db,

@@ -14,6 +14,7 @@ pub mod priority;
 pub mod service;
 pub mod state;
 mod store;
+pub mod tie;
 
 #[cfg(test)]
 mod plans;

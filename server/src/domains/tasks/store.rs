@@ -11,7 +11,7 @@ use super::state::parse_state;
 use crate::catalogue::{Task, TaskStatus};
 use crate::store::db::Db;
 
-const COLUMNS: &str =
+pub(super) const COLUMNS: &str =
     "id, project_id, title, description, status, priority, assignee, created_at, updated_at, deleted_at";
 
 /// The condition of `idx_tasks_queue`, word for word; the planner wants it so.
@@ -267,7 +267,7 @@ pub(super) fn listed(dependencies: Vec<String>) -> Option<Vec<String>> {
 }
 
 /// Reads [`COLUMNS`]; dependencies are another table's.
-fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
+pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
     let id: String = row.get(0)?;
     Ok(Task {
         task_id: id.clone(),

@@ -292,13 +292,10 @@ fn one_record(
             store.roll_back();
             Ok(())
         }
-        Err(Failure::Domain(refusal)) => {
+        Err(Failure::Domain(_)) => {
             store.roll_back();
             applied.damaged += 1;
-            applied.first_damaged.get_or_insert_with(|| match refusal {
-                RetentionError::RecordNotFound(id) => id,
-                RetentionError::RetentionIntegrityError { id, .. } => id,
-            });
+            applied.first_damaged.get_or_insert_with(|| id.to_owned());
             Ok(())
         }
         Err(Failure::Fault(fault)) => {

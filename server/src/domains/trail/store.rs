@@ -208,7 +208,7 @@ fn read_head(row: &Row<'_>, first: usize) -> rusqlite::Result<TrailHead> {
 }
 
 /// Hands over the ends of the chains of which no record is left, in the order of their task ids.
-pub(super) fn each_bare_head(db: &Db, mut take: impl FnMut(&str, TrailHead)) -> Result<(), Fault> {
+pub fn each_bare_head(db: &Db, mut take: impl FnMut(&str, TrailHead)) -> Result<(), Fault> {
     let sql = "SELECT task_id, chain_length, tip_id, tip_hash FROM trail_heads AS head \
         WHERE NOT EXISTS (SELECT 1 FROM thought_records WHERE task_id = head.task_id) ORDER BY task_id";
     db.query_each(sql, [], |row| {
@@ -233,7 +233,7 @@ pub(super) fn first_of_session(db: &Db, session_id: &str) -> Result<Option<Strin
 }
 
 /// Whether there are more than `many` chains.
-pub(super) fn has_more_chains_than(db: &Db, many: i64) -> Result<bool, Fault> {
+pub fn has_more_chains_than(db: &Db, many: i64) -> Result<bool, Fault> {
     db.query_one("SELECT EXISTS (SELECT 1 FROM trail_heads LIMIT 1 OFFSET ?1)", [many], |row| row.get(0))
 }
 
@@ -289,6 +289,13 @@ pub(super) fn with_row(
         take(row).map(|()| false)
     })?;
     Ok(found)
+}
+
+/// The task that a record belongs to.
+pub(super) fn task_of(db: &Db, id: &str) -> Result<Option<String>, Fault> {
+    db.query_opt("SELECT task_id FROM thought_records WHERE id = ?1", [id], |row| {
+        Ok(text(row, 0)?.unwrap_or(NO_TEXT).to_owned())
+    })
 }
 
 /// Where a record stands in insertion order.
@@ -389,12 +396,10 @@ pub(super) fn due(
     limit: i64,
 ) -> Result<Vec<Due>, Fault> {
     db.query_all(
-        "WITH newest_due (hot, warm) AS (SELECT \
-         (SELECT seq FROM thought_records WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?3), \
-         (SELECT seq FROM thought_records WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?4)) \
-         SELECT seq, id, zone IS 'warm' FROM thought_records, newest_due \
-         WHERE task_id = ?1 AND seq > ?2 AND seq <= newest_due.hot \
-         AND (coalesce(zone, 'hot') = 'hot' OR (zone = 'warm' AND seq <= newest_due.warm)) \
+        "SELECT seq, id, zone IS 'warm' FROM thought_records WHERE task_id = ?1 AND seq > ?2 \
+         AND seq <= (SELECT seq FROM thought_records WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?3) \
+         AND (coalesce(zone, 'hot') = 'hot' OR (zone = 'warm' AND seq <= \
+         (SELECT seq FROM thought_records WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?4))) \
          ORDER BY seq LIMIT ?5",
         params![task_id, after, hot, warm, limit],
         |row| Ok(Due { seq: row.get(0)?, id: row.get(1)?, warm: row.get(2)? }),

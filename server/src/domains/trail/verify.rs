@@ -1,7 +1,7 @@
 //! Verification of stored chains (zeta §4.7, §5.3): one task's, all of them, or those of a session with its
 //! seal. Rows are streamed; what is kept does not grow with the number of records.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use colibri_runtime::chain::Interrupt;
@@ -102,28 +102,13 @@ pub fn verify_session(
     if proof::session_state(db, session_id)?.is_none() {
         return Err(Failure::Domain(SessionNotFound { session_id: session_id.to_owned() }));
     }
-    let tips = proof::tips_of_seal(db, session_id)?;
-    let mut tasks = store::tasks_of_session(db, session_id)?;
-    tasks.extend(tips.iter().map(|tip| tip.task_id.clone()));
-    tasks.sort_unstable();
-    tasks.dedup();
+    let mut sealed = Findings::default();
+    let seal = verify_seal(db, session_id, trusted, &mut sealed)?;
+    let mut tasks = tasks_of(db, &seal)?;
     tasks.retain(|task| task_id.is_none_or(|only| only == task));
     let mut walker = Walker::new(db, interrupt);
     let chains = tasks.iter().map(|task| walker.chain_of(task)).collect::<Result<_, Fault>>()?;
-    let mut seal = proof::verify_seal(db, session_id, trusted, &mut |issue| walker.findings.add(issue))?;
-    for tip in &tips {
-        if let Some(issue) = regression(db, session_id, tip)? {
-            seal.issues += 1;
-            seal.tree_head_match = Some(false);
-            if seal.first_broken_at.is_none() {
-                seal.first_broken_at.clone_from(&issue.record_id);
-            }
-            walker.findings.add(issue);
-        }
-    }
-    if seal.issues > 0 && seal.first_broken_at.is_none() {
-        seal.first_broken_at = store::first_of_session(db, session_id)?;
-    }
+    walker.findings.append(sealed);
     let mut verification = walker.summed(chains);
     verification.broken_count += seal.issues;
     if verification.first_broken_at.is_none() {
@@ -131,6 +116,43 @@ pub fn verify_session(
     }
     verification.seal = Some(seal);
     Ok(verification)
+}
+
+/// Checks the seal, and that every chain still holds what the seal saw at its end.
+fn verify_seal(
+    db: &Db,
+    session_id: &str,
+    trusted: &TrustedKeys,
+    findings: &mut Findings,
+) -> Result<SealReport, Fault> {
+    let mut seal = proof::verify_seal(db, session_id, trusted, &mut |issue| findings.add(issue))?;
+    for tip in &proof::tips_of_seal(db, session_id)? {
+        let Some(issue) = regression(db, session_id, tip)? else { continue };
+        seal.issues += 1;
+        seal.tree_head_match = Some(false);
+        if seal.first_broken_at.is_none() {
+            seal.first_broken_at.clone_from(&issue.record_id);
+        }
+        findings.add(issue);
+    }
+    if seal.issues > 0 && seal.first_broken_at.is_none() {
+        seal.first_broken_at = store::first_of_session(db, session_id)?;
+    }
+    Ok(seal)
+}
+
+/// The tasks whose chains have to do with a session: those of its records and of its seal's tips. If the seal is
+/// broken, those of the sealed records too, which may have been taken out of the session.
+fn tasks_of(db: &Db, seal: &SealReport) -> Result<BTreeSet<String>, Fault> {
+    let mut tasks = BTreeSet::from_iter(store::tasks_of_session(db, &seal.session_id)?);
+    tasks.extend(proof::tips_of_seal(db, &seal.session_id)?.into_iter().map(|tip| tip.task_id));
+    if seal.issues > 0 {
+        proof::each_sealed_record(db, &seal.session_id, |id| {
+            tasks.extend(store::task_of(db, id)?);
+            Ok(())
+        })?;
+    }
+    Ok(tasks)
 }
 
 /// Whether a chain no longer holds what a seal saw at its end.
@@ -285,5 +307,10 @@ impl Findings {
         } else {
             self.truncated = true;
         }
+    }
+
+    fn append(&mut self, others: Self) {
+        self.truncated |= others.truncated;
+        others.issues.into_iter().for_each(|issue| self.add(issue));
     }
 }

@@ -63,7 +63,10 @@ fn deletions_cuts_and_forgeries_are_found() {
         (format!("UPDATE actions_head SET last_row_hash = '{zeros}'"), ActionsFinding::HeadHash),
         ("UPDATE actions_head SET last_row_hash = 'x'".into(), ActionsFinding::HeadMissing),
         ("UPDATE actions SET exit_no = NULL, outcome = 'running' WHERE sequence_no = 5".into(),
-            ActionsFinding::HeadMismatch { head: (6, 5), log: (6, 4) }),
+            ActionsFinding::Implausible { sequence_no: 5, column: "outcome" }),
+        ("UPDATE actions SET outcome = 'lost' WHERE sequence_no = 6".into(), ActionsFinding::NeitherOpenNorClosed { rows: 1 }),
+        ("UPDATE actions SET entered_at = 'now' WHERE sequence_no = 6".into(),
+            ActionsFinding::Implausible { sequence_no: 6, column: "entered_at" }),
         ("UPDATE actions SET sequence_no = 8 WHERE sequence_no = 6".into(), ActionsFinding::SequenceMissing { sequence_no: 6 }),
         ("UPDATE actions SET exited_at = NULL WHERE sequence_no = 2".into(), ActionsFinding::Unreadable { exit_no: 2 }),
         // Two closed rows change places.

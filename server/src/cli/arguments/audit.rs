@@ -1,0 +1,169 @@
+//! The arguments of the commands for auditors.
+
+use std::path::PathBuf;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
+
+use super::super::time_prefix::parse_time;
+use crate::digest::HexDigest;
+use crate::store::log_query::{LogFilter, OUTCOMES};
+
+/// The database that a command reads.
+#[derive(Debug, Args, PartialEq, Eq)]
+pub struct Database {
+    /// The database to read; by default the configured one
+    #[arg(long, value_name = "FILE")]
+    pub db: Option<PathBuf>,
+}
+
+/// Of `colibri log`.
+#[derive(Debug, Args, PartialEq, Eq)]
+pub struct Log {
+    /// Which database.
+    #[command(flatten)]
+    pub database: Database,
+    /// Only calls of this tool
+    #[arg(long, value_name = "NAME")]
+    pub tool: Option<String>,
+    /// Only calls that ended so
+    #[arg(long, value_parser = PossibleValuesParser::new(OUTCOMES))]
+    pub outcome: Option<String>,
+    /// Only calls that created or changed the row with this id: a task, a thought, a session
+    #[arg(long, value_name = "ID")]
+    pub subject: Option<String>,
+    /// Only calls served by the process with this boot id
+    #[arg(long, value_name = "ID")]
+    pub boot: Option<String>,
+    /// Only calls at this time or later: a UTC time stamp such as 2026-05-01T10:00:00Z, or its beginning
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub since: Option<String>,
+    /// Only calls before this time
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub until: Option<String>,
+    /// Only the newest N of them
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: Option<u32>,
+    /// Print the rows as JSON Lines, every column
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Log {
+    /// What is asked of the store.
+    pub fn filter(&self) -> LogFilter {
+        LogFilter {
+            tool: self.tool.clone(),
+            outcome: self.outcome.clone(),
+            subject: self.subject.clone(),
+            boot_id: self.boot.clone(),
+            since: self.since.clone(),
+            until: self.until.clone(),
+            limit: self.limit,
+        }
+    }
+}
+
+/// Of `colibri keys`.
+#[derive(Debug, Subcommand, PartialEq, Eq)]
+pub enum Keys {
+    /// Make a new signing key in a new file; an existing file is never overwritten
+    Generate(KeyFile),
+    /// Show the public key and its id of a file made by `keys generate`; never the seed
+    Show(KeyFile),
+}
+
+/// A file with a signing key.
+#[derive(Debug, Args, PartialEq, Eq)]
+pub struct KeyFile {
+    /// The file with the seed: 64 hex characters, readable by its owner only
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Of `colibri proof`.
+#[derive(Debug, Args, PartialEq, Eq)]
+pub struct Proof {
+    /// The sealed session
+    #[arg(allow_hyphen_values = true)]
+    pub session: String,
+    /// The id of one of its thought records
+    #[arg(allow_hyphen_values = true)]
+    pub record: String,
+    /// Which database.
+    #[command(flatten)]
+    pub database: Database,
+    /// Write the proof to this new file; by default to stdout
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// With --out: print what was written as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What an auditor brings along.
+#[derive(Debug, Args, PartialEq, Eq)]
+pub struct Evidence {
+    /// The hash that was published when the session was sealed: head hash, RFC 9162 root or legacy root
+    #[arg(long, value_name = "HEX", value_parser = parse_hash)]
+    pub root: Option<HexDigest>,
+    /// A public key that you trust, or a file that holds it: a valid signature by one of these is required
+    #[arg(long, value_name = "FILE|HEX")]
+    pub key: Vec<String>,
+}
+
+/// Of `colibri check-proof` and `colibri verify-export`.
+#[derive(Debug, Args, PartialEq, Eq)]
+pub struct CheckFile {
+    /// The file to check; `-` reads stdin
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// What is trusted.
+    #[command(flatten)]
+    pub evidence: Evidence,
+    /// Print the verdict as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Of `colibri export`.
+#[derive(Debug, Args, PartialEq, Eq)]
+pub struct Export {
+    /// The session, open or sealed
+    #[arg(allow_hyphen_values = true)]
+    pub session: String,
+    /// Which database.
+    #[command(flatten)]
+    pub database: Database,
+    /// Write the export to this new file; by default to stdout
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// With --out: print what was written as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Of `colibri report`.
+#[derive(Debug, Args, PartialEq, Eq)]
+pub struct Report {
+    /// The session, open or sealed
+    #[arg(allow_hyphen_values = true)]
+    pub session: String,
+    /// The new file to write the page to
+    #[arg(long, value_name = "FILE")]
+    pub html: PathBuf,
+    /// Which database.
+    #[command(flatten)]
+    pub database: Database,
+    /// Print what was found as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// A hash, in either case of its letters.
+fn parse_hash(text: &str) -> Result<HexDigest, String> {
+    HexDigest::parse(&text.to_ascii_lowercase()).ok_or_else(|| "a hash is 64 hex characters".to_owned())
+}

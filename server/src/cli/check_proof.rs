@@ -1,0 +1,279 @@
+//! `colibri check-proof`: what a proof file proves (zeta §7.8), with nothing but the file itself and what the
+//! auditor brings along.
+
+use std::io::{self, Read, Write};
+
+use serde::Serialize;
+
+use super::Failure;
+use super::arguments::audit::CheckFile;
+use super::evidence::{Keys, Matched, input, matched, signature_text};
+use super::printable::printable;
+use super::verdict::{Mark, line};
+use crate::domains::proof::bundle::{
+    BundleVerdict, InclusionBundle, MAX_FILE_BYTES, parse_bundle, verify_bundle,
+};
+use crate::domains::proof::keys::SignatureStatus;
+
+/// The verdict as JSON.
+#[derive(Serialize)]
+struct Report<'a> {
+    valid: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    #[serde(flatten)]
+    checked: Option<Checked<'a>>,
+}
+
+/// What was checked.
+#[derive(Serialize)]
+struct Checked<'a> {
+    session_id: &'a str,
+    record_id: &'a str,
+    /// `null`: the content was dropped by the retention policy.
+    record_hash: Option<bool>,
+    legacy_proof: bool,
+    rfc9162_proof: bool,
+    tree_head_match: bool,
+    head_hash_match: bool,
+    signature: &'static str,
+    /// Which hash `--root` is; `null` when it is none of them, or none was given.
+    root_match: Option<Matched>,
+    leaf_index: i64,
+    tree_size: i64,
+    head_hash: &'a str,
+    root_hash: &'a str,
+    legacy_root: &'a str,
+    key_id: Option<&'a str>,
+    proven: Vec<String>,
+    not_proven: Vec<String>,
+}
+
+/// A checked proof.
+struct Examined<'a> {
+    bundle: &'a InclusionBundle,
+    verdict: BundleVerdict,
+    /// `None`: no root was given.
+    root: Option<Option<Matched>>,
+    signature_wanted: bool,
+}
+
+/// Checks a proof file and says what it proves; [`Failure::Finding`] when it does not hold.
+pub fn run(arguments: &CheckFile, out: &mut dyn Write, stdin: &mut dyn Read) -> Result<(), Failure> {
+    let keys = Keys::read(&arguments.evidence)?;
+    let mut bytes = Vec::new();
+    let file = input(&arguments.file, stdin)?;
+    file.take(MAX_FILE_BYTES as u64 + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::Usage(format!("cannot read {}: {error}", arguments.file.display())))?;
+    let bundle = match parse_bundle(&bytes) {
+        Ok(bundle) => bundle,
+        Err(error) => return unreadable(&error.to_string(), arguments.json, out),
+    };
+    let signature_wanted = !arguments.evidence.key.is_empty();
+    let verdict = verify_bundle(&bundle, &keys.trusted, signature_wanted);
+    if verdict.signature == SignatureStatus::UnknownKey
+        && let Some(mistaken) = keys.mistaken(&bundle.tree_head)
+    {
+        return Err(Failure::Usage(mistaken.to_owned()));
+    }
+    let root = arguments.evidence.root.as_ref().map(|root| matched(root, &bundle.tree_head));
+    let examined = Examined { bundle: &bundle, verdict, root, signature_wanted };
+    if arguments.json {
+        json(&Report { valid: examined.holds(), error: None, checked: Some(examined.report()) }, out)?;
+    } else {
+        examined.print(out)?;
+    }
+    out.flush()?;
+    if examined.holds() { Ok(()) } else { Err(Failure::Finding) }
+}
+
+/// A file that was read and is no proof.
+fn unreadable(error: &str, as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+    if as_json {
+        json(&Report { valid: false, error: Some(error.to_owned()), checked: None }, out)?;
+    } else {
+        line(out, Mark::Fail, "form", &printable(error))?;
+        writeln!(out, "\nThis proves nothing.")?;
+    }
+    out.flush()?;
+    Err(Failure::Finding)
+}
+
+fn json(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, report)?;
+    writeln!(out)
+}
+
+impl Examined<'_> {
+    fn holds(&self) -> bool {
+        self.verdict.valid && self.root != Some(None)
+    }
+
+    fn report(&self) -> Checked<'_> {
+        let InclusionBundle { record, rfc9162, tree_head, .. } = self.bundle;
+        Checked {
+            session_id: &record.session_id,
+            record_id: &record.id,
+            record_hash: self.verdict.record_hash,
+            legacy_proof: self.verdict.legacy_proof,
+            rfc9162_proof: self.verdict.rfc9162_proof,
+            tree_head_match: self.verdict.tree_head_match,
+            head_hash_match: self.verdict.head_hash,
+            signature: self.verdict.signature.as_str(),
+            root_match: self.root.flatten(),
+            leaf_index: rfc9162.leaf_index,
+            tree_size: rfc9162.tree_size,
+            head_hash: &tree_head.head_hash,
+            root_hash: &tree_head.head.root_hash,
+            legacy_root: &tree_head.head.legacy_root,
+            key_id: tree_head.signature.as_ref().map(|signed| signed.key_id.as_str()),
+            proven: self.proven(),
+            not_proven: self.not_proven(),
+        }
+    }
+
+    fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        let InclusionBundle { record, legacy, rfc9162, tree_head } = self.bundle;
+        let verdict = &self.verdict;
+        let who = format!(
+            "{} ({} by {} at {}, task {})",
+            printable(&record.id),
+            record.kind.as_str(),
+            printable(&record.agent_id),
+            printable(&record.timestamp),
+            printable(&record.task_id)
+        );
+        line(out, Mark::None, "record", &who)?;
+        line(out, Mark::None, "session", &printable(&record.session_id))?;
+        match verdict.record_hash {
+            Some(fits) => {
+                let gives = if fits { "gives" } else { "does not give" };
+                line(
+                    out,
+                    fits,
+                    "content",
+                    &format!("{gives} the record's hash {}", printable(&record.hash)),
+                )?;
+            }
+            None => {
+                let text = format!(
+                    "dropped by the retention policy; its SHA-256 {} stands in its place",
+                    printable(&record.content_hash)
+                );
+                line(out, Mark::None, "content", &text)?;
+            }
+        }
+        let text = format!(
+            "{} from the hash to the root {} over {} records",
+            leads(verdict.legacy_proof),
+            printable(&legacy.root),
+            legacy.record_count
+        );
+        line(out, verdict.legacy_proof, "legacy proof", &text)?;
+        let text = format!(
+            "{} from leaf {} of {} to the root {}",
+            leads(verdict.rfc9162_proof),
+            rfc9162.leaf_index,
+            rfc9162.tree_size,
+            printable(&rfc9162.root_hash)
+        );
+        line(out, verdict.rfc9162_proof, "RFC 9162", &text)?;
+        let names = if verdict.tree_head_match { "names" } else { "does not name" };
+        line(
+            out,
+            verdict.tree_head_match,
+            "tree head",
+            &format!("{names} this session, both roots and their size"),
+        )?;
+        let text = if verdict.head_hash { "" } else { ", which the head's fields do not give" };
+        line(out, verdict.head_hash, "head hash", &format!("{}{text}", printable(&tree_head.head_hash)))?;
+        let mark = match verdict.signature {
+            SignatureStatus::Valid => Mark::Ok,
+            SignatureStatus::Invalid => Mark::Fail,
+            _ if self.signature_wanted => Mark::Fail,
+            _ => Mark::None,
+        };
+        line(out, mark, "signature", &printable(&signature_text(verdict.signature, tree_head)))?;
+        if let Some(root) = self.root {
+            let text = root.map_or("it is none of this proof's hashes: this is another tree", Matched::worth);
+            line(out, root.is_some(), "--root", text)?;
+        }
+        writeln!(out)?;
+        self.conclude(out)
+    }
+
+    fn conclude(&self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}", if self.holds() { "The proof holds." } else { "The proof does not hold." })?;
+        for proven in self.proven() {
+            writeln!(out, "Proven: {}", printable(&proven))?;
+        }
+        for open in self.not_proven() {
+            writeln!(out, "Not proven: {}", printable(&open))?;
+        }
+        Ok(())
+    }
+
+    fn proven(&self) -> Vec<String> {
+        if !self.holds() {
+            return Vec::new();
+        }
+        let InclusionBundle { record, rfc9162, tree_head, .. } = self.bundle;
+        let content = if record.content.is_some() { "content" } else { "content's digest" };
+        let mut proven = vec![format!(
+            "the record, with this {content}, author, task and time, is leaf {} of the {} that head {} commits to.",
+            rfc9162.leaf_index, rfc9162.tree_size, tree_head.head_hash
+        )];
+        match self.root {
+            Some(Some(Matched::HeadHash)) => {
+                proven.push("the head is the one whose hash was given.".to_owned())
+            }
+            Some(Some(Matched::Rfc9162Root)) => {
+                proven.push("the tree is the one whose root was given.".to_owned())
+            }
+            Some(Some(Matched::LegacyRoot)) => {
+                proven.push(
+                    "the record's hash is in the set of records whose legacy root was given.".to_owned(),
+                );
+            }
+            Some(None) | None => {}
+        }
+        if self.verdict.signature == SignatureStatus::Valid {
+            proven.push("the head was signed by the given key.".to_owned());
+        }
+        proven
+    }
+
+    fn not_proven(&self) -> Vec<String> {
+        let head = &self.bundle.tree_head;
+        if !self.holds() {
+            return vec!["anything; one of the checks failed.".to_owned()];
+        }
+        let mut open = Vec::new();
+        match self.root {
+            None => open.push(format!(
+                "that this is the tree which was sealed; compare {} with what was published, or give that to --root.",
+                head.head_hash
+            )),
+            Some(Some(Matched::LegacyRoot)) => open.push(
+                "its order, author and session; the legacy root does not cover them. Compare the head hash.".to_owned(),
+            ),
+            Some(_) => {}
+        }
+        match self.verdict.signature {
+            SignatureStatus::Unsigned => open.push("who sealed it; the head is not signed.".to_owned()),
+            SignatureStatus::UnknownKey => {
+                open.push(
+                    "who sealed it; the signature is by a key that was not given with --key.".to_owned(),
+                );
+            }
+            SignatureStatus::Valid | SignatureStatus::Invalid => {}
+        }
+        open.push("that what the record says is true.".to_owned());
+        open
+    }
+}
+
+fn leads(fits: bool) -> &'static str {
+    if fits { "leads" } else { "does not lead" }
+}

@@ -1,0 +1,142 @@
+//! What an auditor brings along to a check: a published hash, and public keys. Nothing is taken from the
+//! environment or the file under examination, so that the verdict is the same wherever it is given.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use super::Failure;
+use super::arguments::audit::Evidence;
+use crate::digest::HexDigest;
+use crate::domains::proof::head::SignedTreeHead;
+use crate::domains::proof::keys::{PublicKey, SignatureStatus, SigningKey, TrustedKeys};
+
+/// A file with a public key is 65 bytes; whatever is much longer is none.
+const MAX_KEY_FILE_BYTES: u64 = 256;
+
+/// Reads the input file, `-` being stdin.
+///
+/// # Errors
+/// [`Failure::Usage`] when it cannot be opened.
+pub fn input<'a>(file: &Path, stdin: &'a mut dyn Read) -> Result<Box<dyn BufRead + 'a>, Failure> {
+    if file == Path::new("-") {
+        return Ok(Box::new(BufReader::new(stdin)));
+    }
+    let open = || -> io::Result<File> {
+        let opened = File::open(file)?;
+        if opened.metadata()?.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(opened) }
+    };
+    match open() {
+        Ok(opened) => Ok(Box::new(BufReader::new(opened))),
+        Err(error) => {
+            Err(Failure::Usage(format!("cannot read {}: {error}; name the file to check", file.display())))
+        }
+    }
+}
+
+/// The keys that `--key` names.
+#[derive(Default)]
+pub struct Keys {
+    /// Those whose signatures count.
+    pub trusted: TrustedKeys,
+    /// The public halves of seeds, should a file hold a seed instead of a public key. Never trusted: a public
+    /// key read as a seed would let anybody sign.
+    of_seeds: Vec<PublicKey>,
+}
+
+impl Keys {
+    /// Reads the keys.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for what is no public key.
+    pub fn read(evidence: &Evidence) -> Result<Self, Failure> {
+        let mut keys = Self::default();
+        for given in &evidence.key {
+            let digits = given.len() == 64 && given.bytes().all(|byte| byte.is_ascii_hexdigit());
+            let text = if digits { given.clone() } else { key_file(given)? };
+            if let Ok(seed) = SigningKey::from_seed_text(&text) {
+                keys.of_seeds.push(seed.public_key());
+            }
+            let key = PublicKey::parse(text.trim()).map_err(|error| {
+                Failure::Usage(format!(
+                    "--key {given}: {error}; `colibri keys show` prints the public key of a signing key's file"
+                ))
+            })?;
+            keys.trusted.trust(key);
+        }
+        Ok(keys)
+    }
+
+    /// That the seed's file was named in place of the public key.
+    pub fn mistaken(&self, head: &SignedTreeHead) -> Option<&'static str> {
+        let signer = head.signature.as_ref().and_then(|signed| PublicKey::parse(&signed.public_key).ok())?;
+        self.of_seeds.contains(&signer).then_some(
+            "--key names the file of the signing key itself; name the public key that `colibri keys show` prints",
+        )
+    }
+}
+
+fn key_file(path: &str) -> Result<String, Failure> {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(MAX_KEY_FILE_BYTES).read_to_string(&mut text));
+    read.map_err(|error| {
+        Failure::Usage(format!("--key {path}: {error}; give 64 hex characters, or a file that holds them"))
+    })?;
+    Ok(text)
+}
+
+/// Which of a tree's three hashes a published one is.
+pub fn matched(root: &HexDigest, head: &SignedTreeHead) -> Option<Matched> {
+    let root = root.as_str();
+    if root == head.head_hash {
+        Some(Matched::HeadHash)
+    } else if root == head.head.root_hash {
+        Some(Matched::Rfc9162Root)
+    } else if root == head.head.legacy_root {
+        Some(Matched::LegacyRoot)
+    } else {
+        None
+    }
+}
+
+/// What a published hash turned out to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Matched {
+    /// It fixes everything.
+    HeadHash,
+    /// It fixes the records.
+    Rfc9162Root,
+    /// It fixes which records there are.
+    LegacyRoot,
+}
+
+impl Matched {
+    /// What that is worth.
+    pub fn worth(self) -> &'static str {
+        match self {
+            Self::HeadHash => "it is the head hash, which fixes everything in the seal",
+            Self::Rfc9162Root => {
+                "it is the RFC 9162 root, which fixes the records with order, author and session, but not the \
+                 session's intent and times"
+            }
+            Self::LegacyRoot => {
+                "it is the legacy root, which fixes what the records say and when, but not their order, authors or \
+                 session"
+            }
+        }
+    }
+}
+
+/// A signature's status in words.
+pub fn signature_text(status: SignatureStatus, head: &SignedTreeHead) -> String {
+    let key_id = head.signature.as_ref().map_or("", |signed| &signed.key_id);
+    match status {
+        SignatureStatus::Valid => format!("valid, by the given key {key_id}"),
+        SignatureStatus::Invalid => "wrong: it does not belong to this head and the key it names".to_owned(),
+        SignatureStatus::Unsigned => "none".to_owned(),
+        SignatureStatus::UnknownKey => {
+            format!("right by key {key_id}, which nobody here vouches for; name the key you trust with --key")
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! `colibri keys`: the Ed25519 key that signs tree heads (zeta §7.6), made or shown. The seed never leaves its
+//! file; what is printed is public.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::Failure;
+use super::arguments::audit::{KeyFile, Keys};
+use crate::domains::proof::key_file::read_key_file;
+use crate::domains::proof::keys::SigningKey;
+use crate::lifecycle::keys::PROOF_SIGNING_KEY_FILE;
+use crate::shell_word::quoted;
+
+/// What is told of a key.
+#[derive(Serialize)]
+struct Shown<'a> {
+    file: &'a str,
+    public_key: String,
+    key_id: String,
+}
+
+/// Makes or shows a key.
+pub fn run(arguments: &Keys, out: &mut dyn Write) -> Result<(), Failure> {
+    match arguments {
+        Keys::Generate(to) => {
+            let key = generate(&to.file)?;
+            show(to, &key, out)?;
+            if !to.json {
+                advise(&to.file, out)?;
+            }
+        }
+        Keys::Show(from) => {
+            let key = read_key_file(&from.file).map_err(|error| Failure::Usage(error.to_string()))?;
+            show(from, &key, out)?;
+        }
+    }
+    Ok(out.flush()?)
+}
+
+/// A fresh key, safely in its file before anybody hears of it.
+fn generate(path: &Path) -> Result<SigningKey, Failure> {
+    let mut random = [0; 32];
+    // No fallback, unlike for ids: a guessable seed would sign for everybody.
+    getrandom::fill(&mut random).map_err(|error| {
+        Failure::Failed(format!("the operating system gives no randomness, so no key was made: {error}"))
+    })?;
+    let key = SigningKey::generate(random);
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    let mut file = options.open(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Failure::Usage(format!("{} exists and is left as it is; name a new file", path.display()))
+        }
+        _ => Failure::Usage(format!("cannot create {}: {error}; check the path", path.display())),
+    })?;
+    let written = writeln!(file, "{}", key.seed_text().expose()).and_then(|()| file.sync_all());
+    written.map_err(|error| {
+        Failure::Failed(format!("cannot write {}: {error}; the file holds no usable key", path.display()))
+    })?;
+    Ok(key)
+}
+
+fn show(at: &KeyFile, key: &SigningKey, out: &mut dyn Write) -> Result<(), Failure> {
+    let file = at.file.to_string_lossy();
+    let shown = Shown { file: &file, public_key: key.public_key().hex(), key_id: key.key_id() };
+    if at.json {
+        serde_json::to_writer_pretty(&mut *out, &shown).map_err(io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        writeln!(out, "public key  {}\nkey id      {}", shown.public_key, shown.key_id)?;
+    }
+    Ok(())
+}
+
+/// What to do with a new key.
+fn advise(path: &Path, out: &mut dyn Write) -> io::Result<()> {
+    // The server may start in another directory.
+    let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let place = quoted(&place.to_string_lossy());
+    let variable = PROOF_SIGNING_KEY_FILE.name;
+    writeln!(out, "\nTo sign every seal, set this where the server runs:\n  {variable}={place}")?;
+    writeln!(
+        out,
+        "Give the public key to those who will check. Whoever has the file can sign in your name: keep it, and every\n\
+         copy of it, apart from the database."
+    )
+}

@@ -1,0 +1,103 @@
+//! `colibri log`: the audit log, filtered, newest last.
+
+use std::io::{self, BufWriter, Write};
+
+use super::Failure;
+use super::arguments::audit::Log;
+use super::database::open_for_reading;
+use super::printable::printable;
+use crate::catalogue::ToolId;
+use crate::lifecycle::environment::Environment;
+use crate::lifecycle::suggest;
+use crate::store::log_query::{LogRow, each_call};
+
+/// The width of the longest outcome.
+const OUTCOME_WIDTH: usize = "domain_error".len();
+/// The width of the time stamps.
+const TIME_WIDTH: usize = "2026-05-01T10:00:00.000Z".len();
+
+/// Prints the calls that match, one line each.
+pub fn run(arguments: &Log, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
+    let db = open_for_reading(env, arguments.database.db.as_deref())?;
+    let mut page =
+        Page { out: BufWriter::new(out), json: arguments.json, shown: 0, last: None, failed: None };
+    let read = each_call(&db, &arguments.filter(), |row| page.take(row));
+    if let Some(error) = page.failed {
+        return Err(Failure::Output(error));
+    }
+    page.out.flush()?;
+    read.map_err(|fault| {
+        let after = page.last.map_or_else(String::new, |number| format!(" after call {number}"));
+        Failure::Failed(format!(
+            "the log cannot be read{after}: {fault}; `colibri verify` says what is wrong"
+        ))
+    })?;
+    if page.shown == 0 && !arguments.json {
+        writeln!(page.out, "{}", nothing(arguments))?;
+        page.out.flush()?;
+    }
+    Ok(())
+}
+
+/// The lines as they are written.
+struct Page<'a> {
+    out: BufWriter<&'a mut dyn Write>,
+    json: bool,
+    shown: u64,
+    /// The last call shown.
+    last: Option<i64>,
+    failed: Option<io::Error>,
+}
+
+impl Page<'_> {
+    /// Writes a row; whether more are wanted.
+    fn take(&mut self, row: &LogRow<'_>) -> bool {
+        let written = if self.json { self.json_line(row) } else { self.text_line(row) };
+        self.shown += 1;
+        self.last = Some(row.sequence_no);
+        self.failed = written.err();
+        self.failed.is_none()
+    }
+
+    fn json_line(&mut self, row: &LogRow<'_>) -> io::Result<()> {
+        serde_json::to_writer(&mut self.out, row)?;
+        self.out.write_all(b"\n")
+    }
+
+    fn text_line(&mut self, row: &LogRow<'_>) -> io::Result<()> {
+        let widest = ToolId::ALL.iter().map(|tool| tool.name().len()).max().unwrap_or(0);
+        if self.shown == 0 {
+            writeln!(
+                self.out,
+                "{:>8}  {:TIME_WIDTH$}  {:widest$}  {:OUTCOME_WIDTH$}  {:>7}  SUBJECT OR ERROR",
+                "CALL", "ENTERED", "TOOL", "OUTCOME", "MS"
+            )?;
+        }
+        let duration = row.duration_ms.map_or_else(|| "-".to_owned(), |ms| ms.to_string());
+        let note = match (row.subject, row.error_code) {
+            (Some(subject), _) => printable(subject).into_owned(),
+            (None, Some(code)) => {
+                format!("{}: {}", printable(code), printable(row.error_message.unwrap_or_default()))
+            }
+            (None, None) => String::new(),
+        };
+        let line = format!(
+            "{:>8}  {:TIME_WIDTH$}  {:widest$}  {:OUTCOME_WIDTH$}  {duration:>7}  {note}",
+            row.sequence_no,
+            printable(row.entered_at),
+            printable(row.tool),
+            printable(row.outcome),
+        );
+        writeln!(self.out, "{}", line.trim_end())
+    }
+}
+
+/// What is said when no call matches.
+fn nothing(arguments: &Log) -> String {
+    let unknown = arguments.tool.as_deref().filter(|tool| ToolId::from_name(tool).is_none());
+    let close = unknown.and_then(|tool| suggest::closest(tool, ToolId::ALL.map(ToolId::name)));
+    match close {
+        Some(close) => format!("no call matches; did you mean --tool {close}?"),
+        None => "no call matches".to_owned(),
+    }
+}

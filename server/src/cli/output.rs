@@ -1,0 +1,45 @@
+//! Where a command's product goes: to stdout, or to a new file. An existing file is never overwritten: it may be
+//! the evidence of an earlier day.
+
+use std::fs::OpenOptions;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use super::Failure;
+
+/// Writes the product to the file, or to `out` if none is named. A file that cannot be finished is removed again.
+///
+/// # Errors
+/// [`Failure::Usage`] when the file cannot be created; what `write` fails with.
+pub fn write_to<T>(
+    file: Option<&Path>,
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    let Some(path) = file else {
+        let mut out = BufWriter::new(out);
+        let done = write(&mut out)?;
+        out.flush()?;
+        return Ok(done);
+    };
+    let file =
+        OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => {
+                Failure::Usage(format!("{} exists and is left as it is; name a new file", path.display()))
+            }
+            _ => Failure::Usage(format!("cannot create {}: {error}; check the path", path.display())),
+        })?;
+    let mut file = BufWriter::new(file);
+    let written = write(&mut file).and_then(|done| {
+        file.flush().and_then(|()| file.get_ref().sync_all())?;
+        Ok(done)
+    });
+    written.map_err(|failure| {
+        // Half a product may pass for a whole one. What cannot be removed is named below all the same.
+        let _ = std::fs::remove_file(path);
+        match failure {
+            Failure::Output(error) => Failure::Failed(format!("cannot write {}: {error}", path.display())),
+            other => other,
+        }
+    })
+}

@@ -1,0 +1,58 @@
+//! `colibri proof`: one record of a sealed session with its proof, as a file that stands alone (zeta §7.8).
+
+use std::io::Write;
+
+use colibri_runtime::handler::Failure as DomainFailure;
+use serde::Serialize;
+
+use super::Failure;
+use super::arguments::audit::Proof;
+use super::database::open_for_reading;
+use super::output::write_to;
+use super::session::unreadable;
+use crate::domains::proof::bundle::verify_bundle;
+use crate::domains::proof::keys::TrustedKeys;
+use crate::domains::proof::{ExportError, bundle_of};
+use crate::lifecycle::environment::Environment;
+
+/// What is said of a file that was written.
+#[derive(Serialize)]
+struct Written<'a> {
+    file: &'a str,
+    head_hash: &'a str,
+}
+
+/// Writes a record's proof file.
+pub fn run(arguments: &Proof, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
+    let db = open_for_reading(env, arguments.database.db.as_deref())?;
+    let bundle = bundle_of(&db, &arguments.session, &arguments.record).map_err(refused)?;
+    if !verify_bundle(&bundle, &TrustedKeys::default(), false).valid {
+        return Err(Failure::Failed(format!(
+            "record {} is no longer what was sealed, so there is nothing to prove; `colibri verify` says what changed",
+            arguments.record
+        )));
+    }
+    let text = bundle.to_file().map_err(|error| {
+        Failure::Failed(format!("the proof cannot be written: {error}; run `colibri verify`"))
+    })?;
+    write_to(arguments.out.as_deref(), out, |to| Ok(to.write_all(text.as_bytes())?))?;
+    if let Some(file) = &arguments.out {
+        let (file, head_hash) = (&file.to_string_lossy(), &bundle.tree_head.head_hash);
+        if arguments.json {
+            serde_json::to_writer_pretty(&mut *out, &Written { file, head_hash })
+                .map_err(std::io::Error::from)?;
+            writeln!(out)?;
+        } else {
+            writeln!(out, "{file}: check it with `colibri check-proof {file} --root {head_hash}`")?;
+        }
+    }
+    Ok(out.flush()?)
+}
+
+fn refused(failure: DomainFailure<ExportError>) -> Failure {
+    match failure {
+        DomainFailure::Domain(error @ ExportError::Damaged { .. }) => Failure::Failed(error.to_string()),
+        DomainFailure::Domain(error) => Failure::Usage(error.to_string()),
+        DomainFailure::Fault(fault) => unreadable(fault),
+    }
+}

@@ -1,0 +1,250 @@
+//! `colibri report`: a session as one HTML page. This gathers what [`crate::report`] renders.
+
+use std::collections::{HashMap, VecDeque};
+use std::io::Write;
+
+use colibri_runtime::chain::Interrupt;
+use colibri_runtime::handler::{Failure as DomainFailure, Fault};
+use colibri_runtime::kernel::{Clock, SystemClock, rfc3339_ms};
+use serde::Serialize;
+
+use super::Failure;
+use super::arguments::audit::Report as Arguments;
+use super::database::open_for_reading;
+use super::output::write_to;
+use super::session::{Found, find, unreadable};
+use crate::digest::HexDigest;
+use crate::domains::proof::envelope::LeafEnvelope;
+use crate::domains::proof::head::SignedTreeHead;
+use crate::domains::proof::keyring::Keyring;
+use crate::domains::proof::keys::TrustedKeys;
+use crate::domains::tasks::service::get_task;
+use crate::domains::trail::chain::Content as Stored;
+use crate::domains::trail::verify::{Verification, verify_session};
+use crate::domains::trail::{self, TrailRow, Unpacker, content_of};
+use crate::lifecycle::config::load_config;
+use crate::lifecycle::environment::Environment;
+use crate::report::model::{
+    Content, Head, Issue, MOST_TASKS, MOST_THOUGHTS, Report, Seal, Session, Signature, Task, TaskFacts,
+    Thought, Thoughts, Verdict,
+};
+use crate::report::render;
+use crate::report::tree::{FoldedTree, Folding};
+use crate::store::db::Db;
+
+/// What is said of a page that was written.
+#[derive(Serialize)]
+struct Written<'a> {
+    file: &'a str,
+    session_id: &'a str,
+    sealed: bool,
+    sound: bool,
+    broken_count: i64,
+}
+
+/// Writes a session's page; [`Failure::Finding`] when the session is not sound, which the page then says.
+pub fn run(arguments: &Arguments, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
+    let trusted = trusted_keys(env)?;
+    let db = open_for_reading(env, arguments.database.db.as_deref())?;
+    let report = gather(&db, &arguments.session, &trusted)?;
+    let page = render(&report);
+    write_to(Some(&arguments.html), out, |to| Ok(to.write_all(page.as_bytes())?))?;
+    let sound = report.verdict.broken_count == 0;
+    let file = arguments.html.to_string_lossy();
+    if arguments.json {
+        let written = Written {
+            file: &file,
+            session_id: &report.session.id,
+            sealed: report.seal.is_some(),
+            sound,
+            broken_count: report.verdict.broken_count,
+        };
+        serde_json::to_writer_pretty(&mut *out, &written).map_err(std::io::Error::from)?;
+        writeln!(out)?;
+    } else {
+        let verdict = if sound { "the session is sound" } else { "the session is NOT sound" };
+        writeln!(out, "{file}: {} thoughts; {verdict}", report.thoughts.total)?;
+    }
+    out.flush()?;
+    if sound { Ok(()) } else { Err(Failure::Finding) }
+}
+
+/// The keys whose signatures this machine believes.
+fn trusted_keys(env: &Environment) -> Result<TrustedKeys, Failure> {
+    let (config, _warnings) =
+        load_config(env, std::process::id()).map_err(|problems| Failure::Usage(problems.join("; ")))?;
+    Keyring::load(&config).map(|keys| keys.trusted_keys().clone()).map_err(Failure::Usage)
+}
+
+fn gather(db: &Db, session_id: &str, trusted: &TrustedKeys) -> Result<Report, Failure> {
+    let found = find(db, session_id)?;
+    let verified = verify_session(db, session_id, None, trusted, &Interrupt::default()).map_err(
+        |failure| match failure {
+            DomainFailure::Domain(missing) => Failure::Usage(missing.to_string()),
+            DomainFailure::Fault(fault) => unreadable(fault),
+        },
+    )?;
+    let records = verified.seal.as_ref().map_or(0, |seal| seal.record_count);
+    let walk = Walk::over(db, session_id, records).map_err(unreadable)?;
+    let (tasks, more_tasks) = tasks(db, &verified, &walk.by_task).map_err(unreadable)?;
+    let Walk { shown, tree, total, .. } = walk;
+    let Found { session, seal } = found;
+    Ok(Report {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        made_at: rfc3339_ms(SystemClock::default().wall_ms()),
+        session: Session {
+            id: session.session_id,
+            intent: session.intent,
+            task_id: session.task_id,
+            started_at: session.started_at,
+        },
+        verdict: verdict(verified),
+        tasks,
+        more_tasks,
+        thoughts: Thoughts { total, shown },
+        seal: seal.map(|(root, signed)| Seal {
+            root: root.root,
+            record_count: root.record_count,
+            finalized_at: root.finalized_at,
+            head: head(signed),
+            tree,
+        }),
+    })
+}
+
+fn verdict(verified: Verification) -> Verdict {
+    let issues = verified.issues.into_iter().map(|issue| Issue {
+        code: issue.code.as_str(),
+        task_id: issue.task_id,
+        record_id: issue.record_id,
+        index: issue.index,
+        expected: issue.expected,
+        actual: issue.actual,
+    });
+    Verdict {
+        record_count: verified.chains.total.record_count,
+        broken_count: verified.broken_count,
+        unverifiable_count: verified.chains.total.unverifiable_count,
+        issues: issues.collect(),
+        signature: verified.seal.and_then(|seal| seal.signature).map(|status| status.as_str()),
+    }
+}
+
+fn head(signed: SignedTreeHead) -> Head {
+    let SignedTreeHead { head, head_hash, signature } = signed;
+    Head {
+        root_hash: head.root_hash,
+        head_index: head.head_index,
+        prev_head_hash: head.prev_head_hash,
+        head_hash,
+        session_hash: head.session_hash,
+        chain_tips_hash: head.chain_tips_hash,
+        log_exit_no: head.log_exit_no,
+        log_row_hash: head.log_row_hash,
+        signature: signature.map(|signed| Signature {
+            signature: signed.signature,
+            key_id: signed.key_id,
+            public_key: signed.public_key,
+        }),
+    }
+}
+
+/// The tasks to show, and how many more there are.
+fn tasks(
+    db: &Db,
+    verified: &Verification,
+    by_task: &HashMap<String, i64>,
+) -> Result<(Vec<Task>, usize), Fault> {
+    let all = &verified.chains.by_task;
+    let mut tasks = Vec::new();
+    for task in all.iter().take(MOST_TASKS) {
+        let known = get_task(db, &task.task_id)?;
+        tasks.push(Task {
+            known: known.map(|task| TaskFacts { title: task.title, state: task.status.to_string() }),
+            in_session: by_task.get(&task.task_id).copied().unwrap_or(0),
+            chain_length: task.chain.record_count,
+            broken_count: task.chain.broken_count,
+            id: task.task_id.clone(),
+        });
+    }
+    Ok((tasks, all.len().saturating_sub(MOST_TASKS)))
+}
+
+/// One pass over the session's records: what is shown of them, how many each task has, and the tree.
+struct Walk {
+    shown: Vec<Thought>,
+    total: i64,
+    by_task: HashMap<String, i64>,
+    tree: FoldedTree,
+}
+
+impl Walk {
+    fn over(db: &Db, session_id: &str, records: i64) -> Result<Self, Fault> {
+        const HALF: usize = MOST_THOUGHTS / 2;
+        let (mut first, mut last): (Vec<Thought>, VecDeque<Thought>) = (Vec::new(), VecDeque::new());
+        let (mut total, mut by_task) = (0, HashMap::new());
+        let (mut unpacker, mut scratch) = (Unpacker::default(), Vec::new());
+        let mut folding = Folding::new(u64::try_from(records).unwrap_or(0));
+        trail::each_row_of_session(db, session_id, |row| {
+            let (content, digest) = content(row, &mut unpacker);
+            folding.push(envelope(row, &digest).leaf_hash(&mut scratch));
+            *by_task.entry(row.task_id.to_owned()).or_insert(0) += 1;
+            let thought = thought(row, total, content);
+            total += 1;
+            if first.len() < HALF {
+                first.push(thought);
+            } else {
+                last.push_back(thought);
+                if last.len() > HALF {
+                    last.pop_front();
+                }
+            }
+            Ok(true)
+        })?;
+        first.extend(last);
+        Ok(Self { shown: first, total, by_task, tree: folding.finish() })
+    }
+}
+
+/// A record's content as the page shows it, and its digest as the tree wants it.
+fn content(row: &TrailRow<'_>, unpacker: &mut Unpacker) -> (Content, String) {
+    match content_of(row, unpacker) {
+        Stored::Kept(text) => {
+            let digest = HexDigest::of(text.as_bytes()).as_str().to_owned();
+            (Content::bounded(text.to_owned()), digest)
+        }
+        Stored::Dropped => {
+            let content_hash = row.content_hash.unwrap_or_default().to_owned();
+            (Content::Dropped { content_hash: content_hash.clone() }, content_hash)
+        }
+        Stored::Lost => (Content::Lost, row.content_hash.unwrap_or_default().to_owned()),
+    }
+}
+
+fn envelope<'a>(row: &TrailRow<'a>, content_hash: &'a str) -> LeafEnvelope<'a> {
+    LeafEnvelope {
+        agent_id: row.agent_id,
+        content_hash,
+        hash: row.hash,
+        id: row.id,
+        prev_hash: row.prev_hash,
+        session_id: row.session_id.unwrap_or_default(),
+        task_id: row.task_id,
+        timestamp: row.timestamp,
+        kind: row.kind,
+    }
+}
+
+fn thought(row: &TrailRow<'_>, position: i64, content: Content) -> Thought {
+    Thought {
+        position,
+        id: row.id.to_owned(),
+        kind: row.kind.to_owned(),
+        task_id: row.task_id.to_owned(),
+        agent_id: row.agent_id.to_owned(),
+        timestamp: row.timestamp.to_owned(),
+        content,
+        prev_hash: row.prev_hash.to_owned(),
+        hash: row.hash.to_owned(),
+    }
+}

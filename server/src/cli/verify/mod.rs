@@ -1,0 +1,144 @@
+//! `colibri verify`: recomputes a whole database (issue 3), for somebody who trusts neither the agent nor the
+//! server. Exit 0 for a sound one, 1 when something does not fit, 2 when there is nothing to verify.
+
+mod print;
+mod progress;
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use colibri_runtime::chain::scan::Interrupt;
+
+use self::progress::Lines;
+use super::Failure;
+use super::arguments::VerifyArguments;
+use crate::domains::proof::keyring::Keyring;
+use crate::domains::proof::keys::{PublicKey, TrustedKeys};
+use crate::lifecycle::config::{Config, load_config};
+use crate::lifecycle::environment::Environment;
+use crate::store::db::Db;
+use crate::store::inspect::{APPLICATION_ID, Inspection};
+use crate::store::open::MEMORY;
+use crate::store::schema::{self, Schema};
+use crate::verification::run::Stop;
+use crate::verification::{self, Options, Report, file};
+
+/// Verifies and prints; [`Failure::Finding`] when something was found.
+pub fn run(
+    arguments: &VerifyArguments,
+    env: &Environment,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<(), Failure> {
+    let config = configuration(env)?;
+    let path = arguments.db.clone().unwrap_or_else(|| config.db_path.clone());
+    let trusted = keys(&config, &arguments.keys)?;
+    let checkpoint = arguments.checkpoint.as_deref().map(file::read).transpose().map_err(Failure::Usage)?;
+    let target = arguments.write_checkpoint.as_deref();
+    if let Some(target) = target.filter(|target| target.symlink_metadata().is_ok()) {
+        return Err(Failure::Usage(file::exists(target)));
+    }
+    let expected = schema::expected().map_err(|fault| Failure::Failed(fault.to_string()))?;
+    let options = Options {
+        expected: &expected,
+        trusted: &trusted,
+        checkpoint: checkpoint.as_ref(),
+        take_checkpoint: target.is_some(),
+        interrupt: &Interrupt::default(),
+    };
+    let mut lines = Lines::new(err, arguments.progress);
+    let report = verify(&path, &options, &mut lines)?;
+    lines.clear();
+    if let (Some(target), Some(checkpoint)) = (target, &report.checkpoint) {
+        file::write(target, checkpoint).map_err(Failure::Failed)?;
+    }
+    let written = target.filter(|_| report.checkpoint.is_some());
+    if arguments.json {
+        print::json(&path, &report, written, out)?;
+    } else {
+        print::text(&path, &report, written, out)?;
+    }
+    if report.is_sound() {
+        return Ok(());
+    }
+    if target.is_some() {
+        // A closed stderr changes nothing about the result.
+        let _ = writeln!(err, "colibri: no checkpoint was written: the database is not sound");
+    }
+    Err(Failure::Finding)
+}
+
+/// The configuration, whose database and keys are meant where none are named.
+fn configuration(env: &Environment) -> Result<Config, Failure> {
+    match load_config(env, std::process::id()) {
+        Ok((config, _)) => Ok(config),
+        Err(problems) => Err(Failure::Usage(problems.join("; "))),
+    }
+}
+
+/// The configured keys, and those of the command line.
+fn keys(config: &Config, given: &[String]) -> Result<TrustedKeys, Failure> {
+    let mut trusted = Keyring::load(config).map_err(Failure::Usage)?.trusted_keys().clone();
+    for key in given {
+        trusted.trust(public_key(key).map_err(Failure::Usage)?);
+    }
+    Ok(trusted)
+}
+
+/// A public key by its own text, or in a file.
+fn public_key(given: &str) -> Result<PublicKey, String> {
+    if let Ok(key) = PublicKey::parse(given) {
+        return Ok(key);
+    }
+    let text = std::fs::read_to_string(given).map_err(|error| {
+        format!("--key {given}: neither 64 hex characters nor a file that can be read: {error}")
+    })?;
+    PublicKey::parse(text.trim_ascii_end()).map_err(|error| format!("--key {given}: {error}"))
+}
+
+/// Reads the database at one moment.
+fn verify(path: &PathBuf, options: &Options<'_>, lines: &mut Lines<'_>) -> Result<Report, Failure> {
+    if path == Path::new(MEMORY) {
+        return Err(Failure::Usage(
+            "a database in memory cannot be verified; name a file with --db".to_owned(),
+        ));
+    }
+    let unreadable = |reason: String| Failure::Usage(format!("{} cannot be read: {reason}", path.display()));
+    let look = Inspection::open(path).map_err(unreadable)?;
+    let verified = look.at_one_moment(|db| {
+        recognise(db, options.expected)
+            .map_err(|reason| Failure::Usage(format!("{}: {reason}", path.display())))?;
+        match verification::verify(db, options, &mut |progress| lines.show(progress)) {
+            Ok(report) => Ok(report),
+            Err(Stop::Interrupted) => Err(Failure::Failed("the verification was interrupted".to_owned())),
+            Err(Stop::Fault(fault)) => Err(Failure::Failed(fault.to_string())),
+        }
+    });
+    verified.map_err(|fault| unreadable(fault.to_string()))?
+}
+
+/// Refuses what is no Colibri database, or another release's. Where the shape is right, header fields that are not
+/// are findings: somebody has changed them.
+fn recognise(db: &Db, expected: &Schema) -> Result<(), String> {
+    let found = schema::read(db).map_err(|fault| fault.to_string())?;
+    let (ours, version) = (found.application_id == APPLICATION_ID, found.user_version);
+    if found.objects == expected.objects || (ours && version == expected.user_version) {
+        return Ok(());
+    }
+    let known = found.objects.keys().any(|object| expected.objects.contains_key(object));
+    if !ours || !known {
+        return Err("not a Colibri database".to_owned());
+    }
+    Err(if version > expected.user_version {
+        format!(
+            "its schema version {version} is newer than {}; verify it with the release that wrote it, or a later one",
+            expected.user_version
+        )
+    } else {
+        format!(
+            "its schema version {version} is older than {}; verify it with the release that wrote it, or a copy of it \
+             after a start of this one",
+            expected.user_version
+        )
+    })
+}

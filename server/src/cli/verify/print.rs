@@ -1,0 +1,110 @@
+//! A verification's result, for people and for programs.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Serialize;
+
+use crate::cli::printable::printable;
+use crate::verification::finding::Found;
+use crate::verification::run::Count;
+use crate::verification::seals::Heads;
+use crate::verification::{CheckReport, Report};
+
+/// The result as JSON.
+#[derive(Serialize)]
+struct Document<'a> {
+    sound: bool,
+    database: String,
+    checks: &'a [CheckReport],
+    findings: &'a [Found],
+    log: Option<Log>,
+    tree_heads: Option<&'a Heads>,
+    checkpoint_written: Option<String>,
+}
+
+/// Where the log ends.
+#[derive(Serialize)]
+struct Log {
+    last_sequence_no: i64,
+    last_exit_no: i64,
+    last_row_hash: String,
+    running: i64,
+}
+
+pub fn json(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn Write) -> io::Result<()> {
+    let document = Document {
+        sound: report.is_sound(),
+        database: path.display().to_string(),
+        checks: &report.checks,
+        findings: report.findings.kinds(),
+        log: report.log.map(|end| Log {
+            last_sequence_no: end.last_sequence_no,
+            last_exit_no: end.last_exit_no,
+            last_row_hash: end.last_row_hash.as_str().to_owned(),
+            running: end.running,
+        }),
+        tree_heads: report.heads.as_ref(),
+        checkpoint_written: written.map(|path| path.display().to_string()),
+    };
+    serde_json::to_writer_pretty(&mut *out, &document)?;
+    writeln!(out)?;
+    out.flush()
+}
+
+pub fn text(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", path.display())?;
+    for check in &report.checks {
+        let verdict = if check.findings == 0 { "ok" } else { "broken" };
+        writeln!(out, "{verdict:7} {:11} {}", check.check, counted(&check.counts))?;
+    }
+    writeln!(out)?;
+    for Found { count, first } in report.findings.kinds() {
+        writeln!(out, "{} {} ({count}): {}", first.check, first.code, printable(&first.message))?;
+        writeln!(out, "  first: {}", printable(&first.subject))?;
+    }
+    if report.is_sound() {
+        writeln!(out, "Sound: everything that can be recomputed from the file fits.")?;
+        keep(report, out)?;
+    } else {
+        let kinds = report.findings.kinds();
+        let total: u64 = kinds.iter().map(|found| found.count).sum();
+        writeln!(out)?;
+        writeln!(
+            out,
+            "Not sound: {total} findings of {} kinds; the first of each is shown. Keep a copy of the file as evidence.",
+            kinds.len()
+        )?;
+    }
+    if let Some(written) = written {
+        writeln!(
+            out,
+            "Checkpoint written to {}; keep it where nobody who can write the database can.",
+            written.display()
+        )?;
+    }
+    out.flush()
+}
+
+/// What no file can prove about itself.
+fn keep(report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "Whoever can write the file can also replace all of it. Keep this outside:")?;
+    if let Some(end) = &report.log {
+        writeln!(out, "  log        exit_no {:<10} {}", end.last_exit_no, end.last_row_hash.as_str())?;
+    }
+    if let Some(heads) = &report.heads
+        && let Some(hash) = &heads.last_head_hash
+    {
+        writeln!(out, "  tree head  index {:<12} {hash}", heads.count - 1)?;
+        writeln!(
+            out,
+            "  signatures {} of a trusted key, {} unsigned, {} of a key that was not given",
+            heads.signed, heads.unsigned, heads.unknown_key
+        )?;
+    }
+    Ok(())
+}
+
+fn counted(counts: &[Count]) -> String {
+    counts.iter().map(|count| format!("{} {}", count.number, count.what)).collect::<Vec<_>>().join(", ")
+}

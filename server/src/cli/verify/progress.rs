@@ -1,0 +1,51 @@
+//! How far a verification is, on stderr: one line that is written over, a few times a second at most.
+
+use std::io::{self, IsTerminal, Write};
+use std::time::{Duration, Instant};
+
+use crate::verification::run::Progress;
+
+/// Between two lines.
+const PAUSE: Duration = Duration::from_millis(300);
+
+/// The line.
+pub struct Lines<'a> {
+    err: &'a mut dyn Write,
+    wanted: bool,
+    terminal: bool,
+    last: Instant,
+    shown: bool,
+}
+
+impl<'a> Lines<'a> {
+    /// Shown on a terminal, or when asked for.
+    pub fn new(err: &'a mut dyn Write, asked: bool) -> Self {
+        let terminal = io::stderr().is_terminal();
+        Self { err, wanted: asked || terminal, terminal, last: Instant::now(), shown: false }
+    }
+
+    /// Shows how far it is, unless that was shown just now.
+    pub fn show(&mut self, progress: &Progress) {
+        if !self.wanted || self.last.elapsed() < PAUSE {
+            return;
+        }
+        self.last = Instant::now();
+        self.shown = true;
+        let done = match progress.total {
+            0 => format!("{}", progress.done),
+            total => format!("{} of {total}", progress.done),
+        };
+        let (before, after) = if self.terminal { ("\r\u{1b}[2K", "") } else { ("", "\n") };
+        // Whoever does not read it does not miss it.
+        let _ = write!(self.err, "{before}verify: {} {done}{after}", progress.check);
+        let _ = self.err.flush();
+    }
+
+    /// Takes the line away.
+    pub fn clear(&mut self) {
+        if self.shown && self.terminal {
+            let _ = write!(self.err, "\r\u{1b}[2K");
+            let _ = self.err.flush();
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! `colibri verify-export`: a session's export, verified alone: what is proven, and what is not.
+
+mod printed;
+mod words;
+
+use std::io::{BufRead, Read, Write};
+
+use super::Failure;
+use super::arguments::audit::CheckFile;
+use super::evidence::{Keys, Matched, input, matched};
+use crate::domains::proof::keys::{SignatureStatus, TrustedKeys};
+use crate::domains::proof::session_export::{ExportCheck, ExportVerdict, MAX_LINE_BYTES};
+
+/// A verified export, and how it compares with what the auditor brought along.
+struct Examined<'a> {
+    verdict: &'a ExportVerdict,
+    /// `None`: no root was given.
+    root: Option<Option<Matched>>,
+    signature_wanted: bool,
+}
+
+impl Examined<'_> {
+    fn holds(&self) -> bool {
+        self.verdict.valid && self.root != Some(None)
+    }
+}
+
+/// Verifies an export and says what is proven; [`Failure::Finding`] when something does not fit.
+pub fn run(arguments: &CheckFile, out: &mut dyn Write, stdin: &mut dyn Read) -> Result<(), Failure> {
+    let keys = Keys::read(&arguments.evidence)?;
+    let verdict = read(arguments, &keys.trusted, stdin)?;
+    let head = verdict.head.as_ref();
+    if let (Some(head), Some(SignatureStatus::UnknownKey)) = (head, verdict.signature)
+        && let Some(mistaken) = keys.mistaken(head)
+    {
+        return Err(Failure::Usage(mistaken.to_owned()));
+    }
+    let root = arguments.evidence.root.as_ref().map(|root| head.and_then(|head| matched(root, head)));
+    let examined = Examined { verdict: &verdict, root, signature_wanted: !arguments.evidence.key.is_empty() };
+    if arguments.json {
+        printed::print(&examined, out)?;
+    } else {
+        words::print(&examined, out)?;
+    }
+    out.flush()?;
+    if examined.holds() { Ok(()) } else { Err(Failure::Finding) }
+}
+
+/// Hands the file's lines to the check, one at a time.
+fn read(
+    arguments: &CheckFile,
+    trusted: &TrustedKeys,
+    stdin: &mut dyn Read,
+) -> Result<ExportVerdict, Failure> {
+    let name = || arguments.file.display();
+    let no_export =
+        |reason| Failure::Usage(format!("{} is no export of a session: {reason}; name another file", name()));
+    let mut file = input(&arguments.file, stdin)?;
+    let mut check = ExportCheck::new(trusted);
+    let mut line = Vec::new();
+    // One byte more than a line may have, and its line feed.
+    let most = MAX_LINE_BYTES as u64 + 2;
+    loop {
+        line.clear();
+        let taken = file.by_ref().take(most).read_until(b'\n', &mut line);
+        let taken = taken.map_err(|error| Failure::Usage(format!("cannot read {}: {error}", name())))?;
+        if taken == 0 || !check.line(&line).map_err(no_export)? {
+            return check.finish().map_err(no_export);
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! The verdict in words.
+
+use std::io::{self, Write};
+
+use super::Examined;
+use super::printed::line_of;
+use crate::cli::evidence::{Matched, signature_text};
+use crate::cli::printable::printable;
+use crate::cli::verdict::{Mark, line};
+use crate::domains::proof::head::SignedTreeHead;
+use crate::domains::proof::keys::SignatureStatus;
+use crate::domains::proof::session_export::{ExportState, ExportVerdict};
+use crate::domains::trail::chain::Issue;
+
+/// How many findings are printed; `--json` holds more of them.
+const SHOWN_ISSUES: usize = 10;
+
+/// Prints what was checked, what was found, and what follows from it.
+pub(super) fn print(examined: &Examined<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let verdict = examined.verdict;
+    if let Some(header) = &verdict.header {
+        let state = match header.state {
+            ExportState::Open => "open",
+            ExportState::Sealed => "sealed",
+        };
+        let session = header.session();
+        let text = format!("{} ({state}): {}", printable(session.session_id), printable(session.intent));
+        line(out, Mark::None, "session", &text)?;
+    }
+    match &verdict.fault {
+        Some(fault) => line(out, false, "form", &printable(&fault.to_string()))?,
+        None => line(out, verdict.checks.form, "form", "every line at its place")?,
+    }
+    print_records(verdict, out)?;
+    if let (Some(head), None) = (&verdict.head, &verdict.fault) {
+        print_seal(examined, head, out)?;
+    }
+    if let Some(root) = examined.root {
+        let text =
+            root.map_or("it is none of this session's hashes: this is another seal, or none", Matched::worth);
+        line(out, root.is_some(), "--root", text)?;
+    }
+    if examined.signature_wanted && verdict.head.is_none() {
+        line(out, false, "--key", "there is no seal, so nothing is signed")?;
+    }
+    print_issues(verdict, out)?;
+    conclude(examined, out)
+}
+
+fn print_records(verdict: &ExportVerdict, out: &mut dyn Write) -> io::Result<()> {
+    let checks = verdict.checks;
+    let kept = verdict.record_count - verdict.cold_count;
+    let texts = [
+        ("contents", checks.content_hashes, format!("{kept} with the digests that stand beside them")),
+        ("record hashes", checks.record_hashes, format!("{kept} recomputed")),
+        (
+            "session",
+            checks.session_records,
+            format!("{} records, each of it and there once", verdict.record_count),
+        ),
+        ("links", checks.links, format!("{} inside the file", verdict.links_inside)),
+    ];
+    for (name, check, text) in texts {
+        check_line(out, check, name, &text)?;
+    }
+    if verdict.cold_count > 0 {
+        let text = format!("{} records without; retention has kept their digests only", verdict.cold_count);
+        line(out, Mark::None, "contents", &text)?;
+    }
+    if verdict.links_outside > 0 {
+        let text = format!("{} to records of other sessions, which are not here", verdict.links_outside);
+        line(out, Mark::None, "links", &text)?;
+    }
+    Ok(())
+}
+
+fn print_seal(examined: &Examined<'_>, signed: &SignedTreeHead, out: &mut dyn Write) -> io::Result<()> {
+    let (checks, head) = (examined.verdict.checks, &signed.head);
+    let texts = [
+        ("session facts", checks.session_hash, "intent, task and start as they were sealed"),
+        ("tree size", checks.tree_size, "as many records as were sealed"),
+        ("RFC 9162 root", checks.root_hash, &head.root_hash),
+        ("legacy root", checks.legacy_root, &head.legacy_root),
+        ("chain tips", checks.chain_tips, "of the records' tasks, as they were sealed"),
+        ("head hash", checks.head_hash, &signed.head_hash),
+    ];
+    for (name, check, text) in texts {
+        check_line(out, check, name, &printable(text))?;
+    }
+    let Some(status) = examined.verdict.signature else { return Ok(()) };
+    let mark = match status {
+        SignatureStatus::Valid => Mark::Ok,
+        SignatureStatus::Invalid => Mark::Fail,
+        _ if examined.signature_wanted => Mark::Fail,
+        _ => Mark::None,
+    };
+    line(out, mark, "signature", &printable(&signature_text(status, signed)))
+}
+
+/// A check that was made; nothing for one that was not.
+fn check_line(out: &mut dyn Write, check: Option<bool>, name: &str, text: &str) -> io::Result<()> {
+    match check {
+        Some(true) => line(out, true, name, text),
+        Some(false) => line(out, false, name, &format!("not so: {text}")),
+        None => Ok(()),
+    }
+}
+
+fn print_issues(verdict: &ExportVerdict, out: &mut dyn Write) -> io::Result<()> {
+    if verdict.issue_count == 0 {
+        return Ok(());
+    }
+    writeln!(out)?;
+    for issue in verdict.issues.iter().take(SHOWN_ISSUES) {
+        writeln!(out, "{}", printable(&issue_text(issue)))?;
+    }
+    let more = verdict.issue_count.saturating_sub(SHOWN_ISSUES as u64);
+    if more > 0 {
+        writeln!(out, "and {more} more")?;
+    }
+    Ok(())
+}
+
+fn issue_text(issue: &Issue) -> String {
+    let mut text = issue.code.as_str().to_owned();
+    let place = [
+        line_of(issue).map(|line| format!("line {line}")),
+        issue.record_id.as_ref().map(|id| format!("record {id}")),
+        issue.task_id.as_ref().map(|id| format!("task {id}")),
+        issue.expected.as_ref().map(|value| format!("should be {value}")),
+        issue.actual.as_ref().map(|value| format!("is {value}")),
+    ];
+    place.into_iter().flatten().for_each(|part| {
+        text.push_str(", ");
+        text.push_str(&part);
+    });
+    text
+}
+
+fn conclude(examined: &Examined<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let text = match (examined.holds(), examined.verdict.head.is_some()) {
+        (true, true) => "The export is valid: every byte of it is covered by the head hash.",
+        (true, false) => {
+            "The export is valid as far as an open session's can be: nothing in it contradicts itself."
+        }
+        (false, _) => "The export is not valid.",
+    };
+    writeln!(out, "\n{text}")?;
+    for open in not_proven(examined) {
+        writeln!(out, "Not proven: {}", printable(&open))?;
+    }
+    Ok(())
+}
+
+/// What does not follow, whatever was checked.
+pub(super) fn not_proven(examined: &Examined<'_>) -> Vec<String> {
+    if !examined.holds() {
+        return vec!["anything; one of the checks failed.".to_owned()];
+    }
+    let verdict = examined.verdict;
+    let mut open = Vec::new();
+    match &verdict.head {
+        None => open.extend(
+            [
+                "that no record was taken from the end, or rewritten with all that follow it; only a seal shows that.",
+                "who wrote the records, and what the session was opened for; only a seal covers that.",
+            ]
+            .map(str::to_owned),
+        ),
+        Some(head) => seal_leaves_open(examined, head, &mut open),
+    }
+    if verdict.cold_count > 0 {
+        open.push(format!("what the {} records without a content said.", verdict.cold_count));
+    }
+    open.push("that what the records say is true.".to_owned());
+    open
+}
+
+fn seal_leaves_open(examined: &Examined<'_>, head: &SignedTreeHead, open: &mut Vec<String>) {
+    let signed = examined.verdict.signature == Some(SignatureStatus::Valid);
+    match examined.root {
+        // A trusted signature says that this was sealed; a published hash also says when at the latest.
+        None if !signed => open.push(format!(
+            "that this is what was sealed; compare {} with what was published, or give that to --root.",
+            head.head_hash
+        )),
+        Some(Some(Matched::LegacyRoot)) if !signed => open.push(
+            "order, authors and session; the legacy root does not cover them. Compare the head hash."
+                .to_owned(),
+        ),
+        Some(Some(Matched::Rfc9162Root)) if !signed => open.push(
+            "the session's intent and times; the RFC 9162 root does not cover them. Compare the head hash."
+                .to_owned(),
+        ),
+        _ => {}
+    }
+    match examined.verdict.signature {
+        Some(SignatureStatus::Unsigned) => open.push("who sealed it; the head is not signed.".to_owned()),
+        Some(SignatureStatus::UnknownKey) => {
+            open.push("who sealed it; the signature is by a key that was not given with --key.".to_owned());
+        }
+        _ => {}
+    }
+}

@@ -1,0 +1,64 @@
+//! What a check of an export finds.
+
+use serde::Serialize;
+
+use super::lines::{ExportHeader, FormFault};
+use crate::domains::proof::head::SignedTreeHead;
+use crate::domains::proof::keys::SignatureStatus;
+use crate::domains::trail::chain::Issue;
+
+/// Each check; `None` where there was nothing to check or the file was left before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Checks {
+    /// Every line is in its one form and at its place.
+    pub form: bool,
+    /// The contents have their digests. `None`: there is none in the file.
+    pub content_hashes: Option<bool>,
+    /// The records with a content have their hashes.
+    pub record_hashes: Option<bool>,
+    /// Each record names the session, and none stands there twice.
+    pub session_records: Option<bool>,
+    /// No record follows one that cannot be before it.
+    pub links: Option<bool>,
+    /// The records give the original's root.
+    pub legacy_root: Option<bool>,
+    /// The records give the second tree's root.
+    pub root_hash: Option<bool>,
+    /// There are as many as were sealed.
+    pub tree_size: Option<bool>,
+    /// The session is the one that was sealed.
+    pub session_hash: Option<bool>,
+    /// The chain tips are those that were sealed, and fit the records.
+    pub chain_tips: Option<bool>,
+    /// The tree head has its hash, and agrees with itself.
+    pub head_hash: Option<bool>,
+}
+
+/// All that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExportVerdict {
+    /// The first line, if it was in form.
+    pub header: Option<ExportHeader>,
+    /// Where the file leaves the form of an export.
+    pub fault: Option<FormFault>,
+    /// Records read.
+    pub record_count: i64,
+    /// Records without a content: their hashes cannot be recomputed.
+    pub cold_count: i64,
+    /// Links from one record of the file to another.
+    pub links_inside: i64,
+    /// Links to records that are not in the file.
+    pub links_outside: i64,
+    /// The seal.
+    pub head: Option<SignedTreeHead>,
+    /// What the seal's signature is worth.
+    pub signature: Option<SignatureStatus>,
+    /// Each check.
+    pub checks: Checks,
+    /// The first findings.
+    pub issues: Vec<Issue>,
+    /// How many there were.
+    pub issue_count: u64,
+    /// Nothing failed; and if keys are trusted, one of them has signed.
+    pub valid: bool,
+}

@@ -1,0 +1,53 @@
+//! The SQL of verification: sessions and seals with the calls they name.
+
+use colibri_runtime::handler::Fault;
+
+use crate::store::db::{Db, storage};
+use crate::verification::run::Stop;
+use crate::verification::tied::Place;
+
+/// Hands over the key and the call of each session, in the order in which they were opened.
+pub(super) fn each_session(
+    db: &Db,
+    take: impl FnMut(&str, Option<i64>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    each(db, "SELECT session_id, sequence_no FROM audit_sessions ORDER BY rowid", take)
+}
+
+/// Hands over the key and the call of each seal, in the order in which they were made.
+pub(super) fn each_root(
+    db: &Db,
+    take: impl FnMut(&str, Option<i64>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    each(db, "SELECT session_id, sequence_no FROM merkle_roots ORDER BY rowid", take)
+}
+
+fn each(db: &Db, sql: &str, mut take: impl FnMut(&str, Option<i64>) -> Result<(), Stop>) -> Result<(), Stop> {
+    db.walk(sql, [], |row| {
+        let key: String = row.get(0).map_err(storage)?;
+        take(&key, row.get(1).map_err(storage)?)?;
+        Ok(true)
+    })
+}
+
+/// The call that a session names.
+pub(super) fn session_place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
+    place(db, "SELECT sequence_no FROM audit_sessions WHERE session_id = ?1", key)
+}
+
+/// The call that a seal names.
+pub(super) fn root_place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
+    place(db, "SELECT sequence_no FROM merkle_roots WHERE session_id = ?1", key)
+}
+
+fn place(db: &Db, sql: &str, key: &str) -> Result<Option<Place>, Fault> {
+    db.query_opt(sql, [key], |row| Ok(Place { number: None, sequence_no: row.get(0)? }))
+}
+
+/// The stored hash of a tree head; `None` when there is no such head.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn head_hash_at(db: &Db, head_index: i64) -> Result<Option<String>, Fault> {
+    db.query_opt("SELECT head_hash FROM tree_heads WHERE head_index = ?1", [head_index], |row| row.get(0))
+}

@@ -1,0 +1,43 @@
+//! How tasks are tied to calls (design R17): creating and updating a task reply with the whole of it, its
+//! dependencies in the order in which they were named.
+
+mod store;
+
+use colibri_runtime::handler::Fault;
+
+use crate::catalogue::ToolId;
+use crate::store::db::Db;
+use crate::verification::run::Stop;
+use crate::verification::tied::{Place, Reply, TiedRow, TiedTable, Writer};
+
+/// `tasks`, with `task_dependencies`.
+#[derive(Debug)]
+pub struct TaskTie;
+
+impl TiedTable for TaskTie {
+    fn name(&self) -> &'static str {
+        "tasks"
+    }
+
+    fn writers(&self) -> &'static [Writer] {
+        &[
+            Writer { tool: ToolId::TaskCreate, creates: true },
+            Writer { tool: ToolId::TaskUpdate, creates: false },
+        ]
+    }
+
+    fn each_row(&self, db: &Db, take: &mut dyn FnMut(&TiedRow<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
+        store::each(db, |key, sequence_no, task| {
+            let reply = task.map_or(Reply::Unreadable, |task| Reply::of(&task));
+            take(&TiedRow { key, sequence_no, reply })
+        })
+    }
+
+    fn place(&self, db: &Db, key: &str) -> Result<Option<Place>, Fault> {
+        store::place(db, key)
+    }
+
+    fn each_stray(&self, db: &Db, take: &mut dyn FnMut(String) -> Result<(), Stop>) -> Result<(), Stop> {
+        store::each_stray(db, take)
+    }
+}

@@ -1,0 +1,46 @@
+//! The SQL of verification: tasks as they stand, whatever somebody has made of them.
+
+use colibri_runtime::handler::Fault;
+
+use crate::catalogue::Task;
+use crate::domains::tasks::store::{COLUMNS, dependencies, listed, read_task};
+use crate::store::db::{Db, storage};
+use crate::verification::run::Stop;
+use crate::verification::tied::Place;
+
+/// Hands over each row with its key and call; `None` for the task when the row is none.
+pub(super) fn each(
+    db: &Db,
+    mut take: impl FnMut(&str, Option<i64>, Option<Task>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let sql = format!("SELECT {COLUMNS}, sequence_no FROM tasks ORDER BY rowid");
+    db.walk(&sql, [], |row| {
+        let key: String = row.get(0).map_err(storage)?;
+        let sequence_no = row.get("sequence_no").map_err(storage)?;
+        let mut task = read_task(row).ok();
+        if let Some(task) = &mut task {
+            task.depends_on = listed(dependencies(db, &key)?);
+        }
+        take(&key, sequence_no, task)?;
+        Ok(true)
+    })
+}
+
+/// Where a task stands: tasks listed together come in the order of their rowids.
+pub(super) fn place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
+    db.query_opt("SELECT rowid, sequence_no FROM tasks WHERE id = ?1", [key], |row| {
+        Ok(Place { number: Some(row.get(0)?), sequence_no: row.get(1)? })
+    })
+}
+
+/// Dependencies of tasks that do not exist.
+pub(super) fn each_stray(db: &Db, take: &mut dyn FnMut(String) -> Result<(), Stop>) -> Result<(), Stop> {
+    let sql = "SELECT task_id, depends_on_id FROM task_dependencies AS d \
+               WHERE NOT EXISTS (SELECT 1 FROM tasks AS t WHERE t.id = d.task_id)";
+    db.walk(sql, [], |row| {
+        let (task_id, depends_on_id): (String, String) =
+            (row.get(0).map_err(storage)?, row.get(1).map_err(storage)?);
+        take(format!("task_dependencies {task_id} -> {depends_on_id}"))?;
+        Ok(true)
+    })
+}

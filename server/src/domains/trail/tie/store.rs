@@ -1,0 +1,31 @@
+//! The SQL of verification: where records stand.
+
+use colibri_runtime::handler::Fault;
+
+use crate::store::db::Db;
+use crate::verification::tied::Place;
+
+/// Where a record stands, and the call it names.
+pub(super) fn place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
+    db.query_opt("SELECT seq, sequence_no FROM thought_records WHERE id = ?1", [key], |row| {
+        Ok(Place { number: Some(row.get(0)?), sequence_no: row.get(1)? })
+    })
+}
+
+/// SQLite's counters of rows ever made, table and number: a handful at most.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn seq_counters(db: &Db) -> Result<Vec<(String, i64)>, Fault> {
+    db.query_all("SELECT name, seq FROM sqlite_sequence ORDER BY name LIMIT 3", [], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })
+}
+
+/// How many records there are.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn count_records(db: &Db) -> Result<i64, Fault> {
+    db.query_one("SELECT count(*) FROM thought_records", [], |row| row.get(0))
+}

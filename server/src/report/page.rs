@@ -1,0 +1,67 @@
+//! The page: its head, its sections in reading order, its style. Pure.
+
+use super::html::Html;
+use super::model::Report;
+use super::{facts, picture, seal, thoughts};
+
+const STYLE: &str = include_str!("style.css");
+
+/// Nothing is loaded and nothing runs, even if something in the page asked for it.
+const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
+     base-uri 'none'; form-action 'none'\">\n";
+
+/// The report as an HTML document.
+pub fn render(report: &Report) -> String {
+    let mut html = Html::default();
+    html.tags("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    html.tags(POLICY);
+    html.tags("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    html.tags("<meta name=\"referrer\" content=\"no-referrer\">\n");
+    html.tags("<meta name=\"color-scheme\" content=\"light dark\">\n");
+    // A title holds no elements, so hidden characters are written, not marked.
+    html.tags("<title>Audit report: ");
+    html.value(&report.session.intent);
+    html.tags("</title>\n<style>\n");
+    html.tags(STYLE);
+    html.tags("</style>\n</head>\n<body>\n<main>\n");
+    facts::heading(report, &mut html);
+    facts::session(report, &mut html);
+    facts::tasks(&report.tasks, report.more_tasks, &mut html);
+    thoughts::section(report, &mut html);
+    facts::chains(report, &mut html);
+    if let Some(sealed) = &report.seal {
+        tree(sealed, &mut html);
+    }
+    seal::section(report, &mut html);
+    seal::steps(report, &mut html);
+    html.tags("</main>\n<footer>Made by colibri ");
+    html.text(&report.version);
+    html.tags(" at ");
+    html.text(&report.made_at);
+    html.tags(".</footer>\n</body>\n</html>\n");
+    html.finish()
+}
+
+fn tree(sealed: &super::model::Seal, html: &mut Html) {
+    html.tags("<section id=\"tree\">\n<h2>Merkle tree</h2>\n<p>The tree of RFC 9162 over this session's ");
+    html.number(sealed.record_count);
+    html.tags(
+        " thoughts in their order. Its root is on the left; each box shows the beginning of its hash, and the whole \
+         of it to a pointer that rests on the box.",
+    );
+    if sealed.tree.block > 1 {
+        html.tags(" <strong>The picture is folded:</strong> each box of the last column stands for ");
+        html.number(sealed.tree.block as i64);
+        html.tags(" leaves, the lowest for ");
+        let (first, last) = sealed.tree.leaves_of(sealed.tree.units().saturating_sub(1));
+        html.number((last - first + 1) as i64);
+        html.tags(". Their hashes are nodes of the real tree.");
+    }
+    html.tags("</p>\n");
+    if sealed.tree.root_hex().as_deref() != Some(sealed.head.root_hash.as_str()) {
+        html.tags("<p class=\"bad\">This is the tree over the thoughts as they are now: its root is not the sealed one.</p>\n");
+    }
+    html.tags("<div class=\"wide\" tabindex=\"0\">\n");
+    picture::draw(&sealed.tree, html);
+    html.tags("</div>\n</section>\n");
+}

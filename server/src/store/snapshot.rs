@@ -1,0 +1,33 @@
+//! A database as it stands at one moment, for commands that read it while servers may be writing.
+
+use std::path::Path;
+
+use super::db::Db;
+use super::error::OpenError;
+use super::{migrate, network_fs, open};
+
+/// Opens a database for reading, inside one read transaction: whatever others commit meanwhile is not
+/// seen. Unlike a server's start it checks nothing but whose file it is and how old, so that damage is found
+/// by whoever looks for it. Nothing is written; dropping the handle ends the transaction.
+///
+/// # Errors
+/// As a READONLY start (alpha §6.4): [`OpenError::Missing`], [`OpenError::Foreign`], [`OpenError::Newer`],
+/// [`OpenError::Older`], [`OpenError::Network`], or what the engine says.
+pub fn open_snapshot(path: &Path) -> Result<Db, OpenError> {
+    if let Some(kind) = network_fs::network_file_system(path) {
+        return Err(OpenError::Network { path: path.display().to_string(), kind });
+    }
+    let latest = migrate::latest(migrate::MIGRATIONS);
+    let (db, _location, _header) = open::open_read_only(path, latest)?;
+    let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
+    db.conn.execute_batch("BEGIN").map_err(engine)?;
+    // The first read takes the snapshot, and may find that somebody migrated the file since its header was read.
+    let found = migrate::user_version(&db.conn).map_err(engine)?;
+    if found > latest {
+        return Err(OpenError::Newer { found, supported: latest });
+    }
+    if found < latest {
+        return Err(OpenError::Older { found, latest });
+    }
+    Ok(db)
+}

@@ -1,0 +1,60 @@
+//! Checkpoint files on disk.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use super::checkpoint::Checkpoint;
+
+/// No checkpoint is longer, unless millions of calls were running.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// Reads a checkpoint file.
+///
+/// # Errors
+/// One sentence that names the file.
+pub fn read(path: &Path) -> Result<Checkpoint, String> {
+    let shown = path.display();
+    let failed = |error: io::Error| format!("cannot read the checkpoint {shown}: {error}");
+    if fs::metadata(path).map_err(failed)?.len() > MOST_BYTES {
+        return Err(format!("{shown}: it is no checkpoint: it is too long"));
+    }
+    let text = fs::read_to_string(path).map_err(failed)?;
+    Checkpoint::parse(&text).map_err(|reason| format!("{shown}: {reason}"))
+}
+
+/// Writes a checkpoint file that does not exist yet: whole or not at all, and never over another file.
+///
+/// # Errors
+/// One sentence that names the file.
+pub fn write(path: &Path, checkpoint: &Checkpoint) -> Result<(), String> {
+    let shown = path.display();
+    let text = checkpoint.to_text()?;
+    let unfinished = beside(path);
+    let done = put(&unfinished, &text).and_then(|()| fs::hard_link(&unfinished, path));
+    // Whatever became of it, only the finished file stays.
+    let removed = fs::remove_file(&unfinished);
+    match done {
+        Ok(()) => removed.map_err(|error| format!("cannot remove {}: {error}", unfinished.display())),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(exists(path)),
+        // Some file systems have no hard links.
+        Err(_) if path.exists() => Err(exists(path)),
+        Err(_) => put(path, &text).map_err(|error| format!("cannot write the checkpoint {shown}: {error}")),
+    }
+}
+
+/// What is said of a name that is taken.
+pub fn exists(path: &Path) -> String {
+    format!("{} exists already; give the new checkpoint a name of its own and keep both", path.display())
+}
+
+fn put(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(text.as_bytes()).and_then(|()| file.sync_all())
+}
+
+fn beside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    name.into()
+}

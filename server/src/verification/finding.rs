@@ -1,0 +1,89 @@
+//! Findings: what each check says, counted per code, the first of each kept.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// Something in the database that the server cannot have left there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Finding {
+    /// The check that found it.
+    pub check: &'static str,
+    /// Its kind.
+    pub code: &'static str,
+    /// The record it is about: table and key.
+    pub subject: String,
+    /// One sentence.
+    pub message: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}: {}", self.check, self.code, self.message)
+    }
+}
+
+/// A kind of finding: how often it came, and the first one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// How many.
+    pub count: u64,
+    /// The first.
+    #[serde(flatten)]
+    pub first: Finding,
+}
+
+/// All findings of a run in constant memory.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Findings(Vec<Found>);
+
+impl Findings {
+    /// Counts a finding. `describe` gives subject and message, and is asked for the first of its kind only.
+    pub fn add(
+        &mut self,
+        check: &'static str,
+        code: &'static str,
+        describe: impl FnOnce() -> (String, String),
+    ) {
+        let known = self.0.iter_mut().find(|found| found.first.check == check && found.first.code == code);
+        if let Some(found) = known {
+            found.count += 1;
+            return;
+        }
+        let (subject, message) = describe();
+        self.0.push(Found { count: 1, first: Finding { check, code, subject, message } });
+    }
+
+    /// How many findings a check has.
+    pub fn of(&self, check: &str) -> u64 {
+        self.0.iter().filter(|found| found.first.check == check).map(|found| found.count).sum()
+    }
+
+    /// One entry a kind, in the order in which they came.
+    pub fn kinds(&self) -> &[Found] {
+        &self.0
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn findings_are_counted_and_the_first_of_a_kind_is_kept() {
+        let mut findings = Findings::default();
+        for row in 1..=3 {
+            findings.add("log", "A", || (format!("row {row}"), "is bad".to_owned()));
+        }
+        findings.add("trail", "A", || ("other".to_owned(), "too".to_owned()));
+        assert_eq!((findings.of("log"), findings.of("trail"), findings.of("none")), (3, 1, 0));
+        assert_eq!(findings.kinds()[0].count, 3);
+        assert_eq!(findings.kinds()[0].first.subject, "row 1");
+        assert_eq!(findings.kinds()[1].first.to_string(), "trail A: too");
+    }
+}

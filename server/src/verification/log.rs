@@ -1,0 +1,63 @@
+//! The log of calls: its chain, numbering and head (alpha §5.3). What is tied to calls, and what a checkpoint
+//! says of them, is looked at in the same pass.
+
+use super::checkpoint::{Checkpoint, OpenCall};
+use super::run::{Run, Stop};
+use super::ties::Ties;
+use crate::store::row_hash::{ClosedRow, OpenRow};
+use crate::store::verify::{ActionsFinding, LogEnd, LogVisitor, count_calls, walk_log};
+
+/// The check's name.
+pub const NAME: &str = "log";
+
+/// Walks the log; where it ends, and the calls that still run.
+///
+/// # Errors
+/// The engine's.
+pub fn check(
+    run: &mut Run<'_>,
+    ties: &mut Ties,
+    checkpoint: Option<&Checkpoint>,
+) -> Result<(LogEnd, Vec<OpenCall>), Stop> {
+    let total = count_calls(run.db)?;
+    run.begin(NAME, total.unsigned_abs());
+    let db = run.db;
+    let mut follower = Follower { run, ties, checkpoint, open: Vec::new() };
+    let end = walk_log(db, &mut follower)?;
+    let open = follower.open;
+    run.count("closed calls", end.last_exit_no.unsigned_abs());
+    run.count("running calls", end.running.unsigned_abs());
+    if let Some(checkpoint) = checkpoint {
+        checkpoint.compare_log_end(run, &end)?;
+    }
+    Ok((end, open))
+}
+
+struct Follower<'r, 'd, 't> {
+    run: &'r mut Run<'d>,
+    ties: &'t mut Ties,
+    checkpoint: Option<&'t Checkpoint>,
+    open: Vec<OpenCall>,
+}
+
+impl LogVisitor<Stop> for Follower<'_, '_, '_> {
+    fn closed(&mut self, row: &ClosedRow<'_>, row_hash: &str) -> Result<(), Stop> {
+        if let Some(checkpoint) = self.checkpoint {
+            checkpoint.compare_log_row(self.run, row.exit_no, row_hash);
+        }
+        self.ties.call(self.run, row)
+    }
+
+    fn open(&mut self, row: &OpenRow<'_>) {
+        self.open.push(OpenCall { sequence_no: row.sequence_no, enter_hash: row.hash() });
+    }
+
+    fn found(&mut self, finding: ActionsFinding) {
+        self.run.found(finding.code(), || (finding.subject(), finding.to_string()));
+    }
+
+    fn go_on(&mut self) -> Result<bool, Stop> {
+        self.run.step()?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,169 @@
+//! Verification of a whole database by somebody who trusts neither the agent nor the server (issue 3).
+//!
+//! One run reads the database at one moment and recomputes everything that can be recomputed:
+//!
+//! 1. [`schema`]: it is the database that the migrations make, and SQLite finds it sound;
+//! 2. [`log`]: the chain of calls, its numbering and head; with it, what each call says of a row;
+//! 3. [`trail`]: the chains of thought records, each row by itself, the tips that seals saw;
+//! 4. [`seals`]: the sealed sessions and the chain of tree heads;
+//! 5. [`ties`]: rows against the calls that wrote them, both ways. [`tied`] is what domains tell of their tables;
+//! 6. [`skills`]: the registry against the digest of its last load.
+//!
+//! Each reports through [`run::Run`], which keeps the first [`finding::Finding`] of each kind and counts the
+//! others. [`checkpoint`] is what an auditor keeps outside the file; [`file`] reads and writes it.
+
+pub mod checkpoint;
+pub mod file;
+pub mod finding;
+mod issue;
+pub mod log;
+pub mod run;
+pub mod schema;
+pub mod seals;
+pub mod skills;
+pub mod tied;
+pub mod ties;
+pub mod trail;
+
+use colibri_runtime::chain::scan::Interrupt;
+use colibri_runtime::handler::Fault;
+use serde::{Serialize, Serializer};
+
+use self::checkpoint::{Checkpoint, LogPosition, OpenCall, RecordsPin};
+use self::finding::Findings;
+use self::run::{Count, Progress, Run, Stop};
+use self::seals::Heads;
+use self::ties::Ties;
+use crate::domains::proof::keys::TrustedKeys;
+use crate::domains::{TIED_TABLES, trail as records};
+use crate::store::db::Db;
+use crate::store::schema::Schema;
+use crate::store::verify::LogEnd;
+
+/// More chains than these are walked one after the other.
+const MOST_OPEN_CHAINS: i64 = 50_000;
+
+/// What a run depends on.
+pub struct Options<'a> {
+    /// The schema that the migrations make.
+    pub expected: &'a Schema,
+    /// The keys whose signatures count.
+    pub trusted: &'a TrustedKeys,
+    /// A checkpoint from before.
+    pub checkpoint: Option<&'a Checkpoint>,
+    /// A checkpoint is to be taken.
+    pub take_checkpoint: bool,
+    /// Stops the run.
+    pub interrupt: &'a Interrupt,
+}
+
+/// What a check has come to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct CheckReport {
+    /// Its name.
+    pub check: &'static str,
+    /// How many findings it has.
+    pub findings: u64,
+    /// What it has looked at.
+    #[serde(serialize_with = "as_object")]
+    pub counts: Vec<Count>,
+}
+
+fn as_object<S: Serializer>(counts: &[Count], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(counts.iter().map(|count| (count.what, count.number)))
+}
+
+/// What a run has come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// The checks, in order.
+    pub checks: Vec<CheckReport>,
+    /// What they found.
+    pub findings: Findings,
+    /// Where the log ends; `None` when it cannot be read.
+    pub log: Option<LogEnd>,
+    /// The tree heads; `None` when they cannot be read.
+    pub heads: Option<Heads>,
+    /// The checkpoint, when one was to be taken and the database is sound.
+    pub checkpoint: Option<Checkpoint>,
+}
+
+impl Report {
+    /// Nothing was found.
+    pub fn is_sound(&self) -> bool {
+        self.findings.is_empty()
+    }
+}
+
+/// Runs all checks. The database must not change meanwhile: a read transaction, or nobody else writing.
+///
+/// # Errors
+/// [`Stop::Interrupted`]. What the engine cannot read is a finding.
+pub fn verify(db: &Db, options: &Options<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Stop> {
+    let mut run = Run::new(db, options.interrupt, progress);
+    let mut checks = Checks(Vec::new());
+    let mut ties = Ties::new(TIED_TABLES);
+    let wanted = trail::Wanted {
+        most_open_chains: MOST_OPEN_CHAINS,
+        pin: options.take_checkpoint,
+        checkpoint: options.checkpoint,
+    };
+    checks.run(&mut run, schema::NAME, |run| schema::check(run, options.expected))?;
+    let log = checks.run(&mut run, log::NAME, |run| log::check(run, &mut ties, options.checkpoint))?;
+    let records = checks.run(&mut run, trail::NAME, |run| trail::check(run, &mut ties, &wanted))?;
+    let heads =
+        checks.run(&mut run, seals::NAME, |run| seals::check(run, options.trusted, options.checkpoint))?;
+    checks.run(&mut run, ties::NAME, |run| ties.finish(run, &[records::tie::TABLE]))?;
+    checks.run(&mut run, skills::NAME, skills::check)?;
+    if options.checkpoint.is_some() {
+        checks.run(&mut run, checkpoint::NAME, |_| Ok(()))?;
+    }
+    let findings = run.into_findings();
+    let checkpoint = match (&log, records, &heads) {
+        (Some((end, open)), Some(records), Some(heads)) if options.take_checkpoint && findings.is_empty() => {
+            Some(taken(end, open, records, heads))
+        }
+        _ => None,
+    };
+    Ok(Report { checks: checks.0, findings, log: log.map(|(end, _)| end), heads, checkpoint })
+}
+
+fn taken(end: &LogEnd, open: &[OpenCall], records: RecordsPin, heads: &Heads) -> Checkpoint {
+    Checkpoint {
+        log: LogPosition {
+            last_sequence_no: end.last_sequence_no,
+            last_exit_no: end.last_exit_no,
+            last_row_hash: end.last_row_hash,
+        },
+        open_calls: open.to_vec(),
+        records,
+        tree_heads: heads.pin(),
+    }
+}
+
+/// The checks that have run.
+struct Checks(Vec<CheckReport>);
+
+impl Checks {
+    /// Runs one. A database that does not answer is a finding, and the other checks still run.
+    fn run<T>(
+        &mut self,
+        run: &mut Run<'_>,
+        name: &'static str,
+        check: impl FnOnce(&mut Run<'_>) -> Result<T, Stop>,
+    ) -> Result<Option<T>, Stop> {
+        let result = match check(run) {
+            Ok(result) => Some(result),
+            Err(Stop::Interrupted) => return Err(Stop::Interrupted),
+            Err(Stop::Fault(Fault::Storage(reason) | Fault::Other(reason))) => {
+                run.found_against(name, "UNREADABLE", || {
+                    ("file".to_owned(), format!("the check could not go on: {reason}"))
+                });
+                None
+            }
+        };
+        let counts = run.take_counts();
+        self.0.push(CheckReport { check: name, findings: run.findings().of(name), counts });
+        Ok(result)
+    }
+}

@@ -1,0 +1,53 @@
+//! Is it the database that the migrations make, and does SQLite itself find it sound? What the other checks
+//! rely on: constraints, indexes and references.
+
+use super::run::{Run, Stop};
+use crate::store::inspect;
+use crate::store::schema::{self, Schema};
+
+/// The check's name.
+pub const NAME: &str = "schema";
+
+/// Compares the schema with `expected` and asks SQLite for its own opinion.
+///
+/// # Errors
+/// The engine's.
+pub fn check(run: &mut Run<'_>, expected: &Schema) -> Result<(), Stop> {
+    run.begin(NAME, 0);
+    let found = schema::read(run.db)?;
+    compare(run, &found, expected);
+    run.count("objects", found.objects.len() as u64);
+    for complaint in inspect::integrity(run.db)? {
+        run.found("FILE_DAMAGED", || ("file".to_owned(), format!("SQLite's integrity check: {complaint}")));
+    }
+    for complaint in inspect::dangling_references(run.db)? {
+        run.found("REFERENCE_BROKEN", || {
+            (complaint.split(" refers").next().unwrap_or_default().to_owned(), complaint.clone())
+        });
+    }
+    Ok(())
+}
+
+fn compare(run: &mut Run<'_>, found: &Schema, expected: &Schema) {
+    let headers = [
+        ("APPLICATION_ID", "application_id", found.application_id, expected.application_id),
+        ("USER_VERSION", "user_version", found.user_version, expected.user_version),
+    ];
+    for (code, name, found, expected) in headers {
+        if found != expected {
+            run.found(code, || (name.to_owned(), format!("{name} is {found}, not {expected}")));
+        }
+    }
+    for (object, sql) in &expected.objects {
+        match found.objects.get(object) {
+            Some(same) if same == sql => {}
+            Some(_) => run.found("OBJECT_CHANGED", || {
+                (object.clone(), format!("{object} is not what the migrations make"))
+            }),
+            None => run.found("OBJECT_MISSING", || (object.clone(), format!("{object} is missing"))),
+        }
+    }
+    for object in found.objects.keys().filter(|object| !expected.objects.contains_key(*object)) {
+        run.found("OBJECT_UNKNOWN", || (object.clone(), format!("{object} is not Colibri's")));
+    }
+}

@@ -1,0 +1,79 @@
+//! Sealed sessions and the chain of tree heads (zeta §7.7).
+
+use serde::Serialize;
+
+use super::checkpoint::{Checkpoint, HeadsPin};
+use super::issue::raise;
+use super::run::{Run, Stop, goes_on};
+use crate::digest::HexDigest;
+use crate::domains::proof::keys::TrustedKeys;
+use crate::domains::proof::tie::head_hash_at;
+use crate::domains::proof::{SessionState, each_session, verify_head_chain, verify_sealed_records};
+
+/// The check's name.
+pub const NAME: &str = "seals";
+
+/// What the tree heads come to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Heads {
+    /// How many.
+    pub count: i64,
+    /// The hash of the last one, as stored: what an auditor keeps outside the file.
+    pub last_head_hash: Option<String>,
+    /// Heads with a trusted key's signature.
+    pub signed: i64,
+    /// Heads without a signature.
+    pub unsigned: i64,
+    /// Heads signed by a key that was not given.
+    pub unknown_key: i64,
+}
+
+impl Heads {
+    /// What a checkpoint keeps of them.
+    pub fn pin(&self) -> HeadsPin {
+        let hash = self.last_head_hash.as_deref().and_then(HexDigest::parse);
+        HeadsPin { count: self.count, last_head_hash: hash.unwrap_or(HexDigest::ZERO) }
+    }
+}
+
+/// Verifies every head once, in their chain's order, and every session's records and leaves.
+///
+/// # Errors
+/// The engine's.
+pub fn check(
+    run: &mut Run<'_>,
+    trusted: &TrustedKeys,
+    checkpoint: Option<&Checkpoint>,
+) -> Result<Heads, Stop> {
+    run.begin(NAME, 0);
+    let db = run.db;
+    let chain = verify_head_chain(db, trusted, &mut |issue| raise(run, &issue))?;
+    if let Some(checkpoint) = checkpoint {
+        let then = checkpoint.tree_heads.count;
+        let hash = if then > 0 { head_hash_at(db, then - 1)? } else { None };
+        checkpoint.compare_heads(run, chain.heads, hash.as_deref());
+    }
+    let (mut open, mut sealed, mut leaves, mut stop) = (0, 0, 0, None);
+    each_session(db, |session_id| {
+        let report = verify_sealed_records(db, session_id, &mut |issue| raise(run, &issue))?;
+        match report.state {
+            SessionState::Open => open += 1,
+            SessionState::Finalized => {
+                sealed += 1;
+                leaves += report.record_count.unsigned_abs();
+            }
+        }
+        Ok(goes_on(&mut stop, run.step()))
+    })?;
+    stop.map_or(Ok(()), Err)?;
+    run.count("sealed sessions", sealed);
+    run.count("open sessions", open);
+    run.count("sealed records", leaves);
+    Ok(Heads {
+        count: chain.heads,
+        last_head_hash: chain.tip.map(|(_, hash)| hash),
+        signed: chain.valid,
+        unsigned: chain.unsigned,
+        unknown_key: chain.unknown_key,
+    })
+}

@@ -1,0 +1,151 @@
+//! The auditor's walk-through shows what the commands really print: its command lines are run again here, in order,
+//! and what they print must be what stands there, but for ids and hashes, which must agree with each other, and times and
+//! durations. `UPDATE_GOLDEN=1` writes the page anew; look at the difference before committing it.
+
+use std::collections::HashMap;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+/// The folder in which the page's commands are run, as the page names it.
+const SHOWN_FOLDER: &str = "/srv/audit";
+
+#[test]
+fn the_walk_through_is_what_the_commands_print() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guide/auditing.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let written = Machine::new().walk(&page);
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        fs::write(&path, written).unwrap();
+        return;
+    }
+    assert!(page.contains("```console\n$ colibri check-proof"), "the page has lost its commands");
+    let (printed, shown) = (Names::default().numbered(&written), Names::default().numbered(&page));
+    for (number, (printed, shown)) in printed.lines().zip(shown.lines()).enumerate() {
+        assert_eq!(printed, shown, "docs/guide/auditing.md:{}: UPDATE_GOLDEN=1 writes it anew", number + 1);
+    }
+    assert_eq!(printed.lines().count(), shown.lines().count(), "UPDATE_GOLDEN=1 writes it anew");
+}
+
+/// A machine with nothing but `colibri` and the usual commands.
+struct Machine {
+    folder: TempDir,
+    /// Lines that change the shell itself: folders and variables.
+    said: String,
+    /// Values of the page, and what they are in this run.
+    values: HashMap<String, String>,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let folder = TempDir::new().unwrap();
+        fs::create_dir(folder.path().join("bin")).unwrap();
+        fs::create_dir(folder.path().join("work")).unwrap();
+        symlink(env!("CARGO_BIN_EXE_colibri-under-test"), folder.path().join("bin/colibri")).unwrap();
+        Self { folder, said: String::new(), values: HashMap::new() }
+    }
+
+    /// The page with the output of this run.
+    fn walk(&mut self, page: &str) -> String {
+        let mut written = String::new();
+        let mut rest = page;
+        while let Some((before, block)) = rest.split_once("```console\n") {
+            let (block, after) = block.split_once("```\n").expect("a block ends");
+            written += &format!("{before}```console\n{}```\n", self.block(block));
+            rest = after;
+        }
+        written + rest
+    }
+
+    fn block(&mut self, block: &str) -> String {
+        let mut written = String::new();
+        for entry in block.split("$ ").skip(1) {
+            let (command, shown) = entry.split_once('\n').unwrap_or((entry, ""));
+            let command =
+                self.values.iter().fold(command.to_owned(), |line, (old, new)| line.replace(old, new));
+            let printed = self.run(&command);
+            // What stood in place of a value is that value from here on.
+            self.values.extend(variable_words(shown).zip(variable_words(&printed)));
+            written += &format!("$ {command}\n{printed}");
+        }
+        written
+    }
+
+    fn run(&mut self, command: &str) -> String {
+        let output = Command::new("sh")
+            .args(["-c", &format!("{}exec 2>&1\n{command}", self.said)])
+            .current_dir(self.folder.path().join("work"))
+            .env_clear()
+            .env("PATH", format!("{}:/usr/bin:/bin", self.folder.path().join("bin").display()))
+            .output()
+            .unwrap();
+        if ["export ", "unset ", "cd "].iter().any(|word| command.starts_with(word)) {
+            self.said += &format!("{command}\n");
+        }
+        let text = String::from_utf8(output.stdout).unwrap();
+        let real = self.folder.path().canonicalize().unwrap().join("work");
+        text.replace(real.to_str().unwrap(), SHOWN_FOLDER)
+    }
+}
+
+/// The words that differ from run to run: ids, hashes, times.
+fn variable_words(text: &str) -> impl Iterator<Item = String> {
+    let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || "-:.".contains(c)));
+    let words = words.map(|word| word.trim_end_matches([':', '.', '-']).to_owned());
+    words.filter(|word| is_variable(word))
+}
+
+fn is_variable(word: &str) -> bool {
+    let hex = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let hash = word.len() >= 32 && hex(word) && word.bytes().any(|byte| byte != b'0');
+    let id =
+        word.len() == 36 && word.split('-').map(str::len).eq([8, 4, 4, 4, 12]) && word.split('-').all(hex);
+    hash || id || is_time(word)
+}
+
+fn is_time(word: &str) -> bool {
+    word.len() == 24 && word.ends_with('Z') && word.as_bytes()[10] == b'T'
+}
+
+/// Numbers values in the order in which they come up, so that two runs can be compared.
+#[derive(Default)]
+struct Names {
+    known: HashMap<String, String>,
+}
+
+impl Names {
+    fn numbered(mut self, page: &str) -> String {
+        let mut text = page.to_owned();
+        let words: Vec<String> = variable_words(page).collect();
+        for word in words {
+            let number = self.known.keys().filter(|known| !is_time(known)).count();
+            // Calls that follow one another may share a millisecond, or not.
+            let name = if is_time(&word) { "<time>".to_owned() } else { format!("<value-{number}>") };
+            let name = self.known.entry(word.clone()).or_insert(name);
+            text = text.replace(&word, name);
+        }
+        // Durations, and the blanks that align them.
+        let calm = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let a_call =
+                line.starts_with("  ") && words.first().is_some_and(|word| word.parse::<i64>().is_ok());
+            if a_call && words.len() > 4 {
+                return [&words[..4], &["ms"], &words[5..]].concat().join(" ");
+            }
+            ["\"enter_ms\":", "\"duration_ms\":"].into_iter().fold(line.to_owned(), without_number_after)
+        };
+        text.lines().map(|line| calm(line) + "\n").collect()
+    }
+}
+
+fn without_number_after(line: String, key: &str) -> String {
+    match line.split_once(key) {
+        Some((before, after)) => {
+            format!("{before}{key}{}", after.trim_start_matches(|c: char| c.is_ascii_digit()))
+        }
+        None => line,
+    }
+}

@@ -1,0 +1,253 @@
+//! Somebody with the file and Colibri's code: changes rows and then recomputes everything in the file that is
+//! computed, so that it fits again (zeta §13, rows 10 and 16).
+
+use colibri::digest::HexDigest;
+use colibri::domains::TIED_TABLES;
+use colibri::domains::proof::envelope::LeafEnvelope;
+use colibri::domains::proof::head::{ChainTip, SessionFacts, TreeHead, chain_tips_hash};
+use colibri::domains::proof::legacy::LegacyAccumulator;
+use colibri::domains::proof::rfc9162::Accumulator;
+use colibri::domains::trail::record::Preimage;
+use colibri::store::db::Db;
+use colibri::store::row_hash::ClosedRow;
+use colibri::verification::tied::Reply;
+use rusqlite::Params;
+
+/// Makes the file fit again after whatever was done to its rows.
+pub fn recompute(db: &Db) {
+    chains(db);
+    seals(db);
+    log(db);
+}
+
+fn execute(db: &Db, sql: &str, params: impl Params) {
+    db.execute(sql, params).unwrap();
+}
+
+/// Hashes, links and heads of the chains; no content was archived.
+fn chains(db: &Db) {
+    let tasks: Vec<String> =
+        db.query_all("SELECT DISTINCT task_id FROM thought_records", [], |row| row.get(0)).unwrap();
+    execute(
+        db,
+        "UPDATE thought_records SET hash = printf('%063dh', seq), prev_hash = printf('%063dp', seq), created_at = timestamp",
+        [],
+    );
+    execute(db, "DELETE FROM trail_heads", []);
+    for task_id in tasks {
+        let mut prev_hash = HexDigest::ZERO;
+        let sql = "SELECT id, type, content, timestamp FROM thought_records WHERE task_id = ?1 ORDER BY seq";
+        let records: Vec<(String, String, String, String)> = db
+            .query_all(sql, [&task_id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+            .unwrap();
+        for (id, kind, content, timestamp) in &records {
+            let preimage =
+                Preimage { content, id, prev_hash: prev_hash.as_str(), task_id: &task_id, timestamp, kind };
+            let hash = preimage.hash(&mut Vec::new());
+            let sql = "UPDATE thought_records SET prev_hash = ?2, hash = ?3 WHERE id = ?1";
+            execute(db, sql, (id, prev_hash.as_str(), hash.as_str()));
+            prev_hash = hash;
+        }
+        let (last, _, _, _) = records.last().unwrap();
+        let sql = "INSERT INTO trail_heads VALUES (?1, ?2, ?3, ?4)";
+        execute(db, sql, (&task_id, records.len() as i64, last, prev_hash.as_str()));
+    }
+}
+
+/// Leaves and roots of the sealed sessions.
+fn seals(db: &Db) {
+    for session_id in sealed(db) {
+        execute(db, "DELETE FROM merkle_leaves WHERE session_id = ?1", [&session_id]);
+        let leaves = leaves(db, &session_id);
+        for (index, (id, hash, leaf)) in leaves.iter().enumerate() {
+            let sql = "INSERT INTO merkle_leaves VALUES (?1, ?2, ?3, ?4, ?5)";
+            execute(db, sql, (&session_id, index as i64, id, hash, HexDigest::from_raw(leaf).as_str()));
+        }
+        let mut hashes: Vec<&String> = leaves.iter().map(|(_, hash, _)| hash).collect();
+        hashes.sort();
+        let mut tree = LegacyAccumulator::default();
+        hashes.iter().for_each(|hash| tree.push(&HexDigest::parse(hash).unwrap()));
+        let sql = "UPDATE merkle_roots SET root = ?2, record_count = ?3 WHERE session_id = ?1";
+        execute(db, sql, (&session_id, tree.root().as_str(), leaves.len() as i64));
+    }
+}
+
+fn sealed(db: &Db) -> Vec<String> {
+    db.query_all("SELECT session_id FROM tree_heads ORDER BY head_index", [], |row| row.get(0)).unwrap()
+}
+
+/// Id, hash and leaf of a session's records.
+fn leaves(db: &Db, session_id: &str) -> Vec<(String, String, [u8; 32])> {
+    let sql = "SELECT id, hash, type, task_id, agent_id, content, timestamp, prev_hash FROM thought_records \
+               WHERE session_id = ?1 ORDER BY seq";
+    db.query_all(sql, [session_id], |row| {
+        let text = |at: usize| row.get::<_, String>(at);
+        let (id, hash, content) = (text(0)?, text(1)?, text(5)?);
+        let leaf = LeafEnvelope {
+            id: &id,
+            hash: &hash,
+            kind: &text(2)?,
+            task_id: &text(3)?,
+            agent_id: &text(4)?,
+            content_hash: HexDigest::of(content.as_bytes()).as_str(),
+            timestamp: &text(6)?,
+            prev_hash: &text(7)?,
+            session_id,
+        }
+        .leaf_hash(&mut Vec::new());
+        Ok((id, hash, leaf))
+    })
+    .unwrap()
+}
+
+/// The log from its beginning, and each tree head when its call comes.
+fn log(db: &Db) {
+    execute(
+        db,
+        "UPDATE tree_heads SET prev_head_hash = printf('%063dp', head_index), head_hash = printf('%063dh', head_index)",
+        [],
+    );
+    let calls: Vec<(i64, i64)> = db
+        .query_all(
+            "SELECT sequence_no, exit_no FROM actions WHERE exit_no IS NOT NULL ORDER BY exit_no",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .unwrap();
+    let mut hashes = vec![HexDigest::ZERO];
+    for (sequence_no, _) in &calls {
+        head_of_call(db, *sequence_no, &hashes);
+        reply_of_call(db, *sequence_no);
+        let hash = row_hash(db, *sequence_no, hashes.len() as i64, hashes.last().unwrap());
+        hashes.push(hash);
+    }
+    let sql = "UPDATE actions_head SET last_exit_no = ?1, last_row_hash = ?2, \
+               last_sequence_no = (SELECT max(sequence_no) FROM actions)";
+    execute(db, sql, (calls.len() as i64, hashes.last().unwrap().as_str()));
+}
+
+/// The head that a call made, if it made one. It loses its signature: the forger has no key.
+fn head_of_call(db: &Db, sequence_no: i64, log: &[HexDigest]) {
+    let sql = "SELECT h.head_index, h.session_id, h.log_exit_no, h.finalized_at, r.root \
+               FROM merkle_roots AS r JOIN tree_heads AS h USING (session_id) WHERE r.sequence_no = ?1";
+    let found: Option<(i64, String, i64, String, String)> = db
+        .query_opt(sql, [sequence_no], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+        })
+        .unwrap();
+    let Some((head_index, session_id, log_exit_no, finalized_at, legacy_root)) = found else { return };
+    let leaves = leaves(db, &session_id);
+    let mut tree = Accumulator::default();
+    leaves.iter().for_each(|(_, _, leaf)| tree.push(*leaf));
+    let prev_head_hash: Option<String> = db
+        .query_opt("SELECT head_hash FROM tree_heads WHERE head_index = ?1 - 1", [head_index], |row| {
+            row.get(0)
+        })
+        .unwrap();
+    let head = TreeHead {
+        session_hash: session_hash(db, &session_id).as_str().to_owned(),
+        session_id,
+        tree_size: leaves.len() as i64,
+        root_hash: HexDigest::from_raw(&tree.root()).as_str().to_owned(),
+        legacy_root,
+        chain_tips_hash: tips_hash(db, head_index).as_str().to_owned(),
+        head_index,
+        prev_head_hash: prev_head_hash.unwrap_or_else(|| HexDigest::ZERO.as_str().to_owned()),
+        log_exit_no,
+        log_row_hash: log[usize::try_from(log_exit_no).unwrap()].as_str().to_owned(),
+        finalized_at,
+    };
+    let sql = "UPDATE tree_heads SET session_hash = ?2, tree_size = ?3, root_hash = ?4, legacy_root = ?5, \
+               chain_tips_hash = ?6, prev_head_hash = ?7, log_row_hash = ?8, head_hash = ?9, signature = NULL, \
+               key_id = NULL, public_key = NULL WHERE head_index = ?1";
+    let hash = head.hash();
+    let values: [&dyn rusqlite::ToSql; 9] = [
+        &head.head_index,
+        &head.session_hash,
+        &head.tree_size,
+        &head.root_hash,
+        &head.legacy_root,
+        &head.chain_tips_hash,
+        &head.prev_head_hash,
+        &head.log_row_hash,
+        &hash.as_str(),
+    ];
+    execute(db, sql, values);
+}
+
+fn session_hash(db: &Db, session_id: &str) -> HexDigest {
+    let sql = "SELECT intent, task_id, started_at FROM audit_sessions WHERE session_id = ?1";
+    let (intent, task_id, started_at): (String, Option<String>, String) =
+        db.query_one(sql, [session_id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+    SessionFacts { session_id, intent: &intent, task_id: task_id.as_deref(), started_at: &started_at }.hash()
+}
+
+/// The tips of a head, each the hash that now stands where the chain ended then.
+fn tips_hash(db: &Db, head_index: i64) -> HexDigest {
+    let sql = "SELECT task_id, chain_length FROM tree_head_tips WHERE head_index = ?1";
+    let stored: Vec<(String, i64)> =
+        db.query_all(sql, [head_index], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    let mut tips = Vec::new();
+    for (task_id, chain_length) in stored {
+        let sql = "SELECT hash FROM thought_records WHERE task_id = ?1 ORDER BY seq LIMIT 1 OFFSET ?2 - 1";
+        let tip_hash: String = db.query_one(sql, (&task_id, chain_length), |row| row.get(0)).unwrap();
+        let sql = "UPDATE tree_head_tips SET tip_hash = ?3 WHERE head_index = ?1 AND task_id = ?2";
+        execute(db, sql, (head_index, &task_id, &tip_hash));
+        tips.push(ChainTip { task_id, chain_length, tip_hash });
+    }
+    chain_tips_hash(&mut tips)
+}
+
+/// The reply that the rows of a call give now.
+fn reply_of_call(db: &Db, sequence_no: i64) {
+    let mut reply = None;
+    for table in TIED_TABLES {
+        table
+            .each_row(db, &mut |row| {
+                if row.sequence_no == Some(sequence_no) {
+                    reply = Some(row.reply.clone());
+                }
+                Ok(())
+            })
+            .unwrap();
+    }
+    if let Some(Reply::Hash(hash)) = reply {
+        execute(db, "UPDATE actions SET result_hash = ?2 WHERE sequence_no = ?1", (sequence_no, hash));
+    }
+}
+
+/// Chains a closed row to the one before it.
+fn row_hash(db: &Db, sequence_no: i64, exit_no: i64, prev_hash: &HexDigest) -> HexDigest {
+    let sql = "SELECT args_hash, boot_id, correlation_id, duration_ms, enter_ms, entered_at, error_code, error_message, \
+               exited_at, mode, outcome, request_id, result_hash, subject, tool, trace_context \
+               FROM actions WHERE sequence_no = ?1";
+    let hash = db
+        .query_one(sql, [sequence_no], |row| {
+            let closed = ClosedRow {
+                args_hash: row.get_ref(0)?.as_str()?,
+                boot_id: row.get_ref(1)?.as_str()?,
+                correlation_id: row.get_ref(2)?.as_str()?,
+                duration_ms: row.get(3)?,
+                enter_ms: row.get(4)?,
+                entered_at: row.get_ref(5)?.as_str()?,
+                error_code: row.get_ref(6)?.as_str_or_null()?,
+                error_message: row.get_ref(7)?.as_str_or_null()?,
+                exit_no,
+                exited_at: row.get_ref(8)?.as_str()?,
+                mode: row.get_ref(9)?.as_str()?,
+                outcome: row.get_ref(10)?.as_str()?,
+                prev_hash: prev_hash.as_str(),
+                request_id: row.get_ref(11)?.as_str_or_null()?,
+                result_hash: row.get_ref(12)?.as_str_or_null()?,
+                sequence_no,
+                subject: row.get_ref(13)?.as_str_or_null()?,
+                tool: row.get_ref(14)?.as_str()?,
+                trace_context: row.get_ref(15)?.as_str_or_null()?,
+            };
+            Ok(closed.hash())
+        })
+        .unwrap();
+    let sql = "UPDATE actions SET exit_no = ?2, prev_hash = ?3, row_hash = ?4 WHERE sequence_no = ?1";
+    execute(db, sql, (sequence_no, exit_no, prev_hash.as_str(), hash.as_str()));
+    hash
+}

@@ -1,0 +1,91 @@
+//! Whoever changes a database behind the server's back is found out (zeta §13, design §8): every table and column,
+//! edited, deleted, inserted, swapped and cut at random, and in pairs that fit each other.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod command;
+mod dice;
+mod forged;
+mod forger;
+mod kinds;
+mod outside;
+mod pairs;
+mod random;
+mod table;
+mod verifier;
+mod world;
+
+use verifier::Verifier;
+use world::World;
+
+/// How many random tamperings; the variable asks for more.
+fn tampers() -> usize {
+    std::env::var("COLIBRI_TAMPERS").ok().and_then(|text| text.parse().ok()).unwrap_or(9_600)
+}
+
+#[test]
+fn a_database_of_the_real_server_is_sound() {
+    for world in [World::small(), World::archived()] {
+        let verifier = Verifier::open(&world.database());
+        let report = verifier.with_checkpoint();
+        assert!(report.is_sound(), "{:#?}", report.findings);
+    }
+}
+
+#[test]
+fn a_run_stops_when_it_is_told_to() {
+    assert!(Verifier::open(&World::archived().database()).stops_when_told());
+}
+
+#[test]
+fn chains_walked_one_after_the_other_give_the_same_findings() {
+    let (_folder, path) = World::small().copy();
+    let verifier = Verifier::open(&path);
+    assert_eq!(verifier.trail(1), []);
+    for sql in [
+        "UPDATE thought_records SET content = 'x' WHERE seq IN (2, 5)",
+        "DELETE FROM thought_records WHERE seq IN (3, 9)",
+        "DELETE FROM trail_heads",
+        "DELETE FROM thought_records WHERE task_id = 'T-4'",
+        "UPDATE tree_head_tips SET chain_length = chain_length + 1",
+        "UPDATE thought_records SET hash = upper(hash), timestamp = 'x' WHERE seq = 4",
+    ] {
+        let (at_once, one_by_one) = verifier
+            .tampered(&[sql.to_owned()], |verifier| (verifier.trail(50_000), verifier.trail(1)))
+            .unwrap();
+        let sorted = |findings: Vec<colibri::verification::finding::Found>| {
+            let mut kinds: Vec<_> = findings
+                .into_iter()
+                .map(|found| (found.first.check, found.first.code, found.count))
+                .collect();
+            kinds.sort_unstable();
+            kinds
+        };
+        let (at_once, one_by_one) = (sorted(at_once), sorted(one_by_one));
+        assert!(!at_once.is_empty(), "{sql}");
+        assert_eq!(at_once, one_by_one, "{sql}");
+    }
+}
+
+#[test]
+fn random_tampering_with_any_table_is_reported() {
+    let world = World::small();
+    let tally = random::tamper(&world, tampers(), 0x5EED_0000, &[]);
+    assert!(tally.missed.is_empty(), "{} missed:\n{}", tally.missed.len(), tally.missed.join("\n"));
+    assert_eq!(tally.done, tampers());
+    assert!(tally.outside > 0, "not one was left to the checkpoint: it was not needed");
+    let tables = table::all(&rusqlite::Connection::open(world.database()).unwrap());
+    for table in &tables {
+        for column in &table.columns {
+            let key = (table.name.clone(), column.name.clone());
+            assert!(tally.kinds.contains_key(&key), "{key:?} was never edited");
+        }
+    }
+}
+
+#[test]
+fn random_tampering_with_archived_records_is_reported() {
+    let tally = random::tamper(&World::archived(), 400, 0xA7C4_0000, &["thought_records"]);
+    assert!(tally.outside > 0, "not one was left to the checkpoint: it was not needed");
+    assert!(tally.missed.is_empty(), "{} missed:\n{}", tally.missed.len(), tally.missed.join("\n"));
+}

@@ -1,0 +1,209 @@
+//! Tampering that fits: several tables changed together, so that each looks right beside the others. Somebody who
+//! knows the server, but does not compute hashes.
+
+use crate::verifier::Verifier;
+use crate::world::World;
+
+/// What must be found, and what was done.
+struct Case {
+    /// Check and code of a finding that must be among those reported; none: only a checkpoint tells.
+    finding: Option<(&'static str, &'static str)>,
+    what: &'static str,
+    sql: &'static [&'static str],
+}
+
+const CASES: &[Case] = &[
+    Case {
+        finding: Some(("ties", "CALL_MISSING")),
+        what: "the log is cut and its head follows",
+        sql: &[
+            "DELETE FROM actions WHERE exit_no > (SELECT max(exit_no) - 3 FROM actions) OR exit_no IS NULL",
+            HEAD_FOLLOWS,
+        ],
+    },
+    Case {
+        finding: None,
+        what: "a call that wrote nothing and still ran is cut off, and the head follows",
+        sql: &["DELETE FROM actions WHERE outcome = 'running'", HEAD_FOLLOWS],
+    },
+    Case {
+        finding: Some(("ties", "ROW_MISSING")),
+        what: "the last record of a chain is cut off, and the head follows",
+        sql: &[
+            "DELETE FROM trail_heads WHERE task_id = 'T-5'",
+            "DELETE FROM thought_records WHERE task_id = 'T-5'",
+        ],
+    },
+    Case {
+        finding: Some(("ties", "ROW_MISSING")),
+        what: "the newest record, its chain's head and the counter of rows go back together",
+        sql: &[
+            "DELETE FROM thought_records WHERE seq = (SELECT max(seq) FROM thought_records)",
+            "UPDATE sqlite_sequence SET seq = seq - 1",
+            "UPDATE trail_heads SET chain_length = chain_length - 1, \
+             tip_id = (SELECT id FROM thought_records AS r WHERE r.task_id = trail_heads.task_id ORDER BY seq DESC LIMIT 1), \
+             tip_hash = (SELECT hash FROM thought_records AS r WHERE r.task_id = trail_heads.task_id ORDER BY seq DESC LIMIT 1) \
+             WHERE task_id = 'T-4'",
+        ],
+    },
+    Case {
+        finding: Some(("ties", "ROW_MISSING")),
+        what: "the newest seal is taken away with head, tips and leaves: the session is open again",
+        sql: &[
+            "DELETE FROM merkle_leaves WHERE session_id = (SELECT session_id FROM tree_heads ORDER BY head_index DESC LIMIT 1)",
+            "DELETE FROM merkle_roots WHERE session_id = (SELECT session_id FROM tree_heads ORDER BY head_index DESC LIMIT 1)",
+            "DELETE FROM tree_head_tips WHERE head_index = (SELECT max(head_index) FROM tree_heads)",
+            "DELETE FROM tree_heads WHERE head_index = (SELECT max(head_index) FROM tree_heads)",
+        ],
+    },
+    Case {
+        finding: Some(("ties", "ROW_MISSING")),
+        what: "a session without records is taken away",
+        sql: &[
+            "INSERT INTO audit_sessions (session_id, intent, started_at, sequence_no) \
+             SELECT session_id || 'x', intent, started_at, sequence_no FROM audit_sessions WHERE intent = 'left open'",
+            "UPDATE thought_records SET session_id = session_id || 'x' WHERE session_id = \
+             (SELECT session_id FROM audit_sessions WHERE intent = 'left open')",
+            "DELETE FROM audit_sessions WHERE intent = 'left open' AND session_id NOT LIKE '%x'",
+        ],
+    },
+    Case {
+        finding: Some(("ties", "ROW_MISSING")),
+        what: "a task is taken away with all that names it",
+        sql: &[
+            "DELETE FROM task_dependencies WHERE task_id = (SELECT id FROM tasks ORDER BY rowid DESC LIMIT 1)",
+            "DELETE FROM tasks WHERE id = (SELECT id FROM tasks ORDER BY rowid DESC LIMIT 1)",
+        ],
+    },
+    Case {
+        finding: Some(("ties", "ROW_SET_BACK")),
+        what: "a task is set back to what it once was, its call's number with it",
+        sql: &["UPDATE tasks SET title = 'the last one', updated_at = created_at, sequence_no = \
+                (SELECT sequence_no FROM actions WHERE subject = tasks.id ORDER BY sequence_no LIMIT 1) \
+                WHERE title = 'the very last one'"],
+    },
+    Case {
+        finding: Some(("ties", "CALL_MISMATCH")),
+        what: "two tasks exchange everything but their ids",
+        sql: &[
+            "UPDATE tasks SET title = 'swapped', sequence_no = (SELECT sequence_no FROM tasks ORDER BY rowid LIMIT 1) \
+             WHERE id = (SELECT id FROM tasks ORDER BY rowid DESC LIMIT 1)",
+        ],
+    },
+    Case {
+        finding: Some(("ties", "ROW_MOVED")),
+        what: "two tasks exchange their places in the order of the table",
+        sql: &[
+            "UPDATE tasks SET rowid = -5 WHERE rowid = 2",
+            "UPDATE tasks SET rowid = 2 WHERE rowid = 3",
+            "UPDATE tasks SET rowid = 3 WHERE rowid = -5",
+        ],
+    },
+    Case {
+        finding: Some(("ties", "ROW_MOVED")),
+        what: "two records of different chains exchange their places",
+        sql: &[
+            "UPDATE thought_records SET seq = -5 WHERE seq = 2",
+            "UPDATE thought_records SET seq = 2 WHERE seq = 3",
+            "UPDATE thought_records SET seq = 3 WHERE seq = -5",
+        ],
+    },
+    Case {
+        finding: Some(("trail", "SEQ_GAP")),
+        what: "the last record and the counter move on",
+        sql: &[
+            "UPDATE thought_records SET seq = seq + 7 WHERE seq = (SELECT max(seq) FROM thought_records)",
+            "UPDATE sqlite_sequence SET seq = seq + 7",
+        ],
+    },
+    Case {
+        finding: Some(("trail", "CREATED_AT")),
+        what: "a record's created_at is not when it was written",
+        sql: &["UPDATE thought_records SET created_at = '2026-01-01T00:00:00.000Z' WHERE seq = 1"],
+    },
+    Case {
+        finding: Some(("trail", "ZONE_NAMED_HOT")),
+        what: "a record names the zone that it is in anyway",
+        sql: &["UPDATE thought_records SET zone = 'hot' WHERE seq = 1"],
+    },
+    Case {
+        finding: Some(("ties", "ROW_CHANGED")),
+        what: "a record gets another author",
+        sql: &["UPDATE thought_records SET agent_id = 'somebody' WHERE task_id = 'T-5'"],
+    },
+    Case {
+        finding: Some(("ties", "STRAY_ROW")),
+        what: "a task that does not exist waits for one",
+        sql: &[
+            "INSERT INTO task_dependencies SELECT '00000000-0000-7000-8000-000000000000', id FROM tasks LIMIT 1",
+        ],
+    },
+    Case {
+        finding: Some(("ties", "NO_CALL")),
+        what: "a task is put in that no call made",
+        sql: &["INSERT INTO tasks (id, title, created_at, updated_at) \
+                VALUES ('00000000-0000-7000-8000-000000000000', 'mine', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')"],
+    },
+    Case {
+        finding: Some(("log", "IMPLAUSIBLE_VALUE")),
+        what: "a running call gets a mode that there is none of",
+        sql: &["UPDATE actions SET mode = 'SECRET' WHERE outcome = 'running'"],
+    },
+    Case {
+        finding: Some(("schema", "USER_VERSION")),
+        what: "the header says another version",
+        sql: &["UPDATE tasks SET title = title WHERE rowid = 1", "PRAGMA user_version = 3"],
+    },
+    Case {
+        finding: Some(("schema", "OBJECT_MISSING")),
+        what: "a guard is dropped and stays so",
+        sql: &["UPDATE tasks SET title = title WHERE rowid = 1", "DROP TRIGGER actions_keep"],
+    },
+    Case {
+        finding: Some(("schema", "OBJECT_CHANGED")),
+        what: "a guard is weakened",
+        sql: &[
+            "UPDATE tasks SET title = title WHERE rowid = 1",
+            "DROP TRIGGER actions_keep",
+            "CREATE TRIGGER actions_keep BEFORE DELETE ON actions BEGIN SELECT 1; END",
+        ],
+    },
+    Case {
+        finding: Some(("skills", "SKILLS_CHANGED")),
+        what: "a skill is taken away and the count follows",
+        sql: &[
+            "DELETE FROM skills WHERE name = 'colibri-one'",
+            "UPDATE skill_index SET skill_count = skill_count - 1",
+        ],
+    },
+    Case {
+        finding: Some(("skills", "LOAD_TIME")),
+        what: "the record of the load is dated back",
+        sql: &["UPDATE skill_index SET loaded_at = '2026-01-01T00:00:00.000Z'"],
+    },
+];
+
+const HEAD_FOLLOWS: &str = "UPDATE actions_head SET last_sequence_no = (SELECT max(sequence_no) FROM actions), \
+    last_exit_no = (SELECT max(exit_no) FROM actions), \
+    last_row_hash = (SELECT row_hash FROM actions ORDER BY exit_no DESC LIMIT 1)";
+
+#[test]
+fn tampering_that_fits_is_reported() {
+    let world = World::small();
+    let (_folder, path) = world.copy();
+    let verifier = Verifier::open(&path);
+    for Case { finding, what, sql } in CASES {
+        let sql: Vec<String> = sql.iter().map(|sql| (*sql).to_owned()).collect();
+        let (inside, outside) = verifier
+            .tampered(&sql, |verifier| (verifier.inside(), verifier.with_checkpoint()))
+            .unwrap_or_else(|| panic!("{what}: refused"));
+        let found: Vec<_> =
+            inside.findings.kinds().iter().map(|found| (found.first.check, found.first.code)).collect();
+        match finding {
+            Some(finding) => assert!(found.contains(finding), "{what}: {found:?}"),
+            None => assert!(found.is_empty(), "{what}: {found:?}"),
+        }
+        assert!(!outside.is_sound(), "{what}");
+    }
+    assert!(verifier.inside().is_sound());
+}
