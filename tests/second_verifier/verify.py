@@ -450,10 +450,67 @@ def verify_export(path, trusted):
     return found
 
 
+def fold(leaf, step, steps):
+    for data in steps:
+        leaf = step(leaf, bytes.fromhex(data))
+    return leaf
+
+
+def audit_path_root(index, size, leaf, path):
+    """RFC 9162 §2.1.3.2; None when the path does not fit the index and the size."""
+    if index >= size:
+        return None
+    position, last = index, size - 1
+    for data in map(bytes.fromhex, path):
+        if last == 0:
+            return None
+        if position % 2 or position == last:
+            leaf = hashlib.sha256(b"\x01" + data + leaf).digest()
+            while position and position % 2 == 0:
+                position, last = position >> 1, last >> 1
+        else:
+            leaf = hashlib.sha256(b"\x01" + leaf + data).digest()
+        position, last = position >> 1, last >> 1
+    return leaf if last == 0 else None
+
+
+def verify_proof(path, trusted):
+    """A proof file, alone."""
+    found = Findings()
+    with open(path, "rb") as file:
+        data = file.read()
+    proof = json.loads(data)
+    found.expect(data == canonical(proof).encode() + b"\n", "proof: not canonical", path)
+    record, legacy, tree, head = (proof[key] for key in ("record", "legacy", "rfc9162", "tree_head"))
+    if record["content"] is not None:
+        preimage = {key: record[key] for key in ("content", "id", "type", "task_id", "timestamp", "prev_hash")}
+        fits = sha256(record["content"]) == record["content_hash"] and sha256(canonical(preimage)) == record["hash"]
+        found.expect(fits, "proof: record", record["id"])
+    pair = lambda one, other: hashlib.sha256(min(one, other) + max(one, other)).digest()
+    steps = [step["data"] for step in legacy["proof"]]
+    fits = fold(bytes.fromhex(record["hash"]), pair, steps).hex() == legacy["root"] == head["legacy_root"]
+    found.expect(fits, "proof: legacy root", record["id"])
+    leaf = leaf_hash(record | {"content": None})
+    root = audit_path_root(tree["leaf_index"], tree["tree_size"], leaf, tree["audit_path"])
+    fits = root is not None and root.hex() == tree["root_hash"] == head["root_hash"]
+    found.expect(fits, "proof: root", record["id"])
+    fits = legacy["record_count"] == tree["tree_size"] == head["tree_size"] and record["session_id"] == head["session_id"]
+    found.expect(fits, "proof: size or session", record["id"])
+    message = "colibri-tree-head-v1\n" + canonical({**{key: head[key] for key in HEAD_FIELDS}, "v": 1})
+    found.expect(sha256(message) == head["head_hash"], "proof: head hash", head["session_id"])
+    if head["signature"] is not None:
+        fits = head["public_key"] in trusted and ed25519_verifies(head["public_key"], message.encode(), head["signature"])
+        found.expect(fits, "proof: signature", head["session_id"])
+    return found
+
+
 def main():
+    if sys.argv[1:2] == ["--proof"] and len(sys.argv) > 2:
+        conclude(verify_proof(sys.argv[2], set(sys.argv[3:])))
     exported = sys.argv[1:2] == ["--export"]
     if len(sys.argv) < 2 + exported:
-        sys.exit("usage: verify.py DATABASE [PUBLIC_KEY_HEX]...\n       verify.py --export FILE [PUBLIC_KEY_HEX]...")
+        sys.exit("usage: verify.py DATABASE [PUBLIC_KEY_HEX]...\n       verify.py --export FILE [PUBLIC_KEY_HEX]...\n"
+                 "       verify.py --proof FILE [PUBLIC_KEY_HEX]...")
     conclude(verify_export(sys.argv[2], set(sys.argv[3:])) if exported else verify_database())
 
 

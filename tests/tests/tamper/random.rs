@@ -42,7 +42,7 @@ pub fn tamper(world: &World, count: usize, first_seed: u64, only: &[&str]) -> Ta
                 let seeds = (shard..count).step_by(threads).map(move |number| first_seed + number as u64);
                 scope.spawn(move || {
                     let _folder = folder;
-                    shard_of(&path, seeds, only)
+                    shard_of(&path, seeds, first_seed, only)
                 })
             })
             .collect();
@@ -53,14 +53,24 @@ pub fn tamper(world: &World, count: usize, first_seed: u64, only: &[&str]) -> Ta
     tally
 }
 
-fn shard_of(path: &Path, seeds: impl Iterator<Item = u64>, only: &[&str]) -> Tally {
+/// The table and the place of a column, counted through all tables that are wanted.
+fn nth_column(tables: &[Table], only: &[&str], turn: usize) -> Option<(usize, usize)> {
+    let wanted = tables.iter().filter(|table| only.is_empty() || only.contains(&table.name.as_str()));
+    let columns =
+        wanted.enumerate().flat_map(|(at, table)| (0..table.columns.len()).map(move |column| (at, column)));
+    columns.into_iter().nth(turn)
+}
+
+fn shard_of(path: &Path, seeds: impl Iterator<Item = u64>, first_seed: u64, only: &[&str]) -> Tally {
     let tables = table::all(&rusqlite::Connection::open(path).unwrap());
     let verifier = Verifier::open(path);
     let mut tally = Tally::default();
     for seed in seeds {
         let mut dice = Dice::new(seed);
+        // The first ones go through all columns, so that none is left to chance.
+        let column = usize::try_from(seed - first_seed).ok().and_then(|turn| nth_column(&tables, only, turn));
         // A tampering that the engine refuses is no tampering; the next throw of the same dice is taken.
-        while !one(&verifier, &tables, only, seed, &mut dice, &mut tally) {}
+        while !one(&verifier, &tables, only, (seed, column), &mut dice, &mut tally) {}
     }
     assert!(verifier.inside().is_sound(), "a tampering was not undone");
     tally
@@ -71,15 +81,20 @@ fn one(
     verifier: &Verifier,
     tables: &[Table],
     only: &[&str],
-    seed: u64,
+    (seed, column): (u64, Option<(usize, usize)>),
     dice: &mut Dice,
     tally: &mut Tally,
 ) -> bool {
     let wanted: Vec<&Table> =
         tables.iter().filter(|table| only.is_empty() || only.contains(&table.name.as_str())).collect();
-    let table = wanted[dice.below(wanted.len())];
-    let kind = if dice.flip() { Kind::Edit } else { KINDS[dice.below(KINDS.len())] };
-    let turn = dice.below(table.columns.len());
+    let (table, kind, turn) = match column {
+        Some((table, column)) => (wanted[table], Kind::Edit, column),
+        None => {
+            let table = wanted[dice.below(wanted.len())];
+            let kind = if dice.flip() { Kind::Edit } else { KINDS[dice.below(KINDS.len())] };
+            (table, kind, dice.below(table.columns.len()))
+        }
+    };
     let Some(case) = case(kind, table, turn, dice) else { return false };
     let outside = outside_only(&case, tables);
     let seen = verifier.tampered(&case.sql, |verifier| {
