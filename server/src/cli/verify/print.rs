@@ -106,5 +106,5 @@ fn keep(report: &Report, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn counted(counts: &[Count]) -> String {
-    counts.iter().map(|count| format!("{} {}", count.number, count.what)).collect::<Vec<_>>().join(", ")
+    counts.iter().map(|count| format!("{}: {}", count.what, count.number)).collect::<Vec<_>>().join(", ")
 }
