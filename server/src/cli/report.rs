@@ -14,7 +14,7 @@ use super::database::open_for_reading;
 use super::output::write_to;
 use super::session::{Found, find, unreadable};
 use crate::digest::HexDigest;
-use crate::domains::proof::envelope::LeafEnvelope;
+use crate::domains::proof::envelope_of;
 use crate::domains::proof::head::SignedTreeHead;
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::proof::keys::TrustedKeys;
@@ -187,7 +187,7 @@ impl Walk {
         let mut folding = Folding::new(u64::try_from(records).unwrap_or(0));
         trail::each_row_of_session(db, session_id, |row| {
             let (content, digest) = content(row, &mut unpacker);
-            folding.push(envelope(row, &digest).leaf_hash(&mut scratch));
+            folding.push(envelope_of(row, &digest).leaf_hash(&mut scratch));
             *by_task.entry(row.task_id.to_owned()).or_insert(0) += 1;
             let thought = thought(row, total, content);
             total += 1;
@@ -218,20 +218,6 @@ fn content(row: &TrailRow<'_>, unpacker: &mut Unpacker) -> (Content, String) {
             (Content::Dropped { content_hash: content_hash.clone() }, content_hash)
         }
         Stored::Lost => (Content::Lost, row.content_hash.unwrap_or_default().to_owned()),
-    }
-}
-
-fn envelope<'a>(row: &TrailRow<'a>, content_hash: &'a str) -> LeafEnvelope<'a> {
-    LeafEnvelope {
-        agent_id: row.agent_id,
-        content_hash,
-        hash: row.hash,
-        id: row.id,
-        prev_hash: row.prev_hash,
-        session_id: row.session_id.unwrap_or_default(),
-        task_id: row.task_id,
-        timestamp: row.timestamp,
-        kind: row.kind,
     }
 }
 

@@ -142,7 +142,7 @@ pub struct SignedTreeHead {
     pub signature: Option<HeadSignature>,
 }
 
-/// The head as it stands in JSON.
+/// The head as it stands in files. The tool's reply has the same members today; it may grow, files may not.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Flat {

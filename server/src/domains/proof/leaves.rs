@@ -38,18 +38,22 @@ impl Envelopes {
     }
 
     fn hash(&mut self, row: &TrailRow<'_>, content_hash: &str) -> Hash {
-        let envelope = LeafEnvelope {
-            agent_id: row.agent_id,
-            content_hash,
-            hash: row.hash,
-            id: row.id,
-            prev_hash: row.prev_hash,
-            session_id: row.session_id.unwrap_or_default(),
-            task_id: row.task_id,
-            timestamp: row.timestamp,
-            kind: row.kind,
-        };
-        envelope.leaf_hash(&mut self.scratch)
+        envelope_of(row, content_hash).leaf_hash(&mut self.scratch)
+    }
+}
+
+/// A stored record as the second tree takes it (zeta §7.5).
+pub fn envelope_of<'a>(row: &TrailRow<'a>, content_hash: &'a str) -> LeafEnvelope<'a> {
+    LeafEnvelope {
+        agent_id: row.agent_id,
+        content_hash,
+        hash: row.hash,
+        id: row.id,
+        prev_hash: row.prev_hash,
+        session_id: row.session_id.unwrap_or_default(),
+        task_id: row.task_id,
+        timestamp: row.timestamp,
+        kind: row.kind,
     }
 }
 

@@ -31,7 +31,7 @@ mod tips;
 
 pub use export::{ExportError, bundle_of};
 pub use heads::{HeadChainReport, verify_head_chain};
-pub use leaves::each_sealed_record;
+pub use leaves::{each_sealed_record, envelope_of};
 pub use seal::{SealReport, SessionState, each_session, session_state, verify_seal, verify_sealed_records};
 pub use store::{Root, SealedTip, Session, head_of, root, session};
 pub use tips::{TaskTips, each_tip_of_task, tip_of_task_after, tips_of_seal};
