@@ -65,7 +65,7 @@ pub enum Command {
     Report(audit::Report),
     /// Recompute every chain, seal and signature of a database; exit 1 when something does not fit
     Verify(VerifyArguments),
-    /// Show the main job: a client, a real server, a few tasks, and the audit log they leave
+    /// Show the main job: an agent works, an auditor checks, a forged letter is found
     Demo,
 }
 
@@ -137,7 +137,7 @@ fn examples() -> String {
     let query = format!("colibri call {} '{{\"limit\": 5}}'", ToolId::TaskList.name());
     let lines = [
         ("colibri", "serve MCP over stdin and stdout"),
-        ("colibri demo", "watch a client use a real server"),
+        ("colibri demo", "watch the whole job, from the plan to the audit"),
         ("colibri tools", "what the server offers"),
         (&probe, "one call, through the same chain as any client's"),
         (&query, "the same with arguments; - reads them from stdin"),
@@ -147,7 +147,8 @@ fn examples() -> String {
         ),
         ("COLIBRI_DB_PATH=work.db colibri doctor", "is this set-up sound, and what to do if not"),
     ];
+    let width = lines.iter().map(|(line, _)| line.len()).max().unwrap_or(0);
     lines
         .iter()
-        .fold("Examples:".to_owned(), |text, (line, purpose)| text + &format!("\n  {line:40} {purpose}"))
+        .fold("Examples:".to_owned(), |text, (line, purpose)| text + &format!("\n  {line:width$}  {purpose}"))
 }
