@@ -46,6 +46,19 @@ fn caught_signals() -> String {
 }
 
 #[test]
+fn an_embedders_own_skills_root_comes_before_the_environments() {
+    let folder = tempfile::tempdir().unwrap();
+    let root_of = |own: Option<&str>| {
+        let (_wire, streams) = Wire::pair();
+        let mut options = options(streams, folder.path());
+        options.skills_root = own.map(Into::into);
+        embedded(options).config().skills_root.clone()
+    };
+    assert_eq!(root_of(Some("elsewhere")), std::path::Path::new("elsewhere"));
+    assert_ne!(root_of(None), std::path::Path::new("elsewhere"));
+}
+
+#[test]
 fn alpha_53_a_server_that_is_only_constructed_touches_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (_wire, streams) = Wire::pair();
