@@ -44,7 +44,9 @@ impl HexDigest {
     /// A stored digest; `None` unless it is 64 lowercase hex characters.
     pub fn parse(text: &str) -> Option<Self> {
         let bytes: [u8; 64] = text.as_bytes().try_into().ok()?;
-        bytes.iter().all(|byte| HEX.contains(byte)).then_some(Self(bytes))
+        // No branch a byte: the walk over the log looks at half a dozen a row.
+        let sound = bytes.iter().fold(true, |sound, byte| sound & matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+        sound.then_some(Self(bytes))
     }
 
     /// The 64 characters.

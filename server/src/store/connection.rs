@@ -71,6 +71,8 @@ pub(super) fn read_only(location: &Location) -> rusqlite::Result<Connection> {
 /// The settings that change nothing in the file (alpha §7.2 step 5).
 pub(super) fn settle(conn: &Connection) -> rusqlite::Result<()> {
     conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
+    // Plans do not look at what is bound: otherwise SQLite compiles a statement that binds its LIMIT anew each time.
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "recursive_triggers", true)?;
     conn.pragma_update(None, "trusted_schema", false)?;

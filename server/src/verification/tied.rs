@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::run::Stop;
 use crate::catalogue::ToolId;
+use crate::digest::HexDigest;
 use crate::store::db::Db;
 
 /// A tool whose successful calls write rows of a table.
@@ -73,7 +74,7 @@ pub struct TiedRow<'a> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// Its hash, as the log has it.
-    Hash(String),
+    Hash(HexDigest),
     /// A part of it was given up by rule (zeta §9), so that the hash cannot be had any more.
     Dropped,
     /// The row cannot be read as one.
@@ -84,7 +85,9 @@ impl Reply {
     /// The reply that carries `output`, made by the same code that makes the ones that are sent.
     pub fn of(output: &impl Serialize) -> Self {
         match serde_json::to_value(output) {
-            Ok(value) => Self::Hash(envelope_hash(&ok_envelope(value))),
+            Ok(value) => {
+                HexDigest::parse(&envelope_hash(&ok_envelope(value))).map_or(Self::Unreadable, Self::Hash)
+            }
             Err(_) => Self::Unreadable,
         }
     }

@@ -125,7 +125,7 @@ impl<'a> Rows<'a> {
         if self.pin {
             self.pin(row, content);
         }
-        self.ties.row(run, TABLE, &tied_row(row, content))
+        self.ties.row(run, TABLE, &tied_row(row, content, &mut self.scratch))
     }
 
     fn pin(&mut self, row: &TrailRow<'_>, content: &Content<'_>) {

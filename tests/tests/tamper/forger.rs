@@ -212,7 +212,11 @@ fn reply_of_call(db: &Db, sequence_no: i64) {
             .unwrap();
     }
     if let Some(Reply::Hash(hash)) = reply {
-        execute(db, "UPDATE actions SET result_hash = ?2 WHERE sequence_no = ?1", (sequence_no, hash));
+        execute(
+            db,
+            "UPDATE actions SET result_hash = ?2 WHERE sequence_no = ?1",
+            (sequence_no, hash.as_str()),
+        );
     }
 }
 

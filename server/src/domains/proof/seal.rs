@@ -113,7 +113,10 @@ fn verify(
     issues: &mut dyn FnMut(Issue),
 ) -> Result<SealReport, Fault> {
     let state = session_state(db, session_id)?.unwrap_or(SessionState::Open);
-    let (record_count, legacy_root) = legacy_root(db, session_id)?;
+    let (record_count, legacy_root) = match state {
+        SessionState::Open => (trail::count_records_of_session(db, session_id)?, None),
+        SessionState::Finalized => legacy_root(db, session_id)?,
+    };
     let mut report = SealReport {
         session_id: session_id.to_owned(),
         state,

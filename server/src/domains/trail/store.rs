@@ -163,6 +163,15 @@ pub fn each_hash_of_session_ascending(
     })
 }
 
+/// How many records are bound to a session.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn count_records_of_session(db: &Db, session_id: &str) -> Result<i64, Fault> {
+    let sql = "SELECT count(*) FROM thought_records WHERE session_id = ?1";
+    db.query_one(sql, [session_id], |row| row.get(0))
+}
+
 /// The tasks that have a record bound to a session, in ascending order of their bytes.
 ///
 /// # Errors

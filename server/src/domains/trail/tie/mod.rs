@@ -1,17 +1,19 @@
 //! How thought records are tied to calls (design R17): recording a thought replies with all nine fields of the
 //! record, its content among them. A cold record has given its content up, so that its reply cannot be had.
 
+mod reply;
 mod store;
 
 use colibri_runtime::handler::Fault;
 
+use self::reply::RecordReply;
 pub use self::store::{count_records, seq_counters};
 use super::chain::Content;
 use super::content::{Unpacker, content_of};
 use super::each_row_in_order;
 use super::record::ThoughtType as Kind;
 use super::store::TrailRow;
-use crate::catalogue::{ThoughtRecordOutput, ToolId};
+use crate::catalogue::ToolId;
 use crate::store::db::Db;
 use crate::verification::run::{Stop, goes_on};
 use crate::verification::tied::{Place, Reply, TiedRow, TiedTable, Writer};
@@ -23,30 +25,31 @@ pub struct RecordTie;
 /// The table's name, for whoever has its rows in hand already.
 pub const TABLE: &str = "thought_records";
 
-/// The row as the check of ties takes it.
-pub fn tied_row<'a>(row: &TrailRow<'a>, content: &Content<'_>) -> TiedRow<'a> {
-    TiedRow { key: row.id, sequence_no: row.sequence_no, reply: reply(row, content) }
+/// The row as the check of ties takes it. `scratch` holds the reply; a walk hands the same one in for every row.
+pub fn tied_row<'a>(row: &TrailRow<'a>, content: &Content<'_>, scratch: &mut Vec<u8>) -> TiedRow<'a> {
+    TiedRow { key: row.id, sequence_no: row.sequence_no, reply: reply(row, content, scratch) }
 }
 
 /// The reply of the call that recorded a thought.
-fn reply(row: &TrailRow<'_>, content: &Content<'_>) -> Reply {
+fn reply(row: &TrailRow<'_>, content: &Content<'_>, scratch: &mut Vec<u8>) -> Reply {
     let content = match content {
         Content::Kept(content) => *content,
         Content::Dropped => return Reply::Dropped,
         Content::Lost => return Reply::Unreadable,
     };
     let Some(kind) = Kind::parse(row.kind) else { return Reply::Unreadable };
-    Reply::of(&ThoughtRecordOutput {
-        id: row.id.to_owned(),
-        type_: kind.into(),
-        task_id: row.task_id.to_owned(),
-        agent_id: row.agent_id.to_owned(),
-        content: content.to_owned(),
-        timestamp: row.timestamp.to_owned(),
-        prev_hash: row.prev_hash.to_owned(),
-        hash: row.hash.to_owned(),
-        session_id: row.session_id.map(str::to_owned),
-    })
+    let reply = RecordReply {
+        agent_id: row.agent_id,
+        content,
+        hash: row.hash,
+        id: row.id,
+        prev_hash: row.prev_hash,
+        session_id: row.session_id,
+        task_id: row.task_id,
+        timestamp: row.timestamp,
+        kind: kind.as_str(),
+    };
+    Reply::Hash(reply.hash(scratch))
 }
 
 impl TiedTable for RecordTie {
@@ -59,10 +62,10 @@ impl TiedTable for RecordTie {
     }
 
     fn each_row(&self, db: &Db, take: &mut dyn FnMut(&TiedRow<'_>) -> Result<(), Stop>) -> Result<(), Stop> {
-        let (mut unpacker, mut stop) = (Unpacker::default(), None);
+        let (mut unpacker, mut scratch, mut stop) = (Unpacker::default(), Vec::new(), None);
         each_row_in_order(db, |row| {
             let content = content_of(row, &mut unpacker);
-            Ok(goes_on(&mut stop, take(&tied_row(row, &content))))
+            Ok(goes_on(&mut stop, take(&tied_row(row, &content, &mut scratch))))
         })?;
         stop.map_or(Ok(()), Err)
     }

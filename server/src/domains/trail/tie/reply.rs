@@ -1,0 +1,74 @@
+//! The reply of the call that recorded a thought: the bytes whose hash the log keeps. Pure.
+
+use crate::canonical::text;
+use crate::digest::HexDigest;
+
+/// The fields of the reply, in the order of their canonical keys.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RecordReply<'a> {
+    pub agent_id: &'a str,
+    pub content: &'a str,
+    pub hash: &'a str,
+    pub id: &'a str,
+    pub prev_hash: &'a str,
+    pub session_id: Option<&'a str>,
+    pub task_id: &'a str,
+    pub timestamp: &'a str,
+    pub kind: &'a str,
+}
+
+impl RecordReply<'_> {
+    /// Appends the canonical JSON of the envelope that is sent (alpha §5.5). Verification does this for every
+    /// record, so the general encoder's maps are spared; a test holds the two together.
+    fn write(&self, out: &mut Vec<u8>) {
+        text(out, b"{\"data\":{\"agent_id\":", Some(self.agent_id));
+        text(out, b",\"content\":", Some(self.content));
+        text(out, b",\"hash\":", Some(self.hash));
+        text(out, b",\"id\":", Some(self.id));
+        text(out, b",\"prev_hash\":", Some(self.prev_hash));
+        text(out, b",\"session_id\":", self.session_id);
+        text(out, b",\"task_id\":", Some(self.task_id));
+        text(out, b",\"timestamp\":", Some(self.timestamp));
+        text(out, b",\"type\":", Some(self.kind));
+        out.extend_from_slice(b"},\"ok\":true}");
+    }
+
+    /// The reply's hash. `scratch` is cleared first; a walk hands the same one in for every record.
+    pub(super) fn hash(&self, scratch: &mut Vec<u8>) -> HexDigest {
+        scratch.clear();
+        self.write(scratch);
+        HexDigest::of(scratch)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::catalogue::ThoughtRecordOutput;
+    use crate::domains::trail::record::THOUGHT_TYPES;
+    use crate::verification::tied::Reply;
+
+    proptest! {
+        #[test]
+        fn the_reply_has_the_hash_of_the_one_that_is_sent(
+            texts in proptest::array::uniform7(any::<String>()),
+            session_id in proptest::option::of(any::<String>()),
+            kind in proptest::sample::select(THOUGHT_TYPES.as_slice()),
+        ) {
+            let [agent_id, content, hash, id, prev_hash, task_id, timestamp] = texts.each_ref();
+            let reply = RecordReply {
+                agent_id, content, hash, id, prev_hash, task_id, timestamp,
+                session_id: session_id.as_deref(),
+                kind: kind.as_str(),
+            };
+            let [agent_id, content, hash, id, prev_hash, task_id, timestamp] = texts.clone();
+            let sent = ThoughtRecordOutput {
+                agent_id, content, hash, id, prev_hash, task_id, timestamp, session_id,
+                type_: kind.into(),
+            };
+            prop_assert_eq!(Reply::Hash(reply.hash(&mut Vec::new())), Reply::of(&sent));
+        }
+    }
+}
