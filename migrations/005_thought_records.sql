@@ -4,7 +4,8 @@
 
 CREATE TABLE audit_sessions (
   session_id  TEXT NOT NULL PRIMARY KEY,
-  intent      TEXT NOT NULL CHECK (length(intent) > 0),
+  -- Not length(): that ends at a U+0000, which an intent may begin with.
+  intent      TEXT NOT NULL CHECK (intent <> ''),
   -- Descriptive only: no reference, and records of other tasks may cite the session.
   task_id     TEXT,
   started_at  TEXT NOT NULL,
