@@ -18,6 +18,11 @@ pub struct AuditFacts {
     pub boot_start_ms: f64,
 }
 
+/// The next number; none comes after the greatest, which only somebody else than a call can have written.
+fn after(last: i64) -> rusqlite::Result<i64> {
+    last.checked_add(1).ok_or(rusqlite::Error::IntegralValueOutOfRange(0, last))
+}
+
 /// Writes a call's enter row; its number.
 ///
 /// # Errors
@@ -28,7 +33,7 @@ pub(super) fn enter(
     head: &mut Head,
     event: &EnterEvent<'_>,
 ) -> rusqlite::Result<i64> {
-    let sequence_no = head.last_sequence_no + 1;
+    let sequence_no = after(head.last_sequence_no)?;
     let enter_ms = (event.timestamp - facts.boot_start_ms).floor().max(0.0) as i64;
     conn.prepare_cached(
         "INSERT INTO actions (sequence_no, correlation_id, boot_id, request_id, tool, mode, args_hash, \
@@ -106,7 +111,7 @@ pub(super) fn close(
     sequence_no: i64,
     closing: &Closing<'_>,
 ) -> rusqlite::Result<()> {
-    let exit_no = head.last_exit_no + 1;
+    let exit_no = after(head.last_exit_no)?;
     let row_hash = conn
         .prepare_cached(
             "SELECT correlation_id, boot_id, request_id, tool, mode, args_hash, trace_context, entered_at, \

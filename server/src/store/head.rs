@@ -33,6 +33,16 @@ impl Head {
             })
     }
 
+    /// Whether its row is the only one, and numbered as the table wants it: SQLite checks no constraint of that kind
+    /// on a connection that cannot write.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn stands_alone(conn: &Connection) -> rusqlite::Result<bool> {
+        conn.prepare_cached("SELECT count(*) = 1 AND max(id) = 1 FROM actions_head")?
+            .query_row([], |row| row.get(0))
+    }
+
     /// Stores it, once a transaction.
     ///
     /// # Errors

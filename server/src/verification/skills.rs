@@ -2,7 +2,9 @@
 //! this index of them is written anew at each start, so nothing older than that can be said of it.
 
 use super::run::{Run, Stop};
-use crate::domains::skills::{SkillFilter, count_skills, list_skills, recorded_index, registry_digest};
+use crate::domains::skills::{
+    SkillFilter, count_skills, has_stray_index, list_skills, recorded_index, registry_digest,
+};
 
 /// The check's name.
 pub const NAME: &str = "skills";
@@ -15,6 +17,11 @@ pub fn check(run: &mut Run<'_>) -> Result<(), Stop> {
     run.begin(NAME, 0);
     let count = count_skills(run.db)?;
     run.count("skills", count.unsigned_abs());
+    if has_stray_index(run.db)? {
+        run.found("INDEX_ROWS", || {
+            ("skill_index".to_owned(), "skill_index holds another row than the one with id 1".to_owned())
+        });
+    }
     let Some(recorded) = recorded_index(run.db)? else {
         if count > 0 {
             run.found("INDEX_MISSING", || {

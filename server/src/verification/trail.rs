@@ -17,7 +17,7 @@ use crate::domains::trail::retention::{RetentionZone, zone_for_position};
 use crate::domains::trail::tie::{TABLE, count_records, seq_counters, tied_row};
 use crate::domains::trail::{
     TrailRow, Unpacker, content_of, each_bare_head, each_row_by_chain, each_row_in_order,
-    has_more_chains_than, tip,
+    has_more_chains_than, is_where_zone_says, tip,
 };
 
 /// The check's name.
@@ -97,7 +97,7 @@ impl<'a> Rows<'a> {
     }
 
     fn row(&mut self, run: &mut Run<'_>, row: &TrailRow<'_>, content: &Content<'_>) -> Result<(), Stop> {
-        let expected = self.last_seq + 1;
+        let expected = self.last_seq.saturating_add(1);
         if row.seq != expected {
             found(run, row, "SEQ_GAP", || format!("seq is {}, not {expected}", row.seq));
         }
@@ -113,6 +113,12 @@ impl<'a> Rows<'a> {
         if RetentionZone::of(row.zone) == Some(RetentionZone::Hot) && row.content_hash.is_some() {
             found(run, row, "CONTENT_HASH_KEPT", || {
                 "content_hash is set although the content was never moved".to_owned()
+            });
+        }
+        if !is_where_zone_says(row) {
+            found(run, row, "CONTENT_MISPLACED", || {
+                let zone = row.zone.unwrap_or(RetentionZone::Hot.as_str());
+                format!("its columns do not hold what a record in the zone {zone} has")
             });
         }
         if let (Some(session_id), Content::Dropped) = (row.session_id, content)

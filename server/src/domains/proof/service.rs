@@ -121,7 +121,13 @@ fn insert_head(
 ) -> Result<SignedTreeHead, Fault> {
     let mut tips = tips_now(db, &session.session_id)?;
     let (head_index, prev_head_hash) = match store::head_before(db, None)? {
-        Some((last, hash)) => (last + 1, hash),
+        Some((last, hash)) => {
+            let next = last.checked_add(1);
+            (
+                next.ok_or_else(|| unfit(&session.session_id, "the last tree head has the highest number"))?,
+                hash,
+            )
+        }
         None => (0, HexDigest::ZERO.as_str().to_owned()),
     };
     let log = log_tip(db)?;

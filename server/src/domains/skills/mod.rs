@@ -34,7 +34,8 @@ pub use index::{CapabilityIndex, build_capability_index, find_skills_by_capabili
 pub use loader::{Loaded, load_skills_from_disk};
 pub use node::{Mapping, Node};
 pub use store::{
-    RecordedIndex, SkillRow, count_skills, get_skill, list_skills, recorded_index, registry_digest,
+    RecordedIndex, SkillRow, count_skills, get_skill, has_stray_index, list_skills, recorded_index,
+    registry_digest,
 };
 pub use text::{
     MAX_FILE_BYTES, MAX_FRONTMATTER_BYTES, ParsedSkill, REASONS, Reason, Refusal, parse_skill_bytes,

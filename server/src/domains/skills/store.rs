@@ -187,6 +187,14 @@ pub fn recorded_index(db: &Db) -> Result<Option<RecordedIndex>, Fault> {
     })
 }
 
+/// Whether there is a row beside the one that a load writes.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn has_stray_index(db: &Db) -> Result<bool, Fault> {
+    db.query_one("SELECT EXISTS (SELECT 1 FROM skill_index WHERE id IS NOT 1)", [], |row| row.get(0))
+}
+
 /// The digest of the table as it stands: SHA-256 over `colibri-skills-v1`, a line feed, and the canonical JSON
 /// (RFC 8785) of the array of all rows by name, each an object of the ten columns as they are stored. Holds one
 /// row at a time.

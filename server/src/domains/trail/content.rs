@@ -79,6 +79,18 @@ pub fn content_of<'a>(row: &TrailRow<'a>, unpacker: &'a mut Unpacker) -> Content
     }
 }
 
+/// Whether a row holds what its zone says, and nothing else: the table's own rule, which is no rule for somebody who
+/// switches it off, and which SQLite does not check on a connection that cannot write.
+pub fn is_where_zone_says(row: &TrailRow<'_>) -> bool {
+    let held = (row.content.is_some(), row.content_compressed.is_some(), row.content_hash.is_some());
+    match RetentionZone::of(row.zone) {
+        Some(RetentionZone::Hot) => matches!(held, (true, false, _)),
+        Some(RetentionZone::Warm) => held == (false, true, true),
+        Some(RetentionZone::Cold) => held == (false, false, true),
+        None => false,
+    }
+}
+
 /// The SHA-256 of a row's content: computed while the content is there, the kept one when it is cold; `None`
 /// when the content is lost.
 pub fn content_digest(row: &TrailRow<'_>, unpacker: &mut Unpacker) -> Option<HexDigest> {

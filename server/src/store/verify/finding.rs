@@ -44,6 +44,8 @@ pub enum ActionsFinding {
     },
     /// The head's row is missing or unreadable.
     HeadMissing,
+    /// The head is not the one row, numbered 1, that the table has.
+    HeadRows,
     /// The log ends elsewhere than its head says: rows were cut off or put on.
     HeadMismatch {
         /// The head's numbers: last call, last closed row.
@@ -67,6 +69,7 @@ impl ActionsFinding {
             Self::NeitherOpenNorClosed { .. } => "NEITHER_OPEN_NOR_CLOSED",
             Self::SequenceMissing { .. } => "CALL_MISSING",
             Self::HeadMissing => "HEAD_MISSING",
+            Self::HeadRows => "HEAD_ROWS",
             Self::HeadMismatch { .. } => "HEAD_MISMATCH",
             Self::HeadHash => "HEAD_HASH_MISMATCH",
         }
@@ -83,7 +86,9 @@ impl ActionsFinding {
                 format!("actions exit_no {exit_no}")
             }
             Self::NeitherOpenNorClosed { .. } => "actions".to_owned(),
-            Self::HeadMissing | Self::HeadMismatch { .. } | Self::HeadHash => "actions_head".to_owned(),
+            Self::HeadMissing | Self::HeadRows | Self::HeadMismatch { .. } | Self::HeadHash => {
+                "actions_head".to_owned()
+            }
         }
     }
 }
@@ -111,6 +116,7 @@ impl fmt::Display for ActionsFinding {
                 write!(f, "actions: no row has sequence_no {sequence_no}")
             }
             Self::HeadMissing => write!(f, "actions_head: its row is missing or unreadable"),
+            Self::HeadRows => write!(f, "actions_head: it holds another row than the one with id 1"),
             Self::HeadMismatch { head, log } => write!(
                 f,
                 "actions_head: says the log ends at sequence_no {} and exit_no {}, but it ends at {} and {}",

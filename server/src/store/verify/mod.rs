@@ -94,7 +94,7 @@ pub(super) fn verify_tail(db: &Db) -> Result<Option<ActionsFinding>, Fault> {
     let mut walk = Walk::from(0, HexDigest::ZERO);
     if let Some((exit_no, prev_hash)) = last {
         let Some(prev_hash) = prev_hash else { return Ok(Some(ActionsFinding::Unreadable { exit_no })) };
-        walk = Walk::from(exit_no - 1, prev_hash);
+        walk = Walk::from(exit_no.saturating_sub(1), prev_hash);
         let sql = format!(
             "SELECT {CLOSED_COLUMNS} FROM actions WHERE exit_no IS NOT NULL ORDER BY exit_no DESC LIMIT 1"
         );

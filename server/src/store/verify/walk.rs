@@ -141,8 +141,9 @@ impl Walk {
                     visitor.closed(&closed, row_hash)?;
                 }
                 Err(_) => {
-                    visitor.found(ActionsFinding::Unreadable { exit_no: self.last_exit_no + 1 });
-                    self.last_exit_no += 1;
+                    // Somebody may have written any number, also the greatest one.
+                    self.last_exit_no = self.last_exit_no.saturating_add(1);
+                    visitor.found(ActionsFinding::Unreadable { exit_no: self.last_exit_no });
                     self.lost = true;
                 }
             }
@@ -153,9 +154,9 @@ impl Walk {
     /// Holds one row against the one before it.
     fn step(&mut self, closed: &ClosedRow<'_>, row_hash: &str, found: &mut dyn FnMut(ActionsFinding)) {
         let sequence_no = closed.sequence_no;
-        let expected = self.last_exit_no + 1;
+        let expected = self.last_exit_no.saturating_add(1);
         let hash = closed.hash();
-        if closed.exit_no != expected {
+        if closed.exit_no != expected || expected == self.last_exit_no {
             found(ActionsFinding::ExitMissing { exit_no: expected });
         } else if hash.as_str() != row_hash {
             found(ActionsFinding::RowChanged { sequence_no });
@@ -195,6 +196,9 @@ pub(super) fn check_head(
     row_hash: HexDigest,
 ) -> Option<ActionsFinding> {
     let Ok(head) = Head::read(&db.conn) else { return Some(ActionsFinding::HeadMissing) };
+    if !Head::stands_alone(&db.conn).unwrap_or(false) {
+        return Some(ActionsFinding::HeadRows);
+    }
     let (head_at, log_at) = ((head.last_sequence_no, head.last_exit_no), (sequence_no, exit_no));
     if head_at != log_at {
         Some(ActionsFinding::HeadMismatch { head: head_at, log: log_at })
