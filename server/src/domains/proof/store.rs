@@ -8,9 +8,9 @@ use rusqlite::{Row, params};
 use super::head::{ChainTip, HeadSignature, SessionFacts, SignedTreeHead, TreeHead};
 use crate::store::db::Db;
 
-/// What a text reads as whose bytes are no UTF-8. It fits no stored hash, so whoever checks the row finds
-/// the damage.
-const NO_TEXT: &str = "\u{fffd}";
+/// What a text reads as whose bytes are no UTF-8. No call writes it: names hold no control characters, and times and
+/// hashes have forms of their own. So it fits no hash, and whoever checks the row finds the damage.
+const NO_TEXT: &str = "\u{0}";
 
 /// A row of `audit_sessions`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,7 +106,8 @@ pub fn session(db: &Db, session_id: &str) -> Result<Option<Session>, Fault> {
         |row| {
             Ok(Session {
                 session_id: text(row, 0)?,
-                intent: text(row, 1)?,
+                // Any text can be an intent, but for an empty one.
+                intent: row.get_ref(1)?.as_str().unwrap_or_default().to_owned(),
                 task_id: text_or_null(row, 2)?,
                 started_at: text(row, 3)?,
             })

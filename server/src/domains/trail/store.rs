@@ -12,9 +12,9 @@ use crate::store::db::Db;
 const COLUMNS: &str = "seq, id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at, \
     session_id, zone, content_compressed, content_hash, sequence_no";
 
-/// What a text reads as whose bytes are no UTF-8. It fits no stored hash, so whoever checks the row finds
-/// the damage.
-const NO_TEXT: &str = "\u{fffd}";
+/// What a text reads as whose bytes are no UTF-8. No call writes it: names hold no control characters, and times,
+/// hashes and zones have forms of their own. So it fits no hash, and whoever checks the row finds the damage.
+const NO_TEXT: &str = "\u{0}";
 
 /// One row of `thought_records` as it is stored, borrowed from the statement that reads it. Nothing is
 /// checked: a tampered row is handed over as it was found.
@@ -30,7 +30,7 @@ pub struct TrailRow<'a> {
     pub task_id: &'a str,
     /// Who wrote it.
     pub agent_id: &'a str,
-    /// The text, while it is hot.
+    /// The text, while it is hot; `None` also when its bytes are no text, since a thought may hold any.
     pub content: Option<&'a str>,
     /// When it was written.
     pub timestamp: &'a str,
@@ -60,7 +60,7 @@ impl<'a> TrailRow<'a> {
             kind: text(row, 2)?.unwrap_or(NO_TEXT),
             task_id: text(row, 3)?.unwrap_or(NO_TEXT),
             agent_id: text(row, 4)?.unwrap_or(NO_TEXT),
-            content: text(row, 5)?,
+            content: row.get_ref(5)?.as_str().ok(),
             timestamp: text(row, 6)?.unwrap_or(NO_TEXT),
             prev_hash: text(row, 7)?.unwrap_or(NO_TEXT),
             hash: text(row, 8)?.unwrap_or(NO_TEXT),
