@@ -12,7 +12,7 @@ use super::header::APPLICATION_ID;
 use super::migrate::{self, MIGRATIONS, Migration};
 
 /// Tables that SQLite keeps for its planner, when somebody has run ANALYZE. They decide nothing.
-const STATISTICS: &str = "sqlite_stat";
+const STATISTICS: [&str; 2] = ["table sqlite_stat1", "table sqlite_stat4"];
 
 /// Everything that a file says of its own shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,16 +36,21 @@ pub fn read(db: &Db) -> Result<Schema, Fault> {
         let (kind, name, table): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
         let shown =
             if name == table { format!("{kind} {name}") } else { format!("{kind} {name} of {table}") };
-        Ok((name, shown, row.get(3)?))
+        Ok((shown, row.get(3)?))
     })?;
+    let mut by_name = BTreeMap::new();
+    for (shown, sql) in objects {
+        if STATISTICS.contains(&shown.as_str()) {
+            continue;
+        }
+        // Of two objects that are called the same one is not ours.
+        let shown = if by_name.contains_key(&shown) { format!("{shown}, again") } else { shown };
+        by_name.insert(shown, sql);
+    }
     Ok(Schema {
         application_id: number("PRAGMA application_id")?,
         user_version: number("PRAGMA user_version")?,
-        objects: objects
-            .into_iter()
-            .filter(|(name, _, _)| !name.starts_with(STATISTICS))
-            .map(|(_, shown, sql)| (shown, sql))
-            .collect(),
+        objects: by_name,
     })
 }
 
