@@ -20,13 +20,29 @@ pub fn open_for_reading(env: &Environment, db: Option<&Path>) -> Result<Db, Fail
         Some(path) => path.to_owned(),
         None => configured(env)?,
     };
-    if std::fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
-        return Err(Failure::Usage(format!(
-            "{} is not a file; name the database's file with --db",
-            path.display()
-        )));
-    }
+    must_be_file(&path)?;
     open_snapshot(&path).map_err(|error| explain(&path, &error))
+}
+
+/// That a file stands at the place, and something in it.
+///
+/// # Errors
+/// [`Failure::Usage`], in a command's words.
+pub fn must_be_file(path: &Path) -> Result<(), Failure> {
+    let shown = path.display();
+    match std::fs::metadata(path) {
+        Ok(found) if !found.is_file() => {
+            Err(Failure::Usage(format!("{shown} is not a file; name the database's file with --db")))
+        }
+        Ok(found) if found.len() == 0 => Err(Failure::Usage(format!(
+            "{shown} is empty: no server has written to it yet; name another with --db"
+        ))),
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(Failure::Usage(format!("there is no database at {shown}; name another with --db")))
+        }
+        Err(error) => Err(Failure::Usage(format!("{shown} cannot be read: {error}"))),
+    }
 }
 
 /// The configured path. A `--db` file needs no configuration, so that a broken one cannot stand in the way.

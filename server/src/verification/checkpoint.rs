@@ -202,7 +202,7 @@ impl Checkpoint {
                     "the first {} tree heads are not those of the checkpoint ({count} now)",
                     then.count
                 );
-                (format!("tree_heads {}", then.count - 1), message)
+                (format!("tree_heads {}", then.count.saturating_sub(1)), message)
             });
         }
     }
@@ -231,6 +231,15 @@ impl Checkpoint {
             return Err(format!("its version is {}, this release reads {VERSION}", file.v));
         }
         let checkpoint = file.checkpoint().ok_or("one of its hashes is not 64 lowercase hex characters")?;
+        let numbers = [
+            checkpoint.log.last_exit_no,
+            checkpoint.records.count,
+            checkpoint.records.last_seq,
+            checkpoint.tree_heads.count,
+        ];
+        if numbers.iter().any(|number| *number < 0) {
+            return Err("one of its numbers is negative".to_owned());
+        }
         let running = checkpoint.log.last_sequence_no.checked_sub(checkpoint.log.last_exit_no);
         if running.and_then(|running| usize::try_from(running).ok()) != Some(checkpoint.open_calls.len()) {
             return Err(
@@ -371,6 +380,7 @@ mod tests {
             (text.replace("\"v\":1", "\"v\":2"), "its version is 2"),
             (text.replace("\"v\":1", "\"v\":1,\"more\":0"), "unknown field"),
             (text.replace("\"last_sequence_no\":3", "\"last_sequence_no\":9"), "contradict each other"),
+            (text.replace("\"count\":0", "\"count\":-9223372036854775808"), "negative"),
             (text.replace(&"0".repeat(64), "0"), "not 64 lowercase hex characters"),
         ] {
             let reason = Checkpoint::parse(&other).unwrap_err();

@@ -31,15 +31,16 @@ pub fn write(path: &Path, checkpoint: &Checkpoint) -> Result<(), String> {
     let shown = path.display();
     let text = checkpoint.to_text()?;
     let unfinished = beside(path);
-    let done = put(&unfinished, &text).and_then(|()| fs::hard_link(&unfinished, path));
+    let failed = |error: io::Error| format!("cannot write the checkpoint {shown}: {error}");
+    put(&unfinished, &text).map_err(failed)?;
+    let linked = fs::hard_link(&unfinished, path);
     // Whatever became of it, only the finished file stays.
     let removed = fs::remove_file(&unfinished);
-    match done {
+    match linked {
         Ok(()) => removed.map_err(|error| format!("cannot remove {}: {error}", unfinished.display())),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(exists(path)),
+        Err(_) if path.symlink_metadata().is_ok() => Err(exists(path)),
         // Some file systems have no hard links.
-        Err(_) if path.exists() => Err(exists(path)),
-        Err(_) => put(path, &text).map_err(|error| format!("cannot write the checkpoint {shown}: {error}")),
+        Err(_) => put(path, &text).map_err(failed),
     }
 }
 
@@ -48,9 +49,15 @@ pub fn exists(path: &Path) -> String {
     format!("{} exists already; give the new checkpoint a name of its own and keep both", path.display())
 }
 
+/// Writes a new file. One that cannot be finished is taken away again: half a checkpoint would be in the way of the
+/// next one.
 fn put(path: &Path, text: &str) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
-    file.write_all(text.as_bytes()).and_then(|()| file.sync_all())
+    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
+    if written.is_err() {
+        let _ = fs::remove_file(path);
+    }
+    written
 }
 
 fn beside(path: &Path) -> PathBuf {

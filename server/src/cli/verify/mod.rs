@@ -12,11 +12,11 @@ use colibri_runtime::chain::scan::Interrupt;
 use self::progress::Lines;
 use super::Failure;
 use super::arguments::VerifyArguments;
+use super::database::must_be_file;
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::proof::keys::{PublicKey, TrustedKeys};
 use crate::lifecycle::config::{Config, load_config};
 use crate::lifecycle::environment::Environment;
-use crate::store::db::Db;
 use crate::store::inspect::{APPLICATION_ID, Inspection};
 use crate::store::open::MEMORY;
 use crate::store::schema::{self, Schema};
@@ -49,17 +49,19 @@ pub fn run(
     let mut lines = Lines::new(err, arguments.progress);
     let report = verify(&path, &options, &mut lines)?;
     lines.clear();
-    if let (Some(target), Some(checkpoint)) = (target, &report.checkpoint) {
-        file::write(target, checkpoint).map_err(Failure::Failed)?;
-    }
-    let written = target.filter(|_| report.checkpoint.is_some());
+    // Whatever becomes of the checkpoint, the result is printed.
+    let saved = match (target, &report.checkpoint) {
+        (Some(target), Some(checkpoint)) => file::write(target, checkpoint).map(|()| Some(target)),
+        _ => Ok(None),
+    };
+    let written = saved.as_ref().ok().copied().flatten();
     if arguments.json {
         print::json(&path, &report, written, out)?;
     } else {
         print::text(&path, &report, written, out)?;
     }
     if report.is_sound() {
-        return Ok(());
+        return saved.map(drop).map_err(Failure::Failed);
     }
     if target.is_some() {
         // A closed stderr changes nothing about the result.
@@ -103,10 +105,11 @@ fn verify(path: &PathBuf, options: &Options<'_>, lines: &mut Lines<'_>) -> Resul
             "a database in memory cannot be verified; name a file with --db".to_owned(),
         ));
     }
-    let unreadable = |reason: String| Failure::Usage(format!("{} cannot be read: {reason}", path.display()));
-    let look = Inspection::open(path).map_err(unreadable)?;
+    must_be_file(path)?;
+    let look = Inspection::open(path).map_err(|reason| unreadable(path, &reason))?;
     let verified = look.at_one_moment(|db| {
-        recognise(db, options.expected)
+        let found = schema::read(db).map_err(|fault| unreadable(path, &fault.to_string()))?;
+        recognise(&found, options.expected)
             .map_err(|reason| Failure::Usage(format!("{}: {reason}", path.display())))?;
         match verification::verify(db, options, &mut |progress| lines.show(progress)) {
             Ok(report) => Ok(report),
@@ -114,19 +117,39 @@ fn verify(path: &PathBuf, options: &Options<'_>, lines: &mut Lines<'_>) -> Resul
             Err(Stop::Fault(fault)) => Err(Failure::Failed(fault.to_string())),
         }
     });
-    verified.map_err(|fault| unreadable(fault.to_string()))?
+    verified.map_err(|fault| unreadable(path, &fault.to_string()))?
+}
+
+/// What SQLite cannot read. It tells a damaged database from what is none.
+fn unreadable(path: &Path, reason: &str) -> Failure {
+    let path = path.display();
+    if reason.contains("malformed") {
+        Failure::Failed(format!("{path} is damaged: {reason}; keep a copy of it as evidence"))
+    } else if reason.contains("not a database") {
+        Failure::Usage(format!("{path} is not a Colibri database; name another with --db"))
+    } else {
+        Failure::Usage(format!("{path} cannot be read: {reason}"))
+    }
 }
 
 /// Refuses what is no Colibri database, or another release's. Where the shape is right, header fields that are not
-/// are findings: somebody has changed them.
-fn recognise(db: &Db, expected: &Schema) -> Result<(), String> {
-    let found = schema::read(db).map_err(|fault| fault.to_string())?;
+/// are findings: somebody has changed them. So are objects that are missing or too many where the rest is there.
+fn recognise(found: &Schema, expected: &Schema) -> Result<(), String> {
     let (ours, version) = (found.application_id == APPLICATION_ID, found.user_version);
+    let known = expected.objects.keys().filter(|object| found.objects.contains_key(*object)).count();
     if found.objects == expected.objects || (ours && version == expected.user_version) {
         return Ok(());
     }
-    let known = found.objects.keys().any(|object| expected.objects.contains_key(object));
-    if !ours || !known {
+    if found.objects.is_empty() {
+        return Err("no server has finished its first start on it yet".to_owned());
+    }
+    if known == expected.objects.len() && !(ours && version > expected.user_version) {
+        return Ok(());
+    }
+    if !ours && known > expected.objects.len() / 2 {
+        return Ok(());
+    }
+    if !ours || known == 0 {
         return Err("not a Colibri database".to_owned());
     }
     Err(if version > expected.user_version {
