@@ -19,6 +19,16 @@ impl Dice {
         self.0 % limit
     }
 
+    /// One of several.
+    pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
+        &from[self.place(from.len())]
+    }
+
+    /// A place in a list of that length.
+    pub fn place(&mut self, length: usize) -> usize {
+        usize::try_from(self.below(length as u64)).expect("it is below a usize")
+    }
+
     /// A time below so many microseconds.
     pub fn microseconds(&mut self, limit: u64) -> Duration {
         Duration::from_micros(self.below(limit))

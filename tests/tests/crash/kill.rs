@@ -13,6 +13,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use crate::dice::Dice;
+use crate::sound::assert_verified;
 use crate::victim::Victim;
 
 /// More than a victim ever gets done.
@@ -70,6 +71,10 @@ fn a_killed_process_loses_nothing_it_has_acknowledged() {
         let count = acknowledged.len() + new.len();
         acknowledged.extend(new);
         assert_eq!(acknowledged.len(), count, "round {round}: an id was given twice");
+        if !acknowledged.is_empty() {
+            // As the file lies there, before the next boot has recovered it.
+            assert_verified(&folder, &[]);
+        }
         if round % 5 == 4 {
             let server = recover(&folder);
             let conn = server.sql();
@@ -140,6 +145,7 @@ fn a_kill_beside_a_writing_process_disturbs_nobody() {
             acknowledged.insert(task["id"].as_str().unwrap().to_owned());
         }
         acknowledged.extend(victim.kill());
+        assert_verified(&folder, &[]);
         let task = living.data("task_create", json!({ "title": "after" }));
         acknowledged.insert(task["id"].as_str().unwrap().to_owned());
         let next = recover(&folder);

@@ -6,4 +6,5 @@ mod dice;
 mod full_disk;
 mod kill;
 mod locked_file;
+mod sound;
 mod victim;
