@@ -14,15 +14,15 @@ use crate::table;
 use crate::world::{PUBLIC_KEY, World};
 
 /// A copy of a world, and the command on it.
-struct Place {
+pub struct Place {
     folder: TempDir,
-    database: PathBuf,
+    pub database: PathBuf,
 }
 
-struct Run {
-    code: i32,
-    out: String,
-    err: String,
+pub struct Run {
+    pub code: i32,
+    pub out: String,
+    pub err: String,
 }
 
 impl Run {
@@ -31,7 +31,7 @@ impl Run {
     }
 
     /// `check CODE` of each kind of finding.
-    fn findings(&self) -> Vec<String> {
+    pub fn findings(&self) -> Vec<String> {
         let document = self.json();
         let kinds = document["findings"].as_array().unwrap();
         kinds
@@ -42,26 +42,43 @@ impl Run {
 }
 
 impl Place {
-    fn of(world: &World) -> Self {
+    pub fn of(world: &World) -> Self {
         let (folder, database) = world.copy();
         Self { folder, database }
+    }
+
+    /// A copy of a database that nobody writes.
+    pub fn of_file(database: &Path) -> Self {
+        let folder = TempDir::new().unwrap();
+        let copy = folder.path().join("copy.db");
+        let conn = Connection::open(database).unwrap();
+        conn.execute("VACUUM INTO ?1", [copy.to_str().unwrap()]).unwrap();
+        Self { folder, database: copy }
+    }
+
+    pub fn copy(&self) -> Self {
+        Self::of_file(&self.database)
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
     }
 
     fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn verify(&self, arguments: &[&str]) -> Run {
+    pub fn verify(&self, arguments: &[&str]) -> Run {
         let database = self.database.to_str().unwrap();
         verify(self.folder.path(), &[&["--db", database], arguments].concat())
     }
 
-    fn sql(&self, sql: &str) {
+    pub fn sql(&self, sql: &str) {
         Connection::open(&self.database).unwrap().execute_batch(sql).unwrap();
     }
 
     /// Plain SQL with the guards dropped before it and put back after it.
-    fn tamper(&self, sql: &[String]) -> Result<(), rusqlite::Error> {
+    pub fn tamper(&self, sql: &[String]) -> Result<(), rusqlite::Error> {
         let conn = Connection::open(&self.database)?;
         conn.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON")?;
         let guards: Vec<(String, String)> = conn
@@ -166,9 +183,10 @@ fn what_cannot_be_verified_ends_with_2_and_says_why() {
     change("newer.db", "PRAGMA user_version = 999; CREATE TABLE later (n)");
     change("older.db", "PRAGMA user_version = 6; DROP TABLE skills; DROP TABLE skill_index");
     for (name, expected) in [
-        ("missing.db", "missing.db cannot be read: "),
-        ("text.db", "file is not a database"),
-        ("empty.db", "empty.db: not a Colibri database"),
+        ("missing.db", "there is no database at missing.db; name another with --db"),
+        (".", ". is not a file; "),
+        ("text.db", "text.db is not a Colibri database; name another"),
+        ("empty.db", "empty.db is empty: no server has written to it yet"),
         ("foreign.db", "foreign.db: not a Colibri database"),
         ("newer.db", "schema version 999 is newer than "),
         ("older.db", "schema version 6 is older than "),

@@ -7,6 +7,7 @@ mod command;
 mod dice;
 mod forged;
 mod forger;
+mod hidden;
 mod kinds;
 mod outside;
 mod pairs;
