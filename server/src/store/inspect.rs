@@ -21,6 +21,7 @@ const MOST_COMPLAINTS: i64 = 20;
 pub struct Inspection {
     db: Db,
     path: PathBuf,
+    location: Location,
 }
 
 /// What a file says it is.
@@ -71,14 +72,16 @@ impl Inspection {
     pub fn open(path: &Path) -> Result<Self, String> {
         // Side files stand beside the file itself, not beside a link to it.
         let path = path.canonicalize().map_err(|error| error.to_string())?;
-        let conn = connect(&Location::File(path.clone())).or_else(|error| {
+        let mut location = Location::File(path.clone());
+        let conn = connect(&location).or_else(|error| {
             if wal_bytes(&path) > 0 {
                 return Err(error);
             }
-            connect(&Location::Immutable(path.clone())).map_err(|_| error)
+            location = Location::Immutable(path.clone());
+            connect(&location).map_err(|_| error)
         });
         let conn = conn.map_err(|error| reason(&error))?;
-        Ok(Self { db: Db::new(conn), path })
+        Ok(Self { db: Db::new(conn), path, location })
     }
 
     /// Bytes of the write-ahead log; 0 when there is none.
@@ -125,15 +128,21 @@ impl Inspection {
         dangling_references(&self.db)
     }
 
-    /// Lets somebody read the database as it stands at one moment, while others may write.
+    /// Lets somebody read the database as it stands at one moment, while others may write. The second connection
+    /// sees the same moment and may go to another thread; there is none when somebody wrote just then.
     ///
     /// # Errors
     /// The engine's, when it does not let anybody read.
-    pub fn at_one_moment<T>(&self, read: impl FnOnce(&Db) -> T) -> Result<T, Fault> {
+    pub fn at_one_moment<T>(&self, read: impl FnOnce(&Db, Option<Db>) -> T) -> Result<T, Fault> {
+        let beside = Db::new(connect(&self.location).map_err(storage)?);
+        let before = version_seen(&beside)?;
         let transaction = self.db.conn.unchecked_transaction().map_err(storage)?;
         // A transaction sees what its first read sees.
         self.db.query_one("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-        let result = read(&self.db);
+        beside.conn.execute_batch("BEGIN").map_err(storage)?;
+        // Nobody has committed anything between these two looks, and so not between the two transactions.
+        let same = version_seen(&beside)? == before;
+        let result = read(&self.db, same.then_some(beside));
         transaction.finish().map_err(storage)?;
         Ok(result)
     }
@@ -216,6 +225,11 @@ pub fn integrity(db: &Db) -> Result<Vec<String>, Fault> {
     Ok(if lines == ["ok"] { Vec::new() } else { lines })
 }
 
+/// A number that changes with each commit of others that the connection comes to see.
+fn version_seen(db: &Db) -> Result<i64, Fault> {
+    db.query_one("PRAGMA data_version", [], |row| row.get(0))
+}
+
 /// Rows that refer to rows which do not exist: `table row 7 refers to a missing row of other_table`.
 ///
 /// # Errors
@@ -246,6 +260,8 @@ fn wal_bytes(path: &Path) -> u64 {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use std::sync::atomic::{AtomicBool, Ordering};
+
     use super::*;
 
     fn file(sql: &str) -> (tempfile::TempDir, PathBuf) {
@@ -263,6 +279,27 @@ mod tests {
         assert_eq!(look.integrity().unwrap(), Vec::<String>::new());
         assert_eq!(look.running().unwrap(), None);
         assert_eq!(look.verify_log().unwrap(), None);
+    }
+
+    #[test]
+    fn the_second_connection_sees_the_moment_of_the_first_or_is_not_there() {
+        let (_folder, path) = file("PRAGMA journal_mode = WAL; CREATE TABLE t (n);");
+        let writer = Connection::open(&path).unwrap();
+        let stop = AtomicBool::new(false);
+        let count = |db: &Db| db.query_one("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0)).unwrap();
+        let seen: Vec<Option<bool>> = std::thread::scope(|scope| {
+            let (stop, look) = (&stop, Inspection::open(&path).unwrap());
+            scope.spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    writer.execute("INSERT INTO t VALUES (1)", []).unwrap();
+                }
+            });
+            let same = |db: &Db, beside: Option<Db>| beside.map(|beside| count(db) == count(&beside));
+            let seen = (0..200).map(|_| look.at_one_moment(same)).collect::<Result<_, Fault>>();
+            stop.store(true, Ordering::Relaxed);
+            seen.unwrap()
+        });
+        assert!(seen.contains(&Some(true)) && !seen.contains(&Some(false)), "{seen:?}");
     }
 
     #[test]

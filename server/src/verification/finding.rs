@@ -54,6 +54,11 @@ impl Findings {
         self.0.push(Found { count: 1, first: Finding { check, code, subject, message } });
     }
 
+    /// Lets the findings of a check come before the others.
+    pub fn put_first(&mut self, check: &str) {
+        self.0.sort_by_key(|found| found.first.check != check);
+    }
+
     /// How many findings a check has.
     pub fn of(&self, check: &str) -> u64 {
         self.0.iter().filter(|found| found.first.check == check).map(|found| found.count).sum()

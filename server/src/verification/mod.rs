@@ -25,6 +25,8 @@ pub mod tied;
 pub mod ties;
 pub mod trail;
 
+use std::thread;
+
 use colibri_runtime::chain::scan::Interrupt;
 use colibri_runtime::handler::Fault;
 use serde::{Serialize, Serializer};
@@ -37,6 +39,7 @@ use self::ties::Ties;
 use crate::domains::proof::keys::TrustedKeys;
 use crate::domains::{TIED_TABLES, trail as records};
 use crate::store::db::Db;
+use crate::store::inspect;
 use crate::store::schema::Schema;
 use crate::store::verify::LogEnd;
 
@@ -97,9 +100,34 @@ impl Report {
 
 /// Runs all checks. The database must not change meanwhile: a read transaction, or nobody else writing.
 ///
+/// SQLite's integrity check takes as long as all others together, for it looks every row up in every index. It runs
+/// in a thread of its own when there is a connection `beside` this one that sees the same moment.
+///
 /// # Errors
 /// [`Stop::Interrupted`]. What the engine cannot read is a finding.
-pub fn verify(db: &Db, options: &Options<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Report, Stop> {
+pub fn verify(
+    db: &Db,
+    beside: Option<Db>,
+    options: &Options<'_>,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Report, Stop> {
+    thread::scope(|scope| {
+        let integrity = beside.map(|beside| scope.spawn(move || inspect::integrity(&beside)));
+        run_all(db, options, progress, |db| match integrity {
+            Some(thread) => thread
+                .join()
+                .unwrap_or_else(|_| Err(Fault::Other("the integrity check broke down".to_owned()))),
+            None => inspect::integrity(db),
+        })
+    })
+}
+
+fn run_all(
+    db: &Db,
+    options: &Options<'_>,
+    progress: &mut dyn FnMut(&Progress),
+    integrity: impl FnOnce(&Db) -> Result<Vec<String>, Fault>,
+) -> Result<Report, Stop> {
     let mut run = Run::new(db, options.interrupt, progress);
     let mut checks = Checks(Vec::new());
     let mut ties = Ties::new(TIED_TABLES);
@@ -108,7 +136,6 @@ pub fn verify(db: &Db, options: &Options<'_>, progress: &mut dyn FnMut(&Progress
         pin: options.take_checkpoint,
         checkpoint: options.checkpoint,
     };
-    checks.run(&mut run, schema::NAME, |run| schema::check(run, options.expected))?;
     let log = checks.run(&mut run, log::NAME, |run| log::check(run, &mut ties, options.checkpoint))?;
     let records = checks.run(&mut run, trail::NAME, |run| trail::check(run, &mut ties, &wanted))?;
     let heads =
@@ -118,7 +145,11 @@ pub fn verify(db: &Db, options: &Options<'_>, progress: &mut dyn FnMut(&Progress
     if options.checkpoint.is_some() {
         checks.run(&mut run, checkpoint::NAME, |_| Ok(()))?;
     }
-    let findings = run.into_findings();
+    // The last to end is the first in the report: what the others rely on.
+    checks.run(&mut run, schema::NAME, |run| schema::check(run, options.expected, integrity))?;
+    checks.0.rotate_right(1);
+    let mut findings = run.into_findings();
+    findings.put_first(schema::NAME);
     let checkpoint = match (&log, records, &heads) {
         (Some((end, open)), Some(records), Some(heads)) if options.take_checkpoint && findings.is_empty() => {
             Some(taken(end, open, records, heads))

@@ -1,23 +1,30 @@
 //! Is it the database that the migrations make, and does SQLite itself find it sound? What the other checks
 //! rely on: constraints, indexes and references.
 
+use colibri_runtime::handler::Fault;
+
 use super::run::{Run, Stop};
+use crate::store::db::Db;
 use crate::store::inspect;
 use crate::store::schema::{self, Schema};
 
 /// The check's name.
 pub const NAME: &str = "schema";
 
-/// Compares the schema with `expected` and asks SQLite for its own opinion.
+/// Compares the schema with `expected` and asks SQLite for its own opinion, its complaints about the file among it.
 ///
 /// # Errors
 /// The engine's.
-pub fn check(run: &mut Run<'_>, expected: &Schema) -> Result<(), Stop> {
+pub fn check(
+    run: &mut Run<'_>,
+    expected: &Schema,
+    complaints: impl FnOnce(&Db) -> Result<Vec<String>, Fault>,
+) -> Result<(), Stop> {
     run.begin(NAME, 0);
     let found = schema::read(run.db)?;
     compare(run, &found, expected);
     run.count("objects", found.objects.len() as u64);
-    for complaint in inspect::integrity(run.db)? {
+    for complaint in complaints(run.db)? {
         run.found("FILE_DAMAGED", || ("file".to_owned(), format!("SQLite's integrity check: {complaint}")));
     }
     for complaint in inspect::dangling_references(run.db)? {

@@ -72,7 +72,7 @@ impl Verifier {
             take_checkpoint: false,
             interrupt: &interrupt,
         };
-        verify(&self.db, &options, &mut |_| {}) == Err(Stop::Interrupted)
+        verify(&self.db, None, &options, &mut |_| {}) == Err(Stop::Interrupted)
     }
 
     /// Does something, looks at what `look` wants to see, and undoes it. `None` when the engine refused.
@@ -105,5 +105,5 @@ fn run(
 ) -> Report {
     let interrupt = Interrupt::default();
     let options = Options { expected, trusted, checkpoint, take_checkpoint, interrupt: &interrupt };
-    verify(db, &options, &mut |_| {}).unwrap()
+    verify(db, None, &options, &mut |_| {}).unwrap()
 }

@@ -107,11 +107,11 @@ fn verify(path: &PathBuf, options: &Options<'_>, lines: &mut Lines<'_>) -> Resul
     }
     must_be_file(path)?;
     let look = Inspection::open(path).map_err(|reason| unreadable(path, &reason))?;
-    let verified = look.at_one_moment(|db| {
+    let verified = look.at_one_moment(|db, beside| {
         let found = schema::read(db).map_err(|fault| unreadable(path, &fault.to_string()))?;
         recognise(&found, options.expected)
             .map_err(|reason| Failure::Usage(format!("{}: {reason}", path.display())))?;
-        match verification::verify(db, options, &mut |progress| lines.show(progress)) {
+        match verification::verify(db, beside, options, &mut |progress| lines.show(progress)) {
             Ok(report) => Ok(report),
             Err(Stop::Interrupted) => Err(Failure::Failed("the verification was interrupted".to_owned())),
             Err(Stop::Fault(fault)) => Err(Failure::Failed(fault.to_string())),

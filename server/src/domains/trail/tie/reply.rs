@@ -65,7 +65,7 @@ mod tests {
             };
             let [agent_id, content, hash, id, prev_hash, task_id, timestamp] = texts.clone();
             let sent = ThoughtRecordOutput {
-                agent_id, content, hash, id, prev_hash, task_id, timestamp, session_id,
+                agent_id, content, hash, id, prev_hash, task_id, timestamp, session_id: session_id.clone(),
                 type_: kind.into(),
             };
             prop_assert_eq!(Reply::Hash(reply.hash(&mut Vec::new())), Reply::of(&sent));
