@@ -44,6 +44,7 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
 
 use arguments::{Command, Parsed};
+use output::ToTheEnd;
 
 use crate::lifecycle::environment::Environment;
 
@@ -121,15 +122,15 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         Command::Serve => return Next::Serve,
         Command::Tools { json } => tools::run(json, env, out),
         Command::Call { tool, arguments } => call::run(&tool, arguments.as_deref(), env, out, input),
-        Command::Doctor { json } => doctor::run(json, env, out),
+        Command::Doctor { json } => doctor::run(json, env, &mut ToTheEnd(out)),
         Command::Log(arguments) => log::run(&arguments, env, out),
         Command::Keys(arguments) => keys::run(&arguments, out),
         Command::Proof(arguments) => proof::run(&arguments, env, out),
-        Command::CheckProof(arguments) => check_proof::run(&arguments, out, input),
+        Command::CheckProof(arguments) => check_proof::run(&arguments, &mut ToTheEnd(out), input),
         Command::Export(arguments) => export::run(&arguments, env, out),
-        Command::VerifyExport(arguments) => verify_export::run(&arguments, out, input),
-        Command::Report(arguments) => report::run(&arguments, env, out),
-        Command::Verify(arguments) => verify::run(&arguments, env, out, err),
+        Command::VerifyExport(arguments) => verify_export::run(&arguments, &mut ToTheEnd(out), input),
+        Command::Report(arguments) => report::run(&arguments, env, &mut ToTheEnd(out)),
+        Command::Verify(arguments) => verify::run(&arguments, env, &mut ToTheEnd(out), err),
         Command::Demo => demo::run(out, color),
     };
     end(done, err)

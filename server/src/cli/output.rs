@@ -1,11 +1,31 @@
 //! Where a command's product goes: to stdout, or to a new file. An existing file is never overwritten: it may be
-//! the evidence of an earlier day.
+//! the evidence of an earlier day. What ends in a verdict is said to the end, whoever listens.
 
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::Failure;
+
+/// The output of a command whose exit code is a verdict: `colibri verify | head -1` must not end with 0 because its reader
+/// has gone before the verdict was spoken.
+pub struct ToTheEnd<'a>(pub &'a mut dyn Write);
+
+impl Write for ToTheEnd<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self.0.write(bytes) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(bytes.len()),
+            written => written,
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self.0.flush() {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            flushed => flushed,
+        }
+    }
+}
 
 /// Writes the product to the file, or to `out` if none is named. A file that cannot be finished is removed again.
 ///

@@ -89,27 +89,39 @@ fn the_greatest_and_the_least_numbers_are_findings_like_others() {
 }
 
 #[test]
-fn objects_that_hide_behind_other_names_are_named() {
+fn a_trigger_that_is_called_like_the_planners_tables_is_named() {
     let place = Place::of(&World::small());
-    let evil = |name: &str, table: &str| {
-        format!(
-            "PRAGMA writable_schema = ON;
-             UPDATE sqlite_schema SET rowid = 9000 WHERE name = 'actions_keep';
-             INSERT INTO sqlite_schema (rowid, type, name, tbl_name, rootpage, sql) VALUES (8000, 'trigger', '{name}', \
-             '{table}', 0, 'CREATE TRIGGER evil AFTER INSERT ON tasks BEGIN DELETE FROM skills; END')"
-        )
-    };
-    for (name, table) in
-        [("sqlite_stat_evil", "tasks"), ("actions_keep of actions", "actions_keep of actions")]
-    {
-        let other = place.copy();
-        other.sql(&evil(name, table));
-        let run = other.verify(&["--json"]);
-        assert_eq!((run.code, run.findings()), (1, vec!["schema OBJECT_UNKNOWN".to_owned()]), "{}", run.err);
-    }
+    let name = "sqlite_stat_evil";
+    let other = place.copy();
+    other.sql(&format!(
+        "PRAGMA writable_schema = ON;
+         INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql) VALUES ('trigger', '{name}', 'tasks', 0,
+         'CREATE TRIGGER {name} AFTER INSERT ON tasks BEGIN DELETE FROM skills; END')"
+    ));
+    let run = other.verify(&["--json"]);
+    assert_eq!((run.code, run.findings()), (1, vec!["schema OBJECT_UNKNOWN".to_owned()]), "{}", run.err);
     let other = place.copy();
     other.sql("ANALYZE");
     assert_eq!(other.verify(&[]).code, 0, "the planner's statistics decide nothing");
+}
+
+/// `colibri verify | head -1` in a script that asks for the exit codes of all parts.
+#[test]
+fn a_reader_that_goes_early_does_not_change_the_verdict() {
+    let place = Place::of(&World::small());
+    place.tamper(&["UPDATE tasks SET title = 'another' WHERE rowid = 1".to_owned()]).unwrap();
+    for arguments in [&["verify"][..], &["verify", "--json"]] {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_colibri-under-test"))
+            .args(arguments)
+            .env("COLIBRI_DB_PATH", &place.database)
+            .current_dir(place.folder())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        assert_eq!(child.wait().unwrap().code(), Some(1), "{arguments:?}");
+    }
 }
 
 /// Two changes at once are not taken for another release's database, nor for somebody else's.
