@@ -38,19 +38,10 @@ pub fn read(db: &Db) -> Result<Schema, Fault> {
             if name == table { format!("{kind} {name}") } else { format!("{kind} {name} of {table}") };
         Ok((shown, row.get(3)?))
     })?;
-    let mut by_name = BTreeMap::new();
-    for (shown, sql) in objects {
-        if STATISTICS.contains(&shown.as_str()) {
-            continue;
-        }
-        // Of two objects that are called the same one is not ours.
-        let shown = if by_name.contains_key(&shown) { format!("{shown}, again") } else { shown };
-        by_name.insert(shown, sql);
-    }
     Ok(Schema {
         application_id: number("PRAGMA application_id")?,
         user_version: number("PRAGMA user_version")?,
-        objects: by_name,
+        objects: objects.into_iter().filter(|(shown, _)| !STATISTICS.contains(&shown.as_str())).collect(),
     })
 }
 
