@@ -129,20 +129,23 @@ impl Inspection {
     }
 
     /// Lets somebody read the database as it stands at one moment, while others may write. The second connection
-    /// sees the same moment and may go to another thread; there is none when somebody wrote just then.
+    /// sees the same moment and may go to another thread; there is none when somebody wrote just then, or when the
+    /// database is damaged in a way that a new connection takes offence at.
     ///
     /// # Errors
     /// The engine's, when it does not let anybody read.
     pub fn at_one_moment<T>(&self, read: impl FnOnce(&Db, Option<Db>) -> T) -> Result<T, Fault> {
-        let beside = Db::new(connect(&self.location).map_err(storage)?);
-        let before = version_seen(&beside)?;
+        let beside = connect(&self.location).map(Db::new).ok();
+        let before = beside.as_ref().and_then(version_seen);
         let transaction = self.db.conn.unchecked_transaction().map_err(storage)?;
         // A transaction sees what its first read sees.
         self.db.query_one("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-        beside.conn.execute_batch("BEGIN").map_err(storage)?;
         // Nobody has committed anything between these two looks, and so not between the two transactions.
-        let same = version_seen(&beside)? == before;
-        let result = read(&self.db, same.then_some(beside));
+        let same = beside.filter(|beside| {
+            let begun = beside.conn.execute_batch("BEGIN").is_ok();
+            begun && before.is_some() && version_seen(beside) == before
+        });
+        let result = read(&self.db, same);
         transaction.finish().map_err(storage)?;
         Ok(result)
     }
@@ -226,8 +229,8 @@ pub fn integrity(db: &Db) -> Result<Vec<String>, Fault> {
 }
 
 /// A number that changes with each commit of others that the connection comes to see.
-fn version_seen(db: &Db) -> Result<i64, Fault> {
-    db.query_one("PRAGMA data_version", [], |row| row.get(0))
+fn version_seen(db: &Db) -> Option<i64> {
+    db.query_one("PRAGMA data_version", [], |row| row.get(0)).ok()
 }
 
 /// Rows that refer to rows which do not exist: `table row 7 refers to a missing row of other_table`.
