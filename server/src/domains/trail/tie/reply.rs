@@ -63,12 +63,13 @@ mod tests {
                 session_id: session_id.as_deref(),
                 kind: kind.as_str(),
             };
+            let built = Reply::Hash(reply.hash(&mut Vec::new()));
             let [agent_id, content, hash, id, prev_hash, task_id, timestamp] = texts.clone();
             let sent = ThoughtRecordOutput {
                 agent_id, content, hash, id, prev_hash, task_id, timestamp, session_id: session_id.clone(),
                 type_: kind.into(),
             };
-            prop_assert_eq!(Reply::Hash(reply.hash(&mut Vec::new())), Reply::of(&sent));
+            prop_assert_eq!(built, Reply::of(&sent));
         }
     }
 }
