@@ -3,6 +3,7 @@
 //! ```text
 //! catalogue/*.yaml -> catalogue (model with spans) -> lint -> ir -> emit -> types, errors, handlers, registry
 //!                                                                     \---> reference pages, lock
+//! lock before, lock after -> drift -> whom the change breaks
 //! ```
 //!
 //! The crate knows no tool of any server; it serves every MCP server that has a catalogue. A server's
@@ -17,6 +18,7 @@
 
 mod cargo;
 pub mod catalogue;
+pub mod drift;
 pub mod emit;
 pub mod ir;
 pub mod lint;
@@ -38,6 +40,12 @@ pub struct Generated {
 
 /// Compiles the catalogue in the folder `root`: load, lint, resolve, emit.
 ///
+/// ```
+/// let generated = colibri_codegen::compile("examples/notes/catalogue".as_ref()).map_err(|found| found[0].message.clone())?;
+/// assert!(generated.rust.contains("pub struct NoteAddInput"));
+/// # Ok::<(), String>(())
+/// ```
+///
 /// # Errors
 /// Everything that is wrong with it, each with file, line and column.
 pub fn compile(root: &Path) -> Result<Generated, Vec<Finding>> {
@@ -48,6 +56,14 @@ pub fn compile(root: &Path) -> Result<Generated, Vec<Finding>> {
 }
 
 /// Everything that a build would say about a catalogue that has been loaded.
+///
+/// ```
+/// use colibri_codegen::{catalogue::Catalogue, check};
+///
+/// let catalogue = Catalogue::load("examples/notes/catalogue".as_ref()).map_err(|found| found[0].message.clone())?;
+/// assert!(check(&catalogue).is_empty());
+/// # Ok::<(), String>(())
+/// ```
 #[must_use]
 pub fn check(catalogue: &Catalogue) -> Vec<Finding> {
     match resolve(catalogue) {
@@ -57,6 +73,15 @@ pub fn check(catalogue: &Catalogue) -> Vec<Finding> {
 }
 
 /// The reference pages: path below the reference folder, text.
+///
+/// ```
+/// use colibri_codegen::{catalogue::Catalogue, reference};
+///
+/// let catalogue = Catalogue::load("examples/notes/catalogue".as_ref()).map_err(|found| found[0].message.clone())?;
+/// let pages = reference(&catalogue).map_err(|found| found[0].message.clone())?;
+/// assert!(pages.iter().any(|(path, text)| path.ends_with("notes.md") && text.contains("note_add")));
+/// # Ok::<(), String>(())
+/// ```
 ///
 /// # Errors
 /// Everything that is wrong with the catalogue.
@@ -80,6 +105,16 @@ pub fn with_tool_table(
 }
 
 /// The lock: the resolved, canonical catalogue as pretty-printed JSON.
+///
+/// ```
+/// use colibri_codegen::{catalogue::Catalogue, drift, lock};
+///
+/// let catalogue = Catalogue::load("examples/notes/catalogue".as_ref()).map_err(|found| found[0].message.clone())?;
+/// let text = lock(&catalogue).map_err(|found| found[0].message.clone())?;
+/// let state = drift::snapshot::from_lock(&text).map_err(|error| error.to_string())?;
+/// assert!(drift::compare(&state, &state).is_empty());
+/// # Ok::<(), String>(())
+/// ```
 ///
 /// # Errors
 /// Everything that is wrong with the catalogue.

@@ -4,6 +4,8 @@
 //! Results go to stdout, findings and messages to stderr. Exit codes: 0 done or sound, 1 findings or
 //! a stale file, 2 a bad command line or input that cannot be read.
 
+mod drift_command;
+
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -61,6 +63,8 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Say what changed in the catalogue and whom it breaks; fail when a client breaks.
+    Drift(drift_command::Arguments),
     /// Print the JSON Schema of the catalogue's files, write it, or check that a file is current.
     #[command(
         after_help = "Examples:\n  colibri-codegen schema --out catalogue/catalogue.schema.json\n  colibri-codegen schema --check catalogue/catalogue.schema.json"
@@ -88,6 +92,8 @@ enum Failure {
     Findings(Vec<Finding>),
     /// Generated files that differ: exit code 1.
     Stale(Vec<PathBuf>),
+    /// Changes that break clients, told already: exit code 1.
+    Drift,
     /// Input that cannot be read, output that cannot be written: exit code 2.
     Unusable(String),
 }
@@ -105,6 +111,7 @@ fn main() -> ExitCode {
             run_reference(&input.folder, &out, readme.as_deref(), check)
         }
         Command::Lock { input, check } => run_lock(&input.folder, check),
+        Command::Drift(arguments) => drift_command::run(&arguments),
         Command::Schema { check, out } => run_schema(check.as_deref(), out.as_deref()),
     };
     match outcome {
@@ -120,6 +127,7 @@ fn main() -> ExitCode {
             }
             ExitCode::from(1)
         }
+        Err(Failure::Drift) => ExitCode::from(1),
         Err(Failure::Unusable(message)) => {
             say(&format!("error: {message}"));
             ExitCode::from(2)

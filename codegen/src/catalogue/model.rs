@@ -53,7 +53,7 @@ pub struct Drift {
 }
 
 /// One accepted finding.
-#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Waiver {
     /// The rule's id.
@@ -62,6 +62,9 @@ pub struct Waiver {
     pub fingerprint: String,
     /// Why it is accepted.
     pub reason: String,
+    /// The version from which it is accepted no longer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
 }
 
 /// The codes that the call chain answers by itself, by role.
@@ -188,6 +191,9 @@ pub struct Tool {
     pub since: String,
     /// What clients may rely on.
     pub stability: Stability,
+    /// The version from which it may be gone, stated before it goes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sunset: Option<String>,
 }
 
 /// Where an error stands in the envelope.
@@ -200,7 +206,7 @@ pub enum ErrorPattern {
 }
 
 /// How far a tool's shape is fixed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stability {
     /// Changes only with a major version.

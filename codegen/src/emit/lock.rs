@@ -8,7 +8,7 @@ use crate::ir::publish::{envelope, publish};
 use crate::ir::{Domain, ErrorIr, Ir, ToolIr};
 
 /// Version of the lock's own form.
-const FORM: u32 = 1;
+pub const FORM: u32 = 1;
 
 /// The lock as pretty-printed JSON with a final newline; members and properties in declared order.
 #[must_use]
@@ -18,12 +18,11 @@ pub fn text(ir: &Ir<'_>) -> String {
 
 fn value(ir: &Ir<'_>) -> Value {
     let head = ir.head;
-    let chain = ir
-        .head
-        .chain
-        .roles()
-        .into_iter()
-        .map(|(role, error)| (role.to_owned(), json!({"code": error.code, "message": error.message})));
+    let chain = ir.head.chain.roles().into_iter().map(|(role, error)| {
+        let answered = answered(role);
+        let entry = json!({"code": error.code, "message": error.message, "answered": answered});
+        (role.to_owned(), entry)
+    });
     let tools = ir
         .domains
         .iter()
@@ -34,9 +33,20 @@ fn value(ir: &Ir<'_>) -> Value {
         "title": head.title,
         "version": head.version,
         "instructions": head.instructions,
+        "budget": head.budget,
         "chain": chain.collect::<Map<_, _>>(),
         "tools": tools.collect::<Vec<_>>(),
     })
+}
+
+/// How the chain's code of a role reaches a client.
+fn answered(role: &str) -> &'static str {
+    match role {
+        "unknown_tool" => "JSON-RPC error -32602",
+        "process_aborted" | "cancelled" => "audit record",
+        "storage_failure" | "store_commit_failed" | "startup_failed" => "prefix of a result's message",
+        _ => "result",
+    }
 }
 
 fn tool(tool: &ToolIr<'_>, domain: &Domain<'_>, ir: &Ir<'_>) -> Value {
@@ -64,6 +74,9 @@ fn tool(tool: &ToolIr<'_>, domain: &Domain<'_>, ir: &Ir<'_>) -> Value {
         "since": entry.since,
         "stability": entry.stability,
     });
+    if let (Some(sunset), Some(lock)) = (&entry.sunset, lock.as_object_mut()) {
+        lock.insert("sunset".to_owned(), json!(sunset));
+    }
     if let (Some(relaxation), Some(relaxed), Some(lock)) =
         (&entry.relaxed, &tool.relaxed, lock.as_object_mut())
     {

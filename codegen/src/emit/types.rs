@@ -47,7 +47,10 @@ pub fn emit(ir: &Ir<'_>) -> Result<TokenStream, Problem> {
             mod defaults { #(#defaults)* }
         });
     }
-    out.extend(shaper.error_module.map(ToTokens::into_token_stream));
+    // A catalogue without named strings and enums has no conversions that fail.
+    if out.to_string().contains("ConversionError") {
+        out.extend(shaper.error_module.map(ToTokens::into_token_stream));
+    }
     Ok(out)
 }
 

@@ -67,6 +67,7 @@ fn every_command_has_help_with_an_example() {
         &["lint", "--help"],
         &["reference", "--help"],
         &["lock", "--help"],
+        &["drift", "--help"],
         &["schema", "--help"],
     ] {
         let output = command(arguments, &base());

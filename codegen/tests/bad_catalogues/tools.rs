@@ -105,5 +105,12 @@ pub const CASES: &[Case] = &[
     swap("version_with_two_parts", HEAD, "version: 1.2.0", "version: '1.2'"),
     swap("tool_from_the_future", VAULT, "since: 1.2.0", "since: 1.3.0"),
     swap("since_is_no_version", VAULT, "since: 1.2.0", "since: soon"),
+    swap("sunset_is_no_version", VAULT, "since: 1.2.0", "since: 1.2.0\n    sunset: next year"),
+    swap(
+        "waiver_until_no_version",
+        HEAD,
+        "reason: A slip of the pen.",
+        "until: soon, reason: A slip of the pen.",
+    ),
     swap("waiver_without_reason", HEAD, "reason: A slip of the pen.", "reason: ''"),
 ];

@@ -141,7 +141,7 @@ fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
         vec!["Errors".to_owned(), pattern.to_owned()],
         vec!["Runs".to_owned(), runs.to_owned()],
         vec!["Hints".to_owned(), hints],
-        vec!["Since".to_owned(), format!("{}, {}", entry.since, stability(tool))],
+        vec!["Since".to_owned(), format!("{}, {}{}", entry.since, stability(tool), sunset(tool))],
     ];
     if !entry.sensitive.is_empty() {
         let names = entry.sensitive.iter().map(|name| code(name)).collect::<Vec<_>>().join(", ");
@@ -157,6 +157,11 @@ fn effect(tool: &ToolIr<'_>) -> &'static str {
         (false, _) if tool.entry.hints.read_only => "reads",
         (false, _) => "needs no writable store",
     }
+}
+
+/// What users are told before a tool goes.
+fn sunset(tool: &ToolIr<'_>) -> String {
+    tool.entry.sunset.as_ref().map(|version| format!("; may be gone from {version} on")).unwrap_or_default()
 }
 
 fn stability(tool: &ToolIr<'_>) -> &'static str {

@@ -58,7 +58,7 @@ fn walk(value: &Value, place: &Place, report: &mut Report<'_>) {
 }
 
 /// Control characters, and those that show nothing or turn the direction of writing.
-fn is_hidden(letter: char) -> bool {
+pub(crate) fn is_hidden(letter: char) -> bool {
     letter.is_control()
         || matches!(u32::from(letter),
             0xAD | 0x61C | 0x180E | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0xFE00..=0xFE0F

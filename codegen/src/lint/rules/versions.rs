@@ -12,6 +12,14 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
         let place = context.catalogue.head_place().child("version");
         report.value(&place, format!("`{}` is not a semantic version", head.version), HELP);
     }
+    for (index, waiver) in head.drift.waivers.iter().enumerate() {
+        if let Some(until) = &waiver.until
+            && version(until).is_none()
+        {
+            let place = context.catalogue.head_place().child("drift").child("waivers").child(index);
+            report.value(&place.child("until"), format!("`{until}` is not a semantic version"), HELP);
+        }
+    }
     for entry in context.catalogue.tools() {
         let place = entry.place.child("since");
         match (version(&entry.tool.since), current) {
@@ -24,6 +32,12 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
                 report.value(&place, message, "raise the catalogue's version, or lower `since`");
             }
             _ => {}
+        }
+        if let Some(sunset) = &entry.tool.sunset
+            && version(sunset).is_none()
+        {
+            let message = format!("`{sunset}` is not a semantic version");
+            report.value(&entry.place.child("sunset"), message, HELP);
         }
     }
 }

@@ -1,0 +1,227 @@
+//! Two schemas side by side: their places, the nodes made of places, and what has been found out about
+//! them.
+//!
+//! A node is a set of places whose schemas must all hold, so that `allOf`, `$ref` and properties that
+//! several schemas speak of are one thing. There are finitely many sets, which is why recursive schemas
+//! end.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use serde_json::Value;
+
+use super::contain::Verdict;
+use super::node::Normal;
+use super::regex::Automaton;
+
+/// A schema somewhere in one of the documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Site(u32);
+
+/// A set of places whose schemas must all hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct NodeId(u32);
+
+impl NodeId {
+    /// The empty set: every value.
+    pub(crate) const ANY: Self = Self(0);
+}
+
+/// Steps that one comparison may take; beyond them everything is undecided.
+const MAX_STEPS: u32 = 20_000;
+
+pub(crate) struct Store<'a> {
+    places: RefCell<Places<'a>>,
+    pub(super) normals: RefCell<HashMap<NodeId, Rc<Normal>>>,
+    pub(super) texts: RefCell<HashMap<Site, Option<Rc<str>>>>,
+    pub(super) samples: RefCell<HashMap<NodeId, Rc<Vec<Value>>>>,
+    pub(super) sampling: RefCell<Vec<NodeId>>,
+    pub(super) verdicts: RefCell<HashMap<(NodeId, NodeId), Verdict>>,
+    pub(super) asked: RefCell<Vec<(NodeId, NodeId)>>,
+    automata: RefCell<HashMap<String, Option<Rc<Automaton>>>>,
+    engines: RefCell<HashMap<String, Option<Rc<regress::Regex>>>>,
+    steps: Cell<u32>,
+    /// A verdict that is being worked out has been assumed somewhere.
+    pub(super) assumed: Cell<bool>,
+}
+
+#[derive(Default)]
+struct Places<'a> {
+    sites: Vec<Place<'a>>,
+    site_of: HashMap<usize, Site>,
+    nodes: Vec<Rc<[Site]>>,
+    node_of: HashMap<Rc<[Site]>, NodeId>,
+}
+
+/// A schema and the document it stands in.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub schema: &'a Value,
+    root: &'a Value,
+}
+
+impl<'a> Store<'a> {
+    pub(crate) fn new() -> Self {
+        let any: Rc<[Site]> = Rc::from([]);
+        let places = Places {
+            nodes: vec![any.clone()],
+            node_of: HashMap::from([(any, NodeId::ANY)]),
+            ..Places::default()
+        };
+        Self {
+            places: RefCell::new(places),
+            normals: RefCell::default(),
+            texts: RefCell::default(),
+            samples: RefCell::default(),
+            sampling: RefCell::default(),
+            verdicts: RefCell::default(),
+            asked: RefCell::default(),
+            automata: RefCell::default(),
+            engines: RefCell::default(),
+            steps: Cell::new(0),
+            assumed: Cell::new(false),
+        }
+    }
+
+    /// The place of a schema of the document `root`; the same value is always the same place.
+    pub(crate) fn site(&self, schema: &'a Value, root: &'a Value) -> Site {
+        let mut places = self.places.borrow_mut();
+        let next = Site(u32::try_from(places.sites.len()).unwrap_or(u32::MAX));
+        let site = *places.site_of.entry(std::ptr::from_ref(schema) as usize).or_insert(next);
+        if site == next {
+            places.sites.push(Place { schema, root });
+        }
+        site
+    }
+
+    pub(crate) fn place(&self, site: Site) -> Place<'a> {
+        self.places.borrow().sites[site.0 as usize]
+    }
+
+    /// The place of a schema inside the schema at `site`.
+    pub(crate) fn inner(&self, site: Site, schema: &'a Value) -> Site {
+        let root = self.place(site).root;
+        self.site(schema, root)
+    }
+
+    pub(crate) fn node(&self, sites: &[Site]) -> NodeId {
+        let mut sites: Vec<Site> = sites.iter().copied().filter(|site| !self.is_any(*site)).collect();
+        sites.sort_unstable();
+        sites.dedup();
+        let key: Rc<[Site]> = sites.into();
+        let mut places = self.places.borrow_mut();
+        if let Some(node) = places.node_of.get(&key) {
+            return *node;
+        }
+        let node = NodeId(u32::try_from(places.nodes.len()).unwrap_or(u32::MAX));
+        places.nodes.push(key.clone());
+        places.node_of.insert(key, node);
+        node
+    }
+
+    fn is_any(&self, site: Site) -> bool {
+        match self.place(site).schema {
+            Value::Bool(all) => *all,
+            Value::Object(keywords) => keywords.is_empty(),
+            _ => false,
+        }
+    }
+
+    pub(crate) fn sites(&self, node: NodeId) -> Rc<[Site]> {
+        self.places.borrow().nodes[node.0 as usize].clone()
+    }
+
+    /// The node whose values fit both.
+    pub(crate) fn both(&self, one: NodeId, other: NodeId) -> NodeId {
+        if one == other || other == NodeId::ANY {
+            return one;
+        }
+        if one == NodeId::ANY {
+            return other;
+        }
+        let sites = [self.sites(one), self.sites(other)].concat();
+        self.node(&sites)
+    }
+
+    /// Where a `$ref` of the schema at `site` leads; only inside the same document.
+    pub(crate) fn target(&self, site: Site, reference: &str) -> Option<Site> {
+        let root = self.place(site).root;
+        let (document, fragment) = reference.split_once('#')?;
+        let own = root.get("$id").and_then(Value::as_str).unwrap_or_default();
+        if !document.is_empty() && document != own.trim_end_matches('#') {
+            return None;
+        }
+        let fragment = percent_decoded(fragment)?;
+        let found = if fragment.is_empty() || fragment.starts_with('/') {
+            root.pointer(&fragment)?
+        } else {
+            anchored(root, &fragment)?
+        };
+        Some(self.site(found, root))
+    }
+
+    /// Up to draft 7, keywords beside `$ref` do not count.
+    pub(crate) fn reference_stands_alone(&self, site: Site) -> bool {
+        let draft = self.place(site).root.get("$schema").and_then(Value::as_str).unwrap_or_default();
+        ["draft-03", "draft-04", "draft-06", "draft-07"].iter().any(|old| draft.contains(old))
+    }
+
+    /// The automaton of a pattern, unless it is outside the dialect or too large.
+    pub(crate) fn automaton(&self, pattern: &str) -> Option<Rc<Automaton>> {
+        if let Some(known) = self.automata.borrow().get(pattern) {
+            return known.clone();
+        }
+        let automaton = Automaton::new(pattern).map(Rc::new);
+        self.automata.borrow_mut().insert(pattern.to_owned(), automaton.clone());
+        automaton
+    }
+
+    /// Whether a pattern is found in a text; `None` if no engine reads it.
+    pub(crate) fn matches(&self, pattern: &str, text: &str) -> Option<bool> {
+        if let Some(automaton) = self.automaton(pattern) {
+            return Some(automaton.takes(text));
+        }
+        if let Some(known) = self.engines.borrow().get(pattern) {
+            return known.as_ref().map(|engine| engine.find(text).is_some());
+        }
+        let engine = regress::Regex::with_flags(pattern, "u").or_else(|_| regress::Regex::new(pattern));
+        let engine = engine.ok().map(Rc::new);
+        self.engines.borrow_mut().insert(pattern.to_owned(), engine.clone());
+        engine.map(|engine| engine.find(text).is_some())
+    }
+
+    /// Takes a step of the budget; false when it is used up.
+    pub(crate) fn step(&self) -> bool {
+        let steps = self.steps.get();
+        self.steps.set(steps.saturating_add(1));
+        steps < MAX_STEPS
+    }
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        if byte == b'%' {
+            let digits = [rest.next()?, rest.next()?];
+            bytes.push(u8::from_str_radix(std::str::from_utf8(&digits).ok()?, 16).ok()?);
+        } else {
+            bytes.push(byte);
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn anchored<'a>(schema: &'a Value, name: &str) -> Option<&'a Value> {
+    match schema {
+        Value::Object(members) => {
+            if members.get("$anchor").and_then(Value::as_str) == Some(name) {
+                return Some(schema);
+            }
+            members.values().find_map(|member| anchored(member, name))
+        }
+        Value::Array(items) => items.iter().find_map(|item| anchored(item, name)),
+        _ => None,
+    }
+}
