@@ -228,6 +228,34 @@ pub fn integrity(db: &Db) -> Result<Vec<String>, Fault> {
     Ok(if lines == ["ok"] { Vec::new() } else { lines })
 }
 
+/// Up to this size a verification also looks every row up in every index.
+const LOOKED_UP_BYTES: i64 = 256 * 1024 * 1024;
+
+/// What SQLite says of a file.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Sanity {
+    /// Its complaints, none for a sound file.
+    pub complaints: Vec<String>,
+    /// Every row was looked up in every index, too.
+    pub indexes: bool,
+}
+
+/// The integrity check of a verification. Looking rows up in indexes is random reading: beyond
+/// [`LOOKED_UP_BYTES`] it would take longer than everything else together, and is left to [`integrity`].
+///
+/// # Errors
+/// The engine's, which for a badly damaged file says as much.
+pub fn sanity(db: &Db) -> Result<Sanity, Fault> {
+    let size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+    let indexes = db.query_one(size, [], |row| row.get::<_, i64>(0))? <= LOOKED_UP_BYTES;
+    if indexes {
+        return Ok(Sanity { complaints: integrity(db)?, indexes });
+    }
+    let lines: Vec<String> =
+        db.query_all(&format!("PRAGMA quick_check({MOST_COMPLAINTS})"), [], |row| row.get(0))?;
+    Ok(Sanity { complaints: if lines == ["ok"] { Vec::new() } else { lines }, indexes })
+}
+
 /// A number that changes with each commit of others that the connection comes to see.
 fn version_seen(db: &Db) -> Option<i64> {
     db.query_one("PRAGMA data_version", [], |row| row.get(0)).ok()

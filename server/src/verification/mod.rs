@@ -83,6 +83,8 @@ pub struct Report {
     pub checks: Vec<CheckReport>,
     /// What they found.
     pub findings: Findings,
+    /// SQLite looked every row up in every index.
+    pub indexes: bool,
     /// Where the log ends; `None` when it cannot be read.
     pub log: Option<LogEnd>,
     /// The tree heads; `None` when they cannot be read.
@@ -100,8 +102,8 @@ impl Report {
 
 /// Runs all checks. The database must not change meanwhile: a read transaction, or nobody else writing.
 ///
-/// SQLite's integrity check takes as long as all others together, for it looks every row up in every index. It runs
-/// in a thread of its own when there is a connection `beside` this one that sees the same moment.
+/// SQLite's integrity check takes as long as all others together. It runs in a thread of its own when there is a
+/// connection `beside` this one that sees the same moment.
 ///
 /// # Errors
 /// [`Stop::Interrupted`]. What the engine cannot read is a finding.
@@ -112,12 +114,12 @@ pub fn verify(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Report, Stop> {
     thread::scope(|scope| {
-        let integrity = beside.map(|beside| scope.spawn(move || inspect::integrity(&beside)));
+        let integrity = beside.map(|beside| scope.spawn(move || inspect::sanity(&beside)));
         run_all(db, options, progress, |db| match integrity {
             Some(thread) => thread
                 .join()
                 .unwrap_or_else(|_| Err(Fault::Other("the integrity check broke down".to_owned()))),
-            None => inspect::integrity(db),
+            None => inspect::sanity(db),
         })
     })
 }
@@ -126,7 +128,7 @@ fn run_all(
     db: &Db,
     options: &Options<'_>,
     progress: &mut dyn FnMut(&Progress),
-    integrity: impl FnOnce(&Db) -> Result<Vec<String>, Fault>,
+    integrity: impl FnOnce(&Db) -> Result<inspect::Sanity, Fault>,
 ) -> Result<Report, Stop> {
     let mut run = Run::new(db, options.interrupt, progress);
     let mut checks = Checks(Vec::new());
@@ -146,7 +148,8 @@ fn run_all(
         checks.run(&mut run, checkpoint::NAME, |_| Ok(()))?;
     }
     // The last to end is the first in the report: what the others rely on.
-    checks.run(&mut run, schema::NAME, |run| schema::check(run, options.expected, integrity))?;
+    let indexes =
+        checks.run(&mut run, schema::NAME, |run| schema::check(run, options.expected, integrity))?;
     checks.0.rotate_right(1);
     let mut findings = run.into_findings();
     findings.put_first(schema::NAME);
@@ -156,7 +159,14 @@ fn run_all(
         }
         _ => None,
     };
-    Ok(Report { checks: checks.0, findings, log: log.map(|(end, _)| end), heads, checkpoint })
+    Ok(Report {
+        checks: checks.0,
+        findings,
+        indexes: indexes.unwrap_or(false),
+        log: log.map(|(end, _)| end),
+        heads,
+        checkpoint,
+    })
 }
 
 fn taken(end: &LogEnd, open: &[OpenCall], records: RecordsPin, heads: &Heads) -> Checkpoint {

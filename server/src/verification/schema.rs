@@ -5,26 +5,27 @@ use colibri_runtime::handler::Fault;
 
 use super::run::{Run, Stop};
 use crate::store::db::Db;
-use crate::store::inspect;
+use crate::store::inspect::{self, Sanity};
 use crate::store::schema::{self, Schema};
 
 /// The check's name.
 pub const NAME: &str = "schema";
 
-/// Compares the schema with `expected` and asks SQLite for its own opinion, its complaints about the file among it.
+/// Compares the schema with `expected` and asks SQLite for its own opinion; whether that included the indexes.
 ///
 /// # Errors
 /// The engine's.
 pub fn check(
     run: &mut Run<'_>,
     expected: &Schema,
-    complaints: impl FnOnce(&Db) -> Result<Vec<String>, Fault>,
-) -> Result<(), Stop> {
+    sanity: impl FnOnce(&Db) -> Result<Sanity, Fault>,
+) -> Result<bool, Stop> {
     run.begin(NAME, 0);
     let found = schema::read(run.db)?;
     compare(run, &found, expected);
     run.count("objects", found.objects.len() as u64);
-    for complaint in complaints(run.db)? {
+    let sanity = sanity(run.db)?;
+    for complaint in sanity.complaints {
         run.found("FILE_DAMAGED", || ("file".to_owned(), format!("SQLite's integrity check: {complaint}")));
     }
     for complaint in inspect::dangling_references(run.db)? {
@@ -32,7 +33,7 @@ pub fn check(
             (complaint.split(" refers").next().unwrap_or_default().to_owned(), complaint.clone())
         });
     }
-    Ok(())
+    Ok(sanity.indexes)
 }
 
 fn compare(run: &mut Run<'_>, found: &Schema, expected: &Schema) {

@@ -18,6 +18,7 @@ struct Document<'a> {
     database: String,
     checks: &'a [CheckReport],
     findings: &'a [Found],
+    indexes_looked_up: bool,
     log: Option<Log>,
     tree_heads: Option<&'a Heads>,
     checkpoint_written: Option<String>,
@@ -38,6 +39,7 @@ pub fn json(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn 
         database: path.display().to_string(),
         checks: &report.checks,
         findings: report.findings.kinds(),
+        indexes_looked_up: report.indexes,
         log: report.log.map(|end| Log {
             last_sequence_no: end.last_sequence_no,
             last_exit_no: end.last_exit_no,
@@ -65,6 +67,12 @@ pub fn text(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn 
     }
     if report.is_sound() {
         writeln!(out, "Sound: everything that can be recomputed from the file fits.")?;
+        if !report.indexes {
+            writeln!(
+                out,
+                "Indexes hold no data of their own; in a file of this size `colibri doctor` looks into them."
+            )?;
+        }
         keep(report, out)?;
     } else {
         let kinds = report.findings.kinds();
