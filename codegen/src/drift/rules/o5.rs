@@ -1,6 +1,6 @@
 //! O5: type widened or narrowed.
 
-use crate::drift::schema::{Difference, SchemaChange};
+use crate::drift::schema::{Branches, Difference, SchemaChange};
 use crate::drift::{Direction, Rule, Severity};
 
 /// The rule.
@@ -13,6 +13,12 @@ pub const RULE: Rule = Rule {
 
 pub(crate) fn judge(difference: Difference) -> SchemaChange {
     let message = format!("the type of `{}`: {}", difference.place, difference.shift());
+    difference.graded(&RULE, Severity::Break, message)
+}
+
+/// A union of several forms of one type.
+pub(crate) fn branches(difference: Difference, branches: &Branches) -> SchemaChange {
+    let message = branches.shift(&difference.place);
     difference.graded(&RULE, Severity::Break, message)
 }
 

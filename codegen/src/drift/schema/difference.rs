@@ -67,6 +67,27 @@ impl Difference {
     }
 }
 
+/// How many branches of a union hold values of one type, before and after.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Branches {
+    /// The type's name in JSON Schema.
+    pub kind: &'static str,
+    pub old: usize,
+    pub new: usize,
+}
+
+impl Branches {
+    /// What happened to them at `place`, as a sentence.
+    pub(crate) fn shift(&self, place: &str) -> String {
+        let Self { kind, old, new } = *self;
+        let forms = if new == 1 { "form" } else { "forms" };
+        match old == new {
+            true => format!("`{place}` has changed in its {forms} of type {kind}"),
+            false => format!("`{place}` has {new} {forms} of type {kind} where it had {old}"),
+        }
+    }
+}
+
 /// A value in code marks, cut when it is long; an object with one member as `name value`.
 pub(crate) fn brief(value: &Value) -> String {
     const MOST: usize = 80;

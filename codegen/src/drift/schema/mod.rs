@@ -38,7 +38,7 @@ mod validate;
 use serde_json::Value;
 
 pub(crate) use contain::Verdict;
-pub(crate) use difference::Difference;
+pub(crate) use difference::{Branches, Difference};
 
 use crate::drift::Severity;
 

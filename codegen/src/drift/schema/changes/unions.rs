@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Spot, Walk, sides};
 use crate::drift::rules;
+use crate::drift::schema::Branches;
 use crate::drift::schema::contain::Trial;
 use crate::drift::schema::node::{Case, Residue};
 
@@ -47,12 +48,14 @@ impl Walk<'_, '_> {
         let loss = lost(giver, giver_node, taker_node, taker);
         let gain = lost(taker, taker_node, giver_node, giver);
         if let Some(verdict) = self.verdict(spot, loss, gain) {
-            let shown = |cases: &[Case]| json!({ "anyOf": format!("{} of type {}", cases.len(), cases[0].kind.name()) });
-            let difference = self.difference(spot, shown(old), shown(new), verdict);
+            let kind = old[0].kind.name();
+            let counted = |cases: &[Case]| json!({ "anyOf": { kind: cases.len() } });
+            let difference = self.difference(spot, counted(old), counted(new), verdict);
+            let branches = Branches { kind, old: old.len(), new: new.len() };
             self.push(if self.is_input() {
-                rules::i13::judge(difference)
+                rules::i13::branches(difference, &branches)
             } else {
-                rules::o5::judge(difference)
+                rules::o5::branches(difference, &branches)
             });
         }
     }
