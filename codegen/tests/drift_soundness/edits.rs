@@ -36,6 +36,8 @@ pub fn edited(schema: &Value, dice: &mut Dice) -> Value {
             }
         }
     }
+    // `true` may have become a schema that refers to something.
+    schemas::define(&mut edited, dice);
     edited
 }
 

@@ -62,6 +62,15 @@ fn worst(changes: &[SchemaChange]) -> Option<Severity> {
     changes.iter().map(|change| change.severity).max()
 }
 
+/// The judge. Its patterns run on the `regex` crate, for all of the generated ones are regular; its default engine,
+/// fancy-regex 0.19.2, takes `a` for `^a+(b*c)?a+$` (one of a million pairs showed it).
+fn validator(schema: &Value) -> Result<jsonschema::Validator, jsonschema::ValidationError<'static>> {
+    jsonschema::draft202012::options()
+        .should_validate_formats(false)
+        .with_pattern_options(jsonschema::PatternOptions::regex())
+        .build(schema)
+}
+
 fn check(seed: u64, tally: &mut Tally) {
     let mut dice = Dice::new(seed);
     let old = schemas::schema(&mut dice);
@@ -73,12 +82,7 @@ fn check(seed: u64, tally: &mut Tally) {
         Direction::Output => (&new, &old),
     };
     let show = || format!("seed {seed}, {direction:?}\nold {old}\nnew {new}\n{changes:#?}");
-    let judge = |schema: &Value| {
-        jsonschema::draft202012::options()
-            .should_validate_formats(false)
-            .build(schema)
-            .unwrap_or_else(|e| panic!("{e}: {}", show()))
-    };
+    let judge = |schema: &Value| validator(schema).unwrap_or_else(|e| panic!("{e}: {}", show()));
     let (gives, takes) = (judge(giver), judge(taker));
     let worst = worst(&changes);
     let mut loss = None;
@@ -154,6 +158,10 @@ fn no_loss_goes_unnamed_and_every_witness_holds() {
         tally.losses,
         share(tally.losses_named, tally.losses),
     );
+    // A pair that is run again by its seed says nothing about shares.
+    if tally.pairs < 1_000 {
+        return;
+    }
     assert!(tally.fitting * 2 >= tally.values, "too few values fit");
     // A gate that always says "look at it" would be sound and useless.
     assert!(tally.silent + tally.info > tally.pairs / 10 && tally.broken > tally.pairs / 10);

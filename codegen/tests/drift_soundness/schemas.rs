@@ -10,13 +10,18 @@ pub const WORDS: [&str; 5] = ["", "a", "ab", "note", "task"];
 /// A whole schema: mostly an object, sometimes with definitions.
 pub fn schema(dice: &mut Dice) -> Value {
     let mut root = if dice.one_in(6) { any(dice, 3) } else { object(dice, 3) };
-    if let Value::Object(members) = &mut root {
-        members.insert(
-            "$defs".to_owned(),
-            json!({ "one": any(dice, 1), "two": any(dice, 1), "tree": tree(dice) }),
-        );
-    }
+    define(&mut root, dice);
     root
+}
+
+/// Gives a schema the definitions that its parts may refer to, if it has none yet.
+pub fn define(root: &mut Value, dice: &mut Dice) {
+    if let Value::Object(members) = root
+        && !members.contains_key("$defs")
+    {
+        let definitions = json!({ "one": any(dice, 1), "two": any(dice, 1), "tree": tree(dice) });
+        members.insert("$defs".to_owned(), definitions);
+    }
 }
 
 fn tree(dice: &mut Dice) -> Value {

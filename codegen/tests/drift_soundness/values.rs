@@ -99,7 +99,9 @@ impl Maker<'_> {
                         more.iter().for_each(|(name, part)| drop(known.insert(name.clone(), part.clone())));
                     }
                     (Some(Value::Array(known)), Value::Array(more)) if keyword == "required" => {
-                        known.extend(more.iter().cloned());
+                        let known_too: Vec<_> =
+                            more.iter().filter(|name| !known.contains(name)).cloned().collect();
+                        known.extend(known_too);
                     }
                     _ => drop(joined.insert(keyword.clone(), operand.clone())),
                 }
