@@ -70,3 +70,63 @@
 --   owner: epsilon, the skill registry (server/src/domains/skills)
 --   migration: 007_skills
 --   one row: what the last load wrote
+
+-- table: reputations
+--   owner: lambda, reputation (server/src/domains/reputation)
+--   migration: 008_reputation
+--   one row a node and domain, as its last ledger entry left it
+
+-- table: reputation_history
+--   owner: lambda, reputation (server/src/domains/reputation)
+--   migration: 008_reputation
+--   one row an event that moved a standing
+
+-- table: experience_tokens
+--   owner: lambda, reputation (server/src/domains/reputation)
+--   migration: 009_experience_tokens
+--   one row a token; a promotion is a row of its own
+
+-- table: mcp_witnesses
+--   owner: lambda, reputation (server/src/domains/reputation)
+--   migration: 009_experience_tokens
+--   one row a witness of a token
+
+-- table: reputation_ledger
+--   owner: lambda, reputation (server/src/domains/reputation)
+--   migration: 010_reputation_ledger
+--   one row a row of the history: what went into it, hash-chained
+
+-- table: reputation_clock
+--   owner: lambda, reputation (server/src/domains/reputation)
+--   migration: 010_reputation_ledger
+--   at most one row: how long an epoch is
+
+-- table: mcp_consensus_rounds
+--   owner: theta, consensus (server/src/domains/consensus)
+--   migration: 011_consensus
+--   one row a round
+
+-- table: mcp_consensus_committee
+--   owner: theta, consensus (server/src/domains/consensus)
+--   migration: 011_consensus
+--   one row an arbiter of a round
+
+-- table: mcp_consensus_votes
+--   owner: theta, consensus (server/src/domains/consensus)
+--   migration: 011_consensus
+--   one row a signed vote, in the order of their coming
+
+-- table: mcp_consensus_transitions
+--   owner: theta, consensus (server/src/domains/consensus)
+--   migration: 011_consensus
+--   one row a step of a round's finality, with its evidence
+
+-- table: mcp_consensus_equivocations
+--   owner: theta, consensus (server/src/domains/consensus)
+--   migration: 011_consensus
+--   one row an arbiter who signed two different tuples in a round
+
+-- table: mcp_model_candidates
+--   owner: delta, the model router (server/src/domains/router)
+--   migration: 012_model_candidates
+--   one row a model that the operator may enable

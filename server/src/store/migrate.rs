@@ -30,6 +30,11 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "005_thought_records.sql",
     "006_seals.sql",
     "007_skills.sql",
+    "008_reputation.sql",
+    "009_experience_tokens.sql",
+    "010_reputation_ledger.sql",
+    "011_consensus.sql",
+    "012_model_candidates.sql",
 ];
 
 impl Migration {
