@@ -9,6 +9,7 @@ pub mod digest;
 pub mod domains;
 pub mod lifecycle;
 pub mod report;
+pub mod rules;
 pub mod shell_word;
 pub mod store;
 pub mod verification;

@@ -2,6 +2,7 @@
 //! pure engine files, and its SQL in `store.rs`.
 
 pub mod proof;
+pub mod reputation;
 pub mod skills;
 pub mod system;
 pub mod tasks;

@@ -9,7 +9,7 @@ const SHIPPED: [&str; 3] = ["codegen/src/", "codegen/runtime/src/", "server/src/
 const SERVING: [&str; 2] = ["codegen/runtime/src/", "server/src/"];
 const WIRE: [&str; 2] = ["codegen/runtime/src/wire/", "server/src/cli/"];
 /// Pure engines: same input, same output.
-const ENGINES: [&str; 37] = [
+const ENGINES: [&str; 56] = [
     "server/src/domains/tasks/state.rs",
     "server/src/domains/tasks/priority.rs",
     "server/src/domains/tasks/dependencies.rs",
@@ -37,6 +37,25 @@ const ENGINES: [&str; 37] = [
     "server/src/domains/proof/session_export/check.rs",
     "server/src/domains/proof/session_export/links.rs",
     "server/src/domains/proof/session_export/verdict.rs",
+    "server/src/rules/canonical.rs",
+    "server/src/rules/integer.rs",
+    "server/src/rules/version.rs",
+    "server/src/domains/reputation/automatic.rs",
+    "server/src/domains/reputation/decay.rs",
+    "server/src/domains/reputation/domain.rs",
+    "server/src/domains/reputation/event.rs",
+    "server/src/domains/reputation/gain.rs",
+    "server/src/domains/reputation/gates.rs",
+    "server/src/domains/reputation/ledger.rs",
+    "server/src/domains/reputation/pack.rs",
+    "server/src/domains/reputation/penalty.rs",
+    "server/src/domains/reputation/replay.rs",
+    "server/src/domains/reputation/replay/fault.rs",
+    "server/src/domains/reputation/score.rs",
+    "server/src/domains/reputation/snapshot.rs",
+    "server/src/domains/reputation/standing.rs",
+    "server/src/domains/reputation/tokens.rs",
+    "server/src/domains/reputation/tokens/promotion.rs",
     "server/src/report/model.rs",
     "server/src/report/html.rs",
     "server/src/report/page.rs",

@@ -1,0 +1,66 @@
+//! The rules of reputation as data (kappa §3), built from the very constants that the engine calculates with, and
+//! their hash, which every entry of the ledger carries. Pure.
+
+use serde_json::{Map, Value, json};
+
+use super::automatic::{SESSION_SEALED, TASK_COMMISSIONED, TASK_DONE};
+use super::decay::rate_for;
+use super::domain::DOMAINS;
+use super::gain::{ACK_FLOOR_BPS, ACK_MAX_BPS, GAIN_CAP_PER_EPOCH_BPS, WEAK_CEILING_BPS};
+use super::gates::{
+    ARBITRATE_ARBITRATION_MIN, ARBITRATE_EXECUTION_MIN, GOVERN_GOVERNANCE_MIN, PARALLEL_MAX, STAKE_FLOOR,
+};
+use super::penalty::{BAN_DURATION_EPOCHS, Band, SCAR_KEEP_BPS, SEVERITY_BANDS, damage_for};
+use crate::rules::integer::MAX_DECAY_EPOCHS;
+
+/// The hash of [`lambda_rules`] in its wire form. A test recomputes it, so that no constant changes unnoticed.
+pub const LAMBDA_RULES_HASH: &str = "245c4b805d8c805060f738863d241db27a5f9fc5b43988a4a9cc94e99b62ab1c";
+
+/// The rule pack, version 1.
+pub fn lambda_rules() -> Vec<Value> {
+    vec![
+        json!({
+            "name": "lambda.ack", "floor_bps": ACK_FLOOR_BPS, "max_bps": ACK_MAX_BPS,
+            "weak_ceiling_bps": WEAK_CEILING_BPS,
+        }),
+        json!({ "name": "lambda.ban", "bands": bands(Band::bans), "epochs": BAN_DURATION_EPOCHS }),
+        table("lambda.damage", SEVERITY_BANDS.map(|band| (band.as_str(), damage_for(band)))),
+        table("lambda.decay", decay_rates()),
+        json!({
+            "name": SESSION_SEALED.rule_name, "delta": SESSION_SEALED.nominal_delta,
+            "domain": SESSION_SEALED.domain.as_str(), "weight_bps": SESSION_SEALED.weight_bps,
+        }),
+        json!({
+            "name": TASK_COMMISSIONED.rule_name, "delta": TASK_COMMISSIONED.nominal_delta,
+            "domain": TASK_COMMISSIONED.domain.as_str(), "weight_bps": TASK_COMMISSIONED.weight_bps,
+        }),
+        json!({
+            "name": TASK_DONE.rule_name, "delta": TASK_DONE.nominal_delta,
+            "domain": TASK_DONE.domain.as_str(), "unacked_weight_bps": TASK_DONE.weight_bps,
+        }),
+        json!({ "name": "lambda.gain_cap", "per_epoch_bps": GAIN_CAP_PER_EPOCH_BPS }),
+        json!({
+            "name": "lambda.gates", "arbitrate_arbitration_min": ARBITRATE_ARBITRATION_MIN,
+            "arbitrate_execution_min": ARBITRATE_EXECUTION_MIN, "govern_governance_min": GOVERN_GOVERNANCE_MIN,
+            "parallel_max": PARALLEL_MAX, "stake_floor": STAKE_FLOOR,
+        }),
+        json!({ "name": "lambda.scar", "bands": bands(Band::scars), "keep_bps": SCAR_KEEP_BPS }),
+    ]
+}
+
+fn bands(which: fn(Band) -> bool) -> Vec<&'static str> {
+    SEVERITY_BANDS.into_iter().filter(|band| which(*band)).map(Band::as_str).collect()
+}
+
+fn decay_rates() -> impl Iterator<Item = (&'static str, i64)> {
+    let rates = DOMAINS.into_iter().map(|domain| (domain.as_str(), rate_for(domain)));
+    rates.chain([("max_epochs", MAX_DECAY_EPOCHS)])
+}
+
+/// A rule that gives each key a number.
+fn table(name: &str, numbers: impl IntoIterator<Item = (&'static str, i64)>) -> Value {
+    let mut rule = Map::new();
+    rule.insert("name".to_owned(), Value::from(name));
+    rule.extend(numbers.into_iter().map(|(key, number)| (key.to_owned(), Value::from(number))));
+    Value::Object(rule)
+}

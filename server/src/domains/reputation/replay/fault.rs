@@ -1,0 +1,124 @@
+//! What a walk along the ledger finds, and how it names the first thing that differs. Pure.
+
+use std::fmt;
+
+use crate::domains::reputation::domain::Domain;
+use crate::domains::reputation::ledger::Entry;
+use crate::domains::reputation::penalty::Band;
+use crate::domains::reputation::standing::Standing;
+
+/// How far an entry could be checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checked {
+    /// It follows from what was before it.
+    Whole,
+    /// It was made under other rules: its place in the chain was checked, and what it says was before it.
+    ChainOnly,
+}
+
+/// What an entry, or a row, says otherwise than the entries before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Fault {
+    /// A field with another value.
+    Differs {
+        /// The field.
+        field: &'static str,
+        /// What follows from the entries before.
+        expected: String,
+        /// What stands there.
+        actual: String,
+    },
+    /// No such event can have been recorded; the text says why.
+    Impossible(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Differs { field, expected, actual } => write!(out, "{field} is {actual}, not {expected}"),
+            Self::Impossible(why) => out.write_str(why),
+        }
+    }
+}
+
+/// An entry that does not follow from the entries before it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("entry {history_id}, {node_id}/{domain}: {fault}")]
+pub struct Mismatch {
+    /// The entry.
+    pub history_id: i64,
+    /// Its node.
+    pub node_id: String,
+    /// Its domain.
+    pub domain: Domain,
+    /// The first thing wrong with it.
+    pub fault: Fault,
+}
+
+/// What a stored row is, beside the ledger.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RowVerdict {
+    /// What its last entry left.
+    Sound,
+    /// Put in by hand: no entry is about it.
+    Unledgered,
+    /// Not what its last entry left.
+    Differs(Fault),
+}
+
+/// Nothing, if the two are equal; otherwise that `field` differs.
+pub(super) fn same<T: fmt::Display + PartialEq + ?Sized>(
+    field: &'static str,
+    expected: &T,
+    actual: &T,
+) -> Result<(), Fault> {
+    if expected == actual {
+        return Ok(());
+    }
+    Err(Fault::Differs { field, expected: expected.to_string(), actual: actual.to_string() })
+}
+
+/// A field's name and what it says.
+pub(super) type Field = (&'static str, String);
+
+/// The first field that differs, of two things that do differ.
+pub(super) fn first_difference<const N: usize>(expected: [Field; N], actual: [Field; N]) -> Fault {
+    let pairs = expected.into_iter().zip(actual);
+    let found = pairs.into_iter().find(|((_, expected), (_, actual))| expected != actual);
+    match found {
+        Some(((field, expected), (_, actual))) => Fault::Differs { field, expected, actual },
+        None => Fault::Impossible("it does not follow from the entries before it".to_owned()),
+    }
+}
+
+/// What the arithmetic decides about an entry; the rest is given or was compared before.
+pub(super) fn entry_fields(entry: &Entry) -> [Field; 12] {
+    [
+        ("source", entry.source.as_str().to_owned()),
+        ("band", shown(entry.band.map(Band::as_str))),
+        ("nominal_delta", entry.nominal_delta.to_string()),
+        ("acker_id", shown(entry.acker_id.as_ref())),
+        ("weight_bps", entry.weight_bps.to_string()),
+        ("idle_epochs", entry.idle_epochs.to_string()),
+        ("score_settled", entry.score_settled.to_string()),
+        ("score_after", entry.score_after.to_string()),
+        ("delta", entry.delta.to_string()),
+        ("scar_after", entry.scar_after.to_string()),
+        ("ban_after", shown(entry.ban_after)),
+        ("reason", entry.reason.clone()),
+    ]
+}
+
+/// What an entry decides about its row.
+pub(super) fn row_fields(row: &Standing) -> [Field; 4] {
+    [
+        ("score", row.score.to_string()),
+        ("scar_bps", row.scar_bps.to_string()),
+        ("ban_until_epoch", shown(row.ban_until_epoch)),
+        ("last_activity_epoch", row.last_activity_epoch.to_string()),
+    ]
+}
+
+fn shown(value: Option<impl fmt::Display>) -> String {
+    value.map_or_else(|| "null".to_owned(), |value| value.to_string())
+}

@@ -1,0 +1,131 @@
+//! The hash that names a set of rules (kappa §3): SHA-256 of the canonical rules, sorted by name, followed by the
+//! engine's version. Whatever could change a number changes the hash. Pure.
+
+use std::hint::black_box;
+
+use colibri_runtime::json::canonical::MAX_DEPTH;
+use serde_json::{Map, Value};
+
+use super::canonical::{CanonicalSerializationError, canonicalize};
+use crate::digest::HexDigest;
+
+/// The engine's version. A changed meaning that could change a number needs a new one.
+pub const ENGINE_VERSION: &str = "kappa-engine/1.0.0";
+/// What a hash begins with in its registry form.
+pub const VERSION_HASH_PREFIX: &str = "sha256:";
+/// Characters of the wire form.
+pub const VERSION_HASH_HEX_LENGTH: usize = 64;
+/// Characters of the registry form.
+pub const VERSION_HASH_TOTAL_LENGTH: usize = 71;
+
+/// The member that says where a rule was written; it takes no part in the hash.
+const LOCATION: &str = "location";
+
+/// Rules that have no hash.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum VersionHashError {
+    /// An entry that is no object.
+    #[error("VersionHashError: rule {index} is no object")]
+    NoObject {
+        /// Its place, from 0.
+        index: usize,
+    },
+    /// An object without a name.
+    #[error("VersionHashError: rule {index} has no text as its name")]
+    NoName {
+        /// Its place, from 0.
+        index: usize,
+    },
+    /// A name that stands twice.
+    #[error("VersionHashError: two rules are named {name:?}")]
+    SameName {
+        /// The name.
+        name: String,
+    },
+    /// Arrays and objects too far inside one another.
+    #[error("VersionHashError: rule {index} nests deeper than {MAX_DEPTH}")]
+    TooDeep {
+        /// The rule's place, from 0.
+        index: usize,
+    },
+    /// Rules without a canonical text.
+    #[error("VersionHashError: {0}")]
+    Canonical(#[from] CanonicalSerializationError),
+}
+
+/// The canonical text of the rules: sorted by name, members called `location` left out at every depth.
+///
+/// # Errors
+/// See [`VersionHashError`].
+pub fn canonical_rules(rules: &[Value]) -> Result<String, VersionHashError> {
+    let mut named = Vec::with_capacity(rules.len());
+    for (index, rule) in rules.iter().enumerate() {
+        let Value::Object(members) = rule else { return Err(VersionHashError::NoObject { index }) };
+        let Some(Value::String(name)) = members.get("name") else {
+            return Err(VersionHashError::NoName { index });
+        };
+        // The list and the rule itself are two levels.
+        let placeless = without_location(rule, 2).ok_or(VersionHashError::TooDeep { index })?;
+        named.push((name.as_str(), placeless));
+    }
+    named.sort_by_key(|(name, _)| *name);
+    if let Some(pair) = named.windows(2).find(|pair| pair[0].0 == pair[1].0) {
+        return Err(VersionHashError::SameName { name: pair[0].0.to_owned() });
+    }
+    let sorted = named.into_iter().map(|(_, rule)| rule).collect();
+    Ok(canonicalize(&Value::Array(sorted))?)
+}
+
+/// The hash of a set of rules, whose order does not matter. `as_str` is the wire form: 64 characters.
+///
+/// # Errors
+/// See [`VersionHashError`].
+pub fn rule_version_hash(rules: &[Value]) -> Result<HexDigest, VersionHashError> {
+    // The text ends in `]`, so nothing need stand between it and the version.
+    let mut text = canonical_rules(rules)?;
+    text.push_str(ENGINE_VERSION);
+    Ok(HexDigest::of(text.as_bytes()))
+}
+
+/// A hash as registries write it: `sha256:` and 64 characters.
+pub fn registry_form(hash: &HexDigest) -> String {
+    format!("{VERSION_HASH_PREFIX}{}", hash.as_str())
+}
+
+/// The hash that a registry form names; `None` for any other text.
+pub fn from_registry_form(text: &str) -> Option<HexDigest> {
+    HexDigest::parse(text.strip_prefix(VERSION_HASH_PREFIX)?)
+}
+
+/// Whether two hashes, in one form, are the same. Takes equally long wherever they differ.
+pub fn verify_rule_version(expected: &str, actual: &str) -> bool {
+    let (expected, actual) = (expected.as_bytes(), actual.as_bytes());
+    if expected.len() != actual.len() {
+        return false;
+    }
+    let differing =
+        expected.iter().zip(actual).fold(0, |found, (left, right)| black_box(found | (left ^ right)));
+    differing == 0
+}
+
+/// `value` without members called `location`; `None` if it nests too deep to be looked at.
+fn without_location(value: &Value, depth: usize) -> Option<Value> {
+    if depth > MAX_DEPTH {
+        // A text or number at this depth is no level of its own.
+        return (!value.is_array() && !value.is_object()).then(|| value.clone());
+    }
+    Some(match value {
+        Value::Array(items) => {
+            let items: Option<Vec<Value>> =
+                items.iter().map(|item| without_location(item, depth + 1)).collect();
+            Value::Array(items?)
+        }
+        Value::Object(members) => {
+            let kept = members.iter().filter(|(key, _)| *key != LOCATION);
+            let kept: Option<Map<String, Value>> =
+                kept.map(|(key, value)| Some((key.clone(), without_location(value, depth + 1)?))).collect();
+            Value::Object(kept?)
+        }
+        plain => plain.clone(),
+    })
+}
