@@ -43,7 +43,12 @@ CREATE TABLE reputation_history (
   event_id TEXT NOT NULL
 ) STRICT;
 
-CREATE INDEX idx_history_node ON reputation_history (node_id, domain, epoch DESC);
+-- Ends in the id, as every index does: read backwards, it is the order in which the history is shown.
+CREATE INDEX idx_history_node ON reputation_history (node_id, domain, epoch);
+-- Which epoch is the highest.
+CREATE INDEX idx_history_epoch ON reputation_history (epoch);
+-- What an epoch's cap on gains adds up: events that changed nothing are without end, those that did are not.
+CREATE INDEX idx_history_moves ON reputation_history (node_id, domain, epoch, delta) WHERE delta <> 0;
 
 CREATE TRIGGER trg_history_frozen BEFORE UPDATE ON reputation_history
 BEGIN

@@ -16,6 +16,7 @@ use super::options::{IdSource, OpenHook};
 use super::server::Controls;
 use crate::context::Cx;
 use crate::domains::proof::keyring::Keyring;
+use crate::domains::reputation::epoch::length_warning;
 use crate::domains::skills::{PREFIX, load_skills_from_disk};
 use crate::store::audit::AuditFacts;
 use crate::store::migrate::MIGRATIONS;
@@ -96,6 +97,10 @@ fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i64), String>
     if opened.aborted > 0 {
         let line = format!("[Startup] {} calls of processes that have died were closed", opened.aborted);
         log.write(Level::Warn, &line);
+    }
+    let ignored = length_warning(opened.db(), phase2.config.epoch_seconds);
+    if let Some(warning) = ignored.map_err(|fault| fault.to_string())? {
+        log.write(Level::Warn, &format!("[Startup] {warning}"));
     }
     let version = opened.schema_version;
     let audit = phase2.audit_facts(boot_id);

@@ -75,7 +75,7 @@ impl Engine {
     }
 
     pub fn update(&self, id: &str, patch: TaskPatch) -> Outcome<Task, TaskUpdateError> {
-        self.stamped(|stamp| service::update_task(&self.db, id, stamp, &patch))
+        self.stamped(|stamp| service::update_task(&self.db, id, stamp, &patch, None))
     }
 
     pub fn go(&self, id: &str, status: TaskStatus) -> Outcome<Task, TaskUpdateError> {

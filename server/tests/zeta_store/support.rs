@@ -65,7 +65,8 @@ pub fn start(db: &Db, session_id: &str) {
 }
 
 pub fn seal(db: &Db, session_id: &str) {
-    finalize_session(db, session_id, &Sealing { now: NOW, sequence_no: None, key: None }).unwrap();
+    finalize_session(db, session_id, &Sealing { now: NOW, sequence_no: None, key: None, feed: None })
+        .unwrap();
 }
 
 /// All rows of the trail, value by value.

@@ -9,7 +9,7 @@ const SHIPPED: [&str; 3] = ["codegen/src/", "codegen/runtime/src/", "server/src/
 const SERVING: [&str; 2] = ["codegen/runtime/src/", "server/src/"];
 const WIRE: [&str; 2] = ["codegen/runtime/src/wire/", "server/src/cli/"];
 /// Pure engines: same input, same output.
-const ENGINES: [&str; 56] = [
+const ENGINES: [&str; 58] = [
     "server/src/domains/tasks/state.rs",
     "server/src/domains/tasks/priority.rs",
     "server/src/domains/tasks/dependencies.rs",
@@ -44,6 +44,7 @@ const ENGINES: [&str; 56] = [
     "server/src/domains/reputation/decay.rs",
     "server/src/domains/reputation/domain.rs",
     "server/src/domains/reputation/event.rs",
+    "server/src/domains/reputation/fading.rs",
     "server/src/domains/reputation/gain.rs",
     "server/src/domains/reputation/gates.rs",
     "server/src/domains/reputation/ledger.rs",
@@ -56,6 +57,7 @@ const ENGINES: [&str; 56] = [
     "server/src/domains/reputation/standing.rs",
     "server/src/domains/reputation/tokens.rs",
     "server/src/domains/reputation/tokens/promotion.rs",
+    "server/src/domains/reputation/ulid.rs",
     "server/src/report/model.rs",
     "server/src/report/html.rs",
     "server/src/report/page.rs",

@@ -46,7 +46,7 @@ use crate::catalogue::{
     ProofTools, TreeHead,
 };
 use crate::context::Cx;
-use crate::domains::Domains;
+use crate::domains::{Domains, reputation};
 
 impl ProofTools<Cx> for Domains {
     fn audit_session_start(
@@ -76,7 +76,12 @@ impl ProofTools<Cx> for Domains {
         input: MerkleFinalizeInput,
     ) -> Outcome<MerkleFinalizeOutput, MerkleFinalizeError> {
         let now = cx.now();
-        let sealing = Sealing { now: &now, sequence_no: cx.sequence_no(), key: cx.signing_key() };
+        let sealing = Sealing {
+            now: &now,
+            sequence_no: cx.sequence_no(),
+            key: cx.signing_key(),
+            feed: reputation::feed::recording(cx),
+        };
         let (root, head) = service::finalize_session(cx.db()?, &input.session_id, &sealing)?;
         cx.set_subject(&input.session_id);
         Ok(MerkleFinalizeOutput {

@@ -12,7 +12,8 @@ use super::rfc9162::Accumulator;
 use super::store::{self, Root, Session};
 use crate::catalogue::{AuditSessionStartError, MerkleFinalizeError, MerkleRootError};
 use crate::digest::HexDigest;
-use crate::domains::trail;
+use crate::domains::reputation::writer::Recording;
+use crate::domains::{reputation, trail};
 use crate::store::db::Db;
 use crate::store::log_tip::log_tip;
 
@@ -41,10 +42,12 @@ pub struct Sealing<'a> {
     pub sequence_no: Option<i64>,
     /// The key that signs the head; none leaves it unsigned.
     pub key: Option<&'a SigningKey>,
+    /// How reputation hears of the seal; `None` where finished work does not feed it.
+    pub feed: Option<Recording>,
 }
 
 /// Seals a session: both roots, the frozen leaves, the head and its tips. The records are taken as they are found;
-/// whether they are sound is the verifier's business (zeta §8.2).
+/// whether they are sound is the verifier's business (zeta §8.2). Reputation hears of it inside the same savepoint.
 ///
 /// # Errors
 /// The declared ones of the tool, before anything is written; storage faults; a record that cannot be sealed because
@@ -73,6 +76,9 @@ pub fn finalize_session(
     store::insert_root(db, session_id, &root, sealing.sequence_no)?;
     let root_hash = freeze_leaves(db, session_id)?;
     let head = insert_head(db, &session, &root, root_hash, sealing)?;
+    if let Some(recording) = &sealing.feed {
+        reputation::feed::session_sealed(db, recording, session_id)?;
+    }
     Ok((root, head))
 }
 

@@ -4,7 +4,8 @@
 //! tool (typed input) -> service (checks, in the order of beta §4.2) -> store (SQL)
 //!                          |- state         which step is legal
 //!                          |- dependencies  whether a loop would close
-//!                          '- trail         whether the work left a thought record
+//!                          |- trail         whether the work left a thought record
+//!                          '- reputation    what a finished task earns
 //! ```
 
 pub mod dependencies;
@@ -26,10 +27,11 @@ use self::input::{ListFilter, NewTask, QueueFilter, Stamp, TaskPatch};
 use crate::catalogue::{
     TaskCreateError, TaskCreateInput, TaskCreateOutput, TaskGetError, TaskGetInput, TaskGetOutput,
     TaskListError, TaskListInput, TaskListOutput, TaskNextActionsError, TaskNextActionsInput,
-    TaskNextActionsOutput, TaskUpdateError, TaskUpdateInput, TaskUpdateOutput, TasksTools,
+    TaskNextActionsOutput, TaskStatus, TaskUpdateError, TaskUpdateInput, TaskUpdateOutput, TasksTools,
 };
 use crate::context::Cx;
 use crate::domains::Domains;
+use crate::domains::reputation::feed::TaskFeed;
 
 impl TasksTools<Cx> for Domains {
     fn task_create(
@@ -57,7 +59,11 @@ impl TasksTools<Cx> for Domains {
         let now = cx.now();
         let id = input.id.clone();
         let patch = TaskPatch::from(input);
-        let task = service::update_task(cx.db()?, &id, stamp(cx, &now), &patch)?;
+        let feed = match patch.status {
+            Some(TaskStatus::Done) => TaskFeed::of(cx),
+            _ => None,
+        };
+        let task = service::update_task(cx.db()?, &id, stamp(cx, &now), &patch, feed.as_ref())?;
         if !patch.is_empty() {
             cx.set_subject(&task.id);
         }

@@ -10,7 +10,8 @@ use super::input::{ListFilter, NewTask, QueueFilter, Stamp, TaskPatch};
 use super::state::{self, Staged};
 use super::store;
 use crate::catalogue::{Task, TaskCreateError, TaskStatus, TaskUpdateError};
-use crate::domains::trail;
+use crate::domains::reputation::feed::TaskFeed;
+use crate::domains::{reputation, trail};
 use crate::store::db::Db;
 
 impl Staged for Task {
@@ -86,11 +87,18 @@ pub fn get_task(db: &Db, id: &str) -> Result<Option<Task>, Fault> {
 }
 
 /// Changes a task. A status is judged by the pipeline, and a finished task needs a thought record; an
-/// empty patch writes nothing.
+/// empty patch writes nothing. Where finished work feeds reputation, a task that has just been finished is reported
+/// there.
 ///
 /// # Errors
 /// The declared ones of the tool, before anything is written; storage faults.
-pub fn update_task(db: &Db, id: &str, stamp: Stamp<'_>, patch: &TaskPatch) -> Outcome<Task, TaskUpdateError> {
+pub fn update_task(
+    db: &Db,
+    id: &str,
+    stamp: Stamp<'_>,
+    patch: &TaskPatch,
+    feed: Option<&TaskFeed>,
+) -> Outcome<Task, TaskUpdateError> {
     let Some(current) = store::live(db, id)? else {
         return Err(Failure::Domain(not_found(id, Operation::Update).into()));
     };
@@ -100,11 +108,16 @@ pub fn update_task(db: &Db, id: &str, stamp: Stamp<'_>, patch: &TaskPatch) -> Ou
     if let Some(to) = patch.status {
         state::check(&current.id, current.status, to).map_err(TaskUpdateError::from)?;
     }
-    update_task_raw(db, &current, stamp, patch)
+    let updated = update_task_raw(db, &current, stamp, patch)?;
+    // A repeated DONE is refused by the pipeline, so this happens once a task.
+    if let (Some(feed), Some(TaskStatus::Done)) = (feed, patch.status) {
+        reputation::feed::task_done(db, feed, &updated.id, updated.assignee.as_deref())?;
+    }
+    Ok(updated)
 }
 
-/// Writes a patch over the live row `current` without asking the pipeline; the writeback gate and the
-/// dependencies are still checked.
+/// Writes a patch over the live row `current` without asking the pipeline, and without a word to reputation; the
+/// writeback gate and the dependencies are still checked.
 pub(crate) fn update_task_raw(
     db: &Db,
     current: &Task,

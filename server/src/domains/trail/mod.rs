@@ -30,9 +30,10 @@ use colibri_runtime::handler::Outcome;
 
 pub use self::content::{MAX_CONTENT_BYTES, Unpacker, content_digest, content_of, is_where_zone_says};
 pub use self::store::{
-    TrailRow, count_records_of_session, count_thoughts, each_bare_head, each_hash_of_session_ascending,
-    each_row_by_chain, each_row_in_order, each_row_of_session, each_row_of_task, first_author,
-    has_more_chains_than, latest_reflection_not_by, sequence_no_of, tasks_of_session, tip,
+    TrailRow, agents_of_session, count_records_of_session, count_thoughts, each_bare_head,
+    each_hash_of_session_ascending, each_row_by_chain, each_row_in_order, each_row_of_session,
+    each_row_of_task, first_author, has_more_chains_than, latest_reflection_not_by, sequence_no_of,
+    tasks_of_session, tip,
 };
 
 use self::errors::{answered, unlisted};

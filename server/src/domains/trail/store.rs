@@ -181,6 +181,21 @@ pub fn tasks_of_session(db: &Db, session_id: &str) -> Result<Vec<String>, Fault>
     db.query_all(sql, [session_id], |row| Ok(text(row, 0)?.unwrap_or(NO_TEXT).to_owned()))
 }
 
+/// Who wrote the records bound to a session: each once, in ascending order of their bytes. Authors whose bytes are
+/// no text, which no call writes, are left out.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn agents_of_session(db: &Db, session_id: &str) -> Result<Vec<String>, Fault> {
+    let sql = "SELECT DISTINCT agent_id FROM thought_records WHERE session_id = ?1 ORDER BY agent_id";
+    let mut agents = Vec::new();
+    db.query_each(sql, [session_id], |row| {
+        agents.extend(text(row, 0)?.filter(|agent| *agent != NO_TEXT).map(str::to_owned));
+        Ok(true)
+    })?;
+    Ok(agents)
+}
+
 /// The number of the call that wrote a record. The outer `None`: there is no such record; the inner one: no
 /// call wrote it.
 ///

@@ -1,0 +1,65 @@
+//! The logical clock (lambda §8.1). Below the writer an epoch is a number that is handed in; here it is made from the
+//! wall clock, once an event, at the edge.
+
+use colibri_runtime::handler::Fault;
+
+use super::store;
+use crate::lifecycle::keys::EPOCH_SECONDS;
+use crate::store::db::Db;
+
+/// The epoch of a time, in milliseconds since the Unix epoch; times before that belong to epoch 0.
+pub fn epoch_at(now_ms: i64, epoch_seconds: u32) -> i64 {
+    now_ms.div_euclid(1000).div_euclid(i64::from(epoch_seconds.max(1))).max(0)
+}
+
+/// How long an epoch is, in seconds, since the first entry of the ledger fixed it; `None` before that.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn fixed_length(db: &Db) -> Result<Option<u32>, Fault> {
+    store::epoch_seconds(db)
+}
+
+/// The present epoch: the clock's, by the length in force, or the highest one in the ledger if that is higher, since
+/// reputation never goes back. `configured_seconds` counts as long as no length is fixed.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn present_epoch(db: &Db, configured_seconds: u32, now_ms: i64) -> Result<i64, Fault> {
+    let seconds = fixed_length(db)?.unwrap_or(configured_seconds);
+    let highest = store::highest_epoch(db)?;
+    Ok(highest.map_or(0, |epoch| epoch.max(0)).max(epoch_at(now_ms, seconds)))
+}
+
+/// What the operator should know if the configured length is not the one in force: epochs of two lengths cannot be
+/// compared, so the setting is ignored.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn length_warning(db: &Db, configured_seconds: u32) -> Result<Option<String>, Fault> {
+    let fixed = fixed_length(db)?.filter(|fixed| *fixed != configured_seconds);
+    Ok(fixed.map(|fixed| {
+        let name = EPOCH_SECONDS.name;
+        format!(
+            "{name}={configured_seconds} is ignored: the reputations of this database count epochs of {fixed} seconds \
+             since their first event; set {name} to {fixed}"
+        )
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::epoch_at;
+
+    #[test]
+    fn an_epoch_is_a_whole_number_of_lengths_since_1970() {
+        assert_eq!(epoch_at(0, 86_400), 0);
+        assert_eq!(epoch_at(86_399_999, 86_400), 0);
+        assert_eq!(epoch_at(86_400_000, 86_400), 1);
+        assert_eq!(epoch_at(1_795_305_600_000, 86_400), 20_779);
+        assert_eq!(epoch_at(1_999, 1), 1);
+        assert_eq!(epoch_at(-1, 1), 0);
+        assert_eq!(epoch_at(i64::MIN, 31_536_000), 0);
+        assert_eq!(epoch_at(i64::MAX, 1), i64::MAX / 1000);
+    }
+}

@@ -1,0 +1,40 @@
+//! The one place where a row that cannot be believed becomes a tool's declared error.
+
+use colibri_runtime::handler::Failure;
+
+use super::standing::RowInvalid;
+use crate::catalogue::{
+    ReputationCheckGatesError, ReputationGetError, ReputationHistoryError, ReputationLeaderboardError,
+};
+
+/// A failure as a tool answers it.
+pub(super) fn answered<E: From<RowInvalid>>(failure: Failure<RowInvalid>) -> Failure<E> {
+    match failure {
+        Failure::Domain(row) => Failure::Domain(row.into()),
+        Failure::Fault(fault) => Failure::Fault(fault),
+    }
+}
+
+impl From<RowInvalid> for ReputationGetError {
+    fn from(RowInvalid { node_id, domain, field }: RowInvalid) -> Self {
+        Self::ReputationRowInvalid { node_id, domain, field: field.to_owned() }
+    }
+}
+
+impl From<RowInvalid> for ReputationHistoryError {
+    fn from(RowInvalid { node_id, domain, field }: RowInvalid) -> Self {
+        Self::ReputationRowInvalid { node_id, domain, field: field.to_owned() }
+    }
+}
+
+impl From<RowInvalid> for ReputationLeaderboardError {
+    fn from(RowInvalid { node_id, domain, field }: RowInvalid) -> Self {
+        Self::ReputationRowInvalid { node_id, domain, field: field.to_owned() }
+    }
+}
+
+impl From<RowInvalid> for ReputationCheckGatesError {
+    fn from(RowInvalid { node_id, domain, field }: RowInvalid) -> Self {
+        Self::ReputationRowInvalid { node_id, domain, field: field.to_owned() }
+    }
+}

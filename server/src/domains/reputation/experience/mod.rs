@@ -1,0 +1,157 @@
+//! Experience tokens as they are kept (lambda §6): the rules are `tokens`', here their results become rows. A promotion is
+//! a row of its own; no row is ever changed.
+//!
+//! All functions work inside the caller's savepoint. Ids and times are the caller's.
+
+mod store;
+
+use colibri_runtime::handler::{Failure, Fault};
+
+pub use self::store::{tokens_of, witnesses_of};
+
+use super::domain::Domain;
+use super::tokens::{
+    self, CycleProof, Level, Stamp, Token, TokenPromotionError, WITNESS_WEIGHT_CAP_PERCENT, Witness,
+    WorkOutcome,
+};
+use super::ulid;
+use crate::store::db::Db;
+
+/// What a token's id begins with; a ULID follows.
+pub const TOKEN_PREFIX: &str = "tok_";
+/// The same for a witness.
+pub const WITNESS_PREFIX: &str = "wit_";
+/// How work that came to its end is classed.
+const SUCCESS: &str = "success";
+
+/// Mints a raw token.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn mint_l0(
+    db: &Db,
+    stamp: Stamp,
+    node_id: &str,
+    domain: Domain,
+    action: &str,
+    outcome: WorkOutcome,
+) -> Result<Token, Fault> {
+    let token = tokens::mint_l0(stamp, node_id, domain, action, outcome);
+    store::insert(db, &token)?;
+    Ok(token)
+}
+
+/// Raises a raw token whose cycle is confirmed.
+///
+/// # Errors
+/// [`TokenPromotionError`]; storage faults.
+pub fn promote_to_l1(
+    db: &Db,
+    l0: &Token,
+    proof: CycleProof,
+    stamp: Stamp,
+) -> Result<Token, Failure<TokenPromotionError>> {
+    let raised = store::promoted_from(db, &l0.id)?;
+    kept(db, tokens::promote_to_l1(l0, proof, stamp, &raised))
+}
+
+/// Raises a confirmed token that others have seen, and keeps them; without witnesses that count the token comes back
+/// unchanged.
+///
+/// # Errors
+/// As [`promote_to_l1`].
+pub fn promote_to_l1_5(
+    db: &Db,
+    l1: &Token,
+    witnesses: &[Witness],
+    stamp: Stamp,
+) -> Result<Token, Failure<TokenPromotionError>> {
+    let raised = store::promoted_from(db, &l1.id)?;
+    let token = tokens::promote_to_l1_5(l1, witnesses, stamp, &raised).map_err(Failure::Domain)?;
+    if token.level == Level::L1_5 {
+        store::insert(db, &token)?;
+        for witness in witnesses {
+            store::insert_witness(db, witness, &token, WITNESS_WEIGHT_CAP_PERCENT)?;
+        }
+    }
+    Ok(token)
+}
+
+/// Makes a pattern of tokens of one node and kind.
+///
+/// # Errors
+/// As [`promote_to_l1`].
+pub fn promote_to_l2a(
+    db: &Db,
+    tokens: &[Token],
+    stamp: Stamp,
+) -> Result<Token, Failure<TokenPromotionError>> {
+    let raised = match tokens.last() {
+        Some(token) => store::tokens_of(db, &token.node_id, token.domain, Level::L2a)?,
+        None => Vec::new(),
+    };
+    kept(db, tokens::promote_to_l2a(tokens, stamp, &raised))
+}
+
+/// Frees a pattern of its context.
+///
+/// # Errors
+/// As [`promote_to_l1`].
+pub fn promote_to_l2b(
+    db: &Db,
+    l2a: &Token,
+    tokens: &[Token],
+    stamp: Stamp,
+) -> Result<Token, Failure<TokenPromotionError>> {
+    let raised = store::promoted_from(db, &l2a.id)?;
+    kept(db, tokens::promote_to_l2b(l2a, tokens, stamp, &raised))
+}
+
+/// A piece of work that was credited.
+pub(super) struct Experience<'a> {
+    /// Who did it.
+    pub node_id: &'a str,
+    /// Where it was credited.
+    pub domain: Domain,
+    /// What it was.
+    pub action: &'a str,
+    /// What it was worth, in basis points.
+    pub delta: i64,
+    /// The peer who acknowledged it, if one did.
+    pub counterparty: Option<&'a str>,
+}
+
+/// Mints the token of a credited event, and the confirmed one as well if a peer acknowledged it (lambda §6). `ids` are
+/// UUIDs.
+pub(super) fn of_event(
+    db: &Db,
+    work: &Experience<'_>,
+    ids: &[String; 2],
+    now_ms: i64,
+) -> Result<(), Failure<TokenPromotionError>> {
+    let [l0_id, l1_id] = ids;
+    let outcome = WorkOutcome {
+        class: SUCCESS.to_owned(),
+        delta: work.delta,
+        scenario: None,
+        counterparty: work.counterparty.map(str::to_owned),
+    };
+    let l0 = mint_l0(db, stamp(l0_id, now_ms)?, work.node_id, work.domain, work.action, outcome)?;
+    if work.counterparty.is_some() {
+        let proof = CycleProof { cycle_complete: true, counterparty_confirmed: true };
+        promote_to_l1(db, &l0, proof, stamp(l1_id, now_ms)?)?;
+    }
+    Ok(())
+}
+
+fn stamp(uuid: &str, now_ms: i64) -> Result<Stamp, Fault> {
+    let ulid = ulid::from_uuid(uuid).ok_or_else(|| Fault::Other(format!("{uuid} is no UUID")))?;
+    Ok(Stamp { id: format!("{TOKEN_PREFIX}{ulid}"), created_at: now_ms.div_euclid(1000) })
+}
+
+/// Keeps a token that was raised.
+fn kept(db: &Db, raised: Result<Token, TokenPromotionError>) -> Result<Token, Failure<TokenPromotionError>> {
+    let token = raised.map_err(Failure::Domain)?;
+    store::insert(db, &token)?;
+    Ok(token)
+}

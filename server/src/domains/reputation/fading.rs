@@ -1,0 +1,85 @@
+//! Decay for walks over a whole domain (lambda §5.2): the same numbers as [`decay`](super::decay)'s, looked up instead of
+//! taken step by step, which for a row that was idle for long is hundreds of steps. Pure.
+
+use super::decay::rate_for;
+use super::domain::Domain;
+use crate::rules::integer::{BPS_MAX, IntegerError, decay};
+
+/// Scores come to rest within so many doublings: 2^10 - 1 epochs are more than the 516 that any score needs.
+const DOUBLINGS: usize = 10;
+/// Further idle epochs change nothing.
+const LAST_EPOCH: i64 = (1 << DOUBLINGS) - 1;
+
+/// What becomes of every score of a domain.
+#[derive(Debug, Clone)]
+pub struct Fading {
+    /// At `k`: each score after 2^k idle epochs.
+    after: Vec<Vec<u16>>,
+}
+
+impl Fading {
+    /// The table of a domain.
+    ///
+    /// # Errors
+    /// None that a domain's rate leads to.
+    pub fn of(domain: Domain) -> Result<Self, IntegerError> {
+        let rate = rate_for(domain);
+        let once =
+            (0..=BPS_MAX).map(|score| decay(score, rate, 1).map(|rest| u16::try_from(rest).unwrap_or(0)));
+        let mut after = vec![once.collect::<Result<Vec<_>, _>>()?];
+        while after.len() < DOUBLINGS {
+            let Some(half) = after.last() else { break };
+            let whole = half.iter().map(|rest| half.get(usize::from(*rest)).copied().unwrap_or(0)).collect();
+            after.push(whole);
+        }
+        Ok(Self { after })
+    }
+
+    /// A score after so many idle epochs, fewer than 0 being 0; `None` for a score outside 0..=10000.
+    pub fn score(&self, score: i64, idle_epochs: i64) -> Option<i64> {
+        let mut rest = u16::try_from(score).ok().filter(|_| score <= BPS_MAX)?;
+        let idle = idle_epochs.clamp(0, LAST_EPOCH);
+        for (doubling, after) in self.after.iter().enumerate() {
+            if idle >> doubling & 1 == 1 {
+                rest = *after.get(usize::from(rest))?;
+            }
+        }
+        Some(i64::from(rest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BPS_MAX, DOUBLINGS, Fading, LAST_EPOCH};
+    use crate::domains::reputation::decay::{rate_for, settle};
+    use crate::domains::reputation::domain::DOMAINS;
+    use crate::rules::integer::bps_mul;
+
+    #[test]
+    fn every_score_fades_as_it_does_step_by_step() {
+        for domain in DOMAINS {
+            let fading = Fading::of(domain).unwrap();
+            for score in 0..=BPS_MAX {
+                let mut rest = score;
+                for idle in 0..=517 {
+                    // Every epoch for some scores, the corners for all.
+                    if score % 97 == 0 || idle < 2 || idle > 514 {
+                        assert_eq!(fading.score(score, idle), Some(rest), "{domain} {score} after {idle}");
+                    }
+                    rest -= bps_mul(rest, rate_for(domain)).unwrap();
+                }
+            }
+            for idle in [-1, i64::MIN, LAST_EPOCH, LAST_EPOCH + 1, 10_001, i64::MAX] {
+                assert_eq!(
+                    fading.score(10_000, idle),
+                    settle(10_000, domain, idle).ok(),
+                    "{domain} after {idle}"
+                );
+            }
+            for score in [-1, 10_001, 65_535, 65_536, i64::MAX, i64::MIN] {
+                assert_eq!(fading.score(score, 1), None, "{score}");
+            }
+            assert_eq!(fading.after.len(), DOUBLINGS);
+        }
+    }
+}

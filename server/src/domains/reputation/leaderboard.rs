@@ -1,0 +1,115 @@
+//! The best nodes of a domain by decayed score (lambda §7.3), exact and in constant memory: rows come by stored score,
+//! the best ones so far are held, and the walk ends when no later row can be among them.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use colibri_runtime::chain::Interrupt;
+use colibri_runtime::handler::{Failure, Fault};
+
+use super::domain::Domain;
+use super::fading::Fading;
+use super::standing::{RowInvalid, Standing};
+use super::store::{self, StandingRow};
+use crate::store::db::Db;
+
+/// Rows between two looks at the interrupt: the original's `LEADERBOARD_OVERSHOOT_CAP`.
+const BATCH: usize = 200;
+
+/// The best `limit` nodes of a domain at an epoch, best first, their scores decayed; among equal scores by the bytes
+/// of the node's id.
+///
+/// # Errors
+/// [`RowInvalid`] for a row that would have to be listed; storage faults; [`Fault::Other`] when interrupted.
+pub fn leaderboard(
+    db: &Db,
+    domain: Domain,
+    current_epoch: i64,
+    limit: usize,
+    interrupt: &Interrupt,
+) -> Result<Vec<Standing>, Failure<RowInvalid>> {
+    let fading = Fading::of(domain).map_err(|error| Failure::Fault(Fault::Other(error.to_string())))?;
+    let mut best = Best::new(limit, fading);
+    let mut walked = 0_usize;
+    store::each_by_score(db, domain, |row| {
+        if walked.is_multiple_of(BATCH) && interrupt.is_raised() {
+            return Err(Failure::Fault(Fault::Other("the leaderboard was interrupted".to_owned())));
+        }
+        walked += 1;
+        if !best.may_take(row.score) {
+            return Ok(false);
+        }
+        best.offer(row, current_epoch).map(|()| true).map_err(Failure::Domain)
+    })?;
+    Ok(best.into_rows())
+}
+
+/// A listed row; the less it is, the better.
+#[derive(Debug, PartialEq, Eq)]
+struct Ranked(Standing);
+
+impl Ranked {
+    fn key(&self) -> (i64, &str) {
+        (self.0.score, &self.0.node_id)
+    }
+}
+
+impl Ord for Ranked {
+    fn cmp(&self, other: &Self) -> Ordering {
+        by_rank(self.key(), other.key())
+    }
+}
+
+impl PartialOrd for Ranked {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+/// Higher scores first, then smaller ids.
+fn by_rank((score, node_id): (i64, &str), (other_score, other_id): (i64, &str)) -> Ordering {
+    other_score.cmp(&score).then_with(|| node_id.cmp(other_id))
+}
+
+/// The best rows so far, the worst of them on top.
+struct Best {
+    limit: usize,
+    fading: Fading,
+    heap: BinaryHeap<Ranked>,
+}
+
+impl Best {
+    fn new(limit: usize, fading: Fading) -> Self {
+        Self { limit, fading, heap: BinaryHeap::new() }
+    }
+
+    /// The worst row held, once as many are held as may be.
+    fn worst(&self) -> Option<&Ranked> {
+        self.heap.peek().filter(|_| self.heap.len() >= self.limit)
+    }
+
+    /// Whether rows of that stored score, or a lower one, can still be among the best: no score grows by decay. An equal
+    /// one can, since ids decide then.
+    fn may_take(&self, stored_score: i64) -> bool {
+        self.limit > 0 && self.worst().is_none_or(|worst| stored_score >= worst.0.score)
+    }
+
+    fn offer(&mut self, row: &StandingRow<'_>, current_epoch: i64) -> Result<(), RowInvalid> {
+        let idle = current_epoch.saturating_sub(row.last_activity_epoch);
+        // A score that does not fade is out of its range; the row's check says so.
+        let Some(score) = self.fading.score(row.score, idle) else { return row.check().map(drop) };
+        let key = (score, row.node_id.unwrap_or_default());
+        if self.worst().is_some_and(|worst| by_rank(key, worst.key()) != Ordering::Less) {
+            return Ok(());
+        }
+        self.heap.push(Ranked(Standing { score, ..row.check()? }));
+        if self.heap.len() > self.limit {
+            self.heap.pop();
+        }
+        Ok(())
+    }
+
+    fn into_rows(self) -> Vec<Standing> {
+        self.heap.into_sorted_vec().into_iter().map(|ranked| ranked.0).collect()
+    }
+}
