@@ -16,8 +16,9 @@ mod catalogue {
 
 use catalogue::{
     CATALOGUE, Color, Digest, Dispatcher, Handlers, PlaceFetchError, PlaceFetchInput, PlaceFetchOutput,
-    PlacesTools, Point, ShapeDrawError, ShapeDrawInput, ShapeDrawInputStyle, ShapeDrawOutput, ShapeScanError,
-    ShapeScanInput, ShapeScanOutput, ShapesTools, ToolId,
+    PlaceImportError, PlaceImportInput, PlaceImportOutput, PlacesTools, Point, ShapeDrawError,
+    ShapeDrawInput, ShapeDrawInputStyle, ShapeDrawOutput, ShapeScanError, ShapeScanInput, ShapeScanOutput,
+    ShapesTools, ToolId,
 };
 
 struct Cx;
@@ -59,6 +60,17 @@ impl PlacesTools<Cx> for Server {
     fn place_fetch(&mut self, _: PlaceFetchInput) -> NetworkOutcome<PlaceFetchOutput, PlaceFetchError> {
         Box::pin(async { Err(Fault::Other("offline".into()).into()) })
     }
+
+    fn place_import(
+        &mut self,
+        _: &mut Cx,
+        input: PlaceImportInput,
+    ) -> Outcome<PlaceImportOutput, PlaceImportError> {
+        match input.names.iter().find(|name| *name == "home") {
+            Some(name) => Err(PlaceImportError::ErrTaken { name: name.clone() }.into()),
+            None => Ok(PlaceImportOutput { taken: i64::try_from(input.names.len()).unwrap() }),
+        }
+    }
 }
 
 impl ShapeDrawInput {
@@ -97,6 +109,28 @@ fn an_index_of_the_wrong_kind_is_a_fault() {
     assert!(matches!(wrong, Dispatched::Fault(Fault::Other(_))), "{wrong:?}");
     let beyond =
         Dispatch::<Cx>::scan(&mut Dispatcher(Server), 99, json!({}))(&mut 1.0, &Interrupt::default());
+    assert!(matches!(beyond, Dispatched::Fault(Fault::Other(_))), "{beyond:?}");
+}
+
+#[test]
+fn an_operation_has_a_handler_and_no_entry_in_the_list() {
+    let names =
+        |tools: &[colibri_runtime::spec::ToolSpec]| tools.iter().map(|tool| tool.name).collect::<Vec<_>>();
+    assert_eq!(names(CATALOGUE.operations), ["place_import"]);
+    assert!(!names(CATALOGUE.tools).contains(&"place_import"));
+    assert_eq!(ToolId::OPERATIONS, [ToolId::PlaceImport]);
+    assert!(ToolId::ALL.iter().all(|tool| !tool.spec().operator && tool.spec().name == tool.name()));
+    let spec = ToolId::PlaceImport.spec();
+    assert_eq!((spec.name, spec.operator, spec.listing), ("place_import", true, ""));
+    assert_eq!(ToolId::from_name("place_import"), Some(ToolId::PlaceImport));
+    let operate = |names: Value| Dispatcher(Server).operate(&mut Cx, 0, &json!({ "names": names }));
+    assert_eq!(operate(json!(["work"])), Dispatched::Value(json!({"taken": 1})));
+    let Dispatched::Domain { code, prefixed, .. } = operate(json!(["home"])) else { panic!("an error") };
+    assert_eq!((code, prefixed), ("ERR_TAKEN", true));
+    // Neither way leads to the other's handlers.
+    let through_calls = Dispatcher(Server).call(&mut Cx, index(ToolId::PlaceImport), &json!({"names": []}));
+    assert!(matches!(through_calls, Dispatched::Fault(Fault::Other(_))), "{through_calls:?}");
+    let beyond = Dispatcher(Server).operate(&mut Cx, 1, &json!({"kind": "circle"}));
     assert!(matches!(beyond, Dispatched::Fault(Fault::Other(_))), "{beyond:?}");
 }
 

@@ -23,6 +23,8 @@ pub struct Cx {
     pub(crate) keyring: Arc<Keyring>,
     /// See [`Cx::set_subject`].
     pub(crate) subject: Option<String>,
+    /// See [`Cx::rehearse`].
+    rehearsal: bool,
     capability_index: CapabilityIndex,
 }
 
@@ -43,7 +45,18 @@ impl Cx {
             queue_depth: 0,
         };
         let (keyring, capability_index) = (Arc::default(), CapabilityIndex::default());
-        Self { db, clock, ids, config, status, facts, keyring, subject: None, capability_index }
+        Self {
+            db,
+            clock,
+            ids,
+            config,
+            status,
+            facts,
+            keyring,
+            subject: None,
+            rehearsal: false,
+            capability_index,
+        }
     }
 
     /// The same with the server's keys.
@@ -85,6 +98,11 @@ impl Cx {
     /// call can then ask for the row, and the other way round. Kept only if the call succeeds.
     pub fn set_subject(&mut self, id: &str) {
         self.subject = Some(id.to_owned());
+    }
+
+    /// Nothing of what this call does stays, even if it succeeds: a dry run. Its row in the log and its reply do.
+    pub fn rehearse(&mut self) {
+        self.rehearsal = true;
     }
 
     /// Which skills declare which capability, as this process's last load found them; empty before it
@@ -135,6 +153,11 @@ impl Context for Cx {
     fn begin_call(&mut self, call: CallStatus) {
         self.status = call;
         self.subject = None;
+        self.rehearsal = false;
+    }
+
+    fn is_rehearsal(&self) -> bool {
+        self.rehearsal
     }
 }
 

@@ -64,6 +64,12 @@ pub trait Context {
 
     /// A call is about to be dispatched.
     fn begin_call(&mut self, call: CallStatus);
+
+    /// Whether the call that just succeeded was a rehearsal: its effects are undone, its exit row and its reply stay.
+    /// Not asked of scan and network tools, which have no effects in the store.
+    fn is_rehearsal(&self) -> bool {
+        false
+    }
 }
 
 /// What the chain tells the context about the call that is about to run, and about itself.
@@ -137,6 +143,11 @@ pub trait Dispatch<C: Context> {
     fn scan(&mut self, tool: usize, arguments: Value) -> ScanCall<C>;
     /// Starts a [`Kind::Network`](crate::spec::Kind) tool.
     fn network(&mut self, tool: usize, arguments: Value) -> NetworkCall;
+    /// Runs an operation, by its index among the catalogue's operations.
+    fn operate(&mut self, cx: &mut C, operation: usize, arguments: &Value) -> Dispatched {
+        let _ = (cx, arguments);
+        Dispatched::Fault(Fault::Other(format!("there is no operation {operation}")))
+    }
     /// The savepoint of the last call was rolled back, or a commit failed: drop whatever memory
     /// stands beside rows.
     fn rolled_back(&mut self) {}

@@ -12,9 +12,15 @@ pub struct MemoryCx<T> {
     /// The server's data. What a failing call did to it is undone.
     pub data: T,
     status: Option<CallStatus>,
+    rehearsal: bool,
 }
 
 impl<T> MemoryCx<T> {
+    /// Nothing that this call does to the data stays, even if it succeeds.
+    pub fn rehearse(&mut self) {
+        self.rehearsal = true;
+    }
+
     /// What the chain says of the running call; `None` before the first one.
     pub fn status(&self) -> Option<CallStatus> {
         self.status
@@ -26,6 +32,11 @@ impl<T: Clone + Send + 'static> Context for MemoryCx<T> {
 
     fn begin_call(&mut self, call: CallStatus) {
         self.status = Some(call);
+        self.rehearsal = false;
+    }
+
+    fn is_rehearsal(&self) -> bool {
+        self.rehearsal
     }
 }
 
@@ -51,7 +62,7 @@ impl<T: Clone> MemoryStore<T> {
     /// A store that starts with `data`.
     pub fn new(data: T) -> Self {
         Self {
-            cx: MemoryCx { data, status: None },
+            cx: MemoryCx { data, status: None, rehearsal: false },
             before: None,
             undo: Vec::new(),
             savepoint: None,

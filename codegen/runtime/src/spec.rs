@@ -37,6 +37,8 @@ pub struct ToolSpec {
     pub mutates: bool,
     /// It runs without a store: before the gate opens, and in modes that open none.
     pub storeless: bool,
+    /// It is the operator's: no client sees it, and only [`Chain::operate`](crate::chain::Chain::operate) reaches it.
+    pub operator: bool,
     /// Top-level arguments that hold secrets; no sink ever sees them.
     pub sensitive: &'static [&'static str],
     /// The input table.
@@ -47,7 +49,7 @@ pub struct ToolSpec {
     pub output: &'static Schema,
     /// The codes it may answer with besides the chain's own.
     pub codes: &'static [&'static str],
-    /// This tool's entry of `tools/list`, compact JSON.
+    /// This tool's entry of `tools/list`, compact JSON; empty for an operation, which is not listed.
     pub listing: &'static str,
     /// The setting of the server that makes some inputs optional.
     pub relaxed: Option<&'static Relaxation>,
@@ -110,8 +112,10 @@ pub struct CatalogueSpec {
     pub version: &'static str,
     /// `instructions` of `initialize` and `server/discover`.
     pub instructions: &'static str,
-    /// The tools in listing order.
+    /// The tools that clients see, in listing order.
     pub tools: &'static [ToolSpec],
+    /// The operator's tools: run by commands of the server through the same stages, unknown to clients.
+    pub operations: &'static [ToolSpec],
     /// The chain's codes.
     pub codes: ChainCodes,
 }

@@ -168,6 +168,10 @@ pub struct Tool {
     /// It needs no store: answers before the store is open, and in modes that open none.
     #[serde(default)]
     pub storeless: bool,
+    /// It belongs to the operator: a command of the server runs it through the same stages. No client sees it, and a
+    /// call of its name from outside is one of an unknown tool.
+    #[serde(default)]
+    pub operator: bool,
     /// Top-level arguments that hold secrets.
     #[serde(default)]
     pub sensitive: Vec<String>,

@@ -69,9 +69,9 @@ fn method(tool: &ToolIr<'_>) -> TokenStream {
     }
 }
 
-/// From a tool's index to its handler: the arms of three matches, for tools that use the store, for
-/// those that read for long, and for those that talk to the outside.
-fn arms(ir: &Ir<'_>) -> [Vec<TokenStream>; 3] {
+/// From a tool's index to its handler: the arms of four matches, for tools that use the store, for
+/// those that read for long, for those that talk to the outside, and for the operator's.
+fn arms(ir: &Ir<'_>) -> [Vec<TokenStream>; 4] {
     let tools: Vec<(&ToolIr<'_>, _)> = ir
         .domains
         .iter()
@@ -86,10 +86,10 @@ fn arms(ir: &Ir<'_>) -> [Vec<TokenStream>; 3] {
         });
         arms.collect::<Vec<_>>()
     };
-    let store = arms(
-        |tool| !tool.entry.scan && !tool.entry.network,
-        |method| quote!(decoded(arguments, |input| #method(&mut self.0, cx, input))),
-    );
+    let in_store: fn(&TokenStream) -> TokenStream =
+        |method| quote!(decoded(arguments, |input| #method(&mut self.0, cx, input)));
+    let store = arms(|tool| !tool.entry.operator && !tool.entry.scan && !tool.entry.network, in_store);
+    let operate = arms(|tool| tool.entry.operator, in_store);
     let scan = arms(
         |tool| tool.entry.scan && !tool.entry.network,
         |method| {
@@ -114,16 +114,16 @@ fn arms(ir: &Ir<'_>) -> [Vec<TokenStream>; 3] {
             })
         },
     );
-    [store, scan, network]
+    [store, scan, network, operate]
 }
 
 /// The match from a tool's index to its handler, one for each kind of tool. An index of another kind
 /// is a defect of the caller; it is answered, not panicked over.
 fn dispatcher(ir: &Ir<'_>) -> TokenStream {
-    let [store, scan, network] = arms(ir);
+    let [store, scan, network, operate] = arms(ir);
     let support = dispatcher_support();
     quote! {
-        /// Leads calls to handlers by the tool's index in [`CATALOGUE`].
+        /// Leads calls to handlers by the tool's index in [`CATALOGUE`], among its tools or its operations.
         #[derive(Debug)]
         pub struct Dispatcher<H>(pub H);
 
@@ -156,6 +156,16 @@ fn dispatcher(ir: &Ir<'_>) -> TokenStream {
                 arguments: ::serde_json::Value,
             ) -> ::colibri_runtime::handler::NetworkCall {
                 match tool { #(#network,)* _ => ::std::boxed::Box::pin(async move { misdirected(tool) }) }
+            }
+
+            #[allow(unused_variables, clippy::match_single_binding)]
+            fn operate(
+                &mut self,
+                cx: &mut C,
+                operation: usize,
+                arguments: &::serde_json::Value,
+            ) -> ::colibri_runtime::handler::Dispatched {
+                match operation { #(#operate,)* _ => misdirected(operation) }
             }
 
             fn rolled_back(&mut self) {

@@ -77,6 +77,10 @@ fn tool(tool: &ToolIr<'_>, domain: &Domain<'_>, ir: &Ir<'_>) -> Value {
     if let (Some(sunset), Some(lock)) = (&entry.sunset, lock.as_object_mut()) {
         lock.insert("sunset".to_owned(), json!(sunset));
     }
+    // Only where it is so: the entries of tools that clients see are as they were before there were others.
+    if let (true, Some(lock)) = (entry.operator, lock.as_object_mut()) {
+        lock.insert("operator".to_owned(), json!(true));
+    }
     if let (Some(relaxation), Some(relaxed), Some(lock)) =
         (&entry.relaxed, &tool.relaxed, lock.as_object_mut())
     {

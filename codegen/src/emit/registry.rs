@@ -15,7 +15,7 @@ use crate::ir::{Ir, ToolIr};
 /// `CATALOGUE`, `ToolId` and the tables behind them.
 pub fn emit(ir: &Ir<'_>) -> TokenStream {
     let mut tables = Tables::new(&ir.shared);
-    let (mut statics, mut specs) = (Vec::new(), Vec::new());
+    let (mut statics, mut specs) = (Vec::new(), [Vec::new(), Vec::new()]);
     for domain in &ir.domains {
         for tool in &domain.tools {
             let (input, output) = (tables.schema(&tool.input), tables.schema(&tool.output));
@@ -28,9 +28,10 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
                 let relaxed = tables.schema(relaxed);
                 statics.push(quote!(static #name: Schema = #relaxed;));
             }
-            specs.push(tool_spec(tool, &domain.entry.domain, ir));
+            specs[usize::from(tool.entry.operator)].push(tool_spec(tool, &domain.entry.domain, ir));
         }
     }
+    let [listed, operations] = specs;
     let patterns = tables.patterns();
     let head = ir.head;
     let (name, title, version, instructions) = (&head.name, &head.title, &head.version, &head.instructions);
@@ -57,7 +58,8 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
                 title: #title,
                 version: #version,
                 instructions: #instructions,
-                tools: &[#(#specs),*],
+                tools: &[#(#listed),*],
+                operations: &[#(#operations),*],
                 codes: #codes,
             };
         }
@@ -86,7 +88,7 @@ pub fn listing(tool: &ToolIr<'_>, input: &Schema, ir: &Ir<'_>) -> Value {
 
 /// Bytes of all tools as `tools/list` answers them, which the catalogue's budget bounds.
 pub fn listing_bytes(ir: &Ir<'_>) -> usize {
-    let tools: Vec<Value> = ir.tools().map(|tool| listing(tool, &tool.input, ir)).collect();
+    let tools: Vec<Value> = ir.listed().map(|tool| listing(tool, &tool.input, ir)).collect();
     json!({ "tools": tools }).to_string().len()
 }
 
@@ -131,11 +133,11 @@ fn spec(
         (false, true) => quote!(Kind::Scan),
         (false, false) => quote!(Kind::Store),
     };
-    let (name, mutates, storeless, sensitive) =
-        (&entry.name, entry.mutates, entry.storeless, &entry.sensitive);
+    let (name, mutates, storeless, operator, sensitive) =
+        (&entry.name, entry.mutates, entry.storeless, entry.operator, &entry.sensitive);
     let rules = entry.rules.iter().map(tables::rule);
     let codes = entry.errors.iter().map(|error| &error.code);
-    let listing = listing(tool, schema, ir).to_string();
+    let listing = if operator { String::new() } else { listing(tool, schema, ir).to_string() };
     quote! {
         ToolSpec {
             name: #name,
@@ -144,6 +146,7 @@ fn spec(
             kind: #kind,
             mutates: #mutates,
             storeless: #storeless,
+            operator: #operator,
             sensitive: &[#(#sensitive),*],
             input: &#input,
             rules: &[#(#rules),*],
@@ -164,29 +167,36 @@ fn chain_codes(ir: &Ir<'_>) -> TokenStream {
 }
 
 fn tool_ids(ir: &Ir<'_>) -> TokenStream {
-    let variants: Vec<_> = ir.tools().map(|tool| ident(&tool.variant)).collect();
-    let docs = ir.tools().map(|tool| doc(&format!("`{}`", tool.entry.name)));
-    let (count, indexes) = (variants.len(), ir.tools().map(|tool| tool.index));
-    let names: Vec<_> = ir.tools().map(|tool| &tool.entry.name).collect();
+    let named: Vec<_> = ir.listed().chain(ir.operations()).collect();
+    let variants: Vec<_> = named.iter().map(|tool| ident(&tool.variant)).collect();
+    let docs = named.iter().map(|tool| doc(&format!("`{}`", tool.entry.name)));
+    let names: Vec<_> = named.iter().map(|tool| &tool.entry.name).collect();
+    let listed = ir.listed().count();
+    let (listed_variants, operation_variants) = variants.split_at(listed);
+    let (total, operations) = (variants.len(), operation_variants.len());
+    let discriminants = 0..total;
     quote! {
-        /// The tools by name; the discriminant is the index in [`CATALOGUE`].
+        /// The tools by name: those of [`CATALOGUE`] in their order, then its operations.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(usize)]
         #[allow(dead_code)]
-        pub enum ToolId { #(#docs #variants = #indexes),* }
+        pub enum ToolId { #(#docs #variants = #discriminants),* }
 
         #[allow(dead_code)]
         impl ToolId {
-            /// All tools in listing order.
-            pub const ALL: [Self; #count] = [#(Self::#variants),*];
+            /// The tools that clients can call, in listing order.
+            pub const ALL: [Self; #listed] = [#(Self::#listed_variants),*];
 
-            /// The name clients call.
+            /// The tools that only commands of the server run.
+            pub const OPERATIONS: [Self; #operations] = [#(Self::#operation_variants),*];
+
+            /// The name it is called by.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { #(Self::#variants => #names),* }
             }
 
-            /// The tool of a name.
+            /// The tool of a name, an operation's too.
             #[must_use]
             pub fn from_name(name: &str) -> ::std::option::Option<Self> {
                 match name { #(#names => Some(Self::#variants),)* _ => None }
@@ -195,7 +205,10 @@ fn tool_ids(ir: &Ir<'_>) -> TokenStream {
             /// What the catalogue states of the tool.
             #[must_use]
             pub fn spec(self) -> &'static ::colibri_runtime::spec::ToolSpec {
-                &CATALOGUE.tools[self as usize]
+                match (self as usize).checked_sub(#listed) {
+                    Some(operation) => &CATALOGUE.operations[operation],
+                    None => &CATALOGUE.tools[self as usize],
+                }
             }
         }
     }

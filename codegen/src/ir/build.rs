@@ -17,7 +17,8 @@ impl<'a> Ir<'a> {
     /// # Errors
     /// All problems found, with their places.
     pub fn build(catalogue: &'a Catalogue) -> Result<Self, Vec<Finding>> {
-        let mut builder = Builder { catalogue, problems: Vec::new(), hoister: Hoister::default(), next: 0 };
+        let mut builder =
+            Builder { catalogue, problems: Vec::new(), hoister: Hoister::default(), next: [0; 2] };
         let shared = builder.shared();
         let domains: Vec<Domain<'a>> =
             (0..catalogue.domains.len()).map(|domain| builder.domain(domain)).collect();
@@ -34,7 +35,8 @@ struct Builder<'a> {
     catalogue: &'a Catalogue,
     problems: Vec<Problem>,
     hoister: Hoister,
-    next: usize,
+    /// The next index of a client's tool and of an operator's.
+    next: [usize; 2],
 }
 
 impl<'a> Builder<'a> {
@@ -87,8 +89,9 @@ impl<'a> Builder<'a> {
             self.error(&variant, error, &place)
         });
         let errors = errors.collect();
-        let index = self.next;
-        self.next += 1;
+        let next = &mut self.next[usize::from(entry.operator)];
+        let index = *next;
+        *next += 1;
         ToolIr { entry, index, variant, input, relaxed, output, output_alias, errors }
     }
 

@@ -85,7 +85,7 @@ pub struct Domain<'a> {
 pub struct ToolIr<'a> {
     /// What the catalogue says.
     pub entry: &'a Tool,
-    /// Position in listing order, over all domains.
+    /// Position in listing order, over all domains: among the clients' tools, or among the operator's.
     pub index: usize,
     /// `TaskCreate`.
     pub variant: String,
@@ -156,9 +156,19 @@ pub struct Ir<'a> {
 }
 
 impl<'a> Ir<'a> {
-    /// All tools in listing order.
+    /// All tools in listing order, the operator's among them.
     pub fn tools(&self) -> impl Iterator<Item = &ToolIr<'a>> {
         self.domains.iter().flat_map(|domain| &domain.tools)
+    }
+
+    /// The tools that clients see, in listing order.
+    pub fn listed(&self) -> impl Iterator<Item = &ToolIr<'a>> {
+        self.tools().filter(|tool| !tool.entry.operator)
+    }
+
+    /// The operator's tools, in listing order.
+    pub fn operations(&self) -> impl Iterator<Item = &ToolIr<'a>> {
+        self.tools().filter(|tool| tool.entry.operator)
     }
 
     /// The definition of a Rust type.

@@ -285,6 +285,20 @@ pub struct ShapeDrawOutputAt {
 #[derive(Debug, Clone, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ShapeScanInput {}
+/// Arguments of `place_import`.
+#[derive(Debug, Clone, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlaceImportInput {
+    /// `names`.
+    pub names: ::std::vec::Vec<::std::string::String>,
+}
+/// Payload of `place_import`.
+#[derive(Debug, Clone, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlaceImportOutput {
+    /// `taken`.
+    pub taken: i64,
+}
 /// Arguments of `place_fetch`.
 #[derive(Debug, Clone, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -459,6 +473,51 @@ impl ::std::fmt::Display for ShapeScanError {
     }
 }
 impl ::std::error::Error for ShapeScanError {}
+/// The errors that `place_import` declares.
+#[derive(Debug, Clone, PartialEq)]
+pub enum PlaceImportError {
+    /// `ERR_TAKEN`: A name of the list is there already.
+    ErrTaken {
+        /// `name`.
+        name: ::std::string::String,
+    },
+}
+impl ::colibri_runtime::handler::ToolError for PlaceImportError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::ErrTaken { .. } => "ERR_TAKEN",
+        }
+    }
+    fn message(&self) -> ::std::string::String {
+        match self {
+            Self::ErrTaken { name, .. } => ::std::format!("place {} is there", name),
+        }
+    }
+    fn fields(&self) -> ::serde_json::Map<::std::string::String, ::serde_json::Value> {
+        match self {
+            Self::ErrTaken { name } => {
+                let mut fields = ::serde_json::Map::new();
+                fields
+                    .insert(
+                        "name".to_owned(),
+                        ::serde_json::to_value(name).unwrap_or(::serde_json::Value::Null),
+                    );
+                fields
+            }
+        }
+    }
+    fn prefixed(&self) -> bool {
+        match self {
+            Self::ErrTaken { .. } => true,
+        }
+    }
+}
+impl ::std::fmt::Display for PlaceImportError {
+    fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+        f.write_str(&::colibri_runtime::handler::ToolError::message(self))
+    }
+}
+impl ::std::error::Error for PlaceImportError {}
 /// The errors that `place_fetch` declares.
 #[derive(Debug, Clone, PartialEq)]
 pub enum PlaceFetchError {}
@@ -505,6 +564,15 @@ pub trait ShapesTools<C: ::colibri_runtime::handler::Context> {
 }
 /// Places: A tool that talks to the outside.
 pub trait PlacesTools<C: ::colibri_runtime::handler::Context> {
+    /// `place_import`: Take places from a list.
+    ///
+    /// # Errors
+    /// One of [`PlaceImportError`], or a [`Fault`](::colibri_runtime::handler::Fault).
+    fn place_import(
+        &mut self,
+        cx: &mut C,
+        input: PlaceImportInput,
+    ) -> ::colibri_runtime::handler::Outcome<PlaceImportOutput, PlaceImportError>;
     /// `place_fetch`: Ask the outside for a place.
     ///
     /// # Errors
@@ -521,7 +589,7 @@ pub trait Handlers<
     /// The effects of the last call were rolled back: drop whatever memory stands beside rows.
     fn rolled_back(&mut self) {}
 }
-/// Leads calls to handlers by the tool's index in [`CATALOGUE`].
+/// Leads calls to handlers by the tool's index in [`CATALOGUE`], among its tools or its operations.
 #[derive(Debug)]
 pub struct Dispatcher<H>(pub H);
 impl<
@@ -590,6 +658,23 @@ impl<
                 }
             }
             _ => ::std::boxed::Box::pin(async move { misdirected(tool) }),
+        }
+    }
+    #[allow(unused_variables, clippy::match_single_binding)]
+    fn operate(
+        &mut self,
+        cx: &mut C,
+        operation: usize,
+        arguments: &::serde_json::Value,
+    ) -> ::colibri_runtime::handler::Dispatched {
+        match operation {
+            0usize => {
+                decoded(
+                    arguments,
+                    |input| <H as PlacesTools<C>>::place_import(&mut self.0, cx, input),
+                )
+            }
+            _ => misdirected(operation),
         }
     }
     fn rolled_back(&mut self) {
@@ -1145,6 +1230,67 @@ mod registry {
         nullable: false,
         message: None,
     };
+    static INPUT_PLACE_IMPORT: Schema = Schema {
+        shape: Shape::Object(
+            &ObjectRule {
+                properties: &[
+                    Property {
+                        name: "names",
+                        schema: Schema {
+                            shape: Shape::Array(
+                                &ArrayRule {
+                                    items: Schema {
+                                        shape: Shape::String(StringRule {
+                                            min: None,
+                                            max: None,
+                                            pattern: None,
+                                        }),
+                                        nullable: false,
+                                        message: None,
+                                    },
+                                    min: None,
+                                    max: None,
+                                    unique: false,
+                                },
+                            ),
+                            nullable: false,
+                            message: None,
+                        },
+                        required: true,
+                        default: None,
+                    },
+                ],
+                additional: Additional::Closed,
+            },
+        ),
+        nullable: false,
+        message: None,
+    };
+    static OUTPUT_PLACE_IMPORT: Schema = Schema {
+        shape: Shape::Object(
+            &ObjectRule {
+                properties: &[
+                    Property {
+                        name: "taken",
+                        schema: Schema {
+                            shape: Shape::Integer(IntegerRule {
+                                min: Some(0i64),
+                                max: None,
+                                multiple_of: None,
+                            }),
+                            nullable: false,
+                            message: None,
+                        },
+                        required: true,
+                        default: None,
+                    },
+                ],
+                additional: Additional::Closed,
+            },
+        ),
+        nullable: false,
+        message: None,
+    };
     static INPUT_PLACE_FETCH: Schema = Schema {
         shape: Shape::Object(
             &ObjectRule {
@@ -1234,6 +1380,7 @@ mod registry {
                 kind: Kind::Store,
                 mutates: true,
                 storeless: false,
+                operator: false,
                 sensitive: &["secret"],
                 input: &INPUT_SHAPE_DRAW,
                 rules: &[
@@ -1268,6 +1415,7 @@ mod registry {
                 kind: Kind::Scan,
                 mutates: false,
                 storeless: false,
+                operator: false,
                 sensitive: &[],
                 input: &INPUT_SHAPE_SCAN,
                 rules: &[],
@@ -1283,6 +1431,7 @@ mod registry {
                 kind: Kind::Network,
                 mutates: false,
                 storeless: false,
+                operator: false,
                 sensitive: &[],
                 input: &INPUT_PLACE_FETCH,
                 rules: &[],
@@ -1300,6 +1449,7 @@ mod registry {
                             kind: Kind::Network,
                             mutates: false,
                             storeless: false,
+                            operator: false,
                             sensitive: &[],
                             input: &RELAXED_PLACE_FETCH,
                             rules: &[],
@@ -1310,6 +1460,24 @@ mod registry {
                         },
                     },
                 ),
+            },
+        ],
+        operations: &[
+            ToolSpec {
+                name: "place_import",
+                domain: "places",
+                pattern: ErrorPattern::A,
+                kind: Kind::Store,
+                mutates: true,
+                storeless: false,
+                operator: true,
+                sensitive: &[],
+                input: &INPUT_PLACE_IMPORT,
+                rules: &[],
+                output: &OUTPUT_PLACE_IMPORT,
+                codes: &["ERR_TAKEN"],
+                listing: "",
+                relaxed: None,
             },
         ],
         codes: ChainCodes {
@@ -1326,7 +1494,7 @@ mod registry {
         },
     };
 }
-/// The tools by name; the discriminant is the index in [`CATALOGUE`].
+/// The tools by name: those of [`CATALOGUE`] in their order, then its operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(usize)]
 #[allow(dead_code)]
@@ -1337,34 +1505,43 @@ pub enum ToolId {
     ShapeScan = 1usize,
     /// `place_fetch`
     PlaceFetch = 2usize,
+    /// `place_import`
+    PlaceImport = 3usize,
 }
 #[allow(dead_code)]
 impl ToolId {
-    /// All tools in listing order.
+    /// The tools that clients can call, in listing order.
     pub const ALL: [Self; 3usize] = [Self::ShapeDraw, Self::ShapeScan, Self::PlaceFetch];
-    /// The name clients call.
+    /// The tools that only commands of the server run.
+    pub const OPERATIONS: [Self; 1usize] = [Self::PlaceImport];
+    /// The name it is called by.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::ShapeDraw => "shape_draw",
             Self::ShapeScan => "shape_scan",
             Self::PlaceFetch => "place_fetch",
+            Self::PlaceImport => "place_import",
         }
     }
-    /// The tool of a name.
+    /// The tool of a name, an operation's too.
     #[must_use]
     pub fn from_name(name: &str) -> ::std::option::Option<Self> {
         match name {
             "shape_draw" => Some(Self::ShapeDraw),
             "shape_scan" => Some(Self::ShapeScan),
             "place_fetch" => Some(Self::PlaceFetch),
+            "place_import" => Some(Self::PlaceImport),
             _ => None,
         }
     }
     /// What the catalogue states of the tool.
     #[must_use]
     pub fn spec(self) -> &'static ::colibri_runtime::spec::ToolSpec {
-        &CATALOGUE.tools[self as usize]
+        match (self as usize).checked_sub(3usize) {
+            Some(operation) => &CATALOGUE.operations[operation],
+            None => &CATALOGUE.tools[self as usize],
+        }
     }
 }
 #[cfg(test)]

@@ -13,7 +13,7 @@ use crate::chain::network::Flight;
 use crate::chain::row::Entered;
 use crate::chain::store::{Access, Store, StoreFault};
 use crate::chain::{Chain, LONGEST_EXIT_TRANSACTION_MS, Unclosed};
-use crate::handler::Dispatch;
+use crate::handler::{Context, Dispatch};
 use crate::spec::Kind;
 
 /// How one call left the open transaction.
@@ -177,7 +177,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         if !self.store.in_transaction() {
             return Step::Lost(Some(ending));
         }
-        if ending.failed() {
+        if ending.failed() || self.is_rehearsal(call) {
             self.dispatch.rolled_back();
             if self.store.roll_back_to_savepoint().is_err() {
                 return Step::Lost(Some(ending));
@@ -189,6 +189,11 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             Ok(ending) => Step::Lost(Some(ending)),
             Err(ending) => Step::Lost(Some(*ending)),
         }
+    }
+
+    /// Whether the call that has just succeeded asked that nothing of it stay.
+    pub(super) fn is_rehearsal(&mut self, call: &Entered) -> bool {
+        matches!(call.verdict, Verdict::Open(_)) && self.store.cx().is_rehearsal()
     }
 
     /// Stage 5: the exit row, in the savepoint that holds the effects. Fails with what the handler had come

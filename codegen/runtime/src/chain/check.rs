@@ -31,6 +31,7 @@ pub(crate) enum Verdict {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target {
     pub tool: &'static ToolSpec,
+    /// Among the tools, or among the operations if it is one.
     pub index: usize,
 }
 
@@ -45,15 +46,26 @@ pub(crate) struct Checked {
 }
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
-    pub(super) fn check(&self, mut call: Call) -> Checked {
+    /// A client's call: its name is one of the registered tools.
+    pub(super) fn check(&self, call: Call) -> Checked {
+        let found =
+            self.registry.lookup(&call.name).and_then(|index| Some((index, self.registry.get(index)?)));
+        self.check_found(call, found)
+    }
+
+    /// The operator's call: its name is one of the catalogue's operations, and never a client's tool.
+    pub(super) fn check_operation(&self, call: Call) -> Checked {
+        let found = self.spec.operations.iter().enumerate().find(|(_, tool)| tool.name == call.name);
+        self.check_found(call, found)
+    }
+
+    fn check_found(&self, mut call: Call, found: Option<(usize, &'static ToolSpec)>) -> Checked {
         if call.arguments.is_null() {
             call.arguments = Value::Object(serde_json::Map::new());
         }
         // Hashed as received, before defaults are put in: a client can then recompute it.
         let args_hash = args_hash(&call.arguments);
-        let Some((index, tool)) =
-            self.registry.lookup(&call.name).and_then(|index| Some((index, self.registry.get(index)?)))
-        else {
+        let Some((index, tool)) = found else {
             let verdict = Verdict::Unknown(call.name.clone());
             return Checked { call, verdict, sensitive: &[], args_hash };
         };

@@ -27,7 +27,10 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let status = self.status(entered.row.sequence_no);
         self.store.cx().begin_call(status);
         let (dispatch, cx) = (&mut self.dispatch, self.store.cx());
-        let result = guarded(|| dispatch.call(cx, index, &entered.arguments));
+        let result = guarded(|| match tool.operator {
+            true => dispatch.operate(cx, index, &entered.arguments),
+            false => dispatch.call(cx, index, &entered.arguments),
+        });
         let dispatched = self.settle(tool, result);
         self.words().dispatched(tool, dispatched)
     }
@@ -41,7 +44,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         match dispatched {
             // JSON has no NaN and no infinity; the serialiser writes null, which a required number is not.
             Dispatched::Value(value)
-                if self.registry.returns_numbers(tool.name) && !conforms(tool.output, &value) =>
+                if (tool.operator || self.registry.returns_numbers(tool.name))
+                    && !conforms(tool.output, &value) =>
             {
                 Dispatched::Fault(Fault::Other("result is not serialisable".to_owned()))
             }

@@ -231,6 +231,17 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
     }
 
+    /// One call of the operator's through the same five stages, in a batch of its own. What a client calls by the same
+    /// name is an unknown tool ([`Chain::run`]).
+    pub async fn operate(&mut self, call: Call, outlet: &mut dyn Outlet) {
+        let checked = vec![self.check_operation(call)];
+        // An operation runs in the store's transaction, so there is nothing to wait for beside the chain.
+        match self.audit {
+            Audit::Store { .. } => drop(self.run_batch(checked, outlet)),
+            Audit::Buffer | Audit::Sink(_) => drop(self.run_singly(checked, outlet).await),
+        }
+    }
+
     /// What a call is answered that waited for a second phase that failed.
     pub fn startup_failure(&self, reason: &str) -> Option<call::Answer> {
         let message = format!("{}: {reason}", self.spec.codes.startup_failed);

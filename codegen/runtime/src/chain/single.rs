@@ -82,7 +82,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     fn effects_committed(&mut self, call: &Entered) -> Ending {
         let ending = self.stage_dispatch(call);
-        let ending = match ending.failed() {
+        let rehearsed = !ending.failed() && self.is_rehearsal(call);
+        let ending = match ending.failed() || rehearsed {
             true => Err(ending),
             false => {
                 self.store.commit().map_err(|fault| self.words().commit_failed(&fault.0)).map(|()| ending)

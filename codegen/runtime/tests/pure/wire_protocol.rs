@@ -22,6 +22,7 @@ const fn tool(name: &'static str, listing: &'static str) -> ToolSpec {
         kind: Kind::Store,
         mutates: false,
         storeless: false,
+        operator: false,
         sensitive: &[],
         input: &EMPTY,
         rules: &[],
@@ -41,6 +42,7 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
         tool("hello", r#"{"name":"hello","inputSchema":{"type":"object"}}"#),
         tool("wave", r#"{"name":"wave","inputSchema":{"type":"object"}}"#),
     ],
+    operations: &[],
     codes: ChainCodes {
         invalid_params: "A",
         handler_error: "B",

@@ -44,6 +44,8 @@ struct Entry {
     hints: Hints,
     input: Value,
     output: Value,
+    #[serde(default)]
+    operator: bool,
     #[serde(flatten)]
     rest: Map<String, Value>,
 }
@@ -89,7 +91,8 @@ pub fn parse(text: &str) -> Result<Snapshot, Unreadable> {
         instructions: Some(lock.instructions),
         budget: lock.budget.map(|budget| budget.tools_list_bytes),
         chain: Some(chain.collect::<Result<_, _>>()?),
-        tools: lock.tools.into_iter().map(tool).collect::<Result<_, _>>()?,
+        // A snapshot is what clients see. One that becomes the operator's is gone for them, and the other way round.
+        tools: lock.tools.into_iter().filter(|entry| !entry.operator).map(tool).collect::<Result<_, _>>()?,
         rest: lock.rest,
         ..Snapshot::default()
     })

@@ -29,6 +29,10 @@ fn index(ir: &Ir<'_>) -> String {
     let mut page = Page::new(&format!("{} {}: tools", ir.head.title, ir.head.version));
     page.paragraph(&text(&ir.head.instructions));
     tool_table(ir, "", &mut page);
+    if ir.operations().next().is_some() {
+        page.paragraph("The operator's, run by commands of the server; no client can call them:");
+        page.table(&["Operation", "What it does", "Effect", "Stability"], tool_rows(ir, "", true));
+    }
     for domain in &ir.domains {
         page.item(&format!(
             "[{}]({}.md): {}",
@@ -41,16 +45,21 @@ fn index(ir: &Ir<'_>) -> String {
     page.finish()
 }
 
-/// One row a tool; `below` is the way from the page to the reference folder.
+/// The tools that clients see; `below` is the way from the page to the reference folder.
 fn tool_table(ir: &Ir<'_>, below: &str, page: &mut Page) {
-    let rows = ir.domains.iter().flat_map(|domain| {
-        domain.tools.iter().map(move |tool| {
+    page.table(&["Tool", "What it does", "Effect", "Stability"], tool_rows(ir, below, false));
+}
+
+/// One row a tool: the clients' or the operator's.
+fn tool_rows(ir: &Ir<'_>, below: &str, operator: bool) -> impl Iterator<Item = Vec<String>> {
+    ir.domains.iter().flat_map(move |domain| {
+        let tools = domain.tools.iter().filter(move |tool| tool.entry.operator == operator);
+        tools.map(move |tool| {
             let name = &tool.entry.name;
             let link = format!("[`{name}`]({below}{}.md#{name})", domain.entry.domain);
             vec![link, text(&tool.entry.description), effect(tool).to_owned(), stability(tool).to_owned()]
         })
-    });
-    page.table(&["Tool", "What it does", "Effect", "Stability"], rows);
+    })
 }
 
 /// The table alone, for a page that people write: see [`between_markers`].
@@ -75,7 +84,9 @@ fn domain_page(domain: &Domain<'_>, ir: &Ir<'_>) -> String {
     let mut page = Page::new(&domain.entry.title);
     page.paragraph(&text(&domain.entry.description));
     page.paragraph("[All tools](index.md) · [Errors](errors.md)");
-    for tool in &domain.tools {
+    // The operator's come last, whatever the catalogue's order.
+    let (operations, listed): (Vec<_>, Vec<_>) = domain.tools.iter().partition(|tool| tool.entry.operator);
+    for tool in listed.into_iter().chain(operations) {
         self::tool(tool, ir, &mut page);
     }
     page.finish()
@@ -85,6 +96,9 @@ fn tool(tool: &ToolIr<'_>, ir: &Ir<'_>, page: &mut Page) {
     let entry = tool.entry;
     page.heading(2, &entry.name);
     page.paragraph(&format!("**{}.** {}", text(&entry.title), text(&entry.description)));
+    if entry.operator {
+        page.paragraph("An operation: a command of the server runs it; no client sees it or can call it.");
+    }
     page.table(&["Property", "Value"], properties(tool));
     page.heading(3, "Input");
     page.fields(&fields::rows(&tool.input, ir), "Takes no arguments: `{}`.");
@@ -140,9 +154,11 @@ fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
         vec!["Effect".to_owned(), effect(tool).to_owned()],
         vec!["Errors".to_owned(), pattern.to_owned()],
         vec!["Runs".to_owned(), runs.to_owned()],
-        vec!["Hints".to_owned(), hints],
         vec!["Since".to_owned(), format!("{}, {}{}", entry.since, stability(tool), sunset(tool))],
     ];
+    if !entry.operator {
+        rows.insert(3, vec!["Hints".to_owned(), hints]);
+    }
     if !entry.sensitive.is_empty() {
         let names = entry.sensitive.iter().map(|name| code(name)).collect::<Vec<_>>().join(", ");
         rows.push(vec!["Secrets".to_owned(), format!("{names}: never logged or audited")]);
@@ -203,8 +219,19 @@ fn errors(ir: &Ir<'_>) -> String {
         .map(|(_, error)| vec![code(&error.code), text(&error.when), code(&error.message)]);
     page.table(&["Code", "When", "Message"], rows);
     page.heading(2, "Codes of single tools");
-    let rows = ir.domains.iter().flat_map(|domain| {
-        domain.tools.iter().flat_map(move |tool| {
+    page.table(&["Code", "Tool", "When", "Fields"], error_rows(ir, false));
+    if ir.operations().next().is_some() {
+        page.heading(2, "Codes of operations");
+        page.table(&["Code", "Operation", "When", "Fields"], error_rows(ir, true));
+    }
+    page.finish()
+}
+
+/// One row a declared error: of the clients' tools or of the operator's.
+fn error_rows<'a>(ir: &'a Ir<'_>, operator: bool) -> impl Iterator<Item = Vec<String>> + 'a {
+    ir.domains.iter().flat_map(move |domain| {
+        let tools = domain.tools.iter().filter(move |tool| tool.entry.operator == operator);
+        tools.flat_map(move |tool| {
             tool.errors.iter().map(move |error| {
                 let name = &tool.entry.name;
                 let link = format!("[`{name}`]({}.md#{name})", domain.entry.domain);
@@ -220,9 +247,7 @@ fn errors(ir: &Ir<'_>) -> String {
                 ]
             })
         })
-    });
-    page.table(&["Code", "Tool", "When", "Fields"], rows);
-    page.finish()
+    })
 }
 
 /// The schema in words is not enough where it is a choice; there it is shown.

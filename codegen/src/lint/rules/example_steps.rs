@@ -1,5 +1,5 @@
 //! `example-steps`: every tool has an example, and the steps before it, the values kept and the
-//! pointers to them lead somewhere.
+//! pointers to them lead somewhere. Steps are a client's, so no operation is among them.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -9,7 +9,7 @@ use crate::catalogue::{Example, Place, Tool, suggest};
 use crate::lint::{Context, Report};
 
 pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
-    let tools: Vec<&str> = context.catalogue.tools().map(|entry| entry.tool.name.as_str()).collect();
+    let tools: Vec<&Tool> = context.catalogue.tools().map(|entry| entry.tool).collect();
     for entry in context.catalogue.tools() {
         let place = entry.place.child("examples");
         if entry.tool.examples.is_empty() {
@@ -31,17 +31,11 @@ fn titles(tool: &Tool, place: &Place, report: &mut Report<'_>) {
     }
 }
 
-fn steps(example: &Example, tools: &[&str], place: &Place, report: &mut Report<'_>) {
+fn steps(example: &Example, tools: &[&Tool], place: &Place, report: &mut Report<'_>) {
     let mut kept: HashSet<&str> = HashSet::new();
     for (index, step) in example.before.iter().enumerate() {
         let place = place.child("before").child(index);
-        if !tools.contains(&step.tool.as_str()) {
-            let help = match suggest::nearest(&step.tool, tools.iter().copied()) {
-                Some(near) => format!("write `{near}`"),
-                None => "write the name of a tool of this catalogue".to_owned(),
-            };
-            report.value(&place.child("tool"), format!("there is no tool `{}`", step.tool), help);
-        }
+        callable(&step.tool, tools, &place.child("tool"), report);
         bound(&step.bind, &step.arguments, &kept, &place.child("bind"), report);
         for (name, pointer) in &step.keep {
             if !is_pointer(pointer) {
@@ -64,6 +58,25 @@ fn steps(example: &Example, tools: &[&str], place: &Place, report: &mut Report<'
                 format!("the reply has nothing at `{pointer}`"),
                 "point at a value of `reply`",
             );
+        }
+    }
+}
+
+/// That a client could make the step.
+fn callable(name: &str, tools: &[&Tool], place: &Place, report: &mut Report<'_>) {
+    match tools.iter().find(|tool| tool.name == name) {
+        Some(tool) if tool.operator => {
+            let help = "set the stage with tools that clients can call";
+            report.value(place, format!("`{name}` is an operation, which no client can call"), help);
+        }
+        Some(_) => {}
+        None => {
+            let listed = tools.iter().filter(|tool| !tool.operator).map(|tool| tool.name.as_str());
+            let help = match suggest::nearest(name, listed) {
+                Some(near) => format!("write `{near}`"),
+                None => "write the name of a tool of this catalogue".to_owned(),
+            };
+            report.value(place, format!("there is no tool `{name}`"), help);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! `placement`: where a tool runs follows from `network`, `scan`, `storeless` and `mutates`; some
+//! `placement`: where a tool runs follows from `network`, `scan`, `storeless`, `operator` and `mutates`; some
 //! pairs leave no place for it.
 
 use crate::lint::{Context, Report};
@@ -18,6 +18,21 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
                 "a tool without a store has nothing to write",
             ),
             ("scan", tool.scan, "storeless", tool.storeless, "a tool without a store has nothing to scan"),
+            (
+                "operator",
+                tool.operator,
+                "network",
+                tool.network,
+                "an operation runs in the store's transaction",
+            ),
+            ("operator", tool.operator, "scan", tool.scan, "an operation runs in the store's transaction"),
+            (
+                "operator",
+                tool.operator,
+                "storeless",
+                tool.storeless,
+                "an operation runs in the store's transaction",
+            ),
         ];
         for (one, first, other, second, reason) in pairs {
             if first && second {
@@ -28,6 +43,11 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
                     format!("set one of `{one}` and `{other}` to false"),
                 );
             }
+        }
+        if tool.operator && tool.relaxed.is_some() {
+            let message =
+                "`operator` contradicts `relaxed`: a setting can only relax what clients send".to_owned();
+            report.value(&entry.place.child("operator"), message, "remove one of the two");
         }
     }
 }

@@ -1,13 +1,14 @@
 //! The chain over a store, handlers and sinks that fail on purpose.
 //!
 //! [`faults`] fails every step of the store, [`alone`] is about sinks outside it, [`beside`] about network and
-//! scan tools, [`words`] about what is said in the end.
+//! scan tools, [`operate`] about the operator's, [`words`] about what is said in the end.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::single_range_in_vec_init)]
 
 mod alone;
 mod beside;
 mod faults;
+mod operate;
 mod words;
 
 use std::sync::Arc;
@@ -62,6 +63,7 @@ const fn tool(name: &'static str) -> ToolSpec {
         kind: Kind::Store,
         mutates: true,
         storeless: false,
+        operator: false,
         sensitive: &[],
         input: &ANYTHING,
         rules: &[],
@@ -78,6 +80,7 @@ const CATALOGUE_HEAD: CatalogueSpec = CatalogueSpec {
     version: "0.0.0",
     instructions: "",
     tools: &[],
+    operations: &[],
     codes: ChainCodes {
         invalid_params: "INVALID",
         handler_error: "FAILED",
@@ -106,6 +109,10 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
         ToolSpec { sensitive: &["key"], ..tool("secret") },
         ToolSpec { pattern: Pattern::A, ..tool("domain_a") },
         ToolSpec { input: &STRICT, ..tool("strict") },
+    ],
+    operations: &[
+        ToolSpec { operator: true, listing: "", ..tool("inspect") },
+        ToolSpec { operator: true, listing: "", ..tool("import") },
     ],
     ..CATALOGUE_HEAD
 };
@@ -141,6 +148,22 @@ impl Dispatch<MemoryCx<Data>> for Handlers {
                 cx.data.push(key);
                 panic!("as asked")
             }
+        }
+    }
+
+    /// `import` keeps its key, unless it is `refuse`; `rehearse` tells it to keep nothing.
+    fn operate(&mut self, cx: &mut MemoryCx<Data>, operation: usize, arguments: &Value) -> Dispatched {
+        assert_eq!(operation, 1, "the index among the operations");
+        let key = arguments["key"].as_str().unwrap().to_owned();
+        cx.data.push(key.clone());
+        if arguments["rehearse"] == true {
+            cx.rehearse();
+        }
+        match key.as_str() {
+            "refuse" => Dispatched::Fault(Fault::Storage("refused".to_owned())),
+            "panic" => panic!("as asked"),
+            "nan" => Dispatched::Value(json!("no object")),
+            _ => Dispatched::Value(json!({ "kept": cx.data.len() })),
         }
     }
 
