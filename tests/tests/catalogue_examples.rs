@@ -2,7 +2,8 @@
 //! (design §2).
 //!
 //! Each example gets a server of its own. Its `before` calls set the stage and keep what later calls are
-//! bound to; the reply must be the documented one, member by member. Where the example says that a value
+//! bound to; the reply must be the documented one, member by member. An operation, which no client can call, runs in this
+//! process, beside the server, as a command would run it. Where the example says that a value
 //! `varies`, its presence and JSON type are compared; that it fits the tool's output schema is the
 //! linter's business for the documented value and `tools/list` clients' for the real one.
 
@@ -12,6 +13,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
 
+use colibri::catalogue::{Dispatcher, ToolId};
+use colibri::domains::Domains;
+use colibri::lifecycle::environment::Environment;
+use colibri::lifecycle::operation;
+use colibri::lifecycle::options::Options;
 use colibri_codegen::catalogue::{Catalogue, Example};
 use colibri_tests::client::{Launch, Server};
 use serde_json::{Value, json};
@@ -75,7 +81,19 @@ fn execute(server: &mut Server, tool: &str, example: &Example) -> Value {
             kept.insert(name.clone(), value.clone());
         }
     }
-    server.call(tool, bound(&example.arguments, &example.bind, &kept))
+    let arguments = bound(&example.arguments, &example.bind, &kept);
+    match ToolId::from_name(tool).filter(|tool| tool.spec().operator) {
+        Some(operation) => operate(server, operation, arguments),
+        None => server.call(tool, arguments),
+    }
+}
+
+/// Runs an operation on the server's database.
+fn operate(server: &Server, operation: ToolId, arguments: Value) -> Value {
+    let environment =
+        Environment::from([("COLIBRI_DB_PATH", server.database()), ("COLIBRI_LOG_LEVEL", "warn".into())]);
+    let options = Options { environment, ..Options::default() };
+    operation::run(operation, arguments, Dispatcher(Domains), options).unwrap()
 }
 
 fn json_type(value: &Value) -> &'static str {
@@ -149,7 +167,7 @@ fn every_listed_tool_has_an_example() {
     let catalogue = catalogue();
     let shown: BTreeSet<String> = catalogue
         .tools()
-        .filter(|entry| !entry.tool.examples.is_empty())
+        .filter(|entry| !entry.tool.operator && !entry.tool.examples.is_empty())
         .map(|entry| entry.tool.name.clone())
         .collect();
     let answer = fresh_server().request("tools/list", json!({}));

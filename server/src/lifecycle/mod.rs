@@ -9,6 +9,7 @@ pub mod hooks;
 pub mod keys;
 pub mod log;
 pub mod mode;
+pub mod operation;
 pub mod options;
 pub mod phase2;
 pub mod process;

@@ -25,7 +25,7 @@ use crate::store::process;
 use crate::store::sqlite::SqliteStore;
 
 /// What a health report calls the store's sink.
-const SINK: &str = "sqlite";
+pub(super) const SINK: &str = "sqlite";
 
 /// What the helper thread works with.
 pub struct Phase2 {
@@ -37,6 +37,8 @@ pub struct Phase2 {
     pub(super) codes: ChainCodes,
     pub(super) max_pages: Option<u32>,
     pub(super) on_open: Option<OpenHook>,
+    /// Whether the skills on disk are indexed: a server's business, and no other command's.
+    pub(super) index_skills: bool,
     pub(super) log: Arc<dyn Log>,
     /// Told when the thread is done; the startup timeout ends then.
     pub(super) done: Option<tokio::sync::oneshot::Sender<()>>,
@@ -69,7 +71,7 @@ pub(super) fn begin(mut phase2: Phase2, controls: Controls, began: Instant) {
 }
 
 /// The store of the configured mode, and its schema version.
-fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i64), String> {
+pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i64), String> {
     phase2.facts.phase = Phase::Phase2;
     let hook = phase2.on_open.take();
     if phase2.config.mode == Mode::Minimal {
@@ -107,7 +109,7 @@ fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i64), String>
     let mut store = SqliteStore::new(phase2.context(), audit);
     hook.map_or(Ok(()), |hook| hook(Some(opened.db())))?;
     store.attach(opened).map_err(|fault| fault.0)?;
-    if capabilities_for(phase2.config.mode).write_database {
+    if phase2.index_skills && capabilities_for(phase2.config.mode).write_database {
         load_skills_from_disk(&mut store, &phase2.config.skills_root, PREFIX, log)
             .map_err(|fault| format!("cannot index the skills: {}", fault.0))?;
     }

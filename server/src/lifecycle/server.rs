@@ -58,16 +58,16 @@ pub type Controls = UnboundedSender<Control<SqliteStore>>;
 
 /// A server over the handlers `D`.
 pub struct Server<D> {
-    chain: Chain<SqliteStore, D>,
+    pub(super) chain: Chain<SqliteStore, D>,
     config: Arc<Config>,
     version: String,
     transport: Box<dyn Transport>,
     streams: Option<(Streams, UnboundedReceiver<Control<SqliteStore>>)>,
     controls: Controls,
     inbox: Option<UnboundedReceiver<Control<SqliteStore>>>,
-    phase2: Option<Phase2>,
+    pub(super) phase2: Option<Phase2>,
     hooks: ShutdownHooks,
-    log: Arc<dyn Log>,
+    pub(super) log: Arc<dyn Log>,
     started: Option<Instant>,
     stopped: bool,
     cleanup_timeout_ms: u64,
@@ -109,6 +109,7 @@ pub fn create_server<D: Dispatch<Cx>>(
         codes: catalogue.codes,
         max_pages: options.max_pages,
         on_open: options.on_open,
+        index_skills: true,
         log: log.clone(),
         done: None,
     };

@@ -9,7 +9,7 @@ const SHIPPED: [&str; 3] = ["codegen/src/", "codegen/runtime/src/", "server/src/
 const SERVING: [&str; 2] = ["codegen/runtime/src/", "server/src/"];
 const WIRE: [&str; 2] = ["codegen/runtime/src/wire/", "server/src/cli/"];
 /// Pure engines: same input, same output.
-const ENGINES: [&str; 58] = [
+const ENGINES: [&str; 60] = [
     "server/src/domains/tasks/state.rs",
     "server/src/domains/tasks/priority.rs",
     "server/src/domains/tasks/dependencies.rs",
@@ -47,6 +47,8 @@ const ENGINES: [&str; 58] = [
     "server/src/domains/reputation/fading.rs",
     "server/src/domains/reputation/gain.rs",
     "server/src/domains/reputation/gates.rs",
+    "server/src/domains/reputation/import/plan.rs",
+    "server/src/domains/reputation/import/text.rs",
     "server/src/domains/reputation/ledger.rs",
     "server/src/domains/reputation/pack.rs",
     "server/src/domains/reputation/penalty.rs",

@@ -9,6 +9,7 @@
 //!                       |     |- ledger          the entry and its hash
 //!                       |     '- epoch           the logical clock
 //!                       '-> experience           tokens: evidence of work
+//! operator -> import ----'     |- replay          the ledger taken again, for `tie` and verification
 //! tool (typed input) -> service, leaderboard -> store
 //!                         |- decay, fading   what inactivity takes, on the way out
 //!                         '- gates           what a standing allows
@@ -27,6 +28,7 @@ pub mod fading;
 pub mod feed;
 pub mod gain;
 pub mod gates;
+pub mod import;
 pub mod leaderboard;
 pub mod ledger;
 mod output;
@@ -38,6 +40,7 @@ pub mod service;
 pub mod snapshot;
 pub mod standing;
 mod store;
+pub mod tie;
 pub mod tokens;
 pub mod ulid;
 pub mod writer;
@@ -51,8 +54,8 @@ use self::errors::answered;
 use crate::catalogue::{
     ReputationCheckGatesError, ReputationCheckGatesInput, ReputationCheckGatesOutput, ReputationGetError,
     ReputationGetInput, ReputationGetOutput, ReputationHistoryError, ReputationHistoryInput,
-    ReputationHistoryOutput, ReputationLeaderboardError, ReputationLeaderboardInput,
-    ReputationLeaderboardOutput, ReputationTools,
+    ReputationHistoryOutput, ReputationImportError, ReputationImportInput, ReputationImportOutput,
+    ReputationLeaderboardError, ReputationLeaderboardInput, ReputationLeaderboardOutput, ReputationTools,
 };
 use crate::context::{Cx, ScanCx};
 use crate::domains::Domains;
@@ -107,5 +110,13 @@ impl ReputationTools<Cx> for Domains {
         let ReputationCheckGatesInput { node_id, current_epoch } = input;
         let gates = service::check_gates(cx.db()?, &node_id, current_epoch).map_err(answered)?;
         Ok(output::checked(node_id, current_epoch, gates))
+    }
+
+    fn reputation_import(
+        &mut self,
+        cx: &mut Cx,
+        input: ReputationImportInput,
+    ) -> Outcome<ReputationImportOutput, ReputationImportError> {
+        import::import(cx, input)
     }
 }

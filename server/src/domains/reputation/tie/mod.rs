@@ -1,0 +1,123 @@
+//! How the rows of reputation hang together and on calls (lambda §8.7, design R17), for [`crate::verification`]: every
+//! entry names the call that wrote it, and what that call was about says which events it can have caused.
+
+mod store;
+
+pub use self::store::{
+    Clock, clocks, count_entries, each_entry, each_event_without_entry, each_standing, entries_of_call,
+    next_token, unledgered, witnesses,
+};
+
+use super::automatic::{
+    SESSION_SEALED, TASK_COMMISSIONED, TASK_DONE, session_sealed_id, task_commissioned_id, task_done_id,
+};
+use super::event::Source;
+use super::import::subject_entries;
+use super::ledger::Entry;
+use crate::catalogue::ToolId;
+
+/// The table of events.
+pub const HISTORY: &str = "reputation_history";
+
+/// A row of the ledger, as it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerRow {
+    /// Its number.
+    pub history_id: i64,
+    /// With its row of the history.
+    pub stored: Stored,
+    /// The hash that the next row continues.
+    pub entry_hash: String,
+    /// What it may be recorded under once.
+    pub dedupe_key: String,
+    /// Milliseconds since the Unix epoch.
+    pub recorded_at: i64,
+    /// The call that wrote it.
+    pub sequence_no: Option<i64>,
+}
+
+/// What the two rows of an entry come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Stored {
+    /// An entry.
+    Whole(Box<Entry>),
+    /// Its row of the history is gone.
+    NoEvent,
+    /// A column holds what no entry can.
+    Unreadable,
+}
+
+/// A row of `experience_tokens`, as it stands, without what no one else can know: its id.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)] // The columns of lambda §6, under their names.
+pub struct StoredToken {
+    pub node_id: String,
+    pub level: String,
+    pub domain: String,
+    pub scenario: Option<String>,
+    pub counterparty: Option<String>,
+    pub action: String,
+    pub outcome_class: String,
+    pub outcome_delta: i64,
+    pub witnesses: String,
+    pub created_at: i64,
+    pub promoted_from: Option<String>,
+    pub feature_hash: Option<String>,
+}
+
+/// Where a token stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenPlace {
+    /// Grows with each token made.
+    pub rowid: i64,
+    /// Its id.
+    pub id: String,
+    /// The rest; `None` when a column holds what no token can.
+    pub token: Option<StoredToken>,
+}
+
+/// Whether a successful call of `tool` about `subject` can have written the entry.
+pub fn is_of_call(entry: &Entry, tool: &str, subject: &str) -> bool {
+    let (writer, fits) = match entry.source {
+        Source::Task if entry.reason == TASK_DONE.reason => {
+            (ToolId::TaskUpdate, entry.event_id == task_done_id(subject))
+        }
+        Source::Task if entry.reason == TASK_COMMISSIONED.reason => {
+            (ToolId::TaskUpdate, entry.event_id == task_commissioned_id(subject))
+        }
+        Source::Session if entry.reason == SESSION_SEALED.reason => {
+            (ToolId::MerkleFinalize, entry.event_id == session_sealed_id(subject, &entry.node_id))
+        }
+        Source::Import => {
+            let written = subject_entries(subject);
+            let fits = written.is_some_and(|(first, last)| (first..=last).contains(&entry.history_id));
+            (ToolId::ReputationImport, fits)
+        }
+        Source::Task | Source::Session | Source::Equivocation => return false,
+    };
+    writer.name() == tool && fits
+}
+
+/// The tokens that the entry's event left, the raw one and the confirmed one, the latter still without the id of the
+/// former. Only finished tasks leave any.
+pub fn tokens_of(entry: &Entry, recorded_at: i64) -> Vec<StoredToken> {
+    if entry.source != Source::Task || entry.reason != TASK_DONE.reason {
+        return Vec::new();
+    }
+    let raw = StoredToken {
+        node_id: entry.node_id.clone(),
+        level: "L0".to_owned(),
+        domain: entry.domain.as_str().to_owned(),
+        scenario: None,
+        counterparty: entry.acker_id.clone(),
+        action: TASK_DONE.reason.to_owned(),
+        outcome_class: "success".to_owned(),
+        outcome_delta: entry.delta,
+        witnesses: "[]".to_owned(),
+        created_at: recorded_at.div_euclid(1000),
+        promoted_from: None,
+        feature_hash: None,
+    };
+    let confirmed = entry.acker_id.as_ref().map(|_| StoredToken { level: "L1".to_owned(), ..raw.clone() });
+    [Some(raw), confirmed].into_iter().flatten().collect()
+}

@@ -1,0 +1,86 @@
+//! One operation of the operator's, run by a command of this very process: the database is opened as a server opens
+//! it, the call goes through the same five stages under a boot id of its own, and nothing is ever served.
+//!
+//! No code path bypasses the chain (*1 — Transport*); an operation only comes to it by another door than a client.
+
+use colibri_runtime::chain::call::{Answer, Call, Reply, ReplyTo};
+use colibri_runtime::chain::log::Level;
+use colibri_runtime::handler::Dispatch;
+use serde_json::Value;
+
+use super::options::{AuditChoice, Options};
+use super::phase2;
+use super::server::{Server, StartError, create_server};
+use crate::catalogue::{CATALOGUE, ToolId};
+use crate::context::Cx;
+
+/// Why an operation has no reply.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum OperationError {
+    /// The process cannot be set up; bad variables, one line each.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// The database did not open, or what was to be stored may not be durable.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// What the audit row gives as the request that asked for it: there was none.
+const REQUEST_ID: &str = "null";
+
+/// Runs an operation and gives its envelope, as a client would get it of a tool. `options` say what a server's do; of
+/// the transport nothing is used.
+///
+/// # Errors
+/// See [`OperationError`]. What the chain or the handler refuse is in the envelope.
+pub fn run<D: Dispatch<Cx>>(
+    operation: ToolId,
+    arguments: Value,
+    dispatch: D,
+    options: Options,
+) -> Result<Value, OperationError> {
+    let mut server = create_server(&CATALOGUE, dispatch, Options { audit: AuditChoice::ByMode, ..options })?;
+    let replied = server.open_for_operation().and_then(|()| server.operate(operation, arguments));
+    server.stop();
+    replied.map_err(OperationError::Failed)
+}
+
+impl<D: Dispatch<Cx>> Server<D> {
+    /// The second phase of the start, on this thread, and without what only a server does.
+    fn open_for_operation(&mut self) -> Result<(), String> {
+        self.chain.seal_registry();
+        let Some(mut phase2) = self.phase2.take() else {
+            return Err("the server was started before".to_owned());
+        };
+        phase2.index_skills = false;
+        let log = phase2.log.clone();
+        let (store, _) = phase2::open(phase2, &*log)?;
+        self.chain.open(store, phase2::SINK).map_err(|fault| fault.to_string())
+    }
+
+    /// One call of the operation; the envelope of its reply.
+    fn operate(&mut self, operation: ToolId, arguments: Value) -> Result<Value, String> {
+        let call = Call {
+            reply_to: ReplyTo { id: REQUEST_ID.into(), stateless: true },
+            name: operation.name().to_owned(),
+            arguments,
+            trace_context: None,
+            bytes: 0,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .map_err(|error| format!("no runtime: {error}"))?;
+        let mut replies: Vec<Reply> = Vec::new();
+        runtime.block_on(self.chain.operate(call, &mut replies));
+        if let Some(reason) = self.chain.fatal() {
+            self.log.write(Level::Error, &format!("[colibri] fatal: {reason}"));
+        }
+        match replies.pop().map(|reply| reply.answer) {
+            Some(Answer::Tool { envelope, .. }) => {
+                serde_json::from_str(&envelope).map_err(|error| format!("the reply is no envelope: {error}"))
+            }
+            Some(Answer::UnknownTool { message, .. }) => Err(message),
+            None => Err(format!("{} gave no reply", operation.name())),
+        }
+    }
+}
