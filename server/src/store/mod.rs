@@ -9,12 +9,14 @@
 //! 4. [`audit`] writes the rows of calls, linked by [`row_hash`], ending at `head`; [`log_tip`] is where seals find
 //!    the end.
 //! 5. [`verify`] recomputes them; [`inspect`] looks at a database from outside, [`snapshot`] reads one as it
-//!    stands at one moment, and [`log_query`] finds calls in the log: all for the commands.
+//!    stands at one moment, [`counters`] are SQLite's own, and [`log_query`] finds calls in the log: all for the
+//!    commands.
 //! 5. [`verify`] recomputes them; [`inspect`] looks at a database from outside, for the commands;
 //!    [`schema`] says what shape it has, and what shape it should have.
 
 pub mod audit;
 mod connection;
+pub mod counters;
 pub mod db;
 pub mod error;
 mod head;

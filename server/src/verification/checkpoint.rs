@@ -17,12 +17,19 @@
 //!    sealed nothing else covers their columns. `records.digest` runs over every column that retention leaves
 //!    alone, with the digest of the content for the content, which retention keeps as well.
 //! 6. *Order*. Records stand in the order of their calls, and so do tasks.
+//! 7. *Reputation*. The ledger is a hash chain, and standings and events are what it leaves; `reputation` pins it with the
+//!    columns its hashes leave out, and the ids of tokens.
 //!
 //! What it cannot pin: the skills, which each start of a server writes anew from their files; what happened
 //! since; and moving content to a zone that retention would move it to as well.
 
+mod reputation;
+
 use colibri_runtime::json::{NumberRule, canonical_json};
 use serde::{Deserialize, Serialize};
+
+use self::reputation::ReputationText;
+pub use self::reputation::{PinnedEntry, ReputationPin, TokensPin};
 
 use super::run::{Run, Stop};
 use crate::canonical::{number, text};
@@ -46,6 +53,8 @@ pub struct Checkpoint {
     pub records: RecordsPin,
     /// The tree heads of then.
     pub tree_heads: HeadsPin,
+    /// The reputation ledger of then.
+    pub reputation: ReputationPin,
 }
 
 /// Where the log of calls ended.
@@ -236,6 +245,8 @@ impl Checkpoint {
             checkpoint.records.count,
             checkpoint.records.last_seq,
             checkpoint.tree_heads.count,
+            checkpoint.reputation.entries,
+            checkpoint.reputation.tokens.count,
         ];
         if numbers.iter().any(|number| *number < 0) {
             return Err("one of its numbers is negative".to_owned());
@@ -260,6 +271,8 @@ struct File {
     open_calls: Vec<OpenText>,
     records: RecordsText,
     tree_heads: HeadsText,
+    #[serde(default)]
+    reputation: ReputationText,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -295,7 +308,7 @@ struct HeadsText {
 impl From<&Checkpoint> for File {
     fn from(checkpoint: &Checkpoint) -> Self {
         let hex = |digest: &HexDigest| digest.as_str().to_owned();
-        let Checkpoint { log, open_calls, records, tree_heads } = checkpoint;
+        let Checkpoint { log, open_calls, records, tree_heads, reputation } = checkpoint;
         Self {
             format: FORMAT.to_owned(),
             v: VERSION,
@@ -317,6 +330,7 @@ impl From<&Checkpoint> for File {
                 count: tree_heads.count,
                 last_head_hash: hex(&tree_heads.last_head_hash),
             },
+            reputation: reputation.into(),
         }
     }
 }
@@ -342,6 +356,7 @@ impl File {
                 count: self.tree_heads.count,
                 last_head_hash: HexDigest::parse(&self.tree_heads.last_head_hash)?,
             },
+            reputation: self.reputation.pin()?,
         })
     }
 }
@@ -358,6 +373,7 @@ mod tests {
             open_calls: vec![OpenCall { sequence_no: 3, enter_hash: digest(b"open") }],
             records: RecordsPin { count: 1, last_seq: 1, digest: digest(b"records") },
             tree_heads: HeadsPin { count: 0, last_head_hash: HexDigest::ZERO },
+            reputation: ReputationPin { entries: 2, digest: digest(b"ledger"), ..ReputationPin::NONE },
         }
     }
 
@@ -369,6 +385,16 @@ mod tests {
                 && text.starts_with("{\"format\":\"colibri-checkpoint\",\"log\":{\"last_exit_no\":2,")
         );
         assert_eq!(Checkpoint::parse(&text), Ok(sample()));
+    }
+
+    #[test]
+    fn a_file_from_before_the_ledger_pins_no_entry() {
+        let text = Checkpoint { reputation: ReputationPin::NONE, ..sample() }.to_text().unwrap();
+        let (before, rest) = text.split_once(",\"reputation\":{").unwrap();
+        let older = format!("{before}{}", &rest[rest.find('}').unwrap() + 1..]);
+        let read = Checkpoint::parse(&older).unwrap();
+        assert_eq!(read.reputation, ReputationPin::NONE);
+        assert_eq!(read.log, sample().log);
     }
 
     #[test]

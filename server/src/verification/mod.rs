@@ -7,16 +7,19 @@
 //! 3. [`trail`]: the chains of thought records, each row by itself, the tips that seals saw;
 //! 4. [`seals`]: the sealed sessions and the chain of tree heads;
 //! 5. [`ties`]: rows against the calls that wrote them, both ways. [`tied`] is what domains tell of their tables;
-//! 6. [`skills`]: the registry against the digest of its last load.
+//! 6. [`reputation`]: the ledger taken again, and the standings, events and tokens beside it;
+//! 7. [`skills`]: the registry against the digest of its last load.
 //!
 //! Each reports through [`run::Run`], which keeps the first [`finding::Finding`] of each kind and counts the
 //! others. [`checkpoint`] is what an auditor keeps outside the file; [`file`] reads and writes it.
 
 pub mod checkpoint;
+mod counters;
 pub mod file;
 pub mod finding;
 mod issue;
 pub mod log;
+pub mod reputation;
 pub mod run;
 pub mod schema;
 pub mod seals;
@@ -31,7 +34,7 @@ use colibri_runtime::chain::scan::Interrupt;
 use colibri_runtime::handler::Fault;
 use serde::{Serialize, Serializer};
 
-use self::checkpoint::{Checkpoint, LogPosition, OpenCall, RecordsPin};
+use self::checkpoint::{Checkpoint, LogPosition, OpenCall, RecordsPin, ReputationPin};
 use self::finding::Findings;
 use self::run::{Count, Progress, Run, Stop};
 use self::seals::Heads;
@@ -83,6 +86,8 @@ pub struct Report {
     pub checks: Vec<CheckReport>,
     /// What they found.
     pub findings: Findings,
+    /// What is odd and breaks nothing.
+    pub warnings: Findings,
     /// SQLite looked every row up in every index.
     pub indexes: bool,
     /// Where the log ends; `None` when it cannot be read.
@@ -143,6 +148,8 @@ fn run_all(
     let heads =
         checks.run(&mut run, seals::NAME, |run| seals::check(run, options.trusted, options.checkpoint))?;
     checks.run(&mut run, ties::NAME, |run| ties.finish(run, &[records::tie::TABLE]))?;
+    let standing =
+        checks.run(&mut run, reputation::NAME, |run| reputation::check(run, options.checkpoint))?;
     checks.run(&mut run, skills::NAME, skills::check)?;
     if options.checkpoint.is_some() {
         checks.run(&mut run, checkpoint::NAME, |_| Ok(()))?;
@@ -151,17 +158,20 @@ fn run_all(
     let indexes =
         checks.run(&mut run, schema::NAME, |run| schema::check(run, options.expected, integrity))?;
     checks.0.rotate_right(1);
-    let mut findings = run.into_findings();
+    let (mut findings, warnings) = run.into_both();
     findings.put_first(schema::NAME);
-    let checkpoint = match (&log, records, &heads) {
-        (Some((end, open)), Some(records), Some(heads)) if options.take_checkpoint && findings.is_empty() => {
-            Some(taken(end, open, records, heads))
+    let checkpoint = match (&log, records, &heads, standing) {
+        (Some((end, open)), Some(records), Some(heads), Some(standing))
+            if options.take_checkpoint && findings.is_empty() =>
+        {
+            Some(taken(end, open, records, heads, standing))
         }
         _ => None,
     };
     Ok(Report {
         checks: checks.0,
         findings,
+        warnings,
         indexes: indexes.unwrap_or(false),
         log: log.map(|(end, _)| end),
         heads,
@@ -169,7 +179,41 @@ fn run_all(
     })
 }
 
-fn taken(end: &LogEnd, open: &[OpenCall], records: RecordsPin, heads: &Heads) -> Checkpoint {
+/// What one check has come to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartReport {
+    /// The check.
+    pub check: CheckReport,
+    /// What it found.
+    pub findings: Findings,
+    /// What is odd and breaks nothing.
+    pub warnings: Findings,
+}
+
+/// Runs the check of reputation alone. The log of calls is taken for true.
+///
+/// # Errors
+/// See [`Stop`]; here, what the engine cannot read is an error.
+pub fn verify_reputation(
+    db: &Db,
+    interrupt: &Interrupt,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<PartReport, Stop> {
+    let mut run = Run::new(db, interrupt, progress);
+    reputation::check(&mut run, None)?;
+    let counts = run.take_counts();
+    let (findings, warnings) = run.into_both();
+    let check = CheckReport { check: reputation::NAME, findings: findings.of(reputation::NAME), counts };
+    Ok(PartReport { check, findings, warnings })
+}
+
+fn taken(
+    end: &LogEnd,
+    open: &[OpenCall],
+    records: RecordsPin,
+    heads: &Heads,
+    reputation: ReputationPin,
+) -> Checkpoint {
     Checkpoint {
         log: LogPosition {
             last_sequence_no: end.last_sequence_no,
@@ -179,6 +223,7 @@ fn taken(end: &LogEnd, open: &[OpenCall], records: RecordsPin, heads: &Heads) ->
         open_calls: open.to_vec(),
         records,
         tree_heads: heads.pin(),
+        reputation,
     }
 }
 

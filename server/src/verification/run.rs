@@ -52,6 +52,7 @@ pub struct Run<'a> {
     report: &'a mut dyn FnMut(&Progress),
     progress: Progress,
     findings: Findings,
+    warnings: Findings,
     counts: Vec<Count>,
 }
 
@@ -59,7 +60,8 @@ impl<'a> Run<'a> {
     /// A run before its first check.
     pub fn new(db: &'a Db, interrupt: &'a Interrupt, report: &'a mut dyn FnMut(&Progress)) -> Self {
         let progress = Progress { check: "", done: 0, total: 0 };
-        Self { db, interrupt, report, progress, findings: Findings::default(), counts: Vec::new() }
+        let (findings, warnings) = (Findings::default(), Findings::default());
+        Self { db, interrupt, report, progress, findings, warnings, counts: Vec::new() }
     }
 
     /// A check begins, over that many rows.
@@ -96,6 +98,11 @@ impl<'a> Run<'a> {
         self.findings.add(check, code, describe);
     }
 
+    /// Something that the server did not write and that breaks nothing: said, and no reason to call the file unsound.
+    pub fn warned(&mut self, code: &'static str, describe: impl FnOnce() -> (String, String)) {
+        self.warnings.add(self.progress.check, code, describe);
+    }
+
     /// A number for the report.
     pub fn count(&mut self, what: &'static str, number: u64) {
         self.counts.push(Count { what, number });
@@ -113,6 +120,11 @@ impl<'a> Run<'a> {
     /// All findings.
     pub fn into_findings(self) -> Findings {
         self.findings
+    }
+
+    /// All findings, and all warnings.
+    pub fn into_both(self) -> (Findings, Findings) {
+        (self.findings, self.warnings)
     }
 }
 

@@ -7,6 +7,7 @@
 use std::collections::HashMap;
 
 use super::checkpoint::{Checkpoint, PinnedRecord, RecordsPin};
+use super::counters;
 use super::issue::raise;
 use super::run::{Run, Stop, goes_on};
 use super::ties::Ties;
@@ -14,7 +15,7 @@ use crate::digest::HexDigest;
 use crate::domains::proof::{SealedTip, SessionState, session_state, tip_of_task_after};
 use crate::domains::trail::chain::{ChainWalk, Content, Issue, IssueCode, StoredRecord};
 use crate::domains::trail::retention::{RetentionZone, zone_for_position};
-use crate::domains::trail::tie::{TABLE, count_records, seq_counters, tied_row};
+use crate::domains::trail::tie::{TABLE, count_records, tied_row};
 use crate::domains::trail::{
     TrailRow, Unpacker, content_of, each_bare_head, each_row_by_chain, each_row_in_order,
     has_more_chains_than, is_where_zone_says, tip,
@@ -161,15 +162,8 @@ impl<'a> Rows<'a> {
     }
 
     fn finish(self, run: &mut Run<'_>) -> Result<RecordsPin, Stop> {
-        let counters = seq_counters(run.db)?;
-        let expected = (self.last_seq > 0).then_some(("thought_records".to_owned(), self.last_seq));
-        if !counters.iter().eq(&expected) {
-            run.found("SEQ_COUNTER", || {
-                let message =
-                    format!("it does not say that the last row of thought_records is {}", self.last_seq);
-                ("sqlite_sequence".to_owned(), format!("sqlite_sequence: {message}"))
-            });
-        }
+        counters::check(run, TABLE, self.last_seq)?;
+        counters::check_strays(run)?;
         if let Some(checkpoint) = self.checkpoint {
             checkpoint.compare_records(run, &self.then.unwrap_or(self.pinned));
         }

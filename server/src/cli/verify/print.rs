@@ -18,6 +18,7 @@ struct Document<'a> {
     database: String,
     checks: &'a [CheckReport],
     findings: &'a [Found],
+    warnings: &'a [Found],
     indexes_looked_up: bool,
     log: Option<Log>,
     tree_heads: Option<&'a Heads>,
@@ -39,6 +40,7 @@ pub fn json(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn 
         database: path.display().to_string(),
         checks: &report.checks,
         findings: report.findings.kinds(),
+        warnings: report.warnings.kinds(),
         indexes_looked_up: report.indexes,
         log: report.log.map(|end| Log {
             last_sequence_no: end.last_sequence_no,
@@ -64,6 +66,9 @@ pub fn text(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn 
     for Found { count, first } in report.findings.kinds() {
         writeln!(out, "{} {} ({count}): {}", first.check, first.code, printable(&first.message))?;
         writeln!(out, "  first: {}", printable(&first.subject))?;
+    }
+    for Found { count, first } in report.warnings.kinds() {
+        writeln!(out, "warning {} {} ({count}): {}", first.check, first.code, printable(&first.message))?;
     }
     if report.is_sound() {
         writeln!(out, "Sound: everything that can be recomputed from the file fits.")?;

@@ -43,6 +43,16 @@ pub fn with_call<T>(
     })
 }
 
+/// When a call was entered and when it was closed, as the log has it; `None` when there is no such call, or it still
+/// runs.
+///
+/// # Errors
+/// The engine's.
+pub fn call_times(db: &Db, sequence_no: i64) -> Result<Option<(String, String)>, Fault> {
+    let sql = "SELECT entered_at, exited_at FROM actions WHERE sequence_no = ?1 AND exited_at IS NOT NULL";
+    db.query_opt(sql, [sequence_no], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
 /// The place of a call among the closed ones; `None` when there is no such call, or it still runs.
 ///
 /// # Errors

@@ -7,7 +7,7 @@ mod store;
 use colibri_runtime::handler::Fault;
 
 use self::reply::RecordReply;
-pub use self::store::{count_records, seq_counters};
+pub use self::store::count_records;
 use super::chain::Content;
 use super::content::{Unpacker, content_of};
 use super::each_row_in_order;

@@ -12,16 +12,6 @@ pub(super) fn place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
     })
 }
 
-/// SQLite's counters of rows ever made, table and number: a handful at most.
-///
-/// # Errors
-/// [`Fault::Storage`].
-pub fn seq_counters(db: &Db) -> Result<Vec<(String, i64)>, Fault> {
-    db.query_all("SELECT name, seq FROM sqlite_sequence ORDER BY name LIMIT 3", [], |row| {
-        Ok((row.get(0)?, row.get(1)?))
-    })
-}
-
 /// How many records there are.
 ///
 /// # Errors

@@ -1,0 +1,125 @@
+//! Entries against the calls that wrote them, both ways (design R17). An entry names a closed, successful call of the
+//! tool that causes such events, about the very thing it is about; entries stand in the order in which their calls took
+//! effect. An import names the entries it has written, so that none of those can go.
+
+use colibri_runtime::kernel::rfc3339_ms;
+
+use super::super::run::{Run, Stop};
+use super::entries::found;
+use crate::catalogue::ToolId;
+use crate::domains::reputation::event::Source;
+use crate::domains::reputation::import::subject_entries;
+use crate::domains::reputation::ledger::Entry;
+use crate::domains::reputation::tie::{LedgerRow, entries_of_call, is_of_call};
+use crate::store::verify::{call_times, each_subject_of, with_call};
+
+/// The table of entries.
+pub(super) const LEDGER: &str = "reputation_ledger";
+
+/// The latest time that a stored text can show (9999-12-31T23:59:59.999Z), in milliseconds.
+const LAST_MS: i64 = 253_402_300_799_999;
+
+/// What the walk has seen of the calls.
+#[derive(Default)]
+pub struct Calls {
+    /// Entries that are tied to an import.
+    pub of_imports: i64,
+    last_exit_no: i64,
+}
+
+impl Calls {
+    /// An entry and the call it names.
+    pub fn take(&mut self, run: &mut Run<'_>, entry: &Entry, row: &LedgerRow) -> Result<(), Stop> {
+        let id = row.history_id;
+        let Some(sequence_no) = row.sequence_no else {
+            found(run, id, "NO_CALL", || format!("entry {id} was written by no call"));
+            return Ok(());
+        };
+        let judged = with_call(run.db, sequence_no, |call| {
+            let writes = call.outcome == "ok"
+                && call.subject.is_some_and(|subject| is_of_call(entry, call.tool, subject));
+            (call.exit_no, writes)
+        })?;
+        let exit_no = match judged {
+            None => {
+                found(run, id, "CALL_MISSING", || {
+                    format!("entry {id} names call {sequence_no}, which the log does not have")
+                });
+                return Ok(());
+            }
+            Some((Some(exit_no), true)) => exit_no,
+            Some(_) => {
+                found(run, id, "CALL_MISMATCH", || {
+                    format!("entry {id} names call {sequence_no}, which did not write it")
+                });
+                return Ok(());
+            }
+        };
+        if exit_no < self.last_exit_no {
+            found(run, id, "ENTRY_MOVED", || {
+                format!("entry {id} does not stand where call {sequence_no} put it")
+            });
+        }
+        self.last_exit_no = self.last_exit_no.max(exit_no);
+        self.of_imports += i64::from(entry.source == Source::Import);
+        in_time(run, row, sequence_no)
+    }
+}
+
+/// The entry was recorded while its call ran. Clocks can be set back, so neither end need be the earlier one.
+fn in_time(run: &mut Run<'_>, row: &LedgerRow, sequence_no: i64) -> Result<(), Stop> {
+    let Some((entered, exited)) = call_times(run.db, sequence_no)? else { return Ok(()) };
+    let (first, last) = if entered <= exited { (entered, exited) } else { (exited, entered) };
+    let at = (0..=LAST_MS).contains(&row.recorded_at).then(|| rfc3339_ms(row.recorded_at));
+    if !at.as_ref().is_some_and(|at| (&first..=&last).contains(&at)) {
+        let id = row.history_id;
+        found(run, id, "RECORDED_AT", || {
+            format!("entry {id} was not recorded while call {sequence_no} ran, from {first} to {last}")
+        });
+    }
+    Ok(())
+}
+
+/// The entries that imports name and the ledger does not have. `seen` entries are tied to one: where every import's
+/// have been seen, none can be missing, since an entry names one call only.
+///
+/// # Errors
+/// The engine's.
+pub fn missing_entries(run: &mut Run<'_>, seen: i64) -> Result<(), Stop> {
+    let db = run.db;
+    let import = ToolId::ReputationImport.name();
+    let mut named: i64 = 0;
+    each_subject_of(db, import, |_, subject| -> Result<(), Stop> {
+        let entries = subject_entries(subject).map_or(0, |(first, last)| (last - first).saturating_add(1));
+        named = named.saturating_add(entries);
+        Ok(())
+    })?;
+    if named == seen {
+        return Ok(());
+    }
+    each_subject_of(db, import, |number, subject| -> Result<(), Stop> {
+        let Some((first, last)) = subject_entries(subject) else {
+            run.found("SUBJECT_UNREADABLE", || {
+                (
+                    format!("actions {number}"),
+                    format!("call {number} does not say which entries it has written"),
+                )
+            });
+            return Ok(());
+        };
+        let mut there = 0;
+        entries_of_call(db, (first, last), |row| {
+            there += i64::from(row.sequence_no == Some(number));
+            Ok(())
+        })?;
+        if there <= last - first {
+            run.found("ENTRIES_MISSING", || {
+                let message = format!(
+                    "of the entries {first} to {last}, which call {number} has written, only {there} are there"
+                );
+                (format!("actions {number}"), message)
+            });
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,194 @@
+//! The walk along the ledger: each entry by itself, behind the one before it, and beside the clock.
+
+use colibri_runtime::kernel::rfc3339_ms;
+
+use super::super::checkpoint::{Checkpoint, PinnedEntry, ReputationPin};
+use super::super::run::{Run, Stop};
+use super::calls::{self, Calls};
+use super::tokens::Tokens;
+use crate::domains::reputation::domain::Domain;
+use crate::domains::reputation::epoch::epoch_at;
+use crate::domains::reputation::event::Source;
+use crate::domains::reputation::ledger::Entry;
+use crate::domains::reputation::replay::{Checked, Fault, Replay};
+use crate::domains::reputation::tie::{Clock, LedgerRow, Stored};
+
+/// The longest epoch, in seconds (lambda §4.3).
+const LONGEST_EPOCH: u32 = 31_536_000;
+
+/// The ledger, as far as it has been walked.
+pub struct Entries<'a> {
+    pub(super) replay: Replay,
+    pub(super) tokens: Tokens,
+    calls: Calls,
+    checkpoint: Option<&'a Checkpoint>,
+    clock: Option<Clock>,
+    pinned: ReputationPin,
+    /// The pin as it stood at the checkpoint's last entry.
+    then: Option<ReputationPin>,
+    last_id: i64,
+    first_recorded_at: Option<i64>,
+    highest_epoch: i64,
+    other_rules: u64,
+    scratch: Vec<u8>,
+}
+
+impl<'a> Entries<'a> {
+    pub fn new(
+        by_hand: Vec<(String, Domain)>,
+        clock: Option<Clock>,
+        checkpoint: Option<&'a Checkpoint>,
+    ) -> Self {
+        let pinned = ReputationPin::begin(clock.map(|clock| (clock.epoch_seconds, clock.set_at)));
+        Self {
+            replay: Replay::new(by_hand),
+            tokens: Tokens::new(checkpoint),
+            calls: Calls::default(),
+            checkpoint,
+            clock,
+            pinned,
+            then: None,
+            last_id: 0,
+            first_recorded_at: None,
+            highest_epoch: 0,
+            other_rules: 0,
+            scratch: Vec::new(),
+        }
+    }
+
+    /// The next row.
+    pub fn take(&mut self, run: &mut Run<'_>, row: &LedgerRow) -> Result<(), Stop> {
+        let id = row.history_id;
+        if id != self.last_id.saturating_add(1) {
+            let expected = self.last_id.saturating_add(1);
+            found(run, id, "ENTRY_MISSING", || format!("entry {expected} is missing before entry {id}"));
+        }
+        self.last_id = id;
+        self.pin(row);
+        let entry = match &row.stored {
+            Stored::Whole(entry) => entry,
+            Stored::NoEvent => {
+                found(run, id, "EVENT_MISSING", || format!("entry {id} has no event in the history"));
+                return Ok(());
+            }
+            Stored::Unreadable => {
+                found(run, id, "ENTRY_UNREADABLE", || {
+                    format!("entry {id} holds a value that no entry can have")
+                });
+                return Ok(());
+            }
+        };
+        self.behind_the_last(run, entry, row);
+        if row.dedupe_key != entry.dedupe_key() {
+            found(run, id, "DEDUPE_KEY", || format!("entry {id} stands under another event's dedupe_key"));
+        }
+        self.beside_the_clock(run, entry, row);
+        self.calls.take(run, entry, row)?;
+        self.tokens.take(run, entry, row.recorded_at)?;
+        self.highest_epoch = self.highest_epoch.max(entry.epoch);
+        Ok(())
+    }
+
+    /// What follows from the entries before.
+    fn behind_the_last(&mut self, run: &mut Run<'_>, entry: &Entry, row: &LedgerRow) {
+        match self.replay.push(entry, &row.entry_hash) {
+            Ok(Checked::Whole) => {}
+            Ok(Checked::ChainOnly) => self.other_rules += 1,
+            Err(mismatch) => {
+                let code = match &mismatch.fault {
+                    Fault::Differs { field: "prev_hash", .. } => "CHAIN_BROKEN",
+                    Fault::Differs { field: "entry_hash", .. } => "ENTRY_CHANGED",
+                    Fault::Differs { .. } | Fault::Impossible(_) => "ENTRY_WRONG",
+                };
+                found(run, row.history_id, code, || mismatch.to_string());
+            }
+        }
+    }
+
+    /// The entry's epoch is the present one of its time, or the highest before it if that was higher; an import's is
+    /// any up to that. So the length of an epoch, which no hash covers, is the one that was in force.
+    fn beside_the_clock(&mut self, run: &mut Run<'_>, entry: &Entry, row: &LedgerRow) {
+        self.first_recorded_at.get_or_insert(row.recorded_at);
+        let seconds = self.clock.and_then(|clock| u32::try_from(clock.epoch_seconds).ok());
+        let Some(seconds) = seconds.filter(|seconds| (1..=LONGEST_EPOCH).contains(seconds)) else { return };
+        let present = epoch_at(row.recorded_at, seconds).max(self.highest_epoch);
+        let fits = match entry.source {
+            Source::Import => entry.epoch <= present,
+            Source::Task | Source::Session | Source::Equivocation => entry.epoch == present,
+        };
+        if !fits {
+            found(run, row.history_id, "EPOCH_MISMATCH", || {
+                let (id, epoch, at) = (row.history_id, entry.epoch, rfc3339_ms(row.recorded_at));
+                format!(
+                    "entry {id} is of epoch {epoch}; at {at}, by epochs of {seconds} seconds, it was {present}"
+                )
+            });
+        }
+    }
+
+    fn pin(&mut self, row: &LedgerRow) {
+        let entry = PinnedEntry {
+            entry_hash: &row.entry_hash,
+            history_id: row.history_id,
+            recorded_at: row.recorded_at,
+            sequence_no: row.sequence_no,
+        };
+        self.pinned.add_entry(&entry, &mut self.scratch);
+        if self.checkpoint.is_some_and(|checkpoint| checkpoint.reputation.entries == self.pinned.entries) {
+            self.then = Some(self.pinned);
+        }
+    }
+
+    /// The number of the last entry, 0 without any.
+    pub fn last_id(&self) -> i64 {
+        self.last_id
+    }
+
+    /// How many entries are tied to an import.
+    pub fn of_imports(&self) -> i64 {
+        self.calls.of_imports
+    }
+
+    /// The clock was set with the first entry, and once.
+    pub fn finish_clock(&self, run: &mut Run<'_>, clocks: &[Clock]) {
+        let subject = || "reputation_clock".to_owned();
+        match (clocks, self.first_recorded_at) {
+            ([], None) => {}
+            ([], Some(_)) => run.found("CLOCK_MISSING", || {
+                (subject(), "the ledger has entries, and reputation_clock has no row".to_owned())
+            }),
+            ([clock], Some(at)) if clock.id == 1 && clock.set_at == at => {
+                let seconds = u32::try_from(clock.epoch_seconds);
+                if !seconds.is_ok_and(|seconds| (1..=LONGEST_EPOCH).contains(&seconds)) {
+                    let message = format!("an epoch cannot have {} seconds", clock.epoch_seconds);
+                    run.found("CLOCK_CHANGED", || (subject(), message));
+                }
+            }
+            _ => run.found("CLOCK_CHANGED", || {
+                (subject(), "reputation_clock is not the one row that the first entry set".to_owned())
+            }),
+        }
+    }
+
+    /// Numbers for the report, and what a checkpoint keeps.
+    pub fn finish(mut self, run: &mut Run<'_>) -> ReputationPin {
+        run.count("entries", self.pinned.entries.unsigned_abs());
+        run.count("entries under other rules, chain only", self.other_rules);
+        run.count("tokens", self.tokens.count().unsigned_abs());
+        self.pinned.tokens = self.tokens.pin();
+        if let Some(checkpoint) = self.checkpoint {
+            let mut then = match checkpoint.reputation.entries {
+                0 => ReputationPin::NONE,
+                _ => self.then.unwrap_or(self.pinned),
+            };
+            then.tokens = self.tokens.pin_then();
+            checkpoint.compare_reputation(run, &then);
+        }
+        self.pinned
+    }
+}
+
+/// A finding about an entry.
+pub(super) fn found(run: &mut Run<'_>, id: i64, code: &'static str, what: impl FnOnce() -> String) {
+    run.found(code, || (format!("{} {id}", calls::LEDGER), what()));
+}

@@ -1,0 +1,98 @@
+//! Reputation (lambda §8.7): the ledger taken again from empty, the standings it leaves, the events and tokens beside it,
+//! and the calls that wrote all of it.
+//!
+//! [`entries`] is one walk along the ledger; memory grows with the number of standings, which each entry must continue,
+//! and with nothing else. [`calls`] holds entries against the log, [`tokens`] against what finished tasks left beside.
+//! A row of standings that no entry is about was put in by hand: that is a warning, for a first standing may be given.
+
+mod calls;
+mod entries;
+mod tokens;
+
+use self::entries::Entries;
+use super::checkpoint::{Checkpoint, ReputationPin};
+use super::counters;
+use super::run::{Run, Stop};
+use crate::domains::reputation::replay::RowVerdict;
+use crate::domains::reputation::tie::{
+    HISTORY, clocks, count_entries, each_entry, each_event_without_entry, each_standing, unledgered,
+    witnesses,
+};
+
+/// The check's name.
+pub const NAME: &str = "reputation";
+
+/// Checks everything; what a checkpoint keeps of it.
+///
+/// # Errors
+/// The engine's.
+pub fn check(run: &mut Run<'_>, checkpoint: Option<&Checkpoint>) -> Result<ReputationPin, Stop> {
+    let db = run.db;
+    run.begin(NAME, count_entries(db)?.unsigned_abs());
+    let by_hand = unledgered(db)?;
+    let clocks = clocks(db)?;
+    let mut entries = Entries::new(by_hand, clocks.first().copied(), checkpoint);
+    each_entry(db, |row| {
+        run.step()?;
+        entries.take(run, row)
+    })?;
+    each_event_without_entry(db, |id| {
+        run.found("EVENT_STRAY", || {
+            (format!("{HISTORY} {id}"), format!("event {id} of the history has no entry in the ledger"))
+        });
+        Ok(())
+    })?;
+    entries.finish_clock(run, &clocks);
+    counters::check(run, HISTORY, entries.last_id())?;
+    calls::missing_entries(run, entries.of_imports())?;
+    standings(run, &mut entries)?;
+    entries.tokens.finish(run)?;
+    for id in witnesses(db)? {
+        run.found("WITNESS_STRAY", || {
+            (format!("mcp_witnesses {id}"), format!("witness {id} is of no token that the server makes"))
+        });
+    }
+    let pin = entries.finish(run);
+    Ok(pin)
+}
+
+/// The stored rows against the ledger's last word on each.
+fn standings(run: &mut Run<'_>, entries: &mut Entries<'_>) -> Result<(), Stop> {
+    let mut rows = 0;
+    each_standing(run.db, |standing| {
+        rows += 1;
+        let standing = match standing {
+            Ok(standing) => standing,
+            Err(invalid) => {
+                run.found("STANDING_INVALID", || {
+                    (format!("reputations {}/{}", invalid.node_id, invalid.domain), invalid.to_string())
+                });
+                return Ok(());
+            }
+        };
+        let name = format!("{}/{}", standing.node_id, standing.domain);
+        match entries.replay.check_row(&standing) {
+            RowVerdict::Sound => {}
+            RowVerdict::Unledgered => run.warned("UNLEDGERED", || {
+                let message = format!("the standing of {name} was put in by hand: no entry is about it");
+                (format!("reputations {name}"), message)
+            }),
+            RowVerdict::Differs(fault) => run.found("STANDING_CHANGED", || {
+                let message = format!("the standing of {name} is not what its last entry left: {fault}");
+                (format!("reputations {name}"), message)
+            }),
+        }
+        Ok(())
+    })?;
+    for standing in entries.replay.rows_left() {
+        let name = format!("{}/{}", standing.node_id, standing.domain);
+        run.found("STANDING_MISSING", || {
+            (
+                format!("reputations {name}"),
+                format!("the ledger has entries about {name}, which has no standing"),
+            )
+        });
+    }
+    run.count("standings", rows);
+    Ok(())
+}

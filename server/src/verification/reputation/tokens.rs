@@ -1,0 +1,96 @@
+//! Experience tokens (lambda §6) against the entries beside which they were made: a finished task leaves a raw token, and
+//! a confirmed one if a peer vouched for it. Their ids alone are random; a checkpoint pins those.
+
+use super::super::checkpoint::{Checkpoint, TokensPin};
+use super::super::run::{Run, Stop};
+use crate::domains::reputation::ledger::Entry;
+use crate::domains::reputation::tie::{TokenPlace, next_token, tokens_of};
+
+/// The table.
+const TOKENS: &str = "experience_tokens";
+
+/// The tokens, as far as they have been walked.
+pub struct Tokens {
+    rowid: i64,
+    pinned: TokensPin,
+    /// How many the checkpoint counts.
+    wanted: i64,
+    then: TokensPin,
+    scratch: Vec<u8>,
+}
+
+impl Tokens {
+    pub fn new(checkpoint: Option<&Checkpoint>) -> Self {
+        let wanted = checkpoint.map_or(0, |checkpoint| checkpoint.reputation.tokens.count);
+        Self { rowid: i64::MIN, pinned: TokensPin::NONE, wanted, then: TokensPin::NONE, scratch: Vec::new() }
+    }
+
+    /// The tokens of an entry are the next ones.
+    pub fn take(&mut self, run: &mut Run<'_>, entry: &Entry, recorded_at: i64) -> Result<(), Stop> {
+        let mut raw: Option<String> = None;
+        for mut expected in tokens_of(entry, recorded_at) {
+            expected.promoted_from.clone_from(&raw);
+            let id = entry.history_id;
+            let Some(place) = self.next(run)? else {
+                run.found("TOKEN_MISSING", || {
+                    (
+                        format!("reputation_ledger {id}"),
+                        format!("the event of entry {id} left no {} token", expected.level),
+                    )
+                });
+                return Ok(());
+            };
+            if place.token.as_ref() != Some(&expected) {
+                run.found("TOKEN_CHANGED", || {
+                    let message =
+                        format!("token {} is not the one that the event of entry {id} left", place.id);
+                    (format!("{TOKENS} {}", place.id), message)
+                });
+            }
+            raw = Some(place.id);
+        }
+        Ok(())
+    }
+
+    /// Tokens behind the last entry's.
+    pub fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Stop> {
+        while let Some(place) = self.next(run)? {
+            run.step()?;
+            run.found("TOKEN_STRAY", || {
+                (
+                    format!("{TOKENS} {}", place.id),
+                    format!("token {} was left by no event of the ledger", place.id),
+                )
+            });
+        }
+        Ok(())
+    }
+
+    fn next(&mut self, run: &mut Run<'_>) -> Result<Option<TokenPlace>, Stop> {
+        let Some(place) = next_token(run.db, self.rowid)? else { return Ok(None) };
+        self.rowid = place.rowid;
+        if !place.id.starts_with("tok_") {
+            run.found("TOKEN_CHANGED", || {
+                (format!("{TOKENS} {}", place.id), format!("{:?} is no token's id", place.id))
+            });
+        }
+        self.pinned.add(&place.id, &mut self.scratch);
+        if self.pinned.count == self.wanted {
+            self.then = self.pinned;
+        }
+        Ok(Some(place))
+    }
+
+    pub fn count(&self) -> i64 {
+        self.pinned.count
+    }
+
+    pub fn pin(&self) -> TokensPin {
+        self.pinned
+    }
+
+    /// What there is of the tokens that the checkpoint counts.
+    pub fn pin_then(&self) -> TokensPin {
+        if self.pinned.count < self.wanted { self.pinned } else { self.then }
+    }
+}
