@@ -1,6 +1,7 @@
 //! The command line's definition: commands, options and help texts.
 
 pub mod audit;
+pub mod reputation;
 
 use std::ffi::OsString;
 use std::iter;
@@ -65,6 +66,9 @@ pub enum Command {
     Report(audit::Report),
     /// Recompute every chain, seal and signature of a database; exit 1 when something does not fit
     Verify(VerifyArguments),
+    /// Import, export and check what moves reputations; print the present epoch
+    #[command(subcommand)]
+    Reputation(reputation::Reputation),
     /// Show the main job: an agent works, an auditor checks, a forged letter is found
     Demo,
 }

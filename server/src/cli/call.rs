@@ -29,7 +29,7 @@ pub fn run(
     out: &mut dyn Write,
     input: &mut dyn Read,
 ) -> Result<(), Failure> {
-    let tool = ToolId::from_name(tool).ok_or_else(|| unknown(tool))?;
+    let tool = ToolId::from_name(tool).filter(|tool| !tool.spec().operator).ok_or_else(|| unknown(tool))?;
     let arguments = read_arguments(arguments.unwrap_or("{}"), input)?;
     let mut launch = Launch::default();
     if env.get_os(keys::LOG_LEVEL.name).is_none() {

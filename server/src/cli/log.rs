@@ -65,7 +65,8 @@ impl Page<'_> {
     }
 
     fn text_line(&mut self, row: &LogRow<'_>) -> io::Result<()> {
-        let widest = ToolId::ALL.iter().map(|tool| tool.name().len()).max().unwrap_or(0);
+        let widest =
+            ToolId::ALL.iter().chain(&ToolId::OPERATIONS).map(|tool| tool.name().len()).max().unwrap_or(0);
         if self.shown == 0 {
             writeln!(
                 self.out,
@@ -95,7 +96,9 @@ impl Page<'_> {
 /// What is said when no call matches.
 fn nothing(arguments: &Log) -> String {
     let unknown = arguments.tool.as_deref().filter(|tool| ToolId::from_name(tool).is_none());
-    let close = unknown.and_then(|tool| suggest::closest(tool, ToolId::ALL.map(ToolId::name)));
+    let close = unknown.and_then(|tool| {
+        suggest::closest(tool, ToolId::ALL.iter().chain(&ToolId::OPERATIONS).map(|tool| tool.name()))
+    });
     match close {
         Some(close) => format!("no call matches; did you mean --tool {close}?"),
         None => "no call matches".to_owned(),

@@ -7,6 +7,7 @@
 //!           |- verify  recomputes a whole database                (crate::verification)
 //!           |- doctor  what is wrong with this set-up, and what to do
 //!           |- log     the audit log, filtered                    (database)
+//!           |- reputation   epoch, import, export and verify of reputation
 //!           |- keys    a key that signs seals, made or shown
 //!           |- proof, export, report   a sealed record, a session, a page     (database, session, output)
 //!           |- check-proof, verify-export   without any database              (evidence, verdict)
@@ -31,6 +32,7 @@ mod output;
 mod printable;
 mod proof;
 mod report;
+mod reputation;
 mod session;
 mod time_prefix;
 mod tools;
@@ -78,6 +80,8 @@ enum Failure {
     Failed(String),
     /// It was asked the wrong way: exit 2.
     Usage(String),
+    /// It was given bad input, and has said so: exit 2.
+    BadInput,
     /// Its output cannot be written.
     Output(io::Error),
 }
@@ -124,6 +128,7 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         Command::Call { tool, arguments } => call::run(&tool, arguments.as_deref(), env, out, input),
         Command::Doctor { json } => doctor::run(json, env, &mut ToTheEnd(out)),
         Command::Log(arguments) => log::run(&arguments, env, out),
+        Command::Reputation(command) => reputation::run(&command, env, out, err, input),
         Command::Keys(arguments) => keys::run(&arguments, out),
         Command::Proof(arguments) => proof::run(&arguments, env, out),
         Command::CheckProof(arguments) => check_proof::run(&arguments, &mut ToTheEnd(out), input),
@@ -146,6 +151,7 @@ fn end(done: Result<(), Failure>, err: &mut dyn Write) -> Next {
     let (code, complaint) = match done {
         Ok(()) => (0, None),
         Err(Failure::Finding) => (1, None),
+        Err(Failure::BadInput) => (2, None),
         Err(Failure::Failed(text)) => (1, Some(text)),
         Err(Failure::Usage(text)) => (2, Some(text)),
         // The reader has seen enough (`colibri tools | head`).

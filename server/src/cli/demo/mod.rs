@@ -4,6 +4,7 @@
 
 mod audit;
 mod session;
+mod standing;
 
 use std::io::Write;
 use std::path::Path;
@@ -44,6 +45,7 @@ pub fn run(out: &mut dyn Write, color: bool) -> Result<(), Failure> {
     let decision = work(&mut page, &mut session, &plan)?;
     refusals(&mut page, &mut session, &plan)?;
     let seal = finish(&mut page, &mut session, &plan)?;
+    standing::show(&mut page, &mut session, &plan, &seal)?;
     queue(&mut page, &mut session, "What is left?", &plan)?;
     session.stop()?;
 

@@ -1,0 +1,53 @@
+//! The arguments of `colibri reputation`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::audit::Database;
+
+/// Of `colibri reputation`.
+#[derive(Debug, Subcommand, PartialEq, Eq)]
+pub enum Reputation {
+    /// Print the present epoch, which the tools take as current_epoch
+    Epoch(Database),
+    /// Apply a file of events, one JSON object a line, all of them or none; exit 2 when a line is refused
+    Import(Import),
+    /// Print the ledger with its events as JSON Lines, oldest first
+    Export(Export),
+    /// Recompute the ledger and all standings; exit 1 when something does not fit
+    Verify(Verify),
+}
+
+/// Of `colibri reputation import`.
+#[derive(Debug, Args, PartialEq, Eq)]
+pub struct Import {
+    /// The file with the events, at most 64 MiB; `-` reads stdin
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Only count what would become of them; nothing but the call itself is recorded
+    #[arg(long)]
+    pub dry_run: bool,
+}
+
+/// Of `colibri reputation export`.
+#[derive(Debug, Args, PartialEq, Eq)]
+pub struct Export {
+    /// Which database.
+    #[command(flatten)]
+    pub database: Database,
+    /// Write the lines to this new file; by default to stdout
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// Of `colibri reputation verify`.
+#[derive(Debug, Args, PartialEq, Eq)]
+pub struct Verify {
+    /// Which database.
+    #[command(flatten)]
+    pub database: Database,
+    /// Print the result as JSON
+    #[arg(long)]
+    pub json: bool,
+}

@@ -1,0 +1,129 @@
+//! `colibri reputation import`: a file of events as one call of the operation, through the chain in this process.
+//!
+//! The whole file is one savepoint. Whatever ends the process before the reply, Ctrl-C as well, leaves nothing of it but a
+//! call without an end, which the next start of a server closes.
+
+use std::io::{Read, Write};
+use std::path::Path;
+
+use colibri_runtime::handler::ToolError;
+use serde_json::{Value, json};
+
+use super::super::Failure;
+use super::super::arguments::reputation::Import;
+use super::super::evidence;
+use super::super::printable::printable;
+use crate::catalogue::{CATALOGUE, Dispatcher, ReputationImportError, ToolId};
+use crate::domains::Domains;
+use crate::domains::reputation::import::text::{MAX_FILE_BYTES, lines};
+use crate::lifecycle::environment::Environment;
+use crate::lifecycle::keys;
+use crate::lifecycle::operation::{self, OperationError};
+use crate::lifecycle::options::Options;
+use crate::lifecycle::server::StartError;
+
+/// Applies the file and prints what became of its events.
+pub fn run(
+    arguments: &Import,
+    env: &Environment,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+    input: &mut dyn Read,
+) -> Result<(), Failure> {
+    let text = read(&arguments.file, input)?;
+    let lines = match lines(&text) {
+        Ok(lines) => lines,
+        Err(error) => return Err(refused(err, &[told(&error)])),
+    };
+    drop(text);
+    let call = json!({ "lines": lines, "dry_run": arguments.dry_run });
+    let environment = match env.get_os(keys::LOG_LEVEL.name) {
+        Some(_) => env.clone(),
+        None => env.with(keys::LOG_LEVEL.name, "warn"),
+    };
+    let options = Options { environment, ..Options::default() };
+    let envelope =
+        operation::run(ToolId::ReputationImport, call, Dispatcher(Domains), options).map_err(|error| {
+            match error {
+                OperationError::Start(StartError::Configuration(problems)) => {
+                    Failure::Usage(format!("{}; mend the environment", problems.join("; ")))
+                }
+                other => Failure::Failed(other.to_string()),
+            }
+        })?;
+    answer(&envelope, out, err)
+}
+
+/// The file's bytes, if there are not too many.
+fn read(file: &Path, input: &mut dyn Read) -> Result<Vec<u8>, Failure> {
+    let mut text = Vec::new();
+    let unreadable = |error: std::io::Error| {
+        Failure::Usage(format!("cannot read {}: {error}; name the file with the events", file.display()))
+    };
+    evidence::input(file, input)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?;
+    if text.len() as u64 > MAX_FILE_BYTES {
+        return Err(Failure::Usage(format!(
+            "{} is larger than {} MiB; import it in parts, the oldest events first",
+            file.display(),
+            MAX_FILE_BYTES / (1024 * 1024)
+        )));
+    }
+    Ok(text)
+}
+
+/// Prints the counts, or says which lines were refused.
+fn answer(envelope: &Value, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Failure> {
+    if let Some(error) = envelope.pointer("/data/error") {
+        let text = |member: &str| error[member].as_str().unwrap_or_default().to_owned();
+        let line = error["line"].as_i64().unwrap_or_default();
+        return Err(refused(err, &[one(line, &text("code"), &text("message"))]));
+    }
+    if let Some(data) = envelope.get("data") {
+        writeln!(out, "{data}")?;
+        return Ok(out.flush()?);
+    }
+    let error = &envelope["error"];
+    if error["code"] == CATALOGUE.codes.invalid_params {
+        let issues = error.pointer("/details/issues").and_then(Value::as_array);
+        let lines: Vec<String> = issues.into_iter().flatten().map(issue).collect();
+        return Err(refused(err, &lines));
+    }
+    Err(Failure::Failed(format!(
+        "nothing was imported: {}",
+        error["message"].as_str().unwrap_or("no reason given")
+    )))
+}
+
+/// An issue of the chain's second stage as the line it is about.
+fn issue(issue: &Value) -> String {
+    let path = issue["path"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let line = path.get(1).and_then(Value::as_i64).map_or(0, |index| index + 1);
+    let mut place: String = path
+        .iter()
+        .skip(2)
+        .map(|part| part.as_str().map_or_else(|| part.to_string(), str::to_owned) + ".")
+        .collect();
+    place.pop();
+    let message = issue["message"].as_str().unwrap_or_default();
+    let reason = if place.is_empty() { message.to_owned() } else { format!("{place}: {message}") };
+    told(&ReputationImportError::ErrSchema { line, reason })
+}
+
+/// A declared error that was found before the call.
+fn told(error: &ReputationImportError) -> String {
+    let line = error.fields().get("line").and_then(Value::as_i64).unwrap_or_default();
+    one(line, error.code(), &error.message())
+}
+
+fn one(line: i64, code: &str, message: &str) -> String {
+    format!("line {line}: {code}: {message}")
+}
+
+/// Says which lines were refused.
+fn refused(err: &mut dyn Write, lines: &[String]) -> Failure {
+    for line in lines {
+        // A closed stderr changes nothing about the refusal.
+        let _ = writeln!(err, "{}", printable(line));
+    }
+    Failure::BadInput
+}

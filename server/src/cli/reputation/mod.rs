@@ -1,0 +1,74 @@
+//! `colibri reputation`: the operator's side of reputation (lambda §8.7). Reading needs no server and changes nothing;
+//! [`import`] is a call through the chain like any other, only that no client can make it.
+
+mod export;
+mod import;
+mod verify;
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::Failure;
+use super::arguments::audit::Database;
+use super::arguments::reputation::Reputation;
+use super::database::open_for_reading;
+use super::output::ToTheEnd;
+use crate::domains::reputation::epoch::{epoch_at, length_warning, present_epoch};
+use crate::lifecycle::config::load_config;
+use crate::lifecycle::environment::Environment;
+use crate::store::open::MEMORY;
+
+/// Runs one of the commands.
+pub fn run(
+    command: &Reputation,
+    env: &Environment,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+    input: &mut dyn Read,
+) -> Result<(), Failure> {
+    match command {
+        Reputation::Epoch(database) => epoch(database, env, out, err),
+        Reputation::Import(arguments) => import::run(arguments, env, out, err, input),
+        Reputation::Export(arguments) => export::run(arguments, env, out),
+        Reputation::Verify(arguments) => verify::run(arguments, env, &mut ToTheEnd(out)),
+    }
+}
+
+/// Prints the present epoch (lambda §8.1). Before there is a database it is the clock's.
+fn epoch(
+    database: &Database,
+    env: &Environment,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<(), Failure> {
+    let (config, _) = load_config(env, std::process::id())
+        .map_err(|problems| Failure::Usage(format!("{}; mend the environment", problems.join("; "))))?;
+    let now_ms = now_ms();
+    let path = database.db.clone().unwrap_or_else(|| config.db_path.clone());
+    let epoch = if database.db.is_none() && !is_there(&path) {
+        epoch_at(now_ms, config.epoch_seconds)
+    } else {
+        let db = open_for_reading(env, Some(&path))?;
+        if let Some(warning) = length_warning(&db, config.epoch_seconds).map_err(unreadable)? {
+            // A closed stderr changes nothing about the epoch.
+            let _ = writeln!(err, "colibri: {warning}");
+        }
+        present_epoch(&db, config.epoch_seconds, now_ms).map_err(unreadable)?
+    };
+    writeln!(out, "{epoch}")?;
+    Ok(out.flush()?)
+}
+
+/// Whether a server has written to the configured database yet.
+fn is_there(path: &PathBuf) -> bool {
+    path != Path::new(MEMORY) && std::fs::metadata(path).is_ok_and(|found| found.len() > 0)
+}
+
+fn now_ms() -> i64 {
+    use colibri_runtime::kernel::{Clock, SystemClock};
+    SystemClock::default().wall_ms()
+}
+
+fn unreadable(fault: colibri_runtime::handler::Fault) -> Failure {
+    Failure::Failed(format!("the reputations cannot be read: {fault}; `colibri verify` says what is wrong"))
+}
