@@ -40,7 +40,20 @@ const FORGERIES: &[(&str, &[&str])] = &[
              (SELECT sequence_no FROM thought_records ORDER BY seq DESC LIMIT 1)",
             "DELETE FROM tasks WHERE rowid = (SELECT max(rowid) FROM tasks)",
             "DELETE FROM thought_records WHERE seq = (SELECT max(seq) FROM thought_records)",
-            "UPDATE sqlite_sequence SET seq = seq - 1",
+            "UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = 'thought_records'",
+        ],
+    ),
+    (
+        "the newest entry of the ledger less, with all it left",
+        &[
+            "UPDATE reputations SET (score, last_activity_epoch) = \
+             (SELECT l.score_before, (SELECT max(epoch) FROM reputation_history WHERE node_id = h.node_id \
+              AND domain = h.domain AND id < h.id) FROM reputation_ledger AS l JOIN reputation_history AS h \
+              ON h.id = l.history_id ORDER BY h.id DESC LIMIT 1) \
+             WHERE (node_id, domain) = (SELECT node_id, domain FROM reputation_history ORDER BY id DESC LIMIT 1)",
+            "DELETE FROM reputation_ledger WHERE history_id = (SELECT max(history_id) FROM reputation_ledger)",
+            "DELETE FROM reputation_history WHERE id = (SELECT max(id) FROM reputation_history)",
+            "UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = 'reputation_history'",
         ],
     ),
 ];

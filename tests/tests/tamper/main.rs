@@ -76,6 +76,11 @@ fn random_tampering_with_any_table_is_reported() {
     assert_eq!(tally.done, tampers());
     assert!(tally.outside > 0, "not one was left to the checkpoint: it was not needed");
     let tables = table::all(&rusqlite::Connection::open(world.database()).unwrap());
+    for name in
+        ["reputations", "reputation_history", "reputation_ledger", "reputation_clock", "experience_tokens"]
+    {
+        assert!(tables.iter().any(|table| table.name == name), "{name} is empty");
+    }
     for table in &tables {
         for column in &table.columns {
             let key = (table.name.clone(), column.name.clone());

@@ -39,7 +39,7 @@ const CASES: &[Case] = &[
         what: "the newest record, its chain's head and the counter of rows go back together",
         sql: &[
             "DELETE FROM thought_records WHERE seq = (SELECT max(seq) FROM thought_records)",
-            "UPDATE sqlite_sequence SET seq = seq - 1",
+            "UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = 'thought_records'",
             "UPDATE trail_heads SET chain_length = chain_length - 1, \
              tip_id = (SELECT id FROM thought_records AS r WHERE r.task_id = trail_heads.task_id ORDER BY seq DESC LIMIT 1), \
              tip_hash = (SELECT hash FROM thought_records AS r WHERE r.task_id = trail_heads.task_id ORDER BY seq DESC LIMIT 1) \
@@ -113,7 +113,7 @@ const CASES: &[Case] = &[
         what: "the last record and the counter move on",
         sql: &[
             "UPDATE thought_records SET seq = seq + 7 WHERE seq = (SELECT max(seq) FROM thought_records)",
-            "UPDATE sqlite_sequence SET seq = seq + 7",
+            "UPDATE sqlite_sequence SET seq = seq + 7 WHERE name = 'thought_records'",
         ],
     },
     Case {
@@ -180,6 +180,108 @@ const CASES: &[Case] = &[
         finding: Some(("skills", "LOAD_TIME")),
         what: "the record of the load is dated back",
         sql: &["UPDATE skill_index SET loaded_at = '2026-01-01T00:00:00.000Z'"],
+    },
+    Case {
+        finding: Some(("reputation", "STANDING_CHANGED")),
+        what: "a standing is raised",
+        sql: &["UPDATE reputations SET score = score + 1 WHERE score > 0"],
+    },
+    Case {
+        finding: Some(("reputation", "STANDING_CHANGED")),
+        what: "a ban is lifted and its scar with it",
+        sql: &["UPDATE reputations SET ban_until_epoch = NULL, scar_bps = 0 WHERE scar_bps > 0"],
+    },
+    Case {
+        finding: Some(("reputation", "ENTRY_CHANGED")),
+        what: "an event is worth more, in history, ledger and standing alike",
+        sql: &[
+            "UPDATE reputation_history SET delta = delta + 5 WHERE id = (SELECT max(id) FROM reputation_history WHERE delta > 0)",
+            "UPDATE reputation_ledger SET score_after = score_after + 5 WHERE history_id = \
+             (SELECT max(id) FROM reputation_history WHERE delta > 0)",
+            "UPDATE reputations SET score = score + 5 WHERE (node_id, domain) = \
+             (SELECT node_id, domain FROM reputation_history WHERE delta > 0 ORDER BY id DESC LIMIT 1)",
+        ],
+    },
+    Case {
+        finding: Some(("reputation", "ENTRY_MISSING")),
+        what: "an entry is taken out with its event, and the chain is closed over it",
+        sql: &[
+            "UPDATE reputation_ledger SET prev_hash = 'x' WHERE history_id = 2",
+            "UPDATE reputation_ledger SET prev_hash = (SELECT entry_hash FROM reputation_ledger WHERE history_id = 1) \
+             WHERE history_id = 3",
+            "DELETE FROM reputation_ledger WHERE history_id = 2",
+            "DELETE FROM reputation_history WHERE id = 2",
+        ],
+    },
+    Case {
+        finding: Some(("reputation", "SEQ_COUNTER")),
+        what: "the ledger's last entry is cut off with its event",
+        sql: &[
+            "DELETE FROM reputation_ledger WHERE history_id = (SELECT max(history_id) FROM reputation_ledger)",
+            "DELETE FROM reputation_history WHERE id = (SELECT max(id) FROM reputation_history)",
+        ],
+    },
+    Case {
+        finding: Some(("reputation", "ENTRIES_MISSING")),
+        what: "everything after an import goes, and the import's last entry, with counter and standing",
+        sql: &[
+            "DELETE FROM reputation_ledger WHERE history_id >= (SELECT max(history_id) FROM reputation_ledger WHERE source = 'import')",
+            "DELETE FROM reputation_history WHERE id > (SELECT max(history_id) FROM reputation_ledger)",
+            "UPDATE sqlite_sequence SET seq = (SELECT max(id) FROM reputation_history) WHERE name = 'reputation_history'",
+        ],
+    },
+    Case {
+        finding: Some(("reputation", "CALL_MISMATCH")),
+        what: "an entry names another call, which finished another task",
+        sql: &[
+            "UPDATE reputation_ledger SET sequence_no = (SELECT max(sequence_no) FROM actions WHERE tool = 'task_update' \
+                AND outcome = 'ok') WHERE source = 'session'",
+        ],
+    },
+    Case {
+        finding: Some(("reputation", "CLOCK_CHANGED")),
+        what: "the clock was set at another time",
+        sql: &["UPDATE reputation_clock SET set_at = set_at + 1"],
+    },
+    Case {
+        finding: Some(("reputation", "EPOCH_MISMATCH")),
+        what: "epochs are twice as long",
+        sql: &["UPDATE reputation_clock SET epoch_seconds = 2 * epoch_seconds"],
+    },
+    Case {
+        finding: Some(("reputation", "RECORDED_AT")),
+        what: "entries were recorded an hour later, clock and tokens with them",
+        sql: &[
+            "UPDATE reputation_ledger SET recorded_at = recorded_at + 3600000",
+            "UPDATE reputation_clock SET set_at = set_at + 3600000",
+            "UPDATE experience_tokens SET created_at = created_at + 3600",
+        ],
+    },
+    Case {
+        finding: Some(("reputation", "TOKEN_CHANGED")),
+        what: "a token becomes somebody else's",
+        sql: &["UPDATE experience_tokens SET node_id = 'somebody'"],
+    },
+    Case {
+        finding: Some(("reputation", "TOKEN_STRAY")),
+        what: "a token is put in that no event left",
+        sql: &[
+            "INSERT INTO experience_tokens SELECT id || 'x', node_id, level, domain, scenario, counterparty, action, \
+                outcome_class, outcome_delta, witnesses, created_at, promoted_from, feature_hash FROM experience_tokens \
+                WHERE level = 'L0' LIMIT 1",
+        ],
+    },
+    Case {
+        finding: Some(("reputation", "WITNESS_STRAY")),
+        what: "a witness is put in",
+        sql: &[
+            "INSERT INTO mcp_witnesses SELECT 'wit_x', 'somebody', id, domain, 200, 30, created_at FROM experience_tokens LIMIT 1",
+        ],
+    },
+    Case {
+        finding: Some(("reputation", "DEDUPE_KEY")),
+        what: "an entry makes room for its event to be recorded again",
+        sql: &["UPDATE reputation_ledger SET dedupe_key = '[]' WHERE history_id = 2"],
     },
 ];
 

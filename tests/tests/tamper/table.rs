@@ -30,10 +30,14 @@ pub struct Row {
     pub values: Vec<Value>,
 }
 
+/// Settings in the form of a table: no tool writes them, whoever runs the server may, and nothing vouches for them.
+const OPERATORS: [&str; 1] = ["mcp_model_candidates"];
+
 /// All tables that hold something, SQLite's own counter of rows among them.
 pub fn all(conn: &Connection) -> Vec<Table> {
     let names = texts(conn, "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name");
-    names.into_iter().map(|name| Table::read(conn, name)).collect()
+    let tables = names.into_iter().map(|name| Table::read(conn, name));
+    tables.filter(|table| !table.rows.is_empty() && !OPERATORS.contains(&table.name.as_str())).collect()
 }
 
 fn texts(conn: &Connection, sql: &str) -> Vec<String> {
@@ -150,6 +154,9 @@ impl Table {
             (self.name.as_str(), column),
             ("actions", "sequence_no")
                 | ("actions_head", "id")
+                | ("reputation_clock", "id")
+                | ("reputation_history", "id")
+                | ("reputation_ledger", "history_id")
                 | ("skill_index", "id")
                 | ("thought_records", "seq")
                 | ("tree_heads", "head_index")

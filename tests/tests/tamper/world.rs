@@ -50,6 +50,7 @@ impl World {
         server.data("merkle_finalize", json!({ "session_id": second }));
         refusals(&mut server, &second);
         finish(server);
+        import(&folder);
         leave_running(&folder.path().join("colibri.db"));
 
         // This start closes what the one before left running, and signs.
@@ -162,6 +163,33 @@ fn think(server: &mut Server, kind: &str, task_id: &str, session_id: Option<&str
     server.data("thought_record", thought)
 }
 
+/// Events that came from outside: gains both ways, a penalty, and fraud in all domains.
+fn import(folder: &Arc<TempDir>) {
+    let command = |arguments: &[&str]| {
+        let output = launch(folder).command().arg("reputation").args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let now: i64 = command(&["epoch"]).trim_end().parse().unwrap();
+    let event = |id: &str, node: &str, domain: &str, more: Value| {
+        let mut event =
+            json!({ "event_id": id, "node_id": node, "domain": domain, "epoch": now, "reason": "é" });
+        event.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        event
+    };
+    let gain = |delta: i64, acker: &str| json!({ "kind": "gain", "delta": delta, "acker_id": acker });
+    let penalty = |band: &str| json!({ "kind": "penalty", "band": band });
+    let events = [
+        event("review-1", "agent-7", "social", gain(4000, "somebody")),
+        event("review-2", "somebody", "social", gain(3000, "agent-7")),
+        event("case-1", "agent-7", "social", penalty("minor")),
+        event("case-2", "mallory", "*", penalty("fraud")),
+    ];
+    let path = folder.path().join("events.jsonl");
+    std::fs::write(&path, events.map(|event| format!("{event}\n")).concat()).unwrap();
+    command(&["import", path.to_str().unwrap()]);
+}
+
 /// Tasks in all states, some of them waiting for others.
 fn tasks(server: &mut Server) {
     let mut ids: Vec<String> = Vec::new();
@@ -189,7 +217,18 @@ fn tasks(server: &mut Server) {
     server.data("task_update", json!({ "id": ids[3], "patch": {} }));
     let session = session(server, "finish a task");
     think(server, "reflection", &ids[5], Some(&session));
+    // A peer looks at it: finishing leaves two tokens.
+    server.data(
+        "thought_record",
+        json!({
+            "type": "reflection", "task_id": ids[5], "agent_id": "reviewer", "content": "seen", "session_id": session,
+        }),
+    );
     server.data("task_update", json!({ "id": ids[5], "status": "DONE" }));
+    let alone =
+        server.data("task_create", json!({ "title": "alone", "status": "VERIFY", "assignee": "someone" }));
+    think(server, "plan", alone["id"].as_str().unwrap(), Some(&session));
+    server.data("task_update", json!({ "id": alone["id"], "status": "DONE" }));
 }
 
 /// Calls that fail, each in its own way.
