@@ -24,7 +24,7 @@ CREATE TABLE reputation_ledger (
   rule_version_hash TEXT NOT NULL CHECK (length(rule_version_hash) = 64),
   -- Unique, so that the ledger cannot fork.
   prev_hash         TEXT NOT NULL UNIQUE CHECK (length(prev_hash) = 64),
-  entry_hash        TEXT NOT NULL UNIQUE CHECK (length(entry_hash) = 64),
+  entry_hash        TEXT NOT NULL CHECK (length(entry_hash) = 64),
   -- Milliseconds since the Unix epoch; informational, not hashed.
   recorded_at       INTEGER NOT NULL,
   -- The audit number of the call that wrote the entry (ruling R17); not hashed.

@@ -15,6 +15,7 @@ import hashlib
 import json
 import sqlite3
 import sys
+from datetime import datetime, timezone
 
 ZERO = "0" * 64
 
@@ -236,6 +237,101 @@ def check_ties(db, found):
             fits = row is not None and row["exit_no"] is not None and row["exit_no"] >= call["exit_no"]
             found.expect(fits, f"tie: {table} row is missing or older than its call", call["subject"])
     return rows
+
+
+ENTRY_FIELDS = (
+    "acker_id ban_after band delta domain epoch event_id history_id idle_epochs kind node_id nominal_delta prev_hash "
+    "reason rule_version_hash scar_after scar_before score_after score_before score_settled source weight_bps"
+).split()
+
+
+def is_of_call(entry, call):
+    """Whether a call can have caused an entry."""
+    subject, event_id = call["subject"], entry["event_id"]
+    if call["outcome"] != "ok" or subject is None:
+        return False
+    if entry["source"] == "task":
+        return call["tool"] == "task_update" and event_id == f"task:{subject}:done"
+    if entry["source"] == "session":
+        return call["tool"] == "merkle_finalize" and event_id == f"session:{subject}:{entry['node_id']}"
+    first, _, last = subject.partition("-")
+    numbers = first.isdigit() and last.isdigit() and int(first) <= entry["history_id"] <= int(last)
+    return entry["source"] == "import" and call["tool"] == "reputation_import" and numbers
+
+
+def time_text(milliseconds):
+    time = datetime.fromtimestamp(milliseconds // 1000, timezone.utc)
+    return time.strftime("%Y-%m-%dT%H:%M:%S") + f".{milliseconds % 1000:03}Z"
+
+
+def check_entry_call(db, entry, last_exit_no, found):
+    """The call of an entry: the place where it ended."""
+    call = db.execute("SELECT * FROM actions WHERE sequence_no = ?", [entry["sequence_no"]]).fetchone()
+    if not found.expect(call is not None and is_of_call(entry, call), "ledger: entry of no call", entry["history_id"]):
+        return last_exit_no
+    found.expect(call["exit_no"] >= last_exit_no, "ledger: order of calls", entry["history_id"])
+    times = sorted((call["entered_at"], call["exited_at"]))
+    fits = times[0] <= time_text(entry["recorded_at"]) <= times[1]
+    found.expect(fits, "ledger: not recorded while its call ran", entry["history_id"])
+    return max(last_exit_no, call["exit_no"])
+
+
+def tokens_of(entry):
+    if (entry["source"], entry["reason"]) != ("task", "task_done"):
+        return []
+    token = {"node_id": entry["node_id"], "domain": entry["domain"], "counterparty": entry["acker_id"],
+             "outcome_delta": entry["delta"], "created_at": entry["recorded_at"] // 1000}
+    return [{**token, "level": level} for level in ("L0", "L1")[: 1 if entry["acker_id"] is None else 2]]
+
+
+def check_ledger(db, found):
+    """The chain of entries, what each continues, and what they leave."""
+    clocks = db.execute("SELECT * FROM reputation_clock").fetchall()
+    seconds = clocks[0]["epoch_seconds"] if clocks else 1
+    tokens = iter(db.execute("SELECT * FROM experience_tokens ORDER BY rowid"))
+    standings, count, tip, highest, last_exit_no, first_at, imported = {}, 0, ZERO, 0, 0, None, 0
+    rows = db.execute("SELECT * FROM reputation_ledger AS l JOIN reputation_history AS h ON h.id = l.history_id ORDER BY h.id")
+    for entry in rows:
+        count += 1
+        number, key = entry["history_id"], (entry["node_id"], entry["domain"])
+        found.expect(number == count, "ledger: history_id has a gap", number)
+        found.expect(entry["prev_hash"] == tip, "ledger: link", number)
+        tip = sha256(canonical({field: entry[field] for field in ENTRY_FIELDS}))
+        found.expect(entry["entry_hash"] == tip, "ledger: entry hash", number)
+        dedupe = [entry[field] for field in ("event_id", "node_id", "domain", "kind")] + [entry["band"] or ""]
+        found.expect(entry["dedupe_key"] == canonical(dedupe), "ledger: dedupe_key", number)
+        before = standings.get(key, (0, 0, None, None))[:2]
+        found.expect((entry["score_before"], entry["scar_before"]) == before, "ledger: what was before", number)
+        standings[key] = (entry["score_after"], entry["scar_after"], entry["ban_after"], entry["epoch"])
+        present = max(entry["recorded_at"] // 1000 // seconds, highest)
+        fits = entry["epoch"] <= present if entry["source"] == "import" else entry["epoch"] == present
+        found.expect(fits, "ledger: epoch", number)
+        highest = max(highest, entry["epoch"])
+        first_at = entry["recorded_at"] if first_at is None else first_at
+        last_exit_no = check_entry_call(db, entry, last_exit_no, found)
+        imported += entry["source"] == "import"
+        raised_from = None
+        for expected in tokens_of(entry):
+            token = next(tokens, None)
+            fits = token is not None and all(token[name] == value for name, value in expected.items())
+            found.expect(fits and token["promoted_from"] == raised_from, "ledger: token", number)
+            raised_from = token["id"] if token else None
+    found.expect(next(tokens, None) is None, "ledger: token of no entry", count)
+    single = len(clocks) == 1 and (clocks[0]["id"], clocks[0]["set_at"]) == (1, first_at)
+    found.expect(single if count else not clocks, "ledger: clock", first_at)
+    events = db.execute("SELECT count(*) FROM reputation_history").fetchone()[0]
+    entries = db.execute("SELECT count(*) FROM reputation_ledger").fetchone()[0]
+    found.expect(events == entries == count, "ledger: events and entries", (events, entries))
+    spans = db.execute("SELECT subject FROM actions WHERE tool = 'reputation_import' AND outcome = 'ok' AND subject IS NOT NULL")
+    spans = [[int(end) for end in row["subject"].split("-")] for row in spans]
+    found.expect(sum(last - first + 1 for first, last in spans) == imported, "ledger: entries of imports", imported)
+    for row in db.execute("SELECT * FROM reputations"):
+        # A row that no entry is about was put in by hand.
+        expected = standings.pop((row["node_id"], row["domain"]), None)
+        stored = (row["score"], row["scar_bps"], row["ban_until_epoch"], row["last_activity_epoch"])
+        found.expect(expected in (None, stored), "ledger: standing", (row["node_id"], row["domain"]))
+    found.expect(not standings, "ledger: standing is missing", sorted(standings))
+    return count
 
 
 # Ed25519 verification, RFC 8032 §5.1.7, in the form of its appendix A.
@@ -523,6 +619,7 @@ def verify_database():
     print(f"{check_trail(db, found)} thought records")
     print(f"{check_seals(db, found, set(sys.argv[2:]))} seals")
     print(f"{check_ties(db, found)} rows tied to calls")
+    print(f"{check_ledger(db, found)} entries of the reputation ledger")
     return found
 
 

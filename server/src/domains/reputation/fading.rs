@@ -50,6 +50,8 @@ impl Fading {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::{BPS_MAX, DOUBLINGS, Fading, LAST_EPOCH};
     use crate::domains::reputation::decay::{rate_for, settle};
     use crate::domains::reputation::domain::DOMAINS;
@@ -63,7 +65,7 @@ mod tests {
                 let mut rest = score;
                 for idle in 0..=517 {
                     // Every epoch for some scores, the corners for all.
-                    if score % 97 == 0 || idle < 2 || idle > 514 {
+                    if score % 97 == 0 || !(2..=514).contains(&idle) {
                         assert_eq!(fading.score(score, idle), Some(rest), "{domain} {score} after {idle}");
                     }
                     rest -= bps_mul(rest, rate_for(domain)).unwrap();

@@ -24,6 +24,8 @@ pub fn from_uuid(uuid: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used)]
+
     use super::from_uuid;
 
     #[test]
