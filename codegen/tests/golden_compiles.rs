@@ -25,8 +25,13 @@ struct Cx;
 
 impl Context for Cx {
     type Scan = f64;
+    type Network = &'static str;
 
     fn begin_call(&mut self, _: colibri_runtime::handler::CallStatus) {}
+
+    fn network(&mut self) -> &'static str {
+        "offline"
+    }
 }
 
 struct Server;
@@ -57,8 +62,12 @@ impl ShapesTools<Cx> for Server {
 }
 
 impl PlacesTools<Cx> for Server {
-    fn place_fetch(&mut self, _: PlaceFetchInput) -> NetworkOutcome<PlaceFetchOutput, PlaceFetchError> {
-        Box::pin(async { Err(Fault::Other("offline".into()).into()) })
+    fn place_fetch(
+        &mut self,
+        state: &'static str,
+        _: PlaceFetchInput,
+    ) -> NetworkOutcome<PlaceFetchOutput, PlaceFetchError> {
+        Box::pin(async move { Err(Fault::Other(state.to_owned()).into()) })
     }
 
     fn place_import(
@@ -200,6 +209,15 @@ fn tables_judge_like_the_published_schemas() {
         assert_eq!(published.is_valid(&arguments), sound, "published: {arguments}");
         assert_eq!(validate(spec.input, &[], &mut arguments.clone()).is_ok(), sound, "table: {arguments}");
     }
+}
+
+#[test]
+fn a_network_tool_gets_the_context_that_the_store_s_gives_for_it() {
+    let arguments = json!({ "name": "Kyoto" });
+    let mut call =
+        Dispatcher(Server).network(Context::network(&mut Cx), index(ToolId::PlaceFetch), arguments);
+    let polled = call.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+    assert_eq!(polled, std::task::Poll::Ready(Dispatched::Fault(Fault::Other("offline".to_owned()))));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use colibri_runtime::kernel::{Clock, Ids, rfc3339_ms};
 
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::proof::keys::{SigningKey, TrustedKeys};
+use crate::domains::router::service::Router;
 use crate::domains::skills::CapabilityIndex;
 use crate::lifecycle::config::Config;
 use crate::lifecycle::facts::SystemFacts;
@@ -26,6 +27,7 @@ pub struct Cx {
     /// See [`Cx::rehearse`].
     rehearsal: bool,
     capability_index: CapabilityIndex,
+    router: Option<Arc<Router>>,
 }
 
 impl Cx {
@@ -56,6 +58,7 @@ impl Cx {
             subject: None,
             rehearsal: false,
             capability_index,
+            router: None,
         }
     }
 
@@ -63,6 +66,20 @@ impl Cx {
     #[must_use]
     pub fn with_keyring(self, keyring: Arc<Keyring>) -> Self {
         Self { keyring, ..self }
+    }
+
+    /// The same with a router; boot gives one as soon as its candidates are read.
+    #[must_use]
+    pub fn with_router(self, router: Arc<Router>) -> Self {
+        Self { router: Some(router), ..self }
+    }
+
+    /// The process's router.
+    ///
+    /// # Errors
+    /// [`Fault::Other`] before boot has read its candidates.
+    pub fn router(&self) -> Result<&Arc<Router>, Fault> {
+        self.router.as_ref().ok_or_else(no_router)
     }
 
     /// The database.
@@ -149,6 +166,7 @@ impl Cx {
 
 impl Context for Cx {
     type Scan = ScanCx;
+    type Network = NetworkCx;
 
     fn begin_call(&mut self, call: CallStatus) {
         self.status = call;
@@ -158,6 +176,30 @@ impl Context for Cx {
 
     fn is_rehearsal(&self) -> bool {
         self.rehearsal
+    }
+
+    fn network(&mut self) -> NetworkCx {
+        NetworkCx { router: self.router.clone() }
+    }
+}
+
+fn no_router() -> Fault {
+    Fault::Other("the router is not initialised".into())
+}
+
+/// The context of network tools, whose calls hold no store and outlive the turn in which they start.
+#[derive(Clone)]
+pub struct NetworkCx {
+    router: Option<Arc<Router>>,
+}
+
+impl NetworkCx {
+    /// The process's router.
+    ///
+    /// # Errors
+    /// [`Fault::Other`] before boot has read its candidates.
+    pub fn router(&self) -> Result<&Arc<Router>, Fault> {
+        self.router.as_ref().ok_or_else(no_router)
     }
 }
 

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use colibri::context::Cx;
+use colibri::context::{Cx, NetworkCx};
 use colibri::lifecycle::environment::Environment;
 use colibri::lifecycle::options::{AuditChoice, Options};
 use colibri::lifecycle::server::Server;
@@ -183,9 +183,9 @@ impl<D: Dispatch<Cx>> Dispatch<Cx> for Spy<D> {
         self.ran.set(self.ran.get() + 1);
         self.inner.scan(tool, arguments)
     }
-    fn network(&mut self, tool: usize, arguments: Value) -> NetworkCall {
+    fn network(&mut self, cx: NetworkCx, tool: usize, arguments: Value) -> NetworkCall {
         self.ran.set(self.ran.get() + 1);
-        self.inner.network(tool, arguments)
+        self.inner.network(cx, tool, arguments)
     }
 }
 

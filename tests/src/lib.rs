@@ -1,9 +1,10 @@
 //! What the tests share: the probe's handlers, a client over pipes that sends what no SDK would, a server
-//! inside the test, and the audit log as rows.
+//! inside the test, a model provider on this machine, and the audit log as rows.
 
 pub mod actions;
 pub mod client;
 pub mod embed;
 pub mod log_chain;
+pub mod loopback;
 pub mod probe;
 pub mod stored;

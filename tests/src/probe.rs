@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use colibri::context::{Cx, ScanCx};
+use colibri::context::{Cx, NetworkCx, ScanCx};
 use colibri::store::db::Db;
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Fault, NetworkOutcome, Outcome};
@@ -104,6 +104,7 @@ impl ProbeTools<Cx> for Probe {
 
     fn probe_network(
         &mut self,
+        _: NetworkCx,
         input: ProbeNetworkInput,
     ) -> NetworkOutcome<ProbeNetworkOutput, ProbeNetworkError> {
         Box::pin(async move {

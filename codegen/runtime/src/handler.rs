@@ -61,9 +61,14 @@ pub trait ToolError {
 pub trait Context {
     /// The read-only context that `scan` tools get in their helper thread.
     type Scan: Send + 'static;
+    /// What `network` tools get, which hold no store: whatever may outlive the turn in which the call starts.
+    type Network: 'static;
 
     /// A call is about to be dispatched.
     fn begin_call(&mut self, call: CallStatus);
+
+    /// The context of a network call that is about to start.
+    fn network(&mut self) -> Self::Network;
 
     /// Whether the call that just succeeded was a rehearsal: its effects are undone, its exit row and its reply stay.
     /// Not asked of scan and network tools, which have no effects in the store.
@@ -142,7 +147,7 @@ pub trait Dispatch<C: Context> {
     /// Prepares a [`Kind::Scan`](crate::spec::Kind) tool.
     fn scan(&mut self, tool: usize, arguments: Value) -> ScanCall<C>;
     /// Starts a [`Kind::Network`](crate::spec::Kind) tool.
-    fn network(&mut self, tool: usize, arguments: Value) -> NetworkCall;
+    fn network(&mut self, cx: C::Network, tool: usize, arguments: Value) -> NetworkCall;
     /// Runs an operation, by its index among the catalogue's operations.
     fn operate(&mut self, cx: &mut C, operation: usize, arguments: &Value) -> Dispatched {
         let _ = (cx, arguments);

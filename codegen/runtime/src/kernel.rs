@@ -70,7 +70,7 @@ impl SystemIds {
     fn random<const N: usize>(&mut self) -> [u8; N] {
         if self.used + N > self.pool.len() {
             // Without randomness there are no unpredictable ids; the clock keeps them distinct.
-            if getrandom::fill(&mut self.pool).is_err() {
+            if getrandom::getrandom(&mut self.pool).is_err() {
                 let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
                 for (place, byte) in self.pool.iter_mut().zip(nanos.to_le_bytes().into_iter().cycle()) {
                     *place ^= byte;

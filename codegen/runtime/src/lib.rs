@@ -5,6 +5,7 @@ pub mod chain;
 pub mod handler;
 pub mod json;
 pub mod kernel;
+pub mod members;
 pub mod memory;
 pub mod schema;
 pub mod serve;

@@ -29,6 +29,7 @@ impl<T> MemoryCx<T> {
 
 impl<T: Clone + Send + 'static> Context for MemoryCx<T> {
     type Scan = T;
+    type Network = ();
 
     fn begin_call(&mut self, call: CallStatus) {
         self.status = Some(call);
@@ -38,6 +39,8 @@ impl<T: Clone + Send + 'static> Context for MemoryCx<T> {
     fn is_rehearsal(&self) -> bool {
         self.rehearsal
     }
+
+    fn network(&mut self) {}
 }
 
 /// What a rolled back transaction had done to the audit rows.

@@ -49,7 +49,11 @@ fn method(tool: &ToolIr<'_>) -> TokenStream {
     if tool.entry.network {
         return quote! {
             #text
-            fn #name(&mut self, input: #input) -> ::colibri_runtime::handler::NetworkOutcome<#output, #error>;
+            fn #name(
+                &mut self,
+                cx: C::Network,
+                input: #input,
+            ) -> ::colibri_runtime::handler::NetworkOutcome<#output, #error>;
         };
     }
     let outcome = quote!(::colibri_runtime::handler::Outcome<#output, #error>);
@@ -103,7 +107,7 @@ fn arms(ir: &Ir<'_>) -> [Vec<TokenStream>; 4] {
         |method| {
             quote!(match ::colibri_runtime::handler::decode(&arguments) {
                 Ok(input) => {
-                    let outcome = #method(&mut self.0, input);
+                    let outcome = #method(&mut self.0, cx, input);
                     ::std::boxed::Box::pin(async move {
                         ::colibri_runtime::handler::Dispatched::from_outcome(outcome.await)
                     })
@@ -152,6 +156,7 @@ fn dispatcher(ir: &Ir<'_>) -> TokenStream {
             #[allow(unused_variables, clippy::match_single_binding)]
             fn network(
                 &mut self,
+                cx: C::Network,
                 tool: usize,
                 arguments: ::serde_json::Value,
             ) -> ::colibri_runtime::handler::NetworkCall {

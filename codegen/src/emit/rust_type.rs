@@ -30,7 +30,7 @@ fn plain_type(schema: &Schema, ir: &Ir<'_>) -> TokenStream {
         }
         Kind::Record { values, .. } => {
             let value = rust_type(values, ir);
-            quote!(::std::collections::BTreeMap<::std::string::String, #value>)
+            quote!(::colibri_runtime::members::Members<::std::string::String, #value>)
         }
         Kind::Ref(name) => {
             let name = ident(name);
@@ -129,7 +129,7 @@ fn plain_default(
         }
         (_, Value::String(text)) => Some(quote!(#text.to_owned())),
         (Kind::Record { .. }, Value::Object(map)) if map.is_empty() => {
-            Some(quote!(::std::collections::BTreeMap::new()))
+            Some(quote!(::colibri_runtime::members::Members::new()))
         }
         _ => None,
     }

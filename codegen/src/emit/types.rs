@@ -57,7 +57,7 @@ pub fn emit(ir: &Ir<'_>) -> Result<TokenStream, Problem> {
 /// What typify makes of the definitions, in its own order and form.
 fn typified(ir: &Ir<'_>) -> Result<syn::File, Problem> {
     let mut settings = TypeSpaceSettings::default();
-    settings.with_map_type("::std::collections::BTreeMap");
+    settings.with_map_type("::colibri_runtime::members::Members");
     let mut space = TypeSpace::new(&settings);
     let mut definitions = Vec::new();
     for definition in &ir.definitions {

@@ -156,7 +156,7 @@ pub struct ShapeDrawInput {
     /// `weights`.
     #[serde(default, skip_serializing_if = "::std::option::Option::is_none")]
     pub weights: ::std::option::Option<
-        ::std::collections::BTreeMap<::std::string::String, i64>,
+        ::colibri_runtime::members::Members<::std::string::String, i64>,
     >,
     /// `style`.
     #[serde(default, skip_serializing_if = "::std::option::Option::is_none")]
@@ -579,6 +579,7 @@ pub trait PlacesTools<C: ::colibri_runtime::handler::Context> {
     /// Only a [`Fault`](::colibri_runtime::handler::Fault); it declares no error of its own.
     fn place_fetch(
         &mut self,
+        cx: C::Network,
         input: PlaceFetchInput,
     ) -> ::colibri_runtime::handler::NetworkOutcome<PlaceFetchOutput, PlaceFetchError>;
 }
@@ -634,6 +635,7 @@ impl<
     #[allow(unused_variables, clippy::match_single_binding)]
     fn network(
         &mut self,
+        cx: C::Network,
         tool: usize,
         arguments: ::serde_json::Value,
     ) -> ::colibri_runtime::handler::NetworkCall {
@@ -643,7 +645,7 @@ impl<
                     Ok(input) => {
                         let outcome = <H as PlacesTools<
                             C,
-                        >>::place_fetch(&mut self.0, input);
+                        >>::place_fetch(&mut self.0, cx, input);
                         ::std::boxed::Box::pin(async move {
                             ::colibri_runtime::handler::Dispatched::from_outcome(
                                 outcome.await,

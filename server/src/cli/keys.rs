@@ -44,7 +44,7 @@ pub fn run(arguments: &Keys, out: &mut dyn Write) -> Result<(), Failure> {
 fn generate(path: &Path) -> Result<SigningKey, Failure> {
     let mut random = [0; 32];
     // No fallback, unlike for ids: a guessable seed would sign for everybody.
-    getrandom::fill(&mut random).map_err(|error| {
+    getrandom::getrandom(&mut random).map_err(|error| {
         Failure::Failed(format!("the operating system gives no randomness, so no key was made: {error}"))
     })?;
     let key = SigningKey::generate(random);

@@ -3,6 +3,7 @@
 
 pub mod proof;
 pub mod reputation;
+pub mod router;
 pub mod skills;
 pub mod system;
 pub mod tasks;
@@ -16,7 +17,8 @@ use crate::verification::tied::TiedTable;
 pub const TIED_TABLES: &[&dyn TiedTable] =
     &[&tasks::tie::TaskTie, &proof::tie::SessionTie, &trail::tie::RecordTie, &proof::tie::SealTie];
 
-/// The handlers of every domain. They keep nothing between calls: what lasts is in the database.
+/// The handlers of every domain. They keep nothing between calls: what lasts is in the database, or in
+/// the context.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Domains;
 

@@ -8,6 +8,7 @@ use super::environment::{Environment, NotUtf8};
 use super::keys::{self, Entry, Key};
 use super::log::LogLevel;
 use super::mode::{Mode, detect_mode};
+use super::proxy::ProxyVariables;
 use super::rules::{CandidateSource, Rule};
 use super::secret::Secret;
 use super::suggest;
@@ -74,6 +75,8 @@ pub struct Config {
     pub router_attempt_timeout_ms: u32,
     /// The same for Anthropic.
     pub anthropic_timeout_ms: u32,
+    /// The proxy that the environment names for hosts elsewhere.
+    pub proxy: Option<ProxyVariables>,
     at_call: BTreeMap<&'static str, Result<Secret, NotUtf8>>,
     secrets: Vec<Secret>,
 }
@@ -105,9 +108,10 @@ impl Config {
     }
 
     /// The values that no reply, row or log line may show (alpha §2.3), for a
-    /// [`Redactor`](colibri_runtime::chain::redact::Redactor), which leaves out the short ones.
+    /// [`Redactor`](colibri_runtime::chain::redact::Redactor), which leaves out the short ones. Without the spaces
+    /// around them, which no provider sees or repeats.
     pub fn secrets(&self) -> Vec<String> {
-        self.secrets.iter().map(|secret| secret.expose().to_owned()).collect()
+        self.secrets.iter().map(|secret| secret.expose().trim().to_owned()).collect()
     }
 }
 
@@ -205,6 +209,7 @@ impl Reader<'_> {
             router_candidates: self.read(&keys::ROUTER_CANDIDATES),
             router_attempt_timeout_ms: self.read(&keys::ROUTER_ATTEMPT_TIMEOUT_MS),
             anthropic_timeout_ms: self.read(&keys::ANTHROPIC_TIMEOUT_MS),
+            proxy: ProxyVariables::read(self.env),
             at_call: self.at_call(),
             secrets: self.secrets(),
         };

@@ -13,6 +13,7 @@ pub mod operation;
 pub mod options;
 pub mod phase2;
 pub mod process;
+pub mod proxy;
 pub mod rules;
 pub mod secret;
 pub mod server;

@@ -17,8 +17,11 @@ use super::server::Controls;
 use crate::context::Cx;
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::reputation::epoch::length_warning;
+use crate::domains::router::service::Router;
+use crate::domains::router::start;
 use crate::domains::skills::{PREFIX, load_skills_from_disk};
 use crate::store::audit::AuditFacts;
+use crate::store::db::Db;
 use crate::store::migrate::MIGRATIONS;
 use crate::store::open::{StoreOptions, init_db};
 use crate::store::process;
@@ -106,7 +109,8 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i6
     }
     let version = opened.schema_version;
     let audit = phase2.audit_facts(boot_id);
-    let mut store = SqliteStore::new(phase2.context(), audit);
+    let cx = phase2.context().with_router(phase2.router(opened.db()));
+    let mut store = SqliteStore::new(cx, audit);
     hook.map_or(Ok(()), |hook| hook(Some(opened.db())))?;
     store.attach(opened).map_err(|fault| fault.0)?;
     if phase2.index_skills && capabilities_for(phase2.config.mode).write_database {
@@ -125,6 +129,11 @@ impl Phase2 {
     fn context(&self) -> Cx {
         Cx::new(None, self.clock.clone(), (self.ids)(), self.config.clone(), self.facts.clone())
             .with_keyring(self.keyring.clone())
+    }
+
+    /// The router with the candidates of the configuration.
+    fn router(&self, db: &Db) -> Arc<Router> {
+        Arc::new(start::router(&self.config, Some(db), self.clock.clone(), self.log.clone()))
     }
 }
 

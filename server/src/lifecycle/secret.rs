@@ -1,15 +1,19 @@
 //! Values that must never be shown. What filters them out of texts that leave the process is
 //! [`Redactor`](colibri_runtime::chain::redact::Redactor).
 
+use std::sync::Arc;
+
+use zeroize::Zeroizing;
+
 /// A secret value. It has neither `Debug` nor `Display`, so it cannot end up in a log, an error or a
-/// panic message by accident.
+/// panic message by accident. Clones share one buffer, which is overwritten when the last of them goes.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Secret(String);
+pub struct Secret(Arc<Zeroizing<String>>);
 
 impl Secret {
     /// Wraps a value.
     pub fn new(value: impl Into<String>) -> Self {
-        Self(value.into())
+        Self(Arc::new(Zeroizing::new(value.into())))
     }
 
     /// The value itself, for the one place that sends it to its owner.

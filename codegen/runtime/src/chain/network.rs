@@ -12,7 +12,7 @@ use crate::chain::call::{Call, Outlet};
 use crate::chain::check::Target;
 use crate::chain::row::Entered;
 use crate::chain::store::Store;
-use crate::handler::{Dispatch, Dispatched, NetworkCall, guarded};
+use crate::handler::{Context, Dispatch, Dispatched, NetworkCall, guarded};
 use crate::spec::ToolSpec;
 
 /// A network call in flight. Dropping it aborts the attempt; [`Chain::land`] or [`Chain::cancel`] close
@@ -47,8 +47,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Stage 4 of a network call begins.
     pub(super) fn start_flight(&mut self, mut call: Entered, target: Target) -> Flight {
         let arguments = std::mem::replace(&mut call.arguments, Value::Null);
-        let dispatch = &mut self.dispatch;
-        let work = match guarded(|| dispatch.network(target.index, arguments)) {
+        let (dispatch, cx) = (&mut self.dispatch, self.store.cx().network());
+        let work = match guarded(|| dispatch.network(cx, target.index, arguments)) {
             Ok(work) => work,
             Err(panic) => Box::pin(async move { std::panic::resume_unwind(panic) }),
         };

@@ -177,7 +177,7 @@ impl Dispatch<MemoryCx<Data>> for Handlers {
         })
     }
 
-    fn network(&mut self, _: usize, arguments: Value) -> NetworkCall {
+    fn network(&mut self, (): (), _: usize, arguments: Value) -> NetworkCall {
         assert_ne!(arguments["key"], "early panic", "as asked");
         Box::pin(async move {
             assert_ne!(arguments["key"], "panic", "as asked");

@@ -1,0 +1,124 @@
+//! The providers' interfaces as two pure functions each: a request is built, a response is read (delta §12). All
+//! adapters give results of the same shape and words, so that nobody has to know who answered.
+
+mod anthropic;
+mod blocks;
+mod counts;
+mod gemini;
+mod openai_compat;
+mod refusal;
+
+use serde_json::Value;
+
+use super::completion::{AttemptCode, AttemptError, Blame, CompletionRequest, CompletionResult};
+use super::http::{HttpRequest, HttpResponse};
+use super::profile::Profile;
+use super::redact::Redaction;
+use super::settings::Target;
+use crate::lifecycle::server::VERSION;
+
+/// The longest answer in tokens when the caller sets no limit (delta §12.3).
+pub const DEFAULT_MAX_TOKENS: u64 = 1024;
+
+/// The request that asks a provider (delta §12.3).
+pub fn build(target: &Target, request: &CompletionRequest) -> HttpRequest {
+    let parts = match target.profile {
+        Profile::Anthropic => anthropic::build(target, request),
+        Profile::Gemini => gemini::build(target, request),
+        Profile::OpenAi | Profile::Kimi | Profile::Codex | Profile::Llama | Profile::Mistral => {
+            openai_compat::build(target, request)
+        }
+    };
+    let mut headers = vec![
+        ("content-type", "application/json".to_owned()),
+        ("accept", "application/json".to_owned()),
+        ("user-agent", format!("colibri/{VERSION}")),
+    ];
+    headers.extend(parts.headers.into_iter().map(|(name, value)| (name, value.to_owned())));
+    HttpRequest {
+        url: format!("{}{}", target.base.text, parts.path),
+        loopback: target.base.loopback,
+        headers,
+        authorization: super::http::Authorization {
+            header: parts.key_header,
+            scheme: parts.key_scheme,
+            key: target.key.clone(),
+        },
+        body: parts.body.to_string(),
+    }
+}
+
+/// What a response says: a completion, or why there is none (delta §12.4, §12.8). `model` is the upstream model
+/// that was asked for; a transient status is an error like any other here.
+///
+/// # Errors
+/// Any status but 2xx, and a 2xx that cannot be read.
+pub fn parse(
+    profile: Profile,
+    model: &str,
+    response: &HttpResponse,
+    latency_ms: u64,
+    redaction: &Redaction,
+) -> Result<CompletionResult, AttemptError> {
+    let status = response.status;
+    if !(200..300).contains(&status) {
+        return Err(refusal::refusal(profile, response, redaction));
+    }
+    let body = serde_json::from_slice::<Value>(&response.body).ok();
+    let answer = body.as_ref().and_then(|body| match profile {
+        Profile::Anthropic => anthropic::parse(body),
+        Profile::Gemini => gemini::parse(body),
+        Profile::OpenAi | Profile::Kimi | Profile::Codex | Profile::Llama | Profile::Mistral => {
+            openai_compat::parse(body)
+        }
+    });
+    let answer = answer.ok_or_else(|| AttemptError {
+        code: AttemptCode::Api(profile),
+        message: format!("{profile} API error {status}: malformed response"),
+        status: Some(status),
+        blame: Blame::Provider,
+    })?;
+    Ok(CompletionResult {
+        content: answer.content,
+        model: answer.model.filter(|model| !model.is_empty()).unwrap_or_else(|| model.to_owned()),
+        prompt_tokens: answer.prompt_tokens,
+        completion_tokens: answer.completion_tokens,
+        latency_ms,
+        stop_reason: answer.stop_reason,
+    })
+}
+
+/// What is a provider's own in a request.
+struct Parts {
+    /// What follows the base URL.
+    path: String,
+    /// The header of the key, and what stands before the key in it.
+    key_header: &'static str,
+    key_scheme: &'static str,
+    /// Headers that no other provider has.
+    headers: Vec<(&'static str, &'static str)>,
+    body: Value,
+}
+
+/// What all providers say in an answer, each in its own way.
+struct Answer {
+    content: String,
+    /// Absent when the provider does not say.
+    model: Option<String>,
+    prompt_tokens: u64,
+    completion_tokens: u64,
+    stop_reason: String,
+}
+
+/// The member as text.
+fn text(value: &Value, name: &str) -> Option<String> {
+    value.get(name).and_then(Value::as_str).map(str::to_owned)
+}
+
+/// A provider's word for the end of an answer that this adapter has no own translation for (delta §12.5).
+fn other_reason(word: Option<&str>) -> String {
+    match word.filter(|word| !word.is_empty()) {
+        Some(word) => word.to_ascii_lowercase(),
+        None => "unknown".to_owned(),
+    }
+}

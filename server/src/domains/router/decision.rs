@@ -1,0 +1,149 @@
+//! The record of a routing decision (delta §14): who was considered, who was chosen, and a hash of what it was
+//! decided on. It holds neither prompt nor answer. Pure.
+
+use colibri_runtime::json::{CanonicalError, NumberRule, canonical_json, sha256_hex};
+use serde_json::{Map, Value, json};
+
+use super::model_id::ModelId;
+use super::scoring::{Scores, as_fraction};
+
+/// What a record is called.
+pub const RECORD_TYPE: &str = "routing_decision";
+/// What rule hashes begin with inside a record.
+const RULES_PREFIX: &str = "rv:";
+/// What the registry's form of a rule hash begins with.
+const HASH_PREFIX: &str = "sha256:";
+
+/// How it ended. `ensemble` and `pipeline` are reserved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RoutingMode {
+    /// One model answered.
+    Single,
+    /// None did.
+    Fail,
+}
+
+impl RoutingMode {
+    /// The word in a record.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Single => "single",
+            Self::Fail => "fail",
+        }
+    }
+}
+
+/// One routing decision.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoutingDecision {
+    /// How it ended.
+    pub routing_mode: RoutingMode,
+    /// Who answered.
+    pub chosen_model_id: Option<ModelId>,
+    /// The chain, in order.
+    pub candidates_considered: Vec<ModelId>,
+    /// The scores behind the chain.
+    pub scores: Scores,
+    /// Attempts that came to nothing.
+    pub fallback_attempts: u64,
+    /// The rules behind the scores: `rv:sha256:` and 64 hex characters.
+    pub rule_version_hash: String,
+    /// 64 hex characters: prompt, options, rules and chain, and who was chosen.
+    pub decision_hash: String,
+}
+
+/// What a decision rests on.
+#[derive(Debug, Clone, Copy)]
+pub struct Grounds<'a> {
+    /// The prompt.
+    pub prompt: &'a str,
+    /// The options exactly as they were received; `{}` if there were none.
+    pub options: &'a Value,
+    /// The scores.
+    pub scores: &'a Scores,
+    /// The chain that follows from them.
+    pub chain: &'a [ModelId],
+    /// The rules' hash, in any of its forms.
+    pub rule_version_hash: &'a str,
+}
+
+impl RoutingDecision {
+    /// The record of a walk in which `attempted` models were visited and `chosen` answered.
+    ///
+    /// # Errors
+    /// The encoder's: options with a number that trail hashes refuse, or nested too deep.
+    pub fn new(
+        grounds: Grounds<'_>,
+        chosen: Option<ModelId>,
+        attempted: usize,
+    ) -> Result<Self, CanonicalError> {
+        let rule_version_hash = normalise_rule_version_hash(grounds.rule_version_hash);
+        let inputs = json!({
+            "prompt": grounds.prompt,
+            "context": grounds.options,
+            "rule_version_hash": rule_version_hash,
+            "candidates_considered": names(grounds.chain),
+        });
+        let name = chosen.map_or("", ModelId::as_str);
+        let preimage = format!("{} {name}", canonical_json(&inputs, NumberRule::Trail)?);
+        Ok(Self {
+            routing_mode: if chosen.is_some() { RoutingMode::Single } else { RoutingMode::Fail },
+            chosen_model_id: chosen,
+            candidates_considered: grounds.chain.to_vec(),
+            scores: *grounds.scores,
+            fallback_attempts: (attempted - usize::from(chosen.is_some() && attempted > 0)) as u64,
+            rule_version_hash,
+            decision_hash: sha256_hex(preimage.as_bytes()),
+        })
+    }
+
+    /// The record's eight fields. Its canonical JSON is what a thought record of type `decision` would hold.
+    pub fn to_json(&self) -> Value {
+        let scores = self.scores.each().map(|(model, bps)| (model.to_string(), json!(as_fraction(bps))));
+        json!({
+            "type": RECORD_TYPE,
+            "routing_mode": self.routing_mode.as_str(),
+            "chosen_model_id": self.chosen_model_id.map_or("", ModelId::as_str),
+            "candidates_considered": names(&self.candidates_considered),
+            "scores": scores.collect::<Map<_, _>>(),
+            "fallback_attempts": self.fallback_attempts,
+            "rule_version_hash": self.rule_version_hash,
+            "decision_hash": self.decision_hash,
+        })
+    }
+}
+
+/// The form of a rule hash inside a record, from any of its three forms; another text stays as it is.
+pub fn normalise_rule_version_hash(hash: &str) -> String {
+    let bare = |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if hash.strip_prefix(HASH_PREFIX).is_some_and(bare) {
+        format!("{RULES_PREFIX}{hash}")
+    } else if bare(hash) {
+        format!("{RULES_PREFIX}{HASH_PREFIX}{hash}")
+    } else {
+        hash.to_owned()
+    }
+}
+
+fn names(models: &[ModelId]) -> Vec<&'static str> {
+    models.iter().map(|model| model.as_str()).collect()
+}
+
+/// Where records go. The server sends them nowhere; an embedder may keep them.
+pub trait Emitter: Send + Sync {
+    /// Takes a record. A failure is logged and changes nothing.
+    ///
+    /// # Errors
+    /// Why the record was not kept.
+    fn emit(&self, decision: &RoutingDecision) -> Result<(), String>;
+}
+
+/// Keeps no record.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoEmitter;
+
+impl Emitter for NoEmitter {
+    fn emit(&self, _: &RoutingDecision) -> Result<(), String> {
+        Ok(())
+    }
+}

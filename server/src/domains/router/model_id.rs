@@ -1,0 +1,41 @@
+//! The models that the router knows (delta §7). Pure.
+
+use super::profile::Profile;
+pub use crate::catalogue::ModelId;
+
+/// Every model, in the order that holds wherever one is needed.
+pub const MODELS: [ModelId; 9] = ModelId::ALL;
+
+impl ModelId {
+    /// Whose interface the model is called through.
+    pub const fn profile(self) -> Profile {
+        match self {
+            Self::Claude | Self::ClaudeSonnet35 | Self::ClaudeHaiku35 => Profile::Anthropic,
+            Self::Gpt4o | Self::Gpt4oMini => Profile::OpenAi,
+            Self::Gemini15Pro => Profile::Gemini,
+            Self::Llama3370b => Profile::Llama,
+            Self::Mixtral8x22b => Profile::Mistral,
+            Self::KimiK2 => Profile::Kimi,
+        }
+    }
+
+    /// What the provider calls the model unless a variable or the caller says otherwise.
+    pub const fn default_upstream(self) -> &'static str {
+        match self {
+            Self::Claude => "claude-sonnet-4-5",
+            Self::ClaudeSonnet35 => "claude-3-5-sonnet-20241022",
+            Self::ClaudeHaiku35 => "claude-3-5-haiku-20241022",
+            Self::Gpt4o => "gpt-4o",
+            Self::Gpt4oMini => "gpt-4o-mini",
+            Self::Gemini15Pro => "gemini-1.5-pro",
+            Self::Llama3370b => "meta-llama/Llama-3.3-70B-Instruct-Turbo",
+            Self::Mixtral8x22b => "open-mixtral-8x22b",
+            Self::KimiK2 => "kimi-k2-0905-preview",
+        }
+    }
+
+    /// The variable that replaces [`Self::default_upstream`]: `COLIBRI_MODEL_GPT_4O` for `gpt-4o`.
+    pub fn upstream_variable(self) -> String {
+        format!("COLIBRI_MODEL_{}", self.as_str().to_ascii_uppercase().replace('-', "_"))
+    }
+}

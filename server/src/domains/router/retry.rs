@@ -1,0 +1,37 @@
+//! When an attempt asks the same provider again, and after which wait (delta §12.7). Pure.
+
+/// Requests after the first one.
+pub const MAX_RETRIES: u32 = 3;
+/// The first wait in milliseconds; it doubles. There is no jitter: calls come one after the other.
+pub const BASE_DELAY_MS: u64 = 100;
+/// The longest `Retry-After` that is waited for, in seconds; beyond it the next model of the chain is quicker.
+pub const LONGEST_RETRY_AFTER_S: u64 = 5;
+
+/// Whether a status is worth another request.
+pub const fn is_transient(status: u16) -> bool {
+    status == 429 || (status >= 500 && status <= 599)
+}
+
+/// Milliseconds to wait before the next request, when `requests` have got a transient status and `left_ms` remain
+/// of the attempt; `None` when it is over.
+pub fn next_wait(requests: u32, retry_after: Option<&str>, left_ms: u64) -> Option<u64> {
+    if requests > MAX_RETRIES {
+        return None;
+    }
+    let back_off = BASE_DELAY_MS << requests.saturating_sub(1);
+    let asked = match retry_after.and_then(whole_seconds) {
+        Some(seconds) if seconds > LONGEST_RETRY_AFTER_S => return None,
+        Some(seconds) => seconds * 1000,
+        None => 0,
+    };
+    let wait = back_off.max(asked);
+    (wait < left_ms).then_some(wait)
+}
+
+/// The seconds of a `Retry-After`; `None` for a date or anything else.
+fn whole_seconds(text: &str) -> Option<u64> {
+    let digits = text.trim();
+    let whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    // More digits than a number holds are still many seconds.
+    whole.then(|| digits.parse().unwrap_or(u64::MAX))
+}

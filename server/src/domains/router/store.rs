@@ -1,0 +1,48 @@
+//! The table of candidates (delta §9.2): read once, at the start.
+
+use colibri_runtime::handler::Fault;
+
+use crate::store::db::Db;
+
+/// A row as the table has it. Its constraints leave the window and the names to be checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredCandidate {
+    /// The primary key.
+    pub model_id: String,
+    /// Who runs it.
+    pub provider: String,
+    /// Tokens it reads at once.
+    pub context_window_tokens: i64,
+    /// `fast`, `balanced` or `slow`.
+    pub latency_tier: String,
+    /// Blended price, not negative.
+    pub cost_bps_per_kilotoken: i64,
+    /// 0 to 255.
+    pub domain_fit_profile: u8,
+    /// Whether it may be chosen.
+    pub enabled: bool,
+}
+
+/// Every row, by id.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn candidates(db: &Db) -> Result<Vec<StoredCandidate>, Fault> {
+    db.query_all(
+        "SELECT model_id, provider, context_window_tokens, latency_tier, cost_bps_per_kilotoken,
+                domain_fit_profile, enabled
+         FROM mcp_model_candidates ORDER BY model_id",
+        (),
+        |row| {
+            Ok(StoredCandidate {
+                model_id: row.get(0)?,
+                provider: row.get(1)?,
+                context_window_tokens: row.get(2)?,
+                latency_tier: row.get(3)?,
+                cost_bps_per_kilotoken: row.get(4)?,
+                domain_fit_profile: row.get(5)?,
+                enabled: row.get(6)?,
+            })
+        },
+    )
+}
