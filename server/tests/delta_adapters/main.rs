@@ -1,0 +1,16 @@
+//! The router's adapters, settings and retries without a socket: delta §12, §17 and the acceptance cases that need
+//! no server.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod answers;
+mod base_urls;
+mod errors;
+mod fixtures;
+mod parity;
+mod properties;
+mod redaction;
+mod requests;
+mod retries;
+mod settings;
+mod support;

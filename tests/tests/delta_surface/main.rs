@@ -1,0 +1,11 @@
+//! The router over the real binary, without a network: what the tools take, what they answer, and where their
+//! candidates come from.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod call;
+mod circuits;
+mod registration;
+mod score;
+mod sources;
+mod world;
