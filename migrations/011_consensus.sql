@@ -1,8 +1,10 @@
 -- Consensus rounds (theta §13.3). Signed votes are the source of truth: level, transitions and proofs follow from them and
 -- are kept to be compared. The triggers guard against mistakes; what shows tampering are the signatures and the replay.
+-- Rows have no created_at: nothing would commit to it. Their time is their call's. Numbers are given without gaps, and since
+-- no row can be deleted, none is given twice: SQLite's own counter would be one thing more to keep.
 
 CREATE TABLE mcp_consensus_rounds (
-  round_id              INTEGER PRIMARY KEY AUTOINCREMENT,
+  round_id              INTEGER PRIMARY KEY,
   merkle_root           BLOB NOT NULL CHECK (length(merkle_root) = 32),
   rule_version_hash     BLOB NOT NULL CHECK (length(rule_version_hash) = 32),
   prev_merkle_root      BLOB NOT NULL CHECK (length(prev_merkle_root) = 32),
@@ -14,7 +16,6 @@ CREATE TABLE mcp_consensus_rounds (
   level                 TEXT NOT NULL CHECK (
     CASE level WHEN 'PENDING' THEN 1 WHEN 'SOFT' THEN 1 WHEN 'QUORUM' THEN 1 WHEN 'HARD' THEN 1
     WHEN 'ABSOLUTE' THEN 1 ELSE 0 END),
-  created_at            TEXT NOT NULL,
   -- The audit number of the call that proposed the round (ruling R17); NULL when no call did.
   sequence_no           INTEGER
 ) STRICT;
@@ -29,7 +30,7 @@ CREATE TABLE mcp_consensus_committee (
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE mcp_consensus_votes (
-  seq               INTEGER PRIMARY KEY AUTOINCREMENT,
+  seq               INTEGER PRIMARY KEY,
   round_id          INTEGER NOT NULL REFERENCES mcp_consensus_rounds (round_id),
   sender_id         TEXT NOT NULL,
   public_key        BLOB NOT NULL CHECK (length(public_key) = 32),
@@ -42,7 +43,6 @@ CREATE TABLE mcp_consensus_votes (
   origin            TEXT NOT NULL CHECK (CASE origin WHEN 'PROPOSE' THEN 1 WHEN 'VOTE' THEN 1 ELSE 0 END),
   -- The epoch in which the finality machine got it; NULL for an observer's vote, which it never gets.
   epoch             INTEGER CHECK (epoch >= 1),
-  created_at        TEXT NOT NULL,
   -- The audit number of the call that signed it (ruling R17); NULL when no call did.
   sequence_no       INTEGER,
   UNIQUE (sender_id, timestamp_logical)
@@ -76,13 +76,12 @@ CREATE TABLE mcp_consensus_equivocations (
     WHEN 'ABSOLUTE' THEN 1 ELSE 0 END),
   slash_status   TEXT NOT NULL DEFAULT 'UNAPPLIED' CHECK (
     CASE slash_status WHEN 'UNAPPLIED' THEN 1 WHEN 'APPLIED' THEN 1 WHEN 'REFUSED' THEN 1 ELSE 0 END),
-  created_at     TEXT NOT NULL,
   UNIQUE (round_id, sender_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER trg_consensus_rounds_keep
 BEFORE UPDATE OF round_id, merkle_root, rule_version_hash, prev_merkle_root, leader, n_arbiters, dispute_window_epochs,
-  created_at, sequence_no
+  sequence_no
 ON mcp_consensus_rounds
 BEGIN
   SELECT RAISE(ABORT, 'mcp_consensus_rounds: only epoch and level move');
@@ -124,7 +123,7 @@ BEGIN
 END;
 
 CREATE TRIGGER trg_consensus_equivocations_keep
-BEFORE UPDATE OF evidence_hash, round_id, sender_id, vote_a_seq, vote_b_seq, trigger_seq, finality_level, created_at
+BEFORE UPDATE OF evidence_hash, round_id, sender_id, vote_a_seq, vote_b_seq, trigger_seq, finality_level
 ON mcp_consensus_equivocations
 BEGIN
   SELECT RAISE(ABORT, 'mcp_consensus_equivocations: only slash_status moves');

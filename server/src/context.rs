@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use colibri_runtime::handler::{CallStatus, Context, Fault};
 use colibri_runtime::kernel::{Clock, Ids, rfc3339_ms};
+use zeroize::Zeroizing;
 
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::proof::keys::{SigningKey, TrustedKeys};
@@ -104,6 +105,15 @@ impl Cx {
     pub fn new_id(&mut self) -> String {
         let now = self.now_ms();
         self.ids.v7(now)
+    }
+
+    /// 32 bytes that nobody can guess.
+    ///
+    /// # Errors
+    /// [`Fault::Other`] when the operating system gives none.
+    pub fn secret(&mut self) -> Result<Zeroizing<[u8; 32]>, Fault> {
+        let secret = self.ids.secret().map(Zeroizing::new);
+        secret.ok_or_else(|| Fault::Other("the operating system gives no randomness".into()))
     }
 
     /// The number of the running call in the audit log, kept with rows that tools update in place (R17).

@@ -23,5 +23,5 @@ pub mod catalogue {
 
 /// Serves the catalogue over the process's own streams until they end.
 pub fn serve() -> std::process::ExitCode {
-    lifecycle::process::serve(&catalogue::CATALOGUE, catalogue::Dispatcher(domains::Domains))
+    lifecycle::process::serve(&catalogue::CATALOGUE, catalogue::Dispatcher(domains::Domains::default()))
 }

@@ -85,6 +85,13 @@ impl Dice {
     }
 
     fn text(&mut self, rule: &StringRule) -> String {
+        // What hashes, keys and round ids look like, and nearly look like: letters alone never would.
+        if rule.pattern.is_some() && self.roll(8) < 7 {
+            let (unit, times) =
+                [("07", 32), ("7", 1), ("0f", 3), ("7", 78), ("7", 79), ("ab", 33), ("a", 64), ("AB", 32)]
+                    [[0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7][self.roll(16)]];
+            return unit.repeat(times);
+        }
         let (min, max) = (rule.min.unwrap_or(0) as usize, rule.max.unwrap_or(20) as usize);
         // At the bounds, one beyond them, and between.
         let length = match self.roll(6) {

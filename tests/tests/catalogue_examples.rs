@@ -93,7 +93,7 @@ fn operate(server: &Server, operation: ToolId, arguments: Value) -> Value {
     let environment =
         Environment::from([("COLIBRI_DB_PATH", server.database()), ("COLIBRI_LOG_LEVEL", "warn".into())]);
     let options = Options { environment, ..Options::default() };
-    operation::run(operation, arguments, Dispatcher(Domains), options).unwrap()
+    operation::run(operation, arguments, Dispatcher(Domains::default()), options).unwrap()
 }
 
 fn json_type(value: &Value) -> &'static str {

@@ -46,6 +46,11 @@ pub trait Ids: Send {
     /// An ordered UUID, version 7 (RFC 9562 §6.2), for stored things: ascending within a process even
     /// when `wall_ms` stands still or steps back.
     fn v7(&mut self, wall_ms: i64) -> String;
+    /// 32 bytes that nobody can guess, for keys and salts; `None` where there is no such source, which ids can do
+    /// without and secrets cannot.
+    fn secret(&mut self) -> Option<[u8; 32]> {
+        None
+    }
 }
 
 /// Ids from the operating system's randomness, drawn a page at a time.
@@ -112,5 +117,11 @@ impl Ids for SystemIds {
         bytes[6] = 0x70 | (bytes[6] & 0x0f);
         bytes[8] = 0x80 | (bytes[8] & 0x3f);
         uuid::Uuid::from_bytes(bytes).to_string()
+    }
+
+    fn secret(&mut self) -> Option<[u8; 32]> {
+        // Not from the pool, which would keep a copy.
+        let mut secret = [0; 32];
+        getrandom::getrandom(&mut secret).is_ok().then_some(secret)
     }
 }

@@ -1,6 +1,7 @@
 //! What the tools do: one folder a domain, each with the generated trait's implementation in `mod.rs`,
 //! pure engine files, and its SQL in `store.rs`.
 
+pub mod consensus;
 pub mod proof;
 pub mod reputation;
 pub mod router;
@@ -14,12 +15,24 @@ use crate::context::Cx;
 use crate::verification::tied::TiedTable;
 
 /// The tables whose rows are tied to calls (design R17), for [`crate::verification`].
-pub const TIED_TABLES: &[&dyn TiedTable] =
-    &[&tasks::tie::TaskTie, &proof::tie::SessionTie, &trail::tie::RecordTie, &proof::tie::SealTie];
+pub const TIED_TABLES: &[&dyn TiedTable] = &[
+    &tasks::tie::TaskTie,
+    &proof::tie::SessionTie,
+    &trail::tie::RecordTie,
+    &proof::tie::SealTie,
+    &consensus::tie::RoundTie,
+    &consensus::tie::VoteTie,
+];
 
-/// The handlers of every domain. They keep nothing between calls: what lasts is in the database, or in
-/// the context.
-#[derive(Debug, Default, Clone, Copy)]
-pub struct Domains;
+/// The handlers of every domain. What lasts is in the database, or in the context; what consensus keeps between calls is
+/// its process's key, and what it need not read again.
+#[derive(Debug, Default)]
+pub struct Domains {
+    consensus: consensus::Consensus,
+}
 
-impl Handlers<Cx> for Domains {}
+impl Handlers<Cx> for Domains {
+    fn rolled_back(&mut self) {
+        self.consensus.rolled_back();
+    }
+}

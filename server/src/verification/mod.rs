@@ -6,14 +6,16 @@
 //! 2. [`log`]: the chain of calls, its numbering and head; with it, what each call says of a row;
 //! 3. [`trail`]: the chains of thought records, each row by itself, the tips that seals saw;
 //! 4. [`seals`]: the sealed sessions and the chain of tree heads;
-//! 5. [`ties`]: rows against the calls that wrote them, both ways. [`tied`] is what domains tell of their tables;
-//! 6. [`reputation`]: the ledger taken again, and the standings, events and tokens beside it;
-//! 7. [`skills`]: the registry against the digest of its last load.
+//! 5. [`consensus`]: rounds played again from their signed votes;
+//! 6. [`ties`]: rows against the calls that wrote them, both ways. [`tied`] is what domains tell of their tables;
+//! 7. [`reputation`]: the ledger taken again, and the standings, events and tokens beside it;
+//! 8. [`skills`]: the registry against the digest of its last load.
 //!
 //! Each reports through [`run::Run`], which keeps the first [`finding::Finding`] of each kind and counts the
 //! others. [`checkpoint`] is what an auditor keeps outside the file; [`file`] reads and writes it.
 
 pub mod checkpoint;
+pub mod consensus;
 mod counters;
 pub mod file;
 pub mod finding;
@@ -147,6 +149,7 @@ fn run_all(
     let records = checks.run(&mut run, trail::NAME, |run| trail::check(run, &mut ties, &wanted))?;
     let heads =
         checks.run(&mut run, seals::NAME, |run| seals::check(run, options.trusted, options.checkpoint))?;
+    checks.run(&mut run, consensus::NAME, consensus::check)?;
     checks.run(&mut run, ties::NAME, |run| ties.finish(run, &[records::tie::TABLE]))?;
     let standing =
         checks.run(&mut run, reputation::NAME, |run| reputation::check(run, options.checkpoint))?;

@@ -49,7 +49,7 @@ fn input<T: DeserializeOwned>(arguments: Value) -> T {
 }
 
 fn call(cx: &mut Cx, arguments: Value) -> Result<RouterCallOutput, String> {
-    let outcome = now(Domains.router_call(cx.network(), input::<RouterCallInput>(arguments)));
+    let outcome = now(Domains::default().router_call(cx.network(), input::<RouterCallInput>(arguments)));
     outcome.map_err(|failure| match failure {
         Failure::Domain(error) => colibri_runtime::handler::ToolError::message(&error),
         Failure::Fault(fault) => fault.to_string(),
@@ -61,19 +61,20 @@ fn delta_03_the_tools_work_with_no_database_opened() {
     let world = World::new([answer(1000, 500, 80), failure(ModelId::Claude, "down")]);
     let cx = &mut with_router(&world, None);
     assert!(cx.db().is_err());
-    let scored = Domains.router_score(cx, input::<RouterScoreInput>(json!({ "prompt": "hi" }))).unwrap();
+    let scored =
+        Domains::default().router_score(cx, input::<RouterScoreInput>(json!({ "prompt": "hi" }))).unwrap();
     assert_eq!((scored.winner, &*scored.rule_version_hash), (ModelId::Claude, DEFAULT_HASH));
     assert_eq!(call(cx, json!({ "prompt": "hi" })).unwrap().model, ModelId::Claude);
     assert_eq!(
         call(cx, json!({ "prompt": "hi" })),
         Err("δ fallback chain exhausted after 1 attempts: [claude] down".to_owned())
     );
-    let circuits = Domains.router_fallback(cx, input::<RouterFallbackInput>(json!({}))).unwrap();
+    let circuits = Domains::default().router_fallback(cx, input::<RouterFallbackInput>(json!({}))).unwrap();
     assert_eq!(
         serde_json::to_value(circuits).unwrap(),
         json!({ "circuitState": { "claude": { "failures": 1, "openedAt": null } } })
     );
-    let stats = Domains.router_stats(cx, input::<RouterStatsInput>(json!({}))).unwrap();
+    let stats = Domains::default().router_stats(cx, input::<RouterStatsInput>(json!({}))).unwrap();
     assert_eq!(
         serde_json::to_value(stats).unwrap(),
         json!({ "models": { "claude": {
@@ -89,7 +90,9 @@ fn before_the_start_is_over_there_is_no_router() {
     let cx = &mut context(&world);
     let fault = "the router is not initialised";
     assert_eq!(call(cx, json!({ "prompt": "hi" })), Err(fault.to_owned()));
-    let Err(Failure::Fault(refused)) = Domains.router_stats(cx, input::<RouterStatsInput>(json!({}))) else {
+    let Err(Failure::Fault(refused)) =
+        Domains::default().router_stats(cx, input::<RouterStatsInput>(json!({})))
+    else {
         panic!("there is no router");
     };
     assert_eq!(refused.to_string(), fault);
@@ -155,13 +158,14 @@ fn scores_circuits_and_figures_come_in_the_models_order() {
     let world = World::new(chain.map(|model| failure(model, "down")));
     let cx = &mut with_router(&world, Some(only(&chain)));
     assert!(call(cx, json!({ "prompt": "hello" })).is_err());
-    let scored = Domains.router_score(cx, input::<RouterScoreInput>(json!({ "prompt": "hello" }))).unwrap();
+    let scored =
+        Domains::default().router_score(cx, input::<RouterScoreInput>(json!({ "prompt": "hello" }))).unwrap();
     let names: Vec<_> = scored.scores.iter().map(|(name, _)| name.clone()).collect();
     assert_eq!(names, ModelId::ALL.map(|model| model.to_string()));
     let tried = ["claude-sonnet-3-5", "claude-haiku-3-5", "gpt-4o", "gpt-4o-mini"];
-    let circuits = Domains.router_fallback(cx, input::<RouterFallbackInput>(json!({}))).unwrap();
+    let circuits = Domains::default().router_fallback(cx, input::<RouterFallbackInput>(json!({}))).unwrap();
     assert_eq!(circuits.circuit_state.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), tried);
-    let stats = Domains.router_stats(cx, input::<RouterStatsInput>(json!({}))).unwrap();
+    let stats = Domains::default().router_stats(cx, input::<RouterStatsInput>(json!({}))).unwrap();
     assert_eq!(stats.models.iter().map(|(name, _)| &**name).collect::<Vec<_>>(), tried);
 }
 
@@ -172,7 +176,7 @@ fn delta_48_a_reset_names_one_model_or_all() {
     let cx = &mut with_router(&world, Some(only(&chain)));
     assert!(call(cx, json!({ "prompt": "hello" })).is_err());
     let mut fallback = |arguments: Value| {
-        let output = Domains.router_fallback(cx, input::<RouterFallbackInput>(arguments)).unwrap();
+        let output = Domains::default().router_fallback(cx, input::<RouterFallbackInput>(arguments)).unwrap();
         output.circuit_state.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>()
     };
     let both = ["claude-sonnet-3-5", "gpt-4o"];
@@ -185,5 +189,8 @@ fn delta_48_a_reset_names_one_model_or_all() {
     }
     assert_eq!(fallback(json!({ "model_id": "kimi-k2", "reset": true })), ["claude-sonnet-3-5"]);
     assert!(fallback(json!({ "reset": true })).is_empty());
-    assert_eq!(Domains.router_stats(cx, input::<RouterStatsInput>(json!({}))).unwrap().models.len(), 2);
+    assert_eq!(
+        Domains::default().router_stats(cx, input::<RouterStatsInput>(json!({}))).unwrap().models.len(),
+        2
+    );
 }

@@ -31,7 +31,7 @@ fn alpha_23_a_sink_that_fails_at_exit_does_not_change_the_reply() {
     let mut options = options(streams, folder.path());
     options.audit = sink.choice();
     options.log = Some(lines.clone());
-    let dispatch = catalogue::Dispatcher(Domains);
+    let dispatch = catalogue::Dispatcher(Domains::default());
     let mut server = create_server(&catalogue::CATALOGUE, dispatch, options).unwrap();
     block_on(converse(&mut server, wire, async |wire: &mut Wire| {
         assert_eq!(wire.call("server_ping", json!({})).await["ok"], true);

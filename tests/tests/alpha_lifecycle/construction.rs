@@ -130,7 +130,7 @@ fn alpha_67_version_mode_and_clock_are_injected() {
     let (_, streams) = Wire::pair();
     let mut without = options(streams, folder.path());
     without.environment = bad_mode;
-    let error = create_server(&CATALOGUE, Dispatcher(Domains), without).err().unwrap();
+    let error = create_server(&CATALOGUE, Dispatcher(Domains::default()), without).err().unwrap();
     let text = "Invalid COLIBRI_MODE: \"bad\". Expected one of FULL, READONLY, TEST, MINIMAL.";
     assert_eq!(error, StartError::Configuration(vec![text.to_owned()]));
 }

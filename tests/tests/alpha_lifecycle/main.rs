@@ -29,5 +29,5 @@ fn probe() -> Launch {
 
 /// The real tools under options of the test's.
 fn embedded(options: Options) -> Embedded<Dispatcher<Domains>> {
-    create_server(&CATALOGUE, Dispatcher(Domains), options).unwrap()
+    create_server(&CATALOGUE, Dispatcher(Domains::default()), options).unwrap()
 }

@@ -1,6 +1,7 @@
-//! The auditor's walk-through shows what the commands really print: its command lines are run again here, in order,
-//! and what they print must be what stands there, but for ids and hashes, which must agree with each other, and times and
-//! durations. `UPDATE_GOLDEN=1` writes the page anew; look at the difference before committing it.
+//! The auditor's walk-through, and the page on consensus, show what the commands really print: their command lines are
+//! run again here, in order, and what they print must be what stands there, but for ids and hashes, which must agree
+//! with each other, and times and durations. `UPDATE_GOLDEN=1` writes the pages anew; look at the difference before
+//! committing it.
 
 use std::collections::HashMap;
 use std::fs;
@@ -15,17 +16,27 @@ const SHOWN_FOLDER: &str = "/srv/audit";
 
 #[test]
 fn the_walk_through_is_what_the_commands_print() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guide/auditing.md");
+    compare("auditing.md", "colibri check-proof");
+}
+
+#[test]
+fn the_page_on_consensus_is_what_the_commands_print() {
+    compare("consensus.md", "colibri call vrf_eval");
+}
+
+/// Holds a page, of which `command` begins a block, against this run.
+fn compare(name: &str, command: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guide").join(name);
     let page = fs::read_to_string(&path).unwrap();
     let written = Machine::new().walk(&page);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         fs::write(&path, written).unwrap();
         return;
     }
-    assert!(page.contains("```console\n$ colibri check-proof"), "the page has lost its commands");
+    assert!(page.contains(&format!("```console\n$ {command}")), "{name} has lost its commands");
     let (printed, shown) = (Names::default().numbered(&written), Names::default().numbered(&page));
     for (number, (printed, shown)) in printed.lines().zip(shown.lines()).enumerate() {
-        assert_eq!(printed, shown, "docs/guide/auditing.md:{}: UPDATE_GOLDEN=1 writes it anew", number + 1);
+        assert_eq!(printed, shown, "docs/guide/{name}:{}: UPDATE_GOLDEN=1 writes it anew", number + 1);
     }
     assert_eq!(printed.lines().count(), shown.lines().count(), "UPDATE_GOLDEN=1 writes it anew");
 }

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use colibri_tests::actions::{actions, await_running};
+use colibri_tests::client::Server;
 use colibri_tests::loopback::{Loopback, Reply};
 use serde_json::{Value, json};
 
-use super::world::{World, fixture};
+use super::world::{World, fixture, launch, launch_with};
 
 /// A server whose attempts may take far longer than the tests wait for a connection to be closed: what closes it is
 /// the cancellation.
@@ -28,7 +29,11 @@ fn cancel(world: &mut World, id: u64) {
 
 /// How the calls of the tool ended, in the order of their numbers.
 fn ends(world: &World) -> Vec<(String, Option<String>)> {
-    let rows = actions(&world.server.sql()).into_iter().filter(|row| row.tool == "router_call");
+    ends_in(&world.server)
+}
+
+fn ends_in(server: &Server) -> Vec<(String, Option<String>)> {
+    let rows = actions(&server.sql()).into_iter().filter(|row| row.tool == "router_call");
     rows.map(|row| (row.outcome, row.error_code)).collect()
 }
 
@@ -113,4 +118,44 @@ fn two_calls_are_made_one_after_the_other() {
         world.provider.seen().iter().map(|seen| seen.json()["messages"][0]["content"].clone()).collect();
     assert_eq!(asked, ["first", "second"]);
     assert_eq!(world.stats("claude")["successes"], 2);
+}
+
+#[test]
+fn alpha_34_a_killed_call_is_closed_by_the_next_start() {
+    let mut world = patient([Reply::silence()]);
+    world.server.send_call("router_call", json!({ "prompt": "ping" }));
+    world.provider.await_seen(1);
+    let open = await_running(&world.server, "router_call");
+    let folder = world.server.shared_folder();
+    world.server.kill();
+    world.provider.await_abandoned(1);
+    let mut next = launch().in_folder(folder).start();
+    next.ready_by("task_list", json!({}));
+    let rows = actions(&next.sql());
+    let closed = rows.iter().find(|row| row.sequence_no == open.sequence_no).expect("the row stays");
+    assert_eq!(closed.end(), ("aborted", Some("PROCESS_ABORTED")));
+    assert_eq!((&closed.result_hash, closed.duration_ms), (&None, None));
+    assert!(rows.last().is_some_and(|last| last.sequence_no > open.sequence_no), "{rows:?}");
+}
+
+#[test]
+fn alpha_62_a_start_closes_the_calls_of_dead_processes_only() {
+    let mut alive = patient([Reply::silence()]);
+    let killed_provider = Loopback::playing([Reply::silence()]);
+    let mut killed = launch_with(&killed_provider, "sk-canary-62").beside(&alive.server).start();
+    killed.ready_by("task_list", json!({}));
+    killed.send_call("router_call", json!({ "prompt": "killed" }));
+    killed_provider.await_seen(1);
+    await_running(&killed, "router_call");
+    let id = alive.server.send_call("router_call", json!({ "prompt": "alive" }));
+    alive.provider.await_seen(1);
+    killed.kill();
+    let mut third = launch().beside(&alive.server).start();
+    third.ready_by("task_list", json!({}));
+    let dead = ("aborted".to_owned(), Some("PROCESS_ABORTED".to_owned()));
+    assert_eq!(ends_in(&third), [dead.clone(), ("running".to_owned(), None)]);
+    cancel(&mut alive, id);
+    alive.provider.await_abandoned(1);
+    alive.server.data("task_list", json!({}));
+    assert_eq!(ends(&alive), [dead, ("aborted".to_owned(), Some("CANCELLED".to_owned()))]);
 }

@@ -63,7 +63,7 @@ fn beta_61_a_closed_handle_is_pattern_a() {
         audit: AuditChoice::Sink(Box::new(MemorySink::default())),
         ..options(streams, folder.path())
     };
-    let mut server = create_server(&CATALOGUE, Dispatcher(Domains), options).unwrap();
+    let mut server = create_server(&CATALOGUE, Dispatcher(Domains::default()), options).unwrap();
     let controls = server.controls();
     let other = tempfile::tempdir().unwrap();
     block_on(converse(&mut server, wire, async |wire: &mut Wire| {

@@ -141,7 +141,7 @@ fn an_explicit_root_stands_above_the_variable() {
         skills_root: Some(other.path().join(ROOT)),
         ..defaults
     };
-    let mut server = create_server(&CATALOGUE, Dispatcher(Domains), options).unwrap();
+    let mut server = create_server(&CATALOGUE, Dispatcher(Domains::default()), options).unwrap();
     block_on(converse(&mut server, wire, async |wire: &mut Wire| {
         assert_eq!(wire.call("skill_list", json!({})).await["data"]["skills"][0]["name"], "colibri-a");
     }));

@@ -90,7 +90,7 @@ fn sealed_session(folder: &TempDir, key: bool) -> Value {
         ids: Arc::new(|| Box::new(Counted::default())),
         ..options(streams, folder.path())
     };
-    let mut server = create_server(&CATALOGUE, Dispatcher(Domains), options).unwrap();
+    let mut server = create_server(&CATALOGUE, Dispatcher(Domains::default()), options).unwrap();
     let talk = async |wire: &mut Wire| {
         let session = json!({ "intent": "Build the verifier", "session_id": "S-1", "task_id": TASK });
         data(wire, "audit_session_start", session).await;

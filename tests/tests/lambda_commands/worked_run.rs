@@ -53,7 +53,8 @@ impl Days {
     fn serve(&self, epoch: i64, talk: impl AsyncFnOnce(&mut Wire)) {
         self.clock.set(epoch);
         let (wire, streams) = Wire::pair();
-        let mut server = create_server(&CATALOGUE, Dispatcher(Domains), self.options(streams)).unwrap();
+        let mut server =
+            create_server(&CATALOGUE, Dispatcher(Domains::default()), self.options(streams)).unwrap();
         block_on(converse(&mut server, wire, talk));
     }
 
@@ -77,8 +78,12 @@ impl Days {
         self.clock.set(event["epoch"].as_i64().unwrap());
         let (_, streams) = Wire::pair();
         let arguments = json!({ "lines": [event] });
-        let reply =
-            operation::run(ToolId::ReputationImport, arguments, Dispatcher(Domains), self.options(streams));
+        let reply = operation::run(
+            ToolId::ReputationImport,
+            arguments,
+            Dispatcher(Domains::default()),
+            self.options(streams),
+        );
         assert_eq!(reply.unwrap()["data"], json!({ "applied": 1, "duplicates": 0, "ignored": 0 }));
     }
 }

@@ -125,9 +125,23 @@ fn changed(column: &Column, value: &Value, dice: &mut Dice) -> Value {
             _ => -number,
         }),
         Value::Text(text) => Value::Text(changed_text(text, dice)),
+        Value::Blob(bytes) => Value::Blob(changed_bytes(bytes, dice)),
         _ if column.integer => Value::Integer(dice.below(40) as i64),
         _ => Value::Text(["x", "", "2026-05-01T10:00:00.000Z", "T-1"][dice.below(4)].to_owned()),
     }
+}
+
+fn changed_bytes(bytes: &[u8], dice: &mut Dice) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    match dice.below(6) {
+        0..=3 if !bytes.is_empty() => {
+            let at = dice.below(bytes.len());
+            bytes[at] ^= 1 << dice.below(8);
+        }
+        4 => bytes.push(0),
+        _ => bytes.truncate(bytes.len() / 2),
+    }
+    bytes
 }
 
 fn changed_text(text: &str, dice: &mut Dice) -> String {

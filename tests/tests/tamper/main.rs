@@ -81,6 +81,9 @@ fn random_tampering_with_any_table_is_reported() {
     {
         assert!(tables.iter().any(|table| table.name == name), "{name} is empty");
     }
+    for name in ["rounds", "committee", "votes", "transitions", "equivocations"] {
+        assert!(tables.iter().any(|table| table.name == format!("mcp_consensus_{name}")), "{name} is empty");
+    }
     for table in &tables {
         for column in &table.columns {
             let key = (table.name.clone(), column.name.clone());

@@ -283,6 +283,45 @@ const CASES: &[Case] = &[
         what: "an entry makes room for its event to be recorded again",
         sql: &["UPDATE reputation_ledger SET dedupe_key = '[]' WHERE history_id = 2"],
     },
+    Case {
+        finding: Some(("ties", "ROW_MISSING")),
+        what: "the last round is cut off with all that belongs to it",
+        sql: &[
+            "DELETE FROM mcp_consensus_equivocations WHERE round_id = 3",
+            "DELETE FROM mcp_consensus_transitions WHERE round_id = 3",
+            "DELETE FROM mcp_consensus_committee WHERE round_id = 3",
+            "DELETE FROM mcp_consensus_votes WHERE round_id = 3",
+            "DELETE FROM mcp_consensus_rounds WHERE round_id = 3",
+        ],
+    },
+    Case {
+        finding: Some(("ties", "ROW_MISSING")),
+        what: "the last vote, which changed nothing, is taken away",
+        sql: &["DELETE FROM mcp_consensus_votes WHERE seq = (SELECT max(seq) FROM mcp_consensus_votes)"],
+    },
+    Case {
+        finding: Some(("consensus", "ROUND_CORRUPT")),
+        what: "an equivocation is hidden with the vote that proves it, and the votes after it move up",
+        sql: &[
+            "DELETE FROM mcp_consensus_equivocations WHERE round_id = 2",
+            "DELETE FROM mcp_consensus_votes WHERE round_id = 2 AND vote_type = 'REJECT'",
+            "UPDATE mcp_consensus_votes SET seq = seq - 1 WHERE seq > 5",
+        ],
+    },
+    Case {
+        finding: Some(("consensus", "ROUND_LINK")),
+        what: "a round hangs on another root",
+        sql: &["UPDATE mcp_consensus_rounds SET prev_merkle_root = zeroblob(32) WHERE round_id = 2"],
+    },
+    Case {
+        finding: Some(("consensus", "VOTE_TIME")),
+        what: "the proposals of two rounds exchange their places among the votes",
+        sql: &[
+            "UPDATE mcp_consensus_votes SET seq = -1 WHERE seq = 1",
+            "UPDATE mcp_consensus_votes SET seq = 1 WHERE seq = 2",
+            "UPDATE mcp_consensus_votes SET seq = 2 WHERE seq = -1",
+        ],
+    },
 ];
 
 const HEAD_FOLLOWS: &str = "UPDATE actions_head SET last_sequence_no = (SELECT max(sequence_no) FROM actions), \

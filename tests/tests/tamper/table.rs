@@ -154,6 +154,8 @@ impl Table {
             (self.name.as_str(), column),
             ("actions", "sequence_no")
                 | ("actions_head", "id")
+                | ("mcp_consensus_rounds", "round_id")
+                | ("mcp_consensus_votes", "seq")
                 | ("reputation_clock", "id")
                 | ("reputation_history", "id")
                 | ("reputation_ledger", "history_id")

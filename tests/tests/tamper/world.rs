@@ -35,6 +35,7 @@ impl World {
         write_skills(folder.path());
         let mut server = launch(&folder).start();
         tasks(&mut server);
+        rounds(&mut server);
         let sealed = session(&mut server, "first");
         for (number, kind) in ["plan", "analysis", "decision", "reflection"].iter().enumerate() {
             think(&mut server, kind, ["T-1", "T-2"][number % 2], Some(&sealed));
@@ -229,6 +230,31 @@ fn tasks(server: &mut Server) {
         server.data("task_create", json!({ "title": "alone", "status": "VERIFY", "assignee": "someone" }));
     think(server, "plan", alone["id"].as_str().unwrap(), Some(&session));
     server.data("task_update", json!({ "id": alone["id"], "status": "DONE" }));
+}
+
+/// Rounds of consensus: one that is HARD, one whose arbiter equivocates, one on which somebody else does.
+fn rounds(server: &mut Server) {
+    let tuple =
+        |root: &str| json!({ "merkle_root_hex": root.repeat(32), "rule_version_hash_hex": "bb".repeat(32) });
+    for root in ["a1", "a2", "a3"] {
+        server.data("consensus_propose", json!({ "event": tuple(root) }));
+    }
+    for (round, root, vote_type, key) in [
+        ("1", "a1", "ACCEPT", None),
+        ("2", "c2", "REJECT", None),
+        ("3", "a3", "ABSTAIN", Some(SEED)),
+        ("2", "a2", "ACCEPT", None),
+        ("3", "c3", "ACCEPT", Some(SEED)),
+        ("3", "a3", "ACCEPT", None),
+        ("1", "a1", "ACCEPT", Some(SEED)),
+    ] {
+        let mut vote = json!({ "round_id": round, "vote": tuple(root) });
+        vote["vote"]["vote_type"] = json!(vote_type);
+        if let Some(key) = key {
+            vote["privKey"] = json!(key);
+        }
+        server.data("consensus_vote", vote);
+    }
 }
 
 /// Calls that fail, each in its own way.

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod borders;
+mod consensus;
 mod names;
 mod packages;
 mod size;

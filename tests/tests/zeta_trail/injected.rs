@@ -23,7 +23,7 @@ fn in_one_instant(change: impl FnOnce(&mut Options), talk: impl AsyncFnOnce(&mut
     options.clock = ManualClock::at(0.0);
     change(&mut options);
     block_on(async {
-        let mut server = create_server(&CATALOGUE, Dispatcher(Domains), options).unwrap();
+        let mut server = create_server(&CATALOGUE, Dispatcher(Domains::default()), options).unwrap();
         converse(&mut server, wire, async |wire| {
             let session = json!({ "intent": "test", "session_id": SESSION });
             assert_eq!(wire.call("audit_session_start", session).await["ok"], true);

@@ -10,7 +10,7 @@ pub const RULE: Rule = Rule {
     id: "E5",
     direction: Direction::Error,
     title: "message text changed",
-    why: "clients match the code at the start of a message (`ROUND_NOT_FOUND: …`), and nothing after it",
+    why: "clients match the code at the start of a message (`CODE: …`), and nothing after it",
 };
 
 const HELP: &str = "leave what stands before the first colon as it was";

@@ -42,14 +42,12 @@ pub fn run(
         None => env.with(keys::LOG_LEVEL.name, "warn"),
     };
     let options = Options { environment, ..Options::default() };
-    let envelope =
-        operation::run(ToolId::ReputationImport, call, Dispatcher(Domains), options).map_err(|error| {
-            match error {
-                OperationError::Start(StartError::Configuration(problems)) => {
-                    Failure::Usage(format!("{}; mend the environment", problems.join("; ")))
-                }
-                other => Failure::Failed(other.to_string()),
+    let envelope = operation::run(ToolId::ReputationImport, call, Dispatcher(Domains::default()), options)
+        .map_err(|error| match error {
+            OperationError::Start(StartError::Configuration(problems)) => {
+                Failure::Usage(format!("{}; mend the environment", problems.join("; ")))
             }
+            other => Failure::Failed(other.to_string()),
         })?;
     answer(&envelope, out, err)
 }

@@ -56,13 +56,13 @@ fn context(mode: Mode, phase: Phase, status: DatabaseStatus, database: Option<&s
 }
 
 fn health(cx: &mut Cx) -> Value {
-    serde_json::to_value(Domains.server_health(cx, ServerHealthInput {}).unwrap()).unwrap()
+    serde_json::to_value(Domains::default().server_health(cx, ServerHealthInput {}).unwrap()).unwrap()
 }
 
 #[test]
 fn alpha_67_ping_shows_version_mode_and_uptime() {
     let mut cx = context(Mode::Readonly, Phase::Phase1, DatabaseStatus::Opening, None);
-    let output = Domains.server_ping(&mut cx, ServerPingInput {}).unwrap();
+    let output = Domains::default().server_ping(&mut cx, ServerPingInput {}).unwrap();
     let expected = json!({ "version": "9.9.9-test", "mode": "READONLY", "uptime_ms": 1283 });
     assert_eq!(serde_json::to_value(output).unwrap(), expected);
 }

@@ -1,0 +1,58 @@
+//! Who an arbiter is: the digest of its key (theta §3.3), so that an id is bound to the key that speaks for it. Pure.
+
+use std::fmt;
+
+use super::canonical::{PK_LEN, from_hex, sha256, to_hex};
+
+/// What stands before the digest.
+const PREFIX: &str = "soul:";
+const TEXT_LEN: usize = PREFIX.len() + 64;
+
+/// An Ed25519 public key as it is written, valid or not.
+pub type PublicKeyBytes = [u8; PK_LEN];
+
+/// `soul:` and the SHA-256 of the raw public key in lowercase hex. Ids order as their texts do.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SenderId([u8; TEXT_LEN]);
+
+impl SenderId {
+    /// The id of whoever holds `public_key`.
+    pub fn of(public_key: &PublicKeyBytes) -> Self {
+        let mut text = [0; TEXT_LEN];
+        let digest = to_hex(&sha256(&[public_key]));
+        for (byte, character) in text.iter_mut().zip(PREFIX.bytes().chain(digest.bytes())) {
+            *byte = character;
+        }
+        Self(text)
+    }
+
+    /// The id written in `text`; `None` for whatever no key has as its id.
+    pub fn parse(text: &str) -> Option<Self> {
+        let _: [u8; 32] = from_hex(text.strip_prefix(PREFIX)?)?;
+        Some(Self(text.as_bytes().try_into().ok()?))
+    }
+
+    /// The id's text.
+    pub fn as_str(&self) -> &str {
+        // Both constructors write ASCII only, so the fallback is never taken.
+        std::str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+impl AsRef<str> for SenderId {
+    fn as_ref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl fmt::Display for SenderId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl fmt::Debug for SenderId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

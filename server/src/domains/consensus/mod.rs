@@ -1,0 +1,256 @@
+//! Agreement of a committee of arbiters (theta).
+//!
+//! ```text
+//! canonical, identity, clock, signing   bytes, names, times and signatures
+//! messages                              what arbiters say to one another
+//! quorum -> finality                    how many are enough, and how far a round has come
+//! equivocation                          one arbiter, one round, two tuples: proven and punished
+//! private_key, ecvrf -> vrf             randomness that its owner cannot choose and everybody can check
+//! leader -> round                       who proposes, and how a committee votes
+//! fork_hook                             who is told that a committee is divided
+//! gossip, bloom, fanout                 how events would spread; nothing sends them yet
+//! anchors                               what trusted publishers say the time is
+//! ```
+//!
+//! The tools speak to a committee of one; what they store are rounds with their signed votes:
+//!
+//! ```text
+//! tool (typed input) -> service -> history   a round as its votes tell it
+//!                          |- cache, replay  a stored round played again, unless nothing has happened to it
+//!                          '- rounds         where they are kept: store (SQL), or overlay (memory, in READONLY)
+//! ```
+
+pub mod anchors;
+pub mod bloom;
+pub mod cache;
+pub mod canonical;
+pub mod clock;
+pub mod ecvrf;
+pub mod equivocation;
+pub mod errors;
+pub mod fanout;
+pub mod finality;
+pub mod fork_hook;
+pub mod gossip;
+pub mod history;
+pub mod identity;
+pub mod leader;
+pub mod messages;
+pub mod node_key;
+pub mod overlay;
+pub mod private_key;
+pub mod quorum;
+pub mod replay;
+pub mod round;
+pub mod rounds;
+pub mod service;
+pub mod signing;
+mod store;
+pub mod stored;
+pub mod tie;
+mod verify;
+pub mod vrf;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use colibri_runtime::handler::{Fault, Outcome};
+use zeroize::Zeroizing;
+
+use self::canonical::{Hash, bytes_from_hex, from_hex, to_hex};
+use self::ecvrf::VrfError;
+use self::errors::Refusal;
+use self::finality::FinalityLevel;
+use self::messages::VoteType;
+use self::node_key::node_key;
+use self::overlay::{Memory, Overlay};
+use self::private_key::{PrivateKey, parse_private_key};
+use self::rounds::Rounds;
+use self::service::{Ballot, Proposal, Service};
+use self::signing::Ed25519Signer;
+use self::store::Tables;
+pub use self::verify::{Mismatched, verify_rounds};
+use super::Domains;
+use crate::catalogue::{
+    ConsensusFinalityError, ConsensusFinalityInput, ConsensusFinalityOutput, ConsensusFinalityOutputLevel,
+    ConsensusGossipError, ConsensusGossipInput, ConsensusGossipOutput, ConsensusProposeError,
+    ConsensusProposeInput, ConsensusProposeOutput, ConsensusProposeOutputStatus, ConsensusTools,
+    ConsensusVoteError, ConsensusVoteInput, ConsensusVoteInputVoteVoteType, ConsensusVoteOutput,
+    VrfEvalError, VrfEvalInput, VrfEvalOutput,
+};
+use crate::context::Cx;
+use crate::lifecycle::mode::capabilities_for;
+
+/// What consensus keeps between calls.
+#[derive(Debug, Default)]
+pub struct Consensus {
+    service: Service,
+    /// In READONLY, what is not written.
+    memory: Memory,
+    /// The node's key, from its first need on.
+    signer: Option<Ed25519Signer>,
+}
+
+impl Consensus {
+    /// Rows were rolled back.
+    pub fn rolled_back(&mut self) {
+        self.service.rolled_back();
+    }
+
+    /// Lets `work` work on the rounds: the stored ones, or those in memory above them when nothing may be written.
+    fn on_rounds<T>(
+        &mut self,
+        cx: &Cx,
+        work: impl FnOnce(&mut Service, &mut dyn Rounds) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        let mut tables = Tables(cx.db()?);
+        if capabilities_for(cx.config().mode).write_database {
+            return work(&mut self.service, &mut tables);
+        }
+        work(&mut self.service, &mut Overlay { below: tables, memory: &mut self.memory })
+    }
+
+    /// The node's key: that of the configured file, or one that only this process has.
+    fn node_signer(&mut self, cx: &mut Cx) -> Result<Ed25519Signer, Refusal> {
+        if let Some(signer) = &self.signer {
+            return Ok(signer.clone());
+        }
+        let key = match cx.config().consensus_key_file.clone() {
+            Some(path) => node_key(&path, || cx.secret())?,
+            None => PrivateKey::from_seed(&*cx.secret()?),
+        };
+        let signer = Ed25519Signer::from_seed(key.seed());
+        self.signer = Some(signer.clone());
+        Ok(signer)
+    }
+
+    /// The id that a text stands for, if there is such a round.
+    fn find(&mut self, cx: &Cx, text: &str) -> Result<i64, Refusal> {
+        let not_found = || Refusal::RoundNotFound(text.to_owned());
+        let round_id: i64 = text.parse().map_err(|_| not_found())?;
+        // One form only: no leading zeros.
+        if round_id.to_string() != text {
+            return Err(not_found());
+        }
+        let known = self.on_rounds(cx, |_, rounds| Ok(rounds.mark(round_id)?.is_some()))?;
+        if known { Ok(round_id) } else { Err(not_found()) }
+    }
+}
+
+impl ConsensusTools<Cx> for Domains {
+    fn consensus_propose(
+        &mut self,
+        cx: &mut Cx,
+        input: ConsensusProposeInput,
+    ) -> Outcome<ConsensusProposeOutput, ConsensusProposeError> {
+        let consensus = &mut self.consensus;
+        let proposal = Proposal {
+            merkle_root: hash(&input.event.merkle_root_hex)?,
+            rule_version_hash: hash(&input.event.rule_version_hash_hex)?,
+            signer: &consensus.node_signer(cx)?,
+            salt: cx.secret()?,
+            now_ms: u64::try_from(cx.now_ms()).unwrap_or(0),
+            sequence_no: cx.sequence_no(),
+        };
+        let (round_id, level) =
+            consensus.on_rounds(cx, |service, rounds| service.propose(rounds, &proposal))?;
+        cx.set_subject(&round_id.to_string());
+        Ok(proposed(round_id, level))
+    }
+
+    fn consensus_vote(
+        &mut self,
+        cx: &mut Cx,
+        input: ConsensusVoteInput,
+    ) -> Outcome<ConsensusVoteOutput, ConsensusVoteError> {
+        let consensus = &mut self.consensus;
+        let key = input.priv_key.map(Zeroizing::new);
+        let round_id = consensus.find(cx, &input.round_id)?;
+        let signer = match key {
+            Some(text) => Ed25519Signer::from_seed(parse_private_key(&text).map_err(Refusal::from)?.seed()),
+            None => consensus.node_signer(cx)?,
+        };
+        let ballot = Ballot {
+            round_id,
+            merkle_root: hash(&input.vote.merkle_root_hex)?,
+            rule_version_hash: hash(&input.vote.rule_version_hash_hex)?,
+            vote_type: match input.vote.vote_type {
+                ConsensusVoteInputVoteVoteType::Accept => VoteType::Accept,
+                ConsensusVoteInputVoteVoteType::Reject => VoteType::Reject,
+                ConsensusVoteInputVoteVoteType::Abstain => VoteType::Abstain,
+            },
+            signer: &signer,
+            sequence_no: cx.sequence_no(),
+        };
+        let (seq, vote) = consensus.on_rounds(cx, |service, rounds| service.vote(rounds, &ballot))?;
+        cx.set_subject(&seq.to_string());
+        Ok(voted(&vote.signature))
+    }
+
+    fn consensus_finality(
+        &mut self,
+        cx: &mut Cx,
+        input: ConsensusFinalityInput,
+    ) -> Outcome<ConsensusFinalityOutput, ConsensusFinalityError> {
+        let consensus = &mut self.consensus;
+        let round_id = consensus.find(cx, &input.round_id)?;
+        let (level, evidence) =
+            consensus.on_rounds(cx, |service, rounds| service.finality(rounds, round_id))?;
+        Ok(ConsensusFinalityOutput {
+            round_id: input.round_id,
+            level: match level {
+                FinalityLevel::Pending => ConsensusFinalityOutputLevel::Pending,
+                FinalityLevel::Soft => ConsensusFinalityOutputLevel::Soft,
+                FinalityLevel::Quorum => ConsensusFinalityOutputLevel::Quorum,
+                FinalityLevel::Hard => ConsensusFinalityOutputLevel::Hard,
+                FinalityLevel::Absolute => ConsensusFinalityOutputLevel::Absolute,
+            },
+            evidence: evidence.map(|bytes| to_hex(&bytes)),
+        })
+    }
+
+    fn consensus_gossip(
+        &mut self,
+        _: &mut Cx,
+        _: ConsensusGossipInput,
+    ) -> Outcome<ConsensusGossipOutput, ConsensusGossipError> {
+        // A committee of one has no peers (theta §14.4).
+        Ok(ConsensusGossipOutput { events_sent: Vec::new(), events_received: Vec::new() })
+    }
+
+    fn vrf_eval(&mut self, _: &mut Cx, input: VrfEvalInput) -> Outcome<VrfEvalOutput, VrfEvalError> {
+        let text = Zeroizing::new(input.priv_key_hex);
+        let key = parse_private_key(&text)
+            .map_err(|error| VrfEvalError::InvalidKey { reason: error.to_string() })?;
+        let (seed, alpha) = (bytes(&input.seed_hex)?, bytes(&input.input_hex)?);
+        let evaluated = vrf::vrf_eval(&seed, &alpha, &key)
+            .map_err(|error: VrfError| VrfEvalError::VrfFailure { reason: error.to_string() })?;
+        Ok(VrfEvalOutput { output_hex: to_hex(&evaluated.output), proof_hex: to_hex(&evaluated.proof) })
+    }
+}
+
+/// The reply to a proposal. A round that is beyond QUORUM by now was at QUORUM then.
+fn proposed(round_id: i64, level: FinalityLevel) -> ConsensusProposeOutput {
+    let agreed = level >= FinalityLevel::Quorum;
+    let status =
+        if agreed { ConsensusProposeOutputStatus::Quorum } else { ConsensusProposeOutputStatus::Pending };
+    ConsensusProposeOutput { round_id: round_id.to_string(), status }
+}
+
+/// The reply to a vote.
+fn voted(signature: &[u8]) -> ConsensusVoteOutput {
+    ConsensusVoteOutput { vote_signed: true, sig_b64: STANDARD.encode(signature) }
+}
+
+/// 32 bytes of hex, which the schema has seen to.
+fn hash(hex: &str) -> Result<Hash, Fault> {
+    from_hex(hex).ok_or_else(not_hex)
+}
+
+/// The same of any length.
+fn bytes(hex: &str) -> Result<Vec<u8>, Fault> {
+    bytes_from_hex(hex).ok_or_else(not_hex)
+}
+
+fn not_hex() -> Fault {
+    Fault::Other("validated arguments are not lowercase hex".to_owned())
+}

@@ -1,0 +1,139 @@
+//! The file with this node's key (theta §13.1): a seed as 64 lowercase hex characters, read and written by its owner only.
+//! It is made when it is first needed.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use colibri_runtime::handler::Fault;
+use zeroize::Zeroizing;
+
+use super::canonical::{SEED_LEN, to_hex};
+use super::identity::SenderId;
+use super::private_key::{PrivateKey, parse_private_key};
+
+/// 64 characters and a line end; whatever is longer is no key file.
+const MAX_BYTES: u64 = 65;
+
+/// Why the key file gives no key. Names neither the path nor a byte of the file: clients read it.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum NodeKeyError {
+    /// The operating system refuses.
+    #[error("node key file: cannot be {what} ({kind}); check COLIBRI_CONSENSUS_KEY_FILE and the permissions")]
+    Unusable {
+        /// `read` or `created`.
+        what: &'static str,
+        /// The reason.
+        kind: io::ErrorKind,
+    },
+    /// Not a file.
+    #[error("node key file: not a regular file")]
+    NotAFile,
+    /// Others than its owner may use it.
+    #[error(
+        "node key file: has mode {mode:04o}, so others than its owner may use it; restrict it to mode 0600"
+    )]
+    Exposed {
+        /// Its permission bits.
+        mode: u32,
+    },
+    /// It holds something else.
+    #[error("node key file: expected 64 lowercase hex characters and at most a line end")]
+    Malformed,
+    /// There is no randomness to make a key from.
+    #[error("{0}")]
+    Fault(Fault),
+}
+
+/// The key that `path` holds. If there is no such file it is made, with the seed that `seed` gives; when two processes do
+/// so at once, both end with the key of the one that was first.
+///
+/// # Errors
+/// A file that cannot be used, and what `seed` fails with.
+pub fn node_key(
+    path: &Path,
+    seed: impl FnOnce() -> Result<Zeroizing<[u8; SEED_LEN]>, Fault>,
+) -> Result<PrivateKey, NodeKeyError> {
+    match read(path) {
+        Err(NodeKeyError::Unusable { kind: io::ErrorKind::NotFound, .. }) => {
+            let key = PrivateKey::from_seed(&*seed().map_err(NodeKeyError::Fault)?);
+            create(path, &key)
+                .map_err(|error| NodeKeyError::Unusable { what: "created", kind: error.kind() })?;
+            read(path)
+        }
+        known => known,
+    }
+}
+
+fn read(path: &Path) -> Result<PrivateKey, NodeKeyError> {
+    let unusable = |error: io::Error| NodeKeyError::Unusable { what: "read", kind: error.kind() };
+    // Asked before it is opened: opening a pipe waits for its other end.
+    if !path.metadata().map_err(unusable)?.is_file() {
+        return Err(NodeKeyError::NotAFile);
+    }
+    let file = File::open(path).map_err(unusable)?;
+    refuse_exposed(&file.metadata().map_err(unusable)?)?;
+    // As large as it can become, so that no copy stays behind when it grows.
+    let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_BYTES as usize + 1));
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unusable)?;
+    let text = std::str::from_utf8(&bytes).map_err(|_| NodeKeyError::Malformed)?;
+    let text = text.strip_suffix('\n').unwrap_or(text);
+    if text.len() != 2 * SEED_LEN {
+        return Err(NodeKeyError::Malformed);
+    }
+    parse_private_key(text).map_err(|_| NodeKeyError::Malformed)
+}
+
+/// Makes the file unless there is one by now. It appears under its name only when it is whole: another process that finds
+/// it finds a key.
+fn create(path: &Path, key: &PrivateKey) -> io::Result<()> {
+    let text = Zeroizing::new(format!("{}\n", *Zeroizing::new(to_hex(key.seed()))));
+    // A name of its own for each key, and no secret.
+    let id = SenderId::of(&key.public_key());
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(format!(".{}.new", id.as_str().trim_start_matches("soul:")));
+    write_new(Path::new(&beside), text.as_bytes())?;
+    let linked = match std::fs::hard_link(&beside, path) {
+        // Some file systems have no links. There, another process may find the file half-written and be refused once.
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => write_new(path, text.as_bytes()),
+        linked => linked,
+    };
+    let removed = std::fs::remove_file(&beside);
+    match linked {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+        Ok(()) => removed,
+    }
+}
+
+fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    for_owner_only(&mut options);
+    let mut file = options.open(path)?;
+    file.write_all(text)?;
+    file.sync_all()
+}
+
+#[cfg(unix)]
+fn for_owner_only(options: &mut OpenOptions) {
+    use std::os::unix::fs::OpenOptionsExt;
+
+    options.mode(0o600);
+}
+
+#[cfg(not(unix))]
+fn for_owner_only(_: &mut OpenOptions) {}
+
+#[cfg(unix)]
+fn refuse_exposed(metadata: &std::fs::Metadata) -> Result<(), NodeKeyError> {
+    use std::os::unix::fs::PermissionsExt;
+
+    let mode = metadata.permissions().mode() & 0o7777;
+    if mode & 0o077 == 0 { Ok(()) } else { Err(NodeKeyError::Exposed { mode }) }
+}
+
+#[cfg(not(unix))]
+fn refuse_exposed(_: &std::fs::Metadata) -> Result<(), NodeKeyError> {
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! The SQL of verification: rounds and votes with the calls they name.
+
+use colibri_runtime::handler::Fault;
+
+use crate::store::db::{Db, storage};
+use crate::verification::run::Stop;
+use crate::verification::tied::Place;
+
+/// Hands over id, level and call of each round, in the order of their ids.
+pub(super) fn each_round(
+    db: &Db,
+    mut take: impl FnMut(i64, &str, Option<i64>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let sql = "SELECT round_id, level, sequence_no FROM mcp_consensus_rounds ORDER BY round_id";
+    db.walk(sql, [], |row| {
+        let level: String = row.get(1).map_err(storage)?;
+        take(row.get(0).map_err(storage)?, &level, row.get(2).map_err(storage)?)?;
+        Ok(true)
+    })
+}
+
+/// Hands over number, signature and call of each vote that somebody asked for, in the order of their numbers.
+pub(super) fn each_vote(
+    db: &Db,
+    mut take: impl FnMut(i64, &[u8], Option<i64>) -> Result<(), Stop>,
+) -> Result<(), Stop> {
+    let sql =
+        "SELECT seq, signature, sequence_no FROM mcp_consensus_votes WHERE origin = 'VOTE' ORDER BY seq";
+    db.walk(sql, [], |row| {
+        let signature: Vec<u8> = row.get(1).map_err(storage)?;
+        take(row.get(0).map_err(storage)?, &signature, row.get(2).map_err(storage)?)?;
+        Ok(true)
+    })
+}
+
+/// The call that a round names.
+pub(super) fn round_place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
+    place(db, "SELECT sequence_no FROM mcp_consensus_rounds WHERE round_id = ?1", key)
+}
+
+/// The call that a vote names, if it is one that somebody asked for.
+pub(super) fn vote_place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
+    place(db, "SELECT sequence_no FROM mcp_consensus_votes WHERE seq = ?1 AND origin = 'VOTE'", key)
+}
+
+fn place(db: &Db, sql: &str, key: &str) -> Result<Option<Place>, Fault> {
+    db.query_opt(sql, [key], |row| Ok(Place { number: None, sequence_no: row.get(0)? }))
+}
