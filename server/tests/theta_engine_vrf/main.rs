@@ -1,0 +1,10 @@
+//! The verifiable random function, private keys and the choice of leaders, without a server (theta §3.4 and §9).
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod choice;
+mod golden;
+mod negative;
+mod private_keys;
+mod properties;
+mod support;
