@@ -1,7 +1,7 @@
 //! Alpha acceptance cases 38–45: runtime modes and configuration, as a process shows them.
 //!
-//! `skill_list` and `router_call` are not in the catalogue yet: 42 uses a tool that reads the database, 45
-//! the capability that stops outside traffic. Counts are computed from the catalogue's flags.
+//! 42 uses a tool that reads the database, 45 the capability that stops outside traffic; `delta_router` and
+//! `delta_surface` have the tool that it stops. Counts are computed from the catalogue's flags.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

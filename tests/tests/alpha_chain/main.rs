@@ -1,9 +1,9 @@
 //! Alpha acceptance cases 13–30, 65 and 66: envelopes and the five stages.
 //!
 //! Where a case needs a handler that fails, waits or panics, the probe server stands in for the real one;
-//! its network tool stands in for `router_call` and its tool with a sensitive argument for
-//! `consensus_vote`, which are not in the catalogue yet. What needs a sink of its own is shown on a server
-//! inside the test.
+//! its network tool stands in for `router_call`, its tool with a sensitive argument for `consensus_vote`; the real
+//! ones are in `delta_router` and `theta_consensus`. What needs a sink of its own is shown on a server inside the
+//! test.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
