@@ -191,6 +191,35 @@ fn doctor_warns_of_a_root_without_skills() {
 }
 
 #[test]
+fn doctor_says_what_is_wrong_with_the_router_and_with_the_nodes_key() {
+    let shell = furnished();
+    let looked = |variables: &[(&str, &str)]| {
+        let run = shell.run_with(variables, &["doctor", "--json"]);
+        let report = run.json();
+        (run.code, findings(&report, "fail"), findings(&report, "warn"), findings(&report, "ok"))
+    };
+    let (code, failed, _, _) = looked(&[("COLIBRI_ROUTER_CANDIDATES", "file:nothing.json")]);
+    assert_eq!((code, failed.len()), (Some(1), 1), "{failed:?}");
+    assert!(
+        failed[0].starts_with("router: COLIBRI_ROUTER_CANDIDATES: the file of candidates cannot"),
+        "{failed:?}"
+    );
+    let (code, _, warned, _) =
+        looked(&[("COLIBRI_OPENAI_API_KEY", "k-1"), ("COLIBRI_OPENAI_BASE_URL", "http://example.com")]);
+    assert_eq!((code, warned.len()), (Some(0), 1), "{warned:?}");
+    assert!(warned[0].starts_with("router: COLIBRI_OPENAI_BASE_URL is not an acceptable"), "{warned:?}");
+    assert!(!warned[0].contains("example.com") && !warned[0].contains("k-1"), "{warned:?}");
+    std::fs::write(shell.path().join("node.key"), "not a key\n").unwrap();
+    let (code, failed, _, _) = looked(&[("COLIBRI_CONSENSUS_KEY_FILE", "node.key")]);
+    assert_eq!((code, failed.len()), (Some(1), 1), "{failed:?}");
+    assert!(failed[0].starts_with("consensus: node key file: "), "{failed:?}");
+    let (code, failed, _, fine) = looked(&[("COLIBRI_CONSENSUS_KEY_FILE", "later.key")]);
+    assert_eq!((code, failed.len()), (Some(0), 0), "{failed:?}");
+    assert!(fine.iter().any(|text| text == "consensus: the key file is made when the key is first needed"));
+    assert_eq!(created(&shell), 1, "a look creates nothing");
+}
+
+#[test]
 fn alpha_44_doctor_reports_every_bad_variable() {
     let shell = furnished();
     let variables = [("COLIBRI_LOG_LEVEL", "loud"), ("COLIBRI_STARTUP_TIMEOUT_MS", "abc")];

@@ -1,7 +1,9 @@
 //! `colibri doctor`: is this set-up sound, and what to do about what is not. It changes nothing, and
 //! none of its advice destroys anything.
 
+mod consensus;
 mod database;
+mod router;
 mod skills;
 
 use std::io::Write;
@@ -62,6 +64,8 @@ pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Fai
     if let Some(config) = config {
         findings.extend(database::check(&config));
         findings.extend(skills::check(&config));
+        findings.extend(consensus::check(&config));
+        findings.extend(router::check(&config));
     }
     let ok = findings.iter().all(|finding| finding.level != Level::Fail);
     if json {

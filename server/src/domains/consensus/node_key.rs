@@ -54,14 +54,25 @@ pub fn node_key(
     path: &Path,
     seed: impl FnOnce() -> Result<Zeroizing<[u8; SEED_LEN]>, Fault>,
 ) -> Result<PrivateKey, NodeKeyError> {
-    match read(path) {
-        Err(NodeKeyError::Unusable { kind: io::ErrorKind::NotFound, .. }) => {
+    match existing_key(path)? {
+        Some(key) => Ok(key),
+        None => {
             let key = PrivateKey::from_seed(&*seed().map_err(NodeKeyError::Fault)?);
             create(path, &key)
                 .map_err(|error| NodeKeyError::Unusable { what: "created", kind: error.kind() })?;
             read(path)
         }
-        known => known,
+    }
+}
+
+/// The key that `path` holds; `None` if there is no such file yet.
+///
+/// # Errors
+/// A file that cannot be used.
+pub fn existing_key(path: &Path) -> Result<Option<PrivateKey>, NodeKeyError> {
+    match read(path) {
+        Err(NodeKeyError::Unusable { kind: io::ErrorKind::NotFound, .. }) => Ok(None),
+        known => known.map(Some),
     }
 }
 

@@ -71,14 +71,18 @@ pub fn snapshot(config: &Config, db: Option<&Db>, log: &dyn Log) -> Result<Optio
 }
 
 /// Whether a provider's key is set. What is not text is set, and each attempt will say what is wrong with it.
-fn has_key(config: &Config, profile: Profile) -> bool {
+pub fn has_key(config: &Config, profile: Profile) -> bool {
     match config.at_call(&profile.key_variable()) {
         Ok(key) => key.is_some_and(|key| !key.expose().trim().is_empty()),
         Err(_) => true,
     }
 }
 
-fn from_file(path: &Path) -> Result<Snapshot, String> {
+/// The candidates that a file lists (delta §9.1).
+///
+/// # Errors
+/// Why it cannot be read, or what it must not say; without its path, for clients read it.
+pub fn from_file(path: &Path) -> Result<Snapshot, String> {
     let unreadable =
         |reason: &dyn std::fmt::Display| format!("the file of candidates cannot be read: {reason}");
     // Opening a pipe would wait for somebody to write into it.

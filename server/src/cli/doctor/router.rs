@@ -1,0 +1,52 @@
+//! The router's part of the examination: where its candidates come from, and whether the providers that have a key
+//! could be asked. Nobody is asked.
+
+use super::Finding;
+use crate::domains::router::profile::{PROFILES, Profile};
+use crate::domains::router::settings::Target;
+use crate::domains::router::start::{from_file, has_key};
+use crate::lifecycle::config::Config;
+use crate::lifecycle::keys::ROUTER_CANDIDATES;
+use crate::lifecycle::mode::capabilities_for;
+use crate::lifecycle::rules::CandidateSource;
+
+const CHECK: &str = "router";
+
+/// Examines the settings of the router. Modes that connect to nobody have none that matter.
+pub fn check(config: &Config) -> Vec<Finding> {
+    if !capabilities_for(config.mode).dispatch_external_io {
+        return Vec::new();
+    }
+    let providers = PROFILES.into_iter().filter(|profile| has_key(config, *profile));
+    let mut findings: Vec<_> = providers.map(|profile| provider(config, profile)).collect();
+    if findings.is_empty() {
+        findings.push(Finding::ok(CHECK, "no provider has a key, so none is asked"));
+    }
+    findings.extend(candidates(config));
+    findings
+}
+
+fn provider(config: &Config, profile: Profile) -> Finding {
+    let name = profile.key_variable();
+    match Target::of_profile(config, profile, String::new()) {
+        Ok(_) => Finding::ok(CHECK, format!("{name} is set")),
+        Err(refused) => Finding::warn(
+            CHECK,
+            refused.message,
+            "change the variable; until then every attempt at this provider fails",
+        ),
+    }
+}
+
+/// Only a file can be wrong before the start: the table is the database's to check.
+fn candidates(config: &Config) -> Option<Finding> {
+    let CandidateSource::File(path) = &config.router_candidates else { return None };
+    Some(match from_file(path) {
+        Ok(snapshot) => Finding::ok(CHECK, format!("{} candidates are enabled", snapshot.enabled().count())),
+        Err(reason) => Finding::fail(
+            CHECK,
+            format!("{}: {reason}", ROUTER_CANDIDATES.name),
+            "mend the file; until the next start after that, nothing is scored and no model called",
+        ),
+    })
+}
