@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::canonical::{ConsensusSerializationError, HASH_LEN, Hash, from_hex, to_hex};
 use super::identity::{PublicKeyBytes, SenderId};
-use super::messages::{Message, SIGNATURE, SignedMessage, fields, read};
+use super::messages::{Message, SIGNATURE, SignedMessage, fields, read, signed};
 use super::signing::{SignatureBytes, Signer, Verifier};
 
 /// How many epochs back the events of an IHAVE may lie.
@@ -137,29 +137,6 @@ impl Message for Iwant {
         reader.finish()?;
         Ok(iwant)
     }
-}
-
-/// The signature's four accessors, the same for both.
-macro_rules! signed {
-    ($($message:ty),+) => {$(
-        impl SignedMessage for $message {
-            fn signer_id(&self) -> SenderId {
-                self.sender_id
-            }
-
-            fn timestamp_logical(&self) -> u64 {
-                self.timestamp_logical
-            }
-
-            fn signature(&self) -> &SignatureBytes {
-                &self.signature
-            }
-
-            fn set_signature(&mut self, signature: SignatureBytes) {
-                self.signature = signature;
-            }
-        }
-    )+};
 }
 
 signed!(Ihave, Iwant);

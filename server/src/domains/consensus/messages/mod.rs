@@ -5,6 +5,30 @@
 //!                                          proofs --- EQUIVOCATION_PROOF and CERTIFICATE, unsigned: votes speak for them
 //! ```
 
+/// The accessors of messages that say who signed them, when and how in fields of the same names.
+macro_rules! signed {
+    ($($message:ty),+) => {$(
+        impl $crate::domains::consensus::messages::SignedMessage for $message {
+            fn signer_id(&self) -> $crate::domains::consensus::identity::SenderId {
+                self.sender_id
+            }
+
+            fn timestamp_logical(&self) -> u64 {
+                self.timestamp_logical
+            }
+
+            fn signature(&self) -> &$crate::domains::consensus::signing::SignatureBytes {
+                &self.signature
+            }
+
+            fn set_signature(&mut self, signature: $crate::domains::consensus::signing::SignatureBytes) {
+                self.signature = signature;
+            }
+        }
+    )+};
+}
+pub(super) use signed;
+
 mod phases;
 mod proofs;
 mod vote;

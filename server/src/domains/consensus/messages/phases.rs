@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Message, SIGNATURE, SignedMessage, Vote, fields, read};
+use super::{Message, SIGNATURE, Vote, fields, read};
 use crate::domains::consensus::canonical::{ConsensusSerializationError, Hash, SALT_LEN};
 use crate::domains::consensus::identity::SenderId;
 use crate::domains::consensus::signing::SignatureBytes;
@@ -181,29 +181,6 @@ impl Message for ViewChange {
         reader.finish()?;
         Ok(change)
     }
-}
-
-/// The signature's four accessors, the same for all three.
-macro_rules! signed {
-    ($($message:ty),+) => {$(
-        impl SignedMessage for $message {
-            fn signer_id(&self) -> SenderId {
-                self.sender_id
-            }
-
-            fn timestamp_logical(&self) -> u64 {
-                self.timestamp_logical
-            }
-
-            fn signature(&self) -> &SignatureBytes {
-                &self.signature
-            }
-
-            fn set_signature(&mut self, signature: SignatureBytes) {
-                self.signature = signature;
-            }
-        }
-    )+};
 }
 
 signed!(Commit, Reveal, ViewChange);

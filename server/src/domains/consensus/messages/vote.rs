@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{Message, SIGNATURE, SignedMessage, fields, read};
+use super::{Message, SIGNATURE, fields, read};
 use crate::domains::consensus::canonical::{ConsensusSerializationError, Hash, to_hex};
 use crate::domains::consensus::identity::SenderId;
 use crate::domains::consensus::signing::SignatureBytes;
@@ -115,20 +115,4 @@ impl Message for Vote {
     }
 }
 
-impl SignedMessage for Vote {
-    fn signer_id(&self) -> SenderId {
-        self.sender_id
-    }
-
-    fn timestamp_logical(&self) -> u64 {
-        self.timestamp_logical
-    }
-
-    fn signature(&self) -> &SignatureBytes {
-        &self.signature
-    }
-
-    fn set_signature(&mut self, signature: SignatureBytes) {
-        self.signature = signature;
-    }
-}
+signed!(Vote);
