@@ -66,6 +66,8 @@ pub enum Command {
     Report(audit::Report),
     /// Recompute every chain, seal and signature of a database; exit 1 when something does not fit
     Verify(VerifyArguments),
+    /// Copy the database to a new file while servers write to it, and verify the copy
+    Backup(BackupArguments),
     /// Import, export and check what moves reputations; print the present epoch
     #[command(subcommand)]
     Reputation(reputation::Reputation),
@@ -91,6 +93,19 @@ pub struct VerifyArguments {
     /// A public key whose signatures count, as 64 hex characters or a file that holds them; may be repeated
     #[arg(long = "key", value_name = "FILE|HEX")]
     pub keys: Vec<String>,
+    /// Say on stderr how far it is, even if that is no terminal
+    #[arg(long)]
+    pub progress: bool,
+}
+
+/// What `backup` is asked for.
+#[derive(Debug, Clone, clap::Args, PartialEq, Eq)]
+pub struct BackupArguments {
+    /// Where the copy goes: a new file
+    pub file: PathBuf,
+    /// The database file; absent means the configured one
+    #[arg(long, value_name = "FILE")]
+    pub db: Option<PathBuf>,
     /// Say on stderr how far it is, even if that is no terminal
     #[arg(long)]
     pub progress: bool,

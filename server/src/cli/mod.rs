@@ -5,6 +5,7 @@
 //!           |- tools   the catalogue as a table or as JSON
 //!           |- call    one tool call through a child server        (client)
 //!           |- verify  recomputes a whole database                (crate::verification)
+//!           |- backup  a verified copy of the database
 //!           |- doctor  what is wrong with this set-up, and what to do
 //!           |- log     the audit log, filtered                    (database)
 //!           |- reputation   epoch, import, export and verify of reputation
@@ -17,6 +18,7 @@
 //! Exit codes (design R20): 0 done or sound, 1 a finding or a failure, 2 bad command line or input.
 
 pub mod arguments;
+mod backup;
 mod call;
 mod check_proof;
 mod client;
@@ -136,6 +138,7 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         Command::VerifyExport(arguments) => verify_export::run(&arguments, &mut ToTheEnd(out), input),
         Command::Report(arguments) => report::run(&arguments, env, &mut ToTheEnd(out)),
         Command::Verify(arguments) => verify::run(&arguments, env, &mut ToTheEnd(out), err),
+        Command::Backup(arguments) => backup::run(&arguments, env, &mut ToTheEnd(out), err),
         Command::Demo => demo::run(out, color),
     };
     end(done, err)

@@ -15,6 +15,7 @@
 //!    [`schema`] says what shape it has, and what shape it should have.
 
 pub mod audit;
+pub mod backup;
 mod connection;
 pub mod counters;
 pub mod db;

@@ -5,11 +5,11 @@ mod print;
 mod progress;
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use colibri_runtime::chain::scan::Interrupt;
 
-use self::progress::Lines;
+pub(super) use self::progress::Lines;
 use super::Failure;
 use super::arguments::VerifyArguments;
 use super::database::must_be_file;
@@ -46,7 +46,7 @@ pub fn run(
         take_checkpoint: target.is_some(),
         interrupt: &Interrupt::default(),
     };
-    let mut lines = Lines::new(err, arguments.progress);
+    let mut lines = Lines::new("verify", err, arguments.progress);
     let report = verify(&path, &options, &mut lines)?;
     lines.clear();
     // Whatever becomes of the checkpoint, the result is printed.
@@ -68,6 +68,23 @@ pub fn run(
         let _ = writeln!(err, "colibri: no checkpoint was written: the database is not sound");
     }
     Err(Failure::Finding)
+}
+
+/// Verifies one file with the configured keys, for commands that have made it.
+///
+/// # Errors
+/// What cannot be verified at all; findings are in the report.
+pub(super) fn verify_file(path: &Path, env: &Environment, lines: &mut Lines<'_>) -> Result<Report, Failure> {
+    let trusted = keys(&configuration(env)?, &[])?;
+    let expected = schema::expected().map_err(|fault| Failure::Failed(fault.to_string()))?;
+    let options = Options {
+        expected: &expected,
+        trusted: &trusted,
+        checkpoint: None,
+        take_checkpoint: false,
+        interrupt: &Interrupt::default(),
+    };
+    verify(path, &options, lines)
 }
 
 /// The configuration, whose database and keys are meant where none are named.
@@ -99,7 +116,7 @@ fn public_key(given: &str) -> Result<PublicKey, String> {
 }
 
 /// Reads the database at one moment.
-fn verify(path: &PathBuf, options: &Options<'_>, lines: &mut Lines<'_>) -> Result<Report, Failure> {
+fn verify(path: &Path, options: &Options<'_>, lines: &mut Lines<'_>) -> Result<Report, Failure> {
     if path == Path::new(MEMORY) {
         return Err(Failure::Usage(
             "a database in memory cannot be verified; name a file with --db".to_owned(),

@@ -1,4 +1,4 @@
-//! How far a verification is, on stderr: one line that is written over, a few times a second at most.
+//! How far a long command is, on stderr: one line that is written over, a few times a second at most.
 
 use std::io::{self, IsTerminal, Write};
 use std::time::{Duration, Instant};
@@ -10,6 +10,7 @@ const PAUSE: Duration = Duration::from_millis(300);
 
 /// The line.
 pub struct Lines<'a> {
+    command: &'static str,
     err: &'a mut dyn Write,
     wanted: bool,
     terminal: bool,
@@ -19,9 +20,9 @@ pub struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     /// Shown on a terminal, or when asked for.
-    pub fn new(err: &'a mut dyn Write, asked: bool) -> Self {
+    pub fn new(command: &'static str, err: &'a mut dyn Write, asked: bool) -> Self {
         let terminal = io::stderr().is_terminal();
-        Self { err, wanted: asked || terminal, terminal, last: Instant::now(), shown: false }
+        Self { command, err, wanted: asked || terminal, terminal, last: Instant::now(), shown: false }
     }
 
     /// Shows how far it is, unless that was shown just now.
@@ -37,7 +38,7 @@ impl<'a> Lines<'a> {
         };
         let (before, after) = if self.terminal { ("\r\u{1b}[2K", "") } else { ("", "\n") };
         // Whoever does not read it does not miss it.
-        let _ = write!(self.err, "{before}verify: {} {done}{after}", progress.check);
+        let _ = write!(self.err, "{before}{}: {} {done}{after}", self.command, progress.check);
         let _ = self.err.flush();
     }
 

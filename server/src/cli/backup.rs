@@ -1,0 +1,55 @@
+//! `colibri backup FILE`: a copy of the database while servers write to it, verified as `colibri verify` does. Exit 0 for a
+//! sound copy, 1 when the copy was made and is not sound, or could not be made, 2 for a bad command line.
+
+use std::io::Write;
+
+use super::Failure;
+use super::arguments::BackupArguments;
+use super::database::open_for_reading;
+use super::verify;
+use crate::lifecycle::environment::Environment;
+use crate::store::backup::{BackupError, Copied, copy};
+use crate::verification::run::Progress;
+
+/// Copies, verifies the copy and says what it found.
+pub fn run(
+    arguments: &BackupArguments,
+    env: &Environment,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<(), Failure> {
+    let path = &arguments.file;
+    let mut lines = verify::Lines::new("backup", err, arguments.progress);
+    let copied = {
+        let source = open_for_reading(env, arguments.db.as_deref())?;
+        let mut show = |Copied { done, total }| lines.show(&Progress { check: "pages", done, total });
+        copy(&source, path, &mut show).map_err(|error| match error {
+            BackupError::Exists(_) | BackupError::Place { .. } => Failure::Usage(error.to_string()),
+            BackupError::Write { .. } => Failure::Failed(error.to_string()),
+        })?
+    };
+    let report = verify::verify_file(path, env, &mut lines)?;
+    lines.clear();
+    let shown = path.display();
+    writeln!(out, "{shown}: {} pages, as the database stood when the copy began", copied.total)?;
+    if report.is_sound() {
+        if let Some(log) = &report.log {
+            writeln!(
+                out,
+                "sound: {} closed calls; its log ends with {}",
+                log.last_exit_no,
+                log.last_row_hash.as_str()
+            )?;
+        }
+        return Ok(out.flush()?);
+    }
+    writeln!(
+        out,
+        "The copy is whole, but what it holds is not sound ({} findings): so is the database, or was before. \
+         `colibri verify --db {}` names each. Keep both as evidence.",
+        report.findings.kinds().iter().map(|found| found.count).sum::<u64>(),
+        crate::shell_word::quoted(&shown.to_string()),
+    )?;
+    out.flush()?;
+    Err(Failure::Finding)
+}

@@ -1,0 +1,136 @@
+//! A copy of a database as it stands at one moment, while others go on writing: SQLite's online backup, page by page,
+//! inside one read transaction.
+//!
+//! The copy is one file with nothing beside it (its journal mode is DELETE; a server that starts on it sets its own).
+//! It gets its name only when it is whole and on disk.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::backup::{Backup, StepResult};
+use rusqlite::{Connection, OpenFlags};
+
+use super::db::{Db, reason};
+
+/// Pages copied between two reports: 16 MiB.
+const PAGES_AT_ONCE: i32 = 4096;
+
+/// Why there is no copy. Whatever was written of it is gone.
+#[derive(Debug, thiserror::Error)]
+pub enum BackupError {
+    /// Something has the name already. It is left as it is.
+    #[error("{0} exists and is left as it is; name a new file")]
+    Exists(String),
+    /// The file cannot be made there.
+    #[error("cannot create {path}: {error}; check the path")]
+    Place {
+        /// The copy's path.
+        path: String,
+        /// The operating system's reason.
+        error: io::Error,
+    },
+    /// Copying failed.
+    #[error("cannot write {path}: {reason}")]
+    Write {
+        /// The copy's path.
+        path: String,
+        /// The engine's or the operating system's reason.
+        reason: String,
+    },
+}
+
+/// How far a copy is, in pages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Copied {
+    /// Pages copied.
+    pub done: u64,
+    /// Pages in all.
+    pub total: u64,
+}
+
+/// Copies the database behind `from`, as its read transaction sees it, to the new file `to`.
+///
+/// # Errors
+/// See [`BackupError`].
+pub fn copy(from: &Db, to: &Path, progress: &mut dyn FnMut(Copied)) -> Result<Copied, BackupError> {
+    let shown = to.display().to_string();
+    if to.symlink_metadata().is_ok() {
+        return Err(BackupError::Exists(shown));
+    }
+    let part = part_of(to);
+    create(&part).map_err(|error| BackupError::Place { path: shown.clone(), error })?;
+    let copied = pages(&from.conn, &part, progress).map_err(|error| reason(&error));
+    let finished =
+        copied.and_then(|copied| name(&part, to).map(|()| copied).map_err(|error| error.to_string()));
+    finished.map_err(|reason| {
+        // What cannot be removed carries a name that nobody takes for a copy.
+        let _ = std::fs::remove_file(&part);
+        match to.symlink_metadata().is_ok() {
+            true => BackupError::Exists(shown),
+            false => BackupError::Write { path: shown, reason },
+        }
+    })
+}
+
+/// Where the copy grows: beside its name, so that giving it the name moves nothing.
+fn part_of(to: &Path) -> PathBuf {
+    let mut name = to.as_os_str().to_owned();
+    name.push(format!(".{}.part", std::process::id()));
+    PathBuf::from(name)
+}
+
+/// A new file that its owner alone can read, as the database is.
+fn create(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options.open(path).map(drop)
+}
+
+fn pages(from: &Connection, part: &Path, progress: &mut dyn FnMut(Copied)) -> rusqlite::Result<Copied> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut to = Connection::open_with_flags(part, flags)?;
+    // Nobody else knows the file, and one that is not finished is thrown away.
+    to.execute_batch("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")?;
+    let copied = {
+        let backup = Backup::new(from, &mut to)?;
+        loop {
+            let step = backup.step(PAGES_AT_ONCE)?;
+            let at = backup.progress();
+            let total = u64::try_from(at.pagecount).unwrap_or(0);
+            let copied =
+                Copied { done: total.saturating_sub(u64::try_from(at.remaining).unwrap_or(0)), total };
+            progress(copied);
+            match step {
+                StepResult::Done => break copied,
+                // Another program holds the file for a moment; within a read transaction it cannot be for long.
+                StepResult::Busy | StepResult::Locked => {
+                    std::thread::sleep(std::time::Duration::from_millis(5));
+                }
+                _ => {}
+            }
+        }
+    };
+    // It answers with the mode that is in force; a copy in another one is whole as well.
+    let _mode: String = to.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0))?;
+    to.close().map_err(|(_, error)| error)?;
+    Ok(copied)
+}
+
+/// Syncs the finished file and gives it its name, unless that is taken by now.
+fn name(part: &Path, to: &Path) -> io::Result<()> {
+    File::open(part)?.sync_all()?;
+    match std::fs::hard_link(part, to) {
+        Ok(()) => std::fs::remove_file(part)?,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
+        // Some file systems have no links.
+        Err(_) => std::fs::rename(part, to)?,
+    }
+    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
