@@ -60,17 +60,20 @@ pub fn copy(from: &Db, to: &Path, progress: &mut dyn FnMut(Copied)) -> Result<Co
     }
     let part = part_of(to);
     create(&part).map_err(|error| BackupError::Place { path: shown.clone(), error })?;
-    let copied = pages(&from.conn, &part, progress).map_err(|error| reason(&error));
-    let finished =
-        copied.and_then(|copied| name(&part, to).map(|()| copied).map_err(|error| error.to_string()));
-    finished.map_err(|reason| {
-        // What cannot be removed carries a name that nobody takes for a copy.
-        let _ = std::fs::remove_file(&part);
-        match to.symlink_metadata().is_ok() {
-            true => BackupError::Exists(shown),
-            false => BackupError::Write { path: shown, reason },
-        }
-    })
+    let finished = pages(&from.conn, &part, progress)
+        .map_err(|error| BackupError::Write { path: shown.clone(), reason: reason(&error) })
+        .and_then(|copied| name(&part, to).map(|()| copied).map_err(|error| not_named(shown, &error)));
+    // What cannot be removed carries a name that nobody takes for a copy.
+    let _ = std::fs::remove_file(&part);
+    finished
+}
+
+/// Somebody else may have taken the name meanwhile.
+fn not_named(path: String, error: &io::Error) -> BackupError {
+    match error.kind() {
+        io::ErrorKind::AlreadyExists => BackupError::Exists(path),
+        _ => BackupError::Write { path, reason: error.to_string() },
+    }
 }
 
 /// Where the copy grows: beside its name, so that giving it the name moves nothing.
@@ -126,7 +129,7 @@ fn pages(from: &Connection, part: &Path, progress: &mut dyn FnMut(Copied)) -> ru
 fn name(part: &Path, to: &Path) -> io::Result<()> {
     File::open(part)?.sync_all()?;
     match std::fs::hard_link(part, to) {
-        Ok(()) => std::fs::remove_file(part)?,
+        Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
         // Some file systems have no links.
         Err(_) => std::fs::rename(part, to)?,
