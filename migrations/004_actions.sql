@@ -40,32 +40,31 @@ CREATE TABLE actions (
 -- Unique among closed rows; partial, so that entering a call does not write it.
 CREATE UNIQUE INDEX idx_actions_exit ON actions (exit_no) WHERE exit_no IS NOT NULL;
 
-CREATE INDEX idx_actions_running ON actions (sequence_no) WHERE outcome = 'running';
-
 CREATE TRIGGER actions_start_running BEFORE INSERT ON actions
 WHEN NEW.outcome IS NOT 'running'
 BEGIN
   SELECT RAISE(ABORT, 'actions rows start as running');
 END;
 
--- One trigger, not three: SQLite does not say in which order triggers of one event fire.
-CREATE TRIGGER actions_close_once BEFORE UPDATE ON actions
+-- An exit names none of the enter's columns, so that the first of these costs it nothing. Their conditions exclude each
+-- other: SQLite does not say in which order triggers of one event fire.
+CREATE TRIGGER actions_enter_kept BEFORE UPDATE OF
+  sequence_no, correlation_id, boot_id, request_id, tool, mode, args_hash, trace_context, entered_at, enter_ms
+ON actions WHEN OLD.outcome = 'running'
 BEGIN
-  SELECT CASE
-    WHEN OLD.outcome <> 'running' THEN RAISE(ABORT, 'actions row already closed')
-    WHEN NEW.sequence_no    IS NOT OLD.sequence_no
-      OR NEW.correlation_id IS NOT OLD.correlation_id
-      OR NEW.boot_id        IS NOT OLD.boot_id
-      OR NEW.request_id     IS NOT OLD.request_id
-      OR NEW.tool           IS NOT OLD.tool
-      OR NEW.mode           IS NOT OLD.mode
-      OR NEW.args_hash      IS NOT OLD.args_hash
-      OR NEW.trace_context  IS NOT OLD.trace_context
-      OR NEW.entered_at     IS NOT OLD.entered_at
-      OR NEW.enter_ms       IS NOT OLD.enter_ms
-      THEN RAISE(ABORT, 'actions enter fields are immutable')
-    WHEN NEW.outcome = 'running' THEN RAISE(ABORT, 'actions row already closed')
-  END;
+  SELECT RAISE(ABORT, 'actions enter fields are immutable');
+END;
+
+CREATE TRIGGER actions_close_once BEFORE UPDATE ON actions WHEN OLD.outcome <> 'running'
+BEGIN
+  SELECT RAISE(ABORT, 'actions row already closed');
+END;
+
+CREATE TRIGGER actions_close_whole BEFORE UPDATE OF
+  outcome, error_code, error_message, result_hash, duration_ms, exited_at, exit_no, prev_hash, row_hash, subject
+ON actions WHEN OLD.outcome = 'running' AND NEW.outcome = 'running'
+BEGIN
+  SELECT RAISE(ABORT, 'actions row already closed');
 END;
 
 CREATE TRIGGER actions_keep BEFORE DELETE ON actions

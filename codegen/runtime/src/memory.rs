@@ -161,9 +161,14 @@ impl<T: Clone + Send + 'static> Store for MemoryStore<T> {
         Ok(self.last)
     }
 
-    fn audit_exit(&mut self, sequence_no: i64, event: &ExitEvent<'_>) -> Result<(), StoreFault> {
+    fn audit_exit(
+        &mut self,
+        sequence_no: i64,
+        _: &EnterEvent<'_>,
+        exit: &ExitEvent<'_>,
+    ) -> Result<(), StoreFault> {
         let row = self.row(sequence_no).filter(|row| row.outcome.is_none());
-        row.ok_or_else(|| StoreFault("the audit row is gone or closed".to_owned()))?.close(event);
+        row.ok_or_else(|| StoreFault("the audit row is gone or closed".to_owned()))?.close(exit);
         self.undo.push(Undo::Closed(sequence_no));
         Ok(())
     }

@@ -23,6 +23,24 @@ fn after(last: i64) -> rusqlite::Result<i64> {
     last.checked_add(1).ok_or(rusqlite::Error::IntegralValueOutOfRange(0, last))
 }
 
+impl AuditFacts {
+    /// What a call's row holds from its start.
+    pub(super) fn open_row<'a>(&'a self, sequence_no: i64, event: &EnterEvent<'a>) -> OpenRow<'a> {
+        OpenRow {
+            args_hash: event.args_hash,
+            boot_id: &self.boot_id,
+            correlation_id: event.correlation_id,
+            enter_ms: (event.timestamp - self.boot_start_ms).floor().max(0.0) as i64,
+            entered_at: event.entered_at,
+            mode: self.mode,
+            request_id: event.request_id,
+            sequence_no,
+            tool: event.tool,
+            trace_context: event.trace_context,
+        }
+    }
+}
+
 /// Writes a call's enter row; its number.
 ///
 /// # Errors
@@ -34,22 +52,22 @@ pub(super) fn enter(
     event: &EnterEvent<'_>,
 ) -> rusqlite::Result<i64> {
     let sequence_no = after(head.last_sequence_no)?;
-    let enter_ms = (event.timestamp - facts.boot_start_ms).floor().max(0.0) as i64;
+    let row = facts.open_row(sequence_no, event);
     conn.prepare_cached(
         "INSERT INTO actions (sequence_no, correlation_id, boot_id, request_id, tool, mode, args_hash, \
          trace_context, entered_at, enter_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?
     .execute(params![
-        sequence_no,
-        event.correlation_id,
-        facts.boot_id,
-        event.request_id,
-        event.tool,
-        facts.mode,
-        event.args_hash,
-        event.trace_context,
-        event.entered_at,
-        enter_ms,
+        row.sequence_no,
+        row.correlation_id,
+        row.boot_id,
+        row.request_id,
+        row.tool,
+        row.mode,
+        row.args_hash,
+        row.trace_context,
+        row.entered_at,
+        row.enter_ms,
     ])?;
     head.last_sequence_no = sequence_no;
     Ok(sequence_no)
@@ -96,59 +114,70 @@ impl<'a> Closing<'a> {
             subject: None,
         }
     }
+
+    /// The whole row.
+    fn closed<'b>(&'b self, open: &OpenRow<'b>, exit_no: i64, head: &'b Head) -> ClosedRow<'b> {
+        ClosedRow {
+            args_hash: open.args_hash,
+            boot_id: open.boot_id,
+            correlation_id: open.correlation_id,
+            duration_ms: self.duration_ms,
+            enter_ms: open.enter_ms,
+            entered_at: open.entered_at,
+            error_code: self.error_code,
+            error_message: self.error_message,
+            exit_no,
+            exited_at: self.exited_at,
+            mode: open.mode,
+            outcome: self.outcome,
+            prev_hash: head.last_row_hash.as_str(),
+            request_id: open.request_id,
+            result_hash: self.result_hash,
+            sequence_no: open.sequence_no,
+            subject: self.subject,
+            tool: open.tool,
+            trace_context: open.trace_context,
+        }
+    }
 }
 
-/// Closes a running row and links it to the log's chain.
-///
-/// The enter columns are read back rather than remembered, so that the hash covers what is stored.
+/// Closes the running row of a call that a dead process left, as far as it was written.
 ///
 /// # Errors
 /// The engine's; [`rusqlite::Error::QueryReturnedNoRows`] when the row is not there or not running.
 /// Row and head are as they were.
-pub(super) fn close(
+pub(super) fn close_stored(
     conn: &Connection,
     head: &mut Head,
     sequence_no: i64,
     closing: &Closing<'_>,
 ) -> rusqlite::Result<()> {
+    let sql = format!("SELECT {OPEN_COLUMNS} FROM actions WHERE sequence_no = ?1 AND outcome = 'running'");
+    conn.prepare_cached(&sql)?.query_row([sequence_no], |row| close(conn, head, &read_open(row)?, closing))
+}
+
+/// Closes a running row and links it to the log's chain. The hash covers what the call was entered with: a row that
+/// somebody has changed meanwhile shows.
+///
+/// # Errors
+/// The engine's; [`rusqlite::Error::StatementChangedRows`] when the row is not there or not running.
+/// Row and head are as they were.
+pub(super) fn close(
+    conn: &Connection,
+    head: &mut Head,
+    open: &OpenRow<'_>,
+    closing: &Closing<'_>,
+) -> rusqlite::Result<()> {
     let exit_no = after(head.last_exit_no)?;
-    let row_hash = conn
-        .prepare_cached(
-            "SELECT correlation_id, boot_id, request_id, tool, mode, args_hash, trace_context, entered_at, \
-             enter_ms FROM actions WHERE sequence_no = ?1 AND outcome = 'running'",
-        )?
-        .query_row([sequence_no], |row| {
-            let closed = ClosedRow {
-                correlation_id: row.get_ref(0)?.as_str()?,
-                boot_id: row.get_ref(1)?.as_str()?,
-                request_id: row.get_ref(2)?.as_str_or_null()?,
-                tool: row.get_ref(3)?.as_str()?,
-                mode: row.get_ref(4)?.as_str()?,
-                args_hash: row.get_ref(5)?.as_str()?,
-                trace_context: row.get_ref(6)?.as_str_or_null()?,
-                entered_at: row.get_ref(7)?.as_str()?,
-                enter_ms: row.get(8)?,
-                duration_ms: closing.duration_ms,
-                error_code: closing.error_code,
-                error_message: closing.error_message,
-                exit_no,
-                exited_at: closing.exited_at,
-                outcome: closing.outcome,
-                prev_hash: head.last_row_hash.as_str(),
-                result_hash: closing.result_hash,
-                sequence_no,
-                subject: closing.subject,
-            };
-            Ok(closed.hash())
-        })?;
+    let row_hash = closing.closed(open, exit_no, head).hash();
     let changed = conn
         .prepare_cached(
             "UPDATE actions SET outcome = ?2, error_code = ?3, error_message = ?4, result_hash = ?5, \
              duration_ms = ?6, exited_at = ?7, exit_no = ?8, prev_hash = ?9, row_hash = ?10, subject = ?11 \
-             WHERE sequence_no = ?1",
+             WHERE sequence_no = ?1 AND outcome = 'running'",
         )?
         .execute(params![
-            sequence_no,
+            open.sequence_no,
             closing.outcome,
             closing.error_code,
             closing.error_message,

@@ -10,6 +10,7 @@ use super::connection::{self, Location};
 use super::db::{Db, reason, storage};
 pub use super::header::APPLICATION_ID;
 use super::process::{self, Life};
+use super::running::running_rows;
 use super::side_file;
 use super::verify::{ActionsReport, verify_actions};
 
@@ -158,11 +159,8 @@ impl Inspection {
         if !self.has_log()? {
             return Ok(None);
         }
-        let owners: Vec<String> =
-            self.db
-                .query_all("SELECT boot_id FROM actions WHERE outcome = 'running'", [], |row| row.get(0))?;
         let mut running = Running::default();
-        for boot_id in owners {
+        for (_, boot_id) in running_rows(&self.db.conn).map_err(storage)? {
             let over = process::life(&process::lock_path(&self.path, &boot_id)).is_over();
             if over { running.dead += 1 } else { running.alive += 1 }
         }

@@ -33,6 +33,7 @@ pub mod open;
 pub mod process;
 pub mod queue;
 pub mod row_hash;
+mod running;
 pub mod schema;
 pub mod side_file;
 pub mod snapshot;

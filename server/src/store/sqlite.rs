@@ -9,7 +9,7 @@ use colibri_runtime::handler::Fault;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
-use super::audit::AuditFacts;
+use super::audit::{AuditFacts, Closing};
 use super::connection::{self, Location};
 use super::db::{Db, reason};
 use super::open::Opened;
@@ -205,10 +205,15 @@ impl Store for SqliteStore {
         transactions.enter(conn, facts, event)
     }
 
-    fn audit_exit(&mut self, sequence_no: i64, event: &ExitEvent<'_>) -> Result<(), StoreFault> {
+    fn audit_exit(
+        &mut self,
+        sequence_no: i64,
+        enter: &EnterEvent<'_>,
+        exit: &ExitEvent<'_>,
+    ) -> Result<(), StoreFault> {
         let subject = self.cx.subject.take();
-        let (conn, transactions, _) = self.parts().ok_or_else(no_log)?;
-        transactions.exit(conn, sequence_no, event, subject.as_deref())
+        let (conn, transactions, facts) = self.parts().ok_or_else(no_log)?;
+        transactions.exit(conn, &facts.open_row(sequence_no, enter), &Closing::of(exit, subject.as_deref()))
     }
 
     fn scan_cx(&mut self) -> Result<ScanCx, StoreFault> {

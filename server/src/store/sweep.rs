@@ -7,16 +7,10 @@ use rusqlite::Connection;
 use super::audit::{self, Closing};
 use super::head::Head;
 use super::process::{self, Life};
+use super::running::running_rows;
 
 /// The message of a row whose process died (alpha §5.7).
 const MESSAGE: &str = "process ended before audit exit";
-
-/// Rows still running, and who left them.
-fn running(conn: &Connection) -> rusqlite::Result<Vec<(i64, String)>> {
-    conn.prepare("SELECT sequence_no, boot_id FROM actions WHERE outcome = 'running' ORDER BY sequence_no")?
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect()
-}
 
 /// Whether a process has died here: its lock file is left, or its rows are still running. A look
 /// only, nothing is changed.
@@ -33,7 +27,7 @@ pub(super) fn was_unclean(conn: &Connection, path: Option<&Path>) -> rusqlite::R
     if !conn.table_exists(None, "actions")? {
         return Ok(false);
     }
-    let rows = running(conn)?;
+    let rows = running_rows(conn)?;
     Ok(rows.iter().any(|(_, boot_id)| process::life(&process::lock_path(path, boot_id)).is_over()))
 }
 
@@ -49,9 +43,9 @@ pub(super) fn sweep(conn: &Connection, path: &Path, code: &str, now: &str) -> ru
     }
     let mut head = Head::read(conn)?;
     let mut closed = 0;
-    for (sequence_no, boot_id) in running(conn)? {
+    for (sequence_no, boot_id) in running_rows(conn)? {
         if process::life(&process::lock_path(path, &boot_id)).is_over() {
-            audit::close(conn, &mut head, sequence_no, &Closing::aborted(code, MESSAGE, now))?;
+            audit::close_stored(conn, &mut head, sequence_no, &Closing::aborted(code, MESSAGE, now))?;
             closed += 1;
         }
     }

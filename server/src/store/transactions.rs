@@ -1,7 +1,7 @@
 //! The transactions behind the chain: queue, `BEGIN`, savepoints, the log's head, `COMMIT`, sync
 //! (design §3). Knows no context and no mode; [`super::sqlite`] puts it behind the runtime's trait.
 
-use colibri_runtime::chain::audit::{EnterEvent, ExitEvent};
+use colibri_runtime::chain::audit::EnterEvent;
 use colibri_runtime::chain::store::{Access, StoreFault};
 use rusqlite::Connection;
 
@@ -10,6 +10,17 @@ use super::db::reason;
 use super::head::Head;
 use super::log_file::LogFile;
 use super::queue::WriteQueue;
+use super::row_hash::OpenRow;
+
+/// What undoes a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Savepoint {
+    /// The transaction: nothing came before the call. Most calls come alone, and a savepoint copies each page that is
+    /// changed inside it.
+    Whole,
+    /// A savepoint of its own.
+    Named,
+}
 
 /// What one connection's transactions need beside the connection.
 #[derive(Debug)]
@@ -19,8 +30,12 @@ pub(super) struct Transactions {
     read_only: bool,
     /// The head as the open transaction has it; `None` until the first row.
     head: Option<Head>,
+    /// What stands for the call's savepoint.
+    savepoint: Savepoint,
     /// The head when the savepoint was opened.
     head_at_savepoint: Option<Head>,
+    /// The open transaction holds something that came before the savepoint.
+    begun: bool,
     /// The head has moved since it was read.
     moved: bool,
     /// The open transaction may write.
@@ -48,7 +63,9 @@ impl Transactions {
             log,
             read_only,
             head: None,
+            savepoint: Savepoint::Whole,
             head_at_savepoint: None,
+            begun: false,
             moved: false,
             writing: false,
             unsynced: false,
@@ -117,7 +134,10 @@ impl Transactions {
     /// Opens a call's savepoint.
     pub(super) fn savepoint(&mut self, conn: &Connection) -> Result<(), StoreFault> {
         inside(conn)?;
-        run(conn, "SAVEPOINT call")?;
+        self.savepoint = if self.begun { Savepoint::Named } else { Savepoint::Whole };
+        if self.savepoint == Savepoint::Named {
+            run(conn, "SAVEPOINT call")?;
+        }
         self.head_at_savepoint = self.head;
         Ok(())
     }
@@ -125,13 +145,24 @@ impl Transactions {
     /// Keeps what was done since.
     pub(super) fn release(&mut self, conn: &Connection) -> Result<(), StoreFault> {
         inside(conn)?;
-        run(conn, "RELEASE call")
+        self.begun = true;
+        match self.savepoint {
+            Savepoint::Whole => Ok(()),
+            Savepoint::Named => run(conn, "RELEASE call"),
+        }
     }
 
     /// Undoes what was done since; rows of the log that were written meanwhile are gone with it.
     pub(super) fn roll_back_to_savepoint(&mut self, conn: &Connection) -> Result<(), StoreFault> {
         inside(conn)?;
-        run(conn, "ROLLBACK TO call")?;
+        match self.savepoint {
+            Savepoint::Named => run(conn, "ROLLBACK TO call")?,
+            // The place in the queue is kept, so that nobody comes in between.
+            Savepoint::Whole => {
+                run(conn, "ROLLBACK")?;
+                run(conn, if self.writing { "BEGIN IMMEDIATE" } else { "BEGIN" })?;
+            }
+        }
         self.head = self.head_at_savepoint;
         Ok(())
     }
@@ -164,6 +195,7 @@ impl Transactions {
     ) -> Result<i64, StoreFault> {
         let mut head = self.head_inside(conn)?;
         let sequence_no = audit::enter(conn, facts, &mut head, event).map_err(fault)?;
+        self.begun = true;
         self.advance(head);
         Ok(sequence_no)
     }
@@ -172,19 +204,16 @@ impl Transactions {
     pub(super) fn exit(
         &mut self,
         conn: &Connection,
-        sequence_no: i64,
-        event: &ExitEvent<'_>,
-        subject: Option<&str>,
+        open: &OpenRow<'_>,
+        closing: &Closing<'_>,
     ) -> Result<(), StoreFault> {
         let mut head = self.head_inside(conn)?;
-        audit::close(conn, &mut head, sequence_no, &Closing::of(event, subject)).map_err(
-            |error| match error {
-                rusqlite::Error::QueryReturnedNoRows => {
-                    StoreFault(format!("audit row {sequence_no} is not open"))
-                }
-                other => fault(other),
-            },
-        )?;
+        audit::close(conn, &mut head, open, closing).map_err(|error| match error {
+            rusqlite::Error::StatementChangedRows(0) => {
+                StoreFault(format!("audit row {} is not open", open.sequence_no))
+            }
+            other => fault(other),
+        })?;
         self.advance(head);
         Ok(())
     }
@@ -203,6 +232,7 @@ impl Transactions {
     fn forget(&mut self) {
         self.head = None;
         self.head_at_savepoint = None;
+        self.begun = false;
         self.moved = false;
         self.writing = false;
     }

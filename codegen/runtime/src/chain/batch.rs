@@ -73,7 +73,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         for record in &mut self.unclosed {
             let Some(sequence_no) = record.row.sequence_no else { continue };
             self.store.savepoint()?;
-            match self.store.audit_exit(sequence_no, &record.ending.exit_event(&record.row)) {
+            match record.row.close_in(&mut self.store, sequence_no, &record.ending) {
                 Ok(()) => record.closed = true,
                 Err(fault) if record.must_close => return Err(fault),
                 Err(_) => {
@@ -201,7 +201,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     fn stage_audit_exit(&mut self, call: &Entered, ending: Ending) -> Result<Ending, Box<Ending>> {
         // Without an enter row there is nothing to close.
         let Some(sequence_no) = call.row.sequence_no else { return Ok(ending) };
-        let Err(fault) = self.store.audit_exit(sequence_no, &ending.exit_event(&call.row)) else {
+        let Err(fault) = call.row.close_in(&mut self.store, sequence_no, &ending) else {
             return Ok(ending);
         };
         if !self.store.in_transaction() || self.store.roll_back_to_savepoint().is_err() {
@@ -243,7 +243,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let stored = self
             .store
             .begin(Access::Write)
-            .and_then(|()| self.store.audit_exit(sequence_no, &ending.exit_event(&call.row)))
+            .and_then(|()| call.row.close_in(&mut self.store, sequence_no, &ending))
             .and_then(|()| self.store.commit());
         match stored {
             Ok(()) => ending,

@@ -214,7 +214,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.store.begin(Access::Write)?;
         for record in &mut self.buffered {
             let sequence_no = self.store.audit_enter(&record.row.enter_event(&Value::Null))?;
-            self.store.audit_exit(sequence_no, &record.ending.exit_event(&record.row))?;
+            record.row.close_in(&mut self.store, sequence_no, &record.ending)?;
         }
         self.store.commit()?;
         self.buffered.clear();

@@ -9,7 +9,8 @@ use crate::chain::{AUDITED_NAME_CHARACTERS, Chain};
 use crate::handler::Dispatch;
 use crate::json::{NumberRule, canonical_json, sha256_hex};
 
-use super::store::Store;
+use super::ending::Ending;
+use super::store::{Store, StoreFault};
 
 /// The enter half of an audit row.
 #[derive(Debug, Clone)]
@@ -38,6 +39,16 @@ impl Row {
             trace_context: self.trace_context.as_deref(),
             entered_at: &self.entered_at,
         }
+    }
+
+    /// Writes the exit half.
+    pub fn close_in(
+        &self,
+        store: &mut impl Store,
+        sequence_no: i64,
+        ending: &Ending,
+    ) -> Result<(), StoreFault> {
+        store.audit_exit(sequence_no, &self.enter_event(&Value::Null), &ending.exit_event(self))
     }
 }
 

@@ -132,7 +132,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let closed = self
             .store
             .begin(Access::Write)
-            .and_then(|()| self.store.audit_exit(sequence_no, &ending.exit_event(&call.row)))
+            .and_then(|()| call.row.close_in(&mut self.store, sequence_no, ending))
             .and_then(|()| self.store.commit());
         if let Err(fault) = closed {
             self.store.roll_back();

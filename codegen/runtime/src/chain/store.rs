@@ -88,11 +88,17 @@ pub trait Store {
     /// The row is not there.
     fn audit_enter(&mut self, event: &EnterEvent<'_>) -> Result<i64, StoreFault>;
 
-    /// Closes the row inside the open transaction.
+    /// Closes the row inside the open transaction. `enter` is what it was entered with, so that a store that commits to
+    /// the whole row need not read it back; its `args` are not there any more.
     ///
     /// # Errors
     /// The row is as it was.
-    fn audit_exit(&mut self, sequence_no: i64, event: &ExitEvent<'_>) -> Result<(), StoreFault>;
+    fn audit_exit(
+        &mut self,
+        sequence_no: i64,
+        enter: &EnterEvent<'_>,
+        exit: &ExitEvent<'_>,
+    ) -> Result<(), StoreFault>;
 
     /// A context for a scan tool's helper thread, on a read transaction of its own.
     ///

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use colibri_runtime::chain::audit::{EnterEvent, ExitEvent, RowOutcome};
 use colibri_runtime::chain::store::{Access, Store, StoreFault};
-use colibri_runtime::kernel::{Ids, SystemClock, SystemIds};
+use colibri_runtime::kernel::{SystemClock, SystemIds};
 use rusqlite::Connection;
 use serde_json::Value;
 
@@ -124,27 +124,32 @@ fn text(conn: &Connection, sql: &str) -> String {
     conn.query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// Writes an enter row inside the open transaction.
-fn enter(store: &mut SqliteStore, tool: &str) -> Result<i64, StoreFault> {
-    let correlation_id = SystemIds::default().v4();
-    store.audit_enter(&EnterEvent {
+/// What every call of these tests is entered with, but for its tool.
+fn entered(tool: &str) -> EnterEvent<'_> {
+    EnterEvent {
         tool,
         args: &Value::Null,
         timestamp: 100.2,
-        correlation_id: &correlation_id,
+        correlation_id: "00000000-0000-4000-8000-00000000000c",
         request_id: Some("\"call-1\""),
-        args_hash: &"a".repeat(64),
+        args_hash: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
         trace_context: None,
         entered_at: NOW,
-    })
+    }
 }
 
-/// Closes a row inside the open transaction.
+/// Writes an enter row inside the open transaction.
+fn enter(store: &mut SqliteStore, tool: &str) -> Result<i64, StoreFault> {
+    store.audit_enter(&entered(tool))
+}
+
+/// Closes a row of `any_tool` inside the open transaction.
 fn exit(store: &mut SqliteStore, sequence_no: i64, outcome: RowOutcome) -> Result<(), StoreFault> {
     let failed = outcome != RowOutcome::Ok;
     let hash = "b".repeat(64);
     store.audit_exit(
         sequence_no,
+        &entered("any_tool"),
         &ExitEvent {
             tool: "any_tool",
             correlation_id: "",

@@ -163,7 +163,7 @@ fn a_row_that_breaks_a_rule_is_not_closed() {
         result_hash: Some("short"),
         exited_at: NOW,
     };
-    assert!(store.audit_exit(sequence_no, &bad).unwrap_err().0.contains("constraint"));
+    assert!(store.audit_exit(sequence_no, &entered("any_tool"), &bad).unwrap_err().0.contains("constraint"));
     assert!(store.in_transaction());
     exit(&mut store, sequence_no, RowOutcome::Error).unwrap();
     store.commit().unwrap();

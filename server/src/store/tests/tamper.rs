@@ -16,7 +16,8 @@ fn after(sql: &str) -> Option<ActionsFinding> {
     let foreign = place.foreign();
     foreign
         .execute_batch(
-            "DROP TRIGGER actions_start_running; DROP TRIGGER actions_close_once; DROP TRIGGER actions_keep;
+            "DROP TRIGGER actions_start_running; DROP TRIGGER actions_enter_kept; DROP TRIGGER actions_close_once;
+             DROP TRIGGER actions_close_whole; DROP TRIGGER actions_keep;
              PRAGMA ignore_check_constraints = ON",
         )
         .unwrap();

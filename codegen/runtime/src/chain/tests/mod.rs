@@ -294,9 +294,14 @@ impl Store for FaultyStore {
         self.step()?;
         self.inner.audit_enter(event)
     }
-    fn audit_exit(&mut self, sequence_no: i64, event: &ExitEvent<'_>) -> Result<(), StoreFault> {
+    fn audit_exit(
+        &mut self,
+        sequence_no: i64,
+        enter: &EnterEvent<'_>,
+        exit: &ExitEvent<'_>,
+    ) -> Result<(), StoreFault> {
         self.step()?;
-        self.inner.audit_exit(sequence_no, event)
+        self.inner.audit_exit(sequence_no, enter, exit)
     }
     fn scan_cx(&mut self) -> Result<Data, StoreFault> {
         if self.scan_fails {
