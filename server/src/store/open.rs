@@ -18,6 +18,11 @@ use super::process::ProcessLock;
 use super::queue::WriteQueue;
 use super::{network_fs, side_file, sweep};
 
+/// The page size of a new database; one that exists keeps its own. A call changes one row at the end of each of some ten
+/// b-trees, and the log takes the whole page of each: half of SQLite's usual page is a sixth less time without sync, and
+/// a smaller sync. Yet smaller pages gain little and make the trees deeper.
+const PAGE_BYTES: u32 = 2048;
+
 /// The path that means a database in memory.
 pub const MEMORY: &str = ":memory:";
 
@@ -207,7 +212,8 @@ fn create(path: &Path, folder: &Path) -> Result<(), OpenError> {
 
 fn enable_wal(conn: &Connection, path: &Path, location: &Location) -> Result<(), OpenError> {
     let got: String = conn
-        .pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0))
+        .pragma_update(None, "page_size", PAGE_BYTES)
+        .and_then(|()| conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0)))
         .map_err(|error| OpenError::from_sqlite(path, &error))?;
     let fits = got == "wal" || (*location == Location::Memory && got == "memory");
     if fits { Ok(()) } else { Err(OpenError::NotWal { got }) }
