@@ -16,6 +16,7 @@
 
 pub mod audit;
 pub mod backup;
+mod checkpoint;
 mod connection;
 pub mod counters;
 pub mod db;

@@ -10,6 +10,7 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::audit::{AuditFacts, Closing};
+use super::checkpoint::Checkpoints;
 use super::connection::{self, Location};
 use super::db::{Db, reason};
 use super::open::Opened;
@@ -32,6 +33,7 @@ struct Attached {
     transactions: Transactions,
     location: Location,
     process: Option<ProcessLock>,
+    checkpoints: Option<Checkpoints>,
 }
 
 impl SqliteStore {
@@ -45,14 +47,20 @@ impl SqliteStore {
     ///
     /// # Errors
     /// There is one already, or a transaction is open; the new one is closed again.
-    pub fn attach(&mut self, opened: Opened) -> Result<(), StoreFault> {
+    pub fn attach(&mut self, mut opened: Opened) -> Result<(), StoreFault> {
         if self.attached.is_some() || self.pretended {
             return Err(StoreFault("the store is in use already".into()));
         }
+        let checkpoints = match opened.read_only {
+            true => None,
+            false => Checkpoints::of(&mut opened.db.conn, &opened.location)
+                .map_err(|error| StoreFault(reason(&error)))?,
+        };
         self.attached = Some(Attached {
             transactions: Transactions::new(opened.queue, opened.log, opened.read_only),
             location: opened.location,
             process: opened.process,
+            checkpoints,
         });
         self.cx.db = Some(opened.db);
         Ok(())
@@ -89,8 +97,12 @@ impl SqliteStore {
     /// The first thing that failed; the rest is done nevertheless, and a later boot tidies up.
     pub fn close(&mut self) -> Result<(), StoreFault> {
         let (Some(db), Some(attached)) = (self.cx.db.take(), self.attached.take()) else { return Ok(()) };
-        let Attached { mut transactions, process, .. } = attached;
+        let Attached { mut transactions, process, checkpoints, .. } = attached;
         transactions.roll_back(&db.conn);
+        transactions.leave_queue();
+        if let Some(mut checkpoints) = checkpoints {
+            checkpoints.stop();
+        }
         if transactions.has_sync_failed() {
             return abandon(db.conn);
         }
@@ -198,6 +210,15 @@ impl Store for SqliteStore {
 
     fn sync(&mut self) -> Result<(), StoreFault> {
         self.parts().map_or(Ok(()), |(_, transactions, _)| transactions.sync())
+    }
+
+    fn upkeep(&mut self) {
+        let Some(attached) = &mut self.attached else { return };
+        if let Some(checkpoints) = &mut attached.checkpoints
+            && !attached.transactions.has_sync_failed()
+        {
+            checkpoints.wish_if_due();
+        }
     }
 
     fn audit_enter(&mut self, event: &EnterEvent<'_>) -> Result<i64, StoreFault> {

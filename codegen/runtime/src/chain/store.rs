@@ -82,6 +82,9 @@ pub trait Store {
     /// Fatal: the chain answers and the process ends, a sync is never retried.
     fn sync(&mut self) -> Result<(), StoreFault>;
 
+    /// Replies have left: the time for work that no client waits for.
+    fn upkeep(&mut self) {}
+
     /// Writes a call's enter row inside the open transaction; the row's sequence number.
     ///
     /// # Errors

@@ -176,6 +176,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
                 }
             }
             self.outbox.flush_now();
+            self.chain.store.upkeep();
         }
     }
 

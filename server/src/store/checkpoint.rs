@@ -1,0 +1,129 @@
+//! Copies the log into the database beside the loop, so that no reply waits for it (design §3).
+//!
+//! SQLite would do it inside the commit that makes the log long enough, and that call would wait for two or three syncs
+//! and some hundred page writes. Here a thread with a connection of its own does it, in two passes: the long one
+//! while everybody writes, and then the little that came meanwhile, at its turn in the write queue. Only when everything
+//! is copied may the next writer start the log anew at its beginning, which is what keeps it from growing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+
+use rusqlite::Connection;
+
+use super::connection::{self, Location};
+use super::queue::WriteQueue;
+
+/// So many pages in the log, and it is copied: 4 MiB of them, as much as SQLite's own default. A longer log would be
+/// copied less often, and take longer to read after a crash.
+const FRAMES: u32 = 2000;
+
+/// The copying of one database's log.
+#[derive(Debug)]
+pub(super) struct Checkpoints {
+    location: Location,
+    /// How long the log was after the last commit of this process, in pages.
+    frames: Arc<AtomicU32>,
+    /// How long it may become before it is copied again; moves on where a reader holds the log.
+    due: u32,
+    worker: Option<Worker>,
+}
+
+#[derive(Debug)]
+struct Worker {
+    /// Takes one wish; while it waits, another is one too many.
+    wishes: SyncSender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Checkpoints {
+    /// Takes the copying over from `conn`, which did it in its commits so far. `None` for a database without a log.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub(super) fn of(conn: &mut Connection, location: &Location) -> rusqlite::Result<Option<Self>> {
+        if location.file().is_none() {
+            return Ok(None);
+        }
+        let frames = Arc::new(AtomicU32::new(0));
+        let seen = frames.clone();
+        conn.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, pages| {
+            seen.store(u32::try_from(pages).unwrap_or(0), Ordering::Relaxed);
+            Ok(())
+        }))?;
+        Ok(Some(Self { location: location.clone(), frames, due: FRAMES, worker: None }))
+    }
+
+    /// Has the log copied when it has become long enough; returns at once.
+    pub(super) fn wish_if_due(&mut self) {
+        let frames = self.frames.load(Ordering::Relaxed);
+        if frames < FRAMES {
+            self.due = FRAMES;
+        }
+        if frames < self.due {
+            return;
+        }
+        self.due = frames.saturating_add(FRAMES);
+        let worker = match self.worker.take() {
+            Some(worker) => worker,
+            // Without a thread the log grows until one can be started, or until the stop.
+            None => match Worker::start(self.location.clone()) {
+                Ok(worker) => worker,
+                Err(_) => return,
+            },
+        };
+        // A full channel means that the wish is there already.
+        let _ = worker.wishes.try_send(());
+        self.worker = Some(worker);
+    }
+
+    /// Waits for the copying in progress, and ends it.
+    pub(super) fn stop(&mut self) {
+        if let Some(Worker { wishes, thread }) = self.worker.take() {
+            drop(wishes);
+            // A thread that panicked has left a log behind that is complete nevertheless.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Worker {
+    fn start(location: Location) -> std::io::Result<Self> {
+        let (wishes, wished) = sync_channel(1);
+        let thread = std::thread::Builder::new()
+            .name("checkpoint".to_owned())
+            .spawn(move || copy_when_wished(&location, &wished))?;
+        Ok(Self { wishes, thread })
+    }
+}
+
+/// What could not be copied stays in the log, where it is safe; the next wish tries again.
+fn copy_when_wished(location: &Location, wished: &Receiver<()>) {
+    let mut open = None;
+    while wished.recv().is_ok() {
+        if open.is_none() {
+            open = open_beside(location);
+        }
+        if let Some((conn, queue)) = &mut open
+            && copy(conn).is_ok()
+            && queue.enter().is_ok()
+        {
+            // A log that somebody reads from cannot be copied to its end; that is no failure.
+            let _ = copy(conn);
+            queue.leave();
+        }
+    }
+}
+
+fn open_beside(location: &Location) -> Option<(Connection, WriteQueue)> {
+    let conn = connection::read_write(location).ok()?;
+    connection::settle(&conn).ok()?;
+    let queue = WriteQueue::open(location.file()?).ok()?;
+    Some((conn, queue))
+}
+
+/// Copies what nobody needs the log for any more. SQLite syncs the log first, and the database at the end.
+fn copy(conn: &Connection) -> rusqlite::Result<()> {
+    conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+}
