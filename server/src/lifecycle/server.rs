@@ -283,6 +283,10 @@ impl<D: Dispatch<Cx>> Server<D> {
             }
         }
         self.chain.close_pending();
+        let sizes = self.chain.batch_sizes();
+        if sizes.total() > 0 {
+            self.info(&format!("[chain] batch sizes: {sizes}"));
+        }
         if let Err(error) = self.chain.store.close() {
             self.log.write(Level::Error, &format!("[Shutdown] close failed: {error}"));
         }

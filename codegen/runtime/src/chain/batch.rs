@@ -296,12 +296,15 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Makes what was committed durable. A failed sync is fatal and never retried: the kernel may have
     /// dropped the pages it could not write.
     pub(super) fn sync(&mut self) {
-        if self.fatal.is_none()
-            && let Err(fault) = self.store.sync()
-        {
+        if self.fatal.is_some() {
+            return;
+        }
+        let began = self.kernel.clock.monotonic_ms();
+        if let Err(fault) = self.store.sync() {
             self.log(Level::Error, format_args!("[colibri] fatal: sync failed: {fault}"));
             self.fatal = Some(fault.0);
         }
+        self.sync_ms = self.kernel.clock.monotonic_ms() - began;
     }
 
     /// Hands over the replies of ended calls.

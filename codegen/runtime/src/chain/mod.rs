@@ -36,6 +36,7 @@ pub mod registry;
 mod row;
 pub mod scan;
 mod single;
+mod sizes;
 pub mod store;
 #[cfg(test)]
 mod tests;
@@ -57,6 +58,7 @@ use crate::kernel::{Clock, Ids};
 use crate::spec::CatalogueSpec;
 
 pub use scan::Interrupt;
+pub use sizes::BatchSizes;
 
 /// The longest an exit transaction stays open while further calls of its batch wait (alpha §5.7).
 pub const LONGEST_EXIT_TRANSACTION_MS: f64 = 100.0;
@@ -121,6 +123,9 @@ pub struct Chain<S: Store, D> {
     exit_failures: u64,
     ready: bool,
     queue_depth: usize,
+    sizes: BatchSizes,
+    /// How long the last sync took, in milliseconds.
+    sync_ms: f64,
     fatal: Option<String>,
 }
 
@@ -141,6 +146,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             exit_failures: 0,
             ready: false,
             queue_depth: 0,
+            sizes: BatchSizes::default(),
+            sync_ms: 0.0,
             fatal: None,
         }
     }
@@ -178,6 +185,16 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Why the process must end: a sync failed, and what it covered may not be durable.
     pub fn fatal(&self) -> Option<&str> {
         self.fatal.as_deref()
+    }
+
+    /// How long the last sync took, in milliseconds; about 0 where nothing is synced.
+    pub fn sync_ms(&self) -> f64 {
+        self.sync_ms
+    }
+
+    /// How large the batches were.
+    pub fn batch_sizes(&self) -> BatchSizes {
+        self.sizes
     }
 
     /// How many calls wait outside; shown by the context's [`CallStatus`].
@@ -224,6 +241,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// One batch through the five stages, in arrival order. Network calls whose lock is free are
     /// entered with it and come back as flights to be polled beside the loop.
     pub async fn run(&mut self, calls: Vec<Call>, outlet: &mut dyn Outlet) -> Vec<network::Flight> {
+        self.sizes.count(calls.len());
         let checked = calls.into_iter().map(|call| self.check(call)).collect();
         match self.audit {
             Audit::Store { .. } => self.run_batch(checked, outlet),

@@ -4,6 +4,7 @@
 //! file says what is done in which order.
 
 mod events;
+mod gather;
 mod queues;
 
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -66,6 +67,8 @@ pub struct Serve<'a, S: Store, D> {
     queues: Queues,
     flights: Vec<Flight>,
     scan: Option<ScanFlight>,
+    /// How many calls the last batch had.
+    last_batch: usize,
     reading: bool,
     stopping: bool,
     ended: Option<Finish>,
@@ -92,6 +95,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             queues: Queues::default(),
             flights: Vec::new(),
             scan: None,
+            last_batch: 0,
             reading: true,
             stopping: false,
             ended: None,
@@ -101,6 +105,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
     /// Serves until the input ends, a signal comes, or the client is gone.
     pub async fn run(mut self) -> Finish {
         loop {
+            self.gather().await;
             self.run_ready().await;
             self.outbox.flush_now();
             if self.frames.has_line() && !self.outbox.is_full() {
@@ -110,19 +115,24 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             if let Some(finish) = self.finished() {
                 return finish;
             }
-            match self.next_event().await {
-                Event::Read(Ok(0)) => self.end_of_input(),
-                Event::Read(Ok(_)) => self.take_lines(),
-                Event::Read(Err(error)) => {
-                    self.log(Level::Warn, &format!("reading failed, taken as the end of input: {error}"));
-                    self.end_of_input();
-                }
-                Event::Written(Ok(())) => {}
-                Event::Written(Err(_)) => self.client_gone(),
-                Event::Control(control) => self.obey(control),
-                Event::Landed(index, result) => self.land(index, result).await,
-                Event::Scanned(result) => self.land_scan(result).await,
+            let event = self.next_event().await;
+            self.react(event).await;
+        }
+    }
+
+    async fn react(&mut self, event: Event<S>) {
+        match event {
+            Event::Read(Ok(0)) => self.end_of_input(),
+            Event::Read(Ok(_)) => self.take_lines(),
+            Event::Read(Err(error)) => {
+                self.log(Level::Warn, &format!("reading failed, taken as the end of input: {error}"));
+                self.end_of_input();
             }
+            Event::Written(Ok(())) => {}
+            Event::Written(Err(_)) => self.client_gone(),
+            Event::Control(control) => self.obey(control),
+            Event::Landed(index, result) => self.land(index, result).await,
+            Event::Scanned(result) => self.land_scan(result).await,
         }
     }
 
@@ -165,6 +175,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
                     self.scan = self.chain.start_scan(call, &mut outlet).await;
                 }
                 queues::Batch::Calls { calls, acquired } => {
+                    self.last_batch = calls.len();
                     let mut outlet = ReplyOutlet(&mut self.outbox, &self.intake);
                     let flights = self.chain.run(calls, &mut outlet).await;
                     for tool in acquired {
