@@ -194,7 +194,7 @@ proptest! {
         let filter = ListFilter { status, project_id, limit: 500, offset: 0, include_deleted };
         let full = service::list_tasks(db, &filter).unwrap();
         prop_assert_eq!(full.tasks.len() as i64, full.total);
-        prop_assert!(full.tasks.windows(2).all(|pair| pair[0].created_at <= pair[1].created_at));
+        prop_assert!(full.tasks.windows(2).all(|pair| pair[0].id < pair[1].id));
         let mut joined = Vec::new();
         for offset in (0..=full.total).step_by(limit as usize) {
             let page = service::list_tasks(db, &ListFilter { limit, offset, ..filter.clone() }).unwrap();

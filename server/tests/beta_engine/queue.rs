@@ -147,6 +147,29 @@ fn beta_34_pages_come_oldest_first_and_end_in_an_empty_one() {
     }
 }
 
+/// The clock may go back; a task that comes later stands behind those that were there, in lists and queue alike.
+#[test]
+fn the_order_is_that_of_creation_whatever_the_clock_says() {
+    let engine = Engine::new();
+    let mut ids = Vec::new();
+    for step_ms in [0, 60_000, -3_600_000, 5] {
+        engine.now_ms.set(engine.now_ms.get() + step_ms);
+        ids.push(engine.create(NewTask { project_id: Some("p".to_owned()), ..NewTask::titled("t") }).id);
+    }
+    let project_id = Some(Some("p".to_owned()));
+    for (status, project_id) in
+        [(None, None), (Some(Init), None), (None, project_id.clone()), (Some(Init), project_id)]
+    {
+        let filter = ListFilter { status, project_id, ..ListFilter::default() };
+        let page = service::list_tasks(&engine.db, &filter).unwrap();
+        let listed: Vec<String> = page.tasks.into_iter().map(|task| task.id).collect();
+        assert_eq!(listed, ids, "{filter:?}");
+    }
+    let queue = service::next_actions(&engine.db, &QueueFilter::default()).unwrap();
+    let queued: Vec<String> = queue.tasks.into_iter().map(|task| task.id).collect();
+    assert_eq!(queued, ids);
+}
+
 #[test]
 fn beta_35_list_filters_combine_and_match_exactly() {
     let engine = Engine::new();

@@ -8,19 +8,19 @@ use crate::world::{STATES, World, id_of};
 fn beta_38_the_worked_example_comes_out_in_order() {
     let mut world = World::new();
     let mut ids = std::collections::HashMap::new();
-    for (title, status, priority, day) in [
-        ("t1", "INIT", None, 1),
-        ("t2", "PLAN", Some("high"), 2),
-        ("t3", "VERIFY", Some("low"), 1),
-        ("t4", "GATHER", Some("CRITICAL"), 3),
-        ("t5", "VERIFY", Some("critical"), 1),
-        ("t6", "INIT", Some("whatever"), 1),
-        ("t7", "APPLY", Some("high"), 2),
-        ("t8", "CANCELLED", None, 1),
-        ("t9", "INIT", Some("critical"), 1),
+    // In the order of the chapter's days, which is that of creation.
+    for (title, status, priority) in [
+        ("t1", "INIT", None),
+        ("t3", "VERIFY", Some("low")),
+        ("t5", "VERIFY", Some("critical")),
+        ("t6", "INIT", Some("whatever")),
+        ("t8", "CANCELLED", None),
+        ("t9", "INIT", Some("critical")),
+        ("t2", "PLAN", Some("high")),
+        ("t7", "APPLY", Some("high")),
+        ("t4", "GATHER", Some("CRITICAL")),
     ] {
         let id = id_of(&world.create(json!({ "title": title, "status": status, "priority": priority })));
-        world.created_at(&id, &format!("2026-01-{day:02}T00:00:00.000Z"));
         ids.insert(title, id);
     }
     world.patch(&ids["t2"], json!({ "depends_on": [ids["t7"]] }));
@@ -46,15 +46,17 @@ fn beta_39_only_live_states_are_actionable() {
     assert_eq!((&data["total_count"], &data["blocked_count"]), (&json!(6), &json!(0)));
 }
 
+/// Equal priorities keep the order of insertion, whether their times are equal or run backwards.
 #[test]
-fn beta_40_equal_times_and_priorities_keep_insertion_order() {
+fn beta_40_equal_priorities_keep_insertion_order() {
     let mut world = World::new();
     let titles = ["d", "b", "a", "c"];
-    for title in titles {
+    for (title, hour) in titles.into_iter().zip([9, 9, 3, 1]) {
         let id = id_of(&world.create(json!({ "title": title, "priority": "high" })));
-        world.created_at(&id, "2026-01-01T00:00:00.000Z");
+        world.created_at(&id, &format!("2026-01-01T{hour:02}:00:00.000Z"));
     }
     assert_eq!(world.titles("task_next_actions", json!({})), titles);
+    assert_eq!(world.titles("task_list", json!({})), titles);
 }
 
 #[test]

@@ -125,7 +125,8 @@ pub(super) fn count(db: &Db, filter: &ListFilter) -> Result<i64, Fault> {
     db.query_one(&query.sql, params_from_iter(query.params), |row| row.get(0))
 }
 
-/// The page's rowids come from an index alone; only the rows shown are read from the table.
+/// The page's rowids come from an index alone, or in the order of the table when there is nothing to search for; only
+/// the rows shown are read whole.
 pub(super) fn page_query(filter: &ListFilter) -> Query {
     let mut matching = matching(filter);
     matching.params.push(filter.limit.into());
@@ -133,7 +134,7 @@ pub(super) fn page_query(filter: &ListFilter) -> Query {
     let (limit, offset) = (matching.params.len() - 1, matching.params.len());
     let sql = format!(
         "SELECT {COLUMNS} FROM tasks WHERE rowid IN (SELECT rowid FROM tasks WHERE {} \
-         ORDER BY created_at, rowid LIMIT ?{limit} OFFSET ?{offset}) ORDER BY created_at, rowid",
+         ORDER BY rowid LIMIT ?{limit} OFFSET ?{offset}) ORDER BY rowid",
         matching.sql,
     );
     Query { sql, params: matching.params }
@@ -177,7 +178,7 @@ pub(super) fn queue_query(filter: &QueueFilter) -> Query {
     let mut open = open(filter);
     open.params.push(filter.limit.into());
     let sql = format!(
-        "SELECT {COLUMNS} FROM tasks AS t WHERE {} AND NOT {BLOCKED} ORDER BY {RANK}, created_at, rowid LIMIT ?{}",
+        "SELECT {COLUMNS} FROM tasks AS t WHERE {} AND NOT {BLOCKED} ORDER BY {RANK}, rowid LIMIT ?{}",
         open.sql,
         open.params.len(),
     );
