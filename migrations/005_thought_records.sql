@@ -24,8 +24,9 @@ BEGIN
 END;
 
 CREATE TABLE thought_records (
-  -- Insertion order; never reused, so that order survives VACUUM.
-  seq                INTEGER PRIMARY KEY AUTOINCREMENT,
+  -- Insertion order, which VACUUM keeps. No AUTOINCREMENT: rows are not deleted, so the highest number is that of
+  -- the last row, and a counter would be one more page that every record writes.
+  seq                INTEGER PRIMARY KEY,
   id                 TEXT NOT NULL UNIQUE,
   type               TEXT NOT NULL CHECK (
     CASE type WHEN 'plan' THEN 1 WHEN 'analysis' THEN 1 WHEN 'decision' THEN 1 WHEN 'reflection' THEN 1 ELSE 0 END),
@@ -35,7 +36,8 @@ CREATE TABLE thought_records (
   content            TEXT,
   timestamp          TEXT NOT NULL,
   prev_hash          TEXT NOT NULL CHECK (length(prev_hash) = 64),
-  hash               TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
+  -- Not UNIQUE: it covers the id, which is, and nothing looks a record up by its hash.
+  hash               TEXT NOT NULL CHECK (length(hash) = 64),
   created_at         TEXT NOT NULL,
   session_id         TEXT REFERENCES audit_sessions (session_id),
   zone               TEXT CHECK (
@@ -55,9 +57,21 @@ CREATE TABLE thought_records (
 ) STRICT;
 
 CREATE INDEX idx_trail_task ON thought_records (task_id, seq);
-CREATE INDEX idx_trail_session ON thought_records (session_id, seq);
--- Two records of one task never share a predecessor.
-CREATE UNIQUE INDEX idx_trail_no_fork ON thought_records (task_id, prev_hash);
+-- Partial, so that a record outside any session does not write it.
+CREATE INDEX idx_trail_session ON thought_records (session_id, seq) WHERE session_id IS NOT NULL;
+
+-- A record follows the end of its chain: the tip, or the last row where there is no tip, which a sound store does
+-- not have. So two records of one task never share a predecessor. An index on (task_id, prev_hash) would promise
+-- less and cost a page in random order with every record.
+CREATE TRIGGER trg_thought_no_fork BEFORE INSERT ON thought_records
+WHEN new.prev_hash IS NOT coalesce(
+  (SELECT tip_hash FROM trail_heads WHERE task_id = new.task_id),
+  (SELECT hash FROM thought_records WHERE task_id = new.task_id ORDER BY seq DESC LIMIT 1),
+  '0000000000000000000000000000000000000000000000000000000000000000'
+)
+BEGIN
+  SELECT RAISE(ABORT, 'thought_records: prev_hash is not the tip of the chain');
+END;
 
 CREATE TRIGGER trg_thought_no_delete BEFORE DELETE ON thought_records
 BEGIN
@@ -90,7 +104,7 @@ CREATE TABLE trail_heads (
   chain_length INTEGER NOT NULL CHECK (chain_length > 0),
   tip_id       TEXT NOT NULL,
   tip_hash     TEXT NOT NULL CHECK (length(tip_hash) = 64)
-) STRICT;
+) STRICT, WITHOUT ROWID;
 
 CREATE TRIGGER trg_heads_step BEFORE UPDATE ON trail_heads
 WHEN new.task_id <> old.task_id OR new.chain_length <> old.chain_length + 1

@@ -55,8 +55,13 @@ CREATE TABLE tree_head_tips (
 -- A walk along one chain meets its tips in the chain's order.
 CREATE INDEX idx_tips_task ON tree_head_tips (task_id, chain_length);
 
+-- Whatever is left of a seal keeps its session closed: who takes away the root alone does not open it again.
 CREATE TRIGGER trg_thought_session_open BEFORE INSERT ON thought_records
-WHEN new.session_id IS NOT NULL AND EXISTS (SELECT 1 FROM merkle_roots WHERE session_id = new.session_id)
+WHEN new.session_id IS NOT NULL AND (
+  EXISTS (SELECT 1 FROM merkle_roots WHERE session_id = new.session_id)
+  OR EXISTS (SELECT 1 FROM tree_heads WHERE session_id = new.session_id)
+  OR EXISTS (SELECT 1 FROM merkle_leaves WHERE session_id = new.session_id)
+)
 BEGIN
   SELECT RAISE(ABORT, 'ERR_ALREADY_FINALIZED');
 END;

@@ -162,7 +162,6 @@ impl<'a> Rows<'a> {
     }
 
     fn finish(self, run: &mut Run<'_>) -> Result<RecordsPin, Stop> {
-        counters::check(run, TABLE, self.last_seq)?;
         counters::check_strays(run)?;
         if let Some(checkpoint) = self.checkpoint {
             checkpoint.compare_records(run, &self.then.unwrap_or(self.pinned));

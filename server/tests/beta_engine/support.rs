@@ -111,8 +111,9 @@ impl Engine {
         self.db
             .execute(
                 "INSERT INTO thought_records (id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at) \
-                 VALUES (?1, 'reflection', ?2, 'tester', 'done', 't', ?3, ?4, 't')",
-                (id, task_id, format!("{number:064x}"), format!("{:064x}", number + 1)),
+                 VALUES (?1, 'reflection', ?2, 'tester', 'done', 't', coalesce((SELECT hash FROM thought_records \
+                 WHERE task_id = ?2 ORDER BY seq DESC LIMIT 1), ?3), ?4, 't')",
+                (id, task_id, "0".repeat(64), format!("{:064x}", number + 1)),
             )
             .unwrap();
     }

@@ -36,7 +36,6 @@ fn records_heads_and_sessions_refuse_what_would_rewrite_history() {
         ("UPDATE thought_records SET agent_id = 'b'".to_owned(), append_only),
         ("UPDATE thought_records SET session_id = NULL".to_owned(), append_only),
         ("UPDATE thought_records SET hash = hash".to_owned(), append_only),
-        ("INSERT OR REPLACE INTO thought_records SELECT * FROM thought_records".to_owned(), append_only),
         ("UPDATE thought_records SET content = 'other'".to_owned(), forward),
         ("UPDATE thought_records SET zone = 'hot'".to_owned(), forward),
         ("UPDATE thought_records SET zone = 'cold', content = NULL".to_owned(), forward),
@@ -92,12 +91,19 @@ fn a_zone_holds_what_it_says_and_nothing_else() {
 fn a_chain_cannot_fork_and_its_session_must_exist() {
     let db = trail();
     append(&db, 2, Some("S")).unwrap();
-    let fork = db.execute(
-        "INSERT INTO thought_records (id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at) \
-         VALUES ('3', 'plan', 'T', 'a', 'text', 't', ?1, ?2, 't')",
-        (hash(1), hash(3)),
-    );
-    fork.expect_err("two records with one predecessor");
+    db.execute("UPDATE trail_heads SET chain_length = 2, tip_id = '2', tip_hash = ?1", [hash(2)]).unwrap();
+    let follow = |task: &str, prev: u32| {
+        db.execute(
+            "INSERT INTO thought_records (id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at) \
+             VALUES (?1 || ?2, 'plan', ?1, 'a', 'text', 't', ?3, ?4, 't')",
+            (task, prev, hash(prev), hash(9)),
+        )
+    };
+    for (task, prev) in [("T", 0), ("T", 1), ("T", 3), ("U", 1)] {
+        let refused = follow(task, prev).expect_err("no successor of the tip").to_string();
+        assert_eq!(refused, "thought_records: prev_hash is not the tip of the chain", "{task} {prev}");
+    }
     append(&db, 3, Some("nowhere")).expect_err("no such session");
     append(&db, 3, None).unwrap();
+    follow("U", 0).unwrap();
 }

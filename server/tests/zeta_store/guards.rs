@@ -46,11 +46,16 @@ fn zeta_54_what_would_rewrite_history_is_refused_and_changes_nothing() {
         )
     };
     let fresh = "hex(randomblob(32))";
+    let tip = "(SELECT tip_hash FROM trail_heads)";
+    let fork = "thought_records: prev_hash is not the tip of the chain";
     for (statement, expected) in [
         ("DELETE FROM thought_records".to_owned(), append_only),
-        (format!("INSERT OR REPLACE {}", row("id", "prev_hash", "hash", "NULL")), append_only),
-        (format!("INSERT {}", row("'new'", fresh, fresh, "'sealed'")), "ERR_ALREADY_FINALIZED"),
-        (format!("INSERT {}", row("'new'", "prev_hash", fresh, "NULL")), "UNIQUE constraint failed"),
+        (format!("INSERT OR REPLACE {}", row("id", tip, "hash", "NULL")), append_only),
+        (format!("INSERT OR REPLACE {}", row("id", "prev_hash", "hash", "NULL")), fork),
+        (format!("INSERT {}", row("'new'", tip, fresh, "'sealed'")), "ERR_ALREADY_FINALIZED"),
+        (format!("INSERT {}", row("'new'", "prev_hash", fresh, "NULL")), fork),
+        (format!("INSERT {}", row("'new'", "hash", fresh, "NULL")), fork),
+        (format!("INSERT {}", row("'new'", fresh, fresh, "NULL")), fork),
         (
             "UPDATE trail_heads SET chain_length = chain_length + 2".to_owned(),
             "trail_heads may only advance by one",

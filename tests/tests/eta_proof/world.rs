@@ -133,7 +133,7 @@ impl World {
         self.sql.query_row(sql, params, |row| row.get(0)).unwrap()
     }
 
-    /// What an attacker with write access to the file has: no triggers, no index against forks (zeta §11.3).
+    /// What an attacker with write access to the file has: no triggers (zeta §11.3).
     pub fn disarm(&self) {
         let triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger'";
         let names: Vec<String> = self
@@ -148,7 +148,7 @@ impl World {
         for name in names {
             self.sql.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
         }
-        self.sql.execute_batch("DROP INDEX idx_trail_no_fork; PRAGMA foreign_keys = OFF").unwrap();
+        self.sql.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
     }
 
     /// Runs a statement behind the server's back; it must change something.

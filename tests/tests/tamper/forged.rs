@@ -40,7 +40,6 @@ const FORGERIES: &[(&str, &[&str])] = &[
              (SELECT sequence_no FROM thought_records ORDER BY seq DESC LIMIT 1)",
             "DELETE FROM tasks WHERE rowid = (SELECT max(rowid) FROM tasks)",
             "DELETE FROM thought_records WHERE seq = (SELECT max(seq) FROM thought_records)",
-            "UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = 'thought_records'",
         ],
     ),
     (

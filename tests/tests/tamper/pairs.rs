@@ -36,10 +36,9 @@ const CASES: &[Case] = &[
     },
     Case {
         finding: Some(("ties", "ROW_MISSING")),
-        what: "the newest record, its chain's head and the counter of rows go back together",
+        what: "the newest record is cut off, and its chain's head goes back with it",
         sql: &[
             "DELETE FROM thought_records WHERE seq = (SELECT max(seq) FROM thought_records)",
-            "UPDATE sqlite_sequence SET seq = seq - 1 WHERE name = 'thought_records'",
             "UPDATE trail_heads SET chain_length = chain_length - 1, \
              tip_id = (SELECT id FROM thought_records AS r WHERE r.task_id = trail_heads.task_id ORDER BY seq DESC LIMIT 1), \
              tip_hash = (SELECT hash FROM thought_records AS r WHERE r.task_id = trail_heads.task_id ORDER BY seq DESC LIMIT 1) \
@@ -110,11 +109,8 @@ const CASES: &[Case] = &[
     },
     Case {
         finding: Some(("trail", "SEQ_GAP")),
-        what: "the last record and the counter move on",
-        sql: &[
-            "UPDATE thought_records SET seq = seq + 7 WHERE seq = (SELECT max(seq) FROM thought_records)",
-            "UPDATE sqlite_sequence SET seq = seq + 7 WHERE name = 'thought_records'",
-        ],
+        what: "the last record moves on",
+        sql: &["UPDATE thought_records SET seq = seq + 7 WHERE seq = (SELECT max(seq) FROM thought_records)"],
     },
     Case {
         finding: Some(("trail", "CREATED_AT")),

@@ -109,22 +109,13 @@ pub struct Page {
 /// behind our back, the next append shows the gap for good.
 ///
 /// # Errors
-/// A [`Refusal`] before anything is written; storage faults, also when id or hash are there already.
+/// A [`Refusal`], with nothing written; storage faults, also when the id is there already.
 pub fn create_thought_record(
     db: &Db,
     stamp: Stamp,
     new: NewThought,
 ) -> Result<ThoughtRecord, Failure<Refusal>> {
     check(&new).map_err(Failure::Domain)?;
-    if let Some(session_id) = &new.session_id {
-        match proof::session_state(db, session_id)? {
-            Some(SessionState::Open) => {}
-            Some(SessionState::Finalized) => {
-                return Err(Failure::Domain(Refusal::AlreadyFinalized(session_id.clone())));
-            }
-            None => return Err(Failure::Domain(Refusal::SessionNotFound(session_id.clone()))),
-        }
-    }
     let prev_hash = link(db, &new.task_id)?;
     let hash = Preimage {
         content: &new.content,
@@ -146,8 +137,22 @@ pub fn create_thought_record(
         hash,
         session_id: new.session_id,
     };
-    store::append(db, &record, stamp.sequence_no)?;
-    Ok(record)
+    match store::append(db, &record, stamp.sequence_no) {
+        Ok(()) => Ok(record),
+        Err(fault) => Err(closed(db, record.session_id).map_or(Failure::Fault(fault), Failure::Domain)),
+    }
+}
+
+/// Why a record cannot join its session, if that is the reason why it was not stored. The table itself takes records of
+/// open sessions alone (a reference and a trigger), so the question is asked only when it has refused one.
+fn closed(db: &Db, session_id: Option<String>) -> Option<Refusal> {
+    let session_id = session_id?;
+    match proof::session_state(db, &session_id) {
+        Ok(Some(SessionState::Finalized)) => Some(Refusal::AlreadyFinalized(session_id)),
+        Ok(None) => Some(Refusal::SessionNotFound(session_id)),
+        // An engine that cannot answer now has said before what is the matter.
+        Ok(Some(SessionState::Open)) | Err(_) => None,
+    }
 }
 
 /// The hash that the next record of a task points at.
