@@ -52,6 +52,29 @@ fn a_cited_session_is_open() {
     assert_eq!(dump(&db), before);
 }
 
+/// Whatever is left of a seal keeps its session closed: the root, the tree head or the leaves alone.
+#[test]
+fn what_is_left_of_a_seal_keeps_its_session_closed() {
+    let db = database();
+    for (number, kept) in (1..).zip(["merkle_roots", "tree_heads", "merkle_leaves"]) {
+        start(&db, kept);
+        think(&db, "T", number, Some(kept));
+        seal(&db, kept);
+    }
+    db.execute("PRAGMA foreign_keys = OFF", []).unwrap();
+    for table in ["merkle_roots", "tree_heads", "merkle_leaves"] {
+        db.execute(&format!("DROP TRIGGER trg_{table}_no_delete"), []).unwrap();
+        db.execute(&format!("DELETE FROM {table} WHERE session_id <> ?1"), [table]).unwrap();
+    }
+    db.execute("PRAGMA foreign_keys = ON", []).unwrap();
+    let before = dump(&db);
+    for kept in ["merkle_roots", "tree_heads", "merkle_leaves"] {
+        let refused = create_thought_record(&db, stamp(9), new_thought("T", "x".to_owned(), Some(kept)));
+        assert_eq!(refused, Err(Failure::Domain(Refusal::AlreadyFinalized(kept.to_owned()))));
+    }
+    assert_eq!(dump(&db), before);
+}
+
 /// A head without a row is followed, a row without a head too, and a head that is no hash is not.
 #[test]
 fn an_append_links_to_what_is_left() {
