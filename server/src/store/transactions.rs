@@ -30,6 +30,9 @@ pub(super) struct Transactions {
     read_only: bool,
     /// The head as the open transaction has it; `None` until the first row.
     head: Option<Head>,
+    /// The head as the last commit left it, while the place in the queue is kept: no other process of ours can have moved
+    /// it. Should a foreign program have, the log's unique numbers refuse the next row.
+    carried: Option<Head>,
     /// What stands for the call's savepoint.
     savepoint: Savepoint,
     /// The head when the savepoint was opened.
@@ -63,6 +66,7 @@ impl Transactions {
             log,
             read_only,
             head: None,
+            carried: None,
             savepoint: Savepoint::Whole,
             head_at_savepoint: None,
             begun: false,
@@ -90,6 +94,7 @@ impl Transactions {
         }
         run(conn, "BEGIN IMMEDIATE").inspect_err(|_| self.leave_queue())?;
         self.writing = true;
+        self.head = self.carried.take();
         Ok(())
     }
 
@@ -105,6 +110,8 @@ impl Transactions {
         match done {
             Ok(()) => {
                 self.unsynced |= self.writing;
+                let kept = self.queue.as_ref().is_some_and(WriteQueue::is_held);
+                self.carried = self.head.filter(|_| kept);
                 self.forget();
                 Ok(())
             }
@@ -126,6 +133,7 @@ impl Transactions {
 
     /// Lets the next writer in.
     pub(super) fn leave_queue(&mut self) {
+        self.carried = None;
         if let Some(queue) = &mut self.queue {
             queue.leave();
         }
@@ -228,7 +236,7 @@ impl Transactions {
         self.moved = true;
     }
 
-    /// Nothing is remembered across transactions: other processes write too.
+    /// Nothing is remembered across transactions but what is carried over: other processes write too.
     fn forget(&mut self) {
         self.head = None;
         self.head_at_savepoint = None;

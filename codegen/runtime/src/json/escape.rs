@@ -9,11 +9,24 @@ pub fn push_string(out: &mut String, text: &str) {
     out.push('"');
 }
 
+/// Which bytes do not stand for themselves.
+const ESCAPED: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < 0x20 {
+        table[byte] = true;
+        byte += 1;
+    }
+    table[b'"' as usize] = true;
+    table[b'\\' as usize] = true;
+    table
+};
+
 /// Appends `text` with the escapes of a JSON string, without quotes.
 pub fn push_escaped(out: &mut String, text: &str) {
     let mut copied = 0;
     for (index, byte) in text.bytes().enumerate() {
-        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
+        if !ESCAPED[usize::from(byte)] {
             continue;
         }
         // Everything that needs an escape is one ASCII byte, so both ends are character boundaries.
