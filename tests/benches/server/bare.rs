@@ -126,8 +126,8 @@ impl Bare {
         run("COMMIT", &[]);
     }
 
-    /// Each column of the last call's rows is of the type and about of the length of that in Colibri's own, and every
-    /// table that Colibri's call wrote was written.
+    /// Holds the last call's rows against those of Colibri's: each column of the same type, texts about as long. A
+    /// column that is new, or no longer written, is found here.
     fn assert_same_rows(&self) {
         for (table, own) in [
             ("tasks", "sequence_no = (SELECT min(sequence_no) FROM tasks)"),

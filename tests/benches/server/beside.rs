@@ -10,13 +10,13 @@ use crate::table::Samples;
 use crate::target::{Setting, Target, Tool};
 
 const METRICS: [&str; 7] = [
-    "one at a time, median µs",
-    "– 99th percentile µs",
-    "– CPU µs a call",
-    "in flight, calls a second",
-    "– 99th percentile µs",
-    "– CPU µs a call",
-    "– peak memory KiB",
+    "one at a time: median µs",
+    "one at a time: p99 µs",
+    "one at a time: CPU µs a call",
+    "in flight: calls a second",
+    "in flight: p99 µs",
+    "in flight: CPU µs a call",
+    "in flight: peak memory KiB",
 ];
 
 /// Measures and prints.

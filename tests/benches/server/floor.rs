@@ -6,19 +6,20 @@ use crate::load::one_by_one;
 use crate::options::Options;
 use crate::peers::quoted;
 use crate::process::{Process, fresh_folder};
-use crate::stats::{Spread, load_average, median};
+use crate::stats::{Spread, load_average, median, percentile, short};
 use crate::target::{Setting, Shapes, Target, Tool};
 
 /// Calls before the first that counts: the server's log has grown by then.
 const WARM_UP: usize = 1000;
 
-/// One round's medians, in microseconds.
+/// One round's medians, in microseconds, and the ratio within each turn of the three.
 struct Round {
     call: f64,
     commit: f64,
     sync: f64,
     bare: f64,
     echo: f64,
+    turns: Vec<f64>,
 }
 
 impl Round {
@@ -60,7 +61,9 @@ fn measure(options: &Options, setting: Setting) {
     row("– its sync", |round| round.sync);
     row("c: echo over pipes", |round| round.echo);
     row("**ratio a / (b + c)**, round by round", Round::ratio);
-    println!();
+    let mut turns: Vec<f64> = rounds.iter().flat_map(|round| round.turns.iter().copied()).collect();
+    let [least, middle, most] = [0.25, 0.5, 0.75].map(|share| short(percentile(&mut turns, share)));
+    println!("| the same turn by turn: median (quartiles) | {middle} ({least}–{most}) |\n");
 }
 
 fn round(options: &Options, setting: Setting) -> Round {
@@ -77,24 +80,50 @@ fn round(options: &Options, setting: Setting) -> Round {
     let mut arguments = || options.colibri.arguments(Tool::Task, numbers.next().expect("endless"));
     one_by_one(&mut server, Tool::Task, WARM_UP, &mut arguments);
     one_by_one(&mut echo_server, Tool::Task, WARM_UP, &mut arguments);
-    let (mut calls, mut echoes) = (Vec::new(), Vec::new());
-    let (mut commits, mut syncs, mut both) = (Vec::new(), Vec::new(), Vec::new());
-    while calls.len() < options.serial {
-        calls.extend(one_by_one(&mut server, Tool::Task, options.slice, &mut arguments));
+    let mut laps = Laps::default();
+    let mut turns = Vec::new();
+    while laps.calls.len() < options.serial {
+        let mut turn = Laps {
+            calls: one_by_one(&mut server, Tool::Task, options.slice, &mut arguments),
+            ..Laps::default()
+        };
         for _ in 0..options.slice {
             let lap = bare.store();
-            commits.push(lap.commit_us);
-            syncs.push(lap.sync_us);
-            both.push(lap.commit_us + lap.sync_us);
+            turn.commits.push(lap.commit_us);
+            turn.syncs.push(lap.sync_us);
+            turn.both.push(lap.commit_us + lap.sync_us);
         }
-        echoes.extend(one_by_one(&mut echo_server, Tool::Task, options.slice, &mut arguments));
+        turn.echoes = one_by_one(&mut echo_server, Tool::Task, options.slice, &mut arguments);
         bare.rest(options.slice);
+        laps.extend(&turn);
+        turns.push(median(&mut turn.calls) / (median(&mut turn.both) + median(&mut turn.echoes)));
     }
     server.stop();
     echo_server.stop();
+    let Laps { calls, commits, syncs, both, echoes } = laps;
     let [call, commit, sync, bare, echo] =
         [calls, commits, syncs, both, echoes].map(|mut laps| median(&mut laps));
-    Round { call, commit, sync, bare, echo }
+    Round { call, commit, sync, bare, echo, turns }
+}
+
+/// What each took, in microseconds.
+#[derive(Default)]
+struct Laps {
+    calls: Vec<f64>,
+    commits: Vec<f64>,
+    syncs: Vec<f64>,
+    both: Vec<f64>,
+    echoes: Vec<f64>,
+}
+
+impl Laps {
+    fn extend(&mut self, turn: &Self) {
+        self.calls.extend(&turn.calls);
+        self.commits.extend(&turn.commits);
+        self.syncs.extend(&turn.syncs);
+        self.both.extend(&turn.both);
+        self.echoes.extend(&turn.echoes);
+    }
 }
 
 /// A folder with a file that Colibri has made, written one task to, and closed.

@@ -41,9 +41,9 @@ pub fn serial(process: &mut Process, target: &Target, tool: Tool, calls: usize, 
     let mut number = 0..;
     let mut next = || target.arguments(tool, number.next().expect("endless"));
     one_by_one(process, tool, warm_up, &mut next);
-    let before = process.cpu_us();
+    let before = process.cpu();
     let mut laps = one_by_one(process, tool, calls, &mut next);
-    let cpu_us = (process.cpu_us() - before) / calls as f64;
+    let cpu_us = process.cpu().since(&before) / calls as f64;
     Serial { p50_us: percentile(&mut laps, 0.5), p99_us: percentile(&mut laps, 0.99), cpu_us }
 }
 
@@ -94,7 +94,7 @@ pub struct Pipelined {
 pub fn pipelined(process: &mut Process, lines: &[String], first: u64, plan: Plan) -> Pipelined {
     let mut sent_at = Vec::with_capacity(lines.len());
     let mut laps = Vec::with_capacity(lines.len());
-    let (mut began, mut cpu_before) = (Instant::now(), process.cpu_us());
+    let (mut began, mut cpu_before) = (Instant::now(), process.cpu());
     let mut unsent = String::new();
     for line in lines.iter().take(plan.window) {
         sent_at.push(Instant::now());
@@ -106,7 +106,7 @@ pub fn pipelined(process: &mut Process, lines: &[String], first: u64, plan: Plan
         let at: &Instant = index.and_then(|index| sent_at.get(index)).expect("an id that was sent");
         laps.push(at.elapsed().as_secs_f64() * 1e6);
         if laps.len() == plan.leave_out {
-            cpu_before = process.cpu_us();
+            cpu_before = process.cpu();
             began = Instant::now();
         }
         if let Some(line) = lines.get(sent_at.len()) {
@@ -121,7 +121,7 @@ pub fn pipelined(process: &mut Process, lines: &[String], first: u64, plan: Plan
     let counted = (lines.len() - plan.leave_out) as f64;
     Pipelined {
         per_second: counted / began.elapsed().as_secs_f64(),
-        cpu_us: (process.cpu_us() - cpu_before) / counted,
+        cpu_us: process.cpu().since(&cpu_before) / counted,
         p99_us: percentile(&mut laps[plan.leave_out..], 0.99),
     }
 }

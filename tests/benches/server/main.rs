@@ -34,10 +34,13 @@ fn main() {
     let options = match Options::parse(arguments) {
         Ok(options) => options,
         Err(why) => {
-            eprintln!("{why}\n\n{}", options::USAGE);
+            eprintln!("{why}");
             std::process::exit(2);
         }
     };
+    if cfg!(debug_assertions) && options.mode != Mode::Echo {
+        println!("**A debug build: none of these numbers mean anything.**\n");
+    }
     match options.mode {
         Mode::Echo => echo::serve(),
         Mode::Beside => beside::run(&options),

@@ -90,14 +90,14 @@ impl Options {
 
     /// Reads the command line.
     pub fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Self, String> {
-        let mode = mode(&arguments.next().ok_or("name a mode")?)?;
+        let mode = mode(&arguments.next().unwrap_or_else(|| "--help".to_owned()))?;
         let mut options = Self::of(mode);
         let (mut own_peers, mut calls) = (true, None);
         while let Some(option) = arguments.next() {
             match option.as_str() {
                 "--together" => options.plan.together = true,
                 "--no-own-peers" => own_peers = false,
-                "--help" => return Err(String::new()),
+                "--help" => return Err(USAGE.to_owned()),
                 _ => {
                     let value = arguments.next().ok_or_else(|| format!("{option} needs a value"))?;
                     if option == "--calls" {
@@ -163,7 +163,7 @@ impl Options {
             }
             "--task" => self.peers.last_mut().ok_or_else(no_peer)?.shapes.task = value,
             "--thought" => self.peers.last_mut().ok_or_else(no_peer)?.shapes.thought = value,
-            _ => return Err(format!("no option {option}")),
+            _ => return Err(format!("no option {option}; --help names them")),
         }
         Ok(())
     }
@@ -187,8 +187,8 @@ fn mode(name: &str) -> Result<Mode, String> {
         "start" => Mode::Start,
         "memory" => Mode::Memory,
         "echo" => Mode::Echo,
-        "--help" => return Err(String::new()),
-        _ => return Err(format!("no mode {name}")),
+        "--help" => return Err(USAGE.to_owned()),
+        _ => return Err(format!("no mode {name}; --help names them")),
     })
 }
 

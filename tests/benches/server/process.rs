@@ -1,5 +1,6 @@
 //! One server process: its lines in and out, its processor time, its memory.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -22,6 +23,19 @@ pub struct Process {
     folder: Arc<TempDir>,
     /// From the spawn to the first answer, in milliseconds.
     pub start_ms: f64,
+}
+
+/// Processor time by thread, in microseconds.
+pub struct Cpu {
+    threads: BTreeMap<u32, f64>,
+}
+
+impl Cpu {
+    /// What was spent since an earlier look. A thread that has ended in between takes its time with it.
+    pub fn since(&self, earlier: &Self) -> f64 {
+        let before = |id| earlier.threads.get(id).copied().unwrap_or(0.0);
+        self.threads.iter().map(|(id, spent)| spent - before(id)).sum()
+    }
 }
 
 /// A folder for one run below `root`.
@@ -138,17 +152,17 @@ impl Process {
         self.folder.clone()
     }
 
-    /// Time on a processor of all its threads and those of its descendants, in microseconds.
-    pub fn cpu_us(&self) -> f64 {
+    /// The time that each of its threads, and of those of its descendants, has had on a processor.
+    pub fn cpu(&self) -> Cpu {
         let of_thread = |thread: fs::DirEntry| {
+            let id = thread.file_name().to_string_lossy().parse::<u32>().ok()?;
             let stat = fs::read_to_string(thread.path().join("schedstat")).ok()?;
-            stat.split(' ').next()?.parse::<f64>().ok()
+            Some((id, stat.split(' ').next()?.parse::<f64>().ok()? / 1e3))
         };
-        let of_process = |pid: u32| -> f64 {
-            let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-            threads.filter_map(of_thread).sum()
+        let of_process = |pid: u32| {
+            fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten().filter_map(of_thread)
         };
-        self.family().into_iter().map(of_process).sum::<f64>() / 1e3
+        Cpu { threads: self.family().into_iter().flat_map(of_process).collect() }
     }
 
     /// A line of `/proc/PID/status` in KiB (`VmHWM`, `VmRSS` …), summed over its descendants.

@@ -11,9 +11,9 @@ use crate::target::{Setting, Target, Tool};
 
 const METRICS: [&str; 4] = [
     "new file: first answer, ms",
-    "– first stored call answered, ms",
+    "new file: first stored call answered, ms",
     "file that is there: first answer, ms",
-    "– first stored call answered, ms",
+    "file that is there: first stored call answered, ms",
 ];
 
 /// Measures and prints.

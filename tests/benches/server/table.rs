@@ -2,24 +2,16 @@
 
 use crate::stats::{Spread, short};
 
-/// What a row of a table shows.
-#[derive(Debug, Clone, Copy)]
-pub struct Metric {
-    /// As the table has it.
-    pub title: &'static str,
-}
-
 /// The samples of some servers, one row of values a round: `values[server][metric][round]`.
 pub struct Samples {
-    metrics: Vec<Metric>,
+    metrics: &'static [&'static str],
     names: Vec<String>,
     values: Vec<Vec<Vec<f64>>>,
 }
 
 impl Samples {
     /// Without any sample yet. The first name is the one that others are compared with.
-    pub fn new(titles: &[&'static str], names: impl IntoIterator<Item = String>) -> Self {
-        let metrics: Vec<Metric> = titles.iter().map(|title| Metric { title }).collect();
+    pub fn new(metrics: &'static [&'static str], names: impl IntoIterator<Item = String>) -> Self {
         let names: Vec<String> = names.into_iter().collect();
         let values = vec![vec![Vec::new(); metrics.len()]; names.len()];
         Self { metrics, names, values }
@@ -59,18 +51,18 @@ impl Samples {
         for (number, metric) in self.metrics.iter().enumerate() {
             let cells: Vec<String> =
                 (0..columns.len()).map(|column| cell(column, number).to_string()).collect();
-            println!("| {} | {} |", metric.title, cells.join(" | "));
+            println!("| {} | {} |", metric, cells.join(" | "));
         }
         println!();
     }
 
     /// The medians of the ratios alone, a row a metric.
     pub fn ratio_rows(&self, heading: &str) -> Vec<String> {
-        let row = |(number, metric): (usize, &Metric)| {
+        let row = |(number, metric): (usize, &&str)| {
             let cells: Vec<String> = (1..self.names.len())
                 .map(|server| short(Spread::of_ratios(self.of(0, number), self.of(server, number)).median))
                 .collect();
-            format!("| {heading}: {} | {} |", metric.title, cells.join(" | "))
+            format!("| {heading}: {} | {} |", metric, cells.join(" | "))
         };
         self.metrics.iter().enumerate().map(row).collect()
     }
