@@ -88,12 +88,14 @@ struct Preimage<'a> {
 
 impl Schema for Same {
     fn create(&mut self, conn: &Connection) -> Result<(), Error> {
-        let version: usize = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+        let version: u32 = conn.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         conn.execute_batch("BEGIN IMMEDIATE")?;
-        for sql in MIGRATIONS.iter().skip(version) {
-            conn.execute_batch(sql)?;
+        for (number, sql) in (1_u32..).zip(MIGRATIONS) {
+            if number > version {
+                conn.execute_batch(sql)?;
+                conn.pragma_update(None, "user_version", number)?;
+            }
         }
-        conn.pragma_update(None, "user_version", MIGRATIONS.len().max(version))?;
         conn.execute(SESSION, [now()])?;
         Ok(conn.execute_batch("COMMIT")?)
     }
