@@ -146,7 +146,7 @@ impl Bare {
     fn row(&self, table: &str, which: &str) -> Vec<(String, Value)> {
         let mut statement =
             self.conn.prepare(&format!("SELECT * FROM {table} WHERE {which}")).expect("a table");
-        let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let read = |row: &rusqlite::Row<'_>| {
             names.iter().enumerate().map(|(at, name)| Ok((name.clone(), row.get(at)?))).collect()
         };
