@@ -106,14 +106,14 @@ fn columns(point: &Point) -> [&Latencies; 4] {
 
 fn line(point: &Point, first: &Point) -> String {
     let mut line = format!(
-        "| {} | {:.2} GB | {:.0?} | {:.0?} |",
+        "| {} | {:.0} MB | {:.1?} | {:.1?} |",
         point.rows,
-        point.bytes as f64 / 1e9,
+        point.bytes as f64 / 1e6,
         point.boot.at(50),
         point.boot_after_kill.at(50)
     );
     for (column, first) in columns(point).into_iter().zip(columns(first)) {
-        line += &format!(" {:.0?} / {:.0?} | {:.2} |", column.at(50), column.at(99), ratio(column, first));
+        line += &format!(" {:.2?} / {:.2?} | {:.2} |", column.at(50), column.at(99), ratio(column, first));
     }
     line
 }
