@@ -1,0 +1,76 @@
+//! The runs.
+
+use std::env;
+
+use crate::check::check;
+use crate::faults::Defect;
+use crate::world::{Violation, World};
+
+/// Steps of a run.
+const STEPS: u64 = 40;
+/// Seeds of the ordinary test.
+const SEEDS: u64 = 60;
+/// Within so many seeds each defect must be found.
+const PATIENCE: u64 = 20;
+
+/// What a run has left: the lines of what was said and done, and all that is stored.
+type Trace = Vec<String>;
+
+fn run(seed: u64, defect: Defect) -> Result<Trace, Violation> {
+    let world = World::new(seed, defect);
+    world.run(STEPS)?;
+    let stored = check(&world.path, &world.history.borrow());
+    let stored =
+        stored.map_err(|(step, what)| Violation { step: step.unwrap_or_else(|| world.step()), what })?;
+    let mut trace = world.transcript.take();
+    trace.extend(stored);
+    Ok(trace)
+}
+
+fn number(name: &str) -> Option<u64> {
+    env::var(name).ok().map(|text| text.parse().unwrap_or_else(|_| panic!("{name} must be a number")))
+}
+
+fn assert_kept(seed: u64) -> Trace {
+    run(seed, Defect::None).unwrap_or_else(|Violation { step, what }| {
+        panic!(
+            "seed {seed}, step {step}: {what}\nreplay: COLIBRI_SIMULATOR_SEED={seed} cargo test -p colibri-tests \
+             --test simulator"
+        )
+    })
+}
+
+#[test]
+fn whatever_fails_nothing_acknowledged_is_lost_and_nothing_is_there_by_half() {
+    if let Some(seed) = number("COLIBRI_SIMULATOR_SEED") {
+        assert_kept(seed);
+        return;
+    }
+    let runs = number("COLIBRI_SIMULATOR_RUNS").unwrap_or(SEEDS);
+    let first = number("COLIBRI_SIMULATOR_FIRST").unwrap_or(1);
+    for seed in first..first + runs {
+        assert_kept(seed);
+        if (seed + 1 - first).is_multiple_of(100) {
+            eprintln!("{} runs, up to seed {seed}", seed + 1 - first);
+        }
+    }
+}
+
+#[test]
+fn one_seed_gives_one_run() {
+    for seed in [3, 11, 24] {
+        let (first, second) = (assert_kept(seed), assert_kept(seed));
+        let differs = first.iter().zip(&second).find(|(one, other)| one != other);
+        assert!(differs.is_none() && first.len() == second.len(), "seed {seed}: {differs:?}");
+    }
+}
+
+/// The model finds what it is there for: a store that lies is found within a few seeds.
+#[test]
+fn a_store_that_lies_is_found() {
+    for defect in [Defect::AcknowledgeWithoutCommit, Defect::KeepEffectsOfFailures, Defect::LoseExitRows] {
+        let found = (1..=PATIENCE).find_map(|seed| run(seed, defect).err().map(|found| (seed, found)));
+        let (seed, Violation { step, what }) = found.unwrap_or_else(|| panic!("{defect:?} is not found"));
+        eprintln!("{defect:?}: seed {seed}, step {step}: {what}");
+    }
+}
