@@ -117,7 +117,8 @@ fn fits(record: &Record, entry: &Entry) -> Result<(), String> {
     let (outcome, code) = (entry.outcome.as_str(), entry.error_code.as_deref());
     if (outcome, code) == ("aborted", Some("PROCESS_ABORTED")) {
         // Nobody was told of a success, and the process has ended before it could close the row.
-        let acknowledged = matches!(record.said, Some(Said::Done(_)));
+        let late = record.is_beside() && record.disturbed;
+        let acknowledged = matches!(record.said, Some(Said::Done(_))) && !late;
         return if acknowledged { Err("acknowledged and closed as aborted".to_owned()) } else { Ok(()) };
     }
     if record.cancelled {
@@ -152,7 +153,7 @@ fn in_order(ended: &[(&Record, &Entry)]) -> Result<(), Wrong> {
             return Err((Some(record.step), format!("{}: its row is still open", record.name())));
         }
         // Rows of failures may be closed later than they happened.
-        if entry.outcome != "ok" || record.early {
+        if entry.outcome != "ok" || record.early || (record.is_beside() && record.disturbed) {
             continue;
         }
         if let Some(before) = latest.filter(|before| record.told < before.sent) {

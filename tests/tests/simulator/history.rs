@@ -109,6 +109,12 @@ impl Record {
         sha256_hex(canonical_json(&self.arguments, NumberRule::Wire).expect("canonical").as_bytes())
     }
 
+    /// Whether it ran beside the others: what it found out or did outside stands, so it is answered even if its row
+    /// cannot be closed yet.
+    pub fn is_beside(&self) -> bool {
+        ["router_call", "audit_verify_chain", "reputation_leaderboard"].contains(&self.tool.as_str())
+    }
+
     /// For failures.
     pub fn name(&self) -> String {
         format!("{} of step {} ({})", self.tool, self.step, self.correlation_id)

@@ -1,6 +1,7 @@
 //! The runs.
 
 use std::env;
+use std::rc::Rc;
 
 use crate::check::check;
 use crate::faults::Defect;
@@ -18,6 +19,14 @@ type Trace = Vec<String>;
 
 fn run(seed: u64, defect: Defect) -> Result<Trace, Violation> {
     let world = World::new(seed, defect);
+    let ran = run_in(&world);
+    if ran.is_err() && number("COLIBRI_SIMULATOR_SEED").is_some() {
+        world.transcript.borrow().iter().for_each(|line| eprintln!("{line}"));
+    }
+    ran
+}
+
+fn run_in(world: &Rc<World>) -> Result<Trace, Violation> {
     world.run(STEPS)?;
     let stored = check(&world.path, &world.history.borrow());
     let stored =
