@@ -99,6 +99,15 @@ impl Known {
         self.numbered(dice, name, arguments)
     }
 
+    /// What an operator asks for: an event that counts once, or a rehearsal of it.
+    pub fn operation(&mut self, dice: &Dice) -> Call {
+        let line = json!({
+            "event_id": format!("event {}", dice.below(5)), "node_id": dice.pick(&AGENTS), "domain": "social",
+            "kind": "gain", "delta": 300, "acker_id": "dave", "epoch": 20_000, "reason": "helped",
+        });
+        self.numbered(dice, "reputation_import", json!({ "lines": [line], "dry_run": dice.one_in(2) }))
+    }
+
     /// The call that a server answers before its start is over.
     pub fn ping(&mut self, dice: &Dice) -> Call {
         self.numbered(dice, "server_ping", json!({}))

@@ -39,7 +39,7 @@ pub struct Model {
     pub sessions: BTreeMap<String, Session>,
     seals: i64,
     last_head: Option<String>,
-    /// What reputation must have been told, once each.
+    /// What reputation must have been told, once each: the event and the node.
     pub reputation: Vec<String>,
 }
 
@@ -89,7 +89,7 @@ impl Model {
             "merkle_root" => self.may_read_seal(asked),
             "task_list" | "task_next_actions" | "thought_record_list" | "server_ping" => Ok(()),
             "reputation_get" | "reputation_history" | "reputation_check_gates" => Ok(()),
-            "reputation_leaderboard" | "router_call" => Ok(()),
+            "reputation_leaderboard" | "reputation_import" | "router_call" => Ok(()),
             // Beside the model; verification looks at their rows. A session may be sealed while it is being verified.
             _ => return self.beside(call, ended, data),
         };
@@ -105,6 +105,7 @@ impl Model {
             "thought_record" => self.think(id, asked, entry.sequence_no, data)?,
             "audit_session_start" => self.start(id, asked, entry.sequence_no),
             "merkle_finalize" => self.seal(asked, data)?,
+            "reputation_import" => self.import(asked, data)?,
             _ => {}
         }
         data.map_or(Ok(()), |data| self.shows(call, id, data))
@@ -285,6 +286,21 @@ impl Model {
         same("head_index", &Some(self.seals - 1), &head["head_index"].as_i64())?;
         before.map_or(Ok(()), |before| {
             same("prev_head_hash", &Some(before.as_str()), &head["prev_head_hash"].as_str())
+        })
+    }
+
+    /// An event counts once, and a rehearsal for nothing.
+    fn import(&mut self, asked: &Value, data: Option<&Value>) -> Result<(), String> {
+        let line = &asked["lines"][0];
+        let field = |name: &str| line[name].as_str().unwrap_or_default();
+        let event = format!("{} {}", field("event_id"), field("node_id"));
+        let new = !self.reputation.contains(&event);
+        if new && asked["dry_run"] == false {
+            self.reputation.push(event);
+        }
+        data.map_or(Ok(()), |data| {
+            same("applied", &Some(u64::from(new)), &data["applied"].as_u64())?;
+            same("duplicates", &Some(u64::from(!new)), &data["duplicates"].as_u64())
         })
     }
 

@@ -24,6 +24,7 @@ use colibri_runtime::chain::network::Flight;
 use colibri_runtime::chain::redact::Redactor;
 use colibri_runtime::chain::registry::Registry;
 use colibri_runtime::chain::scan::ScanFlight;
+use colibri_runtime::chain::store::Store;
 use colibri_runtime::chain::{Audit, Chain, Kernel};
 use colibri_runtime::kernel::{Clock, rfc3339_ms};
 use rusqlite::config::DbConfig;
@@ -127,6 +128,19 @@ impl Process {
         flights.pop()
     }
 
+    /// A call of the operator's.
+    pub fn operate(&mut self, call: Call, outlet: &mut dyn Outlet) {
+        ready(self.chain.operate(call, outlet));
+    }
+
+    /// How many of its calls are open in the log.
+    pub fn open_rows(&mut self) -> Result<i64, String> {
+        let boot = self.boot.clone();
+        let db = self.chain.store.inner.cx().db().map_err(|fault| fault.to_string())?;
+        let sql = "SELECT count(*) FROM actions WHERE outcome = 'running' AND boot_id = ?1";
+        db.query_one(sql, [boot], |row| row.get(0)).map_err(|fault| fault.to_string())
+    }
+
     /// The end of the network call that is out.
     pub fn land(&mut self, flight: Flight, cancelled: bool, outlet: &mut dyn Outlet) {
         let mut flight = flight;
@@ -154,7 +168,6 @@ impl Process {
     /// Lets the file grow by so many pages from now on, or without limit. The engine drops transactions by itself
     /// when it finds no room.
     pub fn limit(&mut self, pages: Option<i64>) -> Result<(), String> {
-        use colibri_runtime::chain::store::Store;
         let number = |sql: &str, cx: &mut Cx| {
             let db = cx.db().map_err(|fault| fault.to_string())?;
             db.query_one(sql, [], |row| row.get::<_, i64>(0)).map_err(|fault| fault.to_string())

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use crate::check::check;
 use crate::faults::Defect;
+use crate::history::Said;
 use crate::world::{Violation, World};
 
 /// Steps of a run.
@@ -14,8 +15,46 @@ const SEEDS: u64 = 60;
 /// Within so many seeds each defect must be found.
 const PATIENCE: u64 = 20;
 
-/// What a run has left: the lines of what was said and done, and all that is stored.
-type Trace = Vec<String>;
+/// What a run has left.
+struct Trace {
+    /// What was said and done, and all that is stored.
+    lines: Vec<String>,
+    tally: Tally,
+}
+
+/// What has happened in runs, to show that they meet what they are there for.
+#[derive(Debug, Default, Clone, Copy)]
+struct Tally {
+    kills: u64,
+    calls: u64,
+    acknowledged: u64,
+    failed: u64,
+    unanswered: u64,
+}
+
+impl Tally {
+    fn of(world: &World) -> Self {
+        let mut tally = Self { kills: world.kills.get(), ..Self::default() };
+        for record in &*world.history.borrow() {
+            tally.calls += 1;
+            match &record.said {
+                Some(Said::Done(_)) => tally.acknowledged += 1,
+                Some(Said::Failed(_) | Said::NotEntered) => tally.failed += 1,
+                Some(_) => {}
+                None => tally.unanswered += 1,
+            }
+        }
+        tally
+    }
+
+    fn add(&mut self, other: Self) {
+        self.kills += other.kills;
+        self.calls += other.calls;
+        self.acknowledged += other.acknowledged;
+        self.failed += other.failed;
+        self.unanswered += other.unanswered;
+    }
+}
 
 fn run(seed: u64, defect: Defect) -> Result<Trace, Violation> {
     let world = World::new(seed, defect);
@@ -31,9 +70,9 @@ fn run_in(world: &Rc<World>) -> Result<Trace, Violation> {
     let stored = check(&world.path, &world.history.borrow());
     let stored =
         stored.map_err(|(step, what)| Violation { step: step.unwrap_or_else(|| world.step()), what })?;
-    let mut trace = world.transcript.take();
-    trace.extend(stored);
-    Ok(trace)
+    let mut lines = world.transcript.take();
+    lines.extend(stored);
+    Ok(Trace { lines, tally: Tally::of(world) })
 }
 
 fn number(name: &str) -> Option<u64> {
@@ -57,18 +96,22 @@ fn whatever_fails_nothing_acknowledged_is_lost_and_nothing_is_there_by_half() {
     }
     let runs = number("COLIBRI_SIMULATOR_RUNS").unwrap_or(SEEDS);
     let first = number("COLIBRI_SIMULATOR_FIRST").unwrap_or(1);
+    let mut tally = Tally::default();
     for seed in first..first + runs {
-        assert_kept(seed);
+        tally.add(assert_kept(seed).tally);
         if (seed + 1 - first).is_multiple_of(100) {
-            eprintln!("{} runs, up to seed {seed}", seed + 1 - first);
+            eprintln!("up to seed {seed}: {tally:?}");
         }
     }
+    let Tally { kills, calls, acknowledged, failed, unanswered } = tally;
+    let met = kills > runs && calls > 50 * runs && acknowledged > calls / 3 && failed > runs && unanswered > runs;
+    assert!(met, "hardly anything has happened in {runs} runs: {tally:?}");
 }
 
 #[test]
 fn one_seed_gives_one_run() {
     for seed in [3, 11, 24] {
-        let (first, second) = (assert_kept(seed), assert_kept(seed));
+        let (first, second) = (assert_kept(seed).lines, assert_kept(seed).lines);
         let differs = first.iter().zip(&second).find(|(one, other)| one != other);
         assert!(differs.is_none() && first.len() == second.len(), "seed {seed}: {differs:?}");
     }

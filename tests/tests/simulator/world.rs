@@ -54,6 +54,7 @@ pub struct World {
     pub transcript: RefCell<Vec<String>>,
     violation: RefCell<Option<Violation>>,
     step: Cell<u64>,
+    pub kills: Cell<u64>,
     time: Cell<u64>,
     depth: Cell<u32>,
     ending: Cell<bool>,
@@ -81,6 +82,7 @@ impl World {
             transcript: RefCell::default(),
             violation: RefCell::default(),
             step: Cell::new(0),
+            kills: Cell::new(0),
             time: Cell::new(0),
             depth: Cell::new(0),
             ending: Cell::new(false),
@@ -285,6 +287,9 @@ impl World {
         if self.dice.one_in(15) {
             return self.start_scan(process);
         }
+        if self.dice.one_in(12) {
+            return self.operate(process);
+        }
         let size = match self.dice.below(12) {
             0 => 64,
             1 => 1 + self.dice.below(64),
@@ -308,6 +313,32 @@ impl World {
                 self.flying.borrow_mut().insert(places[at]);
             }
         });
+        self.settle(process, (&calls, &places, before), inbox, life);
+        self.check_closed(process);
+        life
+    }
+
+    /// A batch in which nothing failed closes all its rows, and those that earlier ones had to leave open.
+    fn check_closed(&self, process: &mut Process) {
+        if process.control.has_fired() || process.limited {
+            return;
+        }
+        let (open, out) = (process.open_rows(), i64::from(process.flight.is_some()));
+        if open != Ok(out) {
+            self.violated(format!("{out} calls are under way and {open:?} rows are open"));
+        }
+    }
+
+    /// A call of the operator's. In the real world the process is its own; the chain is the same.
+    fn operate(&self, process: &mut Process) -> Life {
+        let call = self.known.borrow_mut().operation(&self.dice);
+        self.arm(&process.control, 1, false);
+        let calls = [call];
+        let (places, before) = (self.send(process, &calls), process.issued());
+        let control = process.control.clone();
+        let mut inbox = Inbox::new(&control, false);
+        let call = calls[0].clone();
+        let life = process.live(|process| process.operate(call, &mut inbox));
         self.settle(process, (&calls, &places, before), inbox, life);
         life
     }
@@ -488,6 +519,7 @@ impl World {
 
     fn kill(&self, process: Process) {
         self.say(format!("{} kill {}", self.step(), process.boot));
+        self.kills.set(self.kills.get() + 1);
         process.control.arm(None, None);
         self.forget(&process);
         process.kill(&self.path);
