@@ -451,7 +451,9 @@ impl World {
         let beside = [process.flight.as_ref().map(|out| out.1), process.scan.as_ref().map(|out| out.1)];
         let mut waiting = calls.iter().zip(places).filter(|(_, at)| !beside.contains(&Some(**at)));
         for reply in &inbox.replies {
-            match waiting.next() {
+            // A network call that had started died with its process.
+            let started = |call: &Call| life == Life::Dead && call.name == "router_call";
+            match waiting.find(|(call, _)| call.reply_to == reply.to || !started(call)) {
                 Some((call, at)) if call.reply_to == reply.to => self.told(*at, &reply.answer),
                 _ => return self.violated(format!("a reply out of order, to request {}", reply.to.id)),
             }
