@@ -65,10 +65,7 @@ fn verified(path: &Path) -> Result<(), String> {
 }
 
 /// Each call with its row, in the order in which they took effect; calls without a row are left out.
-fn paired<'a>(
-    history: &'a [Record],
-    entries: &'a [Entry],
-) -> Result<Vec<(&'a Record, &'a Entry)>, Wrong> {
+fn paired<'a>(history: &'a [Record], entries: &'a [Entry]) -> Result<Vec<(&'a Record, &'a Entry)>, Wrong> {
     let mut rows: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
     for entry in entries {
         rows.entry(&entry.correlation_id).or_default().push(entry);
@@ -216,8 +213,11 @@ fn stored(model: &Model, conn: &Connection) -> Result<(), String> {
         differ("a trail", &known, &trail)?;
         differ("the length of a trail", &[expected.len()], &[trail.len()])?;
     }
-    let sessions: Vec<_> =
-        model.sessions.iter().map(|(id, session)| (id.clone(), session.sequence_no, session.sealed)).collect();
+    let sessions: Vec<_> = model
+        .sessions
+        .iter()
+        .map(|(id, session)| (id.clone(), session.sequence_no, session.sealed))
+        .collect();
     differ("sessions", &sessions, &rows::sessions(conn))?;
     let mut told = model.reputation.clone();
     told.sort_unstable();

@@ -73,7 +73,9 @@ impl Known {
             88 => consensus(dice),
             89..=90 => ("server_ping", json!({})),
             91..=93 => ("task_create", json!({ "title": dice.pick(&["", " "]), "size": 1 })),
-            94 => ("task_update", json!({ "id": self.task(dice).0, "title": "x", "patch": { "title": "y" } })),
+            94 => {
+                ("task_update", json!({ "id": self.task(dice).0, "title": "x", "patch": { "title": "y" } }))
+            }
             95 => ("thought_record", json!({ "content": 7 })),
             96..=97 => (dice.pick(&["task_destroy", "", "reputation_import"]), json!({ "id": 1 })),
             _ => ("task_update", json!({ "id": self.task(dice).0, "patch": {} })),

@@ -31,6 +31,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::faults::{Control, Crash, FaultyDispatch, FaultyStore};
+use crate::history::Said;
 use crate::kernel::{Issued, SimClock, SimIds};
 
 /// What a process is made of besides its own code.
@@ -77,8 +78,7 @@ impl Process {
         };
         let registry = Registry::of(&CATALOGUE).unwrap();
         let store = FaultyStore::new(store, control.clone());
-        let dispatch =
-            FaultyDispatch { inner: Dispatcher(Domains::default()), control: control.clone() };
+        let dispatch = FaultyDispatch { inner: Dispatcher(Domains::default()), control: control.clone() };
         let chain = Chain::new(registry, store, dispatch, Audit::Buffer, kernel);
         Self { boot, chain, control, issued, flight: None, scan: None, limited: false }
     }
@@ -97,8 +97,7 @@ impl Process {
             max_pages: None,
         };
         let opened = init_db(&options).map_err(|error| error.to_string())?;
-        let mut store =
-            SqliteStore::new(context(machine, seed ^ 3, Phase::Phase2), facts(self.boot.clone()));
+        let mut store = SqliteStore::new(context(machine, seed ^ 3, Phase::Phase2), facts(self.boot.clone()));
         store.attach(opened).map_err(|fault| fault.0)?;
         Ok(FaultyStore::new(store, self.control.clone()))
     }
@@ -270,9 +269,13 @@ impl<'a> Inbox<'a> {
 
 impl Outlet for Inbox<'_> {
     fn reply(&mut self, reply: Reply) {
-        let succeeded = !self.control.has_sync_failed()
-            || matches!(crate::history::Said::read(&reply.answer).0, crate::history::Said::Done(_));
-        if succeeded && self.control.is_unsynced() && !self.early {
+        let told_of_row = match Said::read(&reply.answer).0 {
+            Said::NotEntered => false,
+            Said::Done(_) => true,
+            // After a failed sync nothing is synced any more, and nothing acknowledged.
+            _ => !self.control.has_sync_failed(),
+        };
+        if told_of_row && self.control.is_unsynced() && !self.early {
             self.hasty = Some(reply.clone());
         }
         self.replies.push(reply);

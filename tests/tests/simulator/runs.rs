@@ -104,7 +104,8 @@ fn whatever_fails_nothing_acknowledged_is_lost_and_nothing_is_there_by_half() {
         }
     }
     let Tally { kills, calls, acknowledged, failed, unanswered } = tally;
-    let met = kills > runs && calls > 50 * runs && acknowledged > calls / 3 && failed > runs && unanswered > runs;
+    let met =
+        kills > runs && calls > 50 * runs && acknowledged > calls / 3 && failed > runs && unanswered > runs;
     assert!(met, "hardly anything has happened in {runs} runs: {tally:?}");
 }
 

@@ -295,8 +295,7 @@ impl World {
             1 => 1 + self.dice.below(64),
             _ => 1 + self.dice.below(7),
         };
-        let mut calls: Vec<Call> =
-            (0..size).map(|_| self.known.borrow_mut().call(&self.dice)).collect();
+        let mut calls: Vec<Call> = (0..size).map(|_| self.known.borrow_mut().call(&self.dice)).collect();
         if process.flight.is_none() && self.dice.one_in(4) {
             let at = self.dice.place(calls.len());
             calls[at] = self.known.borrow_mut().network_call(&self.dice);
