@@ -73,6 +73,8 @@ pub struct Control {
     fired: Cell<bool>,
     /// A commit was reported as failed and is there.
     unclear: Cell<bool>,
+    /// The same at any time.
+    confused: Cell<bool>,
     /// Commits that no sync has followed yet.
     unsynced: Cell<bool>,
     sync_failed: Cell<bool>,
@@ -91,6 +93,7 @@ impl Control {
             handled: Cell::new(0),
             fired: Cell::new(false),
             unclear: Cell::new(false),
+            confused: Cell::new(false),
             unsynced: Cell::new(false),
             sync_failed: Cell::new(false),
             dying: Cell::new(false),
@@ -113,6 +116,11 @@ impl Control {
 
     pub fn was_unclear(&self) -> bool {
         self.unclear.get()
+    }
+
+    /// Some of its rows may be in the file although it was told otherwise, and stay open until it ends.
+    pub fn is_confused(&self) -> bool {
+        self.confused.get()
     }
 
     pub fn is_unsynced(&self) -> bool {
@@ -251,6 +259,7 @@ impl Store for FaultyStore {
             Some(Kind::Unclear) => {
                 self.commit_really()?;
                 self.control.unclear.set(true);
+                self.control.confused.set(true);
                 Err(fault())
             }
         }

@@ -319,7 +319,7 @@ impl World {
 
     /// A batch in which nothing failed closes all its rows, and those that earlier ones had to leave open.
     fn check_closed(&self, process: &mut Process) {
-        if process.control.has_fired() || process.limited {
+        if process.control.has_fired() || process.control.is_confused() || process.limited {
             return;
         }
         let (open, out) = (process.open_rows(), i64::from(process.flight.is_some()));
