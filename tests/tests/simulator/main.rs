@@ -19,4 +19,5 @@ mod model;
 mod process;
 mod rows;
 mod runs;
+mod work;
 mod world;
