@@ -11,7 +11,7 @@ use crate::world::{Violation, World};
 /// Steps of a run.
 const STEPS: u64 = 40;
 /// Seeds of the ordinary test.
-const SEEDS: u64 = 60;
+const SEEDS: u64 = 50;
 /// Within so many seeds each defect must be found.
 const PATIENCE: u64 = 20;
 

@@ -291,7 +291,7 @@ impl World {
                 // believe that it is closed already.
                 kinds.extend((!beside).then_some(Kind::Unclear));
                 let (first, length) = (dice.below(5 * calls + 8), dice.pick(&[1, 1, 1, 2, 3, 20, 500]));
-                (Some(StorePlan { first, length, kind: dice.pick(&kinds[..]) }), None)
+                (Some(StorePlan { first, length, kind: dice.pick(&kinds) }), None)
             }
             28..=37 => {
                 use HandlerKind::{Crash, Drop, DropAndFail, Fail, Panic};
