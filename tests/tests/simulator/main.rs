@@ -7,7 +7,7 @@
 //! `COLIBRI_SIMULATOR_SEED=7 cargo test -p colibri-tests --test simulator`. The long run:
 //! `COLIBRI_SIMULATOR_RUNS=100000 cargo test --release -p colibri-tests --test simulator -- --nocapture`.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 
 mod check;
 mod clients;

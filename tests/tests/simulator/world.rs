@@ -322,17 +322,21 @@ impl World {
         }
         self.say(format!("{} stop {}", self.step(), process.boot));
         process.control.arm(None, None);
-        self.forget(&process);
+        self.forget_calls(&process);
+        let boot = process.boot.clone();
         if let Err(reason) = process.stop() {
             self.say(format!("{} stopped badly: {reason}", self.step()));
         }
+        // Not before: it lives while it stops, and others may run meanwhile.
+        self.living.borrow_mut().remove(&boot);
     }
 
     fn kill(&self, process: Process) {
         self.say(format!("{} kill {}", self.step(), process.boot));
         self.kills.set(self.kills.get() + 1);
         process.control.arm(None, None);
-        self.forget(&process);
+        self.forget_calls(&process);
+        self.living.borrow_mut().remove(&process.boot);
         process.kill(&self.path);
     }
 
@@ -349,9 +353,8 @@ impl World {
         }
     }
 
-    /// It lives no longer; what it had under way nobody will answer.
-    fn forget(&self, process: &Process) {
-        self.living.borrow_mut().remove(&process.boot);
+    /// What it had under way nobody will answer.
+    fn forget_calls(&self, process: &Process) {
         for (_, at) in process.flight.iter() {
             self.flying.borrow_mut().remove(at);
             self.history.borrow_mut()[*at].unclear = true;
