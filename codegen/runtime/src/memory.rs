@@ -173,6 +173,10 @@ impl<T: Clone + Send + 'static> Store for MemoryStore<T> {
         Ok(())
     }
 
+    fn audit_is_open(&mut self, sequence_no: i64) -> Result<bool, StoreFault> {
+        Ok(self.row(sequence_no).is_some_and(|row| row.outcome.is_none()))
+    }
+
     fn scan_cx(&mut self) -> Result<T, StoreFault> {
         Ok(self.cx.data.clone())
     }

@@ -197,6 +197,17 @@ pub(super) fn close(
     Ok(())
 }
 
+/// Whether a row is there and running.
+///
+/// # Errors
+/// The engine's.
+pub(super) fn is_open(conn: &Connection, sequence_no: i64) -> rusqlite::Result<bool> {
+    conn.prepare_cached(
+        "SELECT EXISTS (SELECT 1 FROM actions WHERE sequence_no = ?1 AND outcome = 'running')",
+    )?
+    .query_row([sequence_no], |row| row.get(0))
+}
+
 /// The columns of a closed row, in the order [`read_closed`] takes them.
 pub(super) const CLOSED_COLUMNS: &str = "correlation_id, boot_id, request_id, tool, mode, args_hash, \
      trace_context, entered_at, enter_ms, duration_ms, error_code, error_message, exit_no, exited_at, outcome, \

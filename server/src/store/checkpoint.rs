@@ -79,12 +79,19 @@ impl Checkpoints {
     }
 
     /// Waits for the copying in progress, and ends it.
-    pub(super) fn stop(&mut self) {
+    fn stop(&mut self) {
         if let Some(Worker { wishes, thread }) = self.worker.take() {
             drop(wishes);
             // A thread that panicked has left a log behind that is complete nevertheless.
             let _ = thread.join();
         }
+    }
+}
+
+impl Drop for Checkpoints {
+    /// A store that goes without a stop leaves no connection behind.
+    fn drop(&mut self) {
+        self.stop();
     }
 }
 

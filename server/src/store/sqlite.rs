@@ -9,7 +9,7 @@ use colibri_runtime::handler::Fault;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
-use super::audit::{AuditFacts, Closing};
+use super::audit::{self, AuditFacts, Closing};
 use super::checkpoint::Checkpoints;
 use super::connection::{self, Location};
 use super::db::{Db, reason};
@@ -100,9 +100,7 @@ impl SqliteStore {
         let Attached { mut transactions, process, checkpoints, .. } = attached;
         transactions.roll_back(&db.conn);
         transactions.leave_queue();
-        if let Some(mut checkpoints) = checkpoints {
-            checkpoints.stop();
-        }
+        drop(checkpoints);
         if transactions.has_sync_failed() {
             return abandon(db.conn);
         }
@@ -235,6 +233,11 @@ impl Store for SqliteStore {
         let subject = self.cx.subject.take();
         let (conn, transactions, facts) = self.parts().ok_or_else(no_log)?;
         transactions.exit(conn, &facts.open_row(sequence_no, enter), &Closing::of(exit, subject.as_deref()))
+    }
+
+    fn audit_is_open(&mut self, sequence_no: i64) -> Result<bool, StoreFault> {
+        let (conn, ..) = self.parts().ok_or_else(no_log)?;
+        audit::is_open(conn, sequence_no).map_err(|error| StoreFault(reason(&error)))
     }
 
     fn scan_cx(&mut self) -> Result<ScanCx, StoreFault> {

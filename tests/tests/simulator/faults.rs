@@ -309,12 +309,25 @@ impl Store for FaultyStore {
         self.operation(|inner| inner.audit_enter(event))
     }
 
-    fn audit_exit(&mut self, sequence_no: i64, event: &ExitEvent<'_>) -> Result<(), StoreFault> {
+    fn audit_exit(
+        &mut self,
+        sequence_no: i64,
+        enter: &EnterEvent<'_>,
+        exit: &ExitEvent<'_>,
+    ) -> Result<(), StoreFault> {
         self.exits = true;
         if self.control.defect == Defect::LoseExitRows {
             return Ok(());
         }
-        self.operation(|inner| inner.audit_exit(sequence_no, event))
+        self.operation(|inner| inner.audit_exit(sequence_no, enter, exit))
+    }
+
+    fn audit_is_open(&mut self, sequence_no: i64) -> Result<bool, StoreFault> {
+        self.operation(|inner| inner.audit_is_open(sequence_no))
+    }
+
+    fn upkeep(&mut self) {
+        self.inner.upkeep();
     }
 
     fn scan_cx(&mut self) -> Result<<Cx as Context>::Scan, StoreFault> {

@@ -103,7 +103,7 @@ impl World {
             let at = self.dice.place(calls.len());
             calls[at] = self.known.borrow_mut().network_call(&self.dice);
         }
-        self.arm(&process.control, size, false);
+        self.arm(&process.control, size);
         let (places, before) = (self.send(process, &calls), process.issued());
         let control = process.control.clone();
         let mut inbox = Inbox::new(&control, false);
@@ -134,7 +134,7 @@ impl World {
     /// A call of the operator's. In the real world the process is its own; the chain is the same.
     fn operate(&self, process: &mut Process) -> Life {
         let call = self.known.borrow_mut().operation(&self.dice);
-        self.arm(&process.control, 1, false);
+        self.arm(&process.control, 1);
         let calls = [call];
         let (places, before) = (self.send(process, &calls), process.issued());
         let control = process.control.clone();
@@ -147,7 +147,7 @@ impl World {
 
     fn start_scan(&self, process: &mut Process) -> Life {
         let call = self.known.borrow_mut().scan_call(&self.dice);
-        self.arm(&process.control, 1, true);
+        self.arm(&process.control, 1);
         let calls = [call];
         let (places, before) = (self.send(process, &calls), process.issued());
         let control = process.control.clone();
@@ -181,7 +181,7 @@ impl World {
         at: usize,
         work: impl FnOnce(&mut Process, &mut Inbox<'_>),
     ) -> Life {
-        self.arm(&process.control, 1, true);
+        self.arm(&process.control, 1);
         let control = process.control.clone();
         let mut inbox = Inbox::new(&control, false);
         let life = process.live(|process| work(process, &mut inbox));

@@ -195,7 +195,7 @@ impl World {
         };
         self.living.borrow_mut().insert(process.boot.clone());
         self.check_swept();
-        self.arm(&process.control, 2, false);
+        self.arm(&process.control, 2);
         let mut opened = Ok(());
         let life = process.live(|process| opened = process.chain.open(store, "sqlite"));
         if life == Life::Alive && opened.is_ok() {
@@ -278,18 +278,21 @@ impl World {
     }
 
     /// Makes something fail during the next calls, or nothing.
-    pub fn arm(&self, control: &Control, calls: u64, beside: bool) {
+    pub fn arm(&self, control: &Control, calls: u64) {
         if self.ending.get() {
             return control.arm(None, None);
         }
         let dice = &self.dice;
         let (store, handler) = match dice.below(100) {
             0..=27 => {
-                let mut kinds =
-                    vec![Kind::Refuse, Kind::Refuse, Kind::Drop, Kind::CrashBefore, Kind::CrashAfter];
-                // A row of a call beside the others must be closed before anything else runs, and the chain would not
-                // believe that it is closed already.
-                kinds.extend((!beside).then_some(Kind::Unclear));
+                let kinds = [
+                    Kind::Refuse,
+                    Kind::Refuse,
+                    Kind::Drop,
+                    Kind::CrashBefore,
+                    Kind::CrashAfter,
+                    Kind::Unclear,
+                ];
                 let (first, length) = (dice.below(5 * calls + 8), dice.pick(&[1, 1, 1, 2, 3, 20, 500]));
                 (Some(StorePlan { first, length, kind: dice.pick(&kinds) }), None)
             }

@@ -73,13 +73,17 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         for record in &mut self.unclosed {
             let Some(sequence_no) = record.row.sequence_no else { continue };
             self.store.savepoint()?;
-            match record.row.close_in(&mut self.store, sequence_no, &record.ending) {
-                Ok(()) => record.closed = true,
-                Err(fault) if record.must_close => return Err(fault),
-                Err(_) => {
-                    record.closed = false;
+            let closed = match record.row.close_in(&mut self.store, sequence_no, &record.ending) {
+                Ok(()) => Ok(()),
+                Err(fault) => {
                     self.store.roll_back_to_savepoint()?;
+                    // A commit that was reported as failed may have taken effect all the same.
+                    if self.store.audit_is_open(sequence_no)? { Err(fault) } else { Ok(()) }
                 }
+            };
+            record.closed = closed.is_ok();
+            if record.must_close {
+                closed?;
             }
             self.store.release()?;
         }

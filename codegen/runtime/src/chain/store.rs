@@ -103,6 +103,12 @@ pub trait Store {
         exit: &ExitEvent<'_>,
     ) -> Result<(), StoreFault>;
 
+    /// Whether the row is there and not closed, as the open transaction sees it.
+    ///
+    /// # Errors
+    /// The row could not be looked at.
+    fn audit_is_open(&mut self, sequence_no: i64) -> Result<bool, StoreFault>;
+
     /// A context for a scan tool's helper thread, on a read transaction of its own.
     ///
     /// # Errors

@@ -303,6 +303,10 @@ impl Store for FaultyStore {
         self.step()?;
         self.inner.audit_exit(sequence_no, enter, exit)
     }
+
+    fn audit_is_open(&mut self, sequence_no: i64) -> Result<bool, StoreFault> {
+        self.inner.audit_is_open(sequence_no)
+    }
     fn scan_cx(&mut self) -> Result<Data, StoreFault> {
         if self.scan_fails {
             Err(StoreFault("no second connection".to_owned()))
