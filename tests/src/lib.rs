@@ -4,6 +4,7 @@
 pub mod actions;
 pub mod client;
 pub mod embed;
+pub mod fuzzing;
 pub mod log_chain;
 pub mod loopback;
 pub mod probe;

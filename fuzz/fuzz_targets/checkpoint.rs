@@ -1,0 +1,4 @@
+//! See `colibri_tests::fuzzing::checkpoint`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| colibri_tests::fuzzing::checkpoint::check(bytes));

@@ -1,0 +1,4 @@
+//! See `colibri_tests::fuzzing::proof`.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| colibri_tests::fuzzing::proof::check(bytes));
