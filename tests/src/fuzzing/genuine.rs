@@ -36,7 +36,8 @@ fn bundles() -> Vec<InclusionBundle> {
     let tree_head = head.expect("the export is sealed");
     let hashes: Vec<HexDigest> =
         records.iter().map(|record| HexDigest::parse(&record.hash).expect("a hash")).collect();
-    let leaves: Vec<Hash> = records.iter().map(|record| record.envelope().leaf_hash(&mut Vec::new())).collect();
+    let leaves: Vec<Hash> =
+        records.iter().map(|record| record.envelope().leaf_hash(&mut Vec::new())).collect();
     let legacy = build_merkle_tree(&hashes);
     let size = tree_head.head.tree_size;
     let prove = |(index, record): (usize, &BundleRecord)| InclusionBundle {

@@ -29,11 +29,33 @@ use crate::probe::CATALOGUE;
 
 /// Pieces of messages.
 pub const TOKENS: &[&str] = &[
-    "\n", "\"id\":", "\"id\":null,", "\"id\":1e999,", "\"id\":\"\\u0061\",", "\"method\":\"ping\",",
-    "\"method\":\"tools/call\",", "\"method\":\"tools/list\",", "\"jsonrpc\":\"2.0\",", "\"params\":",
-    "\"arguments\":{", "\"name\":\"probe_echo\",", "\"name\":\"probe_network\",", "\"name\":\"probe_scan\",",
-    "\"_meta\":{", "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",", "\"result\":{},", "{", "}",
-    "[", "]", ",", "1e999", "\\ud800", "null", "\"\\u0069d\":7,", "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\n",
+    "\n",
+    "\"id\":",
+    "\"id\":null,",
+    "\"id\":1e999,",
+    "\"id\":\"\\u0061\",",
+    "\"method\":\"ping\",",
+    "\"method\":\"tools/call\",",
+    "\"method\":\"tools/list\",",
+    "\"jsonrpc\":\"2.0\",",
+    "\"params\":",
+    "\"arguments\":{",
+    "\"name\":\"probe_echo\",",
+    "\"name\":\"probe_network\",",
+    "\"name\":\"probe_scan\",",
+    "\"_meta\":{",
+    "\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",",
+    "\"result\":{},",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    "1e999",
+    "\\ud800",
+    "null",
+    "\"\\u0069d\":7,",
+    "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\n",
 ];
 
 /// Lines of one input beyond this are no news.
@@ -83,7 +105,9 @@ fn answer_owed(line: &[u8]) -> Option<String> {
     let sound = version.as_deref() == Some("2.0") && member("method").is_some_and(is_text);
     match member("id") {
         None if sound => None,
-        Some(id) if id.starts_with(['"', '-']) || id.starts_with(|c: char| c.is_ascii_digit()) => Some(id.to_owned()),
+        Some(id) if id.starts_with(['"', '-']) || id.starts_with(|c: char| c.is_ascii_digit()) => {
+            Some(id.to_owned())
+        }
         _ => nobody,
     }
 }
@@ -162,7 +186,11 @@ struct Pieces {
 }
 
 impl AsyncRead for Pieces {
-    fn poll_read(mut self: Pin<&mut Self>, _: &mut Context<'_>, into: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        into: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         let size = (1 + self.dice.below(400)).min(self.rest.len()).min(into.remaining());
         into.put_slice(&self.rest[..size]);
         self.rest.drain(..size);

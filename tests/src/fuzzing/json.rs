@@ -10,10 +10,40 @@ use serde_json::{Number, Value};
 
 /// Pieces of JSON, and numbers on which its readers disagree.
 pub const TOKENS: &[&str] = &[
-    "{", "}", "[", "]", ",", ":", "\"", "\\", "\"a\":", "null", "true", "-0", "-0.0", "1.0", "1e17", "1e21",
-    "1e-7", "1e400", "9007199254740991", "9007199254740992", "18446744073709551615", "18446744073709551616",
-    "1.8446744073709550e19", "\\ud800", "\\udc00", "\\ud83d\\ude00", "\\u0000", "\u{1f600}", "\u{fb33}", "[[",
-    "{\"a\":[", "\u{7f}", " ", "\n",
+    "{",
+    "}",
+    "[",
+    "]",
+    ",",
+    ":",
+    "\"",
+    "\\",
+    "\"a\":",
+    "null",
+    "true",
+    "-0",
+    "-0.0",
+    "1.0",
+    "1e17",
+    "1e21",
+    "1e-7",
+    "1e400",
+    "9007199254740991",
+    "9007199254740992",
+    "18446744073709551615",
+    "18446744073709551616",
+    "1.8446744073709550e19",
+    "\\ud800",
+    "\\udc00",
+    "\\ud83d\\ude00",
+    "\\u0000",
+    "\u{1f600}",
+    "\u{fb33}",
+    "[[",
+    "{\"a\":[",
+    "\u{7f}",
+    " ",
+    "\n",
 ];
 
 /// How deep values are taken here: beyond the server's limit, within the stack.
@@ -32,7 +62,8 @@ pub fn check(bytes: &[u8]) -> bool {
         assert_eq!(scan::check(bytes, less), Err(Refusal::TooDeep), "{depth} levels are more than {less}");
     }
     let value: Value = parse(bytes).expect("what has a depth is a value");
-    let forms = [NumberRule::Wire, NumberRule::Trail, NumberRule::Exact].map(|rule| form(&value, rule, depth));
+    let forms =
+        [NumberRule::Wire, NumberRule::Trail, NumberRule::Exact].map(|rule| form(&value, rule, depth));
     let mut written = forms.iter().flatten();
     if let Some(first) = written.next() {
         assert!(written.all(|other| other == first), "the rules write the same: {forms:?}");
@@ -123,7 +154,8 @@ fn same(left: &Value, right: &Value) -> bool {
             left.len() == right.len() && left.iter().zip(right).all(|(left, right)| same(left, right))
         }
         (Value::Object(left), Value::Object(right)) => {
-            let fits = |(key, value): (&String, &Value)| right.get(key).is_some_and(|other| same(value, other));
+            let fits =
+                |(key, value): (&String, &Value)| right.get(key).is_some_and(|other| same(value, other));
             left.len() == right.len() && left.iter().all(fits)
         }
         _ => left == right,

@@ -10,10 +10,32 @@ use super::genuine::{BUNDLES, TRUSTED};
 
 /// Members and values of a proof.
 pub const TOKENS: &[&str] = &[
-    "null", "0", "1", "4", "-1", "\"left\"", "\"right\"", "[]", "{}", ",", "\"", "\\u001b", "\\n", "\u{202e}",
-    "\"content\":null,", "\"content\":\"\",", "\"signature\":null,", "\"leaf_index\":0", "\"tree_size\":1",
-    "\"audit_path\":[],", "\"proof\":[]", "\"plan\"", "\"decision\"",
-    "0000000000000000000000000000000000000000000000000000000000000000", "\n", " ",
+    "null",
+    "0",
+    "1",
+    "4",
+    "-1",
+    "\"left\"",
+    "\"right\"",
+    "[]",
+    "{}",
+    ",",
+    "\"",
+    "\\u001b",
+    "\\n",
+    "\u{202e}",
+    "\"content\":null,",
+    "\"content\":\"\",",
+    "\"signature\":null,",
+    "\"leaf_index\":0",
+    "\"tree_size\":1",
+    "\"audit_path\":[],",
+    "\"proof\":[]",
+    "\"plan\"",
+    "\"decision\"",
+    "0000000000000000000000000000000000000000000000000000000000000000",
+    "\n",
+    " ",
 ];
 
 /// Reads a proof and checks it, with the signer's key and without any.
@@ -27,7 +49,11 @@ pub fn check(bytes: &[u8]) -> bool {
         assert_eq!(code, if trusting { 0 } else { 1 });
     }
     if let Ok(bundle) = &read {
-        assert_eq!(bundle.to_file().expect("it was a file").as_bytes(), bytes, "there is one way to write it");
+        assert_eq!(
+            bundle.to_file().expect("it was a file").as_bytes(),
+            bytes,
+            "there is one way to write it"
+        );
     }
     trusting
 }

@@ -7,10 +7,51 @@ use serde_json::Value;
 
 /// Pieces that mean something to YAML, and the keys.
 pub const TOKENS: &[&str] = &[
-    "---", "...", "\n", "\r\n", "\r", ": ", "- ", "? ", "&a ", "*a", "!!str ", "!", "<<: ", "|", ">-", "\"", "'",
-    "\\", "[", "]", "{", "}", ",", "#", "%YAML 1.2\n", "\t", "  ", "\0", "\u{feff}", "\u{85}", "\u{2028}",
-    "\\u0000", "\\x", ".inf", "0x", "1e999", "@", "`", "name: ab\n", "capabilities: [read]\n", "greekLetter: π\n",
-    "~", "1.0", "-0.0", "null",
+    "---",
+    "...",
+    "\n",
+    "\r\n",
+    "\r",
+    ": ",
+    "- ",
+    "? ",
+    "&a ",
+    "*a",
+    "!!str ",
+    "!",
+    "<<: ",
+    "|",
+    ">-",
+    "\"",
+    "'",
+    "\\",
+    "[",
+    "]",
+    "{",
+    "}",
+    ",",
+    "#",
+    "%YAML 1.2\n",
+    "\t",
+    "  ",
+    "\0",
+    "\u{feff}",
+    "\u{85}",
+    "\u{2028}",
+    "\\u0000",
+    "\\x",
+    ".inf",
+    "0x",
+    "1e999",
+    "@",
+    "`",
+    "name: ab\n",
+    "capabilities: [read]\n",
+    "greekLetter: π\n",
+    "~",
+    "1.0",
+    "-0.0",
+    "null",
 ];
 
 /// The longest key that YAML reads without a mark.
@@ -33,7 +74,8 @@ pub fn check(bytes: &[u8]) -> bool {
 fn refused(bytes: &[u8], refusal: &Refusal) {
     assert!(REASONS.contains(&refusal.reason) && !refusal.detail.is_empty(), "{refusal:?}");
     if refusal.reason == Reason::YamlSyntax {
-        let (line, _) = refusal.detail.strip_prefix("line ").and_then(|rest| rest.split_once(": ")).expect("a line");
+        let (line, _) =
+            refusal.detail.strip_prefix("line ").and_then(|rest| rest.split_once(": ")).expect("a line");
         let lines = 1 + bytes.iter().filter(|byte| matches!(byte, b'\n' | b'\r')).count();
         let line: usize = line.parse().expect("a number");
         assert!((2..=lines).contains(&line), "line {line} of {lines}: {refusal:?}");
