@@ -1,4 +1,7 @@
-//! See `colibri_tests::fuzzing::checkpoint`.
+//! The property of `colibri_tests::fuzzing::checkpoint`.
+
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| colibri_tests::fuzzing::checkpoint::check(bytes));
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    colibri_tests::fuzzing::checkpoint::check(bytes);
+});

@@ -257,6 +257,8 @@ impl Checkpoint {
                 "its numbers contradict each other: running calls are all that are not closed".to_owned()
             );
         }
+        // A number that cannot be written was not written here either.
+        checkpoint.to_text().map_err(|error| format!("one of its numbers is too large: {error}"))?;
         Ok(checkpoint)
     }
 }
@@ -407,6 +409,7 @@ mod tests {
             (text.replace("\"v\":1", "\"v\":1,\"more\":0"), "unknown field"),
             (text.replace("\"last_sequence_no\":3", "\"last_sequence_no\":9"), "contradict each other"),
             (text.replace("\"count\":0", "\"count\":-9223372036854775808"), "negative"),
+            (text.replace("\"count\":1", "\"count\":9007199254740993"), "too large: integer 9007199254740993"),
             (text.replace(&"0".repeat(64), "0"), "not 64 lowercase hex characters"),
         ] {
             let reason = Checkpoint::parse(&other).unwrap_err();
