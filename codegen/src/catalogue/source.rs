@@ -38,13 +38,17 @@ impl SourceFile {
         file.index = index;
         let mut findings: Vec<Finding> = faults
             .into_iter()
-            .map(|fault| yaml_finding(&file.path, fault.line, fault.column, fault.message, fault.help))
+            .map(|fault| {
+                let (line, column) = inside(&file.text, fault.line, fault.column);
+                yaml_finding(&file.path, line, column, fault.message, fault.help)
+            })
             .collect();
         let mut value = None;
         if findings.is_empty() {
             match decode::yaml(&file.text) {
                 Ok(found) => value = Some(found),
                 Err((line, column, message)) => {
+                    let (line, column) = inside(&file.text, line, column);
                     findings.push(yaml_finding(&file.path, line, column, message, YAML_HELP.into()));
                 }
             }
@@ -73,6 +77,16 @@ impl SourceFile {
 
 /// What to do about text that is no YAML at all.
 const YAML_HELP: &str = "indent with spaces, put a space after each `:`, and quote text that holds `: `, ` #` or starts with a special character";
+
+/// A place that the file has: parsers put the end of a text without a last line end on the line behind it.
+fn inside(text: &str, line: usize, column: usize) -> (usize, usize) {
+    let lines = text.replace("\r\n", "\n").split(['\n', '\r']).count();
+    if line <= lines {
+        return (line, column);
+    }
+    let last = text.rsplit(['\n', '\r']).next().unwrap_or_default();
+    (lines, last.chars().count() + 1)
+}
 
 fn yaml_finding(path: &Path, line: usize, column: usize, message: String, help: String) -> Finding {
     Finding { at: Location { path: path.to_path_buf(), line, column }, rule: "yaml", message, help }
