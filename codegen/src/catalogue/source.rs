@@ -80,12 +80,15 @@ const YAML_HELP: &str = "indent with spaces, put a space after each `:`, and quo
 
 /// A place that the file has: parsers put the end of a text without a last line end on the line behind it.
 fn inside(text: &str, line: usize, column: usize) -> (usize, usize) {
-    let lines = text.replace("\r\n", "\n").split(['\n', '\r']).count();
-    if line <= lines {
-        return (line, column);
-    }
-    let last = text.rsplit(['\n', '\r']).next().unwrap_or_default();
-    (lines, last.chars().count() + 1)
+    let end = end(text);
+    if line <= end.0 { (line, column) } else { end }
+}
+
+/// The place behind the last character; lines end as YAML's do, with a carriage return too.
+fn end(text: &str) -> (usize, usize) {
+    let text = text.replace("\r\n", "\n");
+    let lines = text.split(['\n', '\r']);
+    (lines.clone().count(), lines.last().map_or(0, |last| last.chars().count()) + 1)
 }
 
 fn yaml_finding(path: &Path, line: usize, column: usize, message: String, help: String) -> Finding {
@@ -109,9 +112,7 @@ fn read_text(path: &Path) -> Result<String, Finding> {
         Ok(text) => Ok(text),
         Err(error) => {
             let good = error.utf8_error().valid_up_to();
-            let before = String::from_utf8_lossy(&error.as_bytes()[..good]).into_owned();
-            let line = before.matches('\n').count() + 1;
-            let column = before.rsplit('\n').next().map_or(0, |rest| rest.chars().count()) + 1;
+            let (line, column) = end(&String::from_utf8_lossy(&error.as_bytes()[..good]));
             refuse(line, column, "the file is not UTF-8 from here on".into(), "save the file as UTF-8")
         }
     }
