@@ -39,9 +39,9 @@ pub struct Target {
 
 /// Every target.
 pub const TARGETS: [Target; 10] = [
-    target("framing", framing::check, framing::TOKENS, 4000),
+    target("framing", framing::check, framing::TOKENS, 1500),
     Target { brittle: true, ..target("line_limit", line_limit::check, framing::TOKENS, 4) },
-    target("json", json::check, json::TOKENS, 15_000),
+    target("json", json::check, json::TOKENS, 10_000),
     target("intake", intake::check, intake::TOKENS, 1200),
     target("catalogue", catalogue::check, catalogue::TOKENS, 100),
     target("skill", skill::check, skill::TOKENS, 10_000),
