@@ -409,7 +409,10 @@ mod tests {
             (text.replace("\"v\":1", "\"v\":1,\"more\":0"), "unknown field"),
             (text.replace("\"last_sequence_no\":3", "\"last_sequence_no\":9"), "contradict each other"),
             (text.replace("\"count\":0", "\"count\":-9223372036854775808"), "negative"),
-            (text.replace("\"count\":1", "\"count\":9007199254740993"), "too large: integer 9007199254740993"),
+            (
+                text.replace("\"count\":1", "\"count\":9007199254740993"),
+                "too large: integer 9007199254740993",
+            ),
             (text.replace(&"0".repeat(64), "0"), "not 64 lowercase hex characters"),
         ] {
             let reason = Checkpoint::parse(&other).unwrap_err();
