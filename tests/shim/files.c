@@ -556,10 +556,13 @@ int clock_gettime(clockid_t clock, struct timespec *time)
 {
     int done = (int)syscall(SYS_clock_gettime, clock, time);
     if (done == 0 && clock == CLOCK_REALTIME && jump_count) {
-        long long nanoseconds = (long long)time->tv_sec * 1000000000LL + time->tv_nsec + shift() * 1000000LL;
-        time->tv_sec = nanoseconds / 1000000000LL;
-        time->tv_nsec = nanoseconds % 1000000000LL;
-        if (time->tv_nsec < 0) {
+        long long by = shift();
+        time->tv_sec += by / 1000;
+        time->tv_nsec += (long)(by % 1000) * 1000000L;
+        if (time->tv_nsec >= 1000000000L) {
+            time->tv_nsec -= 1000000000L;
+            time->tv_sec++;
+        } else if (time->tv_nsec < 0) {
             time->tv_nsec += 1000000000L;
             time->tv_sec--;
         }

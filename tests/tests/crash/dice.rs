@@ -11,6 +11,14 @@ impl Dice {
         Self(seed)
     }
 
+    /// For a run of that number: neighbouring numbers have nothing in common (splitmix64).
+    pub fn of_run(seed: u64) -> Self {
+        let mixed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        Self((mixed ^ (mixed >> 31)).max(1))
+    }
+
     /// A number below `limit`.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;

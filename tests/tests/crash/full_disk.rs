@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// One batch.
-const CALLS: usize = 64;
+pub const CALLS: usize = 64;
 /// Nearly a page each.
 const BYTES: usize = 3000;
 
@@ -24,7 +24,7 @@ fn folder() -> Arc<TempDir> {
 }
 
 /// How many pages the file has before the first write.
-fn pages_at_start() -> u32 {
+pub fn pages_at_start() -> u32 {
     let mut server = probe(&folder()).start();
     server.data("probe_echo", json!({ "required": "x" }));
     server.sql().pragma_query_value(None, "page_count", |row| row.get(0)).unwrap()
@@ -78,7 +78,7 @@ fn assert_goes_on(server: &mut Server) {
 }
 
 /// Fills the disk at some call of a batch; how many calls of it were stored.
-fn fill_at(pages: u32) -> usize {
+pub fn fill_at(pages: u32) -> usize {
     let folder = folder();
     let mut server = probe(&folder).env("PROBE_MAX_PAGES", pages.to_string()).start();
     server.data("probe_echo", json!({ "required": "x" }));

@@ -1,10 +1,19 @@
-//! What a dying process, a full disk and a locked file leave behind (design §3, §8; rulings R1, R2).
+//! What a dying process, a failing disk, a power cut, a jumping clock and a locked file leave behind (design §3, §8;
+//! rulings R1, R2).
+//!
+//! The tests in `layer` run as often as `COLIBRI_CRASH_RUNS` says, from the seed that `COLIBRI_CRASH_SEED` names:
+//!
+//! ```text
+//! COLIBRI_CRASH_RUNS=2000 cargo test --release -p colibri-tests --test crash
+//! ```
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod dice;
 mod full_disk;
 mod kill;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod layer;
 mod locked_file;
 mod sound;
 mod victim;
