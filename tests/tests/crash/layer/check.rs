@@ -133,7 +133,6 @@ fn titles(conn: &Connection, calls: &Calls<'_>) -> Result<usize, Finding> {
     let mut found = 0;
     for task in &planted().tasks {
         let sql = "SELECT title FROM tasks WHERE id = ?1";
-        let Ok(title) = conn.query_row(sql, [task], |row| row.get::<_, String>(0)) else { continue };
         let changes: Vec<(&String, &Fate)> = calls
             .iter()
             .flat_map(|(script, fates)| script.calls.iter().zip(*fates))
@@ -142,6 +141,11 @@ fn titles(conn: &Connection, calls: &Calls<'_>) -> Result<usize, Finding> {
                 _ => None,
             })
             .collect();
+        let title = match conn.query_row(sql, [task], |row| row.get::<_, String>(0)) {
+            Ok(title) => title,
+            Err(_) if changes.is_empty() => continue,
+            Err(error) => return Err(Finding::Lost(format!("planted task {task}: {error}"))),
+        };
         let done = changes.iter().rposition(|(_, fate)| **fate == Fate::Done);
         let is = changes.iter().position(|(change, _)| **change == title);
         match (done, is) {

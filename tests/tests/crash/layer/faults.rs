@@ -102,13 +102,15 @@ fn run(seed: u64) -> Result<Tally, Finding> {
     }
     let (folder, beside) = (Arc::new(TempDir::new().unwrap()), TempDir::new().unwrap());
     let file = beside.path().join("record");
-    let is_planted = dice.below(4) > 0;
+    let is_planted = dice.below(4) > 0 || matches!(trouble, Trouble::Locks);
     if is_planted {
         plant(&folder);
     }
+    // Linux tells every process that has the file open of a failed sync; the layer tells one.
+    let has_neighbour = dice.below(3) == 0 && !trouble.is_failing_sync();
     let mut disk = Disk::of(folder.path());
     let over = Layer::over(folder.path()).record(&file).syncs(Syncs::Skipped);
-    let layers = [Some(trouble.on(over.clone())), (dice.below(3) == 0).then_some(over)];
+    let layers = [Some(trouble.on(over.clone())), has_neighbour.then_some(over)];
     let parts: Vec<(Script, Layer)> = layers
         .into_iter()
         .flatten()
@@ -117,7 +119,7 @@ fn run(seed: u64) -> Result<Tally, Finding> {
             let tasks = &planted().tasks[number * PLANTED / 2..(number + 1) * PLANTED / 2];
             let tasks = if is_planted { tasks } else { &[] };
             let length = 30 + dice.place(120);
-            (Script::drawn(&mut dice, &format!("server {number}"), tasks, length), layer)
+            (Script::drawn(&mut dice, &format!("server-{number}"), tasks, length), layer)
         })
         .collect();
     let mut served = served(&folder, &parts, &trouble, &mut dice);

@@ -23,7 +23,7 @@ fn part(dice: &mut Dice, folder: &TempDir, number: usize, dies: bool, has_tasks:
     let tasks = &planted().tasks[number * PLANTED / 3..(number + 1) * PLANTED / 3];
     let length = 30 + dice.place(120);
     let script =
-        Script::drawn(dice, &format!("server {number}"), if has_tasks { tasks } else { &[] }, length);
+        Script::drawn(dice, &format!("server-{number}"), if has_tasks { tasks } else { &[] }, length);
     let (mut layer, mut kill) = (None, None);
     if dies && dice.below(2) == 0 {
         kill = Some(Kill { replies: dice.place(length), delay: dice.microseconds(5_000) });

@@ -43,7 +43,10 @@ impl Served {
 /// A launch in that folder.
 pub fn launch(folder: &Arc<TempDir>, layer: Option<&Layer>) -> Launch {
     let launch = Launch::new(PROGRAM).in_folder(folder.clone());
-    layer.map(|layer| layer.under(Launch::new(PROGRAM).in_folder(folder.clone()))).unwrap_or(launch)
+    match layer {
+        Some(layer) => layer.under(launch),
+        None => launch,
+    }
 }
 
 /// Runs a server through the script. It ends with its input, by itself, by the layer or by the kill.
