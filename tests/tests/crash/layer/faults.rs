@@ -43,7 +43,8 @@ enum Trouble {
 
 impl Trouble {
     fn drawn(dice: &mut Dice) -> Self {
-        let first = 1 + dice.below(*dice.pick(&[5, 40, 150]));
+        let latest = *dice.pick(&[5, 40, 150]);
+        let first = 1 + dice.below(latest);
         let count = *dice.pick(&[0, 1, 3]);
         let armed = dice.below(5);
         let any = Fault { class: "write", errno: EIO, first, count, short: false, name: "*" };
