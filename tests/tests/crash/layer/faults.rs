@@ -205,6 +205,15 @@ fn judge(trouble: &Trouble, served: &mut Served, entries: &[Entry]) -> Result<()
         let clean = served.status.code() == Some(0);
         return if fate.is_none() && clean { Ok(()) } else { Err(format!("{fate:?} {served:?}")) };
     }
+    for fate in &mut served.fates {
+        // It was in the log when the sync failed, or could not be tried; the next start may find it there.
+        if matches!(fate, Fate::Failed(why) if why.starts_with("STORE_COMMIT_FAILED: log sync: ")) {
+            *fate = Fate::Unsure;
+        }
+    }
+    if served.fates.contains(&Fate::Unsure) && served.status.code() != Some(1) {
+        return Err(format!("it goes on after a failed sync: {served:?}"));
+    }
     let Some((at, failed)) = first_failed_sync(served.process, entries) else { return Ok(()) };
     let loop_thread = entries
         .iter()
@@ -215,12 +224,6 @@ fn judge(trouble: &Trouble, served: &mut Served, entries: &[Entry]) -> Result<()
             && entry.process == served.process
     });
     let unanswered = served.fates.iter().any(|fate| *fate != Fate::Done && !is_unsealable(fate));
-    for fate in &mut served.fates {
-        // It was in the log when the sync failed, and the next start may find it there.
-        if matches!(fate, Fate::Failed(_)) {
-            *fate = Fate::Unsure;
-        }
-    }
     if !log {
         return Ok(());
     }
