@@ -74,7 +74,8 @@ impl Script {
                     }
                     sessions += 1;
                     session = format!("{tag}-session-{sessions}");
-                    let arguments = json!({ "session_id": session, "intent": filler(dice) });
+                    let arguments =
+                        json!({ "session_id": session, "intent": "x".repeat(1 + dice.place(300)) });
                     calls.push(Call::new(Effect::Session(session.clone()), "audit_session_start", arguments));
                 }
                 1..=4 if !tasks.is_empty() => {
