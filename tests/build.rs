@@ -1,5 +1,7 @@
 //! Compiles the probe's catalogue into `OUT_DIR`, and the file layer that the crash tests load into servers.
 
+#![allow(clippy::expect_used)]
+
 use std::path::PathBuf;
 
 fn main() {
