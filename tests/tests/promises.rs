@@ -14,11 +14,10 @@ fn missing(page: &str) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let exists = |path: &str, name: &str| {
         let text = std::fs::read_to_string(root.join(format!("{path}.rs"))).unwrap_or_default();
-        let mut parts = text.split(&format!("fn {name}()"));
-        // An attribute of a test stands right before it.
-        let before = parts.next().unwrap_or_default().trim_end();
-        parts.next().is_some()
-            && before.lines().rev().take(4).any(|line| line.trim_start().ends_with("test]"))
+        let declared = format!("fn {name}()");
+        let Some((before, _)) = text.split_once(&declared) else { return false };
+        let mut above = before.lines().rev().map(str::trim).skip_while(|line| ["", "async"].contains(line));
+        above.by_ref().take_while(|line| line.starts_with("#[")).any(|line| line.contains("test"))
     };
     let named = named(page).into_iter();
     named
