@@ -87,8 +87,8 @@ fn inside(text: &str, line: usize, column: usize) -> (usize, usize) {
 /// The place behind the last character; lines end as YAML's do, with a carriage return too.
 fn end(text: &str) -> (usize, usize) {
     let text = text.replace("\r\n", "\n");
-    let lines = text.split(['\n', '\r']);
-    (lines.clone().count(), lines.last().map_or(0, |last| last.chars().count()) + 1)
+    let mut lines = text.split(['\n', '\r']);
+    (lines.clone().count(), lines.next_back().map_or(0, |last| last.chars().count()) + 1)
 }
 
 fn yaml_finding(path: &Path, line: usize, column: usize, message: String, help: String) -> Finding {
