@@ -42,6 +42,7 @@ impl Cx {
     ) -> Self {
         let status = CallStatus {
             sequence_no: None,
+            entered_ms: None,
             ready: false,
             audit_sink: "noop",
             exit_failures: 0,
@@ -94,6 +95,12 @@ impl Cx {
     /// Milliseconds since the Unix epoch, from the injected clock.
     pub fn now_ms(&self) -> i64 {
         self.clock.wall_ms()
+    }
+
+    /// When the running call was entered in the log, in milliseconds since the Unix epoch; outside a call, the present.
+    /// For rows that are held against the log: the clock may step while a call runs.
+    pub fn called_ms(&self) -> i64 {
+        self.status.entered_ms.unwrap_or_else(|| self.now_ms())
     }
 
     /// The present time as stored texts have it: UTC, RFC 3339, milliseconds.

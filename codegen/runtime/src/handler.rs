@@ -82,6 +82,9 @@ pub trait Context {
 pub struct CallStatus {
     /// The call's number in the audit log, where the sink counts.
     pub sequence_no: Option<i64>,
+    /// When the call was entered in the log, in milliseconds since the Unix epoch: the time that rows of it may carry,
+    /// whatever the clock does meanwhile.
+    pub entered_ms: Option<i64>,
     /// Whether the gate is open.
     pub ready: bool,
     /// The sink's kind: `buffer`, `sqlite`, `memory`, `noop` or `custom`.

@@ -6,7 +6,7 @@ use crate::chain::ending::{Ending, Words};
 use crate::chain::log::Level;
 use crate::chain::row::Entered;
 use crate::chain::store::Store;
-use crate::handler::{Context, Dispatch, Dispatched, Fault, guarded};
+use crate::handler::{CallStatus, Context, Dispatch, Dispatched, Fault, guarded};
 use crate::spec::ToolSpec;
 use crate::validate::conforms;
 
@@ -24,7 +24,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             Ok(target) => target,
             Err(refusal) => return *refusal,
         };
-        let status = self.status(entered.row.sequence_no);
+        let row = &entered.row;
+        let status = CallStatus { entered_ms: Some(row.entered_ms), ..self.status(row.sequence_no) };
         self.store.cx().begin_call(status);
         let (dispatch, cx) = (&mut self.dispatch, self.store.cx());
         let result = guarded(|| match tool.operator {

@@ -292,6 +292,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                 Audit::Buffer => None,
                 Audit::Sink(sink) => sink.last_sequence_no(),
             },
+            entered_ms: None,
             ready: self.ready,
             audit_sink: match &self.audit {
                 Audit::Buffer => "buffer",

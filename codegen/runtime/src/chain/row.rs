@@ -24,6 +24,8 @@ pub(crate) struct Row {
     pub trace_context: Option<String>,
     /// Monotonic milliseconds at enter.
     pub timestamp: f64,
+    /// The wall clock at enter, in milliseconds since the epoch, and as the row has it.
+    pub entered_ms: i64,
     pub entered_at: String,
 }
 
@@ -72,6 +74,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let trace_context = trace_context.map(|text| self.kernel.redactor.redact(&text).into_owned());
         // A name is whatever the client wrote. Redacted before it is cut, or a part of a secret would stay.
         let name = self.kernel.redactor.redact(&name);
+        let entered_ms = self.kernel.clock.wall_ms();
         let row = Row {
             sequence_no: None,
             tool: match name.char_indices().nth(AUDITED_NAME_CHARACTERS) {
@@ -83,7 +86,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             args_hash,
             trace_context,
             timestamp: self.kernel.clock.monotonic_ms(),
-            entered_at: self.now_text(),
+            entered_ms,
+            entered_at: crate::kernel::rfc3339_ms(entered_ms),
         };
         Entered { reply_to, verdict, arguments, shown, row }
     }

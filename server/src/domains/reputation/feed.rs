@@ -38,7 +38,7 @@ impl TaskFeed {
 /// For the running call; `None` when finished work does not feed reputation.
 pub fn recording(cx: &Cx) -> Option<Recording> {
     cx.config().reputation_feed.then(|| Recording {
-        now_ms: cx.now_ms(),
+        now_ms: cx.called_ms(),
         sequence_no: cx.sequence_no(),
         epoch_seconds: cx.config().epoch_seconds,
     })

@@ -73,6 +73,7 @@ fn alpha_59_health_reports_context_and_database() {
     let mut cx = context(Mode::Full, Phase::Phase2, DatabaseStatus::Open, Some(sql));
     cx.begin_call(CallStatus {
         sequence_no: Some(12),
+        entered_ms: Some(0),
         ready: true,
         audit_sink: "sqlite",
         exit_failures: 1,

@@ -65,7 +65,7 @@ fn run(seed: u64) -> Result<Tally, Finding> {
     let acknowledged: usize = served.iter().map(Served::acknowledged).sum();
     if acknowledged > 0 {
         // As the file lies there, before anybody has recovered it.
-        sound(folder.path(), &[])?;
+        sound(folder.path())?;
     }
     let calls: Vec<_> =
         parts.iter().zip(&served).map(|(part, served)| (&part.script, served.fates.as_slice())).collect();

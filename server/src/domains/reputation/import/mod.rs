@@ -33,7 +33,7 @@ pub fn import(
     input: ReputationImportInput,
 ) -> Outcome<ReputationImportOutput, ReputationImportError> {
     let recording = Recording {
-        now_ms: cx.now_ms(),
+        now_ms: cx.called_ms(),
         sequence_no: cx.sequence_no(),
         epoch_seconds: cx.config().epoch_seconds,
     };
