@@ -151,6 +151,8 @@ impl<T: Clone + Send + 'static> Store for MemoryStore<T> {
         Ok(())
     }
 
+    fn upkeep(&mut self) {}
+
     fn audit_enter(&mut self, event: &EnterEvent<'_>) -> Result<i64, StoreFault> {
         self.last += 1;
         if self.rows.len() == MEMORY_SINK_ROWS {

@@ -83,7 +83,7 @@ pub trait Store {
     fn sync(&mut self) -> Result<(), StoreFault>;
 
     /// Replies have left: the time for work that no client waits for.
-    fn upkeep(&mut self) {}
+    fn upkeep(&mut self);
 
     /// Writes a call's enter row inside the open transaction; the row's sequence number.
     ///

@@ -1,13 +1,14 @@
 //! The chain over a store, handlers and sinks that fail on purpose.
 //!
 //! [`faults`] fails every step of the store, [`alone`] is about sinks outside it, [`beside`] about network and
-//! scan tools, [`operate`] about the operator's, [`words`] about what is said in the end.
+//! scan tools, [`gather`] about calls that wait for one another, [`operate`] about the operator's, [`words`] about what is said in the end.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::single_range_in_vec_init)]
 
 mod alone;
 mod beside;
 mod faults;
+mod gather;
 mod operate;
 mod words;
 
@@ -207,6 +208,9 @@ struct FaultyStore {
     synced: usize,
     sync_fails: bool,
     scan_fails: bool,
+    /// Whose time a sync takes.
+    clock: Option<Arc<gather::Stepping>>,
+    upkept: usize,
 }
 
 impl FaultyStore {
@@ -220,6 +224,8 @@ impl FaultyStore {
             synced: 0,
             sync_fails: false,
             scan_fails: false,
+            clock: None,
+            upkept: 0,
         }
     }
 
@@ -288,7 +294,14 @@ impl Store for FaultyStore {
     }
     fn sync(&mut self) -> Result<(), StoreFault> {
         self.synced += 1;
+        if let Some(clock) = &self.clock {
+            clock.pass_a_sync();
+        }
         if self.sync_fails { Err(StoreFault("the disk is gone".to_owned())) } else { Ok(()) }
+    }
+    fn upkeep(&mut self) {
+        self.upkept += 1;
+        self.inner.upkeep();
     }
     fn audit_enter(&mut self, event: &EnterEvent<'_>) -> Result<i64, StoreFault> {
         self.step()?;
