@@ -6,7 +6,7 @@
 //! is copied may the next writer start the log anew at its beginning, which is what keeps it from growing.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
@@ -27,6 +27,8 @@ pub(super) struct Checkpoints {
     frames: Arc<AtomicU32>,
     /// How long it may become before it is copied again; moves on where a reader holds the log.
     due: u32,
+    /// A sync has failed: what the log holds may read as something else by now.
+    given_up: Arc<AtomicBool>,
     worker: Option<Worker>,
 }
 
@@ -52,7 +54,13 @@ impl Checkpoints {
             seen.store(u32::try_from(pages).unwrap_or(0), Ordering::Relaxed);
             Ok(())
         }))?;
-        Ok(Some(Self { location: location.clone(), frames, due: FRAMES, worker: None }))
+        Ok(Some(Self {
+            location: location.clone(),
+            frames,
+            due: FRAMES,
+            given_up: Arc::default(),
+            worker: None,
+        }))
     }
 
     /// Has the log copied when it has become long enough; returns at once.
@@ -68,7 +76,7 @@ impl Checkpoints {
         let worker = match self.worker.take() {
             Some(worker) => worker,
             // Without a thread the log grows until one can be started, or until the stop.
-            None => match Worker::start(self.location.clone()) {
+            None => match Worker::start(self.location.clone(), self.given_up.clone()) {
                 Ok(worker) => worker,
                 Err(_) => return,
             },
@@ -76,6 +84,11 @@ impl Checkpoints {
         // A full channel means that the wish is there already.
         let _ = worker.wishes.try_send(());
         self.worker = Some(worker);
+    }
+
+    /// Nothing is copied any more, a wish that waits included.
+    pub(super) fn give_up(&self) {
+        self.given_up.store(true, Ordering::Relaxed);
     }
 
     /// Waits for the copying in progress, and ends it.
@@ -96,28 +109,28 @@ impl Drop for Checkpoints {
 }
 
 impl Worker {
-    fn start(location: Location) -> std::io::Result<Self> {
+    fn start(location: Location, given_up: Arc<AtomicBool>) -> std::io::Result<Self> {
         let (wishes, wished) = sync_channel(1);
         let thread = std::thread::Builder::new()
             .name("checkpoint".to_owned())
-            .spawn(move || copy_when_wished(&location, &wished))?;
+            .spawn(move || copy_when_wished(&location, &wished, &given_up))?;
         Ok(Self { wishes, thread })
     }
 }
 
 /// What could not be copied stays in the log, where it is safe; the next wish tries again.
-fn copy_when_wished(location: &Location, wished: &Receiver<()>) {
+fn copy_when_wished(location: &Location, wished: &Receiver<()>, given_up: &AtomicBool) {
     let mut open = None;
     while wished.recv().is_ok() {
         if open.is_none() {
             open = open_beside(location);
         }
         if let Some((conn, queue)) = &mut open
-            && copy(conn).is_ok()
+            && copy(conn, given_up)
             && queue.enter().is_ok()
         {
             // A log that somebody reads from cannot be copied to its end; that is no failure.
-            let _ = copy(conn);
+            copy(conn, given_up);
             queue.leave();
         }
     }
@@ -130,7 +143,43 @@ fn open_beside(location: &Location) -> Option<(Connection, WriteQueue)> {
     Some((conn, queue))
 }
 
-/// Copies what nobody needs the log for any more. SQLite syncs the log first, and the database at the end.
-fn copy(conn: &Connection) -> rusqlite::Result<()> {
-    conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+/// Copies what nobody needs the log for any more; whether it went well. SQLite syncs the log first, and the database at
+/// the end.
+fn copy(conn: &Connection, given_up: &AtomicBool) -> bool {
+    !given_up.load(Ordering::Relaxed)
+        && conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    /// How much the file has grown by when a log of more than [`FRAMES`] pages was to be copied.
+    fn grown(give_up: bool) -> u64 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap().join("a.db");
+        let location = Location::File(path.clone());
+        let mut conn = connection::read_write(&location).unwrap();
+        conn.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (b)").unwrap();
+        let mut checkpoints = Checkpoints::of(&mut conn, &location).unwrap().unwrap();
+        let before = std::fs::metadata(&path).unwrap().len();
+        conn.execute("INSERT INTO t VALUES (zeroblob(?1))", [FRAMES * 4200]).unwrap();
+        if give_up {
+            checkpoints.give_up();
+        }
+        checkpoints.wish_if_due();
+        checkpoints.stop();
+        std::fs::metadata(&path).unwrap().len() - before
+    }
+
+    #[test]
+    fn a_long_log_is_copied_beside_the_loop() {
+        assert!(grown(false) >= u64::from(FRAMES) * 4096);
+    }
+
+    #[test]
+    fn after_a_failed_sync_nothing_is_copied() {
+        assert_eq!(grown(true), 0);
+    }
 }

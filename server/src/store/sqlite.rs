@@ -207,14 +207,17 @@ impl Store for SqliteStore {
     }
 
     fn sync(&mut self) -> Result<(), StoreFault> {
-        self.parts().map_or(Ok(()), |(_, transactions, _)| transactions.sync())
+        let Some(attached) = &mut self.attached else { return Ok(()) };
+        attached.transactions.sync().inspect_err(|_| {
+            if let Some(checkpoints) = &attached.checkpoints {
+                checkpoints.give_up();
+            }
+        })
     }
 
     fn upkeep(&mut self) {
         let Some(attached) = &mut self.attached else { return };
-        if let Some(checkpoints) = &mut attached.checkpoints
-            && !attached.transactions.has_sync_failed()
-        {
+        if let Some(checkpoints) = &mut attached.checkpoints {
             checkpoints.wish_if_due();
         }
     }
