@@ -39,12 +39,16 @@ pub(super) fn read_write(location: &Location) -> rusqlite::Result<Connection> {
     let conn = match location {
         Location::Memory => Connection::open_in_memory()?,
         // The bundled SQLite takes a name that starts with `file:` for a URI; an absolute path never does.
-        Location::File(path) | Location::Immutable(path) => Connection::open_with_flags(
-            path,
-            OpenFlags::SQLITE_OPEN_READ_WRITE
+        Location::File(path) | Location::Immutable(path) => {
+            let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
                 | OpenFlags::SQLITE_OPEN_CREATE
-                | OpenFlags::SQLITE_OPEN_NO_MUTEX,
-        )?,
+                | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            // Without the layer that gathers a commit's writes, SQLite does them one by one.
+            match colibri_wal::register() {
+                Ok(()) => Connection::open_with_flags_and_vfs(path, flags, colibri_wal::VFS)?,
+                Err(_) => Connection::open_with_flags(path, flags)?,
+            }
+        }
     };
     conn.busy_timeout(BUSY_TIMEOUT)?;
     // Until the file is known to be ours, closing the connection must not write to it either.

@@ -105,8 +105,9 @@ impl Transactions {
             return Err(StoreFault("the transaction was rolled back by the engine".into()));
         }
         let head = self.head.filter(|_| self.moved);
-        let done =
-            head.map_or(Ok(()), |head| head.write(conn).map_err(fault)).and_then(|()| run(conn, "COMMIT"));
+        let done = head
+            .map_or(Ok(()), |head| head.write(conn).map_err(fault))
+            .and_then(|()| colibri_wal::gathered(|| run(conn, "COMMIT")));
         match done {
             Ok(()) => {
                 self.unsynced |= self.writing;

@@ -121,6 +121,15 @@ fn nothing_is_left_unfinished() {
     assert_none(&all(|source| uses(source, &source.code, &UNFINISHED, false)));
 }
 
+/// SQLite takes a file layer as a table of C functions; nothing else needs it.
+#[test]
+fn unsafe_code_is_in_one_file() {
+    assert_none(&all(|source| match source.path == "server/wal/src/layer.rs" {
+        true => Vec::new(),
+        false => uses(source, &source.code, &["unsafe "], false),
+    }));
+}
+
 #[test]
 fn libraries_never_print() {
     let may_print = |path: &str| {
