@@ -44,26 +44,13 @@ pub struct Watch {
 /// # Errors
 /// No thread, or no signal handlers.
 pub fn install(watch: Watch) -> io::Result<()> {
-    let (ready, installed) = std::sync::mpsc::channel();
-    background::spawn("watchdog", watch.log.clone(), move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let result = runtime.and_then(|runtime| {
-            let signals = runtime.block_on(async { Signals::install() })?;
-            Ok((runtime, signals))
-        });
-        match result {
-            Ok((runtime, signals)) => {
-                let _ = ready.send(Ok(()));
-                Err(runtime.block_on(watch.run(signals)))
-            }
-            Err(error) => {
-                // The starter is told, and decides.
-                let _ = ready.send(Err(error));
-                Ok(())
-            }
-        }
-    })?;
-    installed.recv().unwrap_or_else(|_| Err(io::Error::other("the watchdog ended")))
+    // Here and not in the thread: the start need not wait for it, and no signal comes before its handler.
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let signals = {
+        let _inside = runtime.enter();
+        Signals::install()?
+    };
+    background::spawn("watchdog", watch.log.clone(), move || Err(runtime.block_on(watch.run(signals))))
 }
 
 struct Signals([Signal; 3]);

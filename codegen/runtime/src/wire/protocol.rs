@@ -1,5 +1,7 @@
 //! Answers every method but `tools/call`, from the catalogue and without state (`spec/mcp-protocol.md`).
 
+use std::cell::OnceCell;
+
 use serde_json::json;
 
 use super::call::ToolCall;
@@ -23,14 +25,19 @@ pub enum Answer<'a> {
     Call(ToolCall<'a>),
 }
 
-/// The protocol's answers, written once when the server starts.
+/// The protocol's answers, written once: the short ones when the server starts, the lists of tools when somebody first
+/// asks. They are a hundred times as long, and the first answer is not one of them.
 #[derive(Debug)]
 pub struct Protocol {
     /// The members of an `initialize` result behind its `protocolVersion`.
     initialize_rest: String,
     discover: String,
-    list: String,
-    stateless_list: String,
+    /// What the tools in force say of themselves.
+    listings: Vec<&'static str>,
+    list: OnceCell<String>,
+    stateless_list: OnceCell<String>,
+    /// What a stateless result says beside its tools.
+    caching: String,
     /// What a stateless tool result holds besides its content.
     stateless_extras: String,
 }
@@ -48,7 +55,6 @@ impl Protocol {
         let instructions = json!(catalogue.instructions);
         let capabilities = json!({ "tools": {} });
         let meta = json!({ SERVER_INFO_KEY: server_info });
-        let tools = tools.into_iter().map(|tool| tool.listing).collect::<Vec<_>>().join(",");
         let stateless_extras = format!(r#","resultType":"complete","_meta":{meta}"#);
         let caching = format!(r#","ttlMs":{TTL_MS},"cacheScope":"public"{stateless_extras}"#);
         let versions = json!(SUPPORTED_VERSIONS);
@@ -59,8 +65,10 @@ impl Protocol {
             discover: format!(
                 r#"{{"supportedVersions":{versions},"capabilities":{capabilities},"instructions":{instructions}{caching}}}"#
             ),
-            list: format!(r#"{{"tools":[{tools}]}}"#),
-            stateless_list: format!(r#"{{"tools":[{tools}]{caching}}}"#),
+            listings: tools.into_iter().map(|tool| tool.listing).collect(),
+            list: OnceCell::new(),
+            stateless_list: OnceCell::new(),
+            caching,
             stateless_extras,
         }
     }
@@ -103,10 +111,11 @@ impl Protocol {
         if params.cursor.is_some_and(|cursor| cursor.get() != "null") {
             return Err(ProtocolFault::invalid_params("unknown cursor", request.id.clone()));
         }
-        Ok(match era {
-            Era::Handshake => &self.list,
-            Era::Stateless => &self.stateless_list,
-        })
+        let (list, extras) = match era {
+            Era::Handshake => (&self.list, ""),
+            Era::Stateless => (&self.stateless_list, &*self.caching),
+        };
+        Ok(list.get_or_init(|| format!(r#"{{"tools":[{}]{extras}}}"#, self.listings.join(","))))
     }
 
     /// Echoes a revision of the handshake era; anything else gets the newest of them.
