@@ -18,7 +18,7 @@ use super::log::Logger;
 use super::options::{AuditChoice, Options};
 use super::server::{Server, StartError, create_server};
 use super::transport::Stdio;
-use super::watchdog::{self, Watch};
+use super::watchdog::{self, Signals, Watch};
 use crate::context::Cx;
 
 /// Serves a catalogue over the process's own streams until they end.
@@ -59,6 +59,10 @@ fn run<D: Dispatch<Cx>>(
         .enable_all()
         .build()
         .map_err(|error| fatal(error.to_string()))?;
+    let signals = {
+        let _inside = runtime.enter();
+        Signals::install().map_err(|error| fatal(error.to_string()))?
+    };
     let mut server = create_server(catalogue, dispatch, options).map_err(|error| fatal(error.to_string()))?;
     let (done, started) = oneshot::channel();
     let watch = Watch {
@@ -69,19 +73,28 @@ fn run<D: Dispatch<Cx>>(
         cleanup_timeout_ms,
         started,
     };
-    watchdog::install(watch).map_err(|error| fatal(error.to_string()))?;
     server.on_phase2(done);
-    runtime.block_on(live(&mut server, &*log))
+    let watching = || {
+        if let Err(error) = watchdog::start(watch, signals) {
+            // Nothing is open yet.
+            std::process::exit(i32::from(fatal(error.to_string())));
+        }
+    };
+    runtime.block_on(live(&mut server, watching, &*log))
 }
 
 /// From start to stop.
-async fn live<D: Dispatch<Cx>>(server: &mut Server<D>, log: &dyn Log) -> Result<u8, u8> {
+async fn live<D: Dispatch<Cx>>(
+    server: &mut Server<D>,
+    beside: impl FnOnce(),
+    log: &dyn Log,
+) -> Result<u8, u8> {
     if let Err(error) = server.start().await {
         log.write(Level::Error, &format!("[colibri] fatal: {error}"));
         server.stop();
         return Err(if error == StartError::Timeout { exit::STARTUP_TIMEOUT } else { exit::FAILURE });
     }
-    let finish = server.run().await;
+    let finish = server.run_beside(beside).await;
     let code = match &finish {
         Finish::EndOfInput | Finish::Stopped | Finish::ClientGone => exit::SUCCESS,
         Finish::Forced => exit::FAILURE,

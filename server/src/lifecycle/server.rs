@@ -231,7 +231,7 @@ impl<D: Dispatch<Cx>> Server<D> {
         }
     }
 
-    /// Phase 1: opens the transport, and begins phase 2 beside it. A second start does nothing.
+    /// Phase 1: opens the transport. A second start does nothing.
     ///
     /// # Errors
     /// The transport failed, or did not open within the startup timeout.
@@ -251,18 +251,29 @@ impl<D: Dispatch<Cx>> Server<D> {
         self.started = Some(began);
         self.info(&format!("[Startup] Phase 1 ready in {}ms", began.elapsed().as_millis()));
         self.info("[colibri] ready");
-        if let Some(phase2) = self.phase2.take() {
-            phase2::begin(phase2, self.controls.clone(), began);
-        }
         Ok(())
     }
 
-    /// Serves until the input ends, a signal comes, or the client is gone; replies are written by then.
+    /// Begins phase 2, and serves until the input ends, a signal comes, or the client is gone; replies are written by then.
     pub async fn run(&mut self) -> Finish {
+        self.run_beside(|| ()).await
+    }
+
+    /// The same, with something more to begin beside the loop.
+    ///
+    /// What has come already is answered before any thread is started. A client greets at once, and a process of one
+    /// thread has its pages mapped without stopping others for it.
+    pub(super) async fn run_beside(&mut self, beside: impl FnOnce()) -> Finish {
         let Some((Streams { reader, writer }, inbox)) = self.streams.take() else {
             return Finish::EndOfInput;
         };
-        let finish = Serve::new(&mut self.chain, &self.version, reader, writer, inbox).run().await;
+        let mut serve = Serve::new(&mut self.chain, &self.version, reader, writer, inbox);
+        serve.greet().await;
+        beside();
+        if let (Some(phase2), Some(began)) = (self.phase2.take(), self.started) {
+            phase2::begin(phase2, self.controls.clone(), began);
+        }
+        let finish = serve.run().await;
         self.forced = finish == Finish::Forced;
         finish
     }

@@ -39,24 +39,27 @@ pub struct Watch {
     pub started: oneshot::Receiver<()>,
 }
 
-/// Installs the signal handlers and starts the thread.
+/// Starts the thread. A signal that came since its handler was installed is seen first.
 ///
 /// # Errors
-/// No thread, or no signal handlers.
-pub fn install(watch: Watch) -> io::Result<()> {
-    // Here and not in the thread: the start need not wait for it, and no signal comes before its handler.
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let signals = {
-        let _inside = runtime.enter();
-        Signals::install()?
-    };
-    background::spawn("watchdog", watch.log.clone(), move || Err(runtime.block_on(watch.run(signals))))
+/// No thread.
+pub fn start(watch: Watch, signals: Signals) -> io::Result<()> {
+    background::spawn("watchdog", watch.log.clone(), move || {
+        // A runtime of its own: whichever runtime the system tells of a signal tells all that listen.
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        Err(runtime.map_err(|error| error.to_string())?.block_on(watch.run(signals)))
+    })
 }
 
-struct Signals([Signal; 3]);
+/// The signals that stop a server, from the installation of their handlers on.
+pub struct Signals([Signal; 3]);
 
 impl Signals {
-    fn install() -> io::Result<Self> {
+    /// Installs the handlers; called inside a runtime.
+    ///
+    /// # Errors
+    /// No signal handlers.
+    pub fn install() -> io::Result<Self> {
         Ok(Self([
             signal(SignalKind::terminate())?,
             signal(SignalKind::interrupt())?,

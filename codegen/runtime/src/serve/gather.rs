@@ -46,7 +46,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
     }
 
     /// Reacts to an event if there is one; otherwise lets the client have the processor for a moment.
-    async fn react_if_ready(&mut self) {
+    pub(super) async fn react_if_ready(&mut self) {
         let event = {
             let mut next = std::pin::pin!(self.next_event());
             std::future::poll_fn(|cx| match next.as_mut().poll(cx) {

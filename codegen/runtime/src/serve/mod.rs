@@ -102,6 +102,14 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         }
     }
 
+    /// Takes what has come before the loop begins, and answers what needs no chain; never waits.
+    pub async fn greet(&mut self) {
+        // At its first look the runtime only learns of the stream; before the second it asks the system.
+        self.react_if_ready().await;
+        self.react_if_ready().await;
+        self.outbox.flush_now();
+    }
+
     /// Serves until the input ends, a signal comes, or the client is gone.
     pub async fn run(mut self) -> Finish {
         loop {
