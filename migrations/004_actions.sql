@@ -40,10 +40,12 @@ CREATE TABLE actions (
 -- Unique among closed rows; partial, so that entering a call does not write it.
 CREATE UNIQUE INDEX idx_actions_exit ON actions (exit_no) WHERE exit_no IS NOT NULL;
 
+-- FAIL, not ABORT: with ABORT SQLite copies each page that an entering or closing call changes, to be able to undo the rows
+-- of one statement. The chain writes one row a statement, and rolls its savepoint back.
 CREATE TRIGGER actions_start_running BEFORE INSERT ON actions
 WHEN NEW.outcome IS NOT 'running'
 BEGIN
-  SELECT RAISE(ABORT, 'actions rows start as running');
+  SELECT RAISE(FAIL, 'actions rows start as running');
 END;
 
 -- An exit names none of the enter's columns, so that the first of these costs it nothing. Their conditions exclude each
@@ -52,24 +54,24 @@ CREATE TRIGGER actions_enter_kept BEFORE UPDATE OF
   sequence_no, correlation_id, boot_id, request_id, tool, mode, args_hash, trace_context, entered_at, enter_ms
 ON actions WHEN OLD.outcome = 'running'
 BEGIN
-  SELECT RAISE(ABORT, 'actions enter fields are immutable');
+  SELECT RAISE(FAIL, 'actions enter fields are immutable');
 END;
 
 CREATE TRIGGER actions_close_once BEFORE UPDATE ON actions WHEN OLD.outcome <> 'running'
 BEGIN
-  SELECT RAISE(ABORT, 'actions row already closed');
+  SELECT RAISE(FAIL, 'actions row already closed');
 END;
 
 CREATE TRIGGER actions_close_whole BEFORE UPDATE OF
   outcome, error_code, error_message, result_hash, duration_ms, exited_at, exit_no, prev_hash, row_hash, subject
 ON actions WHEN OLD.outcome = 'running' AND NEW.outcome = 'running'
 BEGIN
-  SELECT RAISE(ABORT, 'actions row already closed');
+  SELECT RAISE(FAIL, 'actions row already closed');
 END;
 
 CREATE TRIGGER actions_keep BEFORE DELETE ON actions
 BEGIN
-  SELECT RAISE(ABORT, 'actions is append-only');
+  SELECT RAISE(FAIL, 'actions is append-only');
 END;
 
 -- Where the log ends, so that a cut tail is seen. Written in the transactions that move it.

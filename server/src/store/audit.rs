@@ -54,7 +54,7 @@ pub(super) fn enter(
     let sequence_no = after(head.last_sequence_no)?;
     let row = facts.open_row(sequence_no, event);
     conn.prepare_cached(
-        "INSERT INTO actions (sequence_no, correlation_id, boot_id, request_id, tool, mode, args_hash, \
+        "INSERT OR FAIL INTO actions (sequence_no, correlation_id, boot_id, request_id, tool, mode, args_hash, \
          trace_context, entered_at, enter_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?
     .execute(params![
@@ -172,7 +172,7 @@ pub(super) fn close(
     let row_hash = closing.closed(open, exit_no, head).hash();
     let changed = conn
         .prepare_cached(
-            "UPDATE actions SET outcome = ?2, error_code = ?3, error_message = ?4, result_hash = ?5, \
+            "UPDATE OR FAIL actions SET outcome = ?2, error_code = ?3, error_message = ?4, result_hash = ?5, \
              duration_ms = ?6, exited_at = ?7, exit_no = ?8, prev_hash = ?9, row_hash = ?10, subject = ?11 \
              WHERE sequence_no = ?1 AND outcome = 'running'",
         )?

@@ -24,28 +24,30 @@ const ESCAPED: [bool; 256] = {
 
 /// Appends `text` with the escapes of a JSON string, without quotes.
 pub fn push_escaped(out: &mut String, text: &str) {
-    let mut copied = 0;
-    for (index, byte) in text.bytes().enumerate() {
-        if !ESCAPED[usize::from(byte)] {
-            continue;
-        }
-        // Everything that needs an escape is one ASCII byte, so both ends are character boundaries.
-        out.push_str(&text[copied..index]);
-        copied = index + 1;
-        match byte {
-            b'"' => out.push_str("\\\""),
-            b'\\' => out.push_str("\\\\"),
-            0x08 => out.push_str("\\b"),
-            0x09 => out.push_str("\\t"),
-            0x0a => out.push_str("\\n"),
-            0x0c => out.push_str("\\f"),
-            0x0d => out.push_str("\\r"),
-            _ => {
-                out.push_str("\\u00");
-                out.push(if byte < 0x10 { '0' } else { '1' });
-                out.push(char::from(b"0123456789abcdef"[usize::from(byte & 0x0f)]));
-            }
+    let mut rest = text;
+    // Everything that needs an escape is one ASCII byte, so both sides of it are whole texts.
+    while let Some(index) = rest.bytes().position(|byte| ESCAPED[usize::from(byte)]) {
+        let (plain, behind) = rest.split_at(index);
+        out.push_str(plain);
+        push_escape(out, behind.as_bytes()[0]);
+        rest = &behind[1..];
+    }
+    out.push_str(rest);
+}
+
+fn push_escape(out: &mut String, byte: u8) {
+    match byte {
+        b'"' => out.push_str("\\\""),
+        b'\\' => out.push_str("\\\\"),
+        0x08 => out.push_str("\\b"),
+        0x09 => out.push_str("\\t"),
+        0x0a => out.push_str("\\n"),
+        0x0c => out.push_str("\\f"),
+        0x0d => out.push_str("\\r"),
+        _ => {
+            out.push_str("\\u00");
+            out.push(if byte < 0x10 { '0' } else { '1' });
+            out.push(char::from(b"0123456789abcdef"[usize::from(byte & 0x0f)]));
         }
     }
-    out.push_str(&text[copied..]);
 }

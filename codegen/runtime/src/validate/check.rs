@@ -145,7 +145,7 @@ impl Checker {
             if self.full() {
                 return;
             }
-            match members.get(property.name) {
+            match super::member(members, property.name) {
                 Some(value) => {
                     known += 1;
                     self.node(&property.schema, value, Some(&Place::key(at, property.name)));

@@ -11,7 +11,7 @@ mod path;
 mod texts;
 mod unions;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::schema::{CrossRule, Schema};
 
@@ -38,6 +38,14 @@ pub fn validate(input: &'static Schema, rules: &[CrossRule], value: &mut Value) 
         normalise::normalise(input, value);
     }
     Ok(())
+}
+
+/// A member by name. Few are found sooner by looking at each than by hashing.
+fn member<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+    match members.len() {
+        0..=8 => members.iter().find(|(key, _)| *key == name).map(|(_, value)| value),
+        _ => members.get(name),
+    }
 }
 
 /// Whether `value` fits `schema` as it stands. For checks of output in debug builds.

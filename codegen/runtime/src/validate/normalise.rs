@@ -40,9 +40,9 @@ fn object(rule: &ObjectRule, members: &mut Map<String, Value>) {
     let lacks_default = rule
         .properties
         .iter()
-        .any(|property| property.default.is_some() && !members.contains_key(property.name));
-    for property in rule.properties {
-        if let Some(value) = members.get_mut(property.name) {
+        .any(|property| property.default.is_some() && super::member(members, property.name).is_none());
+    for (name, value) in members.iter_mut() {
+        if let Some(property) = rule.properties.iter().find(|property| property.name == name) {
             normalise(&property.schema, value);
         }
     }
@@ -54,16 +54,16 @@ fn object(rule: &ObjectRule, members: &mut Map<String, Value>) {
 /// Rebuilds the object in declared order, so that each default stands at its declared place; keys
 /// that are not declared keep their order behind.
 fn put_defaults(rule: &ObjectRule, members: &mut Map<String, Value>) {
-    let mut received = std::mem::take(members);
+    let room = members.len() + rule.properties.len();
+    let mut received: Vec<_> = std::mem::replace(members, Map::with_capacity(room)).into_iter().collect();
     for property in rule.properties {
-        let value = match received.shift_remove(property.name) {
-            Some(value) => Some(value),
+        if let Some(place) = received.iter().position(|(name, _)| name == property.name) {
+            let (name, value) = received.remove(place);
+            members.insert(name, value);
+        } else if let Some(value) = property.default.and_then(|text| serde_json::from_str(text).ok()) {
             // The generator has parsed every default, so this finds them all.
-            None => property.default.and_then(|text| serde_json::from_str(text).ok()),
-        };
-        if let Some(value) = value {
             members.insert(property.name.to_owned(), value);
         }
     }
-    members.append(&mut received);
+    members.extend(received);
 }
