@@ -14,7 +14,8 @@ fn missing(page: &str) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let exists = |path: &str, name: &str| {
         let text = std::fs::read_to_string(root.join(format!("{path}.rs"))).unwrap_or_default();
-        let declared = format!("fn {name}()");
+        // Properties have arguments.
+        let declared = format!("fn {name}(");
         let Some((before, _)) = text.split_once(&declared) else { return false };
         let mut above = before.lines().rev().map(str::trim).skip_while(|line| ["", "async"].contains(line));
         above.by_ref().take_while(|line| line.starts_with("#[")).any(|line| line.contains("test"))
