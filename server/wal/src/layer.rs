@@ -68,8 +68,8 @@ unsafe impl Send for Base {}
 // SAFETY: as above.
 unsafe impl Sync for Base {}
 
-/// An open log. The base's own file stands behind it, in the same piece of memory.
-#[repr(C, align(16))]
+/// An open log. The base's own file stands behind it, in the same piece of memory, which SQLite aligns to eight bytes.
+#[repr(C, align(8))]
 struct LogFile {
     file: sqlite3_file,
 }
