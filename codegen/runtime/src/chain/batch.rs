@@ -1,7 +1,8 @@
 //! Stages 3 to 5 for a batch, against the store's own audit table (design §3).
 //!
 //! One transaction holds the batch's enter rows; a second one holds, call by call, a savepoint with the
-//! handler's effects and the exit row together. Replies leave after the second commit is synced.
+//! handler's effects and the exit row together. Replies leave after the second commit is synced. A batch without effects needs
+//! one transaction only ([`super::at_once`]).
 
 use std::collections::VecDeque;
 
@@ -29,6 +30,10 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     pub(super) fn run_batch(&mut self, checked: Vec<Checked>, outlet: &mut dyn Outlet) -> Vec<Flight> {
         let mut entered: VecDeque<Entered> =
             checked.into_iter().map(|checked| self.enter_row(checked)).collect();
+        if self.fits_at_once(&entered) {
+            self.run_at_once(entered, outlet);
+            return Vec::new();
+        }
         if let Err(reason) = self.enter_all(&mut entered) {
             self.refuse_all(&mut entered, &reason);
         }
@@ -45,17 +50,12 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// Stage 3: one transaction for the enter rows of the batch, after what earlier calls left open.
     fn enter_all(&mut self, entered: &mut VecDeque<Entered>) -> Result<(), StoreFault> {
-        self.store.begin(Access::Write)?;
-        self.close_unclosed()?;
-        for call in entered.iter_mut() {
-            call.row.sequence_no = Some(self.store.audit_enter(&Self::enter_event(call))?);
-        }
-        self.store.commit()?;
-        self.forget_closed();
-        Ok(())
+        self.enter_open(entered)?;
+        self.commit_entered()
     }
 
-    fn refuse_all(&mut self, entered: &mut VecDeque<Entered>, reason: &StoreFault) {
+    /// Stage 3 has failed: no call has a row, and none goes on.
+    pub(super) fn refuse_all(&mut self, entered: &mut VecDeque<Entered>, reason: &StoreFault) {
         self.store.roll_back();
         self.log(Level::Error, format_args!("[audit] enter failed: {reason}"));
         for call in entered.iter_mut() {
@@ -75,6 +75,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             self.store.savepoint()?;
             let closed = match record.row.close_in(&mut self.store, sequence_no, &record.ending) {
                 Ok(()) => Ok(()),
+                // The engine has rolled everything back: its reason is the one to tell.
+                Err(fault) if !self.store.in_transaction() => return Err(fault),
                 Err(fault) => {
                     self.store.roll_back_to_savepoint()?;
                     // A commit that was reported as failed may have taken effect all the same.
@@ -110,7 +112,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// Stages 4 and 5 of every call. A transaction that has been open for long is committed, synced and
     /// answered before the next one: other processes wait for the write lock meanwhile.
-    fn effects_of_all(&mut self, mut waiting: VecDeque<Entered>, outlet: &mut dyn Outlet) {
+    pub(super) fn effects_of_all(&mut self, mut waiting: VecDeque<Entered>, outlet: &mut dyn Outlet) {
         let mut ended: Vec<(Entered, Ending)> = Vec::with_capacity(waiting.len());
         while !waiting.is_empty() {
             // Once a sync has failed nothing more is begun: it could not be made durable.
@@ -259,7 +261,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     /// Nothing of the call is stored: the reply says so, and the row is closed when the store takes it.
-    fn uncommitted(
+    pub(super) fn uncommitted(
         &mut self,
         call: Entered,
         ending: Option<Ending>,

@@ -22,6 +22,7 @@
 //! ```
 
 pub mod admission;
+mod at_once;
 pub mod audit;
 mod batch;
 pub mod call;

@@ -65,6 +65,14 @@ pub(crate) struct Entered {
     pub row: Row,
 }
 
+impl Entered {
+    /// Whether a handler runs that may want the store, or that has effects elsewhere. Calls that were refused and those of
+    /// storeless tools leave nothing but their row.
+    pub fn works_in_store(&self) -> bool {
+        matches!(self.verdict, Verdict::Open(target) if !target.tool.storeless)
+    }
+}
+
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Gives the call its correlation id and reads the clocks.
     pub(super) fn enter_row(&mut self, checked: Checked) -> Entered {

@@ -68,7 +68,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// Stage 4 in a transaction of its own, without an exit row.
     fn effects_outside(&mut self, call: &Entered) -> Ending {
-        if !matches!(call.verdict, Verdict::Open(target) if !target.tool.storeless) {
+        if !call.works_in_store() {
             return self.stage_dispatch(call);
         }
         let ending = match self.store.begin(self.access) {

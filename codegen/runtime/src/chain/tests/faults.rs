@@ -164,7 +164,8 @@ async fn a_transaction_lost_under_the_handler_is_run_again_alone() {
 }
 
 /// Each look at it takes 60 ms.
-struct Slow(std::sync::atomic::AtomicU64);
+#[derive(Default)]
+pub struct Slow(std::sync::atomic::AtomicU64);
 
 impl Clock for Slow {
     fn monotonic_ms(&self) -> f64 {
@@ -177,7 +178,7 @@ impl Clock for Slow {
 
 #[tokio::test]
 async fn a_slow_batch_lets_go_of_the_lock_in_between() {
-    let clock = Arc::new(Slow(0.into()));
+    let clock = Arc::new(Slow::default());
     let audit = Audit::Store { kind: "memory" };
     let mut chain = chain_over(FaultyStore::sound(), audit, clock, Arc::new(NoLog));
     let replies = run(&mut chain, batch()).await;
@@ -186,7 +187,7 @@ async fn a_slow_batch_lets_go_of_the_lock_in_between() {
     assert!(chain.store.begun > 2 && chain.store.synced > 1, "{}", chain.store.begun);
 
     // A sync that fails in between is not tried again, and the rest of the batch does not run.
-    let clock = Arc::new(Slow(0.into()));
+    let clock = Arc::new(Slow::default());
     let audit = Audit::Store { kind: "memory" };
     let mut chain = chain_over(FaultyStore::sound(), audit, clock, Arc::new(NoLog));
     chain.store.sync_fails = true;

@@ -6,6 +6,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, clippy::single_range_in_vec_init)]
 
 mod alone;
+mod at_once;
 mod beside;
 mod faults;
 mod gather;

@@ -1,0 +1,80 @@
+//! Stages 3 to 5 of a batch in which no call works in the store: refused calls and storeless tools.
+//!
+//! Both halves of their rows are written in one transaction. There is nothing that an enter row on its own would tell: no
+//! effect can be there or be missing when the process dies meanwhile, in the store or elsewhere.
+
+use std::collections::VecDeque;
+
+use crate::chain::call::Outlet;
+use crate::chain::ending::Ending;
+use crate::chain::row::Entered;
+use crate::chain::store::{Access, Store, StoreFault};
+use crate::chain::{Chain, LONGEST_EXIT_TRANSACTION_MS};
+use crate::handler::Dispatch;
+
+impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
+    /// Whether one transaction is enough for a batch.
+    pub(super) fn fits_at_once(&self, entered: &VecDeque<Entered>) -> bool {
+        self.fatal.is_none() && !entered.iter().any(Entered::works_in_store)
+    }
+
+    /// Runs such a batch. The calls that had no time go on like any other: their enter rows are committed.
+    pub(super) fn run_at_once(&mut self, mut waiting: VecDeque<Entered>, outlet: &mut dyn Outlet) {
+        let mut ended = Vec::with_capacity(waiting.len());
+        if let Err(fault) = self.enter_and_exit(&mut waiting, &mut ended) {
+            // What has run is not run again, and no row tells of it.
+            self.refuse_all(&mut waiting, &fault);
+            ended = ended
+                .drain(..)
+                .map(|(mut call, ending): (Entered, Ending)| {
+                    call.row.sequence_no = None;
+                    self.uncommitted(call, Some(ending), &fault)
+                })
+                .collect();
+        }
+        self.store.leave_queue();
+        self.sync();
+        self.send(&mut ended, outlet);
+        self.effects_of_all(waiting, outlet);
+        self.store.leave_queue();
+    }
+
+    /// The transaction. Calls move from `waiting` to `ended` as they run.
+    fn enter_and_exit(
+        &mut self,
+        waiting: &mut VecDeque<Entered>,
+        ended: &mut Vec<(Entered, Ending)>,
+    ) -> Result<(), StoreFault> {
+        self.enter_open(waiting)?;
+        let began = self.kernel.clock.monotonic_ms();
+        while let Some(call) = waiting.pop_front() {
+            let ending = self.stage_dispatch(&call);
+            let ending = self.stamp(&call, ending);
+            let closed = (call.row.sequence_no)
+                .map_or(Ok(()), |sequence_no| call.row.close_in(&mut self.store, sequence_no, &ending));
+            ended.push((call, ending));
+            closed?;
+            if self.kernel.clock.monotonic_ms() - began >= LONGEST_EXIT_TRANSACTION_MS {
+                break;
+            }
+        }
+        self.commit_entered()
+    }
+
+    /// Opens a transaction and writes the enter rows of a batch, after what earlier calls left open.
+    pub(super) fn enter_open(&mut self, entered: &mut VecDeque<Entered>) -> Result<(), StoreFault> {
+        self.store.begin(Access::Write)?;
+        self.close_unclosed()?;
+        for call in entered {
+            call.row.sequence_no = Some(self.store.audit_enter(&Self::enter_event(call))?);
+        }
+        Ok(())
+    }
+
+    /// Commits what [`Chain::enter_open`] began.
+    pub(super) fn commit_entered(&mut self) -> Result<(), StoreFault> {
+        self.store.commit()?;
+        self.forget_closed();
+        Ok(())
+    }
+}

@@ -1,0 +1,91 @@
+//! Batches in which no call works in the store: one transaction holds both halves of their rows.
+
+use super::*;
+use crate::chain::tests::faults::Slow;
+
+/// Storeless calls among refused ones.
+fn batch() -> Vec<Call> {
+    ["early", "nobody", "early", "strict", "early"]
+        .iter()
+        .enumerate()
+        .map(|(id, tool)| call(id, tool))
+        .collect()
+}
+
+const ENDS: [Option<&str>; 5] = [Some("ok"), Some("denied"), Some("ok"), Some("invalid"), Some("ok")];
+
+#[tokio::test]
+async fn a_batch_without_effects_takes_one_transaction() {
+    let mut chain = chain(FaultyStore::sound());
+    let replies = run(&mut chain, batch()).await;
+    assert_eq!(replies.iter().map(succeeded).collect::<Vec<_>>(), [true, false, true, false, true]);
+    assert_eq!(outcomes(&chain), ENDS);
+    assert_eq!((chain.store.begun, chain.store.synced), (1, 1));
+    // One call that works in the store, and the enter rows are there before it runs.
+    run(&mut chain, vec![call(6, "early"), call(7, "keep")]).await;
+    assert_eq!((chain.store.begun, chain.store.synced), (3, 2));
+}
+
+/// A call is acknowledged exactly if its row is there, and no row is left open.
+#[tokio::test]
+async fn whatever_step_of_the_store_fails_row_and_reply_say_the_same() {
+    let mut clean = chain(FaultyStore::sound());
+    run(&mut clean, batch()).await;
+    let steps = clean.store.step;
+    assert_eq!(steps, 12, "begin, a step for each half of each row, commit");
+    for mode in [Mode::Refuse, Mode::Drop] {
+        for first in 0..steps {
+            for length in [1, 2, 3, steps] {
+                let case = format!("{mode:?} at steps {first}..{}", first + length);
+                let mut chain = chain(FaultyStore::new(&[first..first + length], mode));
+                let replies = run(&mut chain, batch()).await;
+                let order: Vec<&str> = replies.iter().map(|reply| &*reply.to.id).collect();
+                assert_eq!(order, ["0", "1", "2", "3", "4"], "{case}");
+                assert!(!replies.iter().any(succeeded), "{case}: nothing was stored");
+                assert_eq!(outcomes(&chain), [], "{case}");
+                assert!(!chain.store.in_transaction(), "{case}: a transaction is left open");
+                // Refusals keep their own reason.
+                assert_eq!(envelope(&replies[1])["error"]["code"], "UNKNOWN", "{case}");
+                chain.store.fails.clear();
+                let again = run(&mut chain, vec![call(9, "early")]).await;
+                assert!(succeeded(&again[0]), "{case}");
+                assert_eq!(outcomes(&chain), [Some("ok")], "{case}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_earlier_calls_left_open_is_closed_on_the_way() {
+    let mut chain = chain(FaultyStore::sound());
+    // The last step of a batch of one is its commit.
+    run(&mut chain, vec![call(1, "keep")]).await;
+    let steps = chain.store.step;
+    chain.store.fails = vec![2 * steps - 1..2 * steps];
+    run(&mut chain, vec![call(2, "keep")]).await;
+    assert_eq!(outcomes(&chain), [Some("ok"), None]);
+    assert!(succeeded(&run(&mut chain, vec![call(3, "early")]).await[0]));
+    assert_eq!(outcomes(&chain), [Some("ok"), Some("error"), Some("ok")]);
+}
+
+#[tokio::test]
+async fn a_slow_batch_lets_go_of_the_lock_in_between() {
+    let audit = Audit::Store { kind: "memory" };
+    let mut chain = chain_over(FaultyStore::sound(), audit, Arc::new(Slow::default()), Arc::new(NoLog));
+    let replies = run(&mut chain, batch()).await;
+    let order: Vec<&str> = replies.iter().map(|reply| &*reply.to.id).collect();
+    assert_eq!(order, ["0", "1", "2", "3", "4"]);
+    assert_eq!(outcomes(&chain), ENDS);
+    assert!(chain.store.begun > 2 && chain.store.synced > 2, "{}", chain.store.begun);
+}
+
+#[tokio::test]
+async fn after_a_sync_that_failed_nothing_more_runs() {
+    let mut chain = chain(FaultyStore::sound());
+    chain.store.sync_fails = true;
+    for id in 1..3 {
+        let replies = run(&mut chain, vec![call(id, "early")]).await;
+        assert_eq!(message(&replies), "UNCOMMITTED: the disk is gone");
+    }
+    assert_eq!(chain.store.synced, 1, "a sync is not tried again");
+}
