@@ -95,7 +95,8 @@ fn a_stored_name_cannot_command_the_terminal() {
     three_calls(&shell);
     let conn = Connection::open(shell.path().join("data/colibri.db")).unwrap();
     conn.execute_batch(
-        "DROP TRIGGER actions_close_once; UPDATE actions SET tool = 'a' || char(27) || '[2Jb' || char(8238)",
+        "DROP TRIGGER actions_enter_kept; DROP TRIGGER actions_close_once; \
+         UPDATE actions SET tool = 'a' || char(27) || '[2Jb' || char(8238)",
     )
     .unwrap();
     let run = shell.run(&["log"]);

@@ -41,10 +41,11 @@ impl AuditFacts {
     }
 }
 
-/// Writes a call's enter row; its number.
+/// Writes a call's enter row with the number that the head says is next.
 ///
 /// # Errors
-/// The engine's; the head is as it was.
+/// The engine's; [`rusqlite::Error::StatementChangedRows`] when the table does not end where the head says. A row is there then, to
+/// be rolled back; the head is as it was.
 pub(super) fn enter(
     conn: &Connection,
     facts: &AuditFacts,
@@ -53,12 +54,13 @@ pub(super) fn enter(
 ) -> rusqlite::Result<i64> {
     let sequence_no = after(head.last_sequence_no)?;
     let row = facts.open_row(sequence_no, event);
+    // The number is the table's next one. If it were named, SQLite would look whether it is taken, and copy the page to undo
+    // the row if so.
     conn.prepare_cached(
-        "INSERT OR FAIL INTO actions (sequence_no, correlation_id, boot_id, request_id, tool, mode, args_hash, \
-         trace_context, entered_at, enter_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        "INSERT OR FAIL INTO actions (correlation_id, boot_id, request_id, tool, mode, args_hash, \
+         trace_context, entered_at, enter_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
     )?
     .execute(params![
-        row.sequence_no,
         row.correlation_id,
         row.boot_id,
         row.request_id,
@@ -69,6 +71,9 @@ pub(super) fn enter(
         row.entered_at,
         row.enter_ms,
     ])?;
+    if conn.last_insert_rowid() != sequence_no {
+        return Err(rusqlite::Error::StatementChangedRows(0));
+    }
     head.last_sequence_no = sequence_no;
     Ok(sequence_no)
 }

@@ -1,5 +1,5 @@
-//! The head of the log: where numbering and chain stand (alpha §5.3). It is read inside the
-//! transaction that moves it, never remembered across two: other processes write as well.
+//! The head of the log: where numbering and chain stand (alpha §5.3). It is read inside the transaction that moves it, or known
+//! from the last one of this process if nobody has written since.
 
 use rusqlite::Connection;
 
@@ -43,14 +43,16 @@ impl Head {
             .query_row([], |row| row.get(0))
     }
 
-    /// Stores it, once a transaction.
+    /// Stores it, once a transaction. The statement names the row and is OR FAIL, so that SQLite needs no copy of the page to undo
+    /// it.
     ///
     /// # Errors
     /// The engine's, also when there is no row to update.
     pub fn write(&self, conn: &Connection) -> rusqlite::Result<()> {
         let changed = conn
             .prepare_cached(
-                "UPDATE actions_head SET last_sequence_no = ?1, last_exit_no = ?2, last_row_hash = ?3",
+                "UPDATE OR FAIL actions_head SET last_sequence_no = ?1, last_exit_no = ?2, last_row_hash = ?3 \
+                 WHERE id = 1",
             )?
             .execute((self.last_sequence_no, self.last_exit_no, self.last_row_hash.as_str()))?;
         if changed == 1 { Ok(()) } else { Err(rusqlite::Error::StatementChangedRows(changed)) }

@@ -22,6 +22,14 @@ enum Savepoint {
     Named,
 }
 
+/// The head after a commit. It holds in a later transaction of the same connection that sees the same data version: then nobody
+/// has written meanwhile, no other process and no foreign program.
+#[derive(Debug, Clone, Copy)]
+struct Carried {
+    data_version: u32,
+    head: Head,
+}
+
 /// What one connection's transactions need beside the connection.
 #[derive(Debug)]
 pub(super) struct Transactions {
@@ -30,9 +38,8 @@ pub(super) struct Transactions {
     read_only: bool,
     /// The head as the open transaction has it; `None` until the first row.
     head: Option<Head>,
-    /// The head as the last commit left it, while the place in the queue is kept: no other process of ours can have moved
-    /// it. Should a foreign program have, the log's unique numbers refuse the next row.
-    carried: Option<Head>,
+    /// The head as this process's last commit left it.
+    carried: Option<Carried>,
     /// What stands for the call's savepoint.
     savepoint: Savepoint,
     /// The head when the savepoint was opened.
@@ -94,7 +101,9 @@ impl Transactions {
         }
         run(conn, "BEGIN IMMEDIATE").inspect_err(|_| self.leave_queue())?;
         self.writing = true;
-        self.head = self.carried.take();
+        self.head = self.carried.and_then(|carried| {
+            (colibri_wal::data_version(conn) == Some(carried.data_version)).then_some(carried.head)
+        });
         Ok(())
     }
 
@@ -111,12 +120,15 @@ impl Transactions {
         match done {
             Ok(()) => {
                 self.unsynced |= self.writing;
-                let kept = self.queue.as_ref().is_some_and(WriteQueue::is_held);
-                self.carried = self.head.filter(|_| kept);
+                if self.writing {
+                    let seen = colibri_wal::data_version(conn).zip(self.head);
+                    self.carried = seen.map(|(data_version, head)| Carried { data_version, head });
+                }
                 self.forget();
                 Ok(())
             }
             Err(error) => {
+                self.carried = None;
                 self.roll_back(conn);
                 Err(error)
             }
@@ -134,7 +146,6 @@ impl Transactions {
 
     /// Lets the next writer in.
     pub(super) fn leave_queue(&mut self) {
-        self.carried = None;
         if let Some(queue) = &mut self.queue {
             queue.leave();
         }
@@ -203,7 +214,15 @@ impl Transactions {
         event: &EnterEvent<'_>,
     ) -> Result<i64, StoreFault> {
         let mut head = self.head_inside(conn)?;
-        let sequence_no = audit::enter(conn, facts, &mut head, event).map_err(fault)?;
+        let sequence_no = audit::enter(conn, facts, &mut head, event).map_err(|error| match error {
+            rusqlite::Error::StatementChangedRows(0) => {
+                let last = head.last_sequence_no;
+                StoreFault(format!(
+                    "the log does not end at row {last}, as its head says: see `colibri verify`"
+                ))
+            }
+            other => fault(other),
+        })?;
         self.begun = true;
         self.advance(head);
         Ok(sequence_no)
@@ -237,7 +256,7 @@ impl Transactions {
         self.moved = true;
     }
 
-    /// Nothing is remembered across transactions but what is carried over: other processes write too.
+    /// Nothing of a transaction is remembered but what is carried over.
     fn forget(&mut self) {
         self.head = None;
         self.head_at_savepoint = None;

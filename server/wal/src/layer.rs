@@ -7,11 +7,12 @@ use std::fmt;
 use std::ptr;
 use std::sync::OnceLock;
 
+use rusqlite::Connection;
 use rusqlite::ffi::{
-    SQLITE_CANTOPEN, SQLITE_ERROR, SQLITE_IOERR_CLOSE, SQLITE_IOERR_FSTAT, SQLITE_IOERR_FSYNC,
-    SQLITE_IOERR_READ, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE, SQLITE_NOTFOUND, SQLITE_OK,
-    SQLITE_OPEN_WAL, sqlite3_file, sqlite3_int64, sqlite3_io_methods, sqlite3_vfs, sqlite3_vfs_find,
-    sqlite3_vfs_register,
+    SQLITE_CANTOPEN, SQLITE_ERROR, SQLITE_FCNTL_DATA_VERSION, SQLITE_IOERR_CLOSE, SQLITE_IOERR_FSTAT,
+    SQLITE_IOERR_FSYNC, SQLITE_IOERR_READ, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE, SQLITE_NOTFOUND,
+    SQLITE_OK, SQLITE_OPEN_WAL, sqlite3_file, sqlite3_file_control, sqlite3_int64, sqlite3_io_methods,
+    sqlite3_vfs, sqlite3_vfs_find, sqlite3_vfs_register,
 };
 
 use crate::frames;
@@ -56,6 +57,20 @@ pub fn register() -> Result<(), RegisterError> {
         let code = unsafe { sqlite3_vfs_register(Box::into_raw(Box::new(layer)), 0) };
         if code == SQLITE_OK { Ok(()) } else { Err(RegisterError(code)) }
     })
+}
+
+/// A number that is the same at two times only if the connection saw the same content of the database: any commit that it makes
+/// or comes to see moves it (<https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion>). Of
+/// use inside a transaction; `None` if SQLite does not say.
+pub fn data_version(conn: &Connection) -> Option<u32> {
+    let mut version: u32 = 0;
+    // SAFETY: the handle lives as long as the connection, which is borrowed, and is not closed here.
+    let handle = unsafe { conn.handle() };
+    // SAFETY: the name ends in a zero, and this operation writes one unsigned int.
+    let code = unsafe {
+        sqlite3_file_control(handle, c"main".as_ptr(), SQLITE_FCNTL_DATA_VERSION, (&raw mut version).cast())
+    };
+    (code == SQLITE_OK).then_some(version)
 }
 
 /// The layer below.

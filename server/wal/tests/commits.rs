@@ -216,3 +216,32 @@ proptest! {
         prop_assert_eq!(after_crash(&places[0].path), rows(&places[1].other));
     }
 }
+
+#[test]
+fn the_data_version_moves_with_every_commit_and_with_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let (ours, foreign) = (layered(&path), plain(&path));
+    let seen = |conn: &Connection| {
+        conn.execute_batch("BEGIN IMMEDIATE").unwrap();
+        let version = colibri_wal::data_version(conn).unwrap();
+        conn.execute_batch("ROLLBACK").unwrap();
+        version
+    };
+    let insert = "INSERT INTO t (v, w) VALUES (x'00', 'a')";
+    colibri_wal::gathered(|| ours.execute_batch(insert)).unwrap();
+    let after_own = colibri_wal::data_version(&ours).unwrap();
+    assert_eq!(seen(&ours), after_own, "nobody has written since");
+    ours.execute_batch(&format!("BEGIN; {insert}; ROLLBACK; SELECT count(*) FROM t")).unwrap();
+    foreign.execute_batch(&format!("BEGIN; {insert}; ROLLBACK")).unwrap();
+    assert_eq!(seen(&ours), after_own, "what was rolled back is no commit");
+    foreign.execute_batch(insert).unwrap();
+    let after_foreign = seen(&ours);
+    assert_ne!(after_foreign, after_own);
+    foreign.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(())).unwrap();
+    foreign.execute_batch(insert).unwrap();
+    assert_ne!(seen(&ours), after_foreign, "also when the log was begun anew");
+    let before = seen(&ours);
+    ours.execute_batch(insert).unwrap();
+    assert_ne!(seen(&ours), before);
+}

@@ -11,13 +11,14 @@ use rusqlite::{Connection, OpenFlags, params};
 
 use crate::target::Setting;
 
-const ENTER: &str = "INSERT INTO actions (sequence_no, correlation_id, boot_id, request_id, tool, mode, args_hash, \
-     trace_context, entered_at, enter_ms) VALUES (?1, ?2, ?3, ?4, 'task_create', 'FULL', ?5, NULL, ?6, ?7)";
+const ENTER: &str = "INSERT OR FAIL INTO actions (correlation_id, boot_id, request_id, tool, mode, args_hash, \
+     trace_context, entered_at, enter_ms) VALUES (?1, ?2, ?3, 'task_create', 'FULL', ?4, NULL, ?5, ?6)";
 const TASK: &str = "INSERT INTO tasks (id, project_id, title, description, status, priority, assignee, created_at, \
      updated_at, sequence_no) VALUES (?1, 'bench', ?2, NULL, 'INIT', 'high', NULL, ?3, ?3, ?4)";
-const EXIT: &str = "UPDATE actions SET outcome = 'ok', result_hash = ?2, duration_ms = 0, exited_at = ?3, exit_no = ?4, \
+const EXIT: &str = "UPDATE OR FAIL actions SET outcome = 'ok', result_hash = ?2, duration_ms = 0, exited_at = ?3, exit_no = ?4, \
      prev_hash = ?5, row_hash = ?6, subject = ?7 WHERE sequence_no = ?1";
-const HEAD: &str = "UPDATE actions_head SET last_sequence_no = ?1, last_exit_no = ?2, last_row_hash = ?3";
+const HEAD: &str = "UPDATE OR FAIL actions_head SET last_sequence_no = ?1, last_exit_no = ?2, last_row_hash = ?3 \
+     WHERE id = 1";
 
 /// Commits that make the log as long as it will be.
 const GROWTH: usize = 1000;
@@ -119,7 +120,7 @@ impl Bare {
         let (id, correlation_id) = (uuid(number, 7), uuid(number.wrapping_mul(0x9E37_79B9), 4));
         let [args, result, previous, hash] = [1, 2, 3, 4].map(|salt| digest(number, salt));
         run("BEGIN IMMEDIATE", &[]);
-        run(ENTER, params![number, correlation_id, self.boot_id, number.to_string(), args, now, number]);
+        run(ENTER, params![correlation_id, self.boot_id, number.to_string(), args, now, number]);
         run(TASK, params![id, format!("Task {number}"), now, number]);
         run(EXIT, params![number, result, now, self.exit_no, previous, hash, id]);
         run(HEAD, params![number, self.exit_no, hash]);

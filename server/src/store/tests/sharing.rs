@@ -124,3 +124,37 @@ fn what_another_program_reads_does_not_stop_a_writer() {
     drop(reader);
     assert_sound(&verify(&place.path()), 2, 0);
 }
+
+#[test]
+fn a_log_that_somebody_else_changes_between_two_calls_is_looked_at_again() {
+    let place = Place::new();
+    let mut store = place.store();
+    for number in 1..=3 {
+        assert_eq!(call(&mut store, "any_tool"), number);
+    }
+    // Another of our processes: its calls count.
+    let mut other = place.store();
+    assert_eq!(call(&mut other, "any_tool"), 4);
+    assert_eq!(call(&mut store, "any_tool"), 5);
+    other.close().unwrap();
+    assert_sound(&verify(&place.path()), 5, 0);
+
+    // Somebody who cuts the log, with the head left as it was: no call is given a number that was there.
+    let foreign = place.foreign();
+    foreign.execute_batch("DROP TRIGGER actions_keep; DELETE FROM actions WHERE sequence_no = 5").unwrap();
+    store.begin(Access::Write).unwrap();
+    let refused = enter(&mut store, "any_tool").unwrap_err();
+    assert_eq!(refused.0, "the log does not end at row 5, as its head says: see `colibri verify`");
+    store.roll_back();
+    store.leave_queue();
+    assert_eq!(number(&foreign, "SELECT count(*) FROM actions"), 4);
+    // With the head cut as well, numbering goes on where it says.
+    foreign
+        .execute_batch(
+            "UPDATE actions_head SET last_sequence_no = 4, last_exit_no = 4,
+             last_row_hash = (SELECT row_hash FROM actions WHERE exit_no = 4)",
+        )
+        .unwrap();
+    assert_eq!(call(&mut store, "any_tool"), 5);
+    assert_sound(&verify(&place.path()), 5, 0);
+}

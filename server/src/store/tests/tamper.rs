@@ -17,7 +17,7 @@ fn after(sql: &str) -> Option<ActionsFinding> {
     foreign
         .execute_batch(
             "DROP TRIGGER actions_start_running; DROP TRIGGER actions_enter_kept; DROP TRIGGER actions_close_once;
-             DROP TRIGGER actions_close_whole; DROP TRIGGER actions_keep;
+             DROP TRIGGER actions_keep;
              PRAGMA ignore_check_constraints = ON",
         )
         .unwrap();
@@ -89,7 +89,8 @@ fn a_row_that_is_hashed_anew_breaks_the_link_to_the_next() {
     let foreign = place.foreign();
     foreign
         .execute_batch(
-            "DROP TRIGGER actions_close_once; UPDATE actions SET tool = 'other' WHERE sequence_no = 2",
+            "DROP TRIGGER actions_enter_kept; DROP TRIGGER actions_close_once;
+             UPDATE actions SET tool = 'other' WHERE sequence_no = 2",
         )
         .unwrap();
     let sql = format!("SELECT {} FROM actions WHERE sequence_no = 2", super::super::audit::CLOSED_COLUMNS);
