@@ -108,7 +108,10 @@ fn declared_errors_carry_code_message_and_fields() {
 #[test]
 fn scan_tools_run_without_the_server() {
     let scan = Dispatch::<Cx>::scan(&mut Dispatcher(Server), index(ToolId::ShapeScan), json!({}));
-    assert_eq!(scan(&mut 1.0, &Interrupt::default()), Dispatched::Value(json!({"x": 1.0, "y": 2.0})));
+    assert_eq!(
+        scan(&mut 1.0, &Interrupt::default()),
+        Dispatched::Text(json!({"x": 1.0, "y": 2.0}).to_string())
+    );
     assert!(!ShapeScanError::ScanStopped {}.prefixed(), "prefix: false");
 }
 
@@ -133,7 +136,7 @@ fn an_operation_has_a_handler_and_no_entry_in_the_list() {
     assert_eq!((spec.name, spec.operator, spec.listing), ("place_import", true, ""));
     assert_eq!(ToolId::from_name("place_import"), Some(ToolId::PlaceImport));
     let operate = |names: Value| Dispatcher(Server).operate(&mut Cx, 0, &json!({ "names": names }));
-    assert_eq!(operate(json!(["work"])), Dispatched::Value(json!({"taken": 1})));
+    assert_eq!(operate(json!(["work"])), Dispatched::Text(json!({"taken": 1}).to_string()));
     let Dispatched::Domain { code, prefixed, .. } = operate(json!(["home"])) else { panic!("an error") };
     assert_eq!((code, prefixed), ("ERR_TAKEN", true));
     // Neither way leads to the other's handlers.

@@ -103,6 +103,8 @@ pub const STAGES: [&str; 5] = ["tool-lock", "schema-validate", "audit-enter", "d
 pub enum Dispatched {
     /// The payload.
     Value(Value),
+    /// The payload, written as compact JSON. It is sent as it is.
+    Text(String),
     /// A declared error.
     Domain {
         /// The declared code.
@@ -122,8 +124,8 @@ impl Dispatched {
     /// Serialises what a handler returned.
     pub fn from_outcome<T: serde::Serialize, E: ToolError>(outcome: Outcome<T, E>) -> Self {
         match outcome {
-            Ok(output) => match serde_json::to_value(&output) {
-                Ok(value) => Self::Value(value),
+            Ok(output) => match serde_json::to_string(&output) {
+                Ok(text) => Self::Text(text),
                 Err(_) => Self::Fault(Fault::Other("result is not serialisable".into())),
             },
             Err(Failure::Domain(error)) => Self::Domain {

@@ -69,7 +69,7 @@ pub struct ExitEvent<'a> {
     pub correlation_id: &'a str,
     /// Whole milliseconds since the call's own enter event.
     pub duration_ms: i64,
-    /// The payload; present exactly when there is no error.
+    /// The payload, for sinks outside the store; present there exactly when there is no error.
     pub result: Option<&'a Value>,
     /// Code and message; present exactly on failure.
     pub error: Option<(&'a str, &'a str)>,

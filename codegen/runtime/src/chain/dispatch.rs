@@ -1,12 +1,15 @@
 //! Stage 4: the handler, with its panics caught at the boundary.
 
-use crate::chain::Chain;
+use serde_json::Value;
+
 use crate::chain::check::Target;
 use crate::chain::ending::{Ending, Words};
 use crate::chain::log::Level;
 use crate::chain::row::Entered;
 use crate::chain::store::Store;
+use crate::chain::{Audit, Chain};
 use crate::handler::{CallStatus, Context, Dispatch, Dispatched, Fault, guarded};
+use crate::json::value_of;
 use crate::spec::ToolSpec;
 use crate::validate::conforms;
 
@@ -42,7 +45,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             self.log(Level::Error, format_args!("[{}] {PANICKED}: {}", tool.name, panic_text(&*panic)));
             Dispatched::Fault(Fault::Other(PANICKED.to_owned()))
         });
-        match dispatched {
+        match self.looked_into(tool, dispatched) {
             // JSON has no NaN and no infinity; the serialiser writes null, which a required number is not.
             Dispatched::Value(value)
                 if (tool.operator || self.registry.returns_numbers(tool.name))
@@ -52,9 +55,32 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             }
             // A release build trusts the types; a test build holds the value against the published schema.
             Dispatched::Value(value) if cfg!(debug_assertions) && !conforms(tool.output, &value) => {
-                let text = format!("result does not fit the output schema of {}: {value}", tool.name);
-                self.log(Level::Error, format_args!("{text}"));
-                Dispatched::Fault(Fault::Other(text))
+                self.misfit(tool, &value)
+            }
+            Dispatched::Text(text) if cfg!(debug_assertions) => match value_of(&text) {
+                Some(value) if conforms(tool.output, &value) => Dispatched::Text(text),
+                value => self.misfit(tool, &value.unwrap_or_default()),
+            },
+            other => other,
+        }
+    }
+
+    fn misfit(&self, tool: &ToolSpec, value: &Value) -> Dispatched {
+        let text = format!("result does not fit the output schema of {}: {value}", tool.name);
+        self.log(Level::Error, format_args!("{text}"));
+        Dispatched::Fault(Fault::Other(text))
+    }
+
+    /// Reads a written payload again where somebody wants to look into it: the check of numbers, an operator's command, a
+    /// sink outside the store.
+    fn looked_into(&self, tool: &ToolSpec, dispatched: Dispatched) -> Dispatched {
+        match dispatched {
+            Dispatched::Text(text)
+                if tool.operator
+                    || self.registry.returns_numbers(tool.name)
+                    || !matches!(self.audit, Audit::Store { .. }) =>
+            {
+                value_of(&text).map_or(Dispatched::Text(text), Dispatched::Value)
             }
             other => other,
         }

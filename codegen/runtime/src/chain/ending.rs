@@ -5,11 +5,14 @@ use serde_json::{Map, Value, json};
 use crate::chain::audit::{ExitEvent, RowOutcome};
 use crate::chain::call::Answer;
 use crate::chain::check::{Target, Verdict};
-use crate::chain::envelope::{domain_error_envelope, envelope_hash, err_envelope, ok_envelope};
+use crate::chain::envelope::{
+    domain_error_envelope, envelope_hash, err_envelope, ok_envelope, ok_envelope_text,
+};
 use crate::chain::redact::Redactor;
 use crate::chain::row::Row;
 use crate::chain::{HANDLER_MESSAGE_CHARACTERS, STORED_MESSAGE_CHARACTERS};
 use crate::handler::{Dispatched, Fault};
+use crate::json::value_of;
 use crate::spec::{ChainCodes, Pattern, ToolSpec};
 use crate::validate::invalid_params_message;
 
@@ -22,7 +25,7 @@ pub(crate) struct Ending {
     pub error_code: Option<String>,
     pub error_message: Option<String>,
     pub result_hash: Option<String>,
-    /// The payload, for sinks; absent on failure.
+    /// The payload, for sinks; absent on failure, and where nobody wants it.
     pub result: Option<Value>,
     pub duration_ms: i64,
     pub exited_at: String,
@@ -42,7 +45,7 @@ impl Ending {
 
     pub fn exit_event<'a>(&'a self, row: &'a Row) -> ExitEvent<'a> {
         // For a sink a Pattern B error is an ordinary result (beta §1.3).
-        let failed = self.result.is_none();
+        let failed = !matches!(self.outcome, RowOutcome::Ok | RowOutcome::DomainError);
         ExitEvent {
             tool: &row.tool,
             correlation_id: &row.correlation_id,
@@ -63,12 +66,16 @@ impl Ending {
     }
 
     fn with_envelope(outcome: RowOutcome, envelope: &Value, is_error: bool) -> Self {
+        Self::with_text(outcome, text_of(envelope), envelope_hash(envelope), is_error)
+    }
+
+    fn with_text(outcome: RowOutcome, envelope: String, result_hash: String, is_error: bool) -> Self {
         Self {
-            answer: Some(Answer::Tool { envelope: text_of(envelope), is_error }),
+            answer: Some(Answer::Tool { envelope, is_error }),
             outcome,
             error_code: None,
             error_message: None,
-            result_hash: Some(envelope_hash(envelope)),
+            result_hash: Some(result_hash),
             result: None,
             duration_ms: 0,
             exited_at: String::new(),
@@ -135,6 +142,12 @@ impl Words<'_> {
     /// What the handler came to.
     pub fn dispatched(&self, tool: &ToolSpec, dispatched: Dispatched) -> Ending {
         match dispatched {
+            Dispatched::Text(data) => match ok_envelope_text(&data) {
+                Some((envelope, result_hash)) => {
+                    Ending::with_text(RowOutcome::Ok, envelope, result_hash, false)
+                }
+                None => self.dispatched(tool, reread(&data)),
+            },
             Dispatched::Value(value) => {
                 let envelope = ok_envelope(value);
                 let mut ending = Ending::with_envelope(RowOutcome::Ok, &envelope, false);
@@ -181,6 +194,14 @@ impl Words<'_> {
         ending.result_hash = None;
         ending
     }
+}
+
+/// A payload that cannot be hashed as it was written.
+fn reread(data: &str) -> Dispatched {
+    value_of(data).map_or_else(
+        || Dispatched::Fault(Fault::Other("result is not serialisable".to_owned())),
+        Dispatched::Value,
+    )
 }
 
 /// The text that is sent. Straight into a string: by way of `Display` it takes twice as long.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::json::{NumberRule, canonical_json, sha256_hex};
+use crate::json::{NumberRule, canonical_json, canonical_text, sha256_hex};
 
 /// `{"ok": true, "data": …}`.
 pub fn ok_envelope(data: Value) -> Value {
@@ -10,6 +10,13 @@ pub fn ok_envelope(data: Value) -> Value {
     envelope.insert("ok".to_owned(), Value::Bool(true));
     envelope.insert("data".to_owned(), data);
     Value::Object(envelope)
+}
+
+/// The text of [`ok_envelope`], and its hash, from the text of its data. `None` where that text has no one canonical form.
+pub(super) fn ok_envelope_text(data: &str) -> Option<(String, String)> {
+    // The names in order: `data` comes before `ok`.
+    let canonical = format!("{{\"data\":{},\"ok\":true}}", canonical_text(data, NumberRule::Wire)?);
+    Some((format!("{{\"ok\":true,\"data\":{data}}}"), sha256_hex(canonical.as_bytes())))
 }
 
 /// Pattern A: `{"ok": false, "error": {code, message, details?}}`; empty details are left out.

@@ -30,17 +30,21 @@ pub enum NumberRule {
 /// # Errors
 /// A number that `rule` refuses, or nesting deeper than [`MAX_DEPTH`]; the error names the place.
 pub fn canonical_json(value: &Value, rule: NumberRule) -> Result<String, CanonicalError> {
-    let mut encoder = Encoder { out: String::with_capacity(128), rule };
+    let mut encoder = Encoder::new(128, rule);
     encoder.value(value, 0).map_err(|unplaced| unplaced.finish())?;
     Ok(encoder.out)
 }
 
-struct Encoder {
-    out: String,
+pub(super) struct Encoder {
+    pub(super) out: String,
     rule: NumberRule,
 }
 
 impl Encoder {
+    pub(super) fn new(room: usize, rule: NumberRule) -> Self {
+        Self { out: String::with_capacity(room), rule }
+    }
+
     fn value(&mut self, value: &Value, depth: usize) -> Canonical {
         match value {
             Value::Null => self.out.push_str("null"),
@@ -88,7 +92,7 @@ impl Encoder {
         Ok(())
     }
 
-    fn number(&mut self, number: &Number) -> Canonical {
+    pub(super) fn number(&mut self, number: &Number) -> Canonical {
         if let Some(integer) = number.as_i64() {
             return self.integer(integer, integer.unsigned_abs() <= MAX_SAFE_INTEGER as u64);
         }

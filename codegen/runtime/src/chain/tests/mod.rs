@@ -135,6 +135,7 @@ impl Dispatch<MemoryCx<Data>> for Handlers {
             0 | 5 | 9 => {
                 if tool == 0 {
                     cx.data.push(key);
+                    return Dispatched::Text("{}".to_owned());
                 }
                 Dispatched::Value(json!({}))
             }
@@ -143,7 +144,9 @@ impl Dispatch<MemoryCx<Data>> for Handlers {
                 Dispatched::Fault(Fault::Storage("refused".to_owned()))
             }
             6 => domain(false),
+            7 if key == "written" => Dispatched::Text(r#"{"n":null}"#.to_owned()),
             7 => Dispatched::Value(json!({ "n": f64::NAN })),
+            8 if key == "written" => Dispatched::Text(r#""no object""#.to_owned()),
             8 => Dispatched::Value(json!("no object")),
             10 => domain(true),
             _ => {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::chain::audit::{AuditSink, MemorySink, RowOutcome};
+use crate::chain::ending::Ending;
 use crate::chain::log::{Level, Log};
 use crate::chain::registry::RegistrationError;
 use crate::chain::row::args_hash;
@@ -39,6 +40,8 @@ async fn secrets_are_replaced_wherever_an_error_holds_them() {
 #[tokio::test]
 async fn a_result_that_does_not_fit_is_a_handler_error() {
     assert_eq!(said("number", "x").await["error"]["message"], "result is not serialisable");
+    assert_eq!(said("number", "written").await["error"]["message"], "result is not serialisable");
+    assert_eq!(said("misfit", "written").await, said("misfit", "x").await);
     let misfit = said("misfit", "x").await;
     assert_eq!(misfit["error"]["message"], "result does not fit the output schema of misfit: \"no object\"");
 }
@@ -65,6 +68,26 @@ fn nesting_beyond_the_encoder_still_has_a_hash() {
     let chain = chain(FaultyStore::sound());
     let ending = chain.words().dispatched(&CATALOGUE.tools[0], Dispatched::Value(deep));
     assert_eq!((ending.outcome, ending.result_hash.unwrap().len()), (RowOutcome::Ok, 64));
+}
+
+/// What a handler wrote is sent as it was written, and hashed as its value is.
+#[test]
+fn a_written_payload_ends_as_its_value_does() {
+    let chain = chain(FaultyStore::sound());
+    let end = |dispatched| chain.words().dispatched(&CATALOGUE.tools[0], dispatched);
+    let sent = |ending: &Ending| match &ending.answer {
+        Some(Answer::Tool { envelope, is_error: false }) => envelope.clone(),
+        other => panic!("{other:?}"),
+    };
+    let deep = format!("{{\"a\":{}{}}}", "[".repeat(300), "]".repeat(300));
+    for text in [r#"{"b":{"d":1,"c":[1.5,"\u0001é"]},"a":null}"#, r#"{"a":1,"b":2,"a":3}"#, "[]", &deep] {
+        let value = crate::json::value_of(text).unwrap();
+        let (written, built) = (end(Dispatched::Text(text.to_owned())), end(Dispatched::Value(value)));
+        assert_eq!((sent(&written), &written.result_hash), (sent(&built), &built.result_hash), "{text}");
+        assert_eq!(written.outcome, RowOutcome::Ok);
+    }
+    let broken = end(Dispatched::Text("{".to_owned()));
+    assert_eq!(broken.error_message.as_deref(), Some("result is not serialisable"));
 }
 
 #[test]
