@@ -35,7 +35,7 @@ pub struct ToolSpec {
     pub kind: Kind,
     /// It cannot work without writing.
     pub mutates: bool,
-    /// It runs without a store: before the gate opens, and in modes that open none.
+    /// It runs without a store and has no effects elsewhere: before the gate opens, and in modes that open none.
     pub storeless: bool,
     /// It is the operator's: no client sees it, and only [`Chain::operate`](crate::chain::Chain::operate) reaches it.
     pub operator: bool,

@@ -165,7 +165,8 @@ pub struct Tool {
     /// It reads for long: runs in a helper thread on a read transaction of its own.
     #[serde(default)]
     pub scan: bool,
-    /// It needs no store: answers before the store is open, and in modes that open none.
+    /// It needs no store and has no effects elsewhere: answers before the store is open, and in modes that open none. Both
+    /// halves of its audit row are one transaction.
     #[serde(default)]
     pub storeless: bool,
     /// It belongs to the operator: a command of the server runs it through the same stages. No client sees it, and a
