@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use crate::chain::call::Outlet;
+use crate::chain::check::Verdict;
 use crate::chain::ending::Ending;
 use crate::chain::row::Entered;
 use crate::chain::store::{Access, Store, StoreFault};
@@ -45,24 +46,37 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         waiting: &mut VecDeque<Entered>,
         ended: &mut Vec<(Entered, Ending)>,
     ) -> Result<(), StoreFault> {
-        self.enter_open(waiting)?;
+        self.enter_open(waiting.iter_mut())?;
         let began = self.kernel.clock.monotonic_ms();
+        let mut taken_back = false;
         while let Some(call) = waiting.pop_front() {
             let ending = self.stage_dispatch(&call);
+            taken_back |=
+                matches!(call.verdict, Verdict::Open(_)) && (ending.failed() || self.is_rehearsal(&call));
             let ending = self.stamp(&call, ending);
-            let closed = (call.row.sequence_no)
-                .map_or(Ok(()), |sequence_no| call.row.close_in(&mut self.store, sequence_no, &ending));
             ended.push((call, ending));
-            closed?;
             if self.kernel.clock.monotonic_ms() - began >= LONGEST_EXIT_TRANSACTION_MS {
                 break;
+            }
+        }
+        if taken_back {
+            // Nothing of a failed call stays, not even what its handler should not have begun. The rows are written anew.
+            self.lose_transaction();
+            self.enter_open(ended.iter_mut().map(|(call, _)| call).chain(waiting))?;
+        }
+        for (call, ending) in ended {
+            if let Some(sequence_no) = call.row.sequence_no {
+                call.row.close_in(&mut self.store, sequence_no, ending)?;
             }
         }
         self.commit_entered()
     }
 
     /// Opens a transaction and writes the enter rows of a batch, after what earlier calls left open.
-    pub(super) fn enter_open(&mut self, entered: &mut VecDeque<Entered>) -> Result<(), StoreFault> {
+    pub(super) fn enter_open<'a>(
+        &mut self,
+        entered: impl Iterator<Item = &'a mut Entered>,
+    ) -> Result<(), StoreFault> {
         self.store.begin(Access::Write)?;
         self.close_unclosed()?;
         for call in entered {

@@ -50,7 +50,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// Stage 3: one transaction for the enter rows of the batch, after what earlier calls left open.
     fn enter_all(&mut self, entered: &mut VecDeque<Entered>) -> Result<(), StoreFault> {
-        self.enter_open(entered)?;
+        self.enter_open(entered.iter_mut())?;
         self.commit_entered()
     }
 
@@ -169,7 +169,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
     }
 
-    fn lose_transaction(&mut self) {
+    pub(super) fn lose_transaction(&mut self) {
         self.store.roll_back();
         self.dispatch.rolled_back();
     }

@@ -31,8 +31,15 @@ async fn a_batch_without_effects_takes_one_transaction() {
 async fn whatever_step_of_the_store_fails_row_and_reply_say_the_same() {
     let mut clean = chain(FaultyStore::sound());
     run(&mut clean, batch()).await;
+    assert_eq!(clean.store.step, 12, "begin, a step for each half of each row, commit");
+    fails_at_every_step(batch).await;
+    fails_at_every_step(with_a_failure).await;
+}
+
+async fn fails_at_every_step(batch: fn() -> Vec<Call>) {
+    let mut clean = chain(FaultyStore::sound());
+    run(&mut clean, batch()).await;
     let steps = clean.store.step;
-    assert_eq!(steps, 12, "begin, a step for each half of each row, commit");
     for mode in [Mode::Refuse, Mode::Drop] {
         for first in 0..steps {
             for length in [1, 2, 3, steps] {
@@ -53,6 +60,25 @@ async fn whatever_step_of_the_store_fails_row_and_reply_say_the_same() {
             }
         }
     }
+}
+
+/// The same with a handler that writes although its tool needs no store, and fails.
+fn with_a_failure() -> Vec<Call> {
+    let mut calls = batch();
+    calls[2].arguments = json!({ "key": "refuse" });
+    calls
+}
+
+#[tokio::test]
+async fn nothing_of_a_call_that_fails_stays_but_its_row() {
+    let mut chain = chain(FaultyStore::sound());
+    let replies = run(&mut chain, with_a_failure()).await;
+    assert_eq!(replies.iter().map(succeeded).collect::<Vec<_>>(), [true, false, false, false, true]);
+    assert_eq!(envelope(&replies[2])["error"]["message"], "as asked");
+    assert_eq!(chain.store.inner.data(), &Vec::<String>::new());
+    let ends = [Some("ok"), Some("denied"), Some("error"), Some("invalid"), Some("ok")];
+    assert_eq!(outcomes(&chain), ends);
+    assert_eq!((chain.store.begun, chain.store.synced), (2, 1));
 }
 
 #[tokio::test]

@@ -137,6 +137,10 @@ impl Dispatch<MemoryCx<Data>> for Handlers {
                     cx.data.push(key);
                     return Dispatched::Text("{}".to_owned());
                 }
+                if key == "refuse" {
+                    cx.data.push(key);
+                    return Dispatched::Fault(Fault::Other("as asked".to_owned()));
+                }
                 Dispatched::Value(json!({}))
             }
             1 => {
