@@ -65,9 +65,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             self.enter_open(ended.iter_mut().map(|(call, _)| call).chain(waiting))?;
         }
         for (call, ending) in ended {
-            if let Some(sequence_no) = call.row.sequence_no {
-                call.row.close_in(&mut self.store, sequence_no, ending)?;
-            }
+            (call.row.sequence_no)
+                .map_or(Ok(()), |sequence_no| call.row.close_in(&mut self.store, sequence_no, ending))?;
         }
         self.commit_entered()
     }
