@@ -21,17 +21,12 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// Runs such a batch. The calls that had no time go on like any other: their enter rows are committed.
     pub(super) fn run_at_once(&mut self, mut waiting: VecDeque<Entered>, outlet: &mut dyn Outlet) {
-        let mut ended = Vec::with_capacity(waiting.len());
+        let mut ended: Vec<(Entered, Ending)> = Vec::with_capacity(waiting.len());
         if let Err(fault) = self.enter_and_exit(&mut waiting, &mut ended) {
-            // What has run is not run again, and no row tells of it.
+            // No row tells of any of them. What has run had no effects, and is answered like what could not be entered.
+            ended.drain(..).rev().for_each(|(call, _)| waiting.push_front(call));
             self.refuse_all(&mut waiting, &fault);
-            ended = ended
-                .drain(..)
-                .map(|(mut call, ending): (Entered, Ending)| {
-                    call.row.sequence_no = None;
-                    self.uncommitted(call, Some(ending), &fault)
-                })
-                .collect();
+            self.dispatch.rolled_back();
         }
         self.store.leave_queue();
         self.sync();

@@ -261,7 +261,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     /// Nothing of the call is stored: the reply says so, and the row is closed when the store takes it.
-    pub(super) fn uncommitted(
+    fn uncommitted(
         &mut self,
         call: Entered,
         ending: Option<Ending>,
