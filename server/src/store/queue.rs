@@ -51,9 +51,4 @@ impl WriteQueue {
             self.held = false;
         }
     }
-
-    /// Whether it is this handle's turn.
-    pub fn is_held(&self) -> bool {
-        self.held
-    }
 }

@@ -78,7 +78,7 @@ impl Encoder {
             return Err(error::too_deep());
         }
         let mut sorted: Vec<(&String, &Value)> = members.iter().collect();
-        sort_keys(&mut sorted);
+        sort_members(&mut sorted, |(name, _)| name);
         self.out.push('{');
         for (index, (key, value)) in sorted.into_iter().enumerate() {
             if index > 0 {
@@ -125,12 +125,12 @@ impl Encoder {
     }
 }
 
-/// Sorts by UTF-16 code units. For ASCII keys, which is nearly all of them, bytes give the same order.
-fn sort_keys(members: &mut [(&String, &Value)]) {
-    if members.iter().all(|(key, _)| key.is_ascii()) {
-        members.sort_unstable_by_key(|&(key, _)| key);
+/// Sorts members by the UTF-16 code units of their names. For ASCII names, which is nearly all of them, bytes give the same order.
+pub(super) fn sort_members<T>(members: &mut [T], name: impl Fn(&T) -> &str) {
+    if members.iter().all(|member| name(member).is_ascii()) {
+        members.sort_unstable_by(|left, right| name(left).cmp(name(right)));
     } else {
-        members.sort_unstable_by(|(left, _), (right, _)| cmp_utf16(left, right));
+        members.sort_unstable_by(|left, right| cmp_utf16(name(left), name(right)));
     }
 }
 

@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde_json::{Number, Value};
 
 use super::NumberRule;
-use super::canonical::{Encoder, cmp_utf16};
+use super::canonical::{Encoder, sort_members};
 use super::escape::push_string;
 
 /// Writes one JSON text in the form that [`canonical_json`](super::canonical_json) gives to its value.
@@ -107,11 +107,7 @@ impl<'de> Visitor<'de> for Node<'_> {
             map.next_value_seed(Node(out))?;
             members.push((key, from - start..out.out.len() - start));
         }
-        if members.iter().all(|(key, _)| key.is_ascii()) {
-            members.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
-        } else {
-            members.sort_unstable_by(|(left, _), (right, _)| cmp_utf16(left, right));
-        }
+        sort_members(&mut members, |(key, _)| key);
         if members.windows(2).any(|pair| matches!(pair, [(left, _), (right, _)] if left == right)) {
             return Err(A::Error::custom("a member is named twice"));
         }
