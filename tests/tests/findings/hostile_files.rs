@@ -1,0 +1,1 @@
+//! B1, B3 to B5: files made to mislead or to hang those who check them.

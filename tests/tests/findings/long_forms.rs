@@ -1,0 +1,1 @@
+//! A12, D13: the seeds that failed.

@@ -1,0 +1,1 @@
+//! F: the pages say what happens.

@@ -1,0 +1,1 @@
+//! D4 to D9: what tools, modes and settings say of themselves.

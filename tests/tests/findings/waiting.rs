@@ -1,0 +1,1 @@
+//! A5: a frozen server holds up no other.

@@ -1,0 +1,1 @@
+//! D1, D2: revisions and batches.
