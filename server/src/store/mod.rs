@@ -23,6 +23,7 @@ pub mod db;
 pub mod error;
 mod head;
 mod header;
+pub mod identity;
 pub mod inspect;
 pub mod integrity;
 pub mod log_file;

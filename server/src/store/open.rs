@@ -14,9 +14,9 @@ use super::header::{self, APPLICATION_ID, Header};
 use super::integrity::{self, TailCheck};
 use super::log_file::LogFile;
 use super::migrate::{self, Migration};
-use super::process::ProcessLock;
+use super::process::{ProcessLock, ProcessRecord};
 use super::queue::WriteQueue;
-use super::{network_fs, side_file, sweep};
+use super::{identity, network_fs, side_file, sweep};
 
 /// The page size of a new database; one that exists keeps its own. A call changes one row at the end of each of some ten
 /// b-trees, and the log takes the whole page of each: half of SQLite's usual page is a sixth less time without sync, and
@@ -228,7 +228,8 @@ fn register(
     let path = options.path.as_path();
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
     conn.execute_batch("BEGIN IMMEDIATE").map_err(engine)?;
-    let process = ProcessLock::create(file, &options.boot_id)
+    let process = identity::file_id(file)
+        .and_then(|id| ProcessLock::create(file, &options.boot_id, &ProcessRecord::own(id)))
         .map_err(|error| OpenError::from_io(path, "cannot create the process lock file beside it", &error))?;
     let aborted = sweep::sweep(conn, file, options.process_aborted, &options.now).map_err(engine)?;
     conn.execute_batch("COMMIT").map_err(engine)?;

@@ -1,14 +1,20 @@
 //! Who is alive: each process that writes holds an operating-system lock on a small file of its own
 //! beside the database (design R2, alpha §7.3). The system frees the lock when the process dies.
 
+use std::fmt;
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use colibri_runtime::kernel::Ids;
+use serde::{Deserialize, Serialize};
 
+use super::identity::FileId;
 use super::side_file;
 use crate::digest::HexDigest;
+
+/// The most that is read of a lock file: a record is far shorter.
+const RECORD_BYTES: u64 = 4096;
 
 /// How much of the boot id's digest names the lock file.
 const NAME_HEX: usize = 32;
@@ -25,6 +31,63 @@ pub fn lock_path(path: &Path, boot_id: &str) -> PathBuf {
     side_file::named(path, &format!(".{}.lock", &HexDigest::of(boot_id.as_bytes()).as_str()[..NAME_HEX]))
 }
 
+/// What a process says of itself in its lock file, as one line of JSON.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessRecord {
+    /// Its number, in the process table of its own machine or container.
+    pub pid: u32,
+    /// The name of that machine or container.
+    pub host: String,
+    /// The database file that it has open.
+    pub file: FileId,
+}
+
+impl ProcessRecord {
+    /// What this process says of itself when it opens `file`.
+    pub fn own(file: FileId) -> Self {
+        Self { pid: std::process::id(), host: host(), file }
+    }
+}
+
+impl fmt::Display for ProcessRecord {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "process {} on host {}", self.pid, self.host)
+    }
+}
+
+/// The kernel's name of this machine or container.
+pub fn host() -> String {
+    #[cfg(unix)]
+    {
+        rustix::system::uname().nodename().to_string_lossy().into_owned()
+    }
+    #[cfg(not(unix))]
+    {
+        "this machine".to_owned()
+    }
+}
+
+/// What the living processes on the database at `path` say of themselves, this one included. Processes of version 0.1.0
+/// say nothing and are not listed.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn living(path: &Path) -> io::Result<Vec<ProcessRecord>> {
+    let files = lock_files(path)?;
+    Ok(files
+        .iter()
+        .filter(|file| matches!(life(file), Life::Alive))
+        .filter_map(|file| record(file))
+        .collect())
+}
+
+/// The record of one lock file; `None` when there is none that this version understands.
+fn record(lock_file: &Path) -> Option<ProcessRecord> {
+    let mut text = String::new();
+    File::open(lock_file).ok()?.take(RECORD_BYTES).read_to_string(&mut text).ok()?;
+    serde_json::from_str(&text).ok()
+}
+
 /// The sign of life of this process. Dropping it without [`ProcessLock::remove`] is what a crash does.
 #[derive(Debug)]
 pub struct ProcessLock {
@@ -33,16 +96,17 @@ pub struct ProcessLock {
 }
 
 impl ProcessLock {
-    /// Creates and locks the file. To be called inside `BEGIN IMMEDIATE`, so that no sweep sees the
-    /// file before it is locked.
+    /// Creates and locks the file, and writes `record` into it. To be called inside `BEGIN IMMEDIATE`, so that no sweep
+    /// sees the file before it is locked.
     ///
     /// # Errors
     /// The operating system's.
-    pub fn create(path: &Path, boot_id: &str) -> io::Result<Self> {
+    pub fn create(path: &Path, boot_id: &str, record: &ProcessRecord) -> io::Result<Self> {
         let path = lock_path(path, boot_id);
-        let file = side_file::create(&path)?;
+        let mut file = side_file::create(&path)?;
         // Waits, since a boot that looks for dead processes holds each lock for a moment.
         file.lock()?;
+        file.write_all(serde_json::to_string(record)?.as_bytes())?;
         Ok(Self { path, _file: file })
     }
 

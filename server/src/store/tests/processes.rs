@@ -1,6 +1,7 @@
 //! Who is alive, and what becomes of the calls of the dead (alpha §5.7, §7.3).
 
-use super::super::process::{Life, ProcessLock, boot_id, life, lock_files, lock_path};
+use super::super::identity::FileId;
+use super::super::process::{Life, ProcessLock, ProcessRecord, boot_id, life, living, lock_files, lock_path};
 use super::*;
 
 /// Stops as a crash does: the system frees the lock, nothing is tidied up.
@@ -71,11 +72,14 @@ fn a_lock_is_held_while_its_owner_lives() {
         "colibri.db.2744ccd10c7533bd736ad890f9dd5cab.lock"
     );
     assert!(matches!(life(&path), Life::Gone));
-    let lock = ProcessLock::create(&place.path(), "me").unwrap();
+    let record = ProcessRecord::own(FileId { device: 1, inode: 2 });
+    let lock = ProcessLock::create(&place.path(), "me", &record).unwrap();
     assert!(matches!(life(&path), Life::Alive));
+    assert_eq!(living(&place.path()).unwrap(), [record.clone()]);
     drop(lock);
+    assert_eq!(living(&place.path()).unwrap(), []);
     assert!(matches!(life(&path), Life::Dead(_)));
-    ProcessLock::create(&place.path(), "me").unwrap().remove().unwrap();
+    ProcessLock::create(&place.path(), "me", &record).unwrap().remove().unwrap();
     assert!(matches!(life(&path), Life::Gone));
 }
 

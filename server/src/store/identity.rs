@@ -1,0 +1,258 @@
+//! Which file a name leads to.
+//!
+//! A server that goes on writing into a file whose name was given to another one acknowledges calls that nobody will find
+//! again. So it remembers what it has opened ([`Place`]) and asks before each reply whether the names still lead there.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use super::side_file;
+
+/// Tells two files of one name apart, on one machine and until it is started again: device and inode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileId {
+    /// The device that holds the file.
+    pub device: u64,
+    /// The file's number on that device.
+    pub inode: u64,
+}
+
+/// What a look at a name tells.
+#[derive(Debug, Clone, Copy)]
+struct Seen {
+    id: FileId,
+    bytes: u64,
+}
+
+/// The file that has the name `path`.
+///
+/// # Errors
+/// The operating system's, for instance that no file has the name.
+pub fn file_id(path: &Path) -> io::Result<FileId> {
+    look(path).map(|seen| seen.id)
+}
+
+/// Why no call can be acknowledged any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Displaced {
+    /// The name of a file leads elsewhere, or nowhere.
+    #[error(
+        "the {0} was replaced, renamed or removed while this server had it open; calls acknowledged before are in the file \
+         that was moved away. Stop every server on this database before the next start"
+    )]
+    Moved(Part),
+    /// The file has lost its end.
+    #[error(
+        "the {0} was cut short by another program while this server had it open. Stop every server on this database and \
+         run `colibri verify` before the next start"
+    )]
+    Cut(Part),
+}
+
+/// One of the three files of a database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// The database file itself.
+    Database,
+    /// SQLite's write-ahead log, `-wal`.
+    Log,
+    /// SQLite's index of the log, `-shm`.
+    Index,
+}
+
+impl std::fmt::Display for Part {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Database => "database file",
+            Self::Log => "database's -wal file",
+            Self::Index => "database's -shm file",
+        })
+    }
+}
+
+/// The three files of an open database, as their names were found when it was opened.
+#[derive(Debug)]
+pub struct Place {
+    folder: File,
+    path: PathBuf,
+    parts: [(Part, PathBuf, FileId); 3],
+    /// How long the database file was at the last look. It shrinks only when a foreign program has compacted it.
+    bytes: AtomicU64,
+}
+
+impl Place {
+    /// Remembers the files of the database at `path`, which is absolute and without symbolic links. To be called when SQLite
+    /// has opened all three, and while no other program is expected to replace them.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn of(path: &Path) -> io::Result<Self> {
+        let folder = File::open(path.parent().unwrap_or(Path::new("/")))?;
+        let database = look(path)?;
+        let beside = |part: Part, suffix: &str| {
+            let path = side_file::named(path, suffix);
+            let id = file_id(&path)?;
+            Ok::<_, io::Error>((part, path.file_name().map(PathBuf::from).unwrap_or_default(), id))
+        };
+        Ok(Self {
+            folder,
+            path: path.to_owned(),
+            parts: [
+                (Part::Database, path.to_owned(), database.id),
+                beside(Part::Log, "-wal")?,
+                beside(Part::Index, "-shm")?,
+            ],
+            bytes: AtomicU64::new(database.bytes),
+        })
+    }
+
+    /// The database file.
+    pub fn file(&self) -> FileId {
+        self.parts[0].2
+    }
+
+    /// Whether the three names still lead to the files that were opened, and the database file has kept its length.
+    ///
+    /// `pages_need` is asked only where the file is shorter than at the last look: how many bytes its pages need.
+    ///
+    /// # Errors
+    /// [`Displaced`], for the first file that is not there any more.
+    pub fn check(&self, pages_need: impl Fn() -> Option<u64>) -> Result<(), Displaced> {
+        for (part, name, known) in &self.parts {
+            // The database is looked up by its whole path, so that a folder that was exchanged is noticed. The other
+            // two are then in the folder that is open, and found by a shorter way.
+            let seen = match part {
+                Part::Database => look(name),
+                _ => look_beside(&self.folder, &self.path, name),
+            };
+            let seen = seen.map_err(|_| Displaced::Moved(*part))?;
+            if seen.id != *known {
+                return Err(Displaced::Moved(*part));
+            }
+            if *part == Part::Database && seen.bytes != self.bytes.load(Ordering::Relaxed) {
+                let shorter = seen.bytes < self.bytes.load(Ordering::Relaxed);
+                if shorter && pages_need().is_none_or(|needed| seen.bytes < needed) {
+                    return Err(Displaced::Cut(Part::Database));
+                }
+                self.bytes.store(seen.bytes, Ordering::Relaxed);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What has the name `path`.
+///
+/// On Linux neither times nor anything else is asked for. Whoever reads a file's times has the kernel keep the next change's time
+/// exactly, and that is one more block to write with every sync, a third of its duration (multigrain timestamps, Linux 6.13).
+#[cfg(target_os = "linux")]
+fn look(path: &Path) -> io::Result<Seen> {
+    look_from(rustix::fs::CWD, path).unwrap_or_else(|| look_by_metadata(path))
+}
+
+/// What has the name `name` in the folder of the database at `path`.
+#[cfg(target_os = "linux")]
+fn look_beside(folder: &File, path: &Path, name: &Path) -> io::Result<Seen> {
+    look_from(folder, name).unwrap_or_else(|| look_by_metadata(&path.with_file_name(name)))
+}
+
+/// `None` where a sandbox does not know the system call.
+#[cfg(target_os = "linux")]
+fn look_from(folder: impl std::os::fd::AsFd, name: &Path) -> Option<io::Result<Seen>> {
+    use rustix::fs::{AtFlags, StatxFlags, makedev, statx};
+    match statx(folder, name, AtFlags::empty(), StatxFlags::INO | StatxFlags::SIZE) {
+        Ok(found) => {
+            let device = makedev(found.stx_dev_major, found.stx_dev_minor);
+            Some(Ok(Seen { id: FileId { device, inode: found.stx_ino }, bytes: found.stx_size }))
+        }
+        Err(rustix::io::Errno::NOSYS) => None,
+        Err(error) => Some(Err(error.into())),
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn look(path: &Path) -> io::Result<Seen> {
+    look_by_metadata(path)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn look_beside(_: &File, path: &Path, name: &Path) -> io::Result<Seen> {
+    look_by_metadata(&path.with_file_name(name))
+}
+
+#[cfg(unix)]
+fn look_by_metadata(path: &Path) -> io::Result<Seen> {
+    use std::os::unix::fs::MetadataExt;
+    let found = std::fs::metadata(path)?;
+    Ok(Seen { id: FileId { device: found.dev(), inode: found.ino() }, bytes: found.len() })
+}
+
+/// Without inodes: an open file cannot be replaced on such systems, so one identity fits all.
+#[cfg(not(unix))]
+fn look_by_metadata(path: &Path) -> io::Result<Seen> {
+    Ok(Seen { id: FileId { device: 0, inode: 0 }, bytes: std::fs::metadata(path)?.len() })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    fn place() -> (tempfile::TempDir, PathBuf, Place) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap().join("a.db");
+        for suffix in ["", "-wal", "-shm"] {
+            std::fs::write(side_file::named(&path, suffix), b"content").unwrap();
+        }
+        let place = Place::of(&path).unwrap();
+        (folder, path, place)
+    }
+
+    #[test]
+    fn files_that_are_where_they_were_pass() {
+        let (_folder, path, place) = place();
+        assert_eq!(place.check(|| None), Ok(()));
+        std::fs::write(side_file::named(&path, "-wal"), b"").unwrap();
+        assert_eq!(place.check(|| None), Ok(()), "SQLite cuts its log itself");
+    }
+
+    #[test]
+    fn each_file_that_is_replaced_or_removed_is_named() {
+        for (suffix, part) in [("", Part::Database), ("-wal", Part::Log), ("-shm", Part::Index)] {
+            let (folder, path, place) = place();
+            let name = side_file::named(&path, suffix);
+            let other = folder.path().join("other");
+            std::fs::write(&other, b"content").unwrap();
+            std::fs::rename(&other, &name).unwrap();
+            assert_eq!(place.check(|| None), Err(Displaced::Moved(part)));
+            std::fs::remove_file(&name).unwrap();
+            assert_eq!(place.check(|| None), Err(Displaced::Moved(part)));
+        }
+    }
+
+    #[test]
+    fn a_folder_that_is_exchanged_is_noticed() {
+        let (folder, path, place) = place();
+        let away = folder.path().with_extension("away");
+        std::fs::rename(path.parent().unwrap(), &away).unwrap();
+        std::fs::create_dir(path.parent().unwrap()).unwrap();
+        for suffix in ["", "-wal", "-shm"] {
+            std::fs::write(side_file::named(&path, suffix), b"content").unwrap();
+        }
+        assert_eq!(place.check(|| None), Err(Displaced::Moved(Part::Database)));
+        std::fs::remove_dir_all(&away).unwrap();
+    }
+
+    #[test]
+    fn a_shorter_file_passes_only_where_its_pages_need_no_more() {
+        let (_folder, path, place) = place();
+        std::fs::write(&path, b"cont").unwrap();
+        assert_eq!(place.check(|| Some(4)), Ok(()), "compacted");
+        std::fs::write(&path, b"co").unwrap();
+        assert_eq!(place.check(|| Some(4)), Err(Displaced::Cut(Part::Database)));
+    }
+}
