@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 
 use colibri::catalogue::CATALOGUE;
 use colibri::store::migrate::{MIGRATIONS, Migration, latest};
-use colibri::store::open::{Opened, StoreOptions, init_db};
+use colibri::store::open::{Opened, StoreOptions, WAIT, init_db};
 use colibri_tests::actions::actions;
 use colibri_tests::client::{Ended, Launch, open_database};
 use serde_json::{Value, json};
@@ -34,6 +34,7 @@ fn store(path: &Path, migrations: &'static [Migration]) -> StoreOptions {
         migrations,
         tail_checks: &[],
         max_pages: None,
+        wait: WAIT,
     }
 }
 

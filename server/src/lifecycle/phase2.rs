@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use colibri_runtime::chain::log::{Level, Log};
 use colibri_runtime::kernel::{Clock, rfc3339_ms};
@@ -21,6 +21,7 @@ use crate::domains::router::service::Router;
 use crate::domains::router::start;
 use crate::domains::skills::{PREFIX, load_skills_from_disk};
 use crate::store::audit::AuditFacts;
+use crate::store::creation::UNFINISHED;
 use crate::store::db::Db;
 use crate::store::migrate::MIGRATIONS;
 use crate::store::open::{StoreOptions, init_db};
@@ -97,6 +98,8 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i6
         migrations: MIGRATIONS,
         tail_checks: &[],
         max_pages: phase2.max_pages,
+        // What stands in the way is named before the watchdog ends the process.
+        wait: Duration::from_millis(u64::from(phase2.config.startup_timeout_ms / 2)),
     };
     let opened = init_db(&options).map_err(|error| error.to_string())?;
     if opened.aborted > 0 {
@@ -139,7 +142,7 @@ impl Phase2 {
 
 /// Removes TEST's default database with its side files; a file that is not there is no problem.
 pub(super) fn remove_ephemeral(path: &Path) {
-    for suffix in ["", "-wal", "-shm", "-journal", ".queue"] {
+    for suffix in ["", "-wal", "-shm", "-journal", ".queue", UNFINISHED] {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);
         let _ = std::fs::remove_file(name);

@@ -74,6 +74,17 @@ pub enum OpenError {
         /// The file system's name, as the kernel has it.
         kind: String,
     },
+    /// A log that SQLite would read into any database at that path, and no database that it belongs to.
+    #[error(
+        "{side} is the log of a database that is not at {path} any more, and may hold acknowledged calls; put that \
+         database back beside it, or move the log to another folder, and start again"
+    )]
+    Orphan {
+        /// Where the database is to be.
+        path: String,
+        /// The log's path.
+        side: String,
+    },
     /// The operating system or SQLite refused.
     #[error("cannot open database {path}: {reason}")]
     Unusable {

@@ -51,7 +51,7 @@ impl LogFile {
 
 /// A new file is there after a power cut only if its directory was synced. SQLite does it at its own
 /// first sync of the log, which with `synchronous=NORMAL` comes too late for the first replies.
-fn sync_directory(file: &Path) -> io::Result<()> {
+pub(super) fn sync_directory(file: &Path) -> io::Result<()> {
     #[cfg(unix)]
     if let Some(directory) = file.parent() {
         return File::open(directory)?.sync_all();

@@ -1,8 +1,9 @@
 //! SQLite behind the runtime's traits. From opening a file to a committed call:
 //!
-//! 1. [`open`] opens the database in its fixed order: [`network_fs`] and [`error`] refuse, `connection`
-//!    sets up, `header` says whose file it is, [`integrity`] checks, [`migrate`] brings the schema up to
-//!    date, [`process`] registers this process and `sweep` closes what dead ones left.
+//! 1. [`open`] opens the database in its fixed order: [`network_fs`] and [`error`] refuse, `creation` makes a
+//!    missing one, `connection` sets up, `header` says whose file it is, [`integrity`] checks, [`migrate`] brings
+//!    the schema up to date, [`process`] registers this process and `sweep` closes what dead ones left. `turn`
+//!    waits for others that are starting.
 //! 2. [`sqlite`] is the runtime's `Store`; [`db`] is the handle that handlers get from it.
 //! 3. `transactions` begins, commits and rolls back, waiting in the [`queue`] and syncing the
 //!    [`log_file`] after it. [`side_file`] is how files beside the database are made.
@@ -19,6 +20,7 @@ pub mod backup;
 mod checkpoint;
 mod connection;
 pub mod counters;
+pub(crate) mod creation;
 pub mod db;
 pub mod error;
 mod head;
@@ -42,6 +44,7 @@ pub mod snapshot;
 pub mod sqlite;
 mod sweep;
 mod transactions;
+mod turn;
 pub mod verify;
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
@@ -16,15 +17,13 @@ use super::log_file::LogFile;
 use super::migrate::{self, Migration};
 use super::process::{ProcessLock, ProcessRecord};
 use super::queue::WriteQueue;
-use super::{identity, network_fs, side_file, sweep};
-
-/// The page size of a new database; one that exists keeps its own. A call changes one row at the end of each of some ten
-/// b-trees, and the log takes the whole page of each: half of SQLite's usual page is a sixth less time without sync, and
-/// a smaller sync. Yet smaller pages gain little and make the trees deeper.
-const PAGE_BYTES: u32 = 2048;
+use super::{creation, identity, network_fs, side_file, sweep, turn};
 
 /// The path that means a database in memory.
 pub const MEMORY: &str = ":memory:";
+
+/// How long a command waits for the starts of others: half of the time that a start has by default.
+pub const WAIT: Duration = Duration::from_secs(15);
 
 /// What opening a database depends on.
 #[derive(Debug, Clone)]
@@ -47,6 +46,8 @@ pub struct StoreOptions {
     pub tail_checks: &'static [TailCheck],
     /// Upper bound of the file in pages, for tests of a full disk.
     pub max_pages: Option<u32>,
+    /// How long to try again while another start is at work on the file, or another program holds it.
+    pub wait: Duration,
 }
 
 /// An open database, to be handed to [`super::sqlite::SqliteStore::attach`].
@@ -83,13 +84,17 @@ pub fn init_db(options: &StoreOptions) -> Result<Opened, OpenError> {
     {
         return Err(OpenError::Network { path: options.path.display().to_string(), kind });
     }
-    if options.read_only { init_read_only(options) } else { init_read_write(options) }
+    let until = Instant::now() + options.wait;
+    if options.read_only {
+        return turn::after_starts(&options.path, until, || init_read_only(options));
+    }
+    turn::while_locked(until, || init_read_write(options))
 }
 
 fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {
     let path = options.path.as_path();
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
-    let location = place(path)?;
+    let (location, created) = place(path, options.migrations)?;
     let db = Db::new(connection::read_write(&location).map_err(engine)?);
     let header = header::read(&db.conn, path, migrate::latest(options.migrations))?;
 
@@ -101,13 +106,17 @@ fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {
     if let Some(queue) = &mut queue {
         queue.enter().map_err(|error| queue_error(path, &error))?;
     }
+    if let Some(file) = location.file() {
+        creation::remove_unfinished(file)
+            .map_err(|error| OpenError::from_io(path, "cannot remove what a dead creator left", &error))?;
+    }
     integrity::check(&db, path, location.file(), options.tail_checks)?;
     connection::settle(&db.conn).map_err(engine)?;
     enable_wal(&db.conn, path, &location)?;
     if header.application_id == 0 {
         db.conn.pragma_update(None, "application_id", APPLICATION_ID).map_err(engine)?;
     }
-    let migrated = migrate::migrate(&db.conn, options.migrations, path)?;
+    let migrated = created + migrate::migrate(&db.conn, options.migrations, path)?;
     let (process, aborted) = match location.file() {
         Some(file) => {
             let (process, aborted) = register(&db.conn, file, options)?;
@@ -180,39 +189,43 @@ fn nothing_in_log(location: &Location) -> bool {
     log.is_some_and(|log| std::fs::metadata(log).map_or(true, |found| found.len() == 0))
 }
 
-/// Creates folder and file where they are missing, and finds the file's one true name.
-fn place(path: &Path) -> Result<Location, OpenError> {
+/// Creates folder and database where they are missing, and finds the file's one true name; how many migrations a new
+/// database has got.
+fn place(path: &Path, migrations: &[Migration]) -> Result<(Location, usize), OpenError> {
     if path == Path::new(MEMORY) {
-        return Ok(Location::Memory);
+        return Ok((Location::Memory, 0));
     }
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)
         .map_err(|error| OpenError::from_io(path, "cannot create its folder", &error))?;
-    // A file with content has been through this before. An empty or missing one is created inside the
-    // queue: whoever comes later waits, and opens it only after our handle is closed (design R2).
-    if std::fs::metadata(path).map_or(0, |found| found.len()) == 0 {
-        create(path, folder)?;
-    }
-    path.canonicalize()
-        .map(Location::File)
-        .map_err(|error| OpenError::from_io(path, "cannot find it after creating it", &error))
+    let file = match path.canonicalize() {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => absent(path, folder)?,
+        Err(error) => return Err(OpenError::from_io(path, "cannot find it", &error)),
+    };
+    let migrated = creation::create_if_missing(&file, path, migrations)?;
+    // A link to a file that is not there has kept the place.
+    let file = file
+        .canonicalize()
+        .map_err(|error| OpenError::from_io(path, "cannot find it after creating it", &error))?;
+    Ok((Location::File(file), migrated))
 }
 
-fn create(path: &Path, folder: &Path) -> Result<(), OpenError> {
-    let io = |error: io::Error| OpenError::from_io(path, "cannot create it", &error);
+/// The one true name of a file that is not there yet.
+fn absent(path: &Path, folder: &Path) -> Result<PathBuf, OpenError> {
     let name = path.file_name().ok_or_else(|| OpenError::Unusable {
         path: path.display().to_string(),
         reason: "the path names no file; give one that ends in a file's name".to_owned(),
     })?;
-    let file = folder.canonicalize().map_err(io)?.join(name);
-    let mut queue = WriteQueue::open(&file).map_err(io)?;
-    queue.enter().map_err(io)?;
-    side_file::create_new(&file).map(drop).map_err(io)
+    let folder = folder
+        .canonicalize()
+        .map_err(|error| OpenError::from_io(path, "cannot find its folder", &error))?;
+    Ok(folder.join(name))
 }
 
 fn enable_wal(conn: &Connection, path: &Path, location: &Location) -> Result<(), OpenError> {
     let got: String = conn
-        .pragma_update(None, "page_size", PAGE_BYTES)
+        .pragma_update(None, "page_size", creation::PAGE_BYTES)
         .and_then(|()| conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0)))
         .map_err(|error| OpenError::from_sqlite(path, &error))?;
     let fits = got == "wal" || (*location == Location::Memory && got == "memory");

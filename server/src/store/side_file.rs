@@ -21,17 +21,12 @@ pub fn create(path: &Path) -> io::Result<File> {
     private(OpenOptions::new().create(true).truncate(false)).open(path)
 }
 
-/// Creates an empty file readable by its owner only; `Ok(false)` when there is one already, which is
-/// then not opened.
+/// Creates a file readable by its owner only.
 ///
 /// # Errors
-/// The operating system's.
-pub fn create_new(path: &Path) -> io::Result<bool> {
-    match private(OpenOptions::new().create_new(true)).open(path) {
-        Ok(_) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(error),
-    }
+/// The operating system's, also when there is one already, which is then not opened.
+pub fn create_new(path: &Path) -> io::Result<File> {
+    private(OpenOptions::new().create_new(true)).open(path)
 }
 
 /// Mode 0600 where the system has modes (alpha §7.2).

@@ -1,14 +1,16 @@
 //! A database as it stands at one moment, for commands that read it while servers may be writing.
 
 use std::path::Path;
+use std::time::Instant;
 
 use super::db::Db;
 use super::error::OpenError;
-use super::{migrate, network_fs, open};
+use super::{migrate, network_fs, open, turn};
 
 /// Opens a database for reading, inside one read transaction: whatever others commit meanwhile is not
 /// seen. Unlike a server's start it checks nothing but whose file it is and how old, so that damage is found
-/// by whoever looks for it. Nothing is written; dropping the handle ends the transaction.
+/// by whoever looks for it. Nothing is written; dropping the handle ends the transaction. Waits while a start is
+/// at work on the file.
 ///
 /// # Errors
 /// As a READONLY start (alpha §6.4): [`OpenError::Missing`], [`OpenError::Foreign`], [`OpenError::Newer`],
@@ -17,6 +19,10 @@ pub fn open_snapshot(path: &Path) -> Result<Db, OpenError> {
     if let Some(kind) = network_fs::network_file_system(path) {
         return Err(OpenError::Network { path: path.display().to_string(), kind });
     }
+    turn::after_starts(path, Instant::now() + open::WAIT, || attempt(path))
+}
+
+fn attempt(path: &Path) -> Result<Db, OpenError> {
     let latest = migrate::latest(migrate::MIGRATIONS);
     let (db, _location, _header) = open::open_read_only(path, latest)?;
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);

@@ -11,7 +11,7 @@ use colibri::lifecycle::facts::{DatabaseState, DatabaseStatus, Phase, SystemFact
 use colibri::store::audit::AuditFacts;
 use colibri::store::db::Db;
 use colibri::store::migrate::MIGRATIONS;
-use colibri::store::open::{StoreOptions, init_db};
+use colibri::store::open::{StoreOptions, WAIT, init_db};
 use colibri::store::sqlite::SqliteStore;
 use colibri_runtime::chain::log::{Level, Log};
 use colibri_runtime::chain::store::{Store, StoreFault};
@@ -69,6 +69,7 @@ impl World {
             migrations: MIGRATIONS,
             tail_checks: &[],
             max_pages: None,
+            wait: WAIT,
         })
         .unwrap();
         let facts = SystemFacts {

@@ -9,7 +9,7 @@ use colibri::lifecycle::config::Config;
 use colibri::lifecycle::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use colibri::store::audit::AuditFacts;
 use colibri::store::migrate::MIGRATIONS;
-use colibri::store::open::{StoreOptions, init_db};
+use colibri::store::open::{StoreOptions, WAIT, init_db};
 use colibri::store::process::boot_id;
 use colibri::store::sqlite::SqliteStore;
 use colibri_runtime::chain::store::{Access, Store};
@@ -29,6 +29,7 @@ fn store(path: &Path) -> SqliteStore {
         migrations: MIGRATIONS,
         tail_checks: &[],
         max_pages: None,
+        wait: WAIT,
     };
     let database = DatabaseState {
         status: DatabaseStatus::Opening,

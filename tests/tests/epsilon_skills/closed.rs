@@ -12,7 +12,7 @@ use colibri::lifecycle::options::{AuditChoice, Options};
 use colibri::lifecycle::server::create_server;
 use colibri::store::audit::AuditFacts;
 use colibri::store::migrate::MIGRATIONS;
-use colibri::store::open::{StoreOptions, init_db};
+use colibri::store::open::{StoreOptions, WAIT, init_db};
 use colibri::store::sqlite::SqliteStore;
 use colibri_runtime::chain::audit::MemorySink;
 use colibri_runtime::kernel::SystemIds;
@@ -32,6 +32,7 @@ fn closed_store(path: &Path) -> SqliteStore {
         migrations: MIGRATIONS,
         tail_checks: &[],
         max_pages: None,
+        wait: WAIT,
     };
     let facts = SystemFacts {
         version: "9.9.9-test".to_owned(),

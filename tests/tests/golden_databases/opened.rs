@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use colibri::store::migrate::{MIGRATIONS, Migration, latest};
-use colibri::store::open::{StoreOptions, init_db};
+use colibri::store::open::{StoreOptions, WAIT, init_db};
 use colibri::store::process::boot_id;
 use colibri_runtime::kernel::SystemIds;
 use colibri_tests::client::{Launch, Server, open_database};
@@ -183,6 +183,7 @@ pub fn migrated(golden: &Golden, migrations: &'static [Migration]) -> i64 {
         migrations,
         tail_checks: &[],
         max_pages: None,
+        wait: WAIT,
     };
     let rows = || stored(&open_database(&path));
     drop(init_db(&options(MIGRATIONS)).unwrap());

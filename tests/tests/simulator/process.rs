@@ -15,7 +15,7 @@ use colibri::lifecycle::config::Config;
 use colibri::lifecycle::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use colibri::store::audit::AuditFacts;
 use colibri::store::migrate::MIGRATIONS;
-use colibri::store::open::{StoreOptions, init_db};
+use colibri::store::open::{StoreOptions, WAIT, init_db};
 use colibri::store::process::boot_id;
 use colibri::store::sqlite::SqliteStore;
 use colibri_runtime::chain::call::{Call, Outlet, Reply};
@@ -95,6 +95,7 @@ impl Process {
             migrations: MIGRATIONS,
             tail_checks: &[],
             max_pages: None,
+            wait: WAIT,
         };
         let opened = init_db(&options).map_err(|error| error.to_string())?;
         let mut store = SqliteStore::new(context(machine, seed ^ 3, Phase::Phase2), facts(self.boot.clone()));

@@ -21,7 +21,7 @@ use serde_json::Value;
 use super::audit::AuditFacts;
 use super::error::OpenError;
 use super::migrate::MIGRATIONS;
-use super::open::{Opened, StoreOptions, init_db};
+use super::open::{Opened, StoreOptions, WAIT, init_db};
 use super::process;
 use super::sqlite::SqliteStore;
 use super::verify::{ActionsReport, verify_actions};
@@ -58,6 +58,7 @@ impl Place {
             migrations: MIGRATIONS,
             tail_checks: &[],
             max_pages: None,
+            wait: WAIT,
         }
     }
 

@@ -1,0 +1,172 @@
+//! A new database is made whole under another name beside its place, synced, and then moved to its place without
+//! replacing anything. So no reader and no other start ever sees half of one, and neither a kill nor a power cut leaves
+//! a file that is no database.
+
+use std::fs::Permissions;
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use super::connection::{self, Location};
+use super::error::OpenError;
+use super::header::APPLICATION_ID;
+use super::migrate::{self, Migration};
+use super::queue::WriteQueue;
+use super::{log_file, side_file};
+
+/// The page size of a new database; one that exists keeps its own. A call changes one row at the end of each of some ten
+/// b-trees, and the log takes the whole page of each: half of SQLite's usual page is a sixth less time without sync, and
+/// a smaller sync. Yet smaller pages gain little and make the trees deeper.
+pub(super) const PAGE_BYTES: u32 = 2048;
+
+/// What a new database is called after its own name until it is whole. Only the process whose turn it is in the write
+/// queue makes such a file: if the next one in the queue finds one, its creator has died.
+pub(crate) const UNFINISHED: &str = ".creation.new";
+
+/// The two bytes of the header that say whether a database has a write-ahead log, and what they say then
+/// (<https://www.sqlite.org/fileformat2.html>, section 1.3.3).
+const FORMAT_VERSIONS: std::ops::RangeInclusive<usize> = 18..=19;
+const HAS_LOG: u8 = 2;
+
+/// What is at the place of a database.
+enum Found {
+    Nothing,
+    /// A file without content, and the mode that it has.
+    Empty(Permissions),
+    Something,
+}
+
+/// Makes sure that there is a file with content at `file`, a path without symbolic links; how many migrations a new one
+/// has got. `path` is for messages.
+///
+/// # Errors
+/// Where the file or its side files cannot be made, a migration fails, or a log without its database lies there.
+pub(super) fn create_if_missing(
+    file: &Path,
+    path: &Path,
+    migrations: &[Migration],
+) -> Result<usize, OpenError> {
+    let io = |error: io::Error| OpenError::from_io(path, "cannot create it", &error);
+    if let Found::Something = look(file).map_err(io)? {
+        return Ok(0);
+    }
+    let mut queue = WriteQueue::open(file).map_err(io)?;
+    queue.enter().map_err(io)?;
+    // Another start may have had its turn before.
+    let mode = match look(file).map_err(io)? {
+        Found::Something => return Ok(0),
+        Found::Nothing => None,
+        Found::Empty(mode) => Some(mode),
+    };
+    refuse_orphans(file, path, mode.is_some())?;
+    let (image, migrated) = whole(migrations, path)?;
+    remove_unfinished(file).map_err(io)?;
+    let placed = write(file, &image, mode.as_ref()).and_then(|new| place(&new, file, mode.is_some()));
+    if placed.is_err() {
+        // What stays is removed by the next creator.
+        let _ = remove_unfinished(file);
+    }
+    let migrated = match placed {
+        Ok(()) => migrated,
+        // Another program's file came first. Whose it is, the start finds out from its header.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => 0,
+        // A container may mount a single file, whose name cannot be changed: the start fills it as it lies there.
+        Err(error) if error.kind() == io::ErrorKind::ResourceBusy && mode.is_some() => 0,
+        Err(error) => return Err(io(error)),
+    };
+    log_file::sync_directory(file).map_err(io)?;
+    Ok(migrated)
+}
+
+/// Removes what a creator left that died. To be called by the process whose turn it is in the write queue.
+///
+/// # Errors
+/// The operating system's.
+pub(super) fn remove_unfinished(file: &Path) -> io::Result<()> {
+    match std::fs::remove_file(side_file::named(file, UNFINISHED)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn look(file: &Path) -> io::Result<Found> {
+    match std::fs::metadata(file) {
+        Ok(found) if found.is_file() && found.len() == 0 => Ok(Found::Empty(found.permissions())),
+        Ok(_) => Ok(Found::Something),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Nothing),
+        Err(error) => Err(error),
+    }
+}
+
+/// SQLite would read a log that lies beside a new database into it. The log may hold acknowledged calls of a database
+/// that was moved away, so it is not removed either.
+fn refuse_orphans(file: &Path, path: &Path, empty: bool) -> Result<(), OpenError> {
+    for suffix in ["-wal", "-journal"] {
+        let side = side_file::named(file, suffix);
+        let log = std::fs::metadata(&side).is_ok_and(|found| found.len() > 0);
+        if log && empty && suffix == "-journal" {
+            // An empty file's journal is that of its first transaction; all it could do is to make the file empty again.
+            std::fs::remove_file(&side)
+                .map_err(|error| OpenError::from_io(path, "cannot remove its stale journal", &error))?;
+        } else if log {
+            let (path, side) = (path.display().to_string(), side.display().to_string());
+            return Err(OpenError::Orphan { path, side });
+        }
+    }
+    Ok(())
+}
+
+/// The bytes of a new database, and the number of its migrations. Made in memory, where nothing need be synced.
+fn whole(migrations: &[Migration], path: &Path) -> Result<(Vec<u8>, usize), OpenError> {
+    let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
+    let mut conn = connection::read_write(&Location::Memory).map_err(engine)?;
+    connection::settle(&conn).map_err(engine)?;
+    conn.pragma_update(None, "page_size", PAGE_BYTES).map_err(engine)?;
+    conn.pragma_update(None, "application_id", APPLICATION_ID).map_err(engine)?;
+    let migrated = migrate::migrate(&conn, migrations, path)?;
+    let mut image = conn.serialize("main").map_err(engine)?.to_vec();
+    for byte in image.get_mut(FORMAT_VERSIONS).into_iter().flatten() {
+        *byte = HAS_LOG;
+    }
+    Ok((image, migrated))
+}
+
+/// Writes and syncs the new database under its other name, which it returns.
+fn write(file: &Path, image: &[u8], mode: Option<&Permissions>) -> io::Result<PathBuf> {
+    let new = side_file::named(file, UNFINISHED);
+    let mut out = side_file::create_new(&new)?;
+    if let Some(mode) = mode {
+        out.set_permissions(mode.clone())?;
+    }
+    out.write_all(image)?;
+    out.sync_all()?;
+    Ok(new)
+}
+
+/// Gives the new database its name. Only an empty file is replaced: SQLite lets no connection that still has it open
+/// write to a file without a name.
+fn place(new: &Path, file: &Path, replace_empty: bool) -> io::Result<()> {
+    if replace_empty {
+        return std::fs::rename(new, file);
+    }
+    match move_new(new, file) {
+        // Not every file system can do it. With two names for a moment it goes as well: a start removes the other one.
+        Err(error) if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) => {
+            std::fs::hard_link(new, file)?;
+            std::fs::remove_file(new)
+        }
+        done => done,
+    }
+}
+
+/// Renames a file unless the new name is taken.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+fn move_new(new: &Path, file: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, new, CWD, file, RenameFlags::NOREPLACE)?)
+}
+
+/// Renames a file unless the new name is taken.
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+fn move_new(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}

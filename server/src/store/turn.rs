@@ -1,0 +1,54 @@
+//! Waiting for the starts of other processes: what a start or a reader meets while another start is at work passes, and
+//! is an error only if it lasts.
+
+use std::fs::{File, TryLockError};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::error::OpenError;
+use super::side_file;
+
+/// Between two attempts.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// Tries again while another program holds a lock of SQLite's. Not every step waits for such a lock by itself: the change
+/// to a write-ahead log fails at once.
+pub(super) fn while_locked<T>(
+    until: Instant,
+    mut attempt: impl FnMut() -> Result<T, OpenError>,
+) -> Result<T, OpenError> {
+    loop {
+        match attempt() {
+            Err(OpenError::Locked { .. }) if Instant::now() < until => std::thread::sleep(PAUSE),
+            done => return done,
+        }
+    }
+}
+
+/// Tries again while a start is at work on the database at `path`: the file may be locked, or not have all migrations
+/// yet. Gives up when an attempt failed that began while no start was at work.
+pub(super) fn after_starts<T>(
+    path: &Path,
+    until: Instant,
+    mut attempt: impl FnMut() -> Result<T, OpenError>,
+) -> Result<T, OpenError> {
+    let mut quiet = false;
+    loop {
+        match attempt() {
+            Err(OpenError::Locked { .. } | OpenError::Older { .. }) if !quiet && Instant::now() < until => {
+                quiet = !is_held(path);
+                if !quiet {
+                    std::thread::sleep(PAUSE);
+                }
+            }
+            done => return done,
+        }
+    }
+}
+
+/// Whether a process has its turn in the write queue of the database at `path`. Creates nothing.
+fn is_held(path: &Path) -> bool {
+    let queue = path.canonicalize().and_then(|file| File::open(side_file::named(&file, ".queue")));
+    // The lock, where it is free, is given back at once.
+    queue.is_ok_and(|queue| matches!(queue.try_lock_shared(), Err(TryLockError::WouldBlock)))
+}
