@@ -8,7 +8,7 @@
  *   SHIM_SYNC    "skip": syncs are recorded and not done, which takes the wait out of a recording
  *                "lie":  syncs are neither done nor recorded, the control that must lose something
  *   SHIM_FAULT   "CLASS ERRNO FIRST COUNT SHORT NAME": operations FIRST, FIRST + 1, ... of the class (write, sync,
- *                create, open) fail with that error, COUNT of them (0: all from then on); SHORT 1 lets the first
+ *                create, open, rename, unlink) fail with that error, COUNT of them (0: all from then on); SHORT 1 lets the first
  *                one write a half; NAME is the end of the file's name, "*" for any
  *   SHIM_QUOTA   no file grows beyond that many bytes: ENOSPC
  *   SHIM_ARM     operations count for SHIM_FAULT, SHIM_QUOTA and SHIM_KILL only after so many replies
@@ -49,10 +49,11 @@ enum operation {
     EXTEND = 4,   /* number: size that the file has at least */
     SYNC = 5,
     SYNCED = 6, /* number: errno, 0 if it succeeded */
-    UNLINK = 7, /* payload: name */
+    UNLINK = 7, /* payload: name; number: names that the file has left */
     RENAME = 8, /* payload: old name, 0, new name */
     REPLY = 9,  /* payload: what was written to standard output */
     FAULT = 10, /* number: errno */
+    LINK = 11,  /* payload: one name, 0, another name of the same file */
 };
 
 /* The head of an entry; the payload follows. */
@@ -285,13 +286,18 @@ static int forget(int fd)
     return fd;
 }
 
-static int open_ours(int at, const char *path, const char *name, int flags, mode_t mode)
+static int refuse_name(const char *name, int number)
 {
     struct descriptor about = { .inode = 0 };
     strcpy(about.name, name);
+    return refuse(&about, number);
+}
+
+static int open_ours(int at, const char *path, const char *name, int flags, mode_t mode)
+{
     int writes = (flags & O_ACCMODE) != O_RDONLY, failed;
     if (writes && (failed = fails("open", name, NULL)))
-        return refuse(&about, failed);
+        return refuse_name(name, failed);
     int fd = -1;
     do { /* Somebody may create or remove it between the two looks. */
         if (!(flags & O_CREAT)) {
@@ -301,7 +307,7 @@ static int open_ours(int at, const char *path, const char *name, int flags, mode
             break;
         }
         if (access(path, F_OK) && (failed = fails("create", name, NULL)))
-            return refuse(&about, failed);
+            return refuse_name(name, failed);
         if (access(path, F_OK))
             last_one(-1, NULL, 0, 0);
         enter_names();
@@ -356,33 +362,62 @@ int unlink(const char *path)
     const char *name = ours(path);
     if (!name)
         return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+    int failed = access(path, F_OK) ? 0 : fails("unlink", name, NULL);
+    if (failed)
+        return refuse_name(name, failed);
     last_one(-1, NULL, 0, 0);
     enter_names();
     struct stat about;
     int known = stat(path, &about) == 0;
     int done = (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
     if (done == 0 && known)
-        append(UNLINK, about.st_ino, 0, name, strlen(name));
+        append(UNLINK, about.st_ino, about.st_nlink - 1, name, strlen(name));
     leave_names();
     return done;
 }
 
-int rename(const char *from, const char *to)
+/* A rename or a link: a file gets another name. */
+static int name_anew(enum operation operation, const char *from, const char *to, unsigned flags)
 {
     const char *old = ours(from), *new = ours(to);
+    int failed = old && new && operation == RENAME ? fails("rename", new, NULL) : 0;
+    if (failed)
+        return refuse_name(new, failed);
+    if (old && new) {
+        last_one(-1, NULL, 0, 0);
+        enter_names();
+    }
+    int done = operation == RENAME ? (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, flags)
+                                   : (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, flags);
     if (!old || !new)
-        return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
-    last_one(-1, NULL, 0, 0);
-    enter_names();
-    int done = (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+        return done;
     if (done == 0) {
         char both[2 * sizeof table[0].name + 2];
         size_t length = (size_t)snprintf(both, sizeof both, "%s", old) + 1;
         length += (size_t)snprintf(both + length, sizeof both - length, "%s", new);
-        append(RENAME, 0, 0, both, length);
+        append(operation, 0, 0, both, length);
     }
     leave_names();
     return done;
+}
+
+int rename(const char *from, const char *to) { return name_anew(RENAME, from, to, 0); }
+
+/* Names relative to a folder other than the working directory are not looked at. */
+int renameat2(int at, const char *from, int to_at, const char *to, unsigned flags)
+{
+    if (at != AT_FDCWD || to_at != AT_FDCWD)
+        return (int)syscall(SYS_renameat2, at, from, to_at, to, flags);
+    return name_anew(RENAME, from, to, flags);
+}
+
+int link(const char *from, const char *to) { return name_anew(LINK, from, to, 0); }
+
+int linkat(int at, const char *from, int to_at, const char *to, int flags)
+{
+    if (at != AT_FDCWD || to_at != AT_FDCWD)
+        return (int)syscall(SYS_linkat, at, from, to_at, to, flags);
+    return name_anew(LINK, from, to, (unsigned)flags);
 }
 
 /* ---- Data */

@@ -217,9 +217,8 @@ fn absent(path: &Path, folder: &Path) -> Result<PathBuf, OpenError> {
         path: path.display().to_string(),
         reason: "the path names no file; give one that ends in a file's name".to_owned(),
     })?;
-    let folder = folder
-        .canonicalize()
-        .map_err(|error| OpenError::from_io(path, "cannot find its folder", &error))?;
+    let folder =
+        folder.canonicalize().map_err(|error| OpenError::from_io(path, "cannot find its folder", &error))?;
     Ok(folder.join(name))
 }
 

@@ -58,6 +58,7 @@ enum NameChange {
     Bind(String, usize),
     Remove(String),
     Move(String, String),
+    Another(String, String),
 }
 
 /// How kind the cut is to what was not synced.
@@ -117,12 +118,17 @@ impl Disk {
                     self.forgotten(entry.file, began, dice)
                 }
             }
-            Operation::Unlink(name) => {
+            Operation::Unlink(name, left) => {
                 self.pending_names.push((self.now, NameChange::Remove(name.clone())));
-                self.inodes.remove(&entry.file);
+                if *left == 0 {
+                    self.inodes.remove(&entry.file);
+                }
             }
             Operation::Rename(old, new) => {
                 self.pending_names.push((self.now, NameChange::Move(old.clone(), new.clone())));
+            }
+            Operation::Link(old, new) => {
+                self.pending_names.push((self.now, NameChange::Another(old.clone(), new.clone())));
             }
             Operation::Reply(_) | Operation::Fault(..) => {}
         }
@@ -183,6 +189,11 @@ fn rename(names: &mut BTreeMap<String, usize>, change: NameChange) {
         NameChange::Move(old, new) => {
             if let Some(file) = names.remove(&old) {
                 names.insert(new, file);
+            }
+        }
+        NameChange::Another(old, new) => {
+            if let Some(file) = names.get(&old) {
+                names.insert(new, *file);
             }
         }
     }

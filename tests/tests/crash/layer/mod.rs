@@ -4,6 +4,7 @@
 //! campaign                  how many runs, from which seed; what a failure prints
 //!    |- kills               processes die at a moment or in the middle of an operation
 //!    |- faults              operations fail, files are locked or cannot be written, the clock jumps
+//!    |- creation            all of this while the database is made
 //!    '- power_cuts          a recording, cut at many points; and the control without syncs
 //!          |- record        what the servers did to their files and said, in order
 //!          '- disk          what of it a disk may hold after the cut
@@ -16,6 +17,7 @@
 
 mod campaign;
 mod check;
+mod creation;
 mod disk;
 mod faults;
 mod kills;

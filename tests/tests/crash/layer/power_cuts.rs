@@ -28,12 +28,12 @@ struct Setting {
 const HONEST: Setting = Setting { syncs: Syncs::Skipped, durability: "full" };
 
 /// What servers did, one after another and beside one another, on one database.
-struct Recording {
-    before: Disk,
-    entries: Vec<Entry>,
-    scripts: Vec<Script>,
+pub(super) struct Recording {
+    pub before: Disk,
+    pub entries: Vec<Entry>,
+    pub scripts: Vec<Script>,
     /// An answer: after which entry, by which script's server, to which call.
-    answers: Vec<(usize, usize, usize, Fate)>,
+    pub answers: Vec<(usize, usize, usize, Fate)>,
 }
 
 /// Some generations of one or two servers each; a process may die in one.
@@ -79,7 +79,7 @@ fn recording(dice: &mut Dice, setting: Setting) -> Recording {
     Recording { before, entries, scripts, answers }
 }
 
-fn answers(entries: &[Entry], processes: &[u32]) -> Vec<(usize, usize, usize, Fate)> {
+pub(super) fn answers(entries: &[Entry], processes: &[u32]) -> Vec<(usize, usize, usize, Fate)> {
     let mut streams = Streams::default();
     let mut answers = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
@@ -104,9 +104,12 @@ fn points(recording: &Recording, dice: &mut Dice, count: usize) -> Vec<usize> {
     points
 }
 
-/// Cuts the recording at many points; what was found at each.
-fn cut(mut recording: Recording, dice: &mut Dice, count: usize) -> Vec<Result<usize, Finding>> {
-    let points = points(&recording, dice, count);
+/// Cuts the recording at these points, which are in order; what was found at each.
+pub(super) fn cut(
+    mut recording: Recording,
+    dice: &mut Dice,
+    points: Vec<usize>,
+) -> Vec<Result<usize, Finding>> {
     let mut fates: Vec<Vec<Fate>> =
         recording.scripts.iter().map(|script| vec![Fate::Open; script.calls.len()]).collect();
     let (mut replayed, mut answered) = (0, 0);
@@ -136,7 +139,8 @@ fn a_power_cut_loses_nothing_that_was_acknowledged() {
     let sum = campaign("layer::power_cuts::a_power_cut_loses", 40, |seed| {
         let mut dice = Dice::of_run(seed);
         let recording = recording(&mut dice, HONEST);
-        let found = cut(recording, &mut dice, CUTS).into_iter().collect::<Result<Vec<_>, _>>()?;
+        let points = points(&recording, &mut dice, CUTS);
+        let found = cut(recording, &mut dice, points).into_iter().collect::<Result<Vec<_>, _>>()?;
         let met = found.iter().filter(|found| **found > 0).count();
         Ok(Tally { done: CUTS as u64, met: met as u64, found: found.iter().sum::<usize>() as u64 })
     });
@@ -148,7 +152,9 @@ fn losses(setting: Setting, seed: u64) -> (usize, Vec<Finding>) {
     let mut dice = Dice::of_run(seed);
     let (mut lost, mut broken) = (0, Vec::new());
     for _ in 0..2 {
-        for result in cut(recording(&mut dice, setting), &mut dice, 8) {
+        let recording = recording(&mut dice, setting);
+        let points = points(&recording, &mut dice, 8);
+        for result in cut(recording, &mut dice, points) {
             match result {
                 Ok(_) => {}
                 Err(Finding::Lost(_)) => lost += 1,

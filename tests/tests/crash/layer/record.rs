@@ -19,8 +19,11 @@ pub enum Operation {
     Sync,
     /// It is done; 0, or the number of its error.
     Synced(u64),
-    Unlink(String),
+    /// The name is gone; the file has so many left.
+    Unlink(String, u64),
     Rename(String, String),
+    /// The file of the first name has the second one too.
+    Link(String, String),
     /// What was written to standard output.
     Reply(Vec<u8>),
     /// An injected error: its number, and the file's name.
@@ -65,10 +68,11 @@ fn split(bytes: &[u8]) -> (Entry, &[u8]) {
         4 => Operation::Extend(number),
         5 => Operation::Sync,
         6 => Operation::Synced(number),
-        7 => Operation::Unlink(name(payload)),
-        8 => {
+        7 => Operation::Unlink(name(payload), number),
+        kind @ (8 | 11) => {
             let (old, new) = payload.split_at(payload.iter().position(|byte| *byte == 0).expect("two names"));
-            Operation::Rename(name(old), name(&new[1..]))
+            let both = (name(old), name(&new[1..]));
+            if kind == 8 { Operation::Rename(both.0, both.1) } else { Operation::Link(both.0, both.1) }
         }
         9 => Operation::Reply(payload.to_vec()),
         10 => Operation::Fault(number, name(payload)),

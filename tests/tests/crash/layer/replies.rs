@@ -25,7 +25,12 @@ pub fn read(line: &[u8]) -> (usize, Fate) {
     let id = reply["id"].as_u64().unwrap_or_else(|| panic!("no id: {reply}"));
     let envelope = &reply["result"]["structuredContent"];
     let done = envelope["ok"] == true && envelope["data"]["ok"] != false;
-    let fate = if done { Fate::Done } else { Fate::Failed(failure(&reply)) };
+    let fate = match failure(&reply) {
+        _ if done => Fate::Done,
+        // It was in the log when the sync failed, or could not be tried; the next start may find it there.
+        why if why.starts_with("STORE_COMMIT_FAILED: log sync: ") => Fate::Unsure,
+        why => Fate::Failed(why),
+    };
     (usize::try_from(id).expect("a place in the script"), fate)
 }
 

@@ -14,7 +14,7 @@ pub struct Layer(Vec<(&'static str, String)>);
 /// Operations that fail.
 #[derive(Debug, Clone)]
 pub struct Fault {
-    /// `write`, `sync`, `create` or `open`.
+    /// `write`, `sync`, `create`, `open`, `rename` or `unlink`.
     pub class: &'static str,
     /// The error's number.
     pub errno: i32,
