@@ -2,6 +2,7 @@
 //! writes, creates or removes anything but what SQLite itself keeps beside an open file.
 
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use colibri_runtime::handler::Fault;
 use rusqlite::Connection;
@@ -9,10 +10,11 @@ use rusqlite::Connection;
 use super::connection::{self, Location};
 use super::db::{Db, reason, storage};
 pub use super::header::APPLICATION_ID;
+use super::open::WAIT;
 use super::process::{self, Life};
 use super::running::running_rows;
-use super::side_file;
 use super::verify::{ActionsReport, verify_actions};
+use super::{migrate, side_file, turn};
 
 /// The most complaints of one check that are fetched; more do not help anybody.
 const MOST_COMPLAINTS: i64 = 20;
@@ -66,11 +68,22 @@ pub struct ClosedCall {
 
 impl Inspection {
     /// Opens the file for reading. Where SQLite may not put its side files and no log waits to be read,
-    /// the file is read as it stands (alpha §6.4).
+    /// the file is read as it stands (alpha §6.4). Waits for a start that has migrations to run.
     ///
     /// # Errors
     /// SQLite's text.
     pub fn open(path: &Path) -> Result<Self, String> {
+        let latest = migrate::latest(migrate::MIGRATIONS);
+        let is_older = |look: &Self| look.number("PRAGMA user_version").is_ok_and(|found| found < latest);
+        turn::after_starts(
+            path,
+            Instant::now() + WAIT,
+            |look: &Result<Self, String>| look.as_ref().is_ok_and(is_older),
+            || Self::connect(path),
+        )
+    }
+
+    fn connect(path: &Path) -> Result<Self, String> {
         // Side files stand beside the file itself, not beside a link to it.
         let path = path.canonicalize().map_err(|error| error.to_string())?;
         let mut location = Location::File(path.clone());

@@ -86,7 +86,7 @@ pub fn init_db(options: &StoreOptions) -> Result<Opened, OpenError> {
     }
     let until = Instant::now() + options.wait;
     if options.read_only {
-        return turn::after_starts(&options.path, until, || init_read_only(options));
+        return turn::after_starts(&options.path, until, turn::is_of_a_start, || init_read_only(options));
     }
     turn::while_locked(until, || init_read_write(options))
 }

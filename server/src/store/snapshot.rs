@@ -19,7 +19,7 @@ pub fn open_snapshot(path: &Path) -> Result<Db, OpenError> {
     if let Some(kind) = network_fs::network_file_system(path) {
         return Err(OpenError::Network { path: path.display().to_string(), kind });
     }
-    turn::after_starts(path, Instant::now() + open::WAIT, || attempt(path))
+    turn::after_starts(path, Instant::now() + open::WAIT, turn::is_of_a_start, || attempt(path))
 }
 
 fn attempt(path: &Path) -> Result<Db, OpenError> {

@@ -25,25 +25,30 @@ pub(super) fn while_locked<T>(
     }
 }
 
-/// Tries again while a start is at work on the database at `path`: the file may be locked, or not have all migrations
-/// yet. Gives up when an attempt failed that began while no start was at work.
+/// Tries again while a start is at work on the database at `path` and what was found may change with it. What an attempt
+/// finds that began while no start was at work stays.
 pub(super) fn after_starts<T>(
     path: &Path,
     until: Instant,
-    mut attempt: impl FnMut() -> Result<T, OpenError>,
-) -> Result<T, OpenError> {
+    may_change: impl Fn(&T) -> bool,
+    mut attempt: impl FnMut() -> T,
+) -> T {
     let mut quiet = false;
     loop {
-        match attempt() {
-            Err(OpenError::Locked { .. } | OpenError::Older { .. }) if !quiet && Instant::now() < until => {
-                quiet = !is_held(path);
-                if !quiet {
-                    std::thread::sleep(PAUSE);
-                }
-            }
-            done => return done,
+        let found = attempt();
+        if quiet || !may_change(&found) || Instant::now() >= until {
+            return found;
+        }
+        quiet = !is_held(path);
+        if !quiet {
+            std::thread::sleep(PAUSE);
         }
     }
+}
+
+/// Whether a start at work explains it: the file is locked, or does not have all migrations yet.
+pub(super) fn is_of_a_start<T>(found: &Result<T, OpenError>) -> bool {
+    matches!(found, Err(OpenError::Locked { .. } | OpenError::Older { .. }))
 }
 
 /// Whether a process has its turn in the write queue of the database at `path`. Creates nothing.
