@@ -111,10 +111,10 @@ fn finding_a6_servers_and_readers_that_start_at_once_after_a_killed_creator_all_
 fn finding_a6_a_start_waits_until_another_program_lets_go_of_the_file() {
     let launch = colibri();
     let folder = launch.folder();
-    // A backup has no write-ahead log yet, and the change to it cannot wait by itself.
+    // A backup has no write-ahead log yet, and SQLite does not wait when it changes to one.
     assert_served(&start(launch, CALL).wait_with_output().unwrap(), "the first start");
     let conn = open_database(&folder.path().join("colibri.db"));
-    conn.execute_batch("PRAGMA journal_mode = DELETE; BEGIN; SELECT count(*) FROM tasks").unwrap();
+    conn.execute_batch("PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE").unwrap();
     let server = start(colibri().in_folder(folder.clone()), CALL);
     std::thread::sleep(Duration::from_millis(400));
     conn.execute_batch("COMMIT").unwrap();
