@@ -57,7 +57,14 @@ pub(super) fn create_if_missing(
         Found::Nothing => None,
         Found::Empty(mode) => Some(mode),
     };
-    refuse_orphans(file, path, mode.is_some())?;
+    if mode.is_some() {
+        // The journal of an empty file is that of its first transaction; all it could do is to make the file empty again.
+        remove(&side_file::named(file, "-journal")).map_err(io)?;
+    }
+    if let Some(side) = orphan(file) {
+        let (path, side) = (path.display().to_string(), side.display().to_string());
+        return Err(OpenError::Orphan { path, side });
+    }
     let (image, migrated) = whole(migrations, path)?;
     remove_unfinished(file).map_err(io)?;
     let placed = write(file, &image, mode.as_ref()).and_then(|new| place(&new, file, mode.is_some()));
@@ -82,7 +89,12 @@ pub(super) fn create_if_missing(
 /// # Errors
 /// The operating system's.
 pub(super) fn remove_unfinished(file: &Path) -> io::Result<()> {
-    match std::fs::remove_file(side_file::named(file, UNFINISHED)) {
+    remove(&side_file::named(file, UNFINISHED))
+}
+
+/// Removes a file, if there is one.
+fn remove(file: &Path) -> io::Result<()> {
+    match std::fs::remove_file(file) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
@@ -97,22 +109,11 @@ fn look(file: &Path) -> io::Result<Found> {
     }
 }
 
-/// SQLite would read a log that lies beside a new database into it. The log may hold acknowledged calls of a database
-/// that was moved away, so it is not removed either.
-fn refuse_orphans(file: &Path, path: &Path, empty: bool) -> Result<(), OpenError> {
-    for suffix in ["-wal", "-journal"] {
-        let side = side_file::named(file, suffix);
-        let log = std::fs::metadata(&side).is_ok_and(|found| found.len() > 0);
-        if log && empty && suffix == "-journal" {
-            // An empty file's journal is that of its first transaction; all it could do is to make the file empty again.
-            std::fs::remove_file(&side)
-                .map_err(|error| OpenError::from_io(path, "cannot remove its stale journal", &error))?;
-        } else if log {
-            let (path, side) = (path.display().to_string(), side.display().to_string());
-            return Err(OpenError::Orphan { path, side });
-        }
-    }
-    Ok(())
+/// The log or journal beside the place of a database that is not there. SQLite would read it into a new one. It may hold
+/// acknowledged calls of a database that was moved away, so it is not removed either.
+pub(crate) fn orphan(file: &Path) -> Option<PathBuf> {
+    let has_content = |side: &PathBuf| std::fs::metadata(side).is_ok_and(|found| found.len() > 0);
+    ["-wal", "-journal"].map(|suffix| side_file::named(file, suffix)).into_iter().find(has_content)
 }
 
 /// The bytes of a new database, and the number of its migrations. Made in memory, where nothing need be synced.

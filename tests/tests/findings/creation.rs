@@ -191,6 +191,8 @@ fn finding_a11_a_log_without_its_database_is_refused_and_left_as_it_is() {
         assert_eq!(std::fs::read(&log).unwrap(), b"acknowledged calls");
         let there = folder.path().join("colibri.db").metadata().map(|found| found.len());
         assert_eq!(there.ok(), empty.then_some(0));
+        let told = start(colibri().in_folder(folder.clone()).arg("doctor"), "").wait_with_output().unwrap();
+        assert!(empty || text(&told).contains("is the log of a database that is not at"), "{}", text(&told));
     }
 }
 

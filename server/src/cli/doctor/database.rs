@@ -7,6 +7,7 @@ use colibri_runtime::handler::Fault;
 use super::Finding;
 use crate::lifecycle::config::Config;
 use crate::lifecycle::mode::{Mode, capabilities_for};
+use crate::store::creation::orphan;
 use crate::store::inspect::{APPLICATION_ID, Header, Inspection};
 use crate::store::migrate::{MIGRATIONS, latest};
 use crate::store::network_fs::network_file_system;
@@ -79,13 +80,18 @@ fn place(path: &Path, mode: Mode) -> Option<Finding> {
             let advice = "set COLIBRI_DB_PATH to a file";
             Some(Finding::fail(CHECK, format!("{shown} is not a file"), advice))
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(match mode {
-            Mode::Readonly => Finding::fail(
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(match (orphan(path), mode) {
+            (Some(side), _) => Finding::fail(
+                CHECK,
+                format!("{} is the log of a database that is not at {shown} any more", side.display()),
+                "put the database back beside it, or move the log to another folder",
+            ),
+            (None, Mode::Readonly) => Finding::fail(
                 CHECK,
                 format!("{shown} does not exist, and READONLY never creates a database"),
                 "start a server in FULL once, or set COLIBRI_DB_PATH to an existing database",
             ),
-            _ => {
+            (None, _) => {
                 Finding::ok(CHECK, format!("{shown} does not exist yet; the first start in FULL creates it"))
             }
         }),
