@@ -72,7 +72,7 @@ impl Trouble {
     /// on the disk; what such a start promises is no matter of the creation.
     fn reaches_the_log(&self) -> bool {
         matches!(self, Self::Fault(Fault { class: "sync", first, count, name, .. })
-            if *name != ".new" && (*count == 0 || first + count > 3))
+            if *name != ".new" && (*name != "*" || *count == 0 || first + count > 3))
     }
 }
 
