@@ -75,7 +75,7 @@ fn a_lock_is_held_while_its_owner_lives() {
     let record = ProcessRecord::own(FileId { device: 1, inode: 2 });
     let lock = ProcessLock::create(&place.path(), "me", &record).unwrap();
     assert!(matches!(life(&path), Life::Alive));
-    assert_eq!(living(&place.path()).unwrap(), [record.clone()]);
+    assert_eq!(living(&place.path()).unwrap(), std::slice::from_ref(&record));
     drop(lock);
     assert_eq!(living(&place.path()).unwrap(), []);
     assert!(matches!(life(&path), Life::Dead(_)));
