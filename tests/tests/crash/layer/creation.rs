@@ -33,18 +33,20 @@ enum Trouble {
 
 impl Trouble {
     fn drawn(dice: &mut Dice) -> Self {
+        let name = *dice.pick(&["*", "*", ".db", ".new", "-wal"]);
+        let class = *dice.pick(&["create", "open"]);
         let any = Fault {
             class: "write",
             errno: *dice.pick(&[EIO, ENOSPC]),
             first: 1 + dice.below(8),
             count: *dice.pick(&[0, 1, 1, 3]),
             short: dice.below(2) == 0,
-            name: dice.pick(&["*", "*", ".db", ".new", "-wal"]),
+            name,
         };
         Self::Fault(match dice.below(12) {
             0 | 1 => any,
             2..=4 => Fault { class: "sync", first: 1 + dice.below(4), ..any },
-            5 => Fault { class: dice.pick(&["create", "open"]), errno: *dice.pick(&[EACCES, EROFS]), ..any },
+            5 => Fault { class, errno: *dice.pick(&[EACCES, EROFS]), ..any },
             6 | 7 => {
                 let errno = *dice.pick(&[EINVAL, EINVAL, EIO]);
                 Fault { class: "rename", errno, first: 1, count: 0, name: "*", ..any }
