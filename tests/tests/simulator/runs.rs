@@ -109,6 +109,15 @@ fn whatever_fails_nothing_acknowledged_is_lost_and_nothing_is_there_by_half() {
     assert!(met, "hardly anything has happened in {runs} runs: {tally:?}");
 }
 
+/// 880113: a call ran twice, because the engine dropped the transaction of its batch, and its row told of the first end.
+/// 880405: a network call came back after a sync had failed.
+#[test]
+fn finding_a12_the_two_seeds_of_a_long_run_hold() {
+    for seed in [880_113, 880_405] {
+        assert_kept(seed);
+    }
+}
+
 #[test]
 fn one_seed_gives_one_run() {
     for seed in [3, 11, 24] {

@@ -53,7 +53,8 @@ impl World {
     fn note_disturbance(&self, process: &Process, at: usize, life: Life) {
         let control = &process.control;
         let record = &mut self.history.borrow_mut()[at];
-        record.disturbed |= control.has_fired() || process.limited;
+        // After a failed sync, even one of an earlier call, the process acknowledges nothing more.
+        record.disturbed |= control.has_fired() || control.has_sync_failed() || process.limited;
         record.unclear |= life == Life::Dead || control.has_sync_failed() || control.was_unclear();
     }
 

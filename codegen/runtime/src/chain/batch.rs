@@ -11,7 +11,7 @@ use crate::chain::check::{Checked, Verdict};
 use crate::chain::ending::Ending;
 use crate::chain::log::Level;
 use crate::chain::network::Flight;
-use crate::chain::row::Entered;
+use crate::chain::row::{Entered, Row};
 use crate::chain::store::{Access, Store, StoreFault};
 use crate::chain::{Chain, LONGEST_EXIT_TRANSACTION_MS, Unclosed};
 use crate::handler::{Context, Dispatch};
@@ -219,6 +219,9 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// Stages 4 and 5 of one call in a transaction of its own: the batch's was lost.
     fn effects_alone(&mut self, call: Entered) -> (Entered, Ending) {
+        // How it ended in the lost transaction counts no longer: it may end otherwise now, and the row must say what
+        // the reply says.
+        self.forget_unclosed(&call.row);
         if let Err(fault) = self.store.begin(Access::Write) {
             return self.uncommitted(call, None, &fault);
         }
@@ -293,10 +296,16 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     pub(super) fn note_unclosed(&mut self, call: &Entered, ending: &Ending, must_close: bool) {
         self.exit_failures += 1;
+        self.forget_unclosed(&call.row);
         if call.row.sequence_no.is_some() {
             let ending = Ending { answer: None, result: None, ..ending.clone() };
             self.unclosed.push(Unclosed { row: call.row.clone(), ending, must_close, closed: false });
         }
+    }
+
+    /// Drops what was noted of a row before its call ended anew.
+    fn forget_unclosed(&mut self, row: &Row) {
+        self.unclosed.retain(|record| record.row.sequence_no != row.sequence_no);
     }
 
     /// Makes what was committed durable. A failed sync is fatal and never retried: the kernel may have

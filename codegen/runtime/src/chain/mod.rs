@@ -267,9 +267,11 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.words().handler_error(&message).answer
     }
 
-    /// Closes what is still open; called once at shutdown, after the last call.
+    /// Closes what is still open; called once at shutdown, after the last call. After a failed sync nothing is begun:
+    /// the next start closes the rows.
     pub fn close_pending(&mut self) {
-        if self.unclosed.is_empty() || !matches!(self.audit, Audit::Store { .. }) {
+        let in_store = matches!(self.audit, Audit::Store { .. });
+        if self.unclosed.is_empty() || !in_store || self.fatal.is_some() {
             return;
         }
         let closed = match self.store.begin(Access::Write) {

@@ -129,6 +129,10 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// happened, so a row that cannot be written is kept for later.
     fn close_row(&mut self, call: &Entered, ending: &Ending) {
         let Some(sequence_no) = call.row.sequence_no else { return };
+        // After a failed sync nothing is begun, and the client is told of a failure: the next start closes the row.
+        if self.fatal.is_some() {
+            return;
+        }
         let closed = self
             .store
             .begin(Access::Write)

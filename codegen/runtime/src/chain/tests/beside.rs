@@ -79,6 +79,29 @@ async fn a_network_row_that_stays_open_is_closed_before_anything_else_runs() {
     assert_eq!(outcomes(&chain), [Some("ok"), Some("ok")]);
 }
 
+#[tokio::test]
+async fn finding_a12_a_call_that_ends_after_a_failed_sync_begins_nothing() {
+    for cancelled in [false, true] {
+        let mut chain = chain(FaultyStore::sound());
+        let flight = take_off(&mut chain, "x").await;
+        chain.store.sync_fails = true;
+        assert!(!succeeded(&run(&mut chain, vec![call(2, "keep")]).await[0]));
+        let (begun, synced) = (chain.store.begun, chain.store.synced);
+        let mut replies = Vec::new();
+        if cancelled {
+            chain.cancel(flight, &mut replies).await;
+            assert!(replies.is_empty());
+        } else {
+            chain.land(flight, Ok(Dispatched::Value(json!({}))), &mut replies).await;
+            assert_eq!(message(&replies), "UNCOMMITTED: the disk is gone");
+        }
+        assert_eq!(outcomes(&chain)[0], None, "the next start closes it");
+        assert_eq!((chain.store.begun, chain.store.synced), (begun, synced));
+        chain.close_pending();
+        assert_eq!((chain.store.begun, chain.store.synced), (begun, synced));
+    }
+}
+
 #[test]
 fn locks_are_held_per_tool_and_given_in_order() {
     let mut locks = ToolLocks::default();

@@ -84,9 +84,47 @@ async fn two_faults_far_apart_are_no_worse_than_one() {
                 let replies = run(&mut chain, batch()).await;
                 assert_eq!(replies.len(), 6, "{case}");
                 assert_whole_or_not_there(&case, &chain, &replies);
+                assert_rows_say_what_replies_said(&case, &mut chain, &replies).await;
             }
         }
     }
+}
+
+#[tokio::test]
+async fn finding_a12_row_and_reply_say_the_same_whichever_three_steps_fail() {
+    let two = || vec![call(0, "keep"), call(1, "keep")];
+    let mut clean = chain(FaultyStore::sound());
+    run(&mut clean, two()).await;
+    let steps = clean.store.step;
+    for first in 0..steps {
+        for second in first + 1..steps + 8 {
+            for third in second + 1..steps + 12 {
+                let case = format!("at steps {first}, {second} and {third}");
+                let faults = [first, second, third].map(|step| step..step + 1);
+                let mut chain = chain(FaultyStore::new(&faults, Mode::Refuse));
+                let replies = run(&mut chain, two()).await;
+                assert_whole_or_not_there(&case, &chain, &replies);
+                assert_rows_say_what_replies_said(&case, &mut chain, &replies).await;
+            }
+        }
+    }
+}
+
+/// A batch after the faults closes what is open. Either no call of the batch before has a row, or each has one that
+/// commits to the reply.
+async fn assert_rows_say_what_replies_said(
+    case: &str,
+    chain: &mut Chain<FaultyStore, Handlers>,
+    replies: &[Reply],
+) {
+    chain.store.fails.clear();
+    assert!(succeeded(&run(chain, vec![call(9, "keep")]).await[0]), "{case}");
+    assert!(chain.unclosed.is_empty(), "{case}: a row waits to be closed although nothing fails");
+    let said: Vec<Option<String>> =
+        replies.iter().map(|reply| Some(crate::chain::envelope::envelope_hash(&envelope(reply)))).collect();
+    let mut rows: Vec<Option<String>> = chain.store.inner.rows().map(|row| row.result_hash.clone()).collect();
+    rows.pop();
+    assert!(rows.is_empty() || rows == said, "{case}: {rows:?} are not the hashes of {replies:?}");
 }
 
 #[tokio::test]
