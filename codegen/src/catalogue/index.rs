@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
-use super::source::{MAX_DEPTH, MAX_NODES};
+use super::source::{MAX_DEPTH, MAX_NODES, end};
 
 /// The largest integer that JavaScript and canonical JSON (RFC 8785) keep exactly.
 const MAX_SAFE_INTEGER: i128 = (1 << 53) - 1;
@@ -40,6 +40,7 @@ impl Index {
     /// Walks the whole text. The index is as complete as the text could be read.
     pub fn build(text: &str) -> (Self, Vec<Fault>) {
         let mut builder = Builder::default();
+        builder.odd_line_ends(text);
         for event in Parser::new_from_str(text) {
             match event {
                 Ok((event, span)) => {
@@ -110,6 +111,22 @@ struct Builder {
 impl Builder {
     fn fault(&mut self, (line, column): (usize, usize), message: String, help: &str) {
         self.faults.push(Fault { line, column, message, help: help.to_owned() });
+    }
+
+    /// The reader that makes values takes these for line ends, as YAML 1.1 did, and YAML 1.2 does not: the two would
+    /// disagree about what stands where.
+    fn odd_line_ends(&mut self, text: &str) {
+        let odd =
+            text.char_indices().find(|(_, letter)| matches!(letter, '\u{85}' | '\u{2028}' | '\u{2029}'));
+        if let Some((at, letter)) = odd {
+            let message = format!(
+                "YAML readers disagree whether the character U+{:04X} ends a line",
+                u32::from(letter)
+            );
+            let help =
+                "remove it, or write it as `\\N` (U+0085), `\\L` (U+2028) or `\\P` (U+2029) in double quotes";
+            self.fault(end(&text[..at]), message, help);
+        }
     }
 
     /// Takes one event; `false` ends the walk.

@@ -85,7 +85,7 @@ fn inside(text: &str, line: usize, column: usize) -> (usize, usize) {
 }
 
 /// The place behind the last character; lines end as YAML's do, with a carriage return too.
-fn end(text: &str) -> (usize, usize) {
+pub(super) fn end(text: &str) -> (usize, usize) {
     let text = text.replace("\r\n", "\n");
     let mut lines = text.split(['\n', '\r']);
     (lines.clone().count(), lines.next_back().map_or(0, |last| last.chars().count()) + 1)

@@ -28,6 +28,8 @@ pub const CASES: &[Case] = &[
     bytes("only_comments", TYPES, || b"# nothing here yet\n".to_vec()),
     swap("second_document", TYPES, "  Note:", "---\n  Note:"),
     bytes("invalid_utf8", TYPES, || b"types:\n  A\xff: {}\n".to_vec()),
+    swap("line_end_of_yaml_1_1", HEAD, "domains: [notes, vault]", "domains: [notes, va\u{85}ult]"),
+    swap("line_separator", NOTES, "title: Add note", "title: Add\u{2028}note"),
     bytes("huge_file", TYPES, || vec![b'#'; 1024 * 1024 + 1]),
     bytes("too_many_nodes", TYPES, || format!("types: [{}]\n", "1,".repeat(20_001)).into_bytes()),
     bytes("deep_nesting", TYPES, || {
