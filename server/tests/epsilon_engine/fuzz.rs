@@ -1,7 +1,7 @@
 //! The parser under a great many broken files: corpus entries, cut, joined and sprinkled with what YAML finds
 //! meaningful. Every run is a number: the same number makes the same bytes, and a failure prints its own.
 //!
-//! `COLIBRI_FUZZ_RUNS=1000000 cargo test -p colibri --test epsilon_engine fuzz` runs a million.
+//! `COLIBRI_FUZZ_RUNS` says how many, `COLIBRI_FUZZ_SEED` from which number on.
 
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -114,9 +114,10 @@ fn input(run: u64) -> Vec<u8> {
 
 #[test]
 fn no_input_makes_the_parser_panic() {
-    let runs = std::env::var("COLIBRI_FUZZ_RUNS").map_or(RUNS, |text| text.parse().unwrap());
+    let number = |name, otherwise| std::env::var(name).map_or(otherwise, |text| text.parse().unwrap());
+    let (runs, first) = (number("COLIBRI_FUZZ_RUNS", RUNS), number("COLIBRI_FUZZ_SEED", 0));
     let (mut accepted, mut reasons) = (0_u64, BTreeMap::new());
-    for run in 0..runs {
+    for run in first..first + runs {
         let bytes = input(run);
         let Ok(answer) = catch_unwind(AssertUnwindSafe(|| judge(&bytes))) else {
             panic!("run {run}: {:?}", String::from_utf8_lossy(&bytes));

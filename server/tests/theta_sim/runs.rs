@@ -1,5 +1,5 @@
 //! Which runs a test makes. `COLIBRI_SIM_RUNS=full` makes all of theta §15.2's, a number as many for each cell of a test's
-//! table; `COLIBRI_SIM_SEED` makes the one run that a failure has printed.
+//! table; `COLIBRI_SIM_FIRST` says from which seed on, `COLIBRI_SIM_SEED` makes the one run that a failure has printed.
 
 use std::env;
 
@@ -43,8 +43,11 @@ pub fn each(case: Case, plans: &[Plan], mut look: impl FnMut(&Plan, &Report)) ->
         look(&plan, &report);
         return 1;
     }
+    let first =
+        env::var("COLIBRI_SIM_FIRST").map_or(0, |text| text.parse().expect("COLIBRI_SIM_FIRST is a number"));
     let mut events = 0;
     for plan in plans {
+        let plan = &Plan { seed: first + plan.seed, ..*plan };
         let report = run(plan, false);
         events += report.events;
         look(plan, &report);

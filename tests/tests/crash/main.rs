@@ -1,11 +1,8 @@
 //! What a dying process, a failing disk, a power cut, a jumping clock and a locked file leave behind (design §3, §8;
 //! rulings R1, R2).
 //!
-//! The tests in `layer` run as often as `COLIBRI_CRASH_RUNS` says, from the seed that `COLIBRI_CRASH_SEED` names:
-//!
-//! ```text
-//! COLIBRI_CRASH_RUNS=2000 cargo test --release -p colibri-tests --test crash
-//! ```
+//! The tests in `layer` run as often as `COLIBRI_CRASH_RUNS` says, from the seed that `COLIBRI_CRASH_SEED` names. `tests/long`
+//! runs them for as long as you ask.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

@@ -4,8 +4,7 @@
 //! dies or comes up. [`model`] knows what must hold, and [`check`] holds the file against it.
 //!
 //! A failure prints its seed. To replay it alone:
-//! `COLIBRI_SIMULATOR_SEED=7 cargo test -p colibri-tests --test simulator`. The long run:
-//! `COLIBRI_SIMULATOR_RUNS=100000 cargo test --release -p colibri-tests --test simulator -- --nocapture`.
+//! `COLIBRI_SIMULATOR_SEED=7 cargo test -p colibri-tests --test simulator`. `tests/long` runs it for as long as you ask.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 

@@ -21,7 +21,18 @@ use world::World;
 
 /// How many random tamperings; the variable asks for more.
 fn tampers() -> usize {
-    std::env::var("COLIBRI_TAMPERS").ok().and_then(|text| text.parse().ok()).unwrap_or(9_600)
+    variable("COLIBRI_TAMPERS").map_or(9_600, |count| usize::try_from(count).unwrap())
+}
+
+/// Their first seed.
+fn first_seed() -> u64 {
+    variable("COLIBRI_TAMPER_SEED").unwrap_or(0x5EED_0000)
+}
+
+fn variable(name: &str) -> Option<u64> {
+    std::env::var(name)
+        .ok()
+        .map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
 }
 
 #[test]
@@ -71,7 +82,7 @@ fn chains_walked_one_after_the_other_give_the_same_findings() {
 #[test]
 fn random_tampering_with_any_table_is_reported() {
     let world = World::small();
-    let tally = random::tamper(&world, tampers(), 0x5EED_0000, &[]);
+    let tally = random::tamper(&world, tampers(), first_seed(), &[]);
     assert!(tally.missed.is_empty(), "{} missed:\n{}", tally.missed.len(), tally.missed.join("\n"));
     assert_eq!(tally.done, tampers());
     assert!(tally.outside > 0, "not one was left to the checkpoint: it was not needed");
