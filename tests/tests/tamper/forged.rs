@@ -1,7 +1,8 @@
 //! What an attacker who recomputes everything in the file can do, and what a checkpoint from before makes of it.
 
+use colibri_tests::forger::recompute;
+
 use crate::dice::Dice;
-use crate::forger::recompute;
 use crate::kinds::{Kind, case};
 use crate::table;
 use crate::verifier::Verifier;

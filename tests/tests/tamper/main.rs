@@ -6,7 +6,6 @@
 mod command;
 mod dice;
 mod forged;
-mod forger;
 mod hidden;
 mod kinds;
 mod outside;

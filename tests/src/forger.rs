@@ -1,10 +1,13 @@
 //! Somebody with the file and Colibri's code: changes rows and then recomputes everything in the file that is
 //! computed, so that it fits again (zeta §13, rows 10 and 16).
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
 use colibri::digest::HexDigest;
 use colibri::domains::TIED_TABLES;
 use colibri::domains::proof::envelope::LeafEnvelope;
 use colibri::domains::proof::head::{ChainTip, SessionFacts, TreeHead, chain_tips_hash};
+use colibri::domains::proof::keys::SigningKey;
 use colibri::domains::proof::legacy::LegacyAccumulator;
 use colibri::domains::proof::rfc9162::Accumulator;
 use colibri::domains::trail::record::Preimage;
@@ -13,11 +16,16 @@ use colibri::store::row_hash::ClosedRow;
 use colibri::verification::tied::Reply;
 use rusqlite::Params;
 
-/// Makes the file fit again after whatever was done to its rows.
+/// Makes the file fit again after whatever was done to its rows. The heads lose their signatures.
 pub fn recompute(db: &Db) {
+    recompute_signing(db, None);
+}
+
+/// The same, with each head signed by a key of the forger's own, if there is one.
+pub fn recompute_signing(db: &Db, key: Option<&SigningKey>) {
     chains(db);
     seals(db);
-    log(db);
+    log(db, key);
 }
 
 fn execute(db: &Db, sql: &str, params: impl Params) {
@@ -101,7 +109,7 @@ fn leaves(db: &Db, session_id: &str) -> Vec<(String, String, [u8; 32])> {
 }
 
 /// The log from its beginning, and each tree head when its call comes.
-fn log(db: &Db) {
+fn log(db: &Db, key: Option<&SigningKey>) {
     execute(
         db,
         "UPDATE tree_heads SET prev_head_hash = printf('%063dp', head_index), head_hash = printf('%063dh', head_index)",
@@ -116,7 +124,7 @@ fn log(db: &Db) {
         .unwrap();
     let mut hashes = vec![HexDigest::ZERO];
     for (sequence_no, _) in &calls {
-        head_of_call(db, *sequence_no, &hashes);
+        head_of_call(db, *sequence_no, &hashes, key);
         reply_of_call(db, *sequence_no);
         let hash = row_hash(db, *sequence_no, hashes.len() as i64, hashes.last().unwrap());
         hashes.push(hash);
@@ -126,8 +134,8 @@ fn log(db: &Db) {
     execute(db, sql, (calls.len() as i64, hashes.last().unwrap().as_str()));
 }
 
-/// The head that a call made, if it made one. It loses its signature: the forger has no key.
-fn head_of_call(db: &Db, sequence_no: i64, log: &[HexDigest]) {
+/// The head that a call made, if it made one. It loses the signature that it had: the forger does not have that key.
+fn head_of_call(db: &Db, sequence_no: i64, log: &[HexDigest], key: Option<&SigningKey>) {
     let sql = "SELECT h.head_index, h.session_id, h.log_exit_no, h.finalized_at, r.root \
                FROM merkle_roots AS r JOIN tree_heads AS h USING (session_id) WHERE r.sequence_no = ?1";
     let found: Option<(i64, String, i64, String, String)> = db
@@ -158,10 +166,11 @@ fn head_of_call(db: &Db, sequence_no: i64, log: &[HexDigest]) {
         finalized_at,
     };
     let sql = "UPDATE tree_heads SET session_hash = ?2, tree_size = ?3, root_hash = ?4, legacy_root = ?5, \
-               chain_tips_hash = ?6, prev_head_hash = ?7, log_row_hash = ?8, head_hash = ?9, signature = NULL, \
-               key_id = NULL, public_key = NULL WHERE head_index = ?1";
+               chain_tips_hash = ?6, prev_head_hash = ?7, log_row_hash = ?8, head_hash = ?9, signature = ?10, \
+               key_id = ?11, public_key = ?12 WHERE head_index = ?1";
     let hash = head.hash();
-    let values: [&dyn rusqlite::ToSql; 9] = [
+    let signed = key.map(|key| key.sign(&head));
+    let values: [&dyn rusqlite::ToSql; 12] = [
         &head.head_index,
         &head.session_hash,
         &head.tree_size,
@@ -171,6 +180,9 @@ fn head_of_call(db: &Db, sequence_no: i64, log: &[HexDigest]) {
         &head.prev_head_hash,
         &head.log_row_hash,
         &hash.as_str(),
+        &signed.as_ref().map(|signed| &signed.signature),
+        &signed.as_ref().map(|signed| &signed.key_id),
+        &signed.as_ref().map(|signed| &signed.public_key),
     ];
     execute(db, sql, values);
 }

@@ -1,0 +1,111 @@
+//! B2: with `--key`, a database, an export or a proof that the key has not signed does not hold.
+
+use super::desk::{Desk, finish, key, public};
+use super::histories::{FORGER, History, NEXT, OWNER};
+
+/// Taken from the head by plain SQL; the replies in the log still tell.
+const STRIP: &str = "UPDATE tree_heads SET signature = NULL, key_id = NULL, public_key = NULL";
+
+#[test]
+fn finding_b2_a_signed_history_holds_by_its_key_and_by_no_other() {
+    History::sealed_by([Some(OWNER), Some(OWNER)]).is_judged(&[
+        (&[], &[], [0, 0], [0, 0]),
+        (&[OWNER], &[], [0, 0], [0, 0]),
+        (&[FORGER, OWNER], &[], [0, 0], [0, 0]),
+        (&[FORGER], &["SIGNER_NOT_TRUSTED"], [1, 1], [1, 1]),
+    ]);
+}
+
+#[test]
+fn finding_b2_an_unsigned_history_holds_by_no_key() {
+    History::sealed_by([None, None])
+        .is_judged(&[(&[], &[], [0, 0], [0, 0]), (&[OWNER], &["NOTHING_SIGNED"], [1, 1], [1, 1])]);
+}
+
+#[test]
+fn finding_b2_a_mixed_history_holds_as_a_whole_and_its_unsigned_files_do_not() {
+    let history = History::sealed_by([None, Some(OWNER)]);
+    history.is_judged(&[
+        (&[], &[], [0, 0], [0, 0]),
+        (&[OWNER], &[], [1, 0], [1, 0]),
+        (&[FORGER], &["SIGNER_NOT_TRUSTED"], [1, 1], [1, 1]),
+    ]);
+    // Unsigned heads before the first signed one are counted and explained.
+    let verify = history.desk.run(&["verify", "--key", &public(OWNER)]).ends(0);
+    let verify = verify.says("signatures 1 of a trusted key, 1 unsigned, 0 of a key that is not trusted");
+    verify.says("The 1 unsigned head comes before the first signed one, which commits to it");
+}
+
+#[test]
+fn finding_b2_a_stripped_history_is_named_by_its_log_and_holds_by_no_key() {
+    History::sealed_by([Some(OWNER), Some(OWNER)]).tampered(STRIP).is_judged(&[
+        (&[], &["ROW_CHANGED"], [0, 0], [0, 0]),
+        (&[OWNER], &["NOTHING_SIGNED", "ROW_CHANGED"], [1, 1], [1, 1]),
+    ]);
+}
+
+#[test]
+fn finding_b2_a_stripped_history_that_was_recomputed_is_told_by_the_key_alone() {
+    History::sealed_by([Some(OWNER), Some(OWNER)])
+        .recomputed(None)
+        .is_judged(&[(&[], &[], [0, 0], [0, 0]), (&[OWNER], &["NOTHING_SIGNED"], [1, 1], [1, 1])]);
+}
+
+#[test]
+fn finding_b2_a_history_stripped_at_its_end_does_not_hold_by_its_key() {
+    let stripped = format!("{STRIP} WHERE head_index = 1");
+    History::sealed_by([Some(OWNER), Some(OWNER)]).tampered(&stripped).is_judged(&[
+        (&[], &["ROW_CHANGED"], [0, 0], [0, 0]),
+        (&[OWNER], &["SIGNATURE_MISSING", "ROW_CHANGED"], [0, 1], [0, 1]),
+    ]);
+}
+
+#[test]
+fn finding_b2_a_history_signed_again_by_another_key_is_told_by_the_key_alone() {
+    History::sealed_by([Some(OWNER), Some(OWNER)]).recomputed(Some(&key(FORGER))).is_judged(&[
+        (&[], &[], [0, 0], [0, 0]),
+        (&[OWNER], &["SIGNER_NOT_TRUSTED"], [1, 1], [1, 1]),
+        (&[FORGER], &[], [0, 0], [0, 0]),
+    ]);
+}
+
+#[test]
+fn finding_b2_a_history_whose_key_was_replaced_holds_by_both_keys() {
+    let history = History::sealed_by([Some(OWNER), Some(NEXT)]);
+    history.is_judged(&[
+        (&[], &[], [0, 0], [0, 0]),
+        (&[OWNER, NEXT], &[], [0, 0], [0, 0]),
+        (&[OWNER], &["SIGNER_NOT_TRUSTED"], [0, 1], [0, 1]),
+        (&[NEXT], &["SIGNER_NOT_TRUSTED"], [1, 0], [1, 0]),
+    ]);
+    let verify = history.desk.run(&["verify", "--key", &public(OWNER)]).ends(1);
+    let verify = verify.says(&format!("trusted {}, signed by {}", id(OWNER), id(NEXT)));
+    verify.says("Where a key has replaced another, name both with --key");
+}
+
+#[test]
+fn finding_b2_a_history_whose_key_was_taken_away_does_not_hold_by_it() {
+    History::sealed_by([Some(OWNER), None])
+        .is_judged(&[(&[], &[], [0, 0], [0, 0]), (&[OWNER], &["SIGNATURE_MISSING"], [0, 1], [0, 1])]);
+}
+
+#[test]
+fn finding_b2_keys_of_the_environment_do_not_count_beside_a_key() {
+    let history = History::sealed_by([Some(OWNER), Some(OWNER)]).recomputed(Some(&key(FORGER)));
+    let (database, forgers) = (history.desk.database(), history.desk.key_file(FORGER));
+    let variables =
+        [("COLIBRI_DB_PATH", database.as_os_str()), ("COLIBRI_PROOF_SIGNING_KEY_FILE", forgers.as_os_str())];
+    history.desk.run_with(&variables, &["verify"]).ends(0).says("signatures 2 of a trusted key");
+    history.desk.run_with(&variables, &["verify", "--key", &public(OWNER)]).ends(1);
+}
+
+#[test]
+fn finding_b2_where_nothing_is_sealed_a_key_has_nothing_to_say() {
+    let desk = Desk::new();
+    finish(desk.serve(Some(OWNER)));
+    desk.run(&["verify", "--key", &public(OWNER)]).ends(0).says("No session is sealed, so nothing is signed");
+}
+
+fn id(seed: u8) -> String {
+    key(seed).key_id()
+}
