@@ -8,6 +8,7 @@ pub mod context;
 pub mod digest;
 pub mod domains;
 pub mod lifecycle;
+pub mod private_file;
 pub mod report;
 pub mod rules;
 pub mod shell_word;

@@ -1,7 +1,6 @@
 //! `colibri keys`: the Ed25519 key that signs tree heads (zeta §7.6), made or shown. The seed never leaves its
 //! file; what is printed is public.
 
-use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -9,6 +8,7 @@ use serde::Serialize;
 
 use super::Failure;
 use super::arguments::audit::{KeyFile, Keys};
+use super::output;
 use crate::domains::proof::key_file::read_key_file;
 use crate::domains::proof::keys::SigningKey;
 use crate::lifecycle::keys::PROOF_SIGNING_KEY_FILE;
@@ -48,19 +48,7 @@ fn generate(path: &Path) -> Result<SigningKey, Failure> {
         Failure::Failed(format!("the operating system gives no randomness, so no key was made: {error}"))
     })?;
     let key = SigningKey::generate(random);
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    let mut file = options.open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            Failure::Usage(format!("{} exists and is left as it is; name a new file", path.display()))
-        }
-        _ => Failure::Usage(format!("cannot create {}: {error}; check the path", path.display())),
-    })?;
+    let mut file = output::create(path)?;
     let written = writeln!(file, "{}", key.seed_text().expose()).and_then(|()| file.sync_all());
     written.map_err(|error| {
         Failure::Failed(format!("cannot write {}: {error}; the file holds no usable key", path.display()))

@@ -1,11 +1,12 @@
-//! Where a command's product goes: to stdout, or to a new file. An existing file is never overwritten: it may be
+//! Where a command's product goes: to stdout, or to a new file that its owner alone can read. An existing file is never overwritten: it may be
 //! the evidence of an earlier day. What ends in a verdict is said to the end, whoever listens.
 
-use std::fs::OpenOptions;
+use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::Failure;
+use crate::private_file;
 
 /// The output of a command whose exit code is a verdict: `colibri verify | head -1` must not end with 0 because its reader
 /// has gone before the verdict was spoken.
@@ -42,14 +43,7 @@ pub fn write_to<T>(
         out.flush()?;
         return Ok(done);
     };
-    let file =
-        OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => {
-                Failure::Usage(format!("{} exists and is left as it is; name a new file", path.display()))
-            }
-            _ => Failure::Usage(format!("cannot create {}: {error}; check the path", path.display())),
-        })?;
-    let mut file = BufWriter::new(file);
+    let mut file = BufWriter::new(create(path)?);
     let written = write(&mut file).and_then(|done| {
         file.flush().and_then(|()| file.get_ref().sync_all())?;
         Ok(done)
@@ -61,5 +55,18 @@ pub fn write_to<T>(
             Failure::Output(error) => Failure::Failed(format!("cannot write {}: {error}", path.display())),
             other => other,
         }
+    })
+}
+
+/// Creates the file of a product.
+///
+/// # Errors
+/// [`Failure::Usage`] when it exists or cannot be created.
+pub fn create(path: &Path) -> Result<File, Failure> {
+    private_file::create_new(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => {
+            Failure::Usage(format!("{} exists and is left as it is; name a new file", path.display()))
+        }
+        _ => Failure::Usage(format!("cannot create {}: {error}; check the path", path.display())),
     })
 }

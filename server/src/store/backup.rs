@@ -4,7 +4,7 @@
 //! The copy is one file with nothing beside it (its journal mode is DELETE; a server that starts on it sets its own).
 //! It gets its name only when it is whole and on disk.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -12,6 +12,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use super::db::{Db, reason};
+use crate::private_file;
 
 /// Pages copied between two reports: 16 MiB.
 const PAGES_AT_ONCE: i32 = 4096;
@@ -59,7 +60,7 @@ pub fn copy(from: &Db, to: &Path, progress: &mut dyn FnMut(Copied)) -> Result<Co
         return Err(BackupError::Exists(shown));
     }
     let part = part_of(to);
-    create(&part).map_err(|error| BackupError::Place { path: shown.clone(), error })?;
+    private_file::create_new(&part).map_err(|error| BackupError::Place { path: shown.clone(), error })?;
     let finished = pages(&from.conn, &part, progress)
         .map_err(|error| BackupError::Write { path: shown.clone(), reason: reason(&error) })
         .and_then(|copied| name(&part, to).map(|()| copied).map_err(|error| not_named(shown, &error)));
@@ -81,18 +82,6 @@ fn part_of(to: &Path) -> PathBuf {
     let mut name = to.as_os_str().to_owned();
     name.push(format!(".{}.part", std::process::id()));
     PathBuf::from(name)
-}
-
-/// A new file that its owner alone can read, as the database is.
-fn create(path: &Path) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    options.open(path).map(drop)
 }
 
 fn pages(from: &Connection, part: &Path, progress: &mut dyn FnMut(Copied)) -> rusqlite::Result<Copied> {

@@ -2,9 +2,11 @@
 //! `-shm` never are, since closing such a handle would drop SQLite's POSIX locks (design R2).
 
 use std::ffi::OsString;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+
+use crate::private_file;
 
 /// `<path><suffix>`.
 pub fn named(path: &Path, suffix: &str) -> PathBuf {
@@ -18,7 +20,7 @@ pub fn named(path: &Path, suffix: &str) -> PathBuf {
 /// # Errors
 /// The operating system's.
 pub fn create(path: &Path) -> io::Result<File> {
-    private(OpenOptions::new().create(true).truncate(false)).open(path)
+    private_file::open_or_create(path)
 }
 
 /// Creates a file readable by its owner only.
@@ -26,15 +28,5 @@ pub fn create(path: &Path) -> io::Result<File> {
 /// # Errors
 /// The operating system's, also when there is one already, which is then not opened.
 pub fn create_new(path: &Path) -> io::Result<File> {
-    private(OpenOptions::new().create_new(true)).open(path)
-}
-
-/// Mode 0600 where the system has modes (alpha §7.2).
-fn private(options: &mut OpenOptions) -> &mut OpenOptions {
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.mode(0o600);
-    }
-    options.read(true).write(true)
+    private_file::create_new(path)
 }

@@ -1,10 +1,11 @@
 //! Checkpoint files on disk.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::checkpoint::Checkpoint;
+use crate::private_file;
 
 /// No checkpoint is longer, unless millions of calls were running.
 const MOST_BYTES: u64 = 256 << 20;
@@ -52,7 +53,7 @@ pub fn exists(path: &Path) -> String {
 /// Writes a new file. One that cannot be finished is taken away again: half a checkpoint would be in the way of the
 /// next one.
 fn put(path: &Path, text: &str) -> io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    let mut file = private_file::create_new(path)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
     if written.is_err() {
         let _ = fs::remove_file(path);

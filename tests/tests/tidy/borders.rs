@@ -113,6 +113,7 @@ const STATEMENTS: [&str; 8] = [
     ".query_map(",
     ".query_and_then(",
 ];
+const CREATION: [&str; 5] = ["File::create", ".create(true)", ".create_new(true)", "fs::write(", "fs::copy("];
 const OUTSIDE: [&str; 11] =
     ["fs", "env", "net", "io", "process", "time", "rand", "getrandom", "SystemTime", "Instant", "rusqlite"];
 
@@ -168,6 +169,16 @@ fn sql_is_in_store_files_only() {
     let may = |source: &Source| within(source, &["server/src/store/"]) || source.path.ends_with("/store.rs");
     assert_none(&all(|source| match within(source, &SHIPPED) && !may(source) {
         true => uses(source, &source.code, &STATEMENTS, true),
+        false => Vec::new(),
+    }));
+}
+
+/// What the server writes holds what its users wrote; nobody but the owner may read it. The demo changes a file of its own.
+#[test]
+fn files_are_created_private_in_one_file() {
+    let may = ["server/src/private_file.rs", "server/src/cli/demo/"];
+    assert_none(&all(|source| match source.path.starts_with("server/src/") && !within(source, &may) {
+        true => uses(source, &source.code, &CREATION, true),
         false => Vec::new(),
     }));
 }

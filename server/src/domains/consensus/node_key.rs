@@ -1,7 +1,7 @@
 //! The file with this node's key (theta §13.1): a seed as 64 lowercase hex characters, read and written by its owner only.
 //! It is made when it is first needed.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 use super::canonical::{SEED_LEN, to_hex};
 use super::identity::SenderId;
 use super::private_key::{PrivateKey, parse_private_key};
+use crate::private_file;
 
 /// 64 characters and a line end; whatever is longer is no key file.
 const MAX_BYTES: u64 = 65;
@@ -118,23 +119,10 @@ fn create(path: &Path, key: &PrivateKey) -> io::Result<()> {
 }
 
 fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    for_owner_only(&mut options);
-    let mut file = options.open(path)?;
+    let mut file = private_file::create_new(path)?;
     file.write_all(text)?;
     file.sync_all()
 }
-
-#[cfg(unix)]
-fn for_owner_only(options: &mut OpenOptions) {
-    use std::os::unix::fs::OpenOptionsExt;
-
-    options.mode(0o600);
-}
-
-#[cfg(not(unix))]
-fn for_owner_only(_: &mut OpenOptions) {}
 
 #[cfg(unix)]
 fn refuse_exposed(metadata: &std::fs::Metadata) -> Result<(), NodeKeyError> {

@@ -1,0 +1,34 @@
+//! Files that their owner alone can read (mode 0600 where the system has modes): the database, what stands beside it, and
+//! every file that a command writes. What is in the database is in an export or a backup too. No other code of the server
+//! creates files.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// Creates a file. One that is there already is left as it is.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`], and the operating system's other reasons.
+pub fn create_new(path: &Path) -> io::Result<File> {
+    options().create_new(true).open(path)
+}
+
+/// Opens a file with what it holds, or creates an empty one.
+///
+/// # Errors
+/// The operating system's.
+pub fn open_or_create(path: &Path) -> io::Result<File> {
+    options().create(true).truncate(false).open(path)
+}
+
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    options
+}
