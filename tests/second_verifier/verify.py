@@ -3,10 +3,12 @@
 
     verify.py DATABASE [PUBLIC_KEY_HEX]...
     verify.py --export FILE [PUBLIC_KEY_HEX]...
+    verify.py --proof FILE [PUBLIC_KEY_HEX]...
 
 It shares no code with the server and needs nothing beyond Python's standard library. It prints what it checked and
-the first thing of each kind that does not fit; exit code 0 if all is sound, 1 if something is not. An export
-must be signed by one of the keys, if there are any.
+the first thing of each kind that does not fit; exit code 0 if all is sound, 1 if something is not. If keys are given,
+one of them must have signed: the tree head of an export or a proof, and in a database every tree head from the first
+signed one on, of which there must be one if there are tree heads at all.
 """
 
 import base64
@@ -124,9 +126,20 @@ HEAD_FIELDS = (
 ).split()
 
 
+def check_signature(head, message, where, found):
+    """The signature of a tree head and what it says of itself, if there is one; whether there is."""
+    signature, key_id, public_key = (head[key] for key in ("signature", "key_id", "public_key"))
+    if signature is None and key_id is None and public_key is None:
+        return False
+    fits = is_hash(public_key) and sha256(bytes.fromhex(public_key))[:32] == key_id
+    fits = fits and isinstance(signature, str) and len(signature) == 128 and signature == signature.lower()
+    fits = fits and ed25519_verifies(public_key, message.encode(), signature)
+    return found.expect(fits, f"{where}: signature", head["session_id"]) or True
+
+
 def check_seals(db, found, trusted):
     """Every sealed session against its records, and the chain of tree heads."""
-    prev, index = ZERO, 0
+    prev, index, signed = ZERO, 0, False
     for head in db.execute("SELECT * FROM tree_heads ORDER BY head_index"):
         session_id = head["session_id"]
         message = "colibri-tree-head-v1\n" + canonical({**{key: head[key] for key in HEAD_FIELDS}, "v": 1})
@@ -172,11 +185,12 @@ def check_seals(db, found, trusted):
         else:
             fits = head["log_row_hash"] == ZERO
         found.expect(fits, "seal: place in the log", session_id)
-        if head["signature"] is not None and head["public_key"] in trusted:
-            fits = ed25519_verifies(head["public_key"], message.encode(), head["signature"])
-            found.expect(fits, "seal: signature", session_id)
+        signed |= check_signature(head, message, "seal", found)
+        fits = not trusted or not signed or head["public_key"] in trusted
+        found.expect(fits, "seal: signed by none of the keys", session_id)
     roots = db.execute("SELECT count(*) FROM merkle_roots").fetchone()[0]
     found.expect(roots == index, "seal: roots without a tree head", roots)
+    found.expect(not trusted or signed or index == 0, "seal: no tree head is signed", index)
     return index
 
 
@@ -499,13 +513,7 @@ def check_export_seal(header, hashes, leaves, chains, lines, found, trusted):
         fits = tip["chain_length"] == least if not (gaps or later) else tip["chain_length"] >= least
         fits = fits and is_hash(tip["tip_hash"]) and not (later and tip["tip_hash"] in hashes)
         found.expect(fits, "export: tip", tip["task_id"])
-    signed = [head[key] for key in ("signature", "key_id", "public_key")]
-    if any(value is not None for value in signed):
-        signature, key_id, public_key = signed
-        fits = is_hash(public_key) and sha256(bytes.fromhex(public_key))[:32] == key_id
-        fits = fits and isinstance(signature, str) and len(signature) == 128 and signature == signature.lower()
-        fits = fits and ed25519_verifies(public_key, message.encode(), signature)
-        found.expect(fits, "export: signature", session_id)
+    check_signature(head, message, "export", found)
     found.expect(not trusted or head["public_key"] in trusted, "export: signed by none of the keys", session_id)
 
 
@@ -594,9 +602,8 @@ def verify_proof(path, trusted):
     found.expect(fits, "proof: size or session", record["id"])
     message = "colibri-tree-head-v1\n" + canonical({**{key: head[key] for key in HEAD_FIELDS}, "v": 1})
     found.expect(sha256(message) == head["head_hash"], "proof: head hash", head["session_id"])
-    if head["signature"] is not None:
-        fits = head["public_key"] in trusted and ed25519_verifies(head["public_key"], message.encode(), head["signature"])
-        found.expect(fits, "proof: signature", head["session_id"])
+    check_signature(head, message, "proof", found)
+    found.expect(not trusted or head["public_key"] in trusted, "proof: signed by none of the keys", head["session_id"])
     return found
 
 

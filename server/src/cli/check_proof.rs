@@ -11,9 +11,9 @@ use super::evidence::{Keys, Matched, input, matched, signature_text};
 use super::printable::printable;
 use super::verdict::{Mark, line};
 use crate::domains::proof::bundle::{
-    BundleVerdict, InclusionBundle, MAX_FILE_BYTES, parse_bundle, verify_bundle,
+    BundleError, BundleVerdict, InclusionBundle, MAX_FILE_BYTES, parse_bundle, verify_bundle,
 };
-use crate::domains::proof::keys::SignatureStatus;
+use crate::domains::proof::keys::{SignatureStatus, TrustedKeys};
 
 /// The verdict as JSON.
 #[derive(Serialize)]
@@ -30,7 +30,7 @@ struct Report<'a> {
 struct Checked<'a> {
     session_id: &'a str,
     record_id: &'a str,
-    /// `null`: the content was dropped by the retention policy.
+    /// `null`: the content is not in the file.
     record_hash: Option<bool>,
     legacy_proof: bool,
     rfc9162_proof: bool,
@@ -55,6 +55,7 @@ struct Examined<'a> {
     verdict: BundleVerdict,
     /// `None`: no root was given.
     root: Option<Option<Matched>>,
+    trusted: &'a TrustedKeys,
     signature_wanted: bool,
 }
 
@@ -68,6 +69,12 @@ pub fn run(arguments: &CheckFile, out: &mut dyn Write, stdin: &mut dyn Read) -> 
         .map_err(|error| Failure::Usage(format!("cannot read {}: {error}", arguments.file.display())))?;
     let bundle = match parse_bundle(&bytes) {
         Ok(bundle) => bundle,
+        Err(BundleError::NotABundle(reason)) => {
+            return Err(Failure::Usage(format!(
+                "{} is no proof: {reason}; name another file",
+                arguments.file.display()
+            )));
+        }
         Err(error) => return unreadable(&error.to_string(), arguments.json, out),
     };
     let signature_wanted = !arguments.evidence.key.is_empty();
@@ -78,7 +85,7 @@ pub fn run(arguments: &CheckFile, out: &mut dyn Write, stdin: &mut dyn Read) -> 
         return Err(Failure::Usage(mistaken.to_owned()));
     }
     let root = arguments.evidence.root.as_ref().map(|root| matched(root, &bundle.tree_head));
-    let examined = Examined { bundle: &bundle, verdict, root, signature_wanted };
+    let examined = Examined { bundle: &bundle, verdict, root, trusted: &keys.trusted, signature_wanted };
     if arguments.json {
         json(&Report { valid: examined.holds(), error: None, checked: Some(examined.report()) }, out)?;
     } else {
@@ -88,7 +95,7 @@ pub fn run(arguments: &CheckFile, out: &mut dyn Write, stdin: &mut dyn Read) -> 
     if examined.holds() { Ok(()) } else { Err(Failure::Finding) }
 }
 
-/// A file that was read and is no proof.
+/// A proof that is damaged, or written otherwise than a proof is.
 fn unreadable(error: &str, as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     if as_json {
         json(&Report { valid: false, error: Some(error.to_owned()), checked: None }, out)?;
@@ -136,6 +143,13 @@ impl Examined<'_> {
     fn print(&self, out: &mut dyn Write) -> io::Result<()> {
         let InclusionBundle { record, legacy, rfc9162, tree_head } = self.bundle;
         let verdict = &self.verdict;
+        if record.content.is_none() {
+            // First of all, since all that follows is less than it seems.
+            let worth = if self.holds() { "is proven" } else { "stands here" };
+            let digest = printable(&record.content_hash);
+            let text = format!("not in this file; only its SHA-256 {digest} {worth}");
+            line(out, Mark::None, "content", &text)?;
+        }
         let who = format!(
             "{} ({} by {} at {}, task {})",
             printable(&record.id),
@@ -146,23 +160,10 @@ impl Examined<'_> {
         );
         line(out, Mark::None, "record", &who)?;
         line(out, Mark::None, "session", &printable(&record.session_id))?;
-        match verdict.record_hash {
-            Some(fits) => {
-                let gives = if fits { "gives" } else { "does not give" };
-                line(
-                    out,
-                    fits,
-                    "content",
-                    &format!("{gives} the record's hash {}", printable(&record.hash)),
-                )?;
-            }
-            None => {
-                let text = format!(
-                    "dropped by the retention policy; its SHA-256 {} stands in its place",
-                    printable(&record.content_hash)
-                );
-                line(out, Mark::None, "content", &text)?;
-            }
+        if let Some(fits) = verdict.record_hash {
+            let gives = if fits { "gives" } else { "does not give" };
+            let text = format!("{gives} the record's hash {}", printable(&record.hash));
+            line(out, fits, "content", &text)?;
         }
         let text = format!(
             "{} from the hash to the root {} over {} records",
@@ -194,7 +195,12 @@ impl Examined<'_> {
             _ if self.signature_wanted => Mark::Fail,
             _ => Mark::None,
         };
-        line(out, mark, "signature", &printable(&signature_text(verdict.signature, tree_head)))?;
+        line(
+            out,
+            mark,
+            "signature",
+            &printable(&signature_text(verdict.signature, tree_head, self.trusted)),
+        )?;
         if let Some(root) = self.root {
             let text = root.map_or("it is none of this proof's hashes: this is another tree", Matched::worth);
             line(out, root.is_some(), "--root", text)?;
@@ -204,7 +210,14 @@ impl Examined<'_> {
     }
 
     fn conclude(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "{}", if self.holds() { "The proof holds." } else { "The proof does not hold." })?;
+        let text = match (self.holds(), &self.bundle.record.content) {
+            (true, Some(_)) => "The proof holds.",
+            (true, None) => {
+                "The content is not in this file; only its hash is proven. For the hash, the proof holds."
+            }
+            (false, _) => "The proof does not hold.",
+        };
+        writeln!(out, "{text}")?;
         for proven in self.proven() {
             writeln!(out, "Proven: {}", printable(&proven))?;
         }
@@ -250,6 +263,11 @@ impl Examined<'_> {
             return vec!["anything; one of the checks failed.".to_owned()];
         }
         let mut open = Vec::new();
+        if self.bundle.record.content.is_none() {
+            open.push(
+                "what the content says; it is not in this file. Compare its SHA-256 with a copy.".to_owned(),
+            );
+        }
         match self.root {
             None => open.push(format!(
                 "that this is the tree which was sealed; compare {} with what was published, or give that to --root.",

@@ -128,15 +128,21 @@ impl Matched {
     }
 }
 
-/// A signature's status in words.
-pub fn signature_text(status: SignatureStatus, head: &SignedTreeHead) -> String {
-    let key_id = head.signature.as_ref().map_or("", |signed| &signed.key_id);
+/// A signature's status in words, beside the keys that `--key` names.
+pub fn signature_text(status: SignatureStatus, head: &SignedTreeHead, trusted: &TrustedKeys) -> String {
+    let (key_id, public_key) =
+        head.signature.as_ref().map_or(("", ""), |signed| (&signed.key_id, &signed.public_key));
     match status {
         SignatureStatus::Valid => format!("valid, by the given key {key_id}"),
         SignatureStatus::Invalid => "wrong: it does not belong to this head and the key it names".to_owned(),
         SignatureStatus::Unsigned => "none".to_owned(),
+        SignatureStatus::UnknownKey if trusted.is_empty() => {
+            format!("valid, but key {key_id} is not trusted; name the signer's public key with --key")
+        }
         SignatureStatus::UnknownKey => {
-            format!("right by key {key_id}, which nobody here vouches for; name the key you trust with --key")
+            let named = trusted.iter().map(|key| format!("{} ({})", key.key_id(), key.hex()));
+            let named = named.collect::<Vec<_>>().join(" and ");
+            format!("valid, but by another key: {key_id} ({public_key}) signed it, --key names {named}")
         }
     }
 }

@@ -115,11 +115,10 @@ fn gather(db: &Db, session_id: &str, trusted: &TrustedKeys) -> Result<Report, Fa
 fn verdict(verified: Verification) -> Verdict {
     let issues = verified.issues.into_iter().map(|issue| Issue {
         code: issue.code.as_str(),
+        sides: issue.sides().map(|(word, value)| (word, value.to_owned())).collect(),
         task_id: issue.task_id,
         record_id: issue.record_id,
         index: issue.index,
-        expected: issue.expected,
-        actual: issue.actual,
     });
     Verdict {
         record_count: verified.chains.total.record_count,

@@ -16,6 +16,7 @@ struct Examined<'a> {
     verdict: &'a ExportVerdict,
     /// `None`: no root was given.
     root: Option<Option<Matched>>,
+    trusted: &'a TrustedKeys,
     signature_wanted: bool,
 }
 
@@ -36,7 +37,8 @@ pub fn run(arguments: &CheckFile, out: &mut dyn Write, stdin: &mut dyn Read) -> 
         return Err(Failure::Usage(mistaken.to_owned()));
     }
     let root = arguments.evidence.root.as_ref().map(|root| head.and_then(|head| matched(root, head)));
-    let examined = Examined { verdict: &verdict, root, signature_wanted: !arguments.evidence.key.is_empty() };
+    let signature_wanted = !arguments.evidence.key.is_empty();
+    let examined = Examined { verdict: &verdict, root, trusted: &keys.trusted, signature_wanted };
     if arguments.json {
         printed::print(&examined, out)?;
     } else {

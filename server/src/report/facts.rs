@@ -145,8 +145,7 @@ fn issue_list(issues: &[Issue], broken_count: i64, html: &mut Html) {
             html.tags(" at place ");
             html.number(index);
         }
-        for (name, value) in [("expected", &issue.expected), ("found", &issue.actual)] {
-            let Some(value) = value else { continue };
+        for (name, value) in &issue.sides {
             html.tags("<br>");
             html.text(name);
             html.tags(" ");

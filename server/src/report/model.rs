@@ -70,10 +70,8 @@ pub struct Issue {
     pub record_id: Option<String>,
     /// Its place in the chain or among the leaves.
     pub index: Option<i64>,
-    /// What should stand there.
-    pub expected: Option<String>,
-    /// What stands there.
-    pub actual: Option<String>,
+    /// The values that do not agree, each with the word that says where it comes from.
+    pub sides: Vec<(&'static str, String)>,
 }
 
 /// A task that the session touched.

@@ -87,8 +87,7 @@ fn infested(text: &str) -> Report {
         task_id: Some(text()),
         record_id: Some(text()),
         index: Some(1),
-        expected: Some(text()),
-        actual: Some(text()),
+        sides: vec![("stored", text()), ("recomputed", text())],
     };
     page.verdict = Verdict { broken_count: 1, issues: vec![issue], ..Verdict::default() };
     let second = Thought {

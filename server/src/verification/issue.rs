@@ -27,10 +27,9 @@ fn sentence(issue: &Issue) -> String {
     if !places.is_empty() {
         text.push_str(&format!(" ({})", places.join(", ")));
     }
-    match (&issue.expected, &issue.actual) {
-        (Some(expected), Some(actual)) => text.push_str(&format!(": expected {expected}, found {actual}")),
-        (None, Some(actual)) => text.push_str(&format!(": found {actual}")),
-        _ => {}
+    let sides: Vec<_> = issue.sides().map(|(word, value)| format!("{word} {value}")).collect();
+    if !sides.is_empty() {
+        text.push_str(&format!(": {}", sides.join(", ")));
     }
     text
 }

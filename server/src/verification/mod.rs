@@ -41,7 +41,7 @@ use self::finding::Findings;
 use self::run::{Count, Progress, Run, Stop};
 use self::seals::Heads;
 use self::ties::Ties;
-use crate::domains::proof::keys::TrustedKeys;
+use crate::domains::proof::Signers;
 use crate::domains::{TIED_TABLES, trail as records};
 use crate::store::db::Db;
 use crate::store::inspect;
@@ -55,8 +55,8 @@ const MOST_OPEN_CHAINS: i64 = 50_000;
 pub struct Options<'a> {
     /// The schema that the migrations make.
     pub expected: &'a Schema,
-    /// The keys whose signatures count.
-    pub trusted: &'a TrustedKeys,
+    /// The keys whose signatures count, and whether there must be one.
+    pub signers: Signers<'a>,
     /// A checkpoint from before.
     pub checkpoint: Option<&'a Checkpoint>,
     /// A checkpoint is to be taken.
@@ -148,7 +148,7 @@ fn run_all(
     let log = checks.run(&mut run, log::NAME, |run| log::check(run, &mut ties, options.checkpoint))?;
     let records = checks.run(&mut run, trail::NAME, |run| trail::check(run, &mut ties, &wanted))?;
     let heads =
-        checks.run(&mut run, seals::NAME, |run| seals::check(run, options.trusted, options.checkpoint))?;
+        checks.run(&mut run, seals::NAME, |run| seals::check(run, options.signers, options.checkpoint))?;
     checks.run(&mut run, consensus::NAME, consensus::check)?;
     checks.run(&mut run, ties::NAME, |run| ties.finish(run, &[records::tie::TABLE]))?;
     let standing =

@@ -6,9 +6,8 @@ use super::checkpoint::{Checkpoint, HeadsPin};
 use super::issue::raise;
 use super::run::{Run, Stop, goes_on};
 use crate::digest::HexDigest;
-use crate::domains::proof::keys::TrustedKeys;
 use crate::domains::proof::tie::head_hash_at;
-use crate::domains::proof::{SessionState, each_session, verify_head_chain, verify_sealed_records};
+use crate::domains::proof::{SessionState, Signers, each_session, verify_head_chain, verify_sealed_records};
 
 /// The check's name.
 pub const NAME: &str = "seals";
@@ -24,8 +23,10 @@ pub struct Heads {
     pub signed: i64,
     /// Heads without a signature.
     pub unsigned: i64,
-    /// Heads signed by a key that was not given.
+    /// Heads signed by a key that is not trusted.
     pub unknown_key: i64,
+    /// Whether a trusted key's signature was required.
+    pub signature_required: bool,
 }
 
 impl Heads {
@@ -42,12 +43,12 @@ impl Heads {
 /// The engine's.
 pub fn check(
     run: &mut Run<'_>,
-    trusted: &TrustedKeys,
+    signers: Signers<'_>,
     checkpoint: Option<&Checkpoint>,
 ) -> Result<Heads, Stop> {
     run.begin(NAME, 0);
     let db = run.db;
-    let chain = verify_head_chain(db, trusted, &mut |issue| raise(run, &issue))?;
+    let chain = verify_head_chain(db, signers, &mut |issue| raise(run, &issue))?;
     if let Some(checkpoint) = checkpoint {
         let then = checkpoint.tree_heads.count;
         let hash = if then > 0 { head_hash_at(db, then - 1)? } else { None };
@@ -75,5 +76,6 @@ pub fn check(
         signed: chain.valid,
         unsigned: chain.unsigned,
         unknown_key: chain.unknown_key,
+        signature_required: signers.required,
     })
 }

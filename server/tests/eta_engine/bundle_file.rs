@@ -1,7 +1,7 @@
 //! The file form of bundles: one form only, and every byte of it counts.
 
 use colibri::domains::proof::bundle::{
-    BundleError, InclusionBundle, MAX_FILE_BYTES, parse_bundle, verify_bundle,
+    BundleError, InclusionBundle, MAX_FILE_BYTES, NotABundle, parse_bundle, verify_bundle,
 };
 use colibri::domains::proof::keys::TrustedKeys;
 use proptest::prelude::*;
@@ -104,7 +104,7 @@ fn members_that_are_missing_are_missed() {
 fn no_file_is_too_large_or_too_deep_to_be_refused() {
     let mut huge = file(0).into_bytes();
     huge.resize(MAX_FILE_BYTES + 1, b' ');
-    assert!(matches!(parse_bundle(&huge), Err(BundleError::TooLarge)));
+    assert!(matches!(parse_bundle(&huge), Err(BundleError::NotABundle(NotABundle::TooLarge))));
     for open in ["[", "{\"record\":", "{\"legacy\":{\"proof\":["] {
         assert!(parse_bundle(open.repeat(200_000).as_bytes()).is_err(), "{open}");
     }

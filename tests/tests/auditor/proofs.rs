@@ -94,7 +94,7 @@ fn a_changed_proof_file_fails_by_the_check_that_it_concerns() {
         (intent.0, &intent.1, "FAIL  head hash"),
         (hash(&head, "signature"), &"0".repeat(128), "FAIL  signature"),
         ("\"v\":1", "\"v\": 1", "FAIL  form"),
-        ("{", "", "FAIL  form"),
+        ("{\"id\"", "\"id\"", "FAIL  form"),
     ] {
         assert!(good.contains(from), "{from}");
         elsewhere.put("proof.json", good.replace(from, to));
@@ -145,6 +145,7 @@ fn what_was_asked_the_wrong_way_ends_with_2() {
         &["check-proof"][..],
         &["check-proof", "none.json"],
         &["check-proof", "."],
+        &["check-proof", "words.txt"],
         &["check-proof", "proof.json", "--root", "abc"],
         &["check-proof", "proof.json", "--key", "none.pub"],
         &["check-proof", "proof.json", "--key", "words.txt"],

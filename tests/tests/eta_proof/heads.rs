@@ -5,7 +5,8 @@ use colibri::domains::proof::envelope::LeafEnvelope;
 use colibri::domains::proof::head::{ChainTip, SignedTreeHead, chain_tips_hash};
 use colibri::domains::proof::keys::TrustedKeys;
 use colibri::domains::proof::{
-    SessionState, each_session, each_tip_of_task, session_state, verify_head_chain, verify_sealed_records,
+    SessionState, Signers, each_session, each_tip_of_task, session_state, verify_head_chain,
+    verify_sealed_records,
 };
 use colibri::domains::trail::record::Preimage;
 use serde_json::json;
@@ -86,7 +87,8 @@ fn zeta_52_a_seal_rewritten_as_a_whole_does_not_fit_between_its_neighbours() {
     assert_eq!(codes(&world.verify("C")), ["HEAD_LINK_BROKEN"]);
     assert_eq!(world.verify("A")["valid"], true);
     let mut found = Vec::new();
-    verify_head_chain(&world.db(), &TrustedKeys::default(), &mut |issue| found.push(issue)).unwrap();
+    verify_head_chain(&world.db(), unrequired(&TrustedKeys::default()), &mut |issue| found.push(issue))
+        .unwrap();
     let found: Vec<_> = found.iter().map(|issue| (issue.code.as_str(), issue.index)).collect();
     assert_eq!(found, [("HEAD_LINK_BROKEN", Some(2))]);
 }
@@ -154,7 +156,8 @@ fn all_heads_are_walked_in_order() {
     seal_three(&mut world);
     let mut trusted = TrustedKeys::default();
     let walk = |trusted: &TrustedKeys| {
-        let report = verify_head_chain(&world.db(), trusted, &mut |issue| panic!("{issue:?}")).unwrap();
+        let report =
+            verify_head_chain(&world.db(), unrequired(trusted), &mut |issue| panic!("{issue:?}")).unwrap();
         assert_eq!((report.heads, report.issues, report.invalid, report.unsigned), (3, 0, 0, 0));
         assert_eq!(report.tip, Some((2, stored_head(&world, "C").head_hash)));
         (report.valid, report.unknown_key)
@@ -173,8 +176,10 @@ fn a_head_that_is_gone_is_missed_by_the_one_after_it() {
         world.disarm();
         world.tamper("DELETE FROM tree_heads WHERE head_index = ?1", &[&index]);
         let mut found = Vec::new();
-        let report =
-            verify_head_chain(&world.db(), &TrustedKeys::default(), &mut |issue| found.push(issue)).unwrap();
+        let report = verify_head_chain(&world.db(), unrequired(&TrustedKeys::default()), &mut |issue| {
+            found.push(issue)
+        })
+        .unwrap();
         let found: Vec<_> = found.iter().map(|issue| (issue.code.as_str(), issue.index)).collect();
         let expected: Vec<_> = missed.map(|index| ("HEAD_LINK_BROKEN", Some(index))).into_iter().collect();
         assert_eq!(found, expected);
@@ -252,4 +257,9 @@ fn leaves_are_walked_page_by_page() {
     let sealed = world.verify("S");
     assert_eq!(codes(&sealed), ["SESSION_RECORDS_MISMATCH"]);
     assert_eq!(sealed["issues"][0]["index"], 555);
+}
+
+/// No signature is required.
+fn unrequired(trusted: &TrustedKeys) -> Signers<'_> {
+    Signers { trusted, required: false }
 }

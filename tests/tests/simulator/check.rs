@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::OnceLock;
 
+use colibri::domains::proof::Signers;
 use colibri::domains::proof::keys::TrustedKeys;
 use colibri::store::inspect::Inspection;
 use colibri::store::schema::{Schema, expected};
@@ -48,7 +49,7 @@ fn verified(path: &Path) -> Result<(), String> {
     static EXPECTED: OnceLock<Schema> = OnceLock::new();
     let options = Options {
         expected: EXPECTED.get_or_init(|| expected().unwrap()),
-        trusted: &TrustedKeys::default(),
+        signers: Signers { trusted: &TrustedKeys::default(), required: false },
         checkpoint: None,
         take_checkpoint: false,
         interrupt: &Interrupt::default(),

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use colibri::domains::proof::Signers;
 use colibri::domains::proof::keys::TrustedKeys;
 use colibri::store::db::Db;
 use colibri::store::schema::{self, Schema};
@@ -67,7 +68,7 @@ impl Verifier {
         interrupt.raise();
         let options = Options {
             expected: &self.expected,
-            trusted: &self.trusted,
+            signers: Signers { trusted: &self.trusted, required: false },
             checkpoint: None,
             take_checkpoint: false,
             interrupt: &interrupt,
@@ -104,6 +105,7 @@ fn run(
     take_checkpoint: bool,
 ) -> Report {
     let interrupt = Interrupt::default();
-    let options = Options { expected, trusted, checkpoint, take_checkpoint, interrupt: &interrupt };
+    let signers = Signers { trusted, required: false };
+    let options = Options { expected, signers, checkpoint, take_checkpoint, interrupt: &interrupt };
     verify(db, None, &options, &mut |_| {}).unwrap()
 }

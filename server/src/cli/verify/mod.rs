@@ -13,6 +13,7 @@ pub(super) use self::progress::Lines;
 use super::Failure;
 use super::arguments::VerifyArguments;
 use super::database::must_be_file;
+use crate::domains::proof::Signers;
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::proof::keys::{PublicKey, TrustedKeys};
 use crate::lifecycle::config::{Config, load_config};
@@ -41,7 +42,7 @@ pub fn run(
     let expected = schema::expected().map_err(|fault| Failure::Failed(fault.to_string()))?;
     let options = Options {
         expected: &expected,
-        trusted: &trusted,
+        signers: Signers { trusted: &trusted, required: !arguments.keys.is_empty() },
         checkpoint: checkpoint.as_ref(),
         take_checkpoint: target.is_some(),
         interrupt: &Interrupt::default(),
@@ -79,7 +80,7 @@ pub(super) fn verify_file(path: &Path, env: &Environment, lines: &mut Lines<'_>)
     let expected = schema::expected().map_err(|fault| Failure::Failed(fault.to_string()))?;
     let options = Options {
         expected: &expected,
-        trusted: &trusted,
+        signers: Signers { trusted: &trusted, required: false },
         checkpoint: None,
         take_checkpoint: false,
         interrupt: &Interrupt::default(),
@@ -95,9 +96,13 @@ fn configuration(env: &Environment) -> Result<Config, Failure> {
     }
 }
 
-/// The configured keys, and those of the command line.
+/// The keys of the command line, or the configured ones where it names none. The two do not mix: what `--key` asks is
+/// whether these keys have signed, wherever the command runs.
 fn keys(config: &Config, given: &[String]) -> Result<TrustedKeys, Failure> {
-    let mut trusted = Keyring::load(config).map_err(Failure::Usage)?.trusted_keys().clone();
+    if given.is_empty() {
+        return Ok(Keyring::load(config).map_err(Failure::Usage)?.trusted_keys().clone());
+    }
+    let mut trusted = TrustedKeys::default();
     for key in given {
         trusted.trust(public_key(key).map_err(Failure::Usage)?);
     }

@@ -88,6 +88,9 @@ pub fn text(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn 
             "Not sound: {total} findings of {} kinds; the first of each is shown. Keep a copy of the file as evidence.",
             kinds.len()
         )?;
+        if report.heads.as_ref().is_some_and(|heads| heads.signature_required && heads.unknown_key > 0) {
+            writeln!(out, "Where a key has replaced another, name both with --key.")?;
+        }
     }
     if let Some(written) = written {
         writeln!(
@@ -111,11 +114,32 @@ fn keep(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  tree head  index {:<12} {hash}", heads.count - 1)?;
         writeln!(
             out,
-            "  signatures {} of a trusted key, {} unsigned, {} of a key that was not given",
+            "  signatures {} of a trusted key, {} unsigned, {} of a key that is not trusted",
             heads.signed, heads.unsigned, heads.unknown_key
         )?;
     }
-    Ok(())
+    match &report.heads {
+        Some(heads) if heads.signature_required => signatures(heads, out),
+        _ => Ok(()),
+    }
+}
+
+/// What the keys of `--key` vouch for in a sound database.
+fn signatures(heads: &Heads, out: &mut dyn Write) -> io::Result<()> {
+    match heads.unsigned {
+        _ if heads.count == 0 => {
+            writeln!(out, "No session is sealed, so nothing is signed: --key proves nothing here.")
+        }
+        0 => Ok(()),
+        1 => writeln!(
+            out,
+            "The 1 unsigned head comes before the first signed one, which commits to it by the chain of heads."
+        ),
+        several => writeln!(
+            out,
+            "The {several} unsigned heads come before the first signed one, which commits to them by the chain of heads."
+        ),
+    }
 }
 
 fn counted(counts: &[Count]) -> String {

@@ -94,7 +94,7 @@ fn print_seal(examined: &Examined<'_>, signed: &SignedTreeHead, out: &mut dyn Wr
         _ if examined.signature_wanted => Mark::Fail,
         _ => Mark::None,
     };
-    line(out, mark, "signature", &printable(&signature_text(status, signed)))
+    line(out, mark, "signature", &printable(&signature_text(status, signed, examined.trusted)))
 }
 
 /// A check that was made; nothing for one that was not.
@@ -127,10 +127,9 @@ fn issue_text(issue: &Issue) -> String {
         line_of(issue).map(|line| format!("line {line}")),
         issue.record_id.as_ref().map(|id| format!("record {id}")),
         issue.task_id.as_ref().map(|id| format!("task {id}")),
-        issue.expected.as_ref().map(|value| format!("should be {value}")),
-        issue.actual.as_ref().map(|value| format!("is {value}")),
     ];
-    place.into_iter().flatten().for_each(|part| {
+    let sides = issue.sides().map(|(word, value)| format!("{word} {value}"));
+    place.into_iter().flatten().chain(sides).for_each(|part| {
         text.push_str(", ");
         text.push_str(&part);
     });

@@ -9,7 +9,7 @@ mod verdict;
 
 use colibri_runtime::json::{CanonicalError, NumberRule, canonical_json};
 
-pub use parts::{BundleRecord, InclusionBundle, LegacyInclusion, TreeInclusion};
+pub use parts::{BundleRecord, InclusionBundle, LegacyInclusion, NotABundle, TreeInclusion};
 pub use verdict::{BundleVerdict, verify_bundle};
 
 /// Longer files are refused unread. The longest sound one is a record of 1 MiB, escaped, and two short proofs.
@@ -18,10 +18,10 @@ pub const MAX_FILE_BYTES: usize = 16 * 1024 * 1024;
 /// Why bytes are no bundle.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
-    /// Longer than [`MAX_FILE_BYTES`].
-    #[error("the proof is larger than {} MiB; no proof is", MAX_FILE_BYTES / (1024 * 1024))]
-    TooLarge,
-    /// No JSON, or not the members a bundle has.
+    /// Another file.
+    #[error("this is no proof: {0}")]
+    NotABundle(#[from] NotABundle),
+    /// Damaged JSON, or not the members a bundle has.
     #[error("the proof is not of the form `colibri-inclusion-bundle`, version 1: {0}")]
     Shape(#[from] serde_json::Error),
     /// A number that JSON's readers disagree about.
@@ -53,7 +53,10 @@ impl InclusionBundle {
 /// Any bytes but those that [`InclusionBundle::to_file`] writes for the same bundle.
 pub fn parse_bundle(bytes: &[u8]) -> Result<InclusionBundle, BundleError> {
     if bytes.len() > MAX_FILE_BYTES {
-        return Err(BundleError::TooLarge);
+        return Err(NotABundle::TooLarge.into());
+    }
+    if let Some(reason) = parts::not_a_bundle(bytes) {
+        return Err(reason.into());
     }
     let bundle: InclusionBundle = serde_json::from_slice(bytes)?;
     let canonical = bundle.to_file()?;

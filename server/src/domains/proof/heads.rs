@@ -29,6 +29,31 @@ pub struct HeadChainReport {
     pub issues: i64,
 }
 
+/// Whose signatures count in a walk over all heads, and whether there must be one.
+#[derive(Debug, Clone, Copy)]
+pub struct Signers<'a> {
+    /// The keys.
+    pub trusted: &'a TrustedKeys,
+    /// Every head from the first signed one on must have a trusted key's signature, and at least one head must be signed.
+    /// Unsigned heads before it need none: each head names the hash of the one before, so its signature covers them all.
+    pub required: bool,
+}
+
+impl Signers<'_> {
+    /// What a head lacks, if a signature is required. `signed_before`: one of the heads before it is signed.
+    fn missing(self, head: &SignedTreeHead, status: SignatureStatus, signed_before: bool) -> Option<Issue> {
+        match (self.required, status, &head.signature) {
+            (true, SignatureStatus::Unsigned, _) if signed_before => {
+                Some(about(head, IssueCode::SignatureMissing))
+            }
+            (true, SignatureStatus::UnknownKey, Some(signed)) => Some(
+                about(head, IssueCode::SignerNotTrusted).comparing(&self.trusted.key_ids(), &signed.key_id),
+            ),
+            _ => None,
+        }
+    }
+}
+
 /// Walks over all heads: their indexes are gapless from 0, each names the one before, and each is sound by itself
 /// (hash, signature, tips, end of the audit log). In constant memory but for the tips of one head.
 ///
@@ -36,7 +61,7 @@ pub struct HeadChainReport {
 /// [`Fault::Storage`]; a finding is not an error.
 pub fn verify_head_chain(
     db: &Db,
-    trusted: &TrustedKeys,
+    signers: Signers<'_>,
     issues: &mut dyn FnMut(Issue),
 ) -> Result<HeadChainReport, Fault> {
     let mut report =
@@ -51,7 +76,10 @@ pub fn verify_head_chain(
         if let Some(issue) = link(head, before) {
             raise(issue);
         }
-        let status = verify_alone(db, head, trusted, &mut raise)?;
+        let status = verify_alone(db, head, signers.trusted, &mut raise)?;
+        if let Some(issue) = signers.missing(head, status, report.unsigned < report.heads) {
+            raise(issue);
+        }
         let count = match status {
             SignatureStatus::Valid => &mut report.valid,
             SignatureStatus::Invalid => &mut report.invalid,
@@ -63,6 +91,10 @@ pub fn verify_head_chain(
         report.tip = Some((head.head.head_index, head.head_hash.clone()));
         Ok(true)
     })?;
+    if signers.required && report.heads > 0 && report.unsigned == report.heads {
+        found += 1;
+        issues(Issue::new(IssueCode::NothingSigned));
+    }
     report.issues = found;
     Ok(report)
 }

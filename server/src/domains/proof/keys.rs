@@ -145,6 +145,11 @@ impl TrustedKeys {
         self.0.iter()
     }
 
+    /// The keys' ids, for people.
+    pub fn key_ids(&self) -> String {
+        self.0.iter().map(PublicKey::key_id).collect::<Vec<_>>().join(" or ")
+    }
+
     /// No key is trusted.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -7,7 +7,49 @@ use crate::domains::proof::head::{SignedTreeHead, VERSION};
 use crate::domains::proof::legacy::ProofStep;
 use crate::domains::trail::record::{Preimage, ThoughtType};
 
+/// How every bundle's file begins in canonical form, whatever its version.
+const BEGINNING: &[u8] = b"{\"format\":\"colibri-inclusion-bundle\",";
 const FORMAT: &str = "colibri-inclusion-bundle";
+
+/// What says that JSON is a bundle, and of which version.
+#[derive(Deserialize)]
+struct Claim {
+    format: String,
+    v: Option<i64>,
+}
+
+/// Why bytes are no bundle at all, as opposed to one that is damaged: nothing in them says that they are one, or they
+/// are of another version.
+pub(super) fn not_a_bundle(bytes: &[u8]) -> Option<NotABundle> {
+    if bytes.is_empty() {
+        return Some(NotABundle::Empty);
+    }
+    match serde_json::from_slice::<Claim>(bytes) {
+        Ok(Claim { format, v: Some(v) }) if format == FORMAT && v != VERSION => {
+            Some(NotABundle::OtherVersion(v))
+        }
+        Ok(Claim { format, .. }) if format == FORMAT => None,
+        _ if bytes.starts_with(BEGINNING) => None,
+        _ => Some(NotABundle::OtherFile),
+    }
+}
+
+/// Why a file is no bundle at all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotABundle {
+    /// There is nothing in it.
+    #[error("it is empty")]
+    Empty,
+    /// More than [`MAX_FILE_BYTES`](super::MAX_FILE_BYTES).
+    #[error("it is larger than {} MiB", super::MAX_FILE_BYTES / (1024 * 1024))]
+    TooLarge,
+    /// It does not say that it is one.
+    #[error("it does not hold a proof made by `colibri proof`")]
+    OtherFile,
+    /// One of another release.
+    #[error("it is a proof of version {0}, and this release reads version {VERSION}")]
+    OtherVersion(i64),
+}
 
 /// A record and the proof that it is in a sealed session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

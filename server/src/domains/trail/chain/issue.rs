@@ -3,6 +3,10 @@
 /// How much of a stored text an issue repeats. Sound values are shorter; a forged one may be a megabyte.
 const SHOWN_CHARS: usize = 128;
 
+/// The words for a value of the file and for one that was computed again from it.
+const STORED: &str = "stored";
+const RECOMPUTED: &str = "recomputed";
+
 /// What is wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum IssueCode {
@@ -46,6 +50,12 @@ pub enum IssueCode {
     HeadLinkBroken,
     /// The tree head's signature is not its key's.
     SignatureInvalid,
+    /// The tree head is unsigned, and one before it is signed. Found where a trusted key's signature is required.
+    SignatureMissing,
+    /// The tree head is signed by a key that is not trusted. Found where a trusted key's signature is required.
+    SignerNotTrusted,
+    /// There are tree heads, and none is signed. Found where a trusted key's signature is required.
+    NothingSigned,
 }
 
 impl IssueCode {
@@ -72,6 +82,32 @@ impl IssueCode {
             Self::HeadHashMismatch => "the tree head's fields do not give its hash",
             Self::HeadLinkBroken => "the tree heads do not follow one another",
             Self::SignatureInvalid => "the tree head's signature is not its key's",
+            Self::SignatureMissing => "the tree head is unsigned, although one before it is signed",
+            Self::SignerNotTrusted => "the tree head is signed by a key that is not trusted",
+            Self::NothingSigned => "sessions are sealed, but no tree head is signed",
+        }
+    }
+
+    /// The words before the `expected` value and the `actual` one.
+    fn sides(self) -> (&'static str, &'static str) {
+        match self {
+            Self::HashMismatch | Self::HeadHashMismatch => (RECOMPUTED, STORED),
+            Self::ContentLost | Self::LegacyRootMismatch | Self::TreeRootMismatch => (STORED, RECOMPUTED),
+            Self::RootCountMismatch | Self::RecordCountMismatch => (STORED, "counted"),
+            Self::ChainTipsMismatch | Self::SessionMetaMismatch | Self::TipRegression => ("sealed", "now"),
+            Self::HeadMismatch => ("named in trail_heads", "last in the chain"),
+            Self::SignerNotTrusted => ("trusted", "signed by"),
+            Self::Malformed => ("", STORED),
+            Self::PrevMismatch
+            | Self::HeadMissing
+            | Self::TailTruncated
+            | Self::SessionRecordsMismatch
+            | Self::TreeHeadMissing
+            | Self::LogTipMismatch
+            | Self::HeadLinkBroken
+            | Self::SignatureInvalid
+            | Self::SignatureMissing
+            | Self::NothingSigned => ("should be", "is"),
         }
     }
 
@@ -98,6 +134,9 @@ impl IssueCode {
             Self::HeadHashMismatch => "HEAD_HASH_MISMATCH",
             Self::HeadLinkBroken => "HEAD_LINK_BROKEN",
             Self::SignatureInvalid => "SIGNATURE_INVALID",
+            Self::SignatureMissing => "SIGNATURE_MISSING",
+            Self::SignerNotTrusted => "SIGNER_NOT_TRUSTED",
+            Self::NothingSigned => "NOTHING_SIGNED",
         }
     }
 }
@@ -115,9 +154,9 @@ pub struct Issue {
     pub record_id: Option<String>,
     /// The record's place in its chain or leaf list, from 0.
     pub index: Option<i64>,
-    /// What ought to stand there.
+    /// What is compared with `actual`. Which of the two is stored depends on the code; [`Issue::sides`] says it in words.
     pub expected: Option<String>,
-    /// What does stand there.
+    /// What is compared with `expected`.
     pub actual: Option<String>,
 }
 
@@ -135,14 +174,28 @@ impl Issue {
         }
     }
 
-    /// The same, about what ought to stand somewhere and what does. Texts beyond any sound value's length are cut.
+    /// The same, about two values that should agree. Texts beyond any sound value's length are cut.
     pub fn comparing(self, expected: &str, actual: &str) -> Self {
         Self { expected: Some(shown(expected)), ..self }.holding(actual)
     }
 
-    /// The same, about what stands somewhere.
+    /// The same, about one value.
     pub fn holding(self, actual: &str) -> Self {
         Self { actual: Some(shown(actual)), ..self }
+    }
+
+    /// The values for people, each after the word that says where it comes from; the stored one first. The published
+    /// names cannot serve: `actual` is the stored hash of a record, but the recomputed root of a session (zeta §5.3).
+    pub fn sides(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        let (expected, actual) = self.code.sides();
+        let expected = self.expected.as_deref().map(|value| (expected, value));
+        let actual = self.actual.as_deref().map(|value| (actual, value));
+        let ordered = if actual.is_some_and(|(word, _)| word == STORED) {
+            [actual, expected]
+        } else {
+            [expected, actual]
+        };
+        ordered.into_iter().flatten()
     }
 }
 
