@@ -90,7 +90,8 @@ pub struct VerifyArguments {
     /// Write a checkpoint of a sound database to a new file, to be kept outside it
     #[arg(long, value_name = "FILE")]
     pub write_checkpoint: Option<PathBuf>,
-    /// A public key whose signatures count, as 64 hex characters or a file that holds them; may be repeated
+    /// A public key that you trust, as 64 hex characters or a file that holds them; may be repeated. From the first
+    /// signed tree head on, each must then be signed by one of these keys; the configured keys do not count
     #[arg(long = "key", value_name = "FILE|HEX")]
     pub keys: Vec<String>,
     /// Say on stderr how far it is, even if that is no terminal

@@ -94,7 +94,7 @@ fn a_changed_proof_file_fails_by_the_check_that_it_concerns() {
         (intent.0, &intent.1, "FAIL  head hash"),
         (hash(&head, "signature"), &"0".repeat(128), "FAIL  signature"),
         ("\"v\":1", "\"v\": 1", "FAIL  form"),
-        ("{\"id\"", "\"id\"", "FAIL  form"),
+        ("\"record\":{", "\"record\":", "FAIL  form"),
     ] {
         assert!(good.contains(from), "{from}");
         elsewhere.put("proof.json", good.replace(from, to));

@@ -173,7 +173,7 @@ fn sql_is_in_store_files_only() {
     }));
 }
 
-/// What the server writes holds what its users wrote; nobody but the owner may read it. The demo changes a file of its own.
+/// What the server writes holds what its users wrote, so only the owner may read it. The demo changes a file of its own.
 #[test]
 fn files_are_created_private_in_one_file() {
     let may = ["server/src/private_file.rs", "server/src/cli/demo/"];

@@ -110,7 +110,7 @@ pub struct Evidence {
     /// The hash that was published when the session was sealed: head hash, RFC 9162 root or legacy root
     #[arg(long, value_name = "HEX", value_parser = parse_hash)]
     pub root: Option<HexDigest>,
-    /// A public key that you trust, or a file that holds it: a valid signature by one of these is required
+    /// A public key that you trust, or a file that holds it: a valid signature by one of these is required; may be repeated
     #[arg(long, value_name = "FILE|HEX")]
     pub key: Vec<String>,
 }

@@ -96,8 +96,8 @@ fn configuration(env: &Environment) -> Result<Config, Failure> {
     }
 }
 
-/// The keys of the command line, or the configured ones where it names none. The two do not mix: what `--key` asks is
-/// whether these keys have signed, wherever the command runs.
+/// The keys of the command line, or the configured ones where it names none. The two do not mix: `--key` asks whether
+/// these keys have signed, and the answer must not depend on where the command runs.
 fn keys(config: &Config, given: &[String]) -> Result<TrustedKeys, Failure> {
     if given.is_empty() {
         return Ok(Keyring::load(config).map_err(Failure::Usage)?.trusted_keys().clone());

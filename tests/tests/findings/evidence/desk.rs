@@ -113,7 +113,7 @@ impl Desk {
         Run::of(self.command(arguments).envs(variables.iter().copied()))
     }
 
-    /// The database, opened by somebody whom its guards do not stop.
+    /// The database, opened by an attacker with its triggers switched off.
     pub fn unguarded(&self) -> Connection {
         let conn = Connection::open(self.database()).unwrap();
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).unwrap();

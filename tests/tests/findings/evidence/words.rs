@@ -158,7 +158,7 @@ fn finding_b8_another_key_is_named_beside_the_signers() {
         );
         let run = desk.run(&[command, file, "--key", &given.hex()]).ends(1).says(&words);
         assert!(!run.out.contains("pass") && !run.out.contains("with --key"), "{}", run.out);
-        // Nobody has named a key yet: that is what is missing.
+        // Without --key, the missing key is what the auditor has to bring.
         let words = format!(
             "valid, but key {} is not trusted; name the signer's public key with --key",
             signer.key_id()
