@@ -23,6 +23,15 @@ pub fn launch(folder: &Arc<TempDir>) -> Launch {
         .env("COLIBRI_SKILLS_ROOT", folder.path().join("skills"))
 }
 
+/// The same with the key that has signed the golden databases.
+pub fn signing(folder: &Arc<TempDir>) -> Launch {
+    use std::os::unix::fs::PermissionsExt;
+    let path = folder.path().join("signing.key");
+    std::fs::write(&path, content::SEED).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    launch(folder).env("COLIBRI_PROOF_SIGNING_KEY_FILE", path)
+}
+
 /// What this version says otherwise than the one that wrote it; the folder is not to be used again.
 pub fn differences(golden: &Golden, folder: &Arc<TempDir>) -> Vec<String> {
     let mut found = Vec::new();
@@ -35,11 +44,11 @@ pub fn differences(golden: &Golden, folder: &Arc<TempDir>) -> Vec<String> {
     let mut server = launch(folder).start();
     replies(&golden.expected["replies"], &mut server, &mut found);
     state(golden, folder, &mut found);
+    end(server, &mut found);
+    // Seals are signed from then on: an unsigned one would be a finding beside the key.
+    let mut server = signing(folder).start();
     content::goes_on(&mut server);
-    let ended = server.finish();
-    if ended.code() != 0 {
-        found.push(format!("the server ends with {}: {}\n", ended.code(), ended.stderr));
-    }
+    end(server, &mut found);
     verify(golden, folder, &mut found);
     for export in golden.expected["exports"].as_array().unwrap() {
         let path = folder.path().join("export.jsonl");
@@ -47,6 +56,13 @@ pub fn differences(golden: &Golden, folder: &Arc<TempDir>) -> Vec<String> {
         run(folder, &["verify-export", "export.jsonl"], &mut found);
     }
     found
+}
+
+fn end(server: Server, found: &mut Vec<String>) {
+    let ended = server.finish();
+    if ended.code() != 0 {
+        found.push(format!("the server ends with {}: {}\n", ended.code(), ended.stderr));
+    }
 }
 
 /// `colibri verify`, with the checkpoint that the version took and its key.

@@ -1,6 +1,5 @@
 //! Writes golden databases, with the real server and over its tools, as far as tools lead.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use colibri::domains::router::profile::PROFILES;
@@ -15,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::content::{self, SEED};
 use crate::golden;
-use crate::opened::{launch, outcomes, tables};
+use crate::opened::{launch, outcomes, signing, tables};
 
 /// All kinds for this version.
 pub fn write_all(version: &str) {
@@ -209,14 +208,6 @@ fn output(folder: &Arc<TempDir>, arguments: &[&str]) -> String {
     let output = arguments.iter().fold(launch(folder), Launch::arg).command().output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
-}
-
-fn signing(folder: &Arc<TempDir>) -> Launch {
-    use std::os::unix::fs::PermissionsExt;
-    let path: PathBuf = folder.path().join("signing.key");
-    std::fs::write(&path, SEED).unwrap();
-    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
-    launch(folder).env("COLIBRI_PROOF_SIGNING_KEY_FILE", path)
 }
 
 fn finish(server: Server) {

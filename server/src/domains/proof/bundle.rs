@@ -55,10 +55,9 @@ pub fn parse_bundle(bytes: &[u8]) -> Result<InclusionBundle, BundleError> {
     if bytes.len() > MAX_FILE_BYTES {
         return Err(NotABundle::TooLarge.into());
     }
-    if let Some(reason) = parts::not_a_bundle(bytes) {
-        return Err(reason.into());
-    }
-    let bundle: InclusionBundle = serde_json::from_slice(bytes)?;
+    let bundle: InclusionBundle = serde_json::from_slice(bytes).map_err(|error| {
+        parts::not_a_bundle(bytes).map_or(BundleError::Shape(error), BundleError::NotABundle)
+    })?;
     let canonical = bundle.to_file()?;
     match first_difference(bytes, canonical.as_bytes()) {
         None => Ok(bundle),
