@@ -2,6 +2,7 @@
 //!
 //! The catalogue says what the tools are; this crate says what they do.
 
+pub mod bounded_file;
 pub mod canonical;
 pub mod cli;
 pub mod context;

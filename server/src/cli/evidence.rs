@@ -1,20 +1,20 @@
 //! What an auditor brings along to a check: a published hash, and public keys. Nothing is taken from the
 //! environment or the file under examination, so that the verdict is the same wherever it is given.
 
-use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::Failure;
 use super::arguments::audit::Evidence;
+use crate::bounded_file;
 use crate::digest::HexDigest;
 use crate::domains::proof::head::SignedTreeHead;
 use crate::domains::proof::keys::{PublicKey, SignatureStatus, SigningKey, TrustedKeys};
 
 /// A file with a public key is 65 bytes; whatever is much longer is none.
-const MAX_KEY_FILE_BYTES: u64 = 256;
+pub(super) const MAX_KEY_FILE_BYTES: u64 = 256;
 
-/// Reads the input file, `-` being stdin.
+/// Reads the input file, which is a regular one, or stdin for `-`.
 ///
 /// # Errors
 /// [`Failure::Usage`] when it cannot be opened.
@@ -22,11 +22,7 @@ pub fn input<'a>(file: &Path, stdin: &'a mut dyn Read) -> Result<Box<dyn BufRead
     if file == Path::new("-") {
         return Ok(Box::new(BufReader::new(stdin)));
     }
-    let open = || -> io::Result<File> {
-        let opened = File::open(file)?;
-        if opened.metadata()?.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(opened) }
-    };
-    match open() {
+    match bounded_file::open(file) {
         Ok(opened) => Ok(Box::new(BufReader::new(opened))),
         Err(error) => {
             Err(Failure::Usage(format!("cannot read {}: {error}; name the file to check", file.display())))
@@ -77,12 +73,9 @@ impl Keys {
 }
 
 fn key_file(path: &str) -> Result<String, Failure> {
-    let mut text = String::new();
-    let read = File::open(path).and_then(|file| file.take(MAX_KEY_FILE_BYTES).read_to_string(&mut text));
-    read.map_err(|error| {
+    bounded_file::text(Path::new(path), MAX_KEY_FILE_BYTES).map_err(|error| {
         Failure::Usage(format!("--key {path}: {error}; give 64 hex characters, or a file that holds them"))
-    })?;
-    Ok(text)
+    })
 }
 
 /// Which of a tree's three hashes a published one is.

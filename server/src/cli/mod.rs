@@ -51,6 +51,7 @@ use arguments::{Command, Parsed};
 use output::ToTheEnd;
 
 use crate::lifecycle::environment::Environment;
+use crate::store::bounds;
 
 /// What the process does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -124,6 +125,9 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         }
     };
     let Streams { out, err, input, color } = streams;
+    if examines(&command) {
+        bounds::bound_memory();
+    }
     let done = match command {
         Command::Serve => return Next::Serve,
         Command::Tools { json } => tools::run(json, env, out),
@@ -142,6 +146,28 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         Command::Demo => demo::run(out, color),
     };
     end(done, err)
+}
+
+/// Whether a command reads a database that may be made to mislead it. The others read none, or are a server themselves.
+fn examines(command: &Command) -> bool {
+    match command {
+        Command::Serve
+        | Command::Tools { .. }
+        | Command::Call { .. }
+        | Command::Demo
+        | Command::Keys(_)
+        | Command::CheckProof(_)
+        | Command::VerifyExport(_)
+        | Command::Reputation(arguments::reputation::Reputation::Import(_)) => false,
+        Command::Doctor { .. }
+        | Command::Log(_)
+        | Command::Reputation(_)
+        | Command::Proof(_)
+        | Command::Export(_)
+        | Command::Report(_)
+        | Command::Verify(_)
+        | Command::Backup(_) => true,
+    }
 }
 
 fn show(out: &mut dyn Write, text: &str) -> Result<(), Failure> {

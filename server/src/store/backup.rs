@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
+use super::bounds;
 use super::db::{Db, reason};
 use crate::private_file;
 
@@ -87,6 +88,8 @@ fn part_of(to: &Path) -> PathBuf {
 fn pages(from: &Connection, part: &Path, progress: &mut dyn FnMut(Copied)) -> rusqlite::Result<Copied> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut to = Connection::open_with_flags(part, flags)?;
+    // The copy has the schema of the file, which may be made to mislead.
+    bounds::limit(&mut to)?;
     // Nobody else knows the file, and one that is not finished is thrown away.
     to.execute_batch("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")?;
     let copied = {

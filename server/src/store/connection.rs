@@ -7,6 +7,9 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
+use super::bounds::Bounds;
+use super::db::Db;
+
 /// How long a statement waits for a lock that another program holds (alpha §7.2).
 const BUSY_TIMEOUT: Duration = Duration::from_millis(5000);
 /// Prepared statements kept by a connection.
@@ -30,6 +33,14 @@ impl Location {
         match self {
             Self::File(path) => Some(path),
             Self::Memory | Self::Immutable(_) => None,
+        }
+    }
+
+    /// The file, whether or not anything can stand beside it.
+    fn path(&self) -> &Path {
+        match self {
+            Self::File(path) | Self::Immutable(path) => path,
+            Self::Memory => Path::new(super::open::MEMORY),
         }
     }
 }
@@ -58,6 +69,22 @@ pub(super) fn read_write(location: &Location) -> rusqlite::Result<Connection> {
 
 /// Opens a connection that cannot write.
 pub(super) fn read_only(location: &Location) -> rusqlite::Result<Connection> {
+    let conn = open_read_only(location)?;
+    settle(&conn)?;
+    Ok(conn)
+}
+
+/// Opens a connection that cannot write, to a file that may be made to mislead. It has really read from the file: SQLite opens
+/// lazily.
+pub(super) fn examine(location: &Location) -> rusqlite::Result<Db> {
+    let mut conn = open_read_only(location)?;
+    let bounds = Bounds::put_on(&mut conn)?;
+    settle(&conn)?;
+    bounds.read_schema(&conn, location.path())?;
+    Ok(Db::examined(conn, bounds))
+}
+
+fn open_read_only(location: &Location) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = match location {
         Location::Memory => Connection::open_in_memory()?,
@@ -68,7 +95,6 @@ pub(super) fn read_only(location: &Location) -> rusqlite::Result<Connection> {
     };
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.pragma_update(None, "query_only", true)?;
-    settle(&conn)?;
     Ok(conn)
 }
 

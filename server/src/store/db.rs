@@ -1,19 +1,37 @@
 //! The handle on the database that handlers get: statements and rows, no transactions.
 
+use std::collections::BTreeSet;
+
 use colibri_runtime::handler::Fault;
-use rusqlite::{Connection, OptionalExtension, Params, Row};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row};
+
+use super::bounds::Bounds;
 
 /// A connection without the means to open, commit or roll back a transaction: those are the chain's.
 #[derive(Debug)]
 pub struct Db {
     pub(in crate::store) conn: Connection,
+    /// For a file under examination.
+    bounds: Option<Bounds>,
 }
 
 impl Db {
     /// Wraps a connection that is already set up. Commands and tests use it; the server's own comes
     /// from [`crate::store`].
     pub fn new(conn: Connection) -> Self {
-        Self { conn }
+        Self { conn, bounds: None }
+    }
+
+    /// A connection to a file under examination.
+    pub(in crate::store) fn examined(conn: Connection, bounds: Bounds) -> Self {
+        Self { conn, bounds: Some(bounds) }
+    }
+
+    /// Says which tables of a file under examination may be read. Until then there is none.
+    pub fn may_read(&self, tables: &BTreeSet<String>) {
+        if let Some(bounds) = &self.bounds {
+            bounds.may_read(tables);
+        }
     }
 
     /// Runs a statement that returns no rows; the number of rows it changed.
@@ -131,9 +149,17 @@ pub fn reason(error: &rusqlite::Error) -> String {
         {
             text.clone()
         }
-        rusqlite::Error::SqliteFailure(failure, _) => {
-            rusqlite::ffi::code_to_str(failure.extended_code).to_owned()
-        }
+        rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
+            ErrorCode::TooBig => "a stored value is larger than any that Colibri writes".to_owned(),
+            ErrorCode::OutOfMemory => "it needs more memory than any file that Colibri writes".to_owned(),
+            ErrorCode::OperationInterrupted => {
+                "it takes more steps than a file of this size can need".to_owned()
+            }
+            ErrorCode::AuthorizationForStatementDenied => {
+                "a table is not what Colibri makes, so it is not read; `colibri verify` names it".to_owned()
+            }
+            _ => rusqlite::ffi::code_to_str(failure.extended_code).to_owned(),
+        },
         rusqlite::Error::SqlInputError { .. } => "a table or column that must exist is missing".to_owned(),
         rusqlite::Error::QueryReturnedNoRows => "a row that must exist is missing".to_owned(),
         _ => "a stored value has an unexpected type".to_owned(),

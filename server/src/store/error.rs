@@ -64,6 +64,29 @@ pub enum OpenError {
         /// The highest compiled-in migration.
         latest: i64,
     },
+    /// A journal that SQLite would apply to a file that it does not belong to.
+    #[error(
+        "a rollback journal of {bytes} bytes lies at {journal}, and the database beside it keeps a write-ahead log: SQLite \
+         would apply the journal and change what the database says. Move the database and all files beside it to another \
+         folder together, then restore a backup, or open them there with the program that left the journal"
+    )]
+    Journal {
+        /// The journal's path.
+        journal: String,
+        /// Its length.
+        bytes: u64,
+    },
+    /// A write that was cut off, and a connection that cannot undo it.
+    #[error(
+        "a write was cut off: {journal} ({bytes} bytes) undoes it, which needs a connection that may write. Start a server in \
+         FULL on the database, or let the program that left the journal open it; then run this again"
+    )]
+    Unfinished {
+        /// The journal's path.
+        journal: String,
+        /// Its length.
+        bytes: u64,
+    },
     /// SQLite's locks and shared memory do not work across machines (design R1).
     #[error(
         "database is on a network file system ({kind}): {path}; put it on a local disk and set COLIBRI_DB_PATH to it"

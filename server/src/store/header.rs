@@ -39,7 +39,7 @@ pub(super) fn read(conn: &Connection, path: &Path, supported: i64) -> Result<Hea
     // Also the first read of the schema: a damaged one fails here.
     let tables: i64 = conn
         .query_row(
-            "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+            "SELECT count(*) FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
             [],
             |row| row.get(0),
         )

@@ -5,19 +5,20 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use colibri_runtime::handler::Fault;
-use rusqlite::Connection;
 
 use super::connection::{self, Location};
 use super::db::{Db, reason, storage};
 pub use super::header::APPLICATION_ID;
 use super::open::WAIT;
+use super::preflight;
 use super::process::{self, Life};
 use super::running::running_rows;
+use super::schema::{self, Schema, Shape};
 use super::verify::{ActionsReport, verify_actions};
 use super::{migrate, side_file, turn};
 
 /// The most complaints of one check that are fetched; more do not help anybody.
-const MOST_COMPLAINTS: i64 = 20;
+const MOST_COMPLAINTS: usize = 20;
 
 /// A database opened for reading.
 #[derive(Debug)]
@@ -25,6 +26,8 @@ pub struct Inspection {
     db: Db,
     path: PathBuf,
     location: Location,
+    expected: Schema,
+    shape: Shape,
 }
 
 /// What a file says it is.
@@ -67,8 +70,9 @@ pub struct ClosedCall {
 }
 
 impl Inspection {
-    /// Opens the file for reading. Where SQLite may not put its side files and no log waits to be read,
-    /// the file is read as it stands (alpha §6.4). Waits for a start that has migrations to run.
+    /// Opens the file for reading, and compares its schema with the one that its version should have: only tables that
+    /// agree are read. Where SQLite may not put its side files and no log waits to be read, the file is read as it
+    /// stands (alpha §6.4). Waits for a start that has migrations to run.
     ///
     /// # Errors
     /// SQLite's text.
@@ -86,16 +90,31 @@ impl Inspection {
     fn connect(path: &Path) -> Result<Self, String> {
         // Side files stand beside the file itself, not beside a link to it.
         let path = path.canonicalize().map_err(|error| error.to_string())?;
+        preflight::before_reading(&path).map_err(|error| error.to_string())?;
         let mut location = Location::File(path.clone());
-        let conn = connect(&location).or_else(|error| {
-            if wal_bytes(&path) > 0 {
-                return Err(error);
+        let db = match connection::examine(&location) {
+            Ok(db) => db,
+            Err(error) => {
+                if let Some(unfinished) = preflight::unfinished(&path) {
+                    return Err(unfinished.to_string());
+                }
+                if wal_bytes(&path) > 0 {
+                    return Err(reason(&error));
+                }
+                location = Location::Immutable(path.clone());
+                connection::examine(&location).map_err(|_| reason(&error))?
             }
-            location = Location::Immutable(path.clone());
-            connect(&location).map_err(|_| error)
-        });
-        let conn = conn.map_err(|error| reason(&error))?;
-        Ok(Self { db: Db::new(conn), path, location })
+        };
+        let version = db.query_one("PRAGMA user_version", [], |row| row.get(0));
+        let expected = version.and_then(schema::expected_at).map_err(|fault| fault.to_string())?;
+        let shape = schema::compare(&db, &expected).map_err(|fault| fault.to_string())?;
+        db.may_read(&shape.readable);
+        Ok(Self { db, path, location, expected, shape })
+    }
+
+    /// Where the schema is not the one that its version should have: one sentence each.
+    pub fn differences(&self) -> Vec<String> {
+        self.shape.differences(&self.expected).map(|(object, how)| how.sentence(object)).collect()
     }
 
     /// Bytes of the write-ahead log; 0 when there is none.
@@ -121,7 +140,7 @@ impl Inspection {
             application_id: self.number("PRAGMA application_id")?,
             schema_version: self.number("PRAGMA user_version")?,
             tables: self.number(
-                "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'",
+                "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'",
             )?,
         })
     }
@@ -131,7 +150,7 @@ impl Inspection {
     /// # Errors
     /// The engine's, which for a badly damaged file says as much.
     pub fn integrity(&self) -> Result<Vec<String>, Fault> {
-        integrity(&self.db)
+        integrity(&self.db, &self.shape)
     }
 
     /// See [`dangling_references`].
@@ -139,7 +158,7 @@ impl Inspection {
     /// # Errors
     /// The engine's.
     pub fn dangling_references(&self) -> Result<Vec<String>, Fault> {
-        dangling_references(&self.db)
+        dangling_references(&self.db, &self.shape)
     }
 
     /// Lets somebody read the database as it stands at one moment, while others may write. The second connection
@@ -149,11 +168,11 @@ impl Inspection {
     /// # Errors
     /// The engine's, when it does not let anybody read.
     pub fn at_one_moment<T>(&self, read: impl FnOnce(&Db, Option<Db>) -> T) -> Result<T, Fault> {
-        let beside = connect(&self.location).map(Db::new).ok();
+        let beside = connection::examine(&self.location).ok();
         let before = beside.as_ref().and_then(version_seen);
         let transaction = self.db.conn.unchecked_transaction().map_err(storage)?;
         // A transaction sees what its first read sees.
-        self.db.query_one("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
+        self.db.query_one("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
         // Nobody has committed anything between these two looks, and so not between the two transactions.
         let same = beside.filter(|beside| {
             let begun = beside.conn.execute_batch("BEGIN").is_ok();
@@ -219,9 +238,8 @@ impl Inspection {
     }
 
     fn has_log(&self) -> Result<bool, Fault> {
-        let found =
-            self.number("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'actions'")?;
-        Ok(found == 1)
+        let known = self.expected.objects.contains_key("table actions");
+        Ok(known || self.shape.found.objects.contains_key("table actions"))
     }
 
     fn number(&self, sql: &str) -> Result<i64, Fault> {
@@ -233,10 +251,27 @@ impl Inspection {
 ///
 /// # Errors
 /// The engine's, which for a badly damaged file says as much.
-pub fn integrity(db: &Db) -> Result<Vec<String>, Fault> {
-    let lines: Vec<String> =
-        db.query_all(&format!("PRAGMA integrity_check({MOST_COMPLAINTS})"), [], |row| row.get(0))?;
-    Ok(if lines == ["ok"] { Vec::new() } else { lines })
+pub fn integrity(db: &Db, shape: &Shape) -> Result<Vec<String>, Fault> {
+    pages(db, shape, "integrity_check")
+}
+
+/// One of SQLite's checks: of the whole file where the schema is the expected one, otherwise of the tables that are. The check
+/// of another table would compute its columns and indexes, and run what its module does.
+fn pages(db: &Db, shape: &Shape, check: &str) -> Result<Vec<String>, Fault> {
+    let lines = |of: &str| {
+        let mut lines: Vec<String> = db.query_all(&format!("PRAGMA {check}({of})"), [], |row| row.get(0))?;
+        lines.retain(|line| line != "ok");
+        Ok::<_, Fault>(lines)
+    };
+    if shape.whole {
+        return lines(&MOST_COMPLAINTS.to_string());
+    }
+    let mut complaints = Vec::new();
+    for table in &shape.readable {
+        complaints.extend(lines(&format!("\"{table}\""))?);
+        complaints.truncate(MOST_COMPLAINTS);
+    }
+    Ok(complaints)
 }
 
 /// Up to this size a verification also looks every row up in every index.
@@ -256,15 +291,12 @@ pub struct Sanity {
 ///
 /// # Errors
 /// The engine's, which for a badly damaged file says as much.
-pub fn sanity(db: &Db) -> Result<Sanity, Fault> {
-    let size = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
-    let indexes = db.query_one(size, [], |row| row.get::<_, i64>(0))? <= LOOKED_UP_BYTES;
-    if indexes {
-        return Ok(Sanity { complaints: integrity(db)?, indexes });
-    }
-    let lines: Vec<String> =
-        db.query_all(&format!("PRAGMA quick_check({MOST_COMPLAINTS})"), [], |row| row.get(0))?;
-    Ok(Sanity { complaints: if lines == ["ok"] { Vec::new() } else { lines }, indexes })
+pub fn sanity(db: &Db, shape: &Shape) -> Result<Sanity, Fault> {
+    let number = |sql: &str| db.query_one(sql, [], |row| row.get::<_, i64>(0));
+    let bytes = number("PRAGMA page_count")?.saturating_mul(number("PRAGMA page_size")?);
+    let indexes = bytes <= LOOKED_UP_BYTES;
+    let check = if indexes { "integrity_check" } else { "quick_check" };
+    Ok(Sanity { complaints: pages(db, shape, check)?, indexes })
 }
 
 /// A number that changes with each commit of others that the connection comes to see.
@@ -272,27 +304,28 @@ fn version_seen(db: &Db) -> Option<i64> {
     db.query_one("PRAGMA data_version", [], |row| row.get(0)).ok()
 }
 
-/// Rows that refer to rows which do not exist: `table row 7 refers to a missing row of other_table`.
+/// Rows that refer to rows which do not exist: `table row 7 refers to a missing row of other_table`. Only the tables that
+/// may be read and whose neighbours may be are looked at.
 ///
 /// # Errors
 /// The engine's.
-pub fn dangling_references(db: &Db) -> Result<Vec<String>, Fault> {
-    db.query_all(
-        "SELECT \"table\", rowid, parent FROM pragma_foreign_key_check LIMIT ?1",
-        [MOST_COMPLAINTS],
-        |row| {
+pub fn dangling_references(db: &Db, shape: &Shape) -> Result<Vec<String>, Fault> {
+    let mut complaints = Vec::new();
+    for table in &shape.readable {
+        let parents = db
+            .query_all(&format!("PRAGMA foreign_key_list(\"{table}\")"), [], |row| row.get::<_, String>(2))?;
+        if parents.iter().any(|parent| !shape.readable.contains(parent)) {
+            continue;
+        }
+        db.query_each(&format!("PRAGMA foreign_key_check(\"{table}\")"), [], |row| {
             let (table, id, parent): (String, Option<i64>, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
             let id = id.map_or_else(String::new, |id| format!(" row {id}"));
-            Ok(format!("{table}{id} refers to a missing row of {parent}"))
-        },
-    )
-}
-
-/// A connection that has really read from its file: SQLite opens lazily.
-fn connect(location: &Location) -> rusqlite::Result<Connection> {
-    let conn = connection::read_only(location)?;
-    conn.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))?;
-    Ok(conn)
+            complaints.push(format!("{table}{id} refers to a missing row of {parent}"));
+            Ok(complaints.len() < MOST_COMPLAINTS)
+        })?;
+    }
+    complaints.truncate(MOST_COMPLAINTS);
+    Ok(complaints)
 }
 
 fn wal_bytes(path: &Path) -> u64 {
@@ -302,7 +335,10 @@ fn wal_bytes(path: &Path) -> u64 {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use std::collections::BTreeSet;
     use std::sync::atomic::{AtomicBool, Ordering};
+
+    use rusqlite::Connection;
 
     use super::*;
 
@@ -331,12 +367,18 @@ mod tests {
         let count = |db: &Db| db.query_one("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0)).unwrap();
         let seen: Vec<Option<bool>> = std::thread::scope(|scope| {
             let (stop, look) = (&stop, Inspection::open(&path).unwrap());
+            look.db.may_read(&BTreeSet::from(["t".to_owned()]));
             scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
                     writer.execute("INSERT INTO t VALUES (1)", []).unwrap();
                 }
             });
-            let same = |db: &Db, beside: Option<Db>| beside.map(|beside| count(db) == count(&beside));
+            let same = |db: &Db, beside: Option<Db>| {
+                beside.map(|beside| {
+                    beside.may_read(&BTreeSet::from(["t".to_owned()]));
+                    count(db) == count(&beside)
+                })
+            };
             let seen = (0..200).map(|_| look.at_one_moment(same)).collect::<Result<_, Fault>>();
             stop.store(true, Ordering::Relaxed);
             seen.unwrap()
@@ -351,7 +393,9 @@ mod tests {
              CREATE TABLE b (a INTEGER REFERENCES a (id)); INSERT INTO b VALUES (9);",
         );
         let look = Inspection::open(&path).unwrap();
-        assert_eq!(look.dangling_references().unwrap(), ["b row 1 refers to a missing row of a"]);
+        assert_eq!(look.dangling_references().unwrap(), Vec::<String>::new(), "not one table is Colibri's");
+        let shape = Shape { readable: ["a", "b"].map(str::to_owned).into(), ..look.shape };
+        assert_eq!(dangling_references(&look.db, &shape).unwrap(), ["b row 1 refers to a missing row of a"]);
     }
 
     #[test]
@@ -365,7 +409,8 @@ mod tests {
     #[test]
     fn a_file_that_nobody_writes_is_read_without_side_files() {
         let (_folder, path) = file("CREATE TABLE t (n);");
-        let conn = connect(&Location::Immutable(path)).unwrap();
-        assert_eq!(conn.query_row("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0)), Ok(0));
+        let db = connection::examine(&Location::Immutable(path)).unwrap();
+        db.may_read(&BTreeSet::from(["t".to_owned()]));
+        assert_eq!(db.query_one("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0)), Ok(0));
     }
 }

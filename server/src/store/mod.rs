@@ -12,11 +12,12 @@
 //! 5. [`verify`] recomputes them; [`inspect`] looks at a database from outside, [`snapshot`] reads one as it
 //!    stands at one moment, [`counters`] are SQLite's own, and [`log_query`] finds calls in the log: all for the
 //!    commands.
-//! 5. [`verify`] recomputes them; [`inspect`] looks at a database from outside, for the commands;
-//!    [`schema`] says what shape it has, and what shape it should have.
+//! 6. What a file may make SQLite do is bounded before it is read: `preflight` looks at what lies beside it,
+//!    [`schema`] says what shape it has and should have, and [`bounds`] limits steps, values and memory.
 
 pub mod audit;
 pub mod backup;
+pub mod bounds;
 mod checkpoint;
 mod connection;
 pub mod counters;
@@ -34,6 +35,7 @@ pub mod log_tip;
 pub mod migrate;
 pub mod network_fs;
 pub mod open;
+mod preflight;
 pub mod process;
 pub mod queue;
 pub mod row_hash;

@@ -17,7 +17,7 @@ use super::log_file::LogFile;
 use super::migrate::{self, Migration};
 use super::process::{ProcessLock, ProcessRecord};
 use super::queue::WriteQueue;
-use super::{creation, identity, network_fs, side_file, sweep, turn};
+use super::{creation, identity, network_fs, preflight, side_file, sweep, turn};
 
 /// The path that means a database in memory.
 pub const MEMORY: &str = ":memory:";
@@ -95,6 +95,7 @@ fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {
     let path = options.path.as_path();
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
     let (location, created) = place(path, options.migrations)?;
+    location.file().map_or(Ok(()), preflight::before_writing)?;
     let db = Db::new(connection::read_write(&location).map_err(engine)?);
     let header = header::read(&db.conn, path, migrate::latest(options.migrations))?;
 
@@ -139,7 +140,8 @@ fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {
 fn init_read_only(options: &StoreOptions) -> Result<Opened, OpenError> {
     let path = options.path.as_path();
     let latest = migrate::latest(options.migrations);
-    let (db, location, header) = open_read_only(path, latest)?;
+    let read_only = |location: &Location| connection::read_only(location).map(Db::new);
+    let (db, location, header) = open_read_only(path, latest, read_only)?;
     integrity::check(&db, path, location.file(), options.tail_checks)?;
     let schema_version = header.user_version;
     if schema_version < latest {
@@ -159,18 +161,27 @@ fn init_read_only(options: &StoreOptions) -> Result<Opened, OpenError> {
 }
 
 /// A connection that cannot write, to a file that is ours and not newer than `latest`.
-pub(super) fn open_read_only(path: &Path, latest: i64) -> Result<(Db, Location, Header), OpenError> {
+pub(super) fn open_read_only(
+    path: &Path,
+    latest: i64,
+    connect: fn(&Location) -> rusqlite::Result<Db>,
+) -> Result<(Db, Location, Header), OpenError> {
     let file = path.canonicalize().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => OpenError::Missing { path: path.display().to_string() },
         _ => OpenError::from_io(path, "cannot find it", &error),
     })?;
+    preflight::before_reading(&file)?;
     let open = |location: &Location| {
-        let conn = connection::read_only(location).map_err(|error| OpenError::from_sqlite(path, &error))?;
-        let header = header::read(&conn, path, latest)?;
-        Ok((Db::new(conn), header))
+        let db = connect(location).map_err(|error| OpenError::from_sqlite(path, &error))?;
+        let header = header::read(&db.conn, path, latest)?;
+        Ok((db, header))
     };
+    let unfinished = |location: &Location| location.file().and_then(preflight::unfinished);
     let mut location = Location::File(file);
     let (db, header) = match open(&location) {
+        Err(error @ OpenError::Unusable { .. }) if unfinished(&location).is_some() => {
+            return Err(unfinished(&location).unwrap_or(error));
+        }
         Err(OpenError::Unusable { .. }) if nothing_in_log(&location) => {
             // The folder takes no side files, and nobody has left a log: nobody can be writing.
             if let Location::File(file) = location {

@@ -1,18 +1,27 @@
 //! What a database's schema is, and what the compiled-in migrations make of an empty one.
+//!
+//! A schema is code that SQLite runs: a view in place of a table, a computed column, an index on an expression. So a file
+//! under examination is compared with the expected schema first, and only the tables that agree with it are read.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use colibri_runtime::handler::Fault;
-use rusqlite::Connection;
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, Row};
 
 use super::connection;
 use super::db::{Db, storage};
 use super::header::APPLICATION_ID;
 use super::migrate::{self, MIGRATIONS, Migration};
 
-/// Tables that SQLite keeps for its planner, when somebody has run ANALYZE. They decide nothing.
-const STATISTICS: [&str; 2] = ["table sqlite_stat1", "table sqlite_stat4"];
+/// Tables that SQLite keeps for its planner after an ANALYZE, in the only shape that it gives them. They decide nothing.
+const STATISTICS: [(&str, &str); 2] = [
+    ("table sqlite_stat1", "CREATE TABLE sqlite_stat1(tbl,idx,stat)"),
+    ("table sqlite_stat4", "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)"),
+];
+/// No schema that the migrations make has half as many objects.
+const MOST_OBJECTS: i64 = 1_000;
 
 /// Everything that a file says of its own shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +31,60 @@ pub struct Schema {
     /// The last migration that ran.
     pub user_version: i64,
     /// `table tasks`, `trigger actions_keep` and so on, with the text that made it; automatic indexes have
-    /// none.
+    /// none. A name that comes a second time has a mark.
     pub objects: BTreeMap<String, Option<String>>,
+    /// The indexes that SQLite takes for a table's. The schema's rows may say something else.
+    indexes: BTreeMap<String, Vec<String>>,
+}
+
+/// A schema beside the expected one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Shape {
+    /// What the file says.
+    pub found: Schema,
+    /// The tables that are as expected, with their indexes: what may be read.
+    pub readable: BTreeSet<String>,
+    /// Every object is as expected, and there is no other.
+    pub whole: bool,
+}
+
+/// A difference between a schema and the expected one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Difference {
+    /// It has another text.
+    Changed,
+    /// It is not there.
+    Missing,
+    /// It is not Colibri's.
+    Unknown,
+}
+
+impl Difference {
+    /// The difference in words.
+    pub fn sentence(self, object: &str) -> String {
+        match self {
+            Self::Changed => format!("{object} is not what the migrations make"),
+            Self::Missing => format!("{object} is missing"),
+            Self::Unknown => format!("{object} is not Colibri's"),
+        }
+    }
+}
+
+impl Shape {
+    /// The objects that differ.
+    pub fn differences<'a>(&'a self, expected: &'a Schema) -> impl Iterator<Item = (&'a str, Difference)> {
+        let found = &self.found.objects;
+        let ours = expected.objects.iter().filter_map(|(object, sql)| match found.get(object) {
+            Some(same) if same == sql => None,
+            Some(_) => Some((object.as_str(), Difference::Changed)),
+            None => Some((object.as_str(), Difference::Missing)),
+        });
+        let others = found.keys().filter(|object| !expected.objects.contains_key(*object)).map(|object| {
+            let statistics = STATISTICS.iter().any(|(name, _)| name == object);
+            (object.as_str(), if statistics { Difference::Changed } else { Difference::Unknown })
+        });
+        ours.chain(others)
+    }
 }
 
 /// The schema of a database.
@@ -32,17 +93,69 @@ pub struct Schema {
 /// The engine's.
 pub fn read(db: &Db) -> Result<Schema, Fault> {
     let number = |sql: &str| db.query_one(sql, [], |row| row.get(0));
-    let objects = db.query_all("SELECT type, name, tbl_name, sql FROM sqlite_schema", [], |row| {
-        let (kind, name, table): (String, String, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
-        let shown =
+    // The table's true name: `sqlite_schema` is another name for it, unless the file has a view that is called so.
+    let count = number("SELECT count(*) FROM sqlite_master")?;
+    if count > MOST_OBJECTS {
+        return Err(Fault::Storage(format!("its schema has {count} objects, far more than Colibri's")));
+    }
+    let (mut objects, mut indexes) = (BTreeMap::new(), BTreeMap::new());
+    db.query_each("SELECT type, name, tbl_name, sql FROM sqlite_master", [], |row| {
+        let (kind, name, table) = (lossy(row, 0)?, lossy(row, 1)?, lossy(row, 2)?);
+        let (kind, name, table) =
+            (kind.unwrap_or_default(), name.unwrap_or_default(), table.unwrap_or_default());
+        let mut shown =
             if name == table { format!("{kind} {name}") } else { format!("{kind} {name} of {table}") };
-        Ok((shown, row.get(3)?))
+        let sql = lossy(row, 3)?;
+        let statistics =
+            STATISTICS.iter().any(|known| (shown.as_str(), sql.as_deref()) == (known.0, Some(known.1)));
+        if kind == "table" {
+            indexes.insert(name, Vec::new());
+        }
+        if !statistics {
+            while objects.contains_key(&shown) {
+                shown.push_str(" (again)");
+            }
+            objects.insert(shown, sql);
+        }
+        Ok(true)
     })?;
+    for (table, indexes) in &mut indexes {
+        let list = format!("PRAGMA index_list(\"{}\")", table.replace('"', "\"\""));
+        *indexes = db.query_all(&list, [], |row| row.get(1))?;
+    }
     Ok(Schema {
         application_id: number("PRAGMA application_id")?,
         user_version: number("PRAGMA user_version")?,
-        objects: objects.into_iter().filter(|(shown, _)| !STATISTICS.contains(&shown.as_str())).collect(),
+        objects,
+        indexes,
     })
+}
+
+/// A value as text, whatever it is.
+fn lossy(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<String>> {
+    Ok(match row.get_ref(index)? {
+        ValueRef::Null => None,
+        ValueRef::Integer(number) => Some(number.to_string()),
+        ValueRef::Real(number) => Some(number.to_string()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+    })
+}
+
+/// Compares a database with the expected schema, before anything else of it is read.
+///
+/// # Errors
+/// The engine's.
+pub fn compare(db: &Db, expected: &Schema) -> Result<Shape, Fault> {
+    let found = read(db)?;
+    let same = |object: &str| found.objects.get(object) == expected.objects.get(object);
+    let readable = |(table, known): (&String, &Vec<String>)| {
+        let of_table = |index: &String| known.contains(index) && same(&format!("index {index} of {table}"));
+        let indexes = found.indexes.get(table)?;
+        (same(&format!("table {table}")) && indexes.iter().all(of_table)).then(|| table.clone())
+    };
+    let readable = expected.indexes.iter().filter_map(readable).collect();
+    let whole = found.objects == expected.objects;
+    Ok(Shape { found, readable, whole })
 }
 
 /// What the migrations give. Built by running them in memory, so that it cannot differ from them.
@@ -51,6 +164,16 @@ pub fn read(db: &Db) -> Result<Schema, Fault> {
 /// The engine's.
 pub fn expected() -> Result<Schema, Fault> {
     built(MIGRATIONS)
+}
+
+/// What the migrations up to a version give: the schema of a file that waits for the others.
+///
+/// # Errors
+/// The engine's.
+pub fn expected_at(version: i64) -> Result<Schema, Fault> {
+    let older =
+        |one: &&Migration| migrate::number_of(one.file).is_some_and(|number| i64::from(number) <= version);
+    built(&MIGRATIONS.iter().filter(older).copied().collect::<Vec<_>>())
 }
 
 fn built(migrations: &[Migration]) -> Result<Schema, Fault> {

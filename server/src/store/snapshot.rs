@@ -3,14 +3,16 @@
 use std::path::Path;
 use std::time::Instant;
 
+use colibri_runtime::handler::Fault;
+
 use super::db::Db;
 use super::error::OpenError;
-use super::{migrate, network_fs, open, turn};
+use super::{connection, migrate, network_fs, open, schema, turn};
 
 /// Opens a database for reading, inside one read transaction: whatever others commit meanwhile is not
-/// seen. Unlike a server's start it checks nothing but whose file it is and how old, so that damage is found
-/// by whoever looks for it. Nothing is written; dropping the handle ends the transaction. Waits while a start is
-/// at work on the file.
+/// seen. Unlike a server's start it checks nothing but whose file it is, how old, and which tables have the shape that
+/// Colibri gives them: others are not read, and damage is found by the commands that look for it. Nothing is written;
+/// dropping the handle ends the transaction. Waits while a start is at work on the file.
 ///
 /// # Errors
 /// As a READONLY start (alpha §6.4): [`OpenError::Missing`], [`OpenError::Foreign`], [`OpenError::Newer`],
@@ -24,7 +26,7 @@ pub fn open_snapshot(path: &Path) -> Result<Db, OpenError> {
 
 fn attempt(path: &Path) -> Result<Db, OpenError> {
     let latest = migrate::latest(migrate::MIGRATIONS);
-    let (db, _location, _header) = open::open_read_only(path, latest)?;
+    let (db, _location, _header) = open::open_read_only(path, latest, connection::examine)?;
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
     db.conn.execute_batch("BEGIN").map_err(engine)?;
     // The first read takes the snapshot, and may find that somebody migrated the file since its header was read.
@@ -35,5 +37,9 @@ fn attempt(path: &Path) -> Result<Db, OpenError> {
     if found < latest {
         return Err(OpenError::Older { found, latest });
     }
+    let engine =
+        |fault: Fault| OpenError::Unusable { path: path.display().to_string(), reason: fault.to_string() };
+    let shape = schema::expected().and_then(|expected| schema::compare(&db, &expected)).map_err(engine)?;
+    db.may_read(&shape.readable);
     Ok(db)
 }

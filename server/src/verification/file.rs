@@ -5,10 +5,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::checkpoint::Checkpoint;
+use crate::bounded_file;
 use crate::private_file;
 
-/// No checkpoint is longer, unless millions of calls were running.
-const MOST_BYTES: u64 = 256 << 20;
+/// No checkpoint is longer, unless a hundred thousand calls were running.
+const MOST_BYTES: u64 = 16 << 20;
 
 /// Reads a checkpoint file.
 ///
@@ -16,11 +17,10 @@ const MOST_BYTES: u64 = 256 << 20;
 /// One sentence that names the file.
 pub fn read(path: &Path) -> Result<Checkpoint, String> {
     let shown = path.display();
-    let failed = |error: io::Error| format!("cannot read the checkpoint {shown}: {error}");
-    if fs::metadata(path).map_err(failed)?.len() > MOST_BYTES {
-        return Err(format!("{shown}: it is no checkpoint: it is too long"));
-    }
-    let text = fs::read_to_string(path).map_err(failed)?;
+    let text = bounded_file::text(path, MOST_BYTES).map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => format!("{shown}: it is no checkpoint: it is too long"),
+        _ => format!("cannot read the checkpoint {shown}: {error}"),
+    })?;
     Checkpoint::parse(&text).map_err(|reason| format!("{shown}: {reason}"))
 }
 

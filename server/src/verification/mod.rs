@@ -30,6 +30,7 @@ pub mod tied;
 pub mod ties;
 pub mod trail;
 
+use std::collections::BTreeSet;
 use std::thread;
 
 use colibri_runtime::chain::scan::Interrupt;
@@ -45,7 +46,7 @@ use crate::domains::proof::Signers;
 use crate::domains::{TIED_TABLES, trail as records};
 use crate::store::db::Db;
 use crate::store::inspect;
-use crate::store::schema::Schema;
+use crate::store::schema::{self as store_schema, Schema, Shape};
 use crate::store::verify::LogEnd;
 
 /// More chains than these are walked one after the other.
@@ -120,13 +121,21 @@ pub fn verify(
     options: &Options<'_>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Report, Stop> {
+    // Before any content: what differs from the expected schema is not read.
+    let shape = store_schema::compare(db, options.expected);
+    let known = BTreeSet::new();
+    let readable = shape.as_ref().map_or(&known, |shape| &shape.readable);
+    for db in [Some(db), beside.as_ref()].into_iter().flatten() {
+        db.may_read(readable);
+    }
     thread::scope(|scope| {
-        let integrity = beside.map(|beside| scope.spawn(move || inspect::sanity(&beside)));
-        run_all(db, options, progress, |db| match integrity {
+        let integrity = beside.zip(shape.as_ref().ok());
+        let integrity = integrity.map(|(beside, shape)| scope.spawn(move || inspect::sanity(&beside, shape)));
+        run_all(db, options, progress, &shape, |db, shape| match integrity {
             Some(thread) => thread
                 .join()
                 .unwrap_or_else(|_| Err(Fault::Other("the integrity check broke down".to_owned()))),
-            None => inspect::sanity(db),
+            None => inspect::sanity(db, shape),
         })
     })
 }
@@ -135,7 +144,8 @@ fn run_all(
     db: &Db,
     options: &Options<'_>,
     progress: &mut dyn FnMut(&Progress),
-    integrity: impl FnOnce(&Db) -> Result<inspect::Sanity, Fault>,
+    shape: &Result<Shape, Fault>,
+    integrity: impl FnOnce(&Db, &Shape) -> Result<inspect::Sanity, Fault>,
 ) -> Result<Report, Stop> {
     let mut run = Run::new(db, options.interrupt, progress);
     let mut checks = Checks(Vec::new());
@@ -159,7 +169,7 @@ fn run_all(
     }
     // The last to end is the first in the report: what the others rely on.
     let indexes =
-        checks.run(&mut run, schema::NAME, |run| schema::check(run, options.expected, integrity))?;
+        checks.run(&mut run, schema::NAME, |run| schema::check(run, shape, options.expected, integrity))?;
     checks.0.rotate_right(1);
     let (mut findings, warnings) = run.into_both();
     findings.put_first(schema::NAME);

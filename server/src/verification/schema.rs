@@ -6,29 +6,30 @@ use colibri_runtime::handler::Fault;
 use super::run::{Run, Stop};
 use crate::store::db::Db;
 use crate::store::inspect::{self, Sanity};
-use crate::store::schema::{self, Schema};
+use crate::store::schema::{Difference, Schema, Shape};
 
 /// The check's name.
 pub const NAME: &str = "schema";
 
-/// Compares the schema with `expected` and asks SQLite for its own opinion; whether that included the indexes.
+/// Reports where the schema is not the `expected` one, and asks SQLite for its own opinion; whether that included the indexes.
 ///
 /// # Errors
 /// The engine's.
 pub fn check(
     run: &mut Run<'_>,
+    shape: &Result<Shape, Fault>,
     expected: &Schema,
-    sanity: impl FnOnce(&Db) -> Result<Sanity, Fault>,
+    sanity: impl FnOnce(&Db, &Shape) -> Result<Sanity, Fault>,
 ) -> Result<bool, Stop> {
     run.begin(NAME, 0);
-    let found = schema::read(run.db)?;
-    compare(run, &found, expected);
-    run.count("objects", found.objects.len() as u64);
-    let sanity = sanity(run.db)?;
+    let shape = shape.as_ref().map_err(Clone::clone)?;
+    compare(run, shape, expected);
+    run.count("objects", shape.found.objects.len() as u64);
+    let sanity = sanity(run.db, shape)?;
     for complaint in sanity.complaints {
         run.found("FILE_DAMAGED", || ("file".to_owned(), format!("SQLite's integrity check: {complaint}")));
     }
-    for complaint in inspect::dangling_references(run.db)? {
+    for complaint in inspect::dangling_references(run.db, shape)? {
         run.found("REFERENCE_BROKEN", || {
             (complaint.split(" refers").next().unwrap_or_default().to_owned(), complaint.clone())
         });
@@ -36,7 +37,8 @@ pub fn check(
     Ok(sanity.indexes)
 }
 
-fn compare(run: &mut Run<'_>, found: &Schema, expected: &Schema) {
+fn compare(run: &mut Run<'_>, shape: &Shape, expected: &Schema) {
+    let found = &shape.found;
     let headers = [
         ("APPLICATION_ID", "application_id", found.application_id, expected.application_id),
         ("USER_VERSION", "user_version", found.user_version, expected.user_version),
@@ -46,16 +48,12 @@ fn compare(run: &mut Run<'_>, found: &Schema, expected: &Schema) {
             run.found(code, || (name.to_owned(), format!("{name} is {found}, not {expected}")));
         }
     }
-    for (object, sql) in &expected.objects {
-        match found.objects.get(object) {
-            Some(same) if same == sql => {}
-            Some(_) => run.found("OBJECT_CHANGED", || {
-                (object.clone(), format!("{object} is not what the migrations make"))
-            }),
-            None => run.found("OBJECT_MISSING", || (object.clone(), format!("{object} is missing"))),
-        }
-    }
-    for object in found.objects.keys().filter(|object| !expected.objects.contains_key(*object)) {
-        run.found("OBJECT_UNKNOWN", || (object.clone(), format!("{object} is not Colibri's")));
+    for (object, difference) in shape.differences(expected) {
+        let code = match difference {
+            Difference::Changed => "OBJECT_CHANGED",
+            Difference::Missing => "OBJECT_MISSING",
+            Difference::Unknown => "OBJECT_UNKNOWN",
+        };
+        run.found(code, || (object.to_owned(), difference.sentence(object)));
     }
 }

@@ -45,7 +45,7 @@ pub fn check(run: &mut Run<'_>, ties: &mut Ties, wanted: &Wanted<'_>) -> Result<
     let mut rows = Rows::new(ties, wanted);
     let mut chains = Chains::default();
     let mut unpacker = Unpacker::default();
-    let mut stop = None;
+    let (mut stop, mut seen) = (None, 0);
     if !in_one_pass {
         each_row_by_chain(run.db, |row| {
             let content = content_of(row, &mut unpacker);
@@ -55,6 +55,7 @@ pub fn check(run: &mut Run<'_>, ties: &mut Ties, wanted: &Wanted<'_>) -> Result<
     if stop.is_none() {
         each_row_in_order(run.db, |row| {
             let content = content_of(row, &mut unpacker);
+            seen += 1;
             let mut step = run.step().and_then(|()| rows.row(run, row, &content));
             if in_one_pass {
                 step = step.and_then(|()| chains.row_of_any(run, row, content));
@@ -65,7 +66,7 @@ pub fn check(run: &mut Run<'_>, ties: &mut Ties, wanted: &Wanted<'_>) -> Result<
     stop.map_or(Ok(()), Err)?;
     chains.finish(run)?;
     let pin = rows.finish(run)?;
-    run.count("records", records.unsigned_abs());
+    run.count("records", seen);
     run.count("chains", chains.seen);
     run.count("records whose content was given up", chains.dropped);
     Ok(pin)

@@ -9,10 +9,11 @@ use std::sync::OnceLock;
 
 use rusqlite::Connection;
 use rusqlite::ffi::{
-    SQLITE_CANTOPEN, SQLITE_ERROR, SQLITE_FCNTL_DATA_VERSION, SQLITE_IOERR_CLOSE, SQLITE_IOERR_FSTAT,
-    SQLITE_IOERR_FSYNC, SQLITE_IOERR_READ, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE, SQLITE_NOTFOUND,
-    SQLITE_OK, SQLITE_OPEN_WAL, sqlite3_file, sqlite3_file_control, sqlite3_int64, sqlite3_io_methods,
-    sqlite3_vfs, sqlite3_vfs_find, sqlite3_vfs_register,
+    SQLITE_CANTOPEN, SQLITE_CONFIG_MEMSTATUS, SQLITE_ERROR, SQLITE_FCNTL_DATA_VERSION, SQLITE_IOERR_CLOSE,
+    SQLITE_IOERR_FSTAT, SQLITE_IOERR_FSYNC, SQLITE_IOERR_READ, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE,
+    SQLITE_NOTFOUND, SQLITE_OK, SQLITE_OPEN_WAL, sqlite3_config, sqlite3_file, sqlite3_file_control,
+    sqlite3_hard_heap_limit64, sqlite3_int64, sqlite3_io_methods, sqlite3_vfs, sqlite3_vfs_find,
+    sqlite3_vfs_register,
 };
 
 use crate::frames;
@@ -71,6 +72,18 @@ pub fn data_version(conn: &Connection) -> Option<u32> {
         sqlite3_file_control(handle, c"main".as_ptr(), SQLITE_FCNTL_DATA_VERSION, (&raw mut version).cast())
     };
     (code == SQLITE_OK).then_some(version)
+}
+
+/// Bounds what SQLite allocates in this process; beyond it, its statements fail for want of memory. Whether the bound holds:
+/// SQLite counts its allocations only if that is asked of it before its first use, and then for as long as the process runs.
+pub fn bound_heap(bytes: i64) -> bool {
+    // SAFETY: SQLite takes one int with this option. It refuses the call, and changes nothing, once it is in use.
+    let counts = unsafe { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 1 as c_int) } == SQLITE_OK;
+    if counts {
+        // SAFETY: a number goes in and the former bound comes out.
+        let _former = unsafe { sqlite3_hard_heap_limit64(bytes) };
+    }
+    counts
 }
 
 /// The layer below.

@@ -1,5 +1,5 @@
-//! What the server wants of SQLite below its SQL: a file layer that writes the log frames of a commit in one piece, and
-//! [`data_version`], which says whether somebody else has written.
+//! What the server wants of SQLite below its SQL: a file layer that writes the log frames of a commit in one piece,
+//! [`data_version`], which says whether somebody else has written, and [`bound_heap`] for commands that read files of others.
 //!
 //! SQLite writes each page of a commit to the write-ahead log by two system calls, 24 bytes of frame header and the page. A
 //! call of this server makes two commits of 2 and 8 pages: 20 system calls, where one a commit would do. SQLite has no
@@ -16,7 +16,7 @@
 mod frames;
 mod layer;
 
-pub use layer::{RegisterError, VFS, data_version, register};
+pub use layer::{RegisterError, VFS, bound_heap, data_version, register};
 
 /// Runs a commit so that its log frames are written in one piece.
 ///

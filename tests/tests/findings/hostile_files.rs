@@ -1,1 +1,7 @@
 //! B1, B3 to B5: files made to mislead or to hang those who check them.
+
+mod endless;
+mod journal;
+mod place;
+mod schemas;
+mod statistics;

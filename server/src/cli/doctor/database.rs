@@ -53,6 +53,7 @@ pub fn check(config: &Config) -> Vec<Finding> {
         }
         Err(fault) => findings.push(unreadable("schema", &fault)),
     }
+    findings.extend(shape(&look));
     findings.push(integrity(&look));
     findings.push(references(&look));
     findings.extend(audit_log(&look));
@@ -128,6 +129,19 @@ fn schema(header: Header, mode: Mode) -> (Finding, bool) {
         Finding::ok(CHECK, format!("version {version}, {} tables", header.tables))
     };
     (finding, true)
+}
+
+/// What is not as the migrations make it. Tables that differ are not read by the checks that follow.
+fn shape(look: &Inspection) -> Option<Finding> {
+    let differences = look.differences();
+    let first = differences.first()?;
+    let more = match differences.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    let advice = "keep a copy of the file as evidence: its schema was changed outside Colibri; `colibri verify` \
+                  examines the rest";
+    Some(Finding::fail("schema", format!("{first}{more}"), advice))
 }
 
 fn integrity(look: &Inspection) -> Finding {

@@ -13,6 +13,8 @@ pub(super) use self::progress::Lines;
 use super::Failure;
 use super::arguments::VerifyArguments;
 use super::database::must_be_file;
+use super::evidence::MAX_KEY_FILE_BYTES;
+use crate::bounded_file;
 use crate::domains::proof::Signers;
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::proof::keys::{PublicKey, TrustedKeys};
@@ -114,7 +116,7 @@ fn public_key(given: &str) -> Result<PublicKey, String> {
     if let Ok(key) = PublicKey::parse(given) {
         return Ok(key);
     }
-    let text = std::fs::read_to_string(given).map_err(|error| {
+    let text = bounded_file::text(Path::new(given), MAX_KEY_FILE_BYTES).map_err(|error| {
         format!("--key {given}: neither 64 hex characters nor a file that can be read: {error}")
     })?;
     PublicKey::parse(text.trim_ascii_end()).map_err(|error| format!("--key {given}: {error}"))
@@ -149,8 +151,10 @@ fn unreadable(path: &Path, reason: &str) -> Failure {
         Failure::Failed(format!("{path} is damaged: {reason}; keep a copy of it as evidence"))
     } else if reason.contains("not a database") {
         Failure::Usage(format!("{path} is not a Colibri database; name another with --db"))
-    } else {
+    } else if reason.contains("unable to open") {
         Failure::Usage(format!("{path} cannot be read: {reason}"))
+    } else {
+        Failure::Failed(format!("{path} cannot be read: {reason}"))
     }
 }
 

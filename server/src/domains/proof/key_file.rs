@@ -1,10 +1,10 @@
 //! The file that keeps the signing key: 64 hex characters, readable by its owner only (zeta §7.6).
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use super::keys::{KeyTextError, SigningKey};
+use crate::bounded_file;
 
 /// A key file is 65 bytes, 66 with a Windows line end; whatever is longer is none.
 const MAX_BYTES: u64 = 66;
@@ -53,11 +53,7 @@ pub enum KeyFileError {
 /// most a line end.
 pub fn read_key_file(path: &Path) -> Result<SigningKey, KeyFileError> {
     let unreadable = |error| KeyFileError::Unreadable { path: path.to_owned(), error };
-    // Asked before it is opened: opening a pipe waits for its other end.
-    if !path.metadata().map_err(unreadable)?.is_file() {
-        return Err(unreadable(io::Error::other("not a regular file")));
-    }
-    let file = File::open(path).map_err(unreadable)?;
+    let file = bounded_file::open(path).map_err(unreadable)?;
     refuse_exposed(path, &file.metadata().map_err(unreadable)?)?;
     let mut bytes = Vec::with_capacity(MAX_BYTES as usize + 1);
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;

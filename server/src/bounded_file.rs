@@ -1,0 +1,32 @@
+//! Files that a person names: regular ones, and no more of them than their kind can have. A pipe or a device could make a
+//! command wait, or read, without end.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+/// Opens a regular file.
+///
+/// # Errors
+/// The operating system's, and a refusal of everything else that a path can name.
+pub fn open(path: &Path) -> io::Result<File> {
+    let regular = |is_file: bool| if is_file { Ok(()) } else { Err(io::Error::other("not a regular file")) };
+    // Asked before it is opened, because opening a pipe waits for its other end, and once more of what was opened.
+    regular(path.metadata()?.is_file())?;
+    let file = File::open(path)?;
+    regular(file.metadata()?.is_file())?;
+    Ok(file)
+}
+
+/// The text of a regular file that has at most so many bytes.
+///
+/// # Errors
+/// As [`open`]; [`io::ErrorKind::FileTooLarge`], and [`io::ErrorKind::InvalidData`] for what is not UTF-8.
+pub fn text(path: &Path, most: u64) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes")));
+    }
+    String::from_utf8(bytes).map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8"))
+}
