@@ -29,6 +29,8 @@ const STEPS_OF_SCHEMA: u64 = 20_000;
 const STEPS_AT_LEAST: u64 = 1_000_000;
 /// Steps for each byte of the file. A whole verification of an honest file takes a fifteenth.
 const STEPS_PER_BYTE: u64 = 2;
+/// Bytes of a file whose place on the disk is not asked for.
+const GRANTED_BY_LENGTH: u64 = 16 << 20;
 
 /// The bounds of a connection that may move: the tables that it may read, and the steps that its statements may still take.
 #[derive(Debug, Clone)]
@@ -115,7 +117,8 @@ fn may(action: &AuthAction<'_>, readable: &RwLock<BTreeSet<String>>) -> Authoriz
     if allowed { Authorization::Allow } else { Authorization::Deny }
 }
 
-/// What the database and its log take on the disk. A sparse file takes less than its length, which costs its maker nothing.
+/// What the database and its log take on the disk. A sparse file takes less than its length, which costs its maker nothing; but
+/// some file systems count the blocks of a new file only after seconds, so a little is granted by the length alone.
 fn bytes_on_disk(file: &Path) -> u64 {
     let bytes = |path: &Path| {
         let found = std::fs::metadata(path).ok()?;
@@ -123,7 +126,7 @@ fn bytes_on_disk(file: &Path) -> u64 {
         let on_disk = std::os::unix::fs::MetadataExt::blocks(&found).saturating_mul(512);
         #[cfg(not(unix))]
         let on_disk = found.len();
-        Some(found.len().min(on_disk))
+        Some(found.len().min(on_disk.max(GRANTED_BY_LENGTH)))
     };
     bytes(file).unwrap_or(0).saturating_add(bytes(&side_file::named(file, "-wal")).unwrap_or(0))
 }
