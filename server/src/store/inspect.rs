@@ -105,9 +105,7 @@ impl Inspection {
                 connection::examine(&location).map_err(|_| reason(&error))?
             }
         };
-        let version = db.query_one("PRAGMA user_version", [], |row| row.get(0));
-        let expected = version.and_then(schema::expected_at).map_err(|fault| fault.to_string())?;
-        let shape = schema::compare(&db, &expected).map_err(|fault| fault.to_string())?;
+        let (expected, shape) = shape_of(&db).map_err(|fault| fault.to_string())?;
         db.may_read(&shape.readable);
         Ok(Self { db, path, location, expected, shape })
     }
@@ -297,6 +295,21 @@ pub fn sanity(db: &Db, shape: &Shape) -> Result<Sanity, Fault> {
     let indexes = bytes <= LOOKED_UP_BYTES;
     let check = if indexes { "integrity_check" } else { "quick_check" };
     Ok(Sanity { complaints: pages(db, shape, check)?, indexes })
+}
+
+/// The schema that the file's version should have, and how the file compares. Where it has the newest one under another
+/// number, the number alone is wrong.
+fn shape_of(db: &Db) -> Result<(Schema, Shape), Fault> {
+    let version = db.query_one("PRAGMA user_version", [], |row| row.get(0))?;
+    for expected in [schema::expected_at(version)?, schema::expected()?] {
+        let shape = schema::compare(db, &expected)?;
+        if shape.whole {
+            return Ok((expected, shape));
+        }
+    }
+    let expected = schema::expected_at(version)?;
+    let shape = schema::compare(db, &expected)?;
+    Ok((expected, shape))
 }
 
 /// A number that changes with each commit of others that the connection comes to see.
