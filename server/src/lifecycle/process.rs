@@ -103,8 +103,8 @@ async fn live<D: Dispatch<Cx>>(
             exit::FAILURE
         }
     };
-    server.stop();
-    Ok(code)
+    let closed = server.stop();
+    Ok(if closed { code } else { exit::FAILURE })
 }
 
 /// Reads the configuration and makes the log, or reports every problem.

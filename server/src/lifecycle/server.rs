@@ -278,10 +278,11 @@ impl<D: Dispatch<Cx>> Server<D> {
         finish
     }
 
-    /// The shutdown sequence of alpha §9.5 from step 2 on. A second stop does nothing.
-    pub fn stop(&mut self) {
+    /// The shutdown sequence of alpha §9.5 from step 2 on; whether the database could be put away in order. A second stop
+    /// does nothing.
+    pub fn stop(&mut self) -> bool {
         if std::mem::replace(&mut self.stopped, true) {
-            return;
+            return true;
         }
         self.streams = None;
         if let Err(error) = self.transport.close() {
@@ -298,7 +299,8 @@ impl<D: Dispatch<Cx>> Server<D> {
         if sizes.total() > 0 {
             self.info(&format!("[chain] batch sizes: {sizes}"));
         }
-        if let Err(error) = self.chain.store.close() {
+        let closed = self.chain.store.close();
+        if let Err(error) = &closed {
             self.log.write(Level::Error, &format!("[Shutdown] close failed: {error}"));
         }
         if self.config.ephemeral_db {
@@ -306,9 +308,10 @@ impl<D: Dispatch<Cx>> Server<D> {
         }
         if self.forced {
             self.info(&watchdog::forced(self.cleanup_timeout_ms));
-        } else {
+        } else if closed.is_ok() {
             self.info("[Shutdown] Clean");
         }
+        closed.is_ok()
     }
 
     fn info(&self, message: &str) {

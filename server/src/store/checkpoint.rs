@@ -13,7 +13,9 @@ use std::thread::JoinHandle;
 use rusqlite::Connection;
 
 use super::connection::{self, Location};
+use super::identity::Place;
 use super::queue::WriteQueue;
+use super::transactions::Files;
 
 /// So many pages in the log, and it is copied: 4 MiB of them, as much as SQLite's own default. A longer log would be
 /// copied less often, and take longer to read after a crash.
@@ -23,11 +25,13 @@ const FRAMES: u32 = 2000;
 #[derive(Debug)]
 pub(super) struct Checkpoints {
     location: Location,
+    /// The files that the loop's connection has open; nothing is copied once another has one of their names.
+    place: Arc<Place>,
     /// How long the log was after the last commit of this process, in pages.
     frames: Arc<AtomicU32>,
     /// How long it may become before it is copied again; moves on where a reader holds the log.
     due: u32,
-    /// A sync has failed: what the log holds may read as something else by now.
+    /// Nothing can be acknowledged any more: what the log holds may read as something else by now.
     given_up: Arc<AtomicBool>,
     worker: Option<Worker>,
 }
@@ -44,10 +48,12 @@ impl Checkpoints {
     ///
     /// # Errors
     /// The engine's.
-    pub(super) fn of(conn: &mut Connection, location: &Location) -> rusqlite::Result<Option<Self>> {
-        if location.file().is_none() {
-            return Ok(None);
-        }
+    pub(super) fn of(
+        conn: &mut Connection,
+        location: &Location,
+        files: Option<&Files>,
+    ) -> rusqlite::Result<Option<Self>> {
+        let Some(files) = files else { return Ok(None) };
         let frames = Arc::new(AtomicU32::new(0));
         let seen = frames.clone();
         conn.wal_hook(Some(move |_: &mut rusqlite::hooks::Wal, pages| {
@@ -56,6 +62,7 @@ impl Checkpoints {
         }))?;
         Ok(Some(Self {
             location: location.clone(),
+            place: files.place.clone(),
             frames,
             due: FRAMES,
             given_up: Arc::default(),
@@ -76,7 +83,7 @@ impl Checkpoints {
         let worker = match self.worker.take() {
             Some(worker) => worker,
             // Without a thread the log grows until one can be started, or until the stop.
-            None => match Worker::start(self.location.clone(), self.given_up.clone()) {
+            None => match Worker::start(self.location.clone(), self.place.clone(), self.given_up.clone()) {
                 Ok(worker) => worker,
                 Err(_) => return,
             },
@@ -109,28 +116,29 @@ impl Drop for Checkpoints {
 }
 
 impl Worker {
-    fn start(location: Location, given_up: Arc<AtomicBool>) -> std::io::Result<Self> {
+    fn start(location: Location, place: Arc<Place>, given_up: Arc<AtomicBool>) -> std::io::Result<Self> {
         let (wishes, wished) = sync_channel(1);
         let thread = std::thread::Builder::new()
             .name("checkpoint".to_owned())
-            .spawn(move || copy_when_wished(&location, &wished, &given_up))?;
+            .spawn(move || copy_when_wished(&location, &wished, &place, &given_up))?;
         Ok(Self { wishes, thread })
     }
 }
 
 /// What could not be copied stays in the log, where it is safe; the next wish tries again.
-fn copy_when_wished(location: &Location, wished: &Receiver<()>, given_up: &AtomicBool) {
+fn copy_when_wished(location: &Location, wished: &Receiver<()>, place: &Place, given_up: &AtomicBool) {
     let mut open = None;
+    let may = || !given_up.load(Ordering::Relaxed) && place.names().is_ok();
     while wished.recv().is_ok() {
-        if open.is_none() {
+        if open.is_none() && may() {
             open = open_beside(location);
         }
         if let Some((conn, queue)) = &mut open
-            && copy(conn, given_up)
+            && copy(conn, may)
             && queue.enter().is_ok()
         {
             // A log that somebody reads from cannot be copied to its end; that is no failure.
-            copy(conn, given_up);
+            copy(conn, may);
             queue.leave();
         }
     }
@@ -145,9 +153,8 @@ fn open_beside(location: &Location) -> Option<(Connection, WriteQueue)> {
 
 /// Copies what nobody needs the log for any more; whether it went well. SQLite syncs the log first, and the database at
 /// the end.
-fn copy(conn: &Connection, given_up: &AtomicBool) -> bool {
-    !given_up.load(Ordering::Relaxed)
-        && conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).is_ok()
+fn copy(conn: &Connection, may: impl FnOnce() -> bool) -> bool {
+    may() && conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).is_ok()
 }
 
 #[cfg(test)]
@@ -162,7 +169,8 @@ mod tests {
         let location = Location::File(path.clone());
         let mut conn = connection::read_write(&location).unwrap();
         conn.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (b)").unwrap();
-        let mut checkpoints = Checkpoints::of(&mut conn, &location).unwrap().unwrap();
+        let files = Files { place: Arc::new(Place::of(&path).unwrap()), log: None, durable: true };
+        let mut checkpoints = Checkpoints::of(&mut conn, &location, Some(&files)).unwrap().unwrap();
         let before = std::fs::metadata(&path).unwrap().len();
         conn.execute("INSERT INTO t VALUES (zeroblob(?1))", [FRAMES * 4200]).unwrap();
         if give_up {

@@ -108,6 +108,52 @@ pub enum OpenError {
         /// The log's path.
         side: String,
     },
+    /// Each name of a file would get a log and locks of its own, and calls under the other name would be lost.
+    #[error(
+        "database {path} has {names} names (hard links), and servers under different names would not see each other's calls; \
+         use a copy made with `colibri backup`, or a symbolic link in place of the hard link"
+    )]
+    Names {
+        /// The path as it was given.
+        path: String,
+        /// How many names the file has.
+        names: u64,
+    },
+    /// The log would stand beside the mount point, where nobody else finds it.
+    #[error(
+        "database {path} is itself a mount point (a bind mount of the single file), so that its log would stay outside; \
+         mount the directory that holds it instead"
+    )]
+    Mounted {
+        /// The path as it was given.
+        path: String,
+    },
+    /// A process works on the file that had the name before.
+    #[error(
+        "{process} still has another file open that had the name {path} before; stop that process, then start again. To \
+         put a backup in place, use `colibri restore`"
+    )]
+    Elsewhere {
+        /// The path as it was given.
+        path: String,
+        /// Who it is.
+        process: String,
+    },
+    /// What was looked at is not what was opened.
+    #[error("database {path} was replaced while it was being opened; start again")]
+    Replaced {
+        /// The path as it was given.
+        path: String,
+    },
+    /// SQLite would mix the pages of two databases.
+    #[error(
+        "the log {path}-wal belongs to another file that had the name {path} before, and holds calls of it. Put that file \
+         back; or, to go on with the present one, rename it and run `colibri restore` with its new name, which keeps the log"
+    )]
+    StrayLog {
+        /// The path as it was given.
+        path: String,
+    },
     /// The operating system or SQLite refused.
     #[error("cannot open database {path}: {reason}")]
     Unusable {

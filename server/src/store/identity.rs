@@ -121,7 +121,21 @@ impl Place {
     ///
     /// # Errors
     /// [`Displaced`], for the first file that is not there any more.
-    pub fn check(&self, pages_need: impl Fn() -> Option<u64>) -> Result<(), Displaced> {
+    pub fn check(&self, pages_need: impl FnOnce() -> Option<u64>) -> Result<(), Displaced> {
+        let (bytes, before) = (self.names()?, self.bytes.load(Ordering::Relaxed));
+        if bytes < before && pages_need().is_none_or(|needed| bytes < needed) {
+            return Err(Displaced::Cut(Part::Database));
+        }
+        self.bytes.store(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Whether the three names still lead to the files that were opened; how long the database file is.
+    ///
+    /// # Errors
+    /// [`Displaced`], for the first that leads elsewhere.
+    pub fn names(&self) -> Result<u64, Displaced> {
+        let mut bytes = 0;
         for (part, name, known) in &self.parts {
             // The database is looked up by its whole path, so that a folder that was exchanged is noticed. The other
             // two are then in the folder that is open, and found by a shorter way.
@@ -129,19 +143,13 @@ impl Place {
                 Part::Database => look(name),
                 _ => look_beside(&self.folder, &self.path, name),
             };
-            let seen = seen.map_err(|_| Displaced::Moved(*part))?;
-            if seen.id != *known {
-                return Err(Displaced::Moved(*part));
-            }
-            if *part == Part::Database && seen.bytes != self.bytes.load(Ordering::Relaxed) {
-                let shorter = seen.bytes < self.bytes.load(Ordering::Relaxed);
-                if shorter && pages_need().is_none_or(|needed| seen.bytes < needed) {
-                    return Err(Displaced::Cut(Part::Database));
-                }
-                self.bytes.store(seen.bytes, Ordering::Relaxed);
+            match seen {
+                Ok(seen) if seen.id == *known && *part == Part::Database => bytes = seen.bytes,
+                Ok(seen) if seen.id == *known => {}
+                _ => return Err(Displaced::Moved(*part)),
             }
         }
-        Ok(())
+        Ok(bytes)
     }
 }
 

@@ -2,9 +2,11 @@
 //! (design §3). SQLite's own sync (`synchronous=FULL`) would happen inside the lock, and every other
 //! writer would wait for the disk.
 
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{SeekFrom, seek};
 
 use super::side_file;
 
@@ -13,39 +15,44 @@ use super::side_file;
 #[derive(Debug)]
 pub struct LogFile {
     path: PathBuf,
-    open: Option<(File, Identity)>,
+    file: File,
+    /// Its entry in the folder is on disk.
+    entered: bool,
 }
 
-/// Tells two files of one name apart.
-type Identity = (u64, u64);
-
 impl LogFile {
-    /// The log of the database at `path`; opened at the first sync.
-    pub fn of(path: &Path) -> Self {
-        Self { path: side_file::named(path, "-wal"), open: None }
+    /// Opens the log of the database at `path`, which SQLite has made. While a connection is open it stays the same file:
+    /// checkpoints overwrite it in place. That its name still leads to it is [`super::identity::Place`]'s to say.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let path = side_file::named(path, "-wal");
+        let file = OpenOptions::new().read(true).write(true).open(&path)?;
+        Ok(Self { path, file, entered: false })
     }
 
     /// Makes every commit so far durable.
-    ///
-    /// While a connection is open the log stays the same file: checkpoints overwrite it in place. The
-    /// look at its identity finds a log that somebody has replaced nevertheless.
     ///
     /// # Errors
     /// The operating system's. The state of the disk is unknown then; a second sync could succeed
     /// without having written anything, so there must not be one.
     pub fn sync(&mut self) -> io::Result<()> {
-        let present = identity_at(&self.path)?;
-        if let Some((file, known)) = &self.open
-            && *known == present
-        {
-            return file.sync_data();
+        self.file.sync_data()?;
+        if !self.entered {
+            sync_directory(&self.path)?;
+            self.entered = true;
         }
-        let file = OpenOptions::new().read(true).write(true).open(&self.path)?;
-        file.sync_data()?;
-        sync_directory(&self.path)?;
-        let opened = identity(&file.metadata()?);
-        self.open = Some((file, opened));
         Ok(())
+    }
+
+    /// How many bytes it has. Asks where its end is, since reading its attributes would make the next sync dearer
+    /// (see [`super::identity`]).
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn end(&self) -> io::Result<u64> {
+        Ok(seek(&self.file, SeekFrom::End(0))?)
     }
 }
 
@@ -60,66 +67,24 @@ pub(super) fn sync_directory(file: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The identity of whatever has that name.
-///
-/// On Linux nothing else is asked for. Who reads a file's times has the kernel keep the next change's time exactly, and
-/// that is one more block to write with every sync, a third of its duration (multigrain timestamps, Linux 6.13).
-#[cfg(target_os = "linux")]
-fn identity_at(path: &Path) -> io::Result<Identity> {
-    use rustix::fs::{AtFlags, CWD, StatxFlags, makedev, statx};
-    match statx(CWD, path, AtFlags::empty(), StatxFlags::INO) {
-        Ok(found) => Ok((makedev(found.stx_dev_major, found.stx_dev_minor), found.stx_ino)),
-        // Some sandboxes know no statx.
-        Err(rustix::io::Errno::NOSYS) => Ok(identity(&std::fs::metadata(path)?)),
-        Err(error) => Err(error.into()),
-    }
-}
-
-/// The identity of whatever has that name.
-#[cfg(not(target_os = "linux"))]
-fn identity_at(path: &Path) -> io::Result<Identity> {
-    Ok(identity(&std::fs::metadata(path)?))
-}
-
-#[cfg(unix)]
-fn identity(metadata: &Metadata) -> Identity {
-    use std::os::unix::fs::MetadataExt;
-    (metadata.dev(), metadata.ino())
-}
-
-/// Without inodes: an open log cannot be replaced on such systems, so one identity fits all.
-#[cfg(not(unix))]
-fn identity(_: &Metadata) -> Identity {
-    (0, 0)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
     #[test]
-    fn a_replaced_log_is_opened_anew() {
+    fn a_log_tells_its_end_and_is_synced() {
         let directory = tempfile::tempdir().unwrap();
         let database = directory.path().join("a.db");
-        let log = side_file::named(&database, "-wal");
-        std::fs::write(&log, b"one").unwrap();
-        let mut file = LogFile::of(&database);
-        file.sync().unwrap();
-        let first = file.open.as_ref().unwrap().1;
-        file.sync().unwrap();
-        assert_eq!(file.open.as_ref().unwrap().1, first);
-
-        let other = directory.path().join("other");
-        std::fs::write(&other, b"two").unwrap();
-        std::fs::rename(&other, &log).unwrap();
-        file.sync().unwrap();
-        assert_ne!(file.open.as_ref().unwrap().1, first);
+        std::fs::write(side_file::named(&database, "-wal"), b"one").unwrap();
+        let mut log = LogFile::open(&database).unwrap();
+        log.sync().unwrap();
+        assert_eq!(log.end().unwrap(), 3);
     }
 
     #[test]
     fn a_missing_log_is_an_error() {
         let directory = tempfile::tempdir().unwrap();
-        assert!(LogFile::of(&directory.path().join("a.db")).sync().is_err());
+        assert!(LogFile::open(&directory.path().join("a.db")).is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! SQLite behind the runtime's traits. From opening a file to a committed call:
 //!
-//! 1. [`open`] opens the database in its fixed order: [`network_fs`] and [`error`] refuse, `creation` makes a
+//! 1. [`open`] opens the database in its fixed order: [`network_fs`], `placement` and [`error`] refuse, `creation` makes a
 //!    missing one, `connection` sets up, `header` says whose file it is, [`integrity`] checks, [`migrate`] brings
 //!    the schema up to date, [`process`] registers this process and `sweep` closes what dead ones left. `turn`
 //!    waits for others that are starting.
@@ -35,6 +35,7 @@ pub mod log_tip;
 pub mod migrate;
 pub mod network_fs;
 pub mod open;
+mod placement;
 mod preflight;
 pub mod process;
 pub mod queue;

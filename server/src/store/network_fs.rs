@@ -38,6 +38,15 @@ pub fn network_file_system(path: &Path) -> Option<String> {
     NETWORK.contains(&kind).then(|| kind.to_owned())
 }
 
+/// Whether a file system, or a single file, is mounted at `path` itself, which is absolute and without symbolic links.
+pub fn is_mount_point(path: &Path) -> bool {
+    std::fs::read_to_string("/proc/self/mountinfo").is_ok_and(|mounts| mounted_at(&mounts, path))
+}
+
+fn mounted_at(mounts: &str, path: &Path) -> bool {
+    mounts.lines().filter_map(|line| line.split(' ').nth(4)).any(|point| Path::new(&unescape(point)) == path)
+}
+
 /// The closest ancestor that exists, without symbolic links.
 fn nearest_existing(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
@@ -93,6 +102,15 @@ mod tests {
             ("/over/colibri.db", "fuse.sshfs"),
         ] {
             assert_eq!(file_system_of(MOUNTS, Path::new(path)), Some(kind), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_mount_point_is_told_from_what_lies_below_one() {
+        for (path, is) in
+            [("/srv/local", true), ("/mnt/my share", true), ("/srv/local/a.db", false), ("/a.db", false)]
+        {
+            assert_eq!(mounted_at(MOUNTS, Path::new(path)), is, "{path}");
         }
     }
 

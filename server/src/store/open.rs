@@ -3,6 +3,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
@@ -12,12 +13,14 @@ use super::connection::{self, Location};
 use super::db::Db;
 use super::error::OpenError;
 use super::header::{self, APPLICATION_ID, Header};
+use super::identity::Place;
 use super::integrity::{self, TailCheck};
 use super::log_file::LogFile;
 use super::migrate::{self, Migration};
 use super::process::{ProcessLock, ProcessRecord};
 use super::queue::WriteQueue;
-use super::{creation, identity, network_fs, preflight, side_file, sweep, turn};
+use super::transactions::Files;
+use super::{creation, identity, network_fs, placement, preflight, side_file, sweep, turn};
 
 /// The path that means a database in memory.
 pub const MEMORY: &str = ":memory:";
@@ -56,7 +59,7 @@ pub struct Opened {
     pub(super) db: Db,
     pub(super) location: Location,
     pub(super) queue: Option<WriteQueue>,
-    pub(super) log: Option<LogFile>,
+    pub(super) files: Option<Files>,
     pub(super) process: Option<ProcessLock>,
     pub(super) read_only: bool,
     /// The schema version it is at now.
@@ -96,6 +99,7 @@ fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
     let (location, created) = place(path, options.migrations)?;
     location.file().map_or(Ok(()), preflight::before_writing)?;
+    let found = location.file().map(|file| placement::check(file, path)).transpose()?;
     let db = Db::new(connection::read_write(&location).map_err(engine)?);
     let header = header::read(&db.conn, path, migrate::latest(options.migrations))?;
 
@@ -117,6 +121,13 @@ fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {
     if header.application_id == 0 {
         db.conn.pragma_update(None, "application_id", APPLICATION_ID).map_err(engine)?;
     }
+    let files = opened_files(&location, options)?;
+    if let Some(found) = found {
+        placement::unchanged(found, path)?;
+    }
+    if let (Some(queue), Some(file)) = (&mut queue, location.file()) {
+        placement::note(queue, file).map_err(|error| queue_error(path, &error))?;
+    }
     let migrated = created + migrate::migrate(&db.conn, options.migrations, path)?;
     let (process, aborted) = match location.file() {
         Some(file) => {
@@ -133,8 +144,7 @@ fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {
         queue.leave();
     }
     let schema_version = migrate::user_version(&db.conn).map_err(engine)?;
-    let log = location.file().filter(|_| options.sync).map(LogFile::of);
-    Ok(Opened { db, location, queue, log, process, read_only: false, schema_version, migrated, aborted })
+    Ok(Opened { db, location, queue, files, process, read_only: false, schema_version, migrated, aborted })
 }
 
 fn init_read_only(options: &StoreOptions) -> Result<Opened, OpenError> {
@@ -147,11 +157,12 @@ fn init_read_only(options: &StoreOptions) -> Result<Opened, OpenError> {
     if schema_version < latest {
         return Err(OpenError::Older { found: schema_version, latest });
     }
+    let files = opened_files(&location, options)?;
     Ok(Opened {
         db,
         location,
         queue: None,
-        log: None,
+        files,
         process: None,
         read_only: true,
         schema_version,
@@ -176,6 +187,7 @@ pub(super) fn open_read_only(
         let header = header::read(&db.conn, path, latest)?;
         Ok((db, header))
     };
+    let found = placement::check(&file, path)?;
     let unfinished = |location: &Location| location.file().and_then(preflight::unfinished);
     let mut location = Location::File(file);
     let (db, header) = match open(&location) {
@@ -191,6 +203,7 @@ pub(super) fn open_read_only(
         }
         other => other?,
     };
+    placement::unchanged(found, path)?;
     Ok((db, location, header))
 }
 
@@ -240,6 +253,18 @@ fn enable_wal(conn: &Connection, path: &Path, location: &Location) -> Result<(),
         .map_err(|error| OpenError::from_sqlite(path, &error))?;
     let fits = got == "wal" || (*location == Location::Memory && got == "memory");
     if fits { Ok(()) } else { Err(OpenError::NotWal { got }) }
+}
+
+/// The files that the connection has open, SQLite's log and its index among them: it has read already.
+fn opened_files(location: &Location, options: &StoreOptions) -> Result<Option<Files>, OpenError> {
+    let Some(file) = location.file() else { return Ok(None) };
+    let look = || {
+        let log = if options.read_only { None } else { Some(LogFile::open(file)?) };
+        Ok(Files { place: Arc::new(Place::of(file)?), log, durable: options.sync })
+    };
+    look()
+        .map(Some)
+        .map_err(|error: io::Error| OpenError::from_io(&options.path, "cannot find its files", &error))
 }
 
 /// Creates this process's lock file and closes what dead processes left open, in one transaction.

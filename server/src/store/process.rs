@@ -81,6 +81,18 @@ pub fn living(path: &Path) -> io::Result<Vec<ProcessRecord>> {
         .collect())
 }
 
+/// A living process whose file had the name `path` before, while `here` has it now.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn elsewhere(path: &Path, here: FileId) -> io::Result<Option<ProcessRecord>> {
+    let files = lock_files(path)?;
+    // Its lock is tried last: while it is, a start that looks for dead processes takes the process for a living one.
+    Ok(files.iter().find_map(|file| {
+        record(file).filter(|record| record.file != here).filter(|_| matches!(life(file), Life::Alive))
+    }))
+}
+
 /// The record of one lock file; `None` when there is none that this version understands.
 fn record(lock_file: &Path) -> Option<ProcessRecord> {
     let mut text = String::new();

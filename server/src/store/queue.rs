@@ -4,10 +4,14 @@
 //! wait 7.7 s. Waiting on an operating-system lock first brings that down to milliseconds.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
+use super::placement::Pair;
 use super::side_file;
+
+/// The most that is read of the queue's file: what it holds is far shorter.
+const NOTE_BYTES: u64 = 4096;
 
 /// This process's place in the queue: an exclusive lock on `<path>.queue`, held from before `BEGIN
 /// IMMEDIATE` until after `COMMIT`, never during a sync. The file is never deleted: two processes
@@ -41,6 +45,25 @@ impl WriteQueue {
             }
         }
         Ok(())
+    }
+
+    /// What the file of the queue says of the database at `path`; `None` where it says nothing that this version understands.
+    pub(super) fn read_note(path: &Path) -> Option<Pair> {
+        let mut text = String::new();
+        let file = File::open(side_file::named(path, ".queue")).ok()?;
+        file.take(NOTE_BYTES).read_to_string(&mut text).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    /// Writes down what the next start will want to know. To be called in the queue.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub(super) fn write_note(&mut self, pair: &Pair) -> io::Result<()> {
+        let text = serde_json::to_string(pair)?;
+        self.file.rewind()?;
+        self.file.write_all(text.as_bytes())?;
+        self.file.set_len(text.len().try_into().unwrap_or(u64::MAX))
     }
 
     /// Lets the next one in. Does nothing when it is not in.

@@ -53,11 +53,11 @@ impl SqliteStore {
         }
         let checkpoints = match opened.read_only {
             true => None,
-            false => Checkpoints::of(&mut opened.db.conn, &opened.location)
+            false => Checkpoints::of(&mut opened.db.conn, &opened.location, opened.files.as_ref())
                 .map_err(|error| StoreFault(reason(&error)))?,
         };
         self.attached = Some(Attached {
-            transactions: Transactions::new(opened.queue, opened.log, opened.read_only),
+            transactions: Transactions::new(opened.queue, opened.files, opened.read_only),
             location: opened.location,
             process: opened.process,
             checkpoints,
@@ -101,8 +101,12 @@ impl SqliteStore {
         transactions.roll_back(&db.conn);
         transactions.leave_queue();
         drop(checkpoints);
-        if transactions.has_sync_failed() {
+        if transactions.has_lost() {
             return abandon(db.conn);
+        }
+        if let Some(reason) = transactions.lost(&db.conn) {
+            // Nothing was to be acknowledged since, so that only the stop can tell.
+            return abandon(db.conn).and(Err(reason));
         }
         let signed_off = process.map_or(Ok(()), |process| {
             transactions.begin(&db.conn, Access::Write)?;
@@ -128,7 +132,7 @@ impl SqliteStore {
 /// How long a stop waits for other processes' readers to leave the log.
 const FOLD_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Closes after a failed sync as a crash would: the log stays as it is, and the lock file of this process
+/// Closes as a crash would where nothing can be acknowledged any more: the log stays as it is, and the lock file of this process
 /// tells the next boot to look closely.
 fn abandon(conn: Connection) -> Result<(), StoreFault> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
@@ -207,8 +211,8 @@ impl Store for SqliteStore {
     }
 
     fn sync(&mut self) -> Result<(), StoreFault> {
-        let Some(attached) = &mut self.attached else { return Ok(()) };
-        attached.transactions.sync().inspect_err(|_| {
+        let (Some(db), Some(attached)) = (&self.cx.db, &mut self.attached) else { return Ok(()) };
+        attached.transactions.sync(&db.conn).inspect_err(|_| {
             if let Some(checkpoints) = &attached.checkpoints {
                 checkpoints.give_up();
             }
@@ -245,11 +249,15 @@ impl Store for SqliteStore {
 
     fn scan_cx(&mut self) -> Result<ScanCx, StoreFault> {
         let attached =
-            self.attached.as_ref().ok_or_else(|| StoreFault("database is not initialised".into()))?;
+            self.attached.as_mut().ok_or_else(|| StoreFault("database is not initialised".into()))?;
         if attached.location == Location::Memory {
             return Err(StoreFault("a database in memory has no second connection".into()));
         }
         let conn = connection::read_only(&attached.location).map_err(|error| StoreFault(reason(&error)))?;
+        // What was opened has the right content only if the name still leads to it.
+        if let Some(displaced) = attached.transactions.lost(&conn) {
+            return Err(displaced);
+        }
         // The first read fixes what the transaction sees, so it happens here, in arrival order.
         conn.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1;")
             .map_err(|error| StoreFault(reason(&error)))?;

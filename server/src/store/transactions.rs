@@ -1,6 +1,8 @@
 //! The transactions behind the chain: queue, `BEGIN`, savepoints, the log's head, `COMMIT`, sync
 //! (design §3). Knows no context and no mode; [`super::sqlite`] puts it behind the runtime's trait.
 
+use std::sync::Arc;
+
 use colibri_runtime::chain::audit::EnterEvent;
 use colibri_runtime::chain::store::{Access, StoreFault};
 use rusqlite::Connection;
@@ -8,6 +10,7 @@ use rusqlite::Connection;
 use super::audit::{self, AuditFacts, Closing};
 use super::db::reason;
 use super::head::Head;
+use super::identity::{Displaced, Part, Place};
 use super::log_file::LogFile;
 use super::queue::WriteQueue;
 use super::row_hash::OpenRow;
@@ -30,11 +33,22 @@ struct Carried {
     head: Head,
 }
 
+/// The files behind a connection, for a database that has some.
+#[derive(Debug)]
+pub(super) struct Files {
+    /// What was opened, and under which names. The thread that copies the log looks there too.
+    pub place: Arc<Place>,
+    /// The log; `None` where it is only read.
+    pub log: Option<LogFile>,
+    /// Whether commits are synced before replies (`COLIBRI_DURABILITY=full`).
+    pub durable: bool,
+}
+
 /// What one connection's transactions need beside the connection.
 #[derive(Debug)]
 pub(super) struct Transactions {
     queue: Option<WriteQueue>,
-    log: Option<LogFile>,
+    files: Option<Files>,
     read_only: bool,
     /// The head as the open transaction has it; `None` until the first row.
     head: Option<Head>,
@@ -52,8 +66,9 @@ pub(super) struct Transactions {
     writing: bool,
     /// Something was committed since the last sync.
     unsynced: bool,
-    /// A sync has failed; none is tried again.
-    sync_failed: bool,
+    /// Why nothing more can be acknowledged: a sync has failed, and none is tried again, or the files are not those that
+    /// were opened.
+    lost: Option<StoreFault>,
 }
 
 /// The engine's error as the chain may show it.
@@ -67,10 +82,10 @@ fn run(conn: &Connection, sql: &str) -> Result<(), StoreFault> {
 }
 
 impl Transactions {
-    pub(super) fn new(queue: Option<WriteQueue>, log: Option<LogFile>, read_only: bool) -> Self {
+    pub(super) fn new(queue: Option<WriteQueue>, files: Option<Files>, read_only: bool) -> Self {
         Self {
             queue,
-            log,
+            files,
             read_only,
             head: None,
             carried: None,
@@ -80,7 +95,7 @@ impl Transactions {
             moved: false,
             writing: false,
             unsynced: false,
-            sync_failed: false,
+            lost: None,
         }
     }
 
@@ -114,9 +129,8 @@ impl Transactions {
             return Err(StoreFault("the transaction was rolled back by the engine".into()));
         }
         let head = self.head.filter(|_| self.moved);
-        let done = head
-            .map_or(Ok(()), |head| head.write(conn).map_err(fault))
-            .and_then(|()| colibri_wal::gathered(|| run(conn, "COMMIT")));
+        let done =
+            head.map_or(Ok(()), |head| head.write(conn).map_err(fault)).and_then(|()| self.write_out(conn));
         match done {
             Ok(()) => {
                 self.unsynced |= self.writing;
@@ -133,6 +147,22 @@ impl Transactions {
                 Err(error)
             }
         }
+    }
+
+    /// The commit itself. A log that another program has cut takes none: recovery would never get to it.
+    fn write_out(&mut self, conn: &Connection) -> Result<(), StoreFault> {
+        let log = self.files.as_ref().and_then(|files| files.log.as_ref()).filter(|_| self.writing);
+        let end =
+            log.map(LogFile::end).transpose().map_err(|error| StoreFault(format!("log end: {error}")))?;
+        match colibri_wal::gathered(end, || run(conn, "COMMIT")) {
+            (Err(_), true) => Err(self.lose(Displaced::Cut(Part::Log).to_string())),
+            (done, _) => done,
+        }
+    }
+
+    /// From here on nothing is acknowledged. The first reason is kept.
+    fn lose(&mut self, reason: String) -> StoreFault {
+        self.lost.get_or_insert(StoreFault(reason)).clone()
     }
 
     /// Undoes the transaction, if there is one.
@@ -187,23 +217,46 @@ impl Transactions {
         Ok(())
     }
 
-    /// Makes every commit so far durable.
-    pub(super) fn sync(&mut self) -> Result<(), StoreFault> {
-        if self.sync_failed {
-            return Err(StoreFault("an earlier log sync failed".into()));
+    /// Makes every commit so far durable, and makes sure that it is where others will look for it: a reply is an
+    /// acknowledgement only while the database's names lead to the files that this process has open.
+    pub(super) fn sync(&mut self, conn: &Connection) -> Result<(), StoreFault> {
+        if let Some(reason) = &self.lost {
+            return Err(reason.clone());
         }
-        if !std::mem::take(&mut self.unsynced) {
+        if !std::mem::take(&mut self.unsynced) && !self.read_only {
             return Ok(());
         }
-        let synced = self.log.as_mut().map_or(Ok(()), LogFile::sync);
-        self.sync_failed = synced.is_err();
-        synced.map_err(|error| StoreFault(format!("log sync: {error}")))
+        let Some(files) = &mut self.files else { return Ok(()) };
+        let synced = match &mut files.log {
+            Some(log) if files.durable => log.sync(),
+            _ => Ok(()),
+        };
+        match synced {
+            Ok(()) => self.in_place(conn),
+            Err(error) => Err(self.lose(format!("log sync: {error}"))),
+        }
     }
 
-    /// Whether a sync has failed. What the log holds must not be copied into the database then: pages that
-    /// did not reach the disk may read as something else by now.
-    pub(super) fn has_sync_failed(&self) -> bool {
-        self.sync_failed
+    /// Whether the files are where they were when they were opened.
+    fn in_place(&mut self, conn: &Connection) -> Result<(), StoreFault> {
+        let Some(files) = &self.files else { return Ok(()) };
+        files.place.check(|| bytes_of_pages(conn)).map_err(|displaced| self.lose(displaced.to_string()))
+    }
+
+    /// Whether the loop has been told so already.
+    pub(super) fn has_lost(&self) -> bool {
+        self.lost.is_some()
+    }
+
+    /// Why what was committed must not be touched any more, if there is a reason. What the log holds must not be copied into
+    /// the database then: pages that did not reach the disk may read as something else by now, and the names of other
+    /// files may stand where ours did.
+    pub(super) fn lost(&mut self, conn: &Connection) -> Option<StoreFault> {
+        if self.lost.is_none() {
+            // The reason is kept.
+            let _ = self.in_place(conn);
+        }
+        self.lost.clone()
     }
 
     /// Writes an enter row.
@@ -264,6 +317,12 @@ impl Transactions {
         self.moved = false;
         self.writing = false;
     }
+}
+
+/// How long a file is that holds all pages of the database; `None` if the engine does not say.
+fn bytes_of_pages(conn: &Connection) -> Option<u64> {
+    let number = |pragma: &str| conn.query_row(pragma, [], |row| row.get::<_, i64>(0)).ok();
+    u64::try_from(number("PRAGMA page_count")?.checked_mul(number("PRAGMA page_size")?)?).ok()
 }
 
 /// Outside a transaction a savepoint would open one, and its release would commit it (measured).

@@ -16,12 +16,17 @@ pub(crate) type FileId = usize;
 
 thread_local! {
     /// What this thread gathers. A connection does not change threads while it commits.
-    static GATHERED: RefCell<Gathered> = const { RefCell::new(Gathered { open: false, file: 0, run: Run::EMPTY }) };
+    static GATHERED: RefCell<Gathered> =
+        const { RefCell::new(Gathered { open: false, end: None, gap: false, file: 0, run: Run::EMPTY }) };
 }
 
 struct Gathered {
     /// A section is open.
     open: bool,
+    /// Where the log ends, until the section's first write: that one may begin there or before.
+    end: Option<i64>,
+    /// The first write was to begin behind the end, and was refused.
+    gap: bool,
     /// Whose frames the run holds, while it holds any.
     file: FileId,
     /// Kept over the sections, so that commits do not allocate.
@@ -32,9 +37,19 @@ struct Gathered {
 pub(crate) struct Section(());
 
 impl Section {
-    pub(crate) fn open() -> Self {
-        let _ = GATHERED.try_with(|gathered| gathered.borrow_mut().open = true);
+    pub(crate) fn open(end: Option<i64>) -> Self {
+        let _ = GATHERED.try_with(|gathered| {
+            let mut gathered = gathered.borrow_mut();
+            gathered.open = true;
+            gathered.end = end;
+            gathered.gap = false;
+        });
         Self(())
+    }
+
+    /// Whether a write was refused because it would have left a gap behind the log's end.
+    pub(crate) fn met_gap(&self) -> bool {
+        GATHERED.try_with(|gathered| gathered.borrow().gap).unwrap_or(false)
     }
 }
 
@@ -44,6 +59,7 @@ impl Drop for Section {
         let _ = GATHERED.try_with(|gathered| {
             let mut gathered = gathered.borrow_mut();
             gathered.open = false;
+            gathered.end = None;
             gathered.run.bytes.clear();
         });
     }
@@ -52,18 +68,23 @@ impl Drop for Section {
 /// Takes a write to a log: keeps it, or hands it on with all that was kept before it.
 ///
 /// # Errors
-/// The sink's. Nothing is kept then.
+/// The sink's, or `gap` for a section's first write if it would begin behind the log's end. Nothing is kept then.
 pub(crate) fn write<E>(
     file: FileId,
     data: &[u8],
     offset: i64,
+    gap: E,
     mut sink: impl FnMut(&[u8], i64) -> Result<(), E>,
 ) -> Result<(), E> {
     let gathered = GATHERED.try_with(|gathered| {
         let mut gathered = gathered.try_borrow_mut().ok()?;
-        let Gathered { open, file: owner, run } = &mut *gathered;
+        let Gathered { open, end, gap: met, file: owner, run } = &mut *gathered;
         if !*open || (*owner != file && !run.bytes.is_empty()) {
             return None;
+        }
+        *met |= end.take().is_some_and(|end| offset > end);
+        if *met {
+            return Some(Err(gap));
         }
         *owner = file;
         Some(run.write(data, offset, &mut sink))
@@ -168,6 +189,8 @@ mod tests {
     use super::*;
 
     const PAGE: usize = 512;
+    /// What a write behind a gap fails with.
+    const GAP: i32 = 77;
 
     /// A log in memory, and how it was written.
     #[derive(Default)]
@@ -206,8 +229,14 @@ mod tests {
     fn frames(log: &mut Log, from: i64, count: usize, page: usize, commit: bool) -> Result<(), i32> {
         let mut offset = from;
         for frame in 1..=count {
-            write(1, &header(commit && frame == count), offset, log.sink())?;
-            write(1, &vec![u8::try_from(frame % 251).unwrap(); page], offset + HEADER as i64, log.sink())?;
+            write(1, &header(commit && frame == count), offset, GAP, log.sink())?;
+            write(
+                1,
+                &vec![u8::try_from(frame % 251).unwrap(); page],
+                offset + HEADER as i64,
+                GAP,
+                log.sink(),
+            )?;
             offset += (HEADER + page) as i64;
         }
         Ok(())
@@ -216,7 +245,7 @@ mod tests {
     #[test]
     fn the_frames_of_a_commit_are_one_write() {
         let mut log = Log::default();
-        let section = Section::open();
+        let section = Section::open(None);
         frames(&mut log, 32, 8, PAGE, true).unwrap();
         assert_eq!(log.writes, [(32, 8 * (HEADER + PAGE))]);
         drop(section);
@@ -228,10 +257,10 @@ mod tests {
     fn what_has_no_commit_mark_ends_with_the_section() {
         let mut log = Log::default();
         {
-            let _section = Section::open();
+            let _section = Section::open(None);
             frames(&mut log, 0, 3, PAGE, false).unwrap();
         }
-        let _section = Section::open();
+        let _section = Section::open(None);
         settle(1, log.sink()).unwrap();
         assert_eq!(log.writes, []);
     }
@@ -239,11 +268,11 @@ mod tests {
     #[test]
     fn a_log_that_is_closed_or_another_one_gets_nothing() {
         let mut log = Log::default();
-        let _section = Section::open();
+        let _section = Section::open(None);
         frames(&mut log, 0, 3, PAGE, false).unwrap();
         settle(2, log.sink()).unwrap();
         assert_eq!(log.writes, []);
-        write(2, &header(false), 900, log.sink()).unwrap();
+        write(2, &header(false), 900, GAP, log.sink()).unwrap();
         assert_eq!(log.writes, [(900, HEADER)], "one log is gathered at a time");
         forget(1);
         settle(1, log.sink()).unwrap();
@@ -253,12 +282,12 @@ mod tests {
     #[test]
     fn what_does_not_follow_comes_after_what_was_kept() {
         let mut log = Log::default();
-        let _section = Section::open();
+        let _section = Section::open(None);
         frames(&mut log, 5000, 2, PAGE, false).unwrap();
         // A frame of this transaction is replaced, and the headers behind it are written anew, the last with the mark.
-        write(1, &[9; PAGE], 24, log.sink()).unwrap();
-        write(1, &header(false), 0, log.sink()).unwrap();
-        write(1, &header(true), 5000, log.sink()).unwrap();
+        write(1, &[9; PAGE], 24, GAP, log.sink()).unwrap();
+        write(1, &header(false), 0, GAP, log.sink()).unwrap();
+        write(1, &header(true), 5000, GAP, log.sink()).unwrap();
         assert_eq!(
             log.writes,
             [(5000, 2 * (HEADER + PAGE)), (24, PAGE), (0, HEADER), (5000, HEADER)],
@@ -270,7 +299,7 @@ mod tests {
     fn a_long_commit_is_written_in_pieces_that_one_call_takes() {
         for page in [PAGE, 2048, 65536] {
             let mut log = Log::default();
-            let _section = Section::open();
+            let _section = Section::open(None);
             frames(&mut log, 32, 300, page, true).unwrap();
             let total: usize = log.writes.iter().map(|(_, length)| length).sum();
             assert_eq!(total, 300 * (HEADER + page));
@@ -282,13 +311,28 @@ mod tests {
     #[test]
     fn a_refused_write_is_the_last_frames_error_and_leaves_nothing() {
         let mut log = Log { refuse: true, ..Log::default() };
-        let _section = Section::open();
+        let _section = Section::open(None);
         assert_eq!(frames(&mut log, 32, 4, PAGE, true), Err(13));
         log.refuse = false;
         settle(1, log.sink()).unwrap();
         assert_eq!(log.writes, []);
         frames(&mut log, 32, 4, PAGE, true).unwrap();
         assert_eq!(log.writes, [(32, 4 * (HEADER + PAGE))]);
+    }
+
+    #[test]
+    fn a_commit_behind_a_gap_is_refused_as_a_whole() {
+        let mut log = Log::default();
+        for (end, from, refused) in [(32, 32, false), (5000, 32, false), (31, 32, true), (0, 32, true)] {
+            log.writes.clear();
+            let section = Section::open(Some(end));
+            let done = frames(&mut log, from, 4, PAGE, true);
+            assert_eq!(done, if refused { Err(GAP) } else { Ok(()) }, "{end}");
+            assert_eq!((section.met_gap(), log.writes.len()), (refused, usize::from(!refused)), "{end}");
+        }
+        let section = Section::open(None);
+        frames(&mut log, 9000, 1, PAGE, true).unwrap();
+        assert!(!section.met_gap(), "the end is not known");
     }
 
     #[derive(Debug, Clone)]
@@ -315,13 +359,13 @@ mod tests {
         fn the_log_reads_as_if_nothing_were_kept(steps in prop::collection::vec(step(), 1..40)) {
             let mut log = Log::default();
             let mut plain = Vec::new();
-            let _section = Section::open();
+            let _section = Section::open(None);
             let place = |frame: usize| (32 + frame * (HEADER + PAGE)) as i64;
             for (number, step) in steps.into_iter().enumerate() {
                 let fill = u8::try_from(number % 200).unwrap();
                 let mut both = |data: &[u8], offset: i64| {
                     put(&mut plain, data, offset);
-                    write(1, data, offset, log.sink()).unwrap();
+                    write(1, data, offset, GAP, log.sink()).unwrap();
                 };
                 match step {
                     Step::Frames { from, count, commit } => {

@@ -194,7 +194,8 @@ unsafe extern "C" fn write(
     // SAFETY: the file is a log.
     let below = unsafe { inner(file) };
     // SAFETY: an open log has an open file behind it.
-    frames::write(file.addr(), data, offset, |data, offset| unsafe { write_below(below, data, offset) })
+    let sink = |data: &[u8], offset| unsafe { write_below(below, data, offset) };
+    frames::write(file.addr(), data, offset, SQLITE_IOERR_WRITE, sink)
         .map_or_else(|code| code, |()| SQLITE_OK)
 }
 

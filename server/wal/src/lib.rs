@@ -18,11 +18,17 @@ mod layer;
 
 pub use layer::{RegisterError, VFS, bound_heap, data_version, register};
 
-/// Runs a commit so that its log frames are written in one piece.
+/// Runs a commit so that its log frames are written in one piece. What `commit` returned, and whether the log had lost its end.
 ///
 /// For a statement that commits, on a connection opened with [`VFS`]; elsewhere it makes no difference. What `commit` leaves
 /// gathered without a commit mark is dropped: a commit that did not get to its last frame has failed.
-pub fn gathered<T>(commit: impl FnOnce() -> T) -> T {
-    let _section = frames::Section::open();
-    commit()
+///
+/// `end` is how many bytes the log has. SQLite writes behind the last frame that its index knows, however short the file is by
+/// then: where another program has cut it, frames would follow a gap, and recovery believes nothing behind one. Such a commit
+/// fails with `SQLITE_IOERR_WRITE`, nothing of it is written, and the second value is `true`.
+pub fn gathered<T>(end: Option<u64>, commit: impl FnOnce() -> T) -> (T, bool) {
+    let section = frames::Section::open(end.and_then(|end| i64::try_from(end).ok()));
+    let done = commit();
+    let gap = section.met_gap();
+    (done, gap)
 }

@@ -79,7 +79,7 @@ fn a_commit_of_many_pages_is_one_write() {
     let alone = writes() - before;
     fill();
     let before = writes();
-    colibri_wal::gathered(commit);
+    colibri_wal::gathered(None, commit);
     let gathered = writes() - before;
     assert!(alone > 40, "{alone}");
     assert_eq!(gathered, 1);
@@ -94,7 +94,7 @@ fn a_commit_is_there_for_others_when_it_returns() {
     for number in 1..200 {
         writer.execute_batch("BEGIN IMMEDIATE").unwrap();
         writer.execute("INSERT INTO t (v, w) VALUES (randomblob(2500), hex(randomblob(9)))", []).unwrap();
-        colibri_wal::gathered(|| writer.execute_batch("COMMIT")).unwrap();
+        colibri_wal::gathered(None, || writer.execute_batch("COMMIT")).0.unwrap();
         let count: i64 = reader.query_row("SELECT count(*) FROM t", [], |row| row.get(0)).unwrap();
         assert_eq!(count, number);
         if number % 50 == 0 {
@@ -177,7 +177,7 @@ impl Place {
                 self.conn.execute_batch(end).unwrap();
             }
             Step::Other { bytes } if self.conn.is_autocommit() => insert(&self.other, *bytes),
-            Step::Commit => colibri_wal::gathered(|| self.conn.execute_batch("COMMIT")).unwrap(),
+            Step::Commit => colibri_wal::gathered(None, || self.conn.execute_batch("COMMIT")).0.unwrap(),
             Step::RollBack => self.conn.execute_batch("ROLLBACK").unwrap(),
             Step::Checkpoint if self.conn.is_autocommit() => {
                 self.conn.query_row("PRAGMA wal_checkpoint(RESTART)", [], |_| Ok(())).unwrap();
@@ -229,7 +229,7 @@ fn the_data_version_moves_with_every_commit_and_with_nothing_else() {
         version
     };
     let insert = "INSERT INTO t (v, w) VALUES (x'00', 'a')";
-    colibri_wal::gathered(|| ours.execute_batch(insert)).unwrap();
+    colibri_wal::gathered(None, || ours.execute_batch(insert)).0.unwrap();
     let after_own = colibri_wal::data_version(&ours).unwrap();
     assert_eq!(seen(&ours), after_own, "nobody has written since");
     ours.execute_batch(&format!("BEGIN; {insert}; ROLLBACK; SELECT count(*) FROM t")).unwrap();

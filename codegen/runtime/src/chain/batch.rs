@@ -316,7 +316,10 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
         let began = self.kernel.clock.monotonic_ms();
         if let Err(fault) = self.store.sync() {
-            self.log(Level::Error, format_args!("[colibri] fatal: sync failed: {fault}"));
+            self.log(
+                Level::Error,
+                format_args!("[colibri] fatal: nothing more can be acknowledged: {fault}"),
+            );
             self.fatal = Some(fault.0);
         }
         self.sync_ms = self.kernel.clock.monotonic_ms() - began;
