@@ -68,6 +68,8 @@ pub enum Command {
     Verify(VerifyArguments),
     /// Copy the database to a new file while servers write to it, and verify the copy
     Backup(BackupArguments),
+    /// Put a verified backup in the database's place while no server runs, and keep what was there
+    Restore(RestoreArguments),
     /// Import, export and check what moves reputations; print the present epoch
     #[command(subcommand)]
     Reputation(reputation::Reputation),
@@ -105,6 +107,19 @@ pub struct BackupArguments {
     /// Where the copy goes: a new file
     pub file: PathBuf,
     /// The database file; absent means the configured one
+    #[arg(long, value_name = "FILE")]
+    pub db: Option<PathBuf>,
+    /// Say on stderr how far it is, even if that is no terminal
+    #[arg(long)]
+    pub progress: bool,
+}
+
+/// What `restore` is asked for.
+#[derive(Debug, Clone, clap::Args, PartialEq, Eq)]
+pub struct RestoreArguments {
+    /// The backup; it stays as it is
+    pub backup: PathBuf,
+    /// The database file to be replaced; absent means the configured one
     #[arg(long, value_name = "FILE")]
     pub db: Option<PathBuf>,
     /// Say on stderr how far it is, even if that is no terminal

@@ -16,12 +16,17 @@ use crate::store::snapshot::open_snapshot;
 /// [`Failure::Usage`] when there is no database that this release can read at the place, [`Failure::Failed`] when
 /// there is one that does not open.
 pub fn open_for_reading(env: &Environment, db: Option<&Path>) -> Result<Db, Failure> {
-    let path = match db {
-        Some(path) => path.to_owned(),
-        None => configured(env)?,
-    };
+    let path = place_of(env, db)?;
     must_be_file(&path)?;
     open_snapshot(&path).map_err(|error| explain(&path, &error))
+}
+
+/// The database that a command is about, whether it is there or not.
+///
+/// # Errors
+/// [`Failure::Usage`] where the configuration is needed and does not name a file.
+pub fn place_of(env: &Environment, db: Option<&Path>) -> Result<PathBuf, Failure> {
+    db.map_or_else(|| configured(env), |path| Ok(path.to_owned()))
 }
 
 /// That a file stands at the place, and something in it.

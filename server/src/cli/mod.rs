@@ -35,6 +35,7 @@ mod printable;
 mod proof;
 mod report;
 mod reputation;
+mod restore;
 mod session;
 mod time_prefix;
 mod tools;
@@ -143,6 +144,7 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         Command::Report(arguments) => report::run(&arguments, env, &mut ToTheEnd(out)),
         Command::Verify(arguments) => verify::run(&arguments, env, &mut ToTheEnd(out), err),
         Command::Backup(arguments) => backup::run(&arguments, env, &mut ToTheEnd(out), err),
+        Command::Restore(arguments) => restore::run(&arguments, env, &mut ToTheEnd(out), err),
         Command::Demo => demo::run(out, color),
     };
     end(done, err)

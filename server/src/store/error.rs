@@ -154,6 +154,14 @@ pub enum OpenError {
         /// The path as it was given.
         path: String,
     },
+    /// A restore was killed when it was all but done; readers change nothing, so that they cannot finish it.
+    #[error(
+        "a restore of {path} was interrupted; start a server on it, which finishes the restore, then try again"
+    )]
+    HalfRestored {
+        /// The path as it was given.
+        path: String,
+    },
     /// The operating system or SQLite refused.
     #[error("cannot open database {path}: {reason}")]
     Unusable {

@@ -4,18 +4,19 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use colibri_runtime::chain::store::Access;
 use colibri_runtime::handler::Fault;
 
 use super::connection::{self, Location};
 use super::db::{Db, reason, storage};
 pub use super::header::APPLICATION_ID;
 use super::open::WAIT;
-use super::preflight;
 use super::process::{self, Life};
 use super::running::running_rows;
 use super::schema::{self, Schema, Shape};
 use super::verify::{ActionsReport, verify_actions};
 use super::{migrate, side_file, turn};
+use super::{placement, preflight};
 
 /// The most complaints of one check that are fetched; more do not help anybody.
 const MOST_COMPLAINTS: usize = 20;
@@ -89,7 +90,9 @@ impl Inspection {
 
     fn connect(path: &Path) -> Result<Self, String> {
         // Side files stand beside the file itself, not beside a link to it.
+        let shown = path;
         let path = path.canonicalize().map_err(|error| error.to_string())?;
+        placement::check(&path, shown, Access::Read).map_err(|error| error.to_string())?;
         preflight::before_reading(&path).map_err(|error| error.to_string())?;
         let mut location = Location::File(path.clone());
         let db = match connection::examine(&location) {

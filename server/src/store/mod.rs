@@ -39,6 +39,7 @@ mod placement;
 mod preflight;
 pub mod process;
 pub mod queue;
+pub mod restore;
 pub mod row_hash;
 mod running;
 pub mod schema;

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use colibri_runtime::chain::store::Access;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
@@ -99,7 +100,7 @@ fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
     let (location, created) = place(path, options.migrations)?;
     location.file().map_or(Ok(()), preflight::before_writing)?;
-    let found = location.file().map(|file| placement::check(file, path)).transpose()?;
+    let found = location.file().map(|file| placement::check(file, path, Access::Write)).transpose()?;
     let db = Db::new(connection::read_write(&location).map_err(engine)?);
     let header = header::read(&db.conn, path, migrate::latest(options.migrations))?;
 
@@ -121,6 +122,8 @@ fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {
     if header.application_id == 0 {
         db.conn.pragma_update(None, "application_id", APPLICATION_ID).map_err(engine)?;
     }
+    // A file that had no log until now has one from its next read on.
+    migrate::user_version(&db.conn).map_err(engine)?;
     let files = opened_files(&location, options)?;
     if let Some(found) = found {
         placement::unchanged(found, path)?;
@@ -187,7 +190,7 @@ pub(super) fn open_read_only(
         let header = header::read(&db.conn, path, latest)?;
         Ok((db, header))
     };
-    let found = placement::check(&file, path)?;
+    let found = placement::check(&file, path, Access::Read)?;
     let unfinished = |location: &Location| location.file().and_then(preflight::unfinished);
     let mut location = Location::File(file);
     let (db, header) = match open(&location) {

@@ -7,8 +7,10 @@ use std::io;
 use std::path::Path;
 use std::time::UNIX_EPOCH;
 
+use colibri_runtime::chain::store::Access;
 use serde::{Deserialize, Serialize};
 
+use super::creation::UNFINISHED;
 use super::error::OpenError;
 use super::identity::{FileId, file_id};
 use super::queue::WriteQueue;
@@ -51,13 +53,13 @@ impl Pair {
 /// Refuses a file that SQLite must not be let near; which file it is. `path` is the file's one true name, `shown` what the user calls it.
 ///
 /// # Errors
-/// [`OpenError::Names`], [`OpenError::Mounted`], [`OpenError::Elsewhere`], [`OpenError::StrayLog`].
-pub(super) fn check(path: &Path, shown: &Path) -> Result<FileId, OpenError> {
+/// [`OpenError::Names`], [`OpenError::Mounted`], [`OpenError::Elsewhere`], [`OpenError::StrayLog`], [`OpenError::HalfRestored`].
+pub(super) fn check(path: &Path, shown: &Path, access: Access) -> Result<FileId, OpenError> {
     let text = || shown.display().to_string();
     let io = |error: io::Error| OpenError::from_io(shown, "cannot look at it", &error);
     let found = std::fs::metadata(path).map_err(io)?;
     let names = links(&found);
-    if found.is_file() && names > 1 {
+    if found.is_file() && names > 1 && !is_just_created(path) {
         return Err(OpenError::Names { path: text(), names });
     }
     if network_fs::is_mount_point(path) {
@@ -69,9 +71,19 @@ pub(super) fn check(path: &Path, shown: &Path) -> Result<FileId, OpenError> {
         return Err(OpenError::Elsewhere { path: text(), process: process.to_string() });
     }
     if log_is_stray(path) {
-        return Err(OpenError::StrayLog { path: text() });
+        match (is_kept_elsewhere(path), access) {
+            (false, _) => return Err(OpenError::StrayLog { path: text() }),
+            (true, Access::Read) => return Err(OpenError::HalfRestored { path: text() }),
+            (true, Access::Write) => drop_kept_log(path).map_err(io)?,
+        }
     }
     Ok(here)
+}
+
+/// Whether the second name is the one under which the file was made, which the next start removes.
+fn is_just_created(path: &Path) -> bool {
+    let made_as = file_id(&side_file::named(path, UNFINISHED));
+    made_as.is_ok_and(|made| file_id(path).is_ok_and(|here| here == made))
 }
 
 /// That the file which was looked at is the one that was opened.
@@ -97,6 +109,27 @@ fn log_is_stray(path: &Path) -> bool {
         (Some(known), Ok(found)) => known.log == found.log && known.database != found.database,
         _ => false,
     }
+}
+
+/// Whether the log has a second name, as `colibri restore` gives it one before it puts another file in the database's place.
+fn is_kept_elsewhere(path: &Path) -> bool {
+    std::fs::metadata(side_file::named(path, "-wal")).is_ok_and(|found| links(&found) > 1)
+}
+
+/// Takes away the name of a log that is kept under a second one, and that of its index, which SQLite makes anew.
+///
+/// # Errors
+/// The operating system's.
+pub(super) fn drop_kept_log(path: &Path) -> io::Result<()> {
+    let remove = |suffix: &str| match std::fs::remove_file(side_file::named(path, suffix)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    };
+    if is_kept_elsewhere(path) {
+        remove("-wal")?;
+        remove("-shm")?;
+    }
+    Ok(())
 }
 
 /// Notes which log belongs to the file, unless that is known.

@@ -223,15 +223,14 @@ impl Transactions {
         if let Some(reason) = &self.lost {
             return Err(reason.clone());
         }
-        if !std::mem::take(&mut self.unsynced) && !self.read_only {
-            return Ok(());
-        }
+        let unsynced = std::mem::take(&mut self.unsynced);
         let Some(files) = &mut self.files else { return Ok(()) };
         let synced = match &mut files.log {
-            Some(log) if files.durable => log.sync(),
+            Some(log) if files.durable && unsynced => log.sync(),
             _ => Ok(()),
         };
         match synced {
+            // Also where nothing was committed: a failure may be the first sign of files that are not there any more.
             Ok(()) => self.in_place(conn),
             Err(error) => Err(self.lose(format!("log sync: {error}"))),
         }

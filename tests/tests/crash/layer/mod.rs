@@ -3,6 +3,7 @@
 //! ```text
 //! campaign                  how many runs, from which seed; what a failure prints
 //!    |- kills               processes die at a moment or in the middle of an operation
+//!    |- displaced           files are replaced, renamed, removed or cut under running servers
 //!    |- faults              operations fail, files are locked or cannot be written, the clock jumps
 //!    |- creation            all of this while the database is made
 //!    '- power_cuts          a recording, cut at many points; and the control without syncs
@@ -19,6 +20,7 @@ mod campaign;
 mod check;
 mod creation;
 mod disk;
+mod displaced;
 mod faults;
 mod kills;
 mod load;

@@ -1,0 +1,68 @@
+//! `colibri restore BACKUP`: puts a verified backup in the database's place while no server runs, and keeps what was there
+//! under another name. Exit 0 when it is done, 1 when the backup is not sound or the database is in use, 2 for a bad
+//! command line.
+
+use std::io::Write;
+
+use colibri_runtime::kernel::{Clock, SystemClock, rfc3339_ms};
+
+use super::Failure;
+use super::arguments::RestoreArguments;
+use super::database::{open_for_reading, place_of};
+use super::verify;
+use crate::lifecycle::environment::Environment;
+use crate::shell_word::quoted;
+use crate::store::backup::Copied;
+use crate::store::identity::file_id;
+use crate::store::network_fs::network_file_system;
+use crate::store::restore::{Restored, restore};
+use crate::verification::run::Progress;
+
+/// Verifies the backup, replaces the database and says where the old one is.
+pub fn run(
+    arguments: &RestoreArguments,
+    env: &Environment,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<(), Failure> {
+    let backup = &arguments.backup;
+    let database = place_of(env, arguments.db.as_deref())?;
+    let shown = (backup.display().to_string(), database.display().to_string());
+    if file_id(backup).is_ok_and(|id| file_id(&database).is_ok_and(|other| other == id)) {
+        return Err(Failure::Usage(format!("{} is the database itself; name a backup of it", shown.0)));
+    }
+    if let Some(kind) = network_file_system(&database) {
+        let text =
+            format!("{} would be on a network file system ({kind}); name a file on a local disk", shown.1);
+        return Err(Failure::Usage(text));
+    }
+    let mut lines = verify::Lines::new("restore", err, arguments.progress);
+    let source = open_for_reading(env, Some(backup))?;
+    let report = verify::verify_file(backup, env, &mut lines)?;
+    if !report.is_sound() {
+        lines.clear();
+        let (backup, quoted) = (&shown.0, quoted(&shown.0));
+        return Err(Failure::Failed(format!(
+            "{backup} is not sound, so that nothing was restored; `colibri verify --db {quoted}` names each finding"
+        )));
+    }
+    let mut show = |Copied { done, total }| lines.show(&Progress { check: "pages", done, total });
+    // A name that sorts by time and that every file system takes.
+    let stamp = rfc3339_ms(SystemClock::default().wall_ms()).replace([':', '.'], "-");
+    let Restored { copied, kept } =
+        restore(&source, &database, &stamp, &mut show).map_err(|error| Failure::Failed(error.to_string()))?;
+    lines.clear();
+    writeln!(out, "{}: restored from {}, {} pages", shown.1, shown.0, copied.total)?;
+    if let Some(log) = &report.log {
+        writeln!(
+            out,
+            "sound: {} closed calls; its log ends with {}",
+            log.last_exit_no,
+            log.last_row_hash.as_str()
+        )?;
+    }
+    if let Some(kept) = kept {
+        writeln!(out, "kept: what was there before is now {}", kept.display())?;
+    }
+    Ok(out.flush()?)
+}
