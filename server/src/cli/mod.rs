@@ -168,7 +168,8 @@ fn examines(command: &Command) -> bool {
         | Command::Export(_)
         | Command::Report(_)
         | Command::Verify(_)
-        | Command::Backup(_) => true,
+        | Command::Backup(_)
+        | Command::Restore(_) => true,
     }
 }
 
