@@ -94,21 +94,19 @@ fn plan(page: &mut Transcript<'_>, session: &mut Session) -> Result<Plan, Failur
     let started: AuditSessionStartOutput =
         session.accepted(ToolId::AuditSessionStart, &json!({ "intent": "Release 2.0" }))?;
     page.call(ToolId::AuditSessionStart.name(), "\"Release 2.0\" is open: thoughts can be bound to it")?;
-    let mut create = |title: &str, priority: &str, more: Value| -> Result<Task, Failure> {
-        let mut arguments =
-            json!({ "title": title, "project_id": "demo", "priority": priority, "assignee": AGENT });
-        if let (Some(arguments), Value::Object(more)) = (arguments.as_object_mut(), more) {
-            arguments.extend(more);
-        }
+    let mut create = |title: &str, priority: &str, depends_on: Value| -> Result<Task, Failure> {
+        let arguments = json!({
+            "title": title, "project_id": "demo", "priority": priority, "assignee": AGENT, "depends_on": depends_on,
+        });
         let task: Task = session.accepted(ToolId::TaskCreate, &arguments)?;
         let waits = if task.depends_on.is_some() { ", waits for the one before" } else { "" };
         let text = format!("\"{title}\" is in {}, priority {priority}{waits}", task.status);
         page.call(ToolId::TaskCreate.name(), &text)?;
         Ok(task)
     };
-    let schema = create("Design the schema", "medium", json!({ "status": TaskStatus::Verify }))?;
-    let migration = create("Write the migration", "high", json!({}))?;
-    let release = create("Announce the release", "critical", json!({ "depends_on": [migration.id] }))?;
+    let schema = create("Design the schema", "medium", json!([]))?;
+    let migration = create("Write the migration", "high", json!([]))?;
+    let release = create("Announce the release", "critical", json!([migration.id]))?;
     Ok(Plan { session_id: started.session_id, schema, migration, release })
 }
 
@@ -194,10 +192,23 @@ fn think(
 fn refusals(page: &mut Transcript<'_>, session: &mut Session, plan: &Plan) -> Result<(), Failure> {
     page.heading("Short cuts are refused, with the reason as data")?;
     refusal(page, session, &plan.release)?;
-    page.more("A task passes every state; it cannot jump to the end.")?;
-    refusal(page, session, &plan.schema)?;
+    page.more("A task moves one step at a time; it cannot jump to the end.")?;
+    let walked = walk(page, session, &plan.schema)?;
+    refusal(page, session, &walked)?;
     page.more("Finished work must leave a record of its reasoning first.")?;
     Ok(())
+}
+
+/// Moves a task up to the last state before DONE without a word of why.
+fn walk(page: &mut Transcript<'_>, session: &mut Session, task: &Task) -> Result<Task, Failure> {
+    use TaskStatus::{Analyze, Apply, Gather, Plan, Verify};
+    let (mut task, mut passed) = (task.clone(), task.status.to_string());
+    for next in [Gather, Analyze, Plan, Apply, Verify] {
+        task = session.accepted(ToolId::TaskUpdate, &json!({ "id": task.id, "status": next }))?;
+        passed.push_str(&format!(" -> {}", task.status));
+    }
+    page.call(ToolId::TaskUpdate.name(), &format!("\"{}\": {passed}", task.title))?;
+    Ok(task)
 }
 
 /// Asks for DONE and shows the refusal.
