@@ -206,16 +206,16 @@ const fn base_url(name: &'static str, default_text: &'static str) -> Key<AtCall>
 /// The variables that are read raw and checked by each call of the router (alpha §8.1; defaults of
 /// delta §7 and §12.2).
 pub static AT_CALL: [Key<AtCall>; 24] = [
-    model("COLIBRI_ANTHROPIC_MODEL", "claude-sonnet-4-5"),
+    model("COLIBRI_ANTHROPIC_MODEL", "claude-sonnet-4-6"),
     model("COLIBRI_MODEL_CLAUDE", "COLIBRI_ANTHROPIC_MODEL"),
-    model("COLIBRI_MODEL_CLAUDE_SONNET_3_5", "claude-3-5-sonnet-20241022"),
-    model("COLIBRI_MODEL_CLAUDE_HAIKU_3_5", "claude-3-5-haiku-20241022"),
+    model("COLIBRI_MODEL_CLAUDE_SONNET_3_5", "claude-sonnet-4-6"),
+    model("COLIBRI_MODEL_CLAUDE_HAIKU_3_5", "claude-haiku-4-5"),
     model("COLIBRI_MODEL_GPT_4O", "gpt-4o"),
     model("COLIBRI_MODEL_GPT_4O_MINI", "gpt-4o-mini"),
-    model("COLIBRI_MODEL_GEMINI_1_5_PRO", "gemini-1.5-pro"),
+    model("COLIBRI_MODEL_GEMINI_1_5_PRO", "gemini-3.8-flash"),
     model("COLIBRI_MODEL_LLAMA_3_3_70B", "meta-llama/Llama-3.3-70B-Instruct-Turbo"),
-    model("COLIBRI_MODEL_MIXTRAL_8X22B", "open-mixtral-8x22b"),
-    model("COLIBRI_MODEL_KIMI_K2", "kimi-k2-0905-preview"),
+    model("COLIBRI_MODEL_MIXTRAL_8X22B", "mistral-medium-latest"),
+    model("COLIBRI_MODEL_KIMI_K2", "kimi-k2.6"),
     api_key("COLIBRI_ANTHROPIC_API_KEY"),
     api_key("COLIBRI_OPENAI_API_KEY"),
     api_key("COLIBRI_KIMI_API_KEY"),

@@ -27,7 +27,7 @@ fn delta_22_a_missing_key_is_named() {
         let profile = model.profile();
         assert_eq!(error.message, format!("{} is not set", profile.key_variable()));
         assert_eq!(error.code.to_string(), format!("{}_CONFIG_ERROR", profile.prefix()));
-        assert_eq!((error.status, error.blame), (None, Blame::Provider));
+        assert_eq!((error.status, error.blame), (None, Blame::Settings));
     }
 }
 
@@ -115,9 +115,9 @@ fn the_upstream_model_comes_from_the_first_that_names_one() {
     assert_eq!(upstream(&[own, general], claude, Some("")), "own");
     assert_eq!(upstream(&[general], claude, None), "general");
     assert_eq!(upstream(&[("COLIBRI_MODEL_CLAUDE", " "), general], claude, None), "general");
-    assert_eq!(upstream(&[], claude, None), "claude-sonnet-4-5");
+    assert_eq!(upstream(&[], claude, None), "claude-sonnet-4-6");
     // The general name is for the alias alone.
-    assert_eq!(upstream(&[general], ModelId::ClaudeHaiku35, None), "claude-3-5-haiku-20241022");
+    assert_eq!(upstream(&[general], ModelId::ClaudeHaiku35, None), "claude-haiku-4-5");
     let mini = [("COLIBRI_MODEL_GPT_4O_MINI", "gpt-5-mini")];
     assert_eq!(upstream(&mini, ModelId::Gpt4oMini, None), "gpt-5-mini");
     assert_eq!(upstream(&mini, ModelId::Gpt4o, None), "gpt-4o");

@@ -32,14 +32,27 @@ fn delta_59_a_row_s_own_prices_go_before_its_blend_and_that_before_the_list() {
     assert_eq!(Price::of(ModelId::Gpt4o, Some(&other)), Price::Split(list_price(ModelId::Gpt4o)));
 }
 
-/// The cost column is (3·input + output) ÷ 4 of the list prices, rounded half up (delta §9.2).
+/// The cost column is (3·input + output) ÷ 4 of the prices at which the models were released, rounded half up (delta
+/// §9.2); an answer costs what the list says today.
 #[test]
-fn blended_prices_of_the_built_in_rows_follow_from_the_list() {
-    for row in built_in(|_| true) {
-        let SplitPrice { input, output } = list_price(row.model_id);
+fn scores_go_by_the_prices_of_the_release_and_costs_by_todays() {
+    let released = [
+        (ModelId::ClaudeSonnet35, 3000, 15_000),
+        (ModelId::ClaudeHaiku35, 800, 4000),
+        (ModelId::Gpt4o, 2500, 10_000),
+        (ModelId::Gpt4oMini, 150, 600),
+        (ModelId::Gemini15Pro, 1250, 5000),
+        (ModelId::Llama3370b, 880, 880),
+        (ModelId::Mixtral8x22b, 2000, 6000),
+        (ModelId::KimiK2, 600, 2500),
+    ];
+    let rows = built_in(|_| true);
+    assert_eq!(rows.len(), released.len());
+    for (row, (model, input, output)) in rows.into_iter().zip(released) {
+        assert_eq!(row.model_id, model);
         // A basis point is 100 millionths; four of the weighted sum's parts make one.
-        assert_eq!(row.cost_bps_per_kilotoken, (3 * input + output + 200) / 400, "{}", row.model_id);
-        assert_eq!(row.split_price, Some(list_price(row.model_id)));
+        assert_eq!(row.cost_bps_per_kilotoken, (3 * input + output + 200) / 400, "{model}");
+        assert_eq!(row.split_price, Some(list_price(model)));
     }
 }
 

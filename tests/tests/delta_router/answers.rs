@@ -26,7 +26,7 @@ fn delta_28_anthropic_answers() {
     assert_eq!(seen.header("x-api-key"), Some(world.key.as_str()));
     assert_eq!(seen.header("authorization"), None);
     assert!(seen.header("anthropic-version").is_some(), "{seen:?}");
-    let body = json!({ "model": "claude-sonnet-4-5", "max_tokens": 1024,
+    let body = json!({ "model": "claude-sonnet-4-6", "max_tokens": 1024,
         "messages": [{ "role": "user", "content": "ping" }] });
     assert_eq!(seen.json(), body);
 }
@@ -66,7 +66,7 @@ fn delta_29_empty_options_are_absent_ones() {
     let mut world = World::playing([fixture("anthropic", "success")]);
     world.call(json!({ "prompt": "ping", "options": { "systemPrompt": "", "model": "" } }));
     let body = world.provider.only().json();
-    assert_eq!((body.get("system"), &body["model"]), (None, &json!("claude-sonnet-4-5")));
+    assert_eq!((body.get("system"), &body["model"]), (None, &json!("claude-sonnet-4-6")));
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn delta_40_gemini_keeps_key_and_model_where_they_belong() {
     let seen = world.provider.seen();
     let paths: Vec<_> = seen.iter().map(|seen| seen.path.as_str()).collect();
     let encoded = "/models/..%2F..%2Fx%3Fy%3D1:generateContent";
-    assert_eq!(paths, ["/models/gemini-1.5-pro:generateContent", encoded]);
+    assert_eq!(paths, ["/models/gemini-3.8-flash:generateContent", encoded]);
     for seen in &seen {
         assert_eq!(seen.header("x-goog-api-key"), Some(world.key.as_str()));
         assert!(!seen.path.contains("key="), "{seen:?}");

@@ -98,23 +98,24 @@ impl Snapshot {
     }
 }
 
-/// A model's list price (delta §13.2): what an answer costs where no row says otherwise.
+/// A model's list price (delta §13.2): what an answer of [`ModelId::default_upstream`] costs where no row says otherwise.
 pub const fn list_price(model: ModelId) -> SplitPrice {
     let (input, output) = match model {
         ModelId::Claude | ModelId::ClaudeSonnet35 => (3000, 15_000),
-        ModelId::ClaudeHaiku35 => (800, 4000),
+        ModelId::ClaudeHaiku35 => (1000, 5000),
         ModelId::Gpt4o => (2500, 10_000),
         ModelId::Gpt4oMini => (150, 600),
-        ModelId::Gemini15Pro => (1250, 5000),
+        ModelId::Gemini15Pro => (1500, 7500),
         ModelId::Llama3370b => (880, 880),
-        ModelId::Mixtral8x22b => (2000, 6000),
-        ModelId::KimiK2 => (600, 2500),
+        ModelId::Mixtral8x22b => (1500, 7500),
+        ModelId::KimiK2 => (950, 4000),
     };
     SplitPrice { input, output }
 }
 
 /// The built-in rows of delta §9.2 with list prices, each enabled where `enabled` says so. The table's seed rows
-/// repeat them.
+/// repeat them. The cost that scores go by is that of the model an id is named after, whatever is asked under it
+/// today: a score means the same in every release.
 pub fn built_in(enabled: impl Fn(ModelId) -> bool) -> Vec<Candidate> {
     let row =
         |model_id: ModelId, provider: &str, window, tier, cost, profile, strengths: &[&str]| Candidate {

@@ -116,8 +116,11 @@ impl fmt::Display for AttemptCode {
 /// Whose doing a failure is, and so what remembers it (delta §11.2, §13.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blame {
-    /// The provider's or the operator's: statistics and breaker count it.
+    /// The provider's: statistics and breaker count it.
     Provider,
+    /// The operator's settings: a missing or malformed key, a base URL that cannot be used. Statistics count it, the
+    /// breaker does not: nothing was sent, and waiting mends no setting.
+    Settings,
     /// The request's (HTTP 400, 404, 413, 415, 422): statistics count it, the breaker does not, or a caller could
     /// close a healthy provider to others.
     Request,

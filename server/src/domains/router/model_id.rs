@@ -19,18 +19,18 @@ impl ModelId {
         }
     }
 
-    /// What the provider calls the model unless a variable or the caller says otherwise.
+    /// What the provider calls the model unless a variable or the caller says otherwise. Providers retire models: these
+    /// were held against the providers' pages on the day that `docs/guide/router.md` names.
     pub const fn default_upstream(self) -> &'static str {
         match self {
-            Self::Claude => "claude-sonnet-4-5",
-            Self::ClaudeSonnet35 => "claude-3-5-sonnet-20241022",
-            Self::ClaudeHaiku35 => "claude-3-5-haiku-20241022",
+            Self::Claude | Self::ClaudeSonnet35 => "claude-sonnet-4-6",
+            Self::ClaudeHaiku35 => "claude-haiku-4-5",
             Self::Gpt4o => "gpt-4o",
             Self::Gpt4oMini => "gpt-4o-mini",
-            Self::Gemini15Pro => "gemini-1.5-pro",
+            Self::Gemini15Pro => "gemini-3.8-flash",
             Self::Llama3370b => "meta-llama/Llama-3.3-70B-Instruct-Turbo",
-            Self::Mixtral8x22b => "open-mixtral-8x22b",
-            Self::KimiK2 => "kimi-k2-0905-preview",
+            Self::Mixtral8x22b => "mistral-medium-latest",
+            Self::KimiK2 => "kimi-k2.6",
         }
     }
 

@@ -52,7 +52,7 @@ impl Target {
 
 /// A failed attempt that is the operator's to mend.
 fn refusal(profile: Profile, message: String) -> AttemptError {
-    AttemptError { code: AttemptCode::Config(profile), message, status: None, blame: Blame::Provider }
+    AttemptError { code: AttemptCode::Config(profile), message, status: None, blame: Blame::Settings }
 }
 
 /// A variable's value without the spaces around it; an empty one counts as not set.
