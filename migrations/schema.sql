@@ -63,13 +63,13 @@
 
 -- table: skills
 --   owner: epsilon, the skill registry (server/src/domains/skills)
---   migration: 007_skills
---   one row a skill, an index of the files
+--   migration: 013_skill_roots (until then: 007_skills)
+--   one row a skill of a root, an index of the files
 
--- table: skill_index
+-- table: skill_roots
 --   owner: epsilon, the skill registry (server/src/domains/skills)
---   migration: 007_skills
---   one row: what the last load wrote
+--   migration: 013_skill_roots (until then one row of skill_index, 007_skills)
+--   one row a root: what its last load wrote
 
 -- table: reputations
 --   owner: lambda, reputation (server/src/domains/reputation)

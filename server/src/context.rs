@@ -28,6 +28,8 @@ pub struct Cx {
     /// See [`Cx::rehearse`].
     rehearsal: bool,
     capability_index: CapabilityIndex,
+    /// See [`Cx::skills_root`].
+    skills_root: String,
     router: Option<Arc<Router>>,
 }
 
@@ -60,6 +62,7 @@ impl Cx {
             subject: None,
             rehearsal: false,
             capability_index,
+            skills_root: String::new(),
             router: None,
         }
     }
@@ -148,6 +151,16 @@ impl Cx {
     /// Puts a new index in the place of the old one, as a whole.
     pub(crate) fn set_capability_index(&mut self, index: CapabilityIndex) {
         self.capability_index = index;
+    }
+
+    /// The root whose skills this process shows, as the database names it; empty before boot has found it.
+    pub fn skills_root(&self) -> &str {
+        &self.skills_root
+    }
+
+    /// Boot has found the root.
+    pub(crate) fn set_skills_root(&mut self, root: String) {
+        self.skills_root = root;
     }
 
     /// What the chain says of itself.

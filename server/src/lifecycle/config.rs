@@ -57,6 +57,8 @@ pub struct Config {
     pub durability: Durability,
     /// The directory of skills.
     pub skills_root: PathBuf,
+    /// The operator has named that directory; it is not the default.
+    pub skills_root_is_set: bool,
     /// Whether thoughts need an audit session.
     pub trail_session_policy: SessionPolicy,
     /// The file with the key that signs tree heads.
@@ -185,6 +187,7 @@ impl Reader<'_> {
 
     fn config(&mut self, mode: Mode, pid: u32) -> Config {
         let db_path = self.read(&keys::DB_PATH);
+        let skills_root = self.read(&keys::SKILLS_ROOT);
         let ephemeral_db = mode == Mode::Test && db_path.is_none();
         let default_db_path = if mode == Mode::Test {
             format!("data/colibri-{pid}.test.db")
@@ -199,7 +202,8 @@ impl Reader<'_> {
             startup_timeout_ms: self.read(&keys::STARTUP_TIMEOUT_MS),
             session_id: self.read(&keys::SESSION_ID),
             durability: self.read(&keys::DURABILITY),
-            skills_root: self.read(&keys::SKILLS_ROOT).unwrap_or_else(|| ".agents/skills".into()),
+            skills_root_is_set: skills_root.is_some(),
+            skills_root: skills_root.unwrap_or_else(|| ".agents/skills".into()),
             trail_session_policy: self.read(&keys::TRAIL_SESSION_POLICY),
             proof_signing_key_file: self.read(&keys::PROOF_SIGNING_KEY_FILE),
             proof_trusted_keys: self.read(&keys::PROOF_TRUSTED_KEYS),

@@ -86,6 +86,7 @@ pub fn create_server<D: Dispatch<Cx>>(
     let (mut config, warnings) = configuration(&options)?;
     if let Some(root) = &options.skills_root {
         config.skills_root.clone_from(root);
+        config.skills_root_is_set = true;
     }
     let redactor = Redactor::new(config.secrets());
     let log =

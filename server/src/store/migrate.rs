@@ -35,6 +35,7 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "010_reputation_ledger.sql",
     "011_consensus.sql",
     "012_model_candidates.sql",
+    "013_skill_roots.sql",
 ];
 
 impl Migration {

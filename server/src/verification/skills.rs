@@ -1,56 +1,57 @@
-//! The skill registry: whether its rows are still what the last load of a server wrote. The files are the truth;
-//! this index of them is written anew at each start, so nothing older than that can be said of it.
+//! The skill registry: whether its rows are still what the last load of each root wrote. The files are the truth; a
+//! start writes this index of them anew, so nothing older than that can be said of it.
 
 use super::run::{Run, Stop};
-use crate::domains::skills::{
-    SkillFilter, count_skills, has_stray_index, list_skills, recorded_index, registry_digest,
-};
+use crate::domains::skills::{count_of, load_times, recorded_index, registry_digest, roots};
 
 /// The check's name.
 pub const NAME: &str = "skills";
 
-/// Compares the rows with what was recorded of them.
+/// Compares the rows of each root with what was recorded of them.
 ///
 /// # Errors
 /// The engine's.
 pub fn check(run: &mut Run<'_>) -> Result<(), Stop> {
     run.begin(NAME, 0);
-    let count = count_skills(run.db)?;
-    run.count("skills", count.unsigned_abs());
-    if has_stray_index(run.db)? {
-        run.found("INDEX_ROWS", || {
-            ("skill_index".to_owned(), "skill_index holds another row than the one with id 1".to_owned())
-        });
+    let mut skills = 0;
+    for root in roots(run.db)? {
+        skills += one_root(run, &root)?;
     }
-    let Some(recorded) = recorded_index(run.db)? else {
-        if count > 0 {
-            run.found("INDEX_MISSING", || {
-                ("skill_index".to_owned(), "there are skills, but no record of a load".to_owned())
-            });
-        }
-        return Ok(());
+    run.count("skills", skills.unsigned_abs());
+    Ok(())
+}
+
+/// Compares one root; how many rows it has.
+fn one_root(run: &mut Run<'_>, root: &str) -> Result<i64, Stop> {
+    let place = || format!("skill_roots {root}");
+    let count = count_of(run.db, root)?;
+    let Some(recorded) = recorded_index(run.db, root)? else {
+        run.found("INDEX_MISSING", || {
+            (place(), "there are skills of this root, but no record of a load".to_owned())
+        });
+        return Ok(count);
     };
-    let digest = registry_digest(run.db)?;
+    let digest = registry_digest(run.db, root)?;
     if digest.as_str() != recorded.digest {
         run.found("SKILLS_CHANGED", || {
             let message =
                 format!("the rows give the digest {}, recorded is {}", digest.as_str(), recorded.digest);
-            ("skills".to_owned(), message)
+            (format!("skills of {root}"), message)
         });
     }
     if count != recorded.skill_count {
         run.found("SKILLS_COUNT", || {
-            ("skill_index".to_owned(), format!("{count} skills, recorded are {}", recorded.skill_count))
+            (place(), format!("{count} skills, recorded are {}", recorded.skill_count))
         });
     }
     // One load writes all rows and the record of it at one time.
-    for skill in list_skills(run.db, &SkillFilter::default())? {
-        if skill.loaded_at != recorded.loaded_at {
+    for (name, loaded_at) in load_times(run.db, root)? {
+        if loaded_at != recorded.loaded_at {
             run.found("LOAD_TIME", || {
-                let message = format!("skill {} was not loaded when skill_index says so", skill.name);
-                (format!("skills {}", skill.name), message)
+                let message = format!("skill {name} was not loaded when skill_roots says so");
+                (format!("skills {name}"), message)
             });
         }
     }
-    Ok(())
+    Ok(count)
 }

@@ -1,8 +1,7 @@
 //! Loads, listings and the digest (epsilon §9.3 to §9.5), on a database file.
 
 use colibri::domains::skills::{
-    CAPABILITIES, Loaded, RecordedIndex, SkillFilter, count_skills, find_skills_by_capability, get_skill,
-    list_skills, recorded_index, registry_digest,
+    CAPABILITIES, Loaded, RecordedIndex, SkillFilter, count_skills, find_skills_by_capability,
 };
 use colibri::store::db::Db;
 use colibri_runtime::chain::log::Level;
@@ -52,10 +51,10 @@ fn beta_54_a_load_writes_the_good_and_prunes_the_rest() {
         assert!(lines[1].1.contains(part), "{part}: {}", lines[1].1);
     }
 
-    let (before, first) = (world.rows(), recorded_index(world.db()).unwrap().unwrap());
+    let (before, first) = (world.rows(), world.recorded().unwrap().unwrap());
     assert_eq!(world.load(), loaded(2, 1, 0));
     assert_eq!(world.rows(), before, "the same rows but for the time");
-    let second = recorded_index(world.db()).unwrap().unwrap();
+    let second = world.recorded().unwrap().unwrap();
     assert!(second.loaded_at > first.loaded_at && second.digest != first.digest, "{first:?} {second:?}");
 
     world.remove("colibri-c");
@@ -75,7 +74,7 @@ fn every_column_holds_what_its_file_says() {
     world.write("colibri-full", skill("colibri-full", more));
     world.write("colibri-least", skill("colibri-least", ""));
     world.load();
-    let full = get_skill(world.db(), "colibri-full").unwrap().unwrap();
+    let full = world.skill("colibri-full").unwrap().unwrap();
     assert_eq!((full.version.as_deref(), full.entrypoint.as_deref()), (Some("1.2"), Some("run.sh")));
     assert_eq!(
         (full.capabilities, full.greek_letter.as_deref()),
@@ -88,7 +87,7 @@ fn every_column_holds_what_its_file_says() {
     let front: Value = serde_json::from_str(&full.frontmatter_json).unwrap();
     assert_eq!((&front["round"], &front["greekLetter"]), (&json!(3), &json!("λ")));
     assert_eq!(full.loaded_at.len(), 24);
-    let least = get_skill(world.db(), "colibri-least").unwrap().unwrap();
+    let least = world.skill("colibri-least").unwrap().unwrap();
     assert_eq!((least.version, least.entrypoint, least.greek_letter), (None, None, None));
     assert_eq!(least.loaded_at, full.loaded_at, "one time for all rows of a load");
     let stored = world.rows();
@@ -96,7 +95,7 @@ fn every_column_holds_what_its_file_says() {
         (stored[0][4].as_deref(), stored[1][4].as_deref()),
         (Some(r#"["write","read","write"]"#), Some("[]"))
     );
-    assert_eq!(get_skill(world.db(), "colibri-FULL").unwrap(), None);
+    assert_eq!(world.skill("colibri-FULL").unwrap(), None);
 }
 
 #[test]
@@ -120,7 +119,7 @@ fn beta_57_search_is_literal_and_looks_at_characters_one_by_one() {
     world.load();
     let mut found = |search: &str| -> Vec<String> {
         let filter = SkillFilter { search: Some(search.to_owned()), capability: None };
-        list_skills(world.db(), &filter).unwrap().into_iter().map(|skill| skill.name).collect()
+        world.listed(&filter).unwrap().into_iter().map(|skill| skill.name).collect()
     };
     assert_eq!(found(""), ["colibri-pm", "colibri-qa"]);
     assert_eq!(found("PM"), ["colibri-pm"]);
@@ -149,7 +148,7 @@ fn beta_58_capability_filter_and_live_index_agree() {
     world.load();
     for word in CAPABILITIES.iter().chain(&["READ", "fly"]) {
         let filter = SkillFilter { search: None, capability: Some((*word).to_owned()) };
-        let listed = list_skills(world.db(), &filter).unwrap();
+        let listed = world.listed(&filter).unwrap();
         let listed: Vec<&str> = listed.iter().map(|skill| skill.name.as_str()).collect();
         assert_eq!(listed, find_skills_by_capability(world.cx().capability_index(), word), "{word}");
     }
@@ -158,7 +157,7 @@ fn beta_58_capability_filter_and_live_index_agree() {
     assert_eq!(find_skills_by_capability(index, "write"), ["colibri-a"]);
     assert_eq!(find_skills_by_capability(index, "READ"), [] as [&str; 0]);
     let both = SkillFilter { search: Some("-B".to_owned()), capability: Some("read".to_owned()) };
-    assert_eq!(list_skills(world.db(), &both).unwrap().len(), 1);
+    assert_eq!(world.listed(&both).unwrap().len(), 1);
     world.write("colibri-a", skill("colibri-a", ""));
     world.load();
     assert_eq!(
@@ -199,9 +198,10 @@ fn digest_by_hand(db: &Db) -> String {
 #[test]
 fn the_digest_is_of_every_value_of_every_row() {
     let mut world = World::new();
+    std::fs::create_dir(world.root()).unwrap();
     world.load();
     let empty = sha256_hex(b"colibri-skills-v1\n[]");
-    let recorded = recorded_index(world.db()).unwrap().unwrap();
+    let recorded = world.recorded().unwrap().unwrap();
     assert_eq!((recorded.digest.as_str(), recorded.skill_count), (empty.as_str(), 0));
 
     world.write(
@@ -210,11 +210,11 @@ fn the_digest_is_of_every_value_of_every_row() {
     );
     world.write("colibri-b", skill("colibri-b", "entrypoint: x\ngreekLetter: α\n"));
     world.load();
-    let before = registry_digest(world.db()).unwrap();
+    let before = world.digest().unwrap();
     assert_eq!(before.as_str(), digest_by_hand(world.db()));
-    let RecordedIndex { loaded_at, skill_count, digest } = recorded_index(world.db()).unwrap().unwrap();
+    let RecordedIndex { loaded_at, skill_count, digest } = world.recorded().unwrap().unwrap();
     assert_eq!((digest.as_str(), skill_count), (before.as_str(), 2));
-    assert_eq!(Some(loaded_at), get_skill(world.db(), "colibri-a").unwrap().map(|row| row.loaded_at));
+    assert_eq!(Some(loaded_at), world.skill("colibri-a").unwrap().map(|row| row.loaded_at));
 
     for edit in [
         "UPDATE skills SET body = body || ' ' WHERE name = 'colibri-b'",
@@ -225,11 +225,11 @@ fn the_digest_is_of_every_value_of_every_row() {
     ] {
         world.db().execute("SAVEPOINT edit", []).unwrap();
         world.db().execute(edit, []).unwrap();
-        assert_ne!(registry_digest(world.db()).unwrap(), before, "{edit}");
+        assert_ne!(world.digest().unwrap(), before, "{edit}");
         world.db().execute("ROLLBACK TO edit", []).unwrap();
         world.db().execute("RELEASE edit", []).unwrap();
     }
-    assert_eq!(registry_digest(world.db()).unwrap(), before);
+    assert_eq!(world.digest().unwrap(), before);
 }
 
 #[test]
@@ -237,18 +237,18 @@ fn a_load_that_cannot_be_stored_changes_nothing() {
     let mut world = World::new();
     world.write("colibri-a", skill("colibri-a", "capabilities: [read]\n"));
     world.load();
-    let (rows, recorded) = (world.rows(), recorded_index(world.db()).unwrap());
+    let (rows, recorded) = (world.rows(), world.recorded().unwrap());
     world
         .db()
         .execute(
-            "CREATE TRIGGER refuse BEFORE UPDATE ON skill_index BEGIN SELECT RAISE(ABORT, 'no'); END",
+            "CREATE TRIGGER refuse BEFORE UPDATE ON skill_roots BEGIN SELECT RAISE(ABORT, 'no'); END",
             [],
         )
         .unwrap();
     world.remove("colibri-a");
     world.write("colibri-b", skill("colibri-b", "capabilities: [read]\n"));
     world.try_load().unwrap_err();
-    assert_eq!((world.rows(), recorded_index(world.db()).unwrap()), (rows, recorded));
+    assert_eq!((world.rows(), world.recorded().unwrap()), (rows, recorded));
     assert_eq!(find_skills_by_capability(world.cx().capability_index(), "read"), ["colibri-a"]);
     world.db().execute("DROP TRIGGER refuse", []).unwrap();
     assert_eq!(world.load(), loaded(1, 0, 1));
@@ -260,14 +260,14 @@ fn stored_values_that_are_not_what_they_should_be_are_faults_not_panics() {
     world.write("colibri-a", skill("colibri-a", ""));
     world.load();
     world.db().execute("UPDATE skills SET capabilities = 'no list'", []).unwrap();
-    assert!(list_skills(world.db(), &SkillFilter::default()).is_err());
-    assert!(get_skill(world.db(), "colibri-a").is_err());
+    assert!(world.listed(&SkillFilter::default()).is_err());
+    assert!(world.skill("colibri-a").is_err());
     world.db().execute("UPDATE skills SET capabilities = '[]', body = CAST(x'FF' AS TEXT)", []).unwrap();
-    assert!(registry_digest(world.db()).is_err());
-    assert_eq!(list_skills(world.db(), &SkillFilter::default()).unwrap().len(), 1);
+    assert!(world.digest().is_err());
+    assert_eq!(world.listed(&SkillFilter::default()).unwrap().len(), 1);
 }
 
 #[test]
 fn without_the_table_there_are_no_skills_to_count() {
-    assert_eq!(count_skills(&Db::new(Connection::open_in_memory().unwrap())).unwrap(), 0);
+    assert_eq!(count_skills(&Db::new(Connection::open_in_memory().unwrap()), "").unwrap(), 0);
 }

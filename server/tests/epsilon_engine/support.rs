@@ -4,8 +4,13 @@ use std::path::Path;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use colibri::catalogue::SkillListOutputSkillsItem;
 use colibri::context::Cx;
-use colibri::domains::skills::{Loaded, PREFIX, load_skills_from_disk};
+use colibri::digest::HexDigest;
+use colibri::domains::skills::{
+    Loaded, PREFIX, RecordedIndex, SkillFilter, SkillRow, get_skill, list_skills, load_skills_from_disk,
+    recorded_index, registry_digest, true_root,
+};
 use colibri::lifecycle::config::Config;
 use colibri::lifecycle::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use colibri::store::audit::AuditFacts;
@@ -15,6 +20,7 @@ use colibri::store::open::{StoreOptions, WAIT, init_db};
 use colibri::store::sqlite::SqliteStore;
 use colibri_runtime::chain::log::{Level, Log};
 use colibri_runtime::chain::store::{Store, StoreFault};
+use colibri_runtime::handler::Fault;
 use colibri_runtime::kernel::{Clock, SystemIds};
 use tempfile::TempDir;
 
@@ -110,7 +116,7 @@ impl World {
 
     pub fn try_load(&mut self) -> Result<Loaded, StoreFault> {
         let root = self.root();
-        load_skills_from_disk(&mut self.store, &root, PREFIX, &self.log)
+        load_skills_from_disk(&mut self.store, &root, true, PREFIX, &self.log)
     }
 
     pub fn load(&mut self) -> Loaded {
@@ -130,7 +136,32 @@ impl World {
         self.store.cx().db().unwrap()
     }
 
-    /// Every stored value but the time of the load.
+    /// What the database calls the root.
+    fn name(&self) -> String {
+        true_root(&self.root())
+    }
+
+    pub fn recorded(&mut self) -> Result<Option<RecordedIndex>, Fault> {
+        let name = self.name();
+        recorded_index(self.db(), &name)
+    }
+
+    pub fn digest(&mut self) -> Result<HexDigest, Fault> {
+        let name = self.name();
+        registry_digest(self.db(), &name)
+    }
+
+    pub fn skill(&mut self, skill: &str) -> Result<Option<SkillRow>, Fault> {
+        let name = self.name();
+        get_skill(self.db(), &name, skill)
+    }
+
+    pub fn listed(&mut self, filter: &SkillFilter) -> Result<Vec<SkillListOutputSkillsItem>, Fault> {
+        let name = self.name();
+        list_skills(self.db(), &name, filter)
+    }
+
+    /// Every stored value but the root and the time of the load.
     pub fn rows(&mut self) -> Vec<Vec<Option<String>>> {
         self.db()
             .query_all(

@@ -36,9 +36,9 @@ pub fn signing(folder: &Arc<TempDir>) -> Launch {
 pub fn differences(golden: &Golden, folder: &Arc<TempDir>) -> Vec<String> {
     let mut found = Vec::new();
     content::skills(folder.path());
+    // As it lies there, before any start has touched it.
+    compare("as it lies", &golden.expected["tables"], &tables(folder), &mut found);
     if golden.expected["schema_version"] == json!(latest(MIGRATIONS)) {
-        // As it lies there, before any start has touched it.
-        compare("as it lies", &golden.expected["tables"], &tables(folder), &mut found);
         verify(golden, folder, &mut found);
     }
     let mut server = launch(folder).start();
@@ -144,7 +144,12 @@ fn state(golden: &Golden, folder: &Arc<TempDir>, found: &mut Vec<String>) {
     let version: i64 = sql.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
     compare("schema", &json!(latest(MIGRATIONS)), &json!(version), found);
     let mut rows = expected["tables"].clone();
-    rows.as_object_mut().unwrap().shift_remove("actions");
+    let names = rows.as_object_mut().unwrap();
+    names.shift_remove("actions");
+    // 013 has put a table with a row a root in the place of the one row for all.
+    if let Some(loads) = names.shift_remove("skill_index") {
+        names.insert("skill_roots".to_owned(), loads);
+    }
     compare("rows", &rows, &tables(folder), found);
     // The rows that were open belonged to dead processes.
     let mut ends = expected["outcomes"].clone();

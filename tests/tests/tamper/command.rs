@@ -181,7 +181,7 @@ fn what_cannot_be_verified_ends_with_2_and_says_why() {
     let change =
         |name: &str, sql: &str| Connection::open(place.path(name)).unwrap().execute_batch(sql).unwrap();
     change("newer.db", "PRAGMA user_version = 999; CREATE TABLE later (n)");
-    change("older.db", "PRAGMA user_version = 6; DROP TABLE skills; DROP TABLE skill_index");
+    change("older.db", "PRAGMA user_version = 6; DROP TABLE skills; DROP TABLE skill_roots");
     for (name, expected) in [
         ("missing.db", "there is no database at missing.db; name another with --db"),
         (".", ". is not a file; "),

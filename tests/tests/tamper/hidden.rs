@@ -24,7 +24,8 @@ fn what_only_a_constraint_forbids_is_found_although_the_file_is_only_read() {
     let zeros = "0".repeat(64);
     expect(&place, "UPDATE actions_head SET id = 2", "log HEAD_ROWS");
     expect(&place, &format!("INSERT INTO actions_head VALUES (7, 1, 1, '{zeros}')"), "log HEAD_ROWS");
-    expect(&place, &format!("INSERT INTO skill_index VALUES (7, 'x', 0, '{zeros}')"), "skills INDEX_ROWS");
+    let load = format!("INSERT INTO skill_roots VALUES ('/elsewhere', 'x', -1, '{zeros}')");
+    expect(&place, &load, "skills SKILLS_COUNT");
     let misplaced = "trail CONTENT_MISPLACED";
     expect(&place, "UPDATE thought_records SET content_compressed = 'x' WHERE seq = 1", misplaced);
     expect(&place, "UPDATE thought_records SET content = NULL WHERE seq = 1", misplaced);

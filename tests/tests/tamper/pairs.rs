@@ -169,13 +169,13 @@ const CASES: &[Case] = &[
         what: "a skill is taken away and the count follows",
         sql: &[
             "DELETE FROM skills WHERE name = 'colibri-one'",
-            "UPDATE skill_index SET skill_count = skill_count - 1",
+            "UPDATE skill_roots SET skill_count = skill_count - 1",
         ],
     },
     Case {
         finding: Some(("skills", "LOAD_TIME")),
         what: "the record of the load is dated back",
-        sql: &["UPDATE skill_index SET loaded_at = '2026-01-01T00:00:00.000Z'"],
+        sql: &["UPDATE skill_roots SET loaded_at = '2026-01-01T00:00:00.000Z'"],
     },
     Case {
         finding: Some(("reputation", "STANDING_CHANGED")),

@@ -159,7 +159,6 @@ impl Table {
                 | ("reputation_clock", "id")
                 | ("reputation_history", "id")
                 | ("reputation_ledger", "history_id")
-                | ("skill_index", "id")
                 | ("thought_records", "seq")
                 | ("tree_heads", "head_index")
         )

@@ -94,6 +94,17 @@ pub fn scan(root: &Path, prefix: &str) -> Scan {
     scan
 }
 
+/// A root's name in the database: its true absolute path, links resolved as far as there is a file system to ask, so that
+/// it stays the same when the directory goes.
+pub fn true_root(root: &Path) -> String {
+    let absolute = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
+    let found = absolute.ancestors().find_map(|above| {
+        let (real, rest) = (above.canonicalize().ok()?, absolute.strip_prefix(above).ok()?);
+        Some(if rest.as_os_str().is_empty() { real } else { real.join(rest) })
+    });
+    found.unwrap_or(absolute).to_string_lossy().into_owned()
+}
+
 /// The names that begin with the prefix, in byte order.
 fn names(root: &Path, prefix: &str) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();

@@ -27,15 +27,15 @@ use super::Domains;
 use crate::catalogue::{SkillListError, SkillListInput, SkillListOutput, SkillsTools};
 use crate::context::Cx;
 
-pub use discovery::{FoundSkill, MAX_FILES, PREFIX, Scan, SkillError, parse_skill_file, scan};
+pub use discovery::{FoundSkill, MAX_FILES, PREFIX, Scan, SkillError, parse_skill_file, scan, true_root};
 pub use filter::SkillFilter;
 pub use frontmatter::{CAPABILITIES, Frontmatter, GREEK_LETTERS};
 pub use index::{CapabilityIndex, build_capability_index, find_skills_by_capability};
 pub use loader::{Loaded, load_skills_from_disk};
 pub use node::{Mapping, Node};
 pub use store::{
-    RecordedIndex, SkillRow, count_skills, get_skill, has_stray_index, list_skills, recorded_index,
-    registry_digest,
+    RecordedIndex, SkillRow, count_of, count_skills, get_skill, list_skills, load_times, recorded_index,
+    registry_digest, roots,
 };
 pub use text::{
     MAX_FILE_BYTES, MAX_FRONTMATTER_BYTES, ParsedSkill, REASONS, Reason, Refusal, parse_skill_bytes,
@@ -46,7 +46,7 @@ pub use yaml::MAX_DEPTH;
 impl SkillsTools<Cx> for Domains {
     fn skill_list(&mut self, cx: &mut Cx, input: SkillListInput) -> Outcome<SkillListOutput, SkillListError> {
         let filter = SkillFilter { search: input.search, capability: input.capability };
-        let skills = list_skills(cx.db()?, &filter)?;
+        let skills = list_skills(cx.db()?, cx.skills_root(), &filter)?;
         Ok(SkillListOutput { total_count: i64::try_from(skills.len()).unwrap_or(i64::MAX), skills })
     }
 }

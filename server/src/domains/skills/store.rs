@@ -1,4 +1,4 @@
-//! The registry's SQL (epsilon §9.2, §9.4): an index of the files, replaced as a whole by each start.
+//! The registry's SQL (epsilon §9.2, §9.4): an index of the files, by root. Each start replaces that of its own root.
 
 use colibri_runtime::handler::Fault;
 use rusqlite::types::Type;
@@ -40,7 +40,7 @@ pub struct SkillRow {
     pub loaded_at: String,
 }
 
-/// The row of `skill_index`: what the last load wrote.
+/// A row of `skill_roots`: what the last load of a root wrote.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedIndex {
     /// When.
@@ -51,32 +51,57 @@ pub struct RecordedIndex {
     pub digest: String,
 }
 
-/// Makes `skills` the whole table, and records what was written; how many rows of other skills it deleted.
-/// Runs inside the caller's transaction.
-pub(super) fn replace_all(db: &Db, skills: &[FoundSkill], loaded_at: &str) -> Result<usize, Fault> {
+/// The root of rows that a release without roots has stored.
+const NO_ROOT: &str = "";
+
+/// Makes `skills` all that is stored of a root, and records what was written; how many rows of its other skills it
+/// deleted. Rows without a root go, those of other roots stay. Runs inside the caller's transaction.
+pub(super) fn replace_all(
+    db: &Db,
+    root: &str,
+    skills: &[FoundSkill],
+    loaded_at: &str,
+) -> Result<usize, Fault> {
+    forget(db, NO_ROOT)?;
     for skill in skills {
-        upsert(db, skill, loaded_at)?;
+        upsert(db, root, skill, loaded_at)?;
     }
     let names: Vec<&str> = skills.iter().map(|skill| skill.parsed.frontmatter.name.as_str()).collect();
     let pruned = db.execute(
-        "DELETE FROM skills WHERE name NOT IN (SELECT value FROM json_each(?1))",
-        [to_json(&names)?],
+        "DELETE FROM skills WHERE root = ?1 AND name NOT IN (SELECT value FROM json_each(?2))",
+        params![root, to_json(&names)?],
     )?;
-    let digest = registry_digest(db)?;
+    let (digest, count) = (registry_digest(db, root)?, count_of(db, root)?);
     db.execute(
-        "INSERT INTO skill_index (id, loaded_at, skill_count, digest) VALUES (1, ?1, ?2, ?3) \
-         ON CONFLICT (id) DO UPDATE SET loaded_at = ?1, skill_count = ?2, digest = ?3",
-        params![loaded_at, count_skills(db)?, digest.as_str()],
+        "INSERT INTO skill_roots (root, loaded_at, skill_count, digest) VALUES (?1, ?2, ?3, ?4) \
+         ON CONFLICT (root) DO UPDATE SET loaded_at = ?2, skill_count = ?3, digest = ?4",
+        params![root, loaded_at, count, digest.as_str()],
     )?;
     Ok(pruned)
 }
 
-fn upsert(db: &Db, skill: &FoundSkill, loaded_at: &str) -> Result<(), Fault> {
+/// What is stored of a root whose directory cannot be read goes, and so do rows without a root; how many rows of the
+/// root it deleted. A root of which nothing is stored leaves no trace: a one-shot call in any folder has one.
+pub(super) fn without_directory(db: &Db, root: &str, loaded_at: &str) -> Result<usize, Fault> {
+    if recorded_index(db, root)?.is_some() {
+        return replace_all(db, root, &[], loaded_at);
+    }
+    forget(db, NO_ROOT)?;
+    Ok(0)
+}
+
+fn forget(db: &Db, root: &str) -> Result<(), Fault> {
+    db.execute("DELETE FROM skills WHERE root = ?1", [root])?;
+    db.execute("DELETE FROM skill_roots WHERE root = ?1", [root])?;
+    Ok(())
+}
+
+fn upsert(db: &Db, root: &str, skill: &FoundSkill, loaded_at: &str) -> Result<(), Fault> {
     let front = &skill.parsed.frontmatter;
     db.execute(
-        "INSERT INTO skills (name, description, version, entrypoint, capabilities, greek_letter, body, source_path, \
-         frontmatter_json, loaded_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) \
-         ON CONFLICT (name) DO UPDATE SET description = ?2, version = ?3, entrypoint = ?4, capabilities = ?5, \
+        "INSERT INTO skills (root, name, description, version, entrypoint, capabilities, greek_letter, body, \
+         source_path, frontmatter_json, loaded_at) VALUES (?11, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) \
+         ON CONFLICT (root, name) DO UPDATE SET description = ?2, version = ?3, entrypoint = ?4, capabilities = ?5, \
          greek_letter = ?6, body = ?7, source_path = ?8, frontmatter_json = ?9, loaded_at = ?10",
         params![
             front.name,
@@ -89,6 +114,7 @@ fn upsert(db: &Db, skill: &FoundSkill, loaded_at: &str) -> Result<(), Fault> {
             skill.source_path,
             front.json(),
             loaded_at,
+            root,
         ],
     )?;
     Ok(())
@@ -98,15 +124,15 @@ fn to_json(texts: &[impl serde::Serialize]) -> Result<String, Fault> {
     serde_json::to_string(texts).map_err(|error| Fault::Other(error.to_string()))
 }
 
-/// One skill with everything that is known of it.
+/// One skill of a root with everything that is known of it.
 ///
 /// # Errors
 /// [`Fault::Storage`].
-pub fn get_skill(db: &Db, name: &str) -> Result<Option<SkillRow>, Fault> {
+pub fn get_skill(db: &Db, root: &str, name: &str) -> Result<Option<SkillRow>, Fault> {
     db.query_opt(
         "SELECT name, description, version, entrypoint, capabilities, greek_letter, source_path, loaded_at, body, \
-         frontmatter_json FROM skills WHERE name = ?1",
-        [name],
+         frontmatter_json FROM skills WHERE root = ?1 AND name = ?2",
+        [root, name],
         |row| {
             let listed = read_listed(row)?;
             Ok(SkillRow {
@@ -125,18 +151,27 @@ pub fn get_skill(db: &Db, name: &str) -> Result<Option<SkillRow>, Fault> {
     )
 }
 
-/// The skills that match, by name bytewise ascending, as they are listed: without body and raw front matter,
-/// which may be a megabyte each.
+/// Which rows a server shows: those of its root or, until a start has indexed that, those without a root.
+const SHOWN: &str = "root = (SELECT coalesce(max(root), '') FROM skill_roots WHERE root = ?1)";
+
+/// The skills that a server of this root shows and that match, by name bytewise ascending, as they are listed: without
+/// body and raw front matter, which may be a megabyte each.
 ///
 /// # Errors
 /// [`Fault::Storage`].
-pub fn list_skills(db: &Db, filter: &SkillFilter) -> Result<Vec<SkillListOutputSkillsItem>, Fault> {
+pub fn list_skills(
+    db: &Db,
+    root: &str,
+    filter: &SkillFilter,
+) -> Result<Vec<SkillListOutputSkillsItem>, Fault> {
     let matcher = Matcher::of(filter);
     let mut skills = Vec::new();
     db.query_each(
-        "SELECT name, description, version, entrypoint, capabilities, greek_letter, source_path, loaded_at \
-         FROM skills ORDER BY name",
-        [],
+        &format!(
+            "SELECT name, description, version, entrypoint, capabilities, greek_letter, source_path, loaded_at \
+             FROM skills WHERE {SHOWN} ORDER BY name"
+        ),
+        [root],
         |row| {
             let skill = read_listed(row)?;
             if matcher.matches(&skill.name, &skill.description, &skill.capabilities) {
@@ -164,44 +199,67 @@ fn read_listed(row: &Row<'_>) -> rusqlite::Result<SkillListOutputSkillsItem> {
     })
 }
 
-/// How many skills are indexed; none while there is no such table.
+/// How many skills a server of this root shows; none while there is no such table.
 ///
 /// # Errors
 /// [`Fault::Storage`]: the database does not answer.
-pub fn count_skills(db: &Db) -> Result<i64, Fault> {
+pub fn count_skills(db: &Db, root: &str) -> Result<i64, Fault> {
     let there: bool = db.query_one(
-        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'skills')",
+        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'skill_roots')",
         [],
         |row| row.get(0),
     )?;
-    if there { db.query_one("SELECT count(*) FROM skills", [], |row| row.get(0)) } else { Ok(0) }
+    if !there {
+        return Ok(0);
+    }
+    db.query_one(&format!("SELECT count(*) FROM skills WHERE {SHOWN}"), [root], |row| row.get(0))
 }
 
-/// What the last load recorded; `None` before the first one.
+/// How many skills are stored of a root.
 ///
 /// # Errors
 /// [`Fault::Storage`].
-pub fn recorded_index(db: &Db) -> Result<Option<RecordedIndex>, Fault> {
-    db.query_opt("SELECT loaded_at, skill_count, digest FROM skill_index WHERE id = 1", [], |row| {
+pub fn count_of(db: &Db, root: &str) -> Result<i64, Fault> {
+    db.query_one("SELECT count(*) FROM skills WHERE root = ?1", [root], |row| row.get(0))
+}
+
+/// The roots of which anything is stored, bytewise ascending.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn roots(db: &Db) -> Result<Vec<String>, Fault> {
+    db.query_all("SELECT root FROM skill_roots UNION SELECT root FROM skills ORDER BY root", [], |row| {
+        row.get(0)
+    })
+}
+
+/// When each skill of a root says it was loaded, by name.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn load_times(db: &Db, root: &str) -> Result<Vec<(String, String)>, Fault> {
+    db.query_all("SELECT name, loaded_at FROM skills WHERE root = ?1 ORDER BY name", [root], |row| {
+        Ok((row.get(0)?, row.get(1)?))
+    })
+}
+
+/// What the last load of a root recorded; `None` before the first one.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn recorded_index(db: &Db, root: &str) -> Result<Option<RecordedIndex>, Fault> {
+    db.query_opt("SELECT loaded_at, skill_count, digest FROM skill_roots WHERE root = ?1", [root], |row| {
         Ok(RecordedIndex { loaded_at: row.get(0)?, skill_count: row.get(1)?, digest: row.get(2)? })
     })
 }
 
-/// Whether there is a row beside the one that a load writes.
-///
-/// # Errors
-/// [`Fault::Storage`].
-pub fn has_stray_index(db: &Db) -> Result<bool, Fault> {
-    db.query_one("SELECT EXISTS (SELECT 1 FROM skill_index WHERE id IS NOT 1)", [], |row| row.get(0))
-}
-
-/// The digest of the table as it stands: SHA-256 over `colibri-skills-v1`, a line feed, and the canonical JSON
-/// (RFC 8785) of the array of all rows by name, each an object of the ten columns as they are stored. Holds one
-/// row at a time.
+/// The digest of what is stored of a root: SHA-256 over `colibri-skills-v1`, a line feed, and the canonical JSON
+/// (RFC 8785) of the array of its rows by name, each an object of the ten columns beside the root as they are stored.
+/// Holds one row at a time.
 ///
 /// # Errors
 /// [`Fault::Storage`], also for a value that is not text.
-pub fn registry_digest(db: &Db) -> Result<HexDigest, Fault> {
+pub fn registry_digest(db: &Db, root: &str) -> Result<HexDigest, Fault> {
     // In the order of the canonical object's keys.
     const KEYS: [&[u8]; 10] = [
         b"{\"body\":",
@@ -220,8 +278,8 @@ pub fn registry_digest(db: &Db) -> Result<HexDigest, Fault> {
     let (mut object, mut before) = (Vec::new(), b'[');
     db.query_each(
         "SELECT body, capabilities, description, entrypoint, frontmatter_json, greek_letter, loaded_at, name, \
-         source_path, version FROM skills ORDER BY name",
-        [],
+         source_path, version FROM skills WHERE root = ?1 ORDER BY name",
+        [root],
         |row| {
             object.clear();
             object.push(before);

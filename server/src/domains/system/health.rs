@@ -41,7 +41,7 @@ pub fn report(cx: &Cx) -> ServerHealthOutput {
 /// What became of the database by now, and what the probe found if it is open.
 fn look(cx: &Cx) -> (DatabaseStatus, Option<Probe>) {
     match &cx.facts().database.status {
-        DatabaseStatus::Open => match cx.db().and_then(probe) {
+        DatabaseStatus::Open => match cx.db().and_then(|db| probe(db, cx.skills_root())) {
             Ok(probe) => (DatabaseStatus::Open, Some(probe)),
             Err(fault) => (DatabaseStatus::Error(fault.to_string()), None),
         },

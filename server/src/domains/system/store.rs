@@ -18,11 +18,11 @@ pub struct Probe {
     pub skills: i64,
 }
 
-/// Looks.
+/// Looks. `skills_root` is the root whose skills count.
 ///
 /// # Errors
 /// [`Fault::Storage`]: the database does not answer.
-pub fn probe(db: &Db) -> Result<Probe, Fault> {
+pub fn probe(db: &Db, skills_root: &str) -> Result<Probe, Fault> {
     // `substr`, not `LIKE`: the underscore of the prefix is meant literally.
     let tables = db.query_one(
         "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'",
@@ -31,7 +31,7 @@ pub fn probe(db: &Db) -> Result<Probe, Fault> {
     )?;
     let schema_version = db.query_one("PRAGMA user_version", [], |row| row.get(0))?;
     let journal_mode = db.query_one("PRAGMA journal_mode", [], |row| row.get(0))?;
-    let skills = count_skills(db)?;
+    let skills = count_skills(db, skills_root)?;
     Ok(Probe { tables, schema_version, journal_mode, skills })
 }
 
@@ -56,13 +56,21 @@ mod tests {
              CREATE VIEW v AS SELECT n FROM a; CREATE INDEX i ON sqliteX (n); PRAGMA user_version = 7;",
         );
         let expected = Probe { tables: 2, schema_version: 7, journal_mode: "memory".into(), skills: 0 };
-        assert_eq!(probe(&db), Ok(expected));
+        assert_eq!(probe(&db, ""), Ok(expected));
     }
 
     #[test]
     fn skills_are_counted_where_there_are_any() {
-        let db =
-            database("CREATE TABLE skills (name TEXT PRIMARY KEY); INSERT INTO skills VALUES ('a'), ('b');");
-        assert_eq!(probe(&db).unwrap().skills, 2);
+        let db = database(
+            "CREATE TABLE skill_roots (root TEXT PRIMARY KEY); INSERT INTO skill_roots VALUES ('/x');
+             CREATE TABLE skills (root TEXT, name TEXT);
+             INSERT INTO skills VALUES ('/x', 'a'), ('/x', 'b'), ('/y', 'c'), ('', 'd');",
+        );
+        assert_eq!(probe(&db, "/x").unwrap().skills, 2);
+        assert_eq!(
+            probe(&db, "/not/indexed").unwrap().skills,
+            1,
+            "what has no root, until the own one is indexed"
+        );
     }
 }

@@ -72,22 +72,22 @@ fn boots_own_writing_waits_like_every_writer_and_is_whole_or_not_there() {
         assert_eq!(written, Ok(1));
 
         let failed = second.write_at_boot(|db| {
-            db.execute("DELETE FROM skill_index", [])?;
+            db.execute("DELETE FROM skill_roots", [])?;
             db.execute("INSERT INTO nowhere VALUES (1)", [])
         });
         assert!(failed.is_err() && !second.in_transaction());
         let count = |store: &mut SqliteStore| {
-            conn(store).query_row("SELECT count(*) FROM skill_index", [], |row| row.get::<_, i64>(0)).unwrap()
+            conn(store).query_row("SELECT count(*) FROM skill_roots", [], |row| row.get::<_, i64>(0)).unwrap()
         };
         assert_eq!(count(&mut second), 1);
         // Nobody is kept waiting afterwards.
-        assert_eq!(first.write_at_boot(|db| db.execute("DELETE FROM skill_index", [])), Ok(1));
+        assert_eq!(first.write_at_boot(|db| db.execute("DELETE FROM skill_roots", [])), Ok(1));
         assert_eq!(count(&mut second), 0);
     });
 }
 
-const INDEX_OF_NOTHING: &str = "INSERT INTO skill_index (id, loaded_at, skill_count, digest) \
-    VALUES (1, 't', 0, '0000000000000000000000000000000000000000000000000000000000000000')";
+const INDEX_OF_NOTHING: &str = "INSERT INTO skill_roots (root, loaded_at, skill_count, digest) \
+    VALUES ('/x', 't', 0, '0000000000000000000000000000000000000000000000000000000000000000')";
 
 fn leave_running_in(mut store: SqliteStore) -> i64 {
     leave_running(&mut store)
