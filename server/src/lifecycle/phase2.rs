@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use colibri_runtime::chain::log::{Level, Log};
+use colibri_runtime::chain::store::Store;
 use colibri_runtime::kernel::{Clock, rfc3339_ms};
 use colibri_runtime::serve::Control;
 use colibri_runtime::spec::ChainCodes;
@@ -15,11 +16,12 @@ use super::mode::{Mode, capabilities_for};
 use super::options::{IdSource, OpenHook};
 use super::server::Controls;
 use crate::context::Cx;
+use crate::domains::consensus::node_key::usable_key;
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::reputation::epoch::length_warning;
 use crate::domains::router::service::Router;
 use crate::domains::router::start;
-use crate::domains::skills::{PREFIX, load_skills_from_disk};
+use crate::domains::skills::{PREFIX, load_skills_from_disk, true_root};
 use crate::store::audit::AuditFacts;
 use crate::store::creation::UNFINISHED;
 use crate::store::db::Db;
@@ -106,6 +108,10 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i6
         let line = format!("[Startup] {} calls of processes that have died were closed", opened.aborted);
         log.write(Level::Warn, &line);
     }
+    if let Some(Err(problem)) = phase2.config.consensus_key_file.as_deref().map(usable_key) {
+        // Consensus calls will fail; nothing else depends on the key.
+        log.write(Level::Warn, &format!("[Startup] {problem}"));
+    }
     let ignored = length_warning(opened.db(), phase2.config.epoch_seconds);
     if let Some(warning) = ignored.map_err(|fault| fault.to_string())? {
         log.write(Level::Warn, &format!("[Startup] {warning}"));
@@ -116,9 +122,12 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i6
     let mut store = SqliteStore::new(cx, audit);
     hook.map_or(Ok(()), |hook| hook(Some(opened.db())))?;
     store.attach(opened).map_err(|fault| fault.0)?;
+    let (root, is_set) = (&phase2.config.skills_root, phase2.config.skills_root_is_set);
     if phase2.index_skills && capabilities_for(phase2.config.mode).write_database {
-        load_skills_from_disk(&mut store, &phase2.config.skills_root, PREFIX, log)
+        load_skills_from_disk(&mut store, root, is_set, PREFIX, log)
             .map_err(|fault| format!("cannot index the skills: {}", fault.0))?;
+    } else {
+        Store::cx(&mut store).set_skills_root(true_root(root));
     }
     Ok((store, version))
 }

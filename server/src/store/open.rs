@@ -21,7 +21,7 @@ use super::migrate::{self, Migration};
 use super::process::{ProcessLock, ProcessRecord};
 use super::queue::WriteQueue;
 use super::transactions::Files;
-use super::{creation, identity, network_fs, placement, preflight, side_file, sweep, turn};
+use super::{creation, identity, network_fs, placement, preflight, rights, side_file, sweep, turn};
 
 /// The path that means a database in memory.
 pub const MEMORY: &str = ":memory:";
@@ -83,16 +83,25 @@ impl Opened {
 /// # Errors
 /// Each ends the boot; see [`OpenError`]. For newer and foreign files no byte has changed.
 pub fn init_db(options: &StoreOptions) -> Result<Opened, OpenError> {
-    if options.path != Path::new(MEMORY)
-        && let Some(kind) = network_fs::network_file_system(&options.path)
-    {
-        return Err(OpenError::Network { path: options.path.display().to_string(), kind });
+    if options.path != Path::new(MEMORY) {
+        admit(&options.path, options.read_only)?;
     }
     let until = Instant::now() + options.wait;
     if options.read_only {
         return turn::after_starts(&options.path, until, turn::is_of_a_start, || init_read_only(options));
     }
     turn::while_locked(until, || init_read_write(options))
+}
+
+/// Whether a database can be used where it lies, before anything of it is opened: a start asks, and `colibri doctor`.
+///
+/// # Errors
+/// The place is on a network file system, or this process lacks a right.
+pub fn admit(path: &Path, read_only: bool) -> Result<(), OpenError> {
+    if let Some(kind) = network_fs::network_file_system(path) {
+        return Err(OpenError::Network { path: path.display().to_string(), kind });
+    }
+    rights::check(path, read_only)
 }
 
 fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {

@@ -5,6 +5,7 @@
 
 mod creation;
 mod descriptors;
+mod doctor;
 mod evidence;
 mod hostile_files;
 mod identity;

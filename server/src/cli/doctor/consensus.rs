@@ -2,7 +2,7 @@
 
 use super::Finding;
 use crate::domains::consensus::identity::SenderId;
-use crate::domains::consensus::node_key::existing_key;
+use crate::domains::consensus::node_key::usable_key;
 use crate::lifecycle::config::Config;
 use crate::lifecycle::keys::CONSENSUS_KEY_FILE;
 
@@ -11,7 +11,7 @@ const CHECK: &str = "consensus";
 /// Examines the key file, if one is configured.
 pub fn check(config: &Config) -> Option<Finding> {
     let path = config.consensus_key_file.as_deref()?;
-    Some(match existing_key(path) {
+    Some(match usable_key(path) {
         Ok(Some(key)) => Finding::ok(CHECK, format!("this node is {}", SenderId::of(&key.public_key()))),
         Ok(None) => Finding::ok(CHECK, "the key file is made when the key is first needed"),
         Err(error) => Finding::fail(
@@ -19,7 +19,7 @@ pub fn check(config: &Config) -> Option<Finding> {
             error.to_string(),
             format!(
                 "{} must name a file of this user's with mode 0600 that holds 64 lowercase hex characters, or one \
-                 that is not there yet",
+                 that is not there yet in a folder that this user may write; until then consensus calls fail",
                 CONSENSUS_KEY_FILE.name
             ),
         ),

@@ -4,24 +4,24 @@ use std::path::Path;
 
 use colibri_runtime::handler::Fault;
 
-use super::Finding;
+use super::{Finding, content};
+use crate::domains::proof::keys::TrustedKeys;
 use crate::lifecycle::config::Config;
 use crate::lifecycle::mode::{Mode, capabilities_for};
 use crate::store::creation::orphan;
 use crate::store::inspect::{APPLICATION_ID, Header, Inspection};
 use crate::store::migrate::{MIGRATIONS, latest};
-use crate::store::network_fs::network_file_system;
-use crate::store::open::MEMORY;
+use crate::store::open::{MEMORY, admit};
 
 /// A write-ahead log beyond this has not been emptied for long (SQLite does so at about 4 MB).
 const LARGE_WAL_BYTES: u64 = 64 * 1024 * 1024;
 
-const RESTORE: &str = "stop the servers on it, keep a copy of the file and its -wal, and restore a backup to \
+pub(super) const RESTORE: &str = "stop the servers on it, keep a copy of the file and its -wal, and restore a backup to \
                        another path that COLIBRI_DB_PATH names";
 const NEXT_START: &str = "nothing to do: the next start in FULL closes and removes what they left";
 
-/// Examines the configured database.
-pub fn check(config: &Config) -> Vec<Finding> {
+/// Examines the configured database, whose seals are held against the trusted keys.
+pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
     let path = config.db_path.as_path();
     if path == Path::new(MEMORY) {
         return vec![Finding::warn(
@@ -32,6 +32,14 @@ pub fn check(config: &Config) -> Vec<Finding> {
     }
     if let Some(finding) = place(path, config.mode) {
         return vec![finding];
+    }
+    if let Err(error) = admit(path, !capabilities_for(config.mode).write_database) {
+        let advice = "change the rights, the owner or the path; until then no server starts on it";
+        return vec![Finding::fail("database", error.to_string(), advice)];
+    }
+    if !path.exists() {
+        let message = format!("{} does not exist yet; the first start in FULL creates it", path.display());
+        return vec![Finding::ok("database", message)];
     }
     let look = match Inspection::open(path) {
         Ok(look) => look,
@@ -50,27 +58,24 @@ pub fn check(config: &Config) -> Vec<Finding> {
             if !ours {
                 return findings;
             }
+            findings.extend(shape(&look));
+            findings.extend(match header.schema_version == latest(MIGRATIONS) {
+                true => content::check(&look, trusted),
+                false => of_another_version(&look),
+            });
         }
         Err(fault) => findings.push(unreadable("schema", &fault)),
     }
-    findings.extend(shape(&look));
-    findings.push(integrity(&look));
-    findings.push(references(&look));
-    findings.extend(audit_log(&look));
     findings.extend(running(&look));
     findings.push(wal(&look));
     findings.push(lock_files(&look));
     findings
 }
 
-/// What is wrong with the place itself; `None` when there is a file to look into.
+/// What is wrong with the place itself; `None` when there may be a file to look into.
 fn place(path: &Path, mode: Mode) -> Option<Finding> {
     const CHECK: &str = "database";
     let shown = path.display();
-    if let Some(kind) = network_file_system(path) {
-        let advice = "put the database on a local disk and set COLIBRI_DB_PATH to it";
-        return Some(Finding::fail(CHECK, format!("{shown} is on a network file system ({kind})"), advice));
-    }
     match std::fs::metadata(path) {
         Ok(found) if found.is_file() => {
             let refused = found.permissions().readonly() && capabilities_for(mode).write_database;
@@ -81,21 +86,19 @@ fn place(path: &Path, mode: Mode) -> Option<Finding> {
             let advice = "set COLIBRI_DB_PATH to a file";
             Some(Finding::fail(CHECK, format!("{shown} is not a file"), advice))
         }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(match (orphan(path), mode) {
-            (Some(side), _) => Finding::fail(
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => match (orphan(path), mode) {
+            (Some(side), _) => Some(Finding::fail(
                 CHECK,
                 format!("{} is the log of a database that is not at {shown} any more", side.display()),
                 "put the database back beside it, or move the log to another folder",
-            ),
-            (None, Mode::Readonly) => Finding::fail(
+            )),
+            (None, Mode::Readonly) => Some(Finding::fail(
                 CHECK,
                 format!("{shown} does not exist, and READONLY never creates a database"),
                 "start a server in FULL once, or set COLIBRI_DB_PATH to an existing database",
-            ),
-            (None, _) => {
-                Finding::ok(CHECK, format!("{shown} does not exist yet; the first start in FULL creates it"))
-            }
-        }),
+            )),
+            (None, _) => None,
+        },
         Err(error) => Some(Finding::fail(
             CHECK,
             format!("{shown} cannot be reached: {error}"),
@@ -144,16 +147,18 @@ fn shape(look: &Inspection) -> Option<Finding> {
     Some(Finding::fail("schema", format!("{first}{more}"), advice))
 }
 
-fn integrity(look: &Inspection) -> Finding {
-    complaints("integrity", look.integrity(), "the whole file was checked")
-}
-
-fn references(look: &Inspection) -> Finding {
-    complaints("references", look.dangling_references(), "every reference leads to a row")
+/// What can be said of a file whose tables are those of another release.
+fn of_another_version(look: &Inspection) -> Vec<Finding> {
+    let mut findings = vec![
+        complaints("integrity", look.integrity(), "the whole file was checked"),
+        complaints("references", look.dangling_references(), "every reference leads to a row"),
+    ];
+    findings.extend(audit_log(look));
+    findings
 }
 
 /// A check that lists complaints.
-fn complaints(check: &'static str, found: Result<Vec<String>, Fault>, sound: &str) -> Finding {
+pub(super) fn complaints(check: &'static str, found: Result<Vec<String>, Fault>, sound: &str) -> Finding {
     match found {
         Ok(complaints) => match complaints.first() {
             None => Finding::ok(check, sound),
@@ -169,7 +174,7 @@ fn complaints(check: &'static str, found: Result<Vec<String>, Fault>, sound: &st
     }
 }
 
-fn unreadable(check: &'static str, fault: &Fault) -> Finding {
+pub(super) fn unreadable(check: &'static str, fault: &Fault) -> Finding {
     Finding::fail(check, format!("the database does not answer: {fault}"), RESTORE)
 }
 

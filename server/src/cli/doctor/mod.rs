@@ -2,6 +2,7 @@
 //! none of its advice destroys anything.
 
 mod consensus;
+mod content;
 mod database;
 mod router;
 mod skills;
@@ -11,8 +12,10 @@ use std::io::Write;
 use serde::Serialize;
 
 use super::Failure;
+use crate::domains::proof::keyring::Keyring;
 use crate::lifecycle::config::{Config, load_config};
 use crate::lifecycle::environment::Environment;
+use crate::lifecycle::mode::Mode;
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -62,7 +65,10 @@ struct Report<'a> {
 pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
     let (config, mut findings) = configuration(env);
     if let Some(config) = config {
-        findings.extend(database::check(&config));
+        // What a start loads it with is what the examination loads it with.
+        let keyring = Keyring::load(&config);
+        findings.extend(keys(&config, &keyring));
+        findings.extend(database::check(&config, keyring.unwrap_or_default().trusted_keys()));
         findings.extend(skills::check(&config));
         findings.extend(consensus::check(&config));
         findings.extend(router::check(&config));
@@ -93,6 +99,23 @@ fn configuration(env: &Environment) -> (Option<Config>, Vec<Finding>) {
         Err(problems) => {
             (None, problems.into_iter().map(|problem| Finding::fail(CHECK, problem, advice)).collect())
         }
+    }
+}
+
+/// The keys that sign and vouch for seals; nothing where none are configured.
+fn keys(config: &Config, keyring: &Result<Keyring, String>) -> Option<Finding> {
+    const CHECK: &str = "keys";
+    match keyring {
+        Err(problem) => Some(Finding::fail(
+            CHECK,
+            problem,
+            "no server starts with it: name a file of this user's with mode 0600 that `colibri keys generate` made, or \
+             unset the variable",
+        )),
+        Ok(keyring) => keyring
+            .signing_key()
+            .filter(|_| config.mode != Mode::Minimal)
+            .map(|key| Finding::ok(CHECK, format!("seals are signed by key {}", key.key_id()))),
     }
 }
 

@@ -15,6 +15,9 @@ pub fn check(config: &Config) -> Vec<Finding> {
     }
     let found = scan(&config.skills_root, PREFIX);
     let (root, good) = (found.root.display(), found.skills.len());
+    if found.unreadable.is_some() && !config.skills_root_is_set {
+        return vec![Finding::ok(CHECK, format!("none: there is no folder {root} (this is fine)"))];
+    }
     if let Some(reason) = &found.unreadable {
         let message = format!("{root} cannot be read: {reason}");
         return vec![Finding::warn(
@@ -24,6 +27,9 @@ pub fn check(config: &Config) -> Vec<Finding> {
         )];
     }
     let mut findings = vec![match good {
+        0 if !config.skills_root_is_set && found.skipped.is_empty() => {
+            Finding::ok(CHECK, format!("none in {root} (this is fine)"))
+        }
         0 => Finding::warn(CHECK, format!("no good ones in {root}"), where_to()),
         _ => Finding::ok(CHECK, format!("{good} good in {root}")),
     }];

@@ -77,6 +77,37 @@ pub fn existing_key(path: &Path) -> Result<Option<PrivateKey>, NodeKeyError> {
     }
 }
 
+/// Whether `path` gives a key, or could once one is needed: the key that is there, or `None` where it can be made. A
+/// start asks, and `colibri doctor`; nothing is made.
+///
+/// # Errors
+/// A file that cannot be used, or a folder that is not there or takes no file.
+pub fn usable_key(path: &Path) -> Result<Option<PrivateKey>, NodeKeyError> {
+    if let Some(key) = existing_key(path)? {
+        return Ok(Some(key));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let cannot = |kind| NodeKeyError::Unusable { what: "created", kind };
+    let about = folder.metadata().map_err(|error| cannot(error.kind()))?;
+    if !about.is_dir() {
+        return Err(cannot(io::ErrorKind::NotADirectory));
+    }
+    takes_files(folder).map_err(|error| cannot(error.kind()))?;
+    Ok(None)
+}
+
+#[cfg(unix)]
+fn takes_files(folder: &Path) -> io::Result<()> {
+    use rustix::fs::{Access, AtFlags, CWD, accessat};
+
+    Ok(accessat(CWD, folder, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
+}
+
+#[cfg(not(unix))]
+fn takes_files(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
 fn read(path: &Path) -> Result<PrivateKey, NodeKeyError> {
     let unusable = |error: io::Error| NodeKeyError::Unusable { what: "read", kind: error.kind() };
     // Asked before it is opened: opening a pipe waits for its other end.

@@ -1,0 +1,98 @@
+//! What only the examination looks at: the whole file, recomputed as `colibri verify` recomputes it.
+
+use colibri_runtime::chain::scan::Interrupt;
+use colibri_runtime::handler::Fault;
+
+use super::Finding;
+use super::database::{complaints, unreadable};
+use crate::domains::proof::Signers;
+use crate::domains::proof::keys::TrustedKeys;
+use crate::store::inspect::Inspection;
+use crate::store::schema;
+use crate::verification::finding::Found;
+use crate::verification::run::Stop;
+use crate::verification::{self, Options, Report, log};
+
+const INTEGRITY: &str = "integrity";
+const REFERENCES: &str = "references";
+const AUDIT_LOG: &str = "audit log";
+const CONTENT: &str = "content";
+
+const EVIDENCE: &str =
+    "keep a copy of the file as evidence: it was changed outside Colibri; `colibri verify` has more";
+
+/// Recomputes a database of this release's schema.
+pub fn check(look: &Inspection, trusted: &TrustedKeys) -> Vec<Finding> {
+    match recomputed(look, trusted) {
+        Ok(report) => findings(look, &report),
+        Err(fault) => vec![unreadable(INTEGRITY, &fault)],
+    }
+}
+
+fn recomputed(look: &Inspection, trusted: &TrustedKeys) -> Result<Report, Fault> {
+    let expected = schema::expected()?;
+    let options = Options {
+        expected: &expected,
+        signers: Signers { trusted, required: false },
+        checkpoint: None,
+        take_checkpoint: false,
+        interrupt: &Interrupt::default(),
+    };
+    let report = look.at_one_moment(|db, beside| verification::verify(db, beside, &options, &mut |_| ()))?;
+    report.map_err(|stop| match stop {
+        Stop::Fault(fault) => fault,
+        Stop::Interrupted => Fault::Other("the verification was interrupted".to_owned()),
+    })
+}
+
+/// One finding a part: the first thing that is wrong with it, or that nothing is.
+fn findings(look: &Inspection, report: &Report) -> Vec<Finding> {
+    let end = report.log.map_or_else(
+        || "it cannot be read".to_owned(),
+        |end| {
+            let (closed, hash) = (end.last_exit_no, end.last_row_hash);
+            format!("{closed} closed calls, the chain is unbroken; its last hash is {}", hash.as_str())
+        },
+    );
+    let parts = [
+        (INTEGRITY, "the whole file was checked".to_owned()),
+        (REFERENCES, "every reference leads to a row".to_owned()),
+        (AUDIT_LOG, end),
+        (CONTENT, "every row is what its call, its chain or its seal says".to_owned()),
+    ];
+    let part = |(name, sound): (&'static str, String)| {
+        let found: Vec<&Found> =
+            report.findings.kinds().iter().filter(|found| part_of(found) == Some(name)).collect();
+        match found.first() {
+            // A verification leaves the indexes of a large file out.
+            None if name == INTEGRITY && !report.indexes => complaints(INTEGRITY, look.integrity(), &sound),
+            None => Finding::ok(name, sound),
+            Some(first) => broken(name, &first.first, found.iter().map(|found| found.count).sum()),
+        }
+    };
+    parts.into_iter().map(part).collect()
+}
+
+/// The part that a finding is of; `None` of the schema, whose differences are told before the content is read.
+fn part_of(found: &Found) -> Option<&'static str> {
+    match (found.first.check, found.first.code) {
+        (verification::schema::NAME, "FILE_DAMAGED") => Some(INTEGRITY),
+        (verification::schema::NAME, "REFERENCE_BROKEN") => Some(REFERENCES),
+        (verification::schema::NAME, _) => None,
+        (log::NAME, _) => Some(AUDIT_LOG),
+        _ => Some(CONTENT),
+    }
+}
+
+fn broken(part: &'static str, first: &verification::finding::Finding, count: u64) -> Finding {
+    let (subject, message) = (&first.subject, &first.message);
+    let mut text =
+        if message.starts_with(subject.as_str()) { message.clone() } else { format!("{subject}: {message}") };
+    if count > 1 {
+        text.push_str(&format!(" (and {} more)", count - 1));
+    }
+    match part {
+        INTEGRITY | REFERENCES => Finding::fail(part, text, super::database::RESTORE),
+        _ => Finding::fail(part, text, EVIDENCE),
+    }
+}
