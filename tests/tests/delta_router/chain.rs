@@ -22,7 +22,7 @@ fn delta_30_the_next_model_answers_when_the_first_does_not() {
         .map(|seen| (seen.path.clone(), seen.json()["model"].as_str().unwrap().to_owned()))
         .collect();
     let mut expected = vec![("/chat/completions".to_owned(), "of-the-first".to_owned()); 4];
-    expected.push(("/messages".to_owned(), "claude-3-5-sonnet-20241022".to_owned()));
+    expected.push(("/messages".to_owned(), "claude-sonnet-4-6".to_owned()));
     assert_eq!(asked, expected);
     let first = world.stats("gpt-4o");
     assert_eq!((&first["failures"], &first["calls_total"]), (&json!(1), &json!(1)), "retries are no records");

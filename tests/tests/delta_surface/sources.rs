@@ -4,7 +4,7 @@ use colibri::domains::router::candidates::{LatencyTier, built_in};
 use colibri_tests::client::{Launch, Server};
 use serde_json::{Value, json};
 
-use crate::world::{DEFAULT_HASH, PROVIDERS, auto_8, failed, launch};
+use crate::world::{DEFAULT_HASH, PROVIDERS, auto_8, down_8, failed, launch};
 
 const SOURCE: &str = "COLIBRI_ROUTER_CANDIDATES";
 
@@ -182,7 +182,7 @@ fn delta_20_a_table_that_is_gone_or_out_of_range_is_a_bad_source() {
 
 #[test]
 fn delta_21_an_open_circuit_does_not_change_scores() {
-    let mut server = auto_8().start();
+    let mut server = down_8().start();
     let before = scored(&mut server);
     for _ in 0..3 {
         failed(&mut server, "router_call", json!({ "prompt": "ping" }));

@@ -29,6 +29,20 @@ pub fn auto_8() -> Launch {
     })
 }
 
+/// The real server with a key, and a provider that is not there: nothing listens on that port of this machine.
+pub fn down() -> Launch {
+    launch()
+        .env("COLIBRI_ANTHROPIC_API_KEY", "sk-never-sent-anywhere")
+        .env("COLIBRI_ANTHROPIC_BASE_URL", "http://127.0.0.1:9")
+}
+
+/// All eight candidates, and no provider that is there.
+pub fn down_8() -> Launch {
+    PROVIDERS.iter().fold(auto_8(), |launch, provider| {
+        launch.env(&format!("COLIBRI_{provider}_BASE_URL"), "http://127.0.0.1:9")
+    })
+}
+
 /// Asserts that stage 2 refuses the call; the issues.
 pub fn invalid(server: &mut Server, tool: &str, arguments: &Value) -> Vec<Value> {
     let envelope = server.call(tool, arguments.clone());
