@@ -63,12 +63,17 @@
 
 -- table: skills
 --   owner: epsilon, the skill registry (server/src/domains/skills)
---   migration: 013_skill_roots (until then: 007_skills)
---   one row a skill of a root, an index of the files
+--   migration: 007_skills
+--   one row a skill of a root, an index of the files; made anew with its root by 013_skill_roots
+
+-- table: skill_index
+--   owner: epsilon, the skill registry (server/src/domains/skills)
+--   migration: 007_skills
+--   one row: what the last load wrote; 013_skill_roots puts skill_roots in its place
 
 -- table: skill_roots
 --   owner: epsilon, the skill registry (server/src/domains/skills)
---   migration: 013_skill_roots (until then one row of skill_index, 007_skills)
+--   migration: 013_skill_roots
 --   one row a root: what its last load wrote
 
 -- table: reputations
