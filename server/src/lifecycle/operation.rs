@@ -66,6 +66,7 @@ impl<D: Dispatch<Cx>> Server<D> {
             arguments,
             trace_context: None,
             bytes: 0,
+            since_ms: 0.0,
         };
         let runtime = tokio::runtime::Builder::new_current_thread()
             .build()

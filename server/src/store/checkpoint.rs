@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use rusqlite::Connection;
 
@@ -20,6 +21,9 @@ use super::transactions::Files;
 /// So many pages in the log, and it is copied: 4 MiB of them, as much as SQLite's own default. A longer log would be
 /// copied less often, and take longer to read after a crash.
 const FRAMES: u32 = 2000;
+
+/// How long the second pass waits for its turn. A stop waits for the thread, and the next wish tries again.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// The copying of one database's log.
 #[derive(Debug)]
@@ -135,7 +139,7 @@ fn copy_when_wished(location: &Location, wished: &Receiver<()>, place: &Place, g
         }
         if let Some((conn, queue)) = &mut open
             && copy(conn, may)
-            && queue.enter().is_ok()
+            && queue.enter_within(PATIENCE).unwrap_or(false)
         {
             // A log that somebody reads from cannot be copied to its end; that is no failure.
             copy(conn, may);

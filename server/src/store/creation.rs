@@ -10,7 +10,7 @@ use super::connection::{self, Location};
 use super::error::OpenError;
 use super::header::APPLICATION_ID;
 use super::migrate::{self, Migration};
-use super::queue::WriteQueue;
+use super::queue::{PATIENCE, WriteQueue};
 use super::{log_file, side_file};
 
 /// The page size of a new database; one that exists keeps its own. A call changes one row at the end of each of some ten
@@ -50,7 +50,7 @@ pub(super) fn create_if_missing(
         return Ok(0);
     }
     let mut queue = WriteQueue::open(file).map_err(io)?;
-    queue.enter().map_err(io)?;
+    queue.enter(PATIENCE).map_err(io)?;
     // Another start may have had its turn before.
     let mode = match look(file).map_err(io)? {
         Found::Something => return Ok(0),

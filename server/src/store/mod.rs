@@ -5,7 +5,7 @@
 //!    the schema up to date, [`process`] registers this process and `sweep` closes what dead ones left. `turn`
 //!    waits for others that are starting.
 //! 2. [`sqlite`] is the runtime's `Store`; [`db`] is the handle that handlers get from it.
-//! 3. `transactions` begins, commits and rolls back, waiting in the [`queue`] and syncing the
+//! 3. `transactions` begins, commits and rolls back, waiting in the [`queue`] (`holder` says for whom) and syncing the
 //!    [`log_file`] after it. [`side_file`] is how files beside the database are made.
 //! 4. [`audit`] writes the rows of calls, linked by [`row_hash`], ending at `head`; [`log_tip`] is where seals find
 //!    the end.
@@ -26,6 +26,7 @@ pub mod db;
 pub mod error;
 mod head;
 mod header;
+mod holder;
 pub mod identity;
 pub mod inspect;
 pub mod integrity;

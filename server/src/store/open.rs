@@ -119,7 +119,7 @@ fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {
         None => None,
     };
     if let Some(queue) = &mut queue {
-        queue.enter().map_err(|error| queue_error(path, &error))?;
+        queue.enter(options.wait).map_err(|error| queue_error(path, &error))?;
     }
     if let Some(file) = location.file() {
         creation::remove_unfinished(file)

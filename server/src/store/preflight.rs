@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::error::OpenError;
-use super::queue::WriteQueue;
+use super::queue::{PATIENCE, WriteQueue};
 use super::side_file;
 
 /// How often a reader looks again while a server gives the file its log, which takes milliseconds.
@@ -51,7 +51,7 @@ pub(super) fn before_writing(file: &Path) -> Result<(), OpenError> {
     }
     // A server that gives the file its log holds the queue meanwhile.
     let mut queue = WriteQueue::open(file).map_err(|error| unreadable(file, &error))?;
-    queue.enter().map_err(|error| unreadable(file, &error))?;
+    queue.enter(PATIENCE).map_err(|error| unreadable(file, &error))?;
     let bytes = journal_bytes(file)?;
     if bytes == 0 || !keeps_log(file)? || cut_off_switch(file).map_err(|error| unreadable(file, &error))? {
         return Ok(());

@@ -2,14 +2,28 @@
 //!
 //! SQLite's busy handler polls, and a process that polls can starve: eight writers made one of them
 //! wait 7.7 s. Waiting on an operating-system lock first brings that down to milliseconds.
+//!
+//! That wait cannot be broken off, and the process at the head of the queue may stand still for good. So a thread does the
+//! waiting, and the loop goes on meanwhile. In most cases the place is free and no thread is needed.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
 
+use super::holder;
 use super::placement::Pair;
 use super::side_file;
 
+/// How long an ordinary wait is spent on the spot, in the thread that asks: the place is handed on faster than through
+/// an event loop, and while others only take their turns it comes within this time.
+pub const ORDINARY_WAIT: Duration = Duration::from_millis(20);
+/// How long steps of a start wait that have no limit of their own: well within the time that it has by default.
+pub const PATIENCE: Duration = Duration::from_secs(10);
+/// A wish given up no longer ago than this and renewed is still the same wait.
+const SAME_WAIT: Duration = Duration::from_secs(1);
 /// The most that is read of the queue's file: what it holds is far shorter.
 const NOTE_BYTES: u64 = 4096;
 
@@ -18,8 +32,55 @@ const NOTE_BYTES: u64 = 4096;
 /// locking two files of one name would both believe to be first.
 #[derive(Debug)]
 pub struct WriteQueue {
+    path: PathBuf,
+    shared: Arc<Shared>,
+    wish: Wish,
+    /// When the wait began for the place that is held or wished for, or was given up just now.
+    since: Option<Instant>,
+}
+
+/// What has become of the place, as far as its owner knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wish {
+    /// Neither held nor wanted; the thread does nothing.
+    None,
+    /// The thread was asked for it.
+    Standing,
+    /// The thread may still be waiting for it.
+    GivenUp(Instant),
+    Held,
+}
+
+#[derive(Debug)]
+struct Shared {
     file: File,
-    held: bool,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    step: Step,
+    /// Wakes who has asked.
+    waker: Option<Waker>,
+    /// The thread is there.
+    running: bool,
+}
+
+/// How far the thread has come.
+#[derive(Debug, Default)]
+enum Step {
+    #[default]
+    Idle,
+    /// It waits for the place, or does so from that moment on.
+    Wanted(Option<Instant>),
+    /// The place is there.
+    Granted,
+    Failed(io::Error),
+    /// It waits for a place that is wanted no more.
+    Abandoned,
+    /// The queue is closed.
+    Over,
 }
 
 impl WriteQueue {
@@ -28,23 +89,107 @@ impl WriteQueue {
     /// # Errors
     /// The file cannot be opened or created.
     pub fn open(path: &Path) -> io::Result<Self> {
-        let file = side_file::create(&side_file::named(path, ".queue"))?;
-        Ok(Self { file, held: false })
+        let path = side_file::named(path, ".queue");
+        let file = side_file::create(&path)?;
+        let shared = Arc::new(Shared { file, state: Mutex::default(), changed: Condvar::new() });
+        Ok(Self { path, shared, wish: Wish::None, since: None })
     }
 
-    /// Waits for its turn. Does nothing when it is in already.
+    /// Asks for the place. Waits on the spot for no longer than an ordinary wait takes; after that, `cx` is woken when
+    /// the place may be there.
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self.enter_soon() {
+            Ok(true) => return Poll::Ready(Ok(())),
+            Ok(false) => {}
+            Err(error) => return Poll::Ready(Err(error)),
+        }
+        let shared = self.shared.clone();
+        let mut state = shared.lock();
+        // The place may have come since the last look, and then no call to the waker would follow.
+        match self.take(&mut state) {
+            Ok(false) => {
+                state.waker = Some(cx.waker().clone());
+                Poll::Pending
+            }
+            Ok(true) => Poll::Ready(Ok(())),
+            Err(error) => Poll::Ready(Err(error)),
+        }
+    }
+
+    /// Asks for the place, and waits as long as an ordinary wait takes, if the wish is new; whether it has come. If not,
+    /// the wish stands.
     ///
     /// # Errors
-    /// The operating system's; a signal only starts the wait anew.
-    pub fn enter(&mut self) -> io::Result<()> {
-        while !self.held {
-            match self.file.lock() {
-                Ok(()) => self.held = true,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
+    /// The operating system's.
+    pub fn enter_soon(&mut self) -> io::Result<bool> {
+        let new = self.wish == Wish::None;
+        Ok(self.enter_at_once()? || (new && self.granted_within(ORDINARY_WAIT)?))
+    }
+
+    /// Waits for the place, as starts and commands do: they serve no client meanwhile.
+    ///
+    /// # Errors
+    /// The operating system's, or the holder's name when the place does not come in time.
+    pub fn enter(&mut self, limit: Duration) -> io::Result<()> {
+        if self.enter_within(limit)? {
+            return Ok(());
         }
-        Ok(())
+        let (seconds, holder) = (limit.as_secs(), self.holder());
+        let text = format!(
+            "it has been held for {seconds} s by {holder}; resume or stop that process, then start again"
+        );
+        Err(io::Error::new(io::ErrorKind::TimedOut, text))
+    }
+
+    /// Waits for the place; whether it has come. If not, the wish is given up.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn enter_within(&mut self, limit: Duration) -> io::Result<bool> {
+        if self.enter_at_once()? || self.granted_within(limit)? {
+            return Ok(true);
+        }
+        self.leave();
+        Ok(false)
+    }
+
+    /// Takes the place if it is there, and wishes for it otherwise; whether it is this process's.
+    fn enter_at_once(&mut self) -> io::Result<bool> {
+        if let Wish::GivenUp(at) = self.wish {
+            self.renew(at)?;
+        }
+        match self.wish {
+            Wish::Held => return Ok(true),
+            Wish::Standing => {
+                let shared = self.shared.clone();
+                return self.take(&mut shared.lock());
+            }
+            Wish::None | Wish::GivenUp(_) => {}
+        }
+        // The thread does nothing now: two who lock one open file would both hold it.
+        match try_lock(&self.shared.file)? {
+            true => {
+                self.wish = Wish::Held;
+                Ok(true)
+            }
+            false => self.ask(None, None).map(|()| false),
+        }
+    }
+
+    /// Whether the place is this process's.
+    pub fn is_held(&self) -> bool {
+        self.wish == Wish::Held
+    }
+
+    /// Leaves the place, and asks for it again after a while: something else stood in the way.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn step_back(&mut self, pause: Duration, waker: &Waker) -> io::Result<()> {
+        let since = self.since.or_else(|| Some(Instant::now()));
+        self.leave();
+        self.since = since;
+        self.ask(Some(Instant::now() + pause), Some(waker))
     }
 
     /// What the file of the queue says of the database at `path`; `None` where it says nothing that this version understands.
@@ -61,17 +206,198 @@ impl WriteQueue {
     /// The operating system's.
     pub(super) fn write_note(&mut self, pair: &Pair) -> io::Result<()> {
         let text = serde_json::to_string(pair)?;
-        self.file.rewind()?;
-        self.file.write_all(text.as_bytes())?;
-        self.file.set_len(text.len().try_into().unwrap_or(u64::MAX))
+        let mut file = &self.shared.file;
+        file.rewind()?;
+        file.write_all(text.as_bytes())?;
+        file.set_len(text.len().try_into().unwrap_or(u64::MAX))
     }
 
-    /// Lets the next one in. Does nothing when it is not in.
+    /// Lets the next one in, and wants the place no longer.
     pub fn leave(&mut self) {
-        if self.held {
-            // Unlocking a lock that is held fails on no system we know; closing the file would do it too.
-            let _ = self.file.unlock();
-            self.held = false;
+        match self.wish {
+            Wish::Held => {
+                unlock(&self.shared.file);
+                self.wish = Wish::None;
+                self.since = None;
+            }
+            Wish::Standing => {
+                let mut state = self.shared.lock();
+                state.waker = None;
+                (state.step, self.wish) = match std::mem::take(&mut state.step) {
+                    Step::Wanted(_) => (Step::Abandoned, Wish::GivenUp(Instant::now())),
+                    Step::Granted => {
+                        unlock(&self.shared.file);
+                        (Step::Idle, Wish::None)
+                    }
+                    other => (other, Wish::None),
+                };
+                self.shared.changed.notify_all();
+            }
+            Wish::None | Wish::GivenUp(_) => {}
         }
     }
+
+    /// Which process is at the head of the queue, as far as that can be told.
+    pub fn holder(&self) -> String {
+        holder::of_queue(&self.path)
+    }
+
+    /// How long the wait for the place has lasted.
+    pub fn waited(&self) -> Duration {
+        self.since.map_or(Duration::ZERO, |since| since.elapsed())
+    }
+
+    /// A wish that was given up becomes the same again, unless the thread has found the place meanwhile and left it.
+    fn renew(&mut self, given_up: Instant) -> io::Result<()> {
+        if given_up.elapsed() > SAME_WAIT {
+            self.since = None;
+        }
+        let mut state = self.shared.lock();
+        self.wish = match std::mem::take(&mut state.step) {
+            Step::Abandoned => {
+                state.step = Step::Wanted(None);
+                self.since.get_or_insert_with(Instant::now);
+                Wish::Standing
+            }
+            Step::Failed(error) => {
+                self.wish = Wish::None;
+                return Err(error);
+            }
+            _ => Wish::None,
+        };
+        Ok(())
+    }
+
+    /// Has the thread wait for the place, from `after` on, and then wake its owner.
+    fn ask(&mut self, after: Option<Instant>, waker: Option<&Waker>) -> io::Result<()> {
+        let mut state = self.shared.lock();
+        if !state.running {
+            let shared = self.shared.clone();
+            std::thread::Builder::new().name("queue".to_owned()).spawn(move || shared.serve())?;
+            state.running = true;
+        }
+        state.step = Step::Wanted(after);
+        state.waker = waker.cloned();
+        self.shared.changed.notify_all();
+        drop(state);
+        self.wish = Wish::Standing;
+        self.since.get_or_insert_with(Instant::now);
+        Ok(())
+    }
+
+    fn granted_within(&mut self, limit: Duration) -> io::Result<bool> {
+        let shared = self.shared.clone();
+        let began = Instant::now();
+        let mut state = shared.lock();
+        loop {
+            if self.take(&mut state)? {
+                return Ok(true);
+            }
+            let left = limit.saturating_sub(began.elapsed());
+            if left.is_zero() {
+                return Ok(false);
+            }
+            (state, _) = shared.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Takes the place from the thread, if it has it.
+    fn take(&mut self, state: &mut State) -> io::Result<bool> {
+        match std::mem::take(&mut state.step) {
+            Step::Granted => {
+                self.wish = Wish::Held;
+                Ok(true)
+            }
+            Step::Failed(error) => {
+                self.wish = Wish::None;
+                Err(error)
+            }
+            other => {
+                state.step = other;
+                Ok(false)
+            }
+        }
+    }
+}
+
+impl Drop for WriteQueue {
+    fn drop(&mut self) {
+        self.leave();
+        self.shared.lock().step = Step::Over;
+        self.shared.changed.notify_all();
+    }
+}
+
+impl Shared {
+    /// A thread that panics leaves nothing half done in the state.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The thread.
+    fn serve(&self) {
+        let mut state = self.lock();
+        loop {
+            match state.step {
+                Step::Over => return,
+                Step::Wanted(Some(after)) if Instant::now() < after => {
+                    let pause = after.saturating_duration_since(Instant::now());
+                    (state, _) =
+                        self.changed.wait_timeout(state, pause).unwrap_or_else(PoisonError::into_inner);
+                }
+                Step::Wanted(_) => {
+                    drop(state);
+                    let locked = lock(&self.file);
+                    state = self.lock();
+                    self.arrive(&mut state, locked);
+                }
+                // It was not waiting yet.
+                Step::Abandoned => state.step = Step::Idle,
+                Step::Idle | Step::Granted | Step::Failed(_) => {
+                    state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
+
+    /// The wait for the lock has ended.
+    fn arrive(&self, state: &mut State, locked: io::Result<()>) {
+        if !matches!(state.step, Step::Wanted(_)) {
+            if locked.is_ok() {
+                unlock(&self.file);
+            }
+            return;
+        }
+        state.step = locked.map_or_else(Step::Failed, |()| Step::Granted);
+        self.changed.notify_all();
+        if let Some(waker) = state.waker.take() {
+            waker.wake();
+        }
+    }
+}
+
+/// Waits for the lock; a signal only starts the wait anew.
+fn lock(file: &File) -> io::Result<()> {
+    loop {
+        match file.lock() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            done => return done,
+        }
+    }
+}
+
+fn try_lock(file: &File) -> io::Result<bool> {
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(true),
+            Err(TryLockError::WouldBlock) => return Ok(false),
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+}
+
+/// Unlocking a lock that is held fails on no system we know; closing the file would do it too.
+fn unlock(file: &File) {
+    let _ = file.unlock();
 }

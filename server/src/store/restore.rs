@@ -12,7 +12,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::backup::{BackupError, Copied, copy};
 use super::db::Db;
-use super::queue::WriteQueue;
+use super::queue::{PATIENCE, WriteQueue};
 use super::{placement, process, side_file};
 
 /// Why a backup was not restored.
@@ -62,7 +62,7 @@ pub fn restore(
     let to = &true_name(to).map_err(failed("cannot find its place"))?;
     let folder = to.parent().unwrap_or(Path::new("/"));
     let mut queue = WriteQueue::open(to).map_err(failed("cannot open its write queue"))?;
-    queue.enter().map_err(failed("cannot enter its write queue"))?;
+    queue.enter(PATIENCE).map_err(failed("cannot enter its write queue"))?;
     let taken = unused(to)?;
     let kept = side_file::named(to, &format!(".replaced-{stamp}"));
     // Not a name that SQLite would look for while the copy still has the name beside it.

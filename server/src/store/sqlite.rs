@@ -1,6 +1,7 @@
 //! The server's store behind the runtime's trait: one read/write connection, owned by the loop's
 //! thread and lent to handlers through their context.
 
+use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
 use colibri_runtime::chain::audit::{EnterEvent, ExitEvent};
@@ -15,6 +16,7 @@ use super::connection::{self, Location};
 use super::db::{Db, reason};
 use super::open::Opened;
 use super::process::ProcessLock;
+use super::queue::{ORDINARY_WAIT, PATIENCE};
 use super::transactions::Transactions;
 use crate::context::{Cx, ScanCx};
 
@@ -51,6 +53,10 @@ impl SqliteStore {
         if self.attached.is_some() || self.pretended {
             return Err(StoreFault("the store is in use already".into()));
         }
+        if !opened.read_only {
+            // The loop waits for its turn elsewhere. What is left are programs that come in between for a moment.
+            opened.db.conn.busy_timeout(ORDINARY_WAIT).map_err(|error| StoreFault(reason(&error)))?;
+        }
         let checkpoints = match opened.read_only {
             true => None,
             false => Checkpoints::of(&mut opened.db.conn, &opened.location, opened.files.as_ref())
@@ -77,6 +83,7 @@ impl SqliteStore {
     /// # Errors
     /// The store's, or the work's.
     pub fn write_at_boot<T>(&mut self, work: impl FnOnce(&Db) -> Result<T, Fault>) -> Result<T, StoreFault> {
+        self.wait_turn(PATIENCE)?;
         self.begin(Access::Write)?;
         let done = self.cx.db().and_then(work).map_err(|fault| StoreFault(fault.to_string()));
         let done = match done {
@@ -96,10 +103,19 @@ impl SqliteStore {
     /// # Errors
     /// The first thing that failed; the rest is done nevertheless, and a later boot tidies up.
     pub fn close(&mut self) -> Result<(), StoreFault> {
+        if self.attached.is_some() {
+            self.roll_back();
+            self.leave_queue();
+        }
+        let turn = match &self.attached {
+            // Without the turn this process stays signed on, and the next start does what is left to do.
+            Some(attached) if attached.process.is_some() && !attached.transactions.has_lost() => {
+                self.wait_turn(CLOSE_PATIENCE)
+            }
+            _ => Ok(()),
+        };
         let (Some(db), Some(attached)) = (self.cx.db.take(), self.attached.take()) else { return Ok(()) };
-        let Attached { mut transactions, process, checkpoints, .. } = attached;
-        transactions.roll_back(&db.conn);
-        transactions.leave_queue();
+        let Attached { mut transactions, process, checkpoints, location } = attached;
         drop(checkpoints);
         if transactions.has_lost() {
             return abandon(db.conn);
@@ -109,26 +125,29 @@ impl SqliteStore {
             return abandon(db.conn).and(Err(reason));
         }
         let signed_off = process.map_or(Ok(()), |process| {
-            transactions.begin(&db.conn, Access::Write)?;
+            turn?;
+            transactions.begin(&db.conn, Access::Write, location.file())?;
             let removed =
                 process.remove().map_err(|error| StoreFault(format!("process lock file: {}", error.kind())));
             let committed = transactions.commit(&db.conn);
             removed.and(committed)
         });
-        transactions.leave_queue();
+        transactions.leave_queue(&db.conn);
         let folded = if db.conn.is_readonly("main").unwrap_or(true) { Ok(()) } else { fold(&db.conn) };
         let closed = db.conn.close().map_err(|(_, error)| StoreFault(reason(&error)));
         signed_off.and(folded).and(closed)
     }
 
     /// The connection and what stands beside it.
-    fn parts(&mut self) -> Option<(&Connection, &mut Transactions, &AuditFacts)> {
+    fn parts(&mut self) -> Option<(&Connection, &mut Transactions, &Location, &AuditFacts)> {
         let db = self.cx.db.as_ref()?;
         let attached = self.attached.as_mut()?;
-        Some((&db.conn, &mut attached.transactions, &self.facts))
+        Some((&db.conn, &mut attached.transactions, &attached.location, &self.facts))
     }
 }
 
+/// How long a stop waits for its turn to sign off.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(2);
 /// How long a stop waits for other processes' readers to leave the log.
 const FOLD_TIMEOUT: Duration = Duration::from_millis(100);
 
@@ -158,9 +177,21 @@ impl Store for SqliteStore {
         &mut self.cx
     }
 
+    fn poll_turn(&mut self, cx: &mut TaskContext<'_>) -> Poll<Result<(), StoreFault>> {
+        match self.parts() {
+            Some((conn, transactions, ..)) => transactions.poll_turn(conn, cx),
+            None => Poll::Ready(Ok(())),
+        }
+    }
+
+    fn obstacle(&mut self) -> StoreFault {
+        self.parts()
+            .map_or_else(no_log, |(_, transactions, location, _)| transactions.obstacle(location.file()))
+    }
+
     fn begin(&mut self, access: Access) -> Result<(), StoreFault> {
         match self.parts() {
-            Some((conn, transactions, _)) => transactions.begin(conn, access),
+            Some((conn, transactions, location, _)) => transactions.begin(conn, access, location.file()),
             None => {
                 self.pretended = true;
                 Ok(())
@@ -170,7 +201,7 @@ impl Store for SqliteStore {
 
     fn commit(&mut self) -> Result<(), StoreFault> {
         match self.parts() {
-            Some((conn, transactions, _)) => transactions.commit(conn),
+            Some((conn, transactions, ..)) => transactions.commit(conn),
             None => {
                 self.pretended = false;
                 Ok(())
@@ -180,7 +211,7 @@ impl Store for SqliteStore {
 
     fn roll_back(&mut self) {
         match self.parts() {
-            Some((conn, transactions, _)) => transactions.roll_back(conn),
+            Some((conn, transactions, ..)) => transactions.roll_back(conn),
             None => self.pretended = false,
         }
     }
@@ -193,21 +224,21 @@ impl Store for SqliteStore {
     }
 
     fn leave_queue(&mut self) {
-        if let Some((_, transactions, _)) = self.parts() {
-            transactions.leave_queue();
+        if let Some((conn, transactions, ..)) = self.parts() {
+            transactions.leave_queue(conn);
         }
     }
 
     fn savepoint(&mut self) -> Result<(), StoreFault> {
-        self.parts().map_or(Ok(()), |(conn, transactions, _)| transactions.savepoint(conn))
+        self.parts().map_or(Ok(()), |(conn, transactions, ..)| transactions.savepoint(conn))
     }
 
     fn release(&mut self) -> Result<(), StoreFault> {
-        self.parts().map_or(Ok(()), |(conn, transactions, _)| transactions.release(conn))
+        self.parts().map_or(Ok(()), |(conn, transactions, ..)| transactions.release(conn))
     }
 
     fn roll_back_to_savepoint(&mut self) -> Result<(), StoreFault> {
-        self.parts().map_or(Ok(()), |(conn, transactions, _)| transactions.roll_back_to_savepoint(conn))
+        self.parts().map_or(Ok(()), |(conn, transactions, ..)| transactions.roll_back_to_savepoint(conn))
     }
 
     fn sync(&mut self) -> Result<(), StoreFault> {
@@ -227,7 +258,7 @@ impl Store for SqliteStore {
     }
 
     fn audit_enter(&mut self, event: &EnterEvent<'_>) -> Result<i64, StoreFault> {
-        let (conn, transactions, facts) = self.parts().ok_or_else(no_log)?;
+        let (conn, transactions, _, facts) = self.parts().ok_or_else(no_log)?;
         transactions.enter(conn, facts, event)
     }
 
@@ -238,7 +269,7 @@ impl Store for SqliteStore {
         exit: &ExitEvent<'_>,
     ) -> Result<(), StoreFault> {
         let subject = self.cx.subject.take();
-        let (conn, transactions, facts) = self.parts().ok_or_else(no_log)?;
+        let (conn, transactions, _, facts) = self.parts().ok_or_else(no_log)?;
         transactions.exit(conn, &facts.open_row(sequence_no, enter), &Closing::of(exit, subject.as_deref()))
     }
 

@@ -1,15 +1,20 @@
 //! The transactions behind the chain: queue, `BEGIN`, savepoints, the log's head, `COMMIT`, sync
 //! (design §3). Knows no context and no mode; [`super::sqlite`] puts it behind the runtime's trait.
 
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
 
 use colibri_runtime::chain::audit::EnterEvent;
 use colibri_runtime::chain::store::{Access, StoreFault};
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 
 use super::audit::{self, AuditFacts, Closing};
 use super::db::reason;
 use super::head::Head;
+use super::holder;
 use super::identity::{Displaced, Part, Place};
 use super::log_file::LogFile;
 use super::queue::WriteQueue;
@@ -48,6 +53,10 @@ pub(super) struct Files {
 #[derive(Debug)]
 pub(super) struct Transactions {
     queue: Option<WriteQueue>,
+    /// The turn to write is there, and its transaction open, which nobody has begun yet.
+    turn: bool,
+    /// The place in the queue was there, and a foreign program had SQLite's write lock.
+    locked: bool,
     files: Option<Files>,
     read_only: bool,
     /// The head as the open transaction has it; `None` until the first row.
@@ -71,20 +80,40 @@ pub(super) struct Transactions {
     lost: Option<StoreFault>,
 }
 
+/// How long the queue is left to others when a foreign program holds the database, before the next try.
+const LOCKED_PAUSE: Duration = Duration::from_millis(5);
+
 /// The engine's error as the chain may show it.
 fn fault(error: rusqlite::Error) -> StoreFault {
     StoreFault(reason(&error))
 }
 
+/// Whether another connection has the write lock.
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
+}
+
+/// The operating system's error, without the file's name.
+fn queue_fault(error: &io::Error) -> StoreFault {
+    StoreFault(format!("write queue: {}", error.kind()))
+}
+
 /// Runs a statement without parameters or rows.
+fn execute(conn: &Connection, sql: &str) -> rusqlite::Result<()> {
+    conn.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop)
+}
+
+/// The same, with the error as the chain may show it.
 fn run(conn: &Connection, sql: &str) -> Result<(), StoreFault> {
-    conn.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop).map_err(fault)
+    execute(conn, sql).map_err(fault)
 }
 
 impl Transactions {
     pub(super) fn new(queue: Option<WriteQueue>, files: Option<Files>, read_only: bool) -> Self {
         Self {
             queue,
+            turn: false,
+            locked: false,
             files,
             read_only,
             head: None,
@@ -99,9 +128,60 @@ impl Transactions {
         }
     }
 
-    /// Waits in the queue and opens a transaction.
-    pub(super) fn begin(&mut self, conn: &Connection, access: Access) -> Result<(), StoreFault> {
-        if !conn.is_autocommit() {
+    /// Asks for the place in the queue and SQLite's write lock; the transaction is open when both are there.
+    pub(super) fn poll_turn(
+        &mut self,
+        conn: &Connection,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), StoreFault>> {
+        let Some(queue) = &mut self.queue else { return Poll::Ready(Ok(())) };
+        if self.turn || !conn.is_autocommit() {
+            return Poll::Ready(Ok(()));
+        }
+        if let Err(error) = ready!(queue.poll(cx)) {
+            return Poll::Ready(Err(queue_fault(&error)));
+        }
+        match execute(conn, "BEGIN IMMEDIATE") {
+            Ok(()) => {
+                (self.turn, self.locked) = (true, false);
+                Poll::Ready(Ok(()))
+            }
+            Err(error) if is_busy(&error) => {
+                self.locked = true;
+                match queue.step_back(LOCKED_PAUSE, cx.waker()) {
+                    Ok(()) => Poll::Pending,
+                    Err(error) => Poll::Ready(Err(queue_fault(&error))),
+                }
+            }
+            Err(error) => {
+                queue.leave();
+                Poll::Ready(Err(fault(error)))
+            }
+        }
+    }
+
+    /// What keeps the turn away.
+    pub(super) fn obstacle(&self, database: Option<&Path>) -> StoreFault {
+        let Some(queue) = &self.queue else { return StoreFault("the database has no write queue".into()) };
+        let seconds = queue.waited().as_secs();
+        let way_out = "resume or stop that process, then call again";
+        StoreFault(match (self.locked, database) {
+            (true, Some(path)) => {
+                let holder = holder::of_write_lock(path).unwrap_or_else(|| "another program".to_owned());
+                format!("database is locked: {holder} has held its write lock for {seconds} s: {way_out}")
+            }
+            _ => format!("the write queue has been held for {seconds} s by {}: {way_out}", queue.holder()),
+        })
+    }
+
+    /// Opens a transaction, with the turn if it is there. Without it, an ordinary wait is all that is tried.
+    pub(super) fn begin(
+        &mut self,
+        conn: &Connection,
+        access: Access,
+        database: Option<&Path>,
+    ) -> Result<(), StoreFault> {
+        if !self.turn && !conn.is_autocommit() {
             return Err(StoreFault("a transaction is open already".into()));
         }
         self.forget();
@@ -111,10 +191,19 @@ impl Transactions {
         if self.read_only {
             return Err(StoreFault("the database is open for reading only".into()));
         }
-        if let Some(queue) = &mut self.queue {
-            queue.enter().map_err(|error| StoreFault(format!("write queue: {}", error.kind())))?;
+        if !std::mem::take(&mut self.turn) {
+            if let Some(queue) = &mut self.queue
+                && !queue.enter_soon().map_err(|error| queue_fault(&error))?
+            {
+                return Err(self.obstacle(database));
+            }
+            if let Err(error) = execute(conn, "BEGIN IMMEDIATE") {
+                self.locked = is_busy(&error);
+                let failed = if self.locked { self.obstacle(database) } else { fault(error) };
+                self.leave_queue(conn);
+                return Err(failed);
+            }
         }
-        run(conn, "BEGIN IMMEDIATE").inspect_err(|_| self.leave_queue())?;
         self.writing = true;
         self.head = self.carried.and_then(|carried| {
             (colibri_wal::data_version(conn) == Some(carried.data_version)).then_some(carried.head)
@@ -174,8 +263,11 @@ impl Transactions {
         self.forget();
     }
 
-    /// Lets the next writer in.
-    pub(super) fn leave_queue(&mut self) {
+    /// Lets the next writer in, and waits no longer if it was not this one's turn yet.
+    pub(super) fn leave_queue(&mut self, conn: &Connection) {
+        if std::mem::take(&mut self.turn) {
+            self.roll_back(conn);
+        }
         if let Some(queue) = &mut self.queue {
             queue.leave();
         }

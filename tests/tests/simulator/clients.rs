@@ -129,6 +129,7 @@ impl Known {
             arguments,
             trace_context: None,
             bytes: 100,
+            since_ms: 0.0,
         }
     }
 

@@ -27,12 +27,12 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             ended.drain(..).rev().for_each(|(call, _)| waiting.push_front(call));
             self.refuse_all(&mut waiting, &fault);
             self.dispatch.rolled_back();
+            return self.answer_refused(waiting, outlet);
         }
         self.store.leave_queue();
         self.sync();
         self.send(&mut ended, outlet);
-        self.effects_of_all(waiting, outlet);
-        self.store.leave_queue();
+        self.rest = waiting;
     }
 
     /// The transaction. Calls move from `waiting` to `ended` as they run.

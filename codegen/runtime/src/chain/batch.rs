@@ -5,9 +5,10 @@
 //! one transaction only ([`super::at_once`]).
 
 use std::collections::VecDeque;
+use std::task::{Context as TaskContext, Waker};
 
 use crate::chain::call::{Outlet, Reply};
-use crate::chain::check::{Checked, Verdict};
+use crate::chain::check::Verdict;
 use crate::chain::ending::Ending;
 use crate::chain::log::Level;
 use crate::chain::network::Flight;
@@ -26,26 +27,52 @@ enum Step {
 }
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
-    /// The whole of stages 3 to 5, readable in one piece.
-    pub(super) fn run_batch(&mut self, checked: Vec<Checked>, outlet: &mut dyn Outlet) -> Vec<Flight> {
-        let mut entered: VecDeque<Entered> =
-            checked.into_iter().map(|checked| self.enter_row(checked)).collect();
+    /// The whole of stages 3 to 5, readable in one piece. What the turn to write does not last for is left in
+    /// [`Chain::resume`]'s hands.
+    pub(super) fn run_batch(
+        &mut self,
+        mut entered: VecDeque<Entered>,
+        outlet: &mut dyn Outlet,
+    ) -> Vec<Flight> {
         if self.fits_at_once(&entered) {
             self.run_at_once(entered, outlet);
             return Vec::new();
         }
         if let Err(reason) = self.enter_all(&mut entered) {
             self.refuse_all(&mut entered, &reason);
+            self.answer_refused(entered, outlet);
+            return Vec::new();
         }
         let flights = self.take_flights(&mut entered);
+        self.rest = entered;
         if !flights.is_empty() {
             // What a network tool does outside cannot be undone: its enter row is on disk first.
             self.store.leave_queue();
             self.sync();
+        } else if self.still_has_turn() {
+            self.resume(outlet);
         }
-        self.effects_of_all(entered, outlet);
-        self.store.leave_queue();
         flights
+    }
+
+    /// Whether the store can be written to without waiting. Between two transactions a foreign program may have come.
+    fn still_has_turn(&mut self) -> bool {
+        self.store.poll_turn(&mut TaskContext::from_waker(Waker::noop())).is_ready()
+    }
+
+    /// Answers calls that could not be entered.
+    pub(super) fn answer_refused(&mut self, refused: VecDeque<Entered>, outlet: &mut dyn Outlet) {
+        self.store.leave_queue();
+        self.sync();
+        let mut ended = refused
+            .into_iter()
+            .filter_map(|call| {
+                let ending = self.words().judged(&call.verdict).err()?;
+                let ending = self.stamp(&call, *ending);
+                Some((call, ending))
+            })
+            .collect();
+        self.send(&mut ended, outlet);
     }
 
     /// Stage 3: one transaction for the enter rows of the batch, after what earlier calls left open.
@@ -110,29 +137,32 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         flights
     }
 
-    /// Stages 4 and 5 of every call. A transaction that has been open for long is committed, synced and
-    /// answered before the next one: other processes wait for the write lock meanwhile.
-    pub(super) fn effects_of_all(&mut self, mut waiting: VecDeque<Entered>, outlet: &mut dyn Outlet) {
+    /// Whether calls are entered and have not run: their turn to write was over.
+    pub fn has_rest(&self) -> bool {
+        !self.rest.is_empty()
+    }
+
+    /// Stages 4 and 5 of the entered calls, as many as fit into one transaction, which uses the turn to write. One that
+    /// has been open for long is committed, synced and answered before the next: other processes wait meanwhile.
+    pub fn resume(&mut self, outlet: &mut dyn Outlet) {
+        let mut waiting = std::mem::take(&mut self.rest);
         let mut ended: Vec<(Entered, Ending)> = Vec::with_capacity(waiting.len());
-        while !waiting.is_empty() {
-            // Once a sync has failed nothing more is begun: it could not be made durable.
-            let begun = match &self.fatal {
-                Some(reason) => Err(StoreFault(reason.clone())),
-                None => self.store.begin(Access::Write),
-            };
-            match begun {
-                Ok(()) => self.effects_in_transaction(&mut waiting, &mut ended),
-                Err(fault) => {
-                    ended.extend(waiting.drain(..).map(|call| self.uncommitted(call, None, &fault)))
-                }
-            }
-            self.store.leave_queue();
-            self.sync();
-            self.send(&mut ended, outlet);
-            if !waiting.is_empty() {
-                outlet.flush();
-            }
+        // Once a sync has failed nothing more is begun: it could not be made durable.
+        let begun = match &self.fatal {
+            Some(reason) => Err(StoreFault(reason.clone())),
+            None => self.store.begin(Access::Write),
+        };
+        match begun {
+            Ok(()) => self.effects_in_transaction(&mut waiting, &mut ended),
+            Err(fault) => ended.extend(waiting.drain(..).map(|call| self.uncommitted(call, None, &fault))),
         }
+        self.store.leave_queue();
+        self.sync();
+        self.send(&mut ended, outlet);
+        if !waiting.is_empty() {
+            outlet.flush();
+        }
+        self.rest = waiting;
     }
 
     /// As many calls as fit into the open transaction, and its commit.

@@ -24,6 +24,8 @@ pub struct Call {
     pub trace_context: Option<String>,
     /// Bytes of the line it came in, for the batch's bound.
     pub bytes: usize,
+    /// When it came, by the monotonic clock, if the loop was waiting for its turn to write; otherwise 0.
+    pub since_ms: f64,
 }
 
 /// What a reply carries.

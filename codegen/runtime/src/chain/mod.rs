@@ -1,7 +1,7 @@
 //! The five-stage call chain (alpha §3, design §3).
 //!
 //! In the order in which a call meets them: [`call`] what comes in, [`admission`] and [`check`] stages 1
-//! and 2, [`row`] and [`audit`] stage 3, [`ending`] what stage 4 came to, [`batch`] and [`single`] the two
+//! and 2, [`prepared`] a batch before its turn to write, [`row`] and [`audit`] stage 3, [`ending`] what stage 4 came to, [`batch`] and [`single`] the two
 //! ways through stages 3 to 5, [`network`] and [`scan`] the calls that run beside the loop.
 //!
 //! The stages themselves are private: nothing reaches around the chain (alpha §4.3).
@@ -32,6 +32,7 @@ pub mod ending;
 pub mod envelope;
 pub mod log;
 pub mod network;
+pub mod prepared;
 pub mod redact;
 pub mod registry;
 mod row;
@@ -42,12 +43,15 @@ pub mod store;
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use audit::{AuditSink, EnterEvent};
 use call::{Call, Outlet};
 use ending::Ending;
 use log::{Level, Log};
+use prepared::{Calls, Prepared};
 use redact::Redactor;
 use registry::Registry;
 use row::Row;
@@ -63,7 +67,13 @@ pub use sizes::BatchSizes;
 
 /// The longest an exit transaction stays open while further calls of its batch wait (alpha §5.7).
 pub const LONGEST_EXIT_TRANSACTION_MS: f64 = 100.0;
-/// How many calls the first phase may answer before its buffer is flushed (alpha §5.2).
+/// The longest a call waits for its turn to write, which another process may hold, before it fails.
+pub const TURN_LIMIT: Duration = Duration::from_secs(5);
+/// A wait for the turn that lasts longer is no ordinary contention: the log says who holds it, and calls that need no store
+/// are answered without it.
+pub const TURN_GRACE: Duration = Duration::from_millis(500);
+/// How many calls may be answered before their rows can be written: in the first phase (alpha §5.2), and while another
+/// process holds the turn to write.
 pub const BUFFERED_CALLS: usize = 256;
 /// How many characters of a called name the audit row keeps (alpha §11).
 pub const AUDITED_NAME_CHARACTERS: usize = 128;
@@ -120,6 +130,8 @@ pub struct Chain<S: Store, D> {
     kernel: Kernel,
     admission: Vec<Box<dyn admission::Admission>>,
     buffered: Vec<Unclosed>,
+    /// Calls that are entered and wait for their next turn to write.
+    rest: VecDeque<row::Entered>,
     unclosed: Vec<Unclosed>,
     exit_failures: u64,
     ready: bool,
@@ -143,6 +155,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             kernel,
             admission: Vec::new(),
             buffered: Vec::new(),
+            rest: VecDeque::new(),
             unclosed: Vec::new(),
             exit_failures: 0,
             ready: false,
@@ -203,9 +216,14 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.queue_depth = depth;
     }
 
-    /// Whether a further call may be answered before the gate opens.
+    /// Whether a further call may be answered before its row can be written.
     pub fn may_answer_early(&self) -> bool {
-        !matches!(self.audit, Audit::Buffer) || self.buffered.len() < BUFFERED_CALLS
+        self.buffered.len() < BUFFERED_CALLS
+    }
+
+    /// Whether calls were answered whose rows are still to be written.
+    pub fn has_buffered(&self) -> bool {
+        !self.buffered.is_empty()
     }
 
     /// Opens the gate: takes the store that the second phase has made ready, and writes the calls
@@ -225,28 +243,69 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         Ok(())
     }
 
+    /// Writes the rows of the calls that were answered while another process held the turn to write. Rows that the store
+    /// refuses are kept; whether it took them.
+    pub fn write_buffered(&mut self) -> bool {
+        let written = self.flush_buffer();
+        if let Err(fault) = &written {
+            self.store.roll_back();
+            self.log(Level::Error, format_args!("[audit] rows of answered calls are pending: {fault}"));
+        }
+        self.store.leave_queue();
+        self.sync();
+        written.is_ok()
+    }
+
     fn flush_buffer(&mut self) -> Result<(), store::StoreFault> {
         if self.buffered.is_empty() {
             return Ok(());
         }
         self.store.begin(Access::Write)?;
-        for record in &mut self.buffered {
-            let sequence_no = self.store.audit_enter(&record.row.enter_event(&Value::Null))?;
-            record.row.close_in(&mut self.store, sequence_no, &record.ending)?;
-        }
+        self.enter_buffered()?;
         self.store.commit()?;
         self.buffered.clear();
         Ok(())
     }
 
-    /// One batch through the five stages, in arrival order. Network calls whose lock is free are
-    /// entered with it and come back as flights to be polled beside the loop.
-    pub async fn run(&mut self, calls: Vec<Call>, outlet: &mut dyn Outlet) -> Vec<network::Flight> {
+    fn enter_buffered(&mut self) -> Result<(), store::StoreFault> {
+        for record in &mut self.buffered {
+            let sequence_no = self.store.audit_enter(&record.row.enter_event(&Value::Null))?;
+            record.row.close_in(&mut self.store, sequence_no, &record.ending)?;
+        }
+        Ok(())
+    }
+
+    /// Stages 1 and 2 of a batch, before its turn to write: other processes need not wait for them.
+    pub fn check_batch(&mut self, calls: Vec<Call>) -> Prepared {
         self.sizes.count(calls.len());
         let checked = calls.into_iter().map(|call| self.check(call)).collect();
-        match self.audit {
-            Audit::Store { .. } => self.run_batch(checked, outlet),
-            Audit::Buffer | Audit::Sink(_) => self.run_singly(checked, outlet).await,
+        self.past_check(checked)
+    }
+
+    /// The further stages of a batch, in arrival order, with the turn to write. Network calls whose lock is free are
+    /// entered with it and come back as flights to be polled beside the loop. What the turn did not last for waits for
+    /// [`Chain::resume`].
+    pub async fn run_prepared(&mut self, batch: Prepared, outlet: &mut dyn Outlet) -> Vec<network::Flight> {
+        match batch.0 {
+            Calls::Together(entered) => self.run_batch(entered, outlet),
+            Calls::Singly(checked) => self.run_singly(checked, outlet).await,
+        }
+    }
+
+    /// One batch through the five stages, to its end.
+    pub async fn run(&mut self, calls: Vec<Call>, outlet: &mut dyn Outlet) -> Vec<network::Flight> {
+        let batch = self.check_batch(calls);
+        let flights = self.run_prepared(batch, outlet).await;
+        self.run_rest(outlet);
+        flights
+    }
+
+    /// Runs what is entered, waiting on this thread for each turn.
+    fn run_rest(&mut self, outlet: &mut dyn Outlet) {
+        while self.has_rest() {
+            // Without the turn it says itself what is in the way.
+            let _ = self.store.wait_turn(TURN_LIMIT);
+            self.resume(outlet);
         }
     }
 
@@ -254,11 +313,12 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// name is an unknown tool ([`Chain::run`]).
     pub async fn operate(&mut self, call: Call, outlet: &mut dyn Outlet) {
         let checked = vec![self.check_operation(call)];
+        let batch = self.past_check(checked);
+        // Nobody is served beside an operation, so it may wait here. Without the turn it says itself what is in the way.
+        let _ = self.store.wait_turn(TURN_LIMIT);
         // An operation runs in the store's transaction, so there is nothing to wait for beside the chain.
-        match self.audit {
-            Audit::Store { .. } => drop(self.run_batch(checked, outlet)),
-            Audit::Buffer | Audit::Sink(_) => drop(self.run_singly(checked, outlet).await),
-        }
+        drop(self.run_prepared(batch, outlet).await);
+        self.run_rest(outlet);
     }
 
     /// What a call is answered that waited for a second phase that failed.
@@ -267,22 +327,33 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.words().handler_error(&message).answer
     }
 
-    /// Closes what is still open; called once at shutdown, after the last call. After a failed sync nothing is begun:
-    /// the next start closes the rows.
+    /// Writes what is still open or was only answered; called once at shutdown, after the last call. After a failed sync
+    /// nothing is begun: the next start closes the rows.
     pub fn close_pending(&mut self) {
-        let in_store = matches!(self.audit, Audit::Store { .. });
-        if self.unclosed.is_empty() || !in_store || self.fatal.is_some() {
+        let nothing = self.unclosed.is_empty() && self.buffered.is_empty();
+        if nothing || !matches!(self.audit, Audit::Store { .. }) || self.fatal.is_some() {
             return;
         }
+        // Without the turn, beginning says what is in the way.
+        let _ = self.store.wait_turn(TURN_LIMIT);
         let closed = match self.store.begin(Access::Write) {
-            Ok(()) => self.close_unclosed().and_then(|()| self.store.commit()),
+            Ok(()) => {
+                self.close_unclosed().and_then(|()| self.enter_buffered()).and_then(|()| self.store.commit())
+            }
             Err(fault) => Err(fault),
         };
         match closed {
-            Ok(()) => self.forget_closed(),
+            Ok(()) => {
+                self.forget_closed();
+                self.buffered.clear();
+            }
             Err(fault) => {
                 self.store.roll_back();
                 self.log(Level::Error, format_args!("[audit] pending exits could not be closed: {fault}"));
+                let missing = self.buffered.len();
+                if missing > 0 {
+                    self.log(Level::Error, format_args!("[audit] {missing} answered calls have no row"));
+                }
             }
         }
         self.store.leave_queue();

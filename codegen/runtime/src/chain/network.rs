@@ -89,12 +89,12 @@ impl ToolLocks {
         self.waiting.entry(tool).or_default().push_back(call);
     }
 
-    /// Takes the next call of every tool whose lock is free, and holds the lock for it.
-    pub fn acquire(&mut self) -> Vec<Call> {
+    /// Takes the next call of every tool whose lock is free, if it came until that time, and holds the lock for it.
+    pub fn acquire(&mut self, until_ms: f64) -> Vec<Call> {
         let mut starting = Vec::new();
         for (tool, queue) in &mut self.waiting {
             if !self.held.contains(tool)
-                && let Some(call) = queue.pop_front()
+                && let Some(call) = queue.pop_front_if(|call| call.since_ms <= until_ms)
             {
                 self.held.push(tool);
                 starting.push(call);
@@ -102,6 +102,12 @@ impl ToolLocks {
         }
         self.waiting.retain(|_, queue| !queue.is_empty());
         starting
+    }
+
+    /// When the oldest call came whose tool's lock is free.
+    pub fn oldest_ms(&self) -> Option<f64> {
+        let free = self.waiting.iter().filter(|(tool, _)| !self.held.contains(*tool));
+        free.filter_map(|(_, queue)| queue.front()).map(|call| call.since_ms).reduce(f64::min)
     }
 
     /// Lets go of a tool's lock.

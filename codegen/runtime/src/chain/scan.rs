@@ -46,15 +46,22 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let checked = self.check(call);
         let mut call = self.enter_row(checked);
         self.enter_call(&mut call).await;
-        let judged = self.words().judged(&call.verdict);
-        let ending = match judged.map(|target| (target.tool, self.spawn_scan(&mut call, target.index))) {
-            Ok((tool, Ok((done, interrupt)))) => return Some(ScanFlight { call, tool, done, interrupt }),
-            Ok((_, Err(fault))) => {
-                self.words().handler_error(&format!("{}: {fault}", self.spec.codes.storage_failure))
+        let ending = match self.words().judged(&call.verdict) {
+            Ok(target) => {
+                self.store.leave_queue();
+                match self.spawn_scan(&mut call, target.index) {
+                    Ok((done, interrupt)) => {
+                        return Some(ScanFlight { call, tool: target.tool, done, interrupt });
+                    }
+                    Err(fault) => {
+                        self.words().handler_error(&format!("{}: {fault}", self.spec.codes.storage_failure))
+                    }
+                }
             }
             Err(refusal) => *refusal,
         };
         self.close_call(call, ending, outlet).await;
+        self.store.leave_queue();
         None
     }
 

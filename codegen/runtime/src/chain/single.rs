@@ -10,7 +10,7 @@ use crate::chain::log::Level;
 use crate::chain::network::Flight;
 use crate::chain::row::Entered;
 use crate::chain::store::{Access, Store, StoreFault};
-use crate::chain::{Audit, Chain, Unclosed};
+use crate::chain::{Audit, Chain};
 use crate::handler::Dispatch;
 use crate::spec::Kind;
 
@@ -22,6 +22,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             self.enter_call(&mut call).await;
             match call.verdict {
                 Verdict::Open(target) if target.tool.kind == Kind::Network => {
+                    self.store.leave_queue();
                     flights.push(self.start_flight(call, target));
                 }
                 _ => {
@@ -33,7 +34,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         flights
     }
 
-    /// Stage 3 of one call.
+    /// Stage 3 of one call. It keeps the turn to write.
     pub(super) async fn enter_call(&mut self, call: &mut Entered) {
         let entered = if let Audit::Sink(sink) = &mut self.audit {
             match sink.enter(&Self::enter_event(call)) {
@@ -53,7 +54,6 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                 call.verdict = Verdict::AuditFailed(reason);
             }
         }
-        self.store.leave_queue();
     }
 
     fn enter_alone(&mut self, call: &mut Entered) -> Result<(), StoreFault> {
@@ -69,6 +69,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Stage 4 in a transaction of its own, without an exit row.
     fn effects_outside(&mut self, call: &Entered) -> Ending {
         if !call.works_in_store() {
+            self.store.leave_queue();
             return self.stage_dispatch(call);
         }
         let ending = match self.store.begin(self.access) {
@@ -101,12 +102,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let ending = self.stamp(&call, ending);
         match &mut self.audit {
             Audit::Store { .. } => self.close_row(&call, &ending),
-            Audit::Buffer => self.buffered.push(Unclosed {
-                row: call.row.clone(),
-                ending: ending.clone(),
-                must_close: false,
-                closed: false,
-            }),
+            Audit::Buffer => self.buffer(&call, &ending),
             Audit::Sink(sink) => {
                 let exited = match sink.exit(&ending.exit_event(&call.row)) {
                     SinkResult::Ready(result) => result,
@@ -128,7 +124,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// The exit row of a call that ran beside the loop, in a transaction of its own. The outside effect has
     /// happened, so a row that cannot be written is kept for later.
     fn close_row(&mut self, call: &Entered, ending: &Ending) {
-        let Some(sequence_no) = call.row.sequence_no else { return };
+        let Some(sequence_no) = call.row.sequence_no else { return self.store.leave_queue() };
         // After a failed sync nothing is begun, and the client is told of a failure: the next start closes the row.
         if self.fatal.is_some() {
             return;

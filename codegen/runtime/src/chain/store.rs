@@ -1,6 +1,11 @@
 //! What the chain asks of a store. The SQLite one is the server's; [`crate::memory::MemoryStore`]
 //! stands beside it for servers that keep nothing.
 
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll, Wake, Waker};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
 use crate::chain::audit::{EnterEvent, ExitEvent};
 use crate::handler::Context;
 
@@ -27,8 +32,9 @@ pub enum Access {
 
 /// Transactions, savepoints and durability behind the five stages (design §3).
 ///
-/// The chain is the only caller. Order of calls in a batch: `begin`, then for each call `savepoint`,
-/// the handler, `release` or `roll_back`, then `commit`, and `sync` once after the last commit.
+/// The chain is the only caller, but for the turn, which the loop takes before it hands over work. Order of calls in a
+/// batch: `poll_turn`, `begin`, then for each call `savepoint`, the handler, `release` or `roll_back`, then `commit`, and
+/// `sync` once after the last commit.
 pub trait Store {
     /// What handlers get.
     type Cx: Context;
@@ -36,7 +42,39 @@ pub trait Store {
     /// The context of the call that runs now.
     fn cx(&mut self) -> &mut Self::Cx;
 
-    /// Opens a transaction. For [`Access::Write`] this waits in the write queue first.
+    /// Asks for the turn to write: the place at the head of the write queue. Without it, `cx` is woken when it may be
+    /// there, and [`Store::leave_queue`] gives the wish up. Never waits long; a store without a queue is always ready.
+    fn poll_turn(&mut self, _: &mut TaskContext<'_>) -> Poll<Result<(), StoreFault>> {
+        Poll::Ready(Ok(()))
+    }
+
+    /// What keeps the turn away, and which process it is. Asked for when a wait has become long.
+    fn obstacle(&mut self) -> StoreFault {
+        StoreFault("the store cannot be written to".to_owned())
+    }
+
+    /// Waits for the turn on this thread; for callers that serve no client meanwhile.
+    ///
+    /// # Errors
+    /// The turn did not come within `limit`, or cannot be asked for.
+    fn wait_turn(&mut self, limit: Duration) -> Result<(), StoreFault> {
+        let waker = Waker::from(Arc::new(Unpark(std::thread::current())));
+        let began = Instant::now();
+        loop {
+            if let Poll::Ready(turn) = self.poll_turn(&mut TaskContext::from_waker(&waker)) {
+                return turn;
+            }
+            let left = limit.saturating_sub(began.elapsed());
+            if left.is_zero() {
+                let obstacle = self.obstacle();
+                self.leave_queue();
+                return Err(obstacle);
+            }
+            std::thread::park_timeout(left);
+        }
+    }
+
+    /// Opens a transaction. [`Access::Write`] uses the turn; without one it fails unless the turn can be had at once.
     ///
     /// # Errors
     /// The transaction could not be opened; none is open then.
@@ -55,7 +93,7 @@ pub trait Store {
     /// Whether the transaction is still there. An engine may drop it by itself (full disk, I/O error).
     fn in_transaction(&self) -> bool;
 
-    /// Leaves the write queue, if this store is in it.
+    /// Leaves the write queue, if this store is in it or waits for its turn.
     fn leave_queue(&mut self);
 
     /// Opens a call's savepoint.
@@ -114,4 +152,13 @@ pub trait Store {
     /// # Errors
     /// There is no store, or the second connection could not be opened.
     fn scan_cx(&mut self) -> Result<<Self::Cx as Context>::Scan, StoreFault>;
+}
+
+/// Wakes a thread that waits for its turn.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
 }

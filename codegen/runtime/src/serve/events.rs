@@ -26,6 +26,8 @@ pub(super) enum Event<S> {
     Landed(usize, Option<std::thread::Result<Dispatched>>),
     /// The scan has ended.
     Scanned(std::thread::Result<Dispatched>),
+    /// The turn to write may be there, or something is due without it.
+    Turn,
 }
 
 impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
@@ -46,6 +48,9 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
             // The thread sends whatever comes of its work, so only a defect leaves the channel empty.
             let result = result.unwrap_or_else(|_| Err(Box::new("the scan's thread sent nothing")));
             return Poll::Ready(Event::Scanned(result));
+        }
+        if self.poll_wait(cx).is_ready() {
+            return Poll::Ready(Event::Turn);
         }
         if !self.outbox.is_empty()
             && let Poll::Ready(written) = self.outbox.poll_flush(cx)

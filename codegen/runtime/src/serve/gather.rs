@@ -40,6 +40,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         let waiting = self.queues.ready.len();
         self.reading
             && self.scan.is_none()
+            && self.wait.is_none()
             && 0 < waiting
             && waiting < self.last_batch
             && !self.outbox.is_full()
@@ -56,7 +57,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
             .await
         };
         match event {
-            Some(event) => self.react(event).await,
+            Some(event) => self.react(event),
             None => {
                 std::thread::yield_now();
                 // The runtime looks at the streams when a task yields.

@@ -1,16 +1,19 @@
 //! The loop: one thread reads, runs the chain and writes, with no hand-over between (design §3).
 //!
-//! [`events`] waits for whatever happens next, [`queues`] holds the calls that cannot run yet, and this
-//! file says what is done in which order.
+//! [`events`] waits for whatever happens next, [`queues`] holds the calls that cannot run yet, [`turn`] runs them when the
+//! store can be written to, and this file says what is done in which order.
 
 mod events;
 mod gather;
 mod queues;
+mod turn;
+
+use std::collections::VecDeque;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::chain::Chain;
-use crate::chain::call::{Call, Outlet, Reply};
+use crate::chain::call::{Call, Outlet, Reply, ReplyTo};
 use crate::chain::log::Level;
 use crate::chain::network::Flight;
 use crate::chain::scan::ScanFlight;
@@ -25,6 +28,7 @@ use crate::wire::reply::encode_error;
 
 use events::Event;
 use queues::{Queues, WAITING_CALLS};
+use turn::{Door, Landed, Landing, Wait};
 
 pub use queues::{BATCH_BYTES, BATCH_CALLS};
 
@@ -67,6 +71,16 @@ pub struct Serve<'a, S: Store, D> {
     queues: Queues,
     flights: Vec<Flight>,
     scan: Option<ScanFlight>,
+    /// The store that the second phase has opened, while rows wait for a turn in it.
+    opening: Option<(S, &'static str)>,
+    /// Calls that ran beside the loop and have ended.
+    landings: VecDeque<Landing>,
+    /// The batch that runs next.
+    door: Option<Door>,
+    /// The turn to write is another process's.
+    wait: Option<Wait>,
+    /// Rows of answered calls were refused; they are tried again after that time.
+    rows_after_ms: f64,
     /// How many calls the last batch had.
     last_batch: usize,
     reading: bool,
@@ -95,6 +109,11 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             queues: Queues::default(),
             flights: Vec::new(),
             scan: None,
+            opening: None,
+            landings: VecDeque::new(),
+            door: None,
+            wait: None,
+            rows_after_ms: 0.0,
             last_batch: 0,
             reading: true,
             stopping: false,
@@ -124,11 +143,11 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
                 return finish;
             }
             let event = self.next_event().await;
-            self.react(event).await;
+            self.react(event);
         }
     }
 
-    async fn react(&mut self, event: Event<S>) {
+    fn react(&mut self, event: Event<S>) {
         match event {
             Event::Read(Ok(0)) => self.end_of_input(),
             Event::Read(Ok(_)) => self.take_lines(),
@@ -139,8 +158,10 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             Event::Written(Ok(())) => {}
             Event::Written(Err(_)) => self.client_gone(),
             Event::Control(control) => self.obey(control),
-            Event::Landed(index, result) => self.land(index, result).await,
-            Event::Scanned(result) => self.land_scan(result).await,
+            Event::Landed(index, result) => self.land(index, result),
+            Event::Scanned(result) => self.land_scan(result),
+            // What it allows is done by [`Serve::run_ready`].
+            Event::Turn => {}
         }
     }
 
@@ -156,10 +177,12 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         if self.ended == Some(Finish::Forced) {
             return self.ended.take();
         }
+        let beside = !self.flights.is_empty() || self.scan.is_some() || !self.landings.is_empty();
+        let running = beside || self.chain.has_rest() || self.opening.is_some();
         if self.ended == Some(Finish::ClientGone) {
-            return (self.flights.is_empty() && self.scan.is_none()).then_some(Finish::ClientGone);
+            return (!running).then_some(Finish::ClientGone);
         }
-        let idle = self.flights.is_empty() && self.scan.is_none() && self.queues.is_empty();
+        let idle = !running && self.door.is_none() && self.queues.is_empty();
         if !idle || !self.outbox.is_empty() {
             return None;
         }
@@ -168,35 +191,6 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         }
         // Input that ends during the first phase waits for the second: what was buffered must be stored.
         (!self.reading && self.chain.is_ready()).then_some(Finish::EndOfInput)
-    }
-
-    /// Runs every call that can run now, batch by batch, while there is room for the replies: they may be
-    /// a thousand times as large as the requests.
-    async fn run_ready(&mut self) {
-        while self.scan.is_none() && self.chain.fatal().is_none() && !self.outbox.is_full() {
-            self.obey_waiting();
-            let Some(batch) = self.queues.next_batch(self.chain.registry()) else { return };
-            self.chain.set_queue_depth(self.queues.waiting());
-            match batch {
-                queues::Batch::Scan(call) => {
-                    let mut outlet = ReplyOutlet(&mut self.outbox, &self.intake);
-                    self.scan = self.chain.start_scan(call, &mut outlet).await;
-                }
-                queues::Batch::Calls { calls, acquired } => {
-                    self.last_batch = calls.len();
-                    let mut outlet = ReplyOutlet(&mut self.outbox, &self.intake);
-                    let flights = self.chain.run(calls, &mut outlet).await;
-                    for tool in acquired {
-                        if !flights.iter().any(|flight| flight.tool() == tool) {
-                            self.queues.locks.release(tool);
-                        }
-                    }
-                    self.flights.extend(flights);
-                }
-            }
-            self.outbox.flush_now();
-            self.chain.store.upkeep();
-        }
     }
 
     /// Decodes the complete lines there are: protocol methods are answered at once, calls queue up. What
@@ -221,9 +215,12 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
     }
 
     /// Queues a call where it belongs.
-    fn admit(&mut self, call: Call) {
+    fn admit(&mut self, mut call: Call) {
         if self.stopping {
-            return self.unavailable(&call, "Server is shutting down");
+            return self.unavailable(&call.reply_to, "Server is shutting down");
+        }
+        if self.wait.is_some() {
+            call.since_ms = self.now_ms();
         }
         let tool =
             self.chain.registry().lookup(&call.name).and_then(|index| self.chain.registry().get(index));
@@ -231,7 +228,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             if tool.is_some_and(|tool| tool.storeless) && self.chain.may_answer_early() {
                 self.queues.ready.push_back(call);
             } else if self.queues.waiting() >= WAITING_CALLS {
-                self.unavailable(&call, "Server busy");
+                self.unavailable(&call.reply_to, "Server busy");
             } else {
                 self.queues.gate.push_back(call);
             }
@@ -240,7 +237,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         match tool {
             Some(tool) if tool.kind == Kind::Network => {
                 if self.queues.waiting() >= WAITING_CALLS && !self.queues.locks.is_free(tool.name) {
-                    self.unavailable(&call, "Server busy");
+                    self.unavailable(&call.reply_to, "Server busy");
                 } else {
                     self.queues.locks.enqueue(tool.name, call);
                 }
@@ -249,15 +246,23 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         }
     }
 
-    fn unavailable(&mut self, call: &Call, message: &str) {
-        let line = encode_error(Some(&call.reply_to.id), UNAVAILABLE, message, None);
+    fn unavailable(&mut self, to: &ReplyTo, message: &str) {
+        let line = encode_error(Some(&to.id), UNAVAILABLE, message, None);
         self.outbox.push(&line);
     }
 
     /// A waiting call vanishes without a trace; a network call in flight is aborted when it is next polled;
     /// any other running call goes on.
     fn cancel(&mut self, request_id: &str) {
-        if !self.queues.remove(request_id) {
+        let at_door = match &mut self.door {
+            Some(Door::Calls { batch, .. }) => batch.remove(request_id),
+            Some(Door::Scan(call)) if &*call.reply_to.id == request_id => {
+                self.door = None;
+                true
+            }
+            _ => false,
+        };
+        if !self.queues.remove(request_id) && !at_door {
             self.queues.cancelled.push(request_id.into());
         }
     }
@@ -273,12 +278,18 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             Control::Stop => self.stop(),
             Control::Expire => self.expire(),
             Control::Opened(opened) => match opened {
-                Ok((store, kind)) => match self.chain.open(store, kind) {
-                    Ok(()) => self.open_gate(),
-                    Err(fault) => self.startup_failed(fault.to_string()),
-                },
+                // The rows of what was answered so far are written first, which takes a turn.
+                Ok(opened) if self.chain.has_buffered() => self.opening = Some(opened),
+                Ok((store, kind)) => self.open(store, kind),
                 Err(reason) => self.startup_failed(reason),
             },
+        }
+    }
+
+    fn open(&mut self, store: S, kind: &'static str) {
+        match self.chain.open(store, kind) {
+            Ok(()) => self.open_gate(),
+            Err(fault) => self.startup_failed(fault.to_string()),
         }
     }
 
@@ -303,16 +314,31 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
     fn stop(&mut self) {
         self.stopping = true;
         self.reading = false;
-        for call in self.queues.drain() {
-            self.unavailable(&call, "Server is shutting down");
+        for to in self.drop_waiting() {
+            self.unavailable(&to, "Server is shutting down");
         }
         self.ended.get_or_insert(Finish::Stopped);
+    }
+
+    /// Drops the calls that have not begun; whom they would have been answered to.
+    fn drop_waiting(&mut self) -> Vec<ReplyTo> {
+        let mut dropped = match self.door.take() {
+            None => Vec::new(),
+            Some(Door::Scan(call)) => vec![call.reply_to],
+            Some(Door::Calls { batch, acquired }) => {
+                acquired.iter().for_each(|tool| self.queues.locks.release(tool));
+                batch.drop_all()
+            }
+        };
+        dropped.extend(self.queues.drain().into_iter().map(|call| call.reply_to));
+        dropped
     }
 
     /// Network calls own nothing and scans only read, so they need not be waited for: their rows stay open
     /// until a later start closes them (alpha §9.5).
     fn expire(&mut self) {
         self.flights.clear();
+        self.landings.clear();
         if let Some(scan) = self.scan.take() {
             scan.interrupt.raise();
         }
@@ -322,7 +348,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
     fn client_gone(&mut self) {
         self.stopping = true;
         self.reading = false;
-        drop(self.queues.drain());
+        drop(self.drop_waiting());
         self.ended = Some(Finish::ClientGone);
     }
 
@@ -335,20 +361,20 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         self.reading = false;
     }
 
-    async fn land(&mut self, index: usize, result: Option<std::thread::Result<Dispatched>>) {
+    fn land(&mut self, index: usize, result: Option<std::thread::Result<Dispatched>>) {
         let flight = self.flights.remove(index);
-        self.queues.locks.release(flight.tool());
-        let mut outlet = ReplyOutlet(&mut self.outbox, &self.intake);
-        match result {
-            Some(result) => self.chain.land(flight, result, &mut outlet).await,
-            None => self.chain.cancel(flight, &mut outlet).await,
+        self.landed(Landed::Flight(flight, result));
+    }
+
+    fn land_scan(&mut self, result: std::thread::Result<Dispatched>) {
+        if let Some(scan) = self.scan.take() {
+            self.landed(Landed::Scan(scan, result));
         }
     }
 
-    async fn land_scan(&mut self, result: std::thread::Result<Dispatched>) {
-        let Some(scan) = self.scan.take() else { return };
-        let mut outlet = ReplyOutlet(&mut self.outbox, &self.intake);
-        self.chain.land_scan(scan, result, &mut outlet).await;
+    fn landed(&mut self, what: Landed) {
+        let since_ms = if self.wait.is_some() { self.now_ms() } else { 0.0 };
+        self.landings.push_back(Landing { what, since_ms });
     }
 
     fn log(&self, level: Level, message: &str) {

@@ -43,9 +43,10 @@ impl Queues {
         self.gate.is_empty() && self.ready.is_empty() && self.locks.waiting() == 0
     }
 
-    /// Takes the next batch: network calls whose lock is free, then calls in arrival order.
-    pub fn next_batch(&mut self, registry: &Registry) -> Option<Batch> {
-        let mut calls = self.locks.acquire();
+    /// Takes the next batch: network calls whose lock is free, then calls in arrival order. It has at most so many calls,
+    /// none of which came after that time.
+    pub fn next_batch(&mut self, registry: &Registry, most: usize, until_ms: f64) -> Option<Batch> {
+        let mut calls = self.locks.acquire(until_ms);
         let acquired =
             calls.iter().filter_map(|call| Some(registry.get(registry.lookup(&call.name)?)?.name)).collect();
         let mut bytes: usize = calls.iter().map(|call| call.bytes).sum();
@@ -54,8 +55,8 @@ impl Queues {
                 .lookup(&next.name)
                 .and_then(|index| registry.get(index))
                 .is_some_and(|tool| tool.kind == Kind::Scan);
-            let full = calls.len() >= BATCH_CALLS || bytes + next.bytes > BATCH_BYTES;
-            if !calls.is_empty() && (scan || full) {
+            let full = calls.len() >= most || bytes + next.bytes > BATCH_BYTES;
+            if next.since_ms > until_ms || !calls.is_empty() && (scan || full) {
                 break;
             }
             bytes += next.bytes;
@@ -66,6 +67,21 @@ impl Queues {
             calls.push(call);
         }
         (!calls.is_empty()).then_some(Batch::Calls { calls, acquired })
+    }
+
+    /// Takes the first call that needs no store, or names no tool at all.
+    pub fn take_storeless(&mut self, registry: &Registry) -> Option<Call> {
+        let at = self.ready.iter().position(|call| {
+            let tool = registry.lookup(&call.name).and_then(|index| registry.get(index));
+            tool.is_none_or(|tool| tool.storeless)
+        })?;
+        self.ready.remove(at)
+    }
+
+    /// When the oldest call came that could run but for the store.
+    pub fn oldest_ms(&self) -> Option<f64> {
+        let ready = self.ready.front().map(|call| call.since_ms);
+        ready.into_iter().chain(self.locks.oldest_ms()).reduce(f64::min)
     }
 
     /// Drops the waiting calls with that id; whether there was one.

@@ -62,6 +62,7 @@ impl Intake {
                     arguments: call.arguments,
                     trace_context: call.trace_context,
                     bytes: line.len(),
+                    since_ms: 0.0,
                 }),
             },
         }

@@ -280,6 +280,7 @@ fn one_record(
     was_warm: bool,
     applied: &mut Applied,
 ) -> Result<(), StoreFault> {
+    store.wait_turn(colibri_runtime::chain::TURN_LIMIT)?;
     store.begin(Access::Write)?;
     let archived = store.cx().db().map_err(Failure::Fault).and_then(|db| archive_record(db, id));
     let ended = match archived {

@@ -12,6 +12,7 @@ mod tamper;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use colibri_runtime::chain::TURN_LIMIT;
 use colibri_runtime::chain::audit::{EnterEvent, ExitEvent, RowOutcome};
 use colibri_runtime::chain::store::{Access, Store, StoreFault};
 use colibri_runtime::kernel::{SystemClock, SystemIds};
@@ -166,13 +167,19 @@ fn exit(store: &mut SqliteStore, sequence_no: i64, outcome: RowOutcome) -> Resul
     )
 }
 
+/// Waits for its turn and opens a transaction.
+fn begin(store: &mut SqliteStore) {
+    store.wait_turn(TURN_LIMIT).unwrap();
+    store.begin(Access::Write).unwrap();
+}
+
 /// A whole call, as the chain makes it: two transactions, the queue left after each, one sync.
 fn call(store: &mut SqliteStore, tool: &str) -> i64 {
-    store.begin(Access::Write).unwrap();
+    begin(store);
     let sequence_no = enter(store, tool).unwrap();
     store.commit().unwrap();
     store.leave_queue();
-    store.begin(Access::Write).unwrap();
+    begin(store);
     store.savepoint().unwrap();
     exit(store, sequence_no, RowOutcome::Ok).unwrap();
     store.release().unwrap();
@@ -184,7 +191,7 @@ fn call(store: &mut SqliteStore, tool: &str) -> i64 {
 
 /// Enters a call and leaves it running.
 fn leave_running(store: &mut SqliteStore) -> i64 {
-    store.begin(Access::Write).unwrap();
+    begin(store);
     let sequence_no = enter(store, "any_tool").unwrap();
     store.commit().unwrap();
     store.leave_queue();

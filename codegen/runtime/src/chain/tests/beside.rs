@@ -109,11 +109,11 @@ fn locks_are_held_per_tool_and_given_in_order() {
     for id in 1..=3 {
         locks.enqueue("network", call(id, "network"));
     }
-    assert_eq!(&*locks.acquire()[0].reply_to.id, "1");
-    assert!(locks.acquire().is_empty() && !locks.is_free("network"));
+    assert_eq!(&*locks.acquire(0.0)[0].reply_to.id, "1");
+    assert!(locks.acquire(0.0).is_empty() && !locks.is_free("network"));
     assert!(locks.remove("2") && !locks.remove("2"));
     locks.release("network");
-    assert_eq!(&*locks.acquire()[0].reply_to.id, "3");
+    assert_eq!(&*locks.acquire(0.0)[0].reply_to.id, "3");
     locks.enqueue("network", call(4, "network"));
     assert_eq!((locks.waiting(), locks.drain().len(), locks.waiting()), (1, 1, 0));
 }

@@ -1,7 +1,7 @@
 //! The chain over a store, handlers and sinks that fail on purpose.
 //!
 //! [`faults`] fails every step of the store, [`alone`] is about sinks outside it, [`beside`] about network and
-//! scan tools, [`gather`] about calls that wait for one another, [`operate`] about the operator's, [`words`] about what is said in the end.
+//! scan tools, [`gather`] about calls that wait for one another, [`turn`] about those that wait for other processes, [`operate`] about the operator's, [`words`] about what is said in the end.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::single_range_in_vec_init)]
 
@@ -11,9 +11,11 @@ mod beside;
 mod faults;
 mod gather;
 mod operate;
+mod turn;
 mod words;
 
 use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll};
 
 use serde_json::{Value, json};
 
@@ -219,6 +221,8 @@ struct FaultyStore {
     /// Whose time a sync takes.
     clock: Option<Arc<gather::Stepping>>,
     upkept: usize,
+    /// Who says whether the turn to write is another process's.
+    world: Option<Arc<turn::World>>,
 }
 
 impl FaultyStore {
@@ -234,6 +238,7 @@ impl FaultyStore {
             scan_fails: false,
             clock: None,
             upkept: 0,
+            world: None,
         }
     }
 
@@ -244,6 +249,10 @@ impl FaultyStore {
     /// The next steps fail, that many of them.
     fn fail_next(&mut self, steps: usize) {
         self.fails = vec![self.step..self.step + steps];
+    }
+
+    fn is_held(&self) -> bool {
+        self.world.as_ref().is_some_and(|world| world.held.load(std::sync::atomic::Ordering::SeqCst))
     }
 
     fn step(&mut self) -> Result<(), StoreFault> {
@@ -265,7 +274,13 @@ impl Store for FaultyStore {
     fn cx(&mut self) -> &mut Self::Cx {
         self.inner.cx()
     }
+    fn poll_turn(&mut self, _: &mut TaskContext<'_>) -> Poll<Result<(), StoreFault>> {
+        if self.is_held() { Poll::Pending } else { Poll::Ready(Ok(())) }
+    }
     fn begin(&mut self, access: Access) -> Result<(), StoreFault> {
+        if self.is_held() {
+            return Err(StoreFault("held by another".to_owned()));
+        }
         assert!(!self.in_transaction(), "a transaction is open already");
         self.step()?;
         self.begun += 1;
@@ -404,6 +419,7 @@ fn call(id: usize, tool: &str) -> Call {
         arguments: json!({ "key": id.to_string() }),
         trace_context: None,
         bytes: 10,
+        since_ms: 0.0,
     }
 }
 

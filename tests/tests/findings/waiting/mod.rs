@@ -1,1 +1,4 @@
 //! A5: a frozen server holds up no other.
+
+mod freezes;
+mod held;

@@ -1,0 +1,96 @@
+//! A batch between stage 2 and its turn to write: other processes need not wait for what can be done before it.
+
+use std::collections::VecDeque;
+
+use crate::chain::call::{Outlet, ReplyTo};
+use crate::chain::check::Checked;
+use crate::chain::ending::Ending;
+use crate::chain::row::Entered;
+use crate::chain::store::Store;
+use crate::chain::{Audit, Chain, Unclosed};
+use crate::handler::Dispatch;
+
+/// Calls that have passed stages 1 and 2.
+pub struct Prepared(pub(super) Calls);
+
+pub(super) enum Calls {
+    /// They share their transactions, and have their ids and times already.
+    Together(VecDeque<Entered>),
+    /// They go through one by one, for a sink outside the store.
+    Singly(Vec<Checked>),
+}
+
+impl Prepared {
+    /// Whether no call is left.
+    pub fn is_empty(&self) -> bool {
+        match &self.0 {
+            Calls::Together(calls) => calls.is_empty(),
+            Calls::Singly(calls) => calls.is_empty(),
+        }
+    }
+
+    /// Drops the calls with that request id; whether there was one.
+    pub fn remove(&mut self, request_id: &str) -> bool {
+        let before = self.len();
+        match &mut self.0 {
+            Calls::Together(calls) => calls.retain(|call| &*call.reply_to.id != request_id),
+            Calls::Singly(calls) => calls.retain(|checked| &*checked.call.reply_to.id != request_id),
+        }
+        self.len() != before
+    }
+
+    /// Drops all calls; whom they would have been answered to.
+    pub fn drop_all(self) -> Vec<ReplyTo> {
+        match self.0 {
+            Calls::Together(calls) => calls.into_iter().map(|call| call.reply_to).collect(),
+            Calls::Singly(calls) => calls.into_iter().map(|checked| checked.call.reply_to).collect(),
+        }
+    }
+
+    fn len(&self) -> usize {
+        match &self.0 {
+            Calls::Together(calls) => calls.len(),
+            Calls::Singly(calls) => calls.len(),
+        }
+    }
+}
+
+impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
+    pub(super) fn past_check(&mut self, checked: Vec<Checked>) -> Prepared {
+        Prepared(match self.audit {
+            Audit::Store { .. } => {
+                Calls::Together(checked.into_iter().map(|checked| self.enter_row(checked)).collect())
+            }
+            Audit::Buffer | Audit::Sink(_) => Calls::Singly(checked),
+        })
+    }
+
+    /// How many calls may share a batch: a sink outside the store gets a turn to write for each call.
+    pub fn most_calls(&self, most: usize) -> usize {
+        if matches!(self.audit, Audit::Sink(_)) { 1 } else { most }
+    }
+
+    /// Answers the calls of a batch that do not work in the store, although the store cannot be written to: refused calls
+    /// and storeless tools. Their rows are kept for the next turn, as many as [`Chain::may_answer_early`] allows.
+    pub fn answer_without_store(&mut self, batch: &mut Prepared, outlet: &mut dyn Outlet) {
+        let Calls::Together(calls) = &mut batch.0 else { return };
+        let mut ended: Vec<(Entered, Ending)> = Vec::new();
+        for call in std::mem::take(calls) {
+            if call.works_in_store() || !self.may_answer_early() {
+                calls.push_back(call);
+                continue;
+            }
+            let ending = self.stage_dispatch(&call);
+            let ending = self.stamp(&call, ending);
+            self.buffer(&call, &ending);
+            ended.push((call, ending));
+        }
+        self.send(&mut ended, outlet);
+    }
+
+    /// Keeps the row of an ended call until it can be written.
+    pub(super) fn buffer(&mut self, call: &Entered, ending: &Ending) {
+        let ending = Ending { answer: None, result: None, ..ending.clone() };
+        self.buffered.push(Unclosed { row: call.row.clone(), ending, must_close: false, closed: false });
+    }
+}

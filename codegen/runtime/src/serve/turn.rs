@@ -1,0 +1,330 @@
+//! The turn to write, which another process may hold for as long as it likes: the loop asks for it, goes on with everything
+//! else meanwhile, and fails what has waited too long.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use tokio::time::Sleep;
+
+use crate::chain::call::Call;
+use crate::chain::log::Level;
+use crate::chain::network::Flight;
+use crate::chain::prepared::Prepared;
+use crate::chain::scan::ScanFlight;
+use crate::chain::store::Store;
+use crate::chain::{TURN_GRACE, TURN_LIMIT};
+use crate::handler::{Dispatch, Dispatched};
+use crate::serve::queues::{BATCH_CALLS, Batch};
+use crate::serve::{ReplyOutlet, Serve};
+
+/// A batch that runs at the next turn.
+pub(super) enum Door {
+    /// Calls, and the tools whose locks were taken for them.
+    Calls { batch: Prepared, acquired: Vec<&'static str> },
+    /// A long read.
+    Scan(Call),
+}
+
+/// A call that ran beside the loop and has ended; its exit row is written at the next turn.
+pub(super) struct Landing {
+    pub what: Landed,
+    /// When it ended.
+    pub since_ms: f64,
+}
+
+pub(super) enum Landed {
+    /// `None` when it was cancelled.
+    Flight(Flight, Option<std::thread::Result<Dispatched>>),
+    Scan(ScanFlight, std::thread::Result<Dispatched>),
+}
+
+/// A wait for the turn.
+pub(super) struct Wait {
+    /// When it began; later by as long as this process itself stood still meanwhile.
+    began_ms: f64,
+    /// When it was last looked at.
+    seen_ms: f64,
+    /// The log has said who holds the turn.
+    warned: bool,
+    /// When something is due although the turn has not come.
+    alarm: Option<Pin<Box<Sleep>>>,
+}
+
+/// How often a wait is looked at, at least.
+const TICK_MS: f64 = 500.0;
+/// Without a look for so long this process was frozen itself, or its machine asleep: that time does not count.
+const STANDSTILL_MS: f64 = 1500.0;
+/// How long rows that the store has refused are left alone.
+const BUFFER_PAUSE_MS: f64 = 1000.0;
+
+const fn milliseconds(duration: Duration) -> f64 {
+    duration.as_millis() as f64
+}
+
+impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
+    /// Runs everything that can run now, batch by batch, while there is room for the replies: they may be a thousand
+    /// times as large as the requests.
+    pub(super) async fn run_ready(&mut self) {
+        while self.chain.fatal().is_none() && !self.outbox.is_full() {
+            self.obey_waiting();
+            self.cut_batch();
+            if !self.wants_turn() && self.wait.is_none() {
+                break;
+            }
+            if !self.has_turn().await {
+                self.go_on_without().await;
+                if self.run_overdue().await {
+                    continue;
+                }
+                return;
+            }
+            self.use_turn().await;
+        }
+        if self.chain.fatal().is_some() {
+            self.answer_unstored().await;
+        }
+        // Nothing more is done now, so no other process may wait for this one.
+        self.wait = None;
+        self.chain.store.leave_queue();
+    }
+
+    /// After a failed sync nothing is begun; what has run or was entered is told so.
+    async fn answer_unstored(&mut self) {
+        while let Some(landing) = self.landings.pop_front() {
+            self.close(landing).await;
+        }
+        while self.chain.has_rest() {
+            self.chain.resume(&mut ReplyOutlet(&mut self.outbox, &self.intake));
+        }
+    }
+
+    /// Whether something is to be written.
+    fn wants_turn(&self) -> bool {
+        self.opening.is_some()
+            || !self.landings.is_empty()
+            || self.chain.has_rest()
+            || self.door.is_some()
+            || self.owes_rows()
+    }
+
+    /// Whether calls were answered whose rows can be written now.
+    fn owes_rows(&self) -> bool {
+        self.chain.is_ready() && self.chain.has_buffered() && self.now_ms() >= self.rows_after_ms
+    }
+
+    /// Takes the next batch as far as stage 2, unless one stands there already. A batch is not cut during a wait: calls
+    /// that come meanwhile have their own limit.
+    fn cut_batch(&mut self) {
+        let busy = self.scan.is_some() || self.door.is_some() || self.chain.has_rest();
+        if !busy && self.wait.is_none() {
+            self.door = self.next_door(f64::INFINITY);
+        }
+    }
+
+    /// The next batch of calls that came until that time.
+    fn next_door(&mut self, until_ms: f64) -> Option<Door> {
+        let most = self.chain.most_calls(BATCH_CALLS);
+        let batch = self.queues.next_batch(self.chain.registry(), most, until_ms)?;
+        self.chain.set_queue_depth(self.queues.waiting());
+        Some(match batch {
+            Batch::Scan(call) => Door::Scan(call),
+            Batch::Calls { calls, acquired } => {
+                self.last_batch = calls.len();
+                Door::Calls { batch: self.chain.check_batch(calls), acquired }
+            }
+        })
+    }
+
+    async fn has_turn(&mut self) -> bool {
+        let polled = std::future::poll_fn(|cx| Poll::Ready(self.poll_turn(cx))).await;
+        if polled.is_pending() {
+            return false;
+        }
+        // A turn that cannot be had at all is no turn either: what begins without it says why.
+        if let Some(Wait { warned: true, began_ms, .. }) = self.wait.take() {
+            let seconds = (self.now_ms() - began_ms) / 1000.0;
+            self.log(Level::Warn, &format!("[store] the turn to write came after {seconds:.1} s"));
+        }
+        true
+    }
+
+    fn poll_turn(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let store = self.opening.as_mut().map_or(&mut self.chain.store, |(store, _)| store);
+        store.poll_turn(cx).map(drop)
+    }
+
+    /// The turn may be there, or something is due without it.
+    pub(super) fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(wait) = &mut self.wait else { return Poll::Pending };
+        if let Some(alarm) = &mut wait.alarm
+            && alarm.as_mut().poll(cx).is_ready()
+        {
+            return Poll::Ready(());
+        }
+        self.poll_turn(cx)
+    }
+
+    /// One piece of work, the oldest first, with the turn.
+    async fn use_turn(&mut self) {
+        if let Some((store, kind)) = self.opening.take() {
+            return self.open(store, kind);
+        }
+        if let Some(landing) = self.landings.pop_front() {
+            return self.close(landing).await;
+        }
+        if self.owes_rows() {
+            if !self.chain.write_buffered() {
+                self.rows_after_ms = self.now_ms() + BUFFER_PAUSE_MS;
+            }
+            return;
+        }
+        if self.chain.has_rest() {
+            self.chain.resume(&mut ReplyOutlet(&mut self.outbox, &self.intake));
+        } else {
+            let door = match self.door.take() {
+                Some(door) => Some(door),
+                // The batch at the door has failed, and further calls have come.
+                None if self.scan.is_none() => self.next_door(f64::INFINITY),
+                None => None,
+            };
+            let Some(door) = door else { return };
+            self.run_door(door).await;
+        }
+        self.outbox.flush_now();
+        self.chain.store.upkeep();
+    }
+
+    async fn run_door(&mut self, door: Door) {
+        let mut outlet = ReplyOutlet(&mut self.outbox, &self.intake);
+        match door {
+            Door::Scan(call) => self.scan = self.chain.start_scan(call, &mut outlet).await,
+            Door::Calls { batch, acquired } => {
+                let flights = self.chain.run_prepared(batch, &mut outlet).await;
+                for tool in acquired {
+                    if !flights.iter().any(|flight| flight.tool() == tool) {
+                        self.queues.locks.release(tool);
+                    }
+                }
+                self.flights.extend(flights);
+            }
+        }
+    }
+
+    /// Stage 5 of a call that ran beside the loop.
+    async fn close(&mut self, landing: Landing) {
+        let mut outlet = ReplyOutlet(&mut self.outbox, &self.intake);
+        match landing.what {
+            Landed::Flight(flight, result) => {
+                self.queues.locks.release(flight.tool());
+                match result {
+                    Some(result) => self.chain.land(flight, result, &mut outlet).await,
+                    None => self.chain.cancel(flight, &mut outlet).await,
+                }
+            }
+            Landed::Scan(scan, result) => self.chain.land_scan(scan, result, &mut outlet).await,
+        }
+    }
+
+    /// The turn is not there: says so once when it takes long, and answers what needs no store.
+    async fn go_on_without(&mut self) {
+        let now = self.now_ms();
+        let wait = self.wait.get_or_insert(Wait { began_ms: now, seen_ms: now, warned: false, alarm: None });
+        let unseen = now - std::mem::replace(&mut wait.seen_ms, now);
+        if unseen > STANDSTILL_MS {
+            wait.began_ms += unseen;
+        }
+        let began = wait.began_ms;
+        if !self.chain.is_ready() {
+            // Until the gate opens only calls run that need no store.
+            while let Some(door) = self.next_door(f64::INFINITY) {
+                self.run_door(door).await;
+            }
+        }
+        if now - began < milliseconds(TURN_GRACE) {
+            return;
+        }
+        let warned = self.wait.as_mut().is_some_and(|wait| std::mem::replace(&mut wait.warned, true));
+        if !warned {
+            let store = self.opening.as_mut().map_or(&mut self.chain.store, |(store, _)| store);
+            let obstacle = store.obstacle();
+            let limit = TURN_LIMIT.as_secs();
+            self.log(
+                Level::Warn,
+                &format!("[store] {obstacle}; each call fails when it has waited for {limit} s"),
+            );
+        }
+        if !self.chain.is_ready() {
+            return;
+        }
+        let mut outlet = ReplyOutlet(&mut self.outbox, &self.intake);
+        if let Some(Door::Calls { batch, .. }) = &mut self.door {
+            self.chain.answer_without_store(batch, &mut outlet);
+        }
+        while self.chain.may_answer_early()
+            && let Some(call) = self.queues.take_storeless(self.chain.registry())
+        {
+            let mut batch = self.chain.check_batch(vec![call]);
+            self.chain.answer_without_store(&mut batch, &mut outlet);
+        }
+    }
+
+    /// Runs without the turn what has waited for its limit, which fails it with the reason; whether there was anything.
+    /// Otherwise sets the alarm for the next that is due.
+    async fn run_overdue(&mut self) -> bool {
+        let now = self.now_ms();
+        let Some(wait) = &self.wait else { return false };
+        let (began, limit) = (wait.began_ms, milliseconds(TURN_LIMIT));
+        if now >= began + limit {
+            if let Some((store, kind)) = self.opening.take() {
+                self.open(store, kind);
+                return true;
+            }
+            if self.chain.has_rest() {
+                self.chain.resume(&mut ReplyOutlet(&mut self.outbox, &self.intake));
+                return true;
+            }
+            // What is read already and would come after the batch at the door has waited as long.
+            let overdue = match self.door.take() {
+                None if self.scan.is_none() => self.next_door(now - limit),
+                door => door,
+            };
+            if let Some(door) = overdue {
+                self.run_door(door).await;
+                return true;
+            }
+        }
+        if self.landings.front().is_some_and(|landing| now >= landing.since_ms.max(began) + limit)
+            && let Some(landing) = self.landings.pop_front()
+        {
+            self.close(landing).await;
+            return true;
+        }
+        self.set_alarm(now);
+        false
+    }
+
+    fn set_alarm(&mut self, now: f64) {
+        let Some(wait) = &mut self.wait else { return };
+        let limit = milliseconds(TURN_LIMIT);
+        let grace = (!wait.warned).then_some(wait.began_ms + milliseconds(TURN_GRACE));
+        let first = self.opening.is_some() || self.chain.has_rest() || self.door.is_some();
+        let due = [
+            grace,
+            first.then_some(wait.began_ms + limit),
+            (self.scan.is_none().then(|| self.queues.oldest_ms()).flatten())
+                .map(|since| since.max(wait.began_ms) + limit),
+            self.landings.front().map(|landing| landing.since_ms.max(wait.began_ms) + limit),
+        ];
+        let next = due.into_iter().flatten().fold(now + TICK_MS, f64::min);
+        // A millisecond more, so that what is due is due when it rings.
+        let after = Duration::from_secs_f64((next - now).max(0.0) / 1000.0) + Duration::from_millis(1);
+        wait.alarm = Some(Box::pin(tokio::time::sleep(after)));
+    }
+
+    /// The time of the kernel's clock.
+    pub(super) fn now_ms(&self) -> f64 {
+        self.chain.kernel().clock.monotonic_ms()
+    }
+}
