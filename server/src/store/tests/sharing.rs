@@ -4,6 +4,7 @@
 use std::sync::Barrier;
 use std::time::Duration;
 
+use super::super::queue::WriteQueue;
 use super::*;
 
 #[test]
@@ -51,6 +52,51 @@ fn a_writer_waits_for_the_one_before_it() {
         first.leave_queue();
         assert_eq!(waiting.join().unwrap(), number + 1);
     });
+}
+
+#[test]
+fn a_place_in_the_queue_that_was_given_up_is_kept_from_nobody() {
+    const LONG: Duration = Duration::from_secs(60);
+    let place = Place::new();
+    let open = || WriteQueue::open(&place.path()).unwrap();
+    let (mut first, mut second, mut third) = (open(), open(), open());
+    assert!(first.enter_within(LONG).unwrap());
+    // Given up before the place comes, given up and wished for again, and given up for good.
+    assert!(!second.enter_within(Duration::from_millis(1)).unwrap());
+    assert!(!second.enter_soon().unwrap() && !second.is_held());
+    assert!(!third.enter_within(Duration::from_millis(1)).unwrap());
+    first.leave();
+    assert!(second.enter_within(LONG).unwrap());
+    assert!(!first.enter_soon().unwrap());
+    second.leave();
+    assert!(first.enter_within(LONG).unwrap());
+    // The place came to a wish that nobody took up.
+    assert!(!second.enter_soon().unwrap());
+    first.leave();
+    std::thread::sleep(Duration::from_millis(20));
+    second.leave();
+    assert!(third.enter_within(LONG).unwrap());
+    drop(third);
+    assert!(first.enter_within(LONG).unwrap());
+}
+
+#[test]
+fn a_wait_names_the_process_that_is_waited_for() {
+    let place = Place::new();
+    let (mut first, mut second) = (place.store(), place.store());
+    first.begin(Access::Write).unwrap();
+    let refused = second.begin(Access::Write).unwrap_err().0;
+    let holder = format!("by process {} on host ", std::process::id());
+    assert!(
+        refused.starts_with("the write queue has been held for 0 s ") && refused.contains(&holder),
+        "{refused}"
+    );
+    first.roll_back();
+    first.leave_queue();
+    second.wait_turn(TURN_LIMIT).unwrap();
+    second.leave_queue();
+    assert!(!second.in_transaction(), "a turn that nobody uses leaves nothing behind");
+    call(&mut first, "any_tool");
 }
 
 #[test]
