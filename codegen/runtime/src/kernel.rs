@@ -33,9 +33,13 @@ impl Clock for SystemClock {
     }
 }
 
-/// `YYYY-MM-DDTHH:MM:SS.mmmZ` for milliseconds since the epoch; times before it are shown as the epoch.
+/// The last time that a text of four digits of a year can show, 9999-12-31T23:59:59.999Z, in milliseconds since the epoch.
+pub const LAST_MS: i64 = 253_402_300_799_999;
+
+/// `YYYY-MM-DDTHH:MM:SS.mmmZ` for milliseconds since the epoch. Times before it are shown as the epoch, times after the
+/// year 9999 as its end: a clock may show anything.
 pub fn rfc3339_ms(wall_ms: i64) -> String {
-    let time = UNIX_EPOCH + std::time::Duration::from_millis(wall_ms.max(0) as u64);
+    let time = UNIX_EPOCH + std::time::Duration::from_millis(wall_ms.clamp(0, LAST_MS) as u64);
     humantime::format_rfc3339_millis(time).to_string()
 }
 

@@ -2,10 +2,12 @@
 //! sound copy, 1 when the copy was made and is not sound, or could not be made, 2 for a bad command line.
 
 use std::io::Write;
+use std::ops::ControlFlow;
 
 use super::Failure;
 use super::arguments::BackupArguments;
 use super::database::open_for_reading;
+use super::interrupt::raised_by_signals;
 use super::verify;
 use crate::lifecycle::environment::Environment;
 use crate::store::backup::{BackupError, Copied, copy};
@@ -19,16 +21,22 @@ pub fn run(
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
     let path = &arguments.file;
+    let interrupt = raised_by_signals();
     let mut lines = verify::Lines::new("backup", err, arguments.progress);
     let copied = {
         let source = open_for_reading(env, arguments.db.as_deref())?;
-        let mut show = |Copied { done, total }| lines.show(&Progress { check: "pages", done, total });
+        let mut show = |Copied { done, total }| {
+            lines.show(&Progress { check: "pages", done, total });
+            if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
         copy(&source, path, &mut show).map_err(|error| match error {
             BackupError::Exists(_) | BackupError::Place { .. } => Failure::Usage(error.to_string()),
-            BackupError::Write { .. } => Failure::Failed(error.to_string()),
+            BackupError::Busy(_) | BackupError::Interrupted(_) | BackupError::Write { .. } => {
+                Failure::Failed(error.to_string())
+            }
         })?
     };
-    let report = verify::verify_file(path, env, &mut lines)?;
+    let report = verify::verify_file(path, env, &interrupt, &mut lines)?;
     lines.clear();
     let shown = path.display();
     writeln!(out, "{shown}: {} pages, as the database stood when the copy began", copied.total)?;

@@ -28,6 +28,7 @@ mod doctor;
 mod evidence;
 mod export;
 mod folder;
+mod interrupt;
 mod keys;
 mod log;
 mod output;
@@ -52,6 +53,7 @@ use arguments::{Command, Parsed};
 use output::ToTheEnd;
 
 use crate::lifecycle::environment::Environment;
+use crate::lifecycle::limits::ignore_file_size_signal_in_command;
 use crate::store::bounds;
 
 /// What the process does next.
@@ -108,6 +110,8 @@ pub fn run(arguments: &[OsString], env: &Environment) -> Next {
     if arguments.is_empty() {
         return Next::Serve;
     }
+    // Without the handler a limit on the length of files ends the command in the middle, which is as before.
+    let _ = ignore_file_size_signal_in_command();
     let color = io::stdout().is_terminal() && env.get_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let (mut out, mut err, mut input) = (io::stdout().lock(), io::stderr().lock(), io::stdin().lock());
     run_with(arguments, env, Streams { out: &mut out, err: &mut err, input: &mut input, color })

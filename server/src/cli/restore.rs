@@ -3,12 +3,14 @@
 //! command line.
 
 use std::io::Write;
+use std::ops::ControlFlow;
 
 use colibri_runtime::kernel::{Clock, SystemClock, rfc3339_ms};
 
 use super::Failure;
 use super::arguments::RestoreArguments;
 use super::database::{open_for_reading, place_of};
+use super::interrupt::raised_by_signals;
 use super::verify;
 use crate::lifecycle::environment::Environment;
 use crate::shell_word::quoted;
@@ -36,9 +38,10 @@ pub fn run(
             format!("{} would be on a network file system ({kind}); name a file on a local disk", shown.1);
         return Err(Failure::Usage(text));
     }
+    let interrupt = raised_by_signals();
     let mut lines = verify::Lines::new("restore", err, arguments.progress);
     let source = open_for_reading(env, Some(backup))?;
-    let report = verify::verify_file(backup, env, &mut lines)?;
+    let report = verify::verify_file(backup, env, &interrupt, &mut lines)?;
     if !report.is_sound() {
         lines.clear();
         let (backup, quoted) = (&shown.0, quoted(&shown.0));
@@ -46,7 +49,10 @@ pub fn run(
             "{backup} is not sound, so that nothing was restored; `colibri verify --db {quoted}` names each finding"
         )));
     }
-    let mut show = |Copied { done, total }| lines.show(&Progress { check: "pages", done, total });
+    let mut show = |Copied { done, total }| {
+        lines.show(&Progress { check: "pages", done, total });
+        if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    };
     // A name that sorts by time and that every file system takes.
     let stamp = rfc3339_ms(SystemClock::default().wall_ms()).replace([':', '.'], "-");
     let Restored { copied, kept } =

@@ -7,6 +7,7 @@ pub mod exit;
 pub mod facts;
 pub mod hooks;
 pub mod keys;
+pub mod limits;
 pub mod log;
 pub mod mode;
 pub mod operation;

@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 use super::config::{Config, load_config};
 use super::environment::Environment;
 use super::exit;
+use super::limits;
 use super::log::Logger;
 use super::options::{AuditChoice, Options};
 use super::server::{Server, StartError, create_server};
@@ -55,13 +56,16 @@ fn run<D: Dispatch<Cx>>(
         log.write(Level::Error, &format!("[colibri] fatal: {reason}"));
         exit::FAILURE
     };
+    limits::check(&*options.clock).map_err(&fatal)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
         .map_err(|error| fatal(error.to_string()))?;
     let signals = {
         let _inside = runtime.enter();
-        Signals::install().map_err(|error| fatal(error.to_string()))?
+        limits::ignore_file_size_signal()
+            .and_then(|()| Signals::install())
+            .map_err(|error| fatal(error.to_string()))?
     };
     let mut server = create_server(catalogue, dispatch, options).map_err(|error| fatal(error.to_string()))?;
     let (done, started) = oneshot::channel();
@@ -96,8 +100,8 @@ async fn live<D: Dispatch<Cx>>(
     }
     let finish = server.run_beside(beside).await;
     let code = match &finish {
-        Finish::EndOfInput | Finish::Stopped | Finish::ClientGone => exit::SUCCESS,
-        Finish::Forced => exit::FAILURE,
+        Finish::EndOfInput | Finish::Stopped => exit::SUCCESS,
+        Finish::Forced | Finish::ClientGone => exit::FAILURE,
         Finish::StartupFailed(reason) | Finish::Fatal(reason) => {
             log.write(Level::Error, &format!("[colibri] fatal: {reason}"));
             exit::FAILURE

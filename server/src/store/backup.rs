@@ -6,13 +6,15 @@
 
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::ops::ControlFlow;
+use std::path::Path;
 
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use super::bounds;
 use super::db::{Db, reason};
+use super::side_file;
 use crate::private_file;
 
 /// Pages copied between two reports: 16 MiB.
@@ -32,6 +34,12 @@ pub enum BackupError {
         /// The operating system's reason.
         error: io::Error,
     },
+    /// Another command is at it.
+    #[error("another command is writing {0}; wait for it, or name a new file")]
+    Busy(String),
+    /// It was asked to stop.
+    #[error("interrupted; {0} was not made")]
+    Interrupted(String),
     /// Copying failed.
     #[error("cannot write {path}: {reason}")]
     Write {
@@ -51,23 +59,42 @@ pub struct Copied {
     pub total: u64,
 }
 
-/// Copies the database behind `from`, as its read transaction sees it, to the new file `to`.
+/// Copies the database behind `from`, as its read transaction sees it, to the new file `to`. `progress` says whether to go on.
 ///
 /// # Errors
 /// See [`BackupError`].
-pub fn copy(from: &Db, to: &Path, progress: &mut dyn FnMut(Copied)) -> Result<Copied, BackupError> {
+pub fn copy(
+    from: &Db,
+    to: &Path,
+    progress: &mut dyn FnMut(Copied) -> ControlFlow<()>,
+) -> Result<Copied, BackupError> {
     let shown = to.display().to_string();
     if to.symlink_metadata().is_ok() {
         return Err(BackupError::Exists(shown));
     }
-    let part = part_of(to);
-    private_file::create_new(&part).map_err(|error| BackupError::Place { path: shown.clone(), error })?;
+    let part = side_file::named(to, ".part");
+    // The lock tells a copy that grows from one that a killed command has left. It goes with the handle, at the end.
+    let _growing = begin(&part).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => BackupError::Busy(shown.clone()),
+        _ => BackupError::Place { path: shown.clone(), error },
+    })?;
     let finished = pages(&from.conn, &part, progress)
         .map_err(|error| BackupError::Write { path: shown.clone(), reason: reason(&error) })
+        .and_then(|copied| copied.ok_or_else(|| BackupError::Interrupted(shown.clone())))
         .and_then(|copied| name(&part, to).map(|()| copied).map_err(|error| not_named(shown, &error)));
     // What cannot be removed carries a name that nobody takes for a copy.
     let _ = std::fs::remove_file(&part);
+    let _ = remove_journal(&part);
     finished
+}
+
+/// An empty file for a copy to grow in: beside its name, so that giving it the name moves nothing.
+fn begin(part: &Path) -> io::Result<File> {
+    let file = private_file::open_or_create(part)?;
+    file.try_lock()?;
+    file.set_len(0)?;
+    remove_journal(part)?;
+    Ok(file)
 }
 
 /// Somebody else may have taken the name meanwhile.
@@ -78,14 +105,20 @@ fn not_named(path: String, error: &io::Error) -> BackupError {
     }
 }
 
-/// Where the copy grows: beside its name, so that giving it the name moves nothing.
-fn part_of(to: &Path) -> PathBuf {
-    let mut name = to.as_os_str().to_owned();
-    name.push(format!(".{}.part", std::process::id()));
-    PathBuf::from(name)
+/// SQLite would apply to the new copy what a killed command has left beside the old one.
+fn remove_journal(part: &Path) -> io::Result<()> {
+    match std::fs::remove_file(side_file::named(part, "-journal")) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
-fn pages(from: &Connection, part: &Path, progress: &mut dyn FnMut(Copied)) -> rusqlite::Result<Copied> {
+/// `None` when it was asked to stop.
+fn pages(
+    from: &Connection,
+    part: &Path,
+    progress: &mut dyn FnMut(Copied) -> ControlFlow<()>,
+) -> rusqlite::Result<Option<Copied>> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut to = Connection::open_with_flags(part, flags)?;
     // The copy has the schema of the file, which may be made to mislead.
@@ -100,7 +133,9 @@ fn pages(from: &Connection, part: &Path, progress: &mut dyn FnMut(Copied)) -> ru
             let total = u64::try_from(at.pagecount).unwrap_or(0);
             let copied =
                 Copied { done: total.saturating_sub(u64::try_from(at.remaining).unwrap_or(0)), total };
-            progress(copied);
+            if progress(copied).is_break() {
+                return Ok(None);
+            }
             match step {
                 StepResult::Done => break copied,
                 // Another program holds the file for a moment; within a read transaction it cannot be for long.
@@ -114,7 +149,7 @@ fn pages(from: &Connection, part: &Path, progress: &mut dyn FnMut(Copied)) -> ru
     // It answers with the mode that is in force; a copy in another one is whole as well.
     let _mode: String = to.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0))?;
     to.close().map_err(|(_, error)| error)?;
-    Ok(copied)
+    Ok(Some(copied))
 }
 
 /// Syncs the finished file and gives it its name, unless that is taken by now.

@@ -6,6 +6,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -53,7 +54,7 @@ pub fn restore(
     from: &Db,
     to: &Path,
     stamp: &str,
-    progress: &mut dyn FnMut(Copied),
+    progress: &mut dyn FnMut(Copied) -> ControlFlow<()>,
 ) -> Result<Restored, RestoreError> {
     let failed = |doing: &'static str| {
         let path = to.display().to_string();

@@ -51,7 +51,7 @@ pub enum Finish {
     Stopped,
     /// A signal; calls beside the loop did not end in time and were left behind.
     Forced,
-    /// The client does not take replies any more.
+    /// The client does not take replies any more: some are lost.
     ClientGone,
     /// The second phase of the start failed.
     StartupFailed(String),
@@ -156,7 +156,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
                 self.end_of_input();
             }
             Event::Written(Ok(())) => {}
-            Event::Written(Err(_)) => self.client_gone(),
+            Event::Written(Err(error)) => self.client_gone(&error),
             Event::Control(control) => self.obey(control),
             Event::Landed(index, result) => self.land(index, result),
             Event::Scanned(result) => self.land_scan(result),
@@ -345,7 +345,9 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         self.ended = Some(Finish::Forced);
     }
 
-    fn client_gone(&mut self) {
+    /// Whatever the client was to be told is lost, so the end is not a clean one.
+    fn client_gone(&mut self, error: &std::io::Error) {
+        self.log(Level::Error, &format!("[colibri] replies are lost, since they cannot be written: {error}"));
         self.stopping = true;
         self.reading = false;
         drop(self.drop_waiting());

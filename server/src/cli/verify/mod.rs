@@ -77,7 +77,12 @@ pub fn run(
 ///
 /// # Errors
 /// What cannot be verified at all; findings are in the report.
-pub(super) fn verify_file(path: &Path, env: &Environment, lines: &mut Lines<'_>) -> Result<Report, Failure> {
+pub(super) fn verify_file(
+    path: &Path,
+    env: &Environment,
+    interrupt: &Interrupt,
+    lines: &mut Lines<'_>,
+) -> Result<Report, Failure> {
     let trusted = keys(&configuration(env)?, &[])?;
     let expected = schema::expected().map_err(|fault| Failure::Failed(fault.to_string()))?;
     let options = Options {
@@ -85,7 +90,7 @@ pub(super) fn verify_file(path: &Path, env: &Environment, lines: &mut Lines<'_>)
         signers: Signers { trusted: &trusted, required: false },
         checkpoint: None,
         take_checkpoint: false,
-        interrupt: &Interrupt::default(),
+        interrupt,
     };
     verify(path, &options, lines)
 }

@@ -1,0 +1,38 @@
+//! Commands that must tidy up when they are interrupted: they look at a flag that signals raise.
+
+use colibri_runtime::chain::scan::Interrupt;
+use tokio::signal::unix::{SignalKind, signal};
+
+/// What the shell says of a process that ended by Ctrl-C.
+const INTERRUPTED: i32 = 130;
+
+/// A flag that Ctrl-C, a request to end and a closed terminal raise from here on; a second signal ends the process. Where no
+/// thread can wait for signals they end the process as before.
+pub fn raised_by_signals() -> Interrupt {
+    let interrupt = Interrupt::default();
+    let raise = interrupt.clone();
+    let wait = move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+        runtime.block_on(async {
+            let mut terminate = signal(SignalKind::terminate())?;
+            let mut control_c = signal(SignalKind::interrupt())?;
+            let mut hang_up = signal(SignalKind::hangup())?;
+            loop {
+                tokio::select! {
+                    _ = terminate.recv() => {}
+                    _ = control_c.recv() => {}
+                    _ = hang_up.recv() => {}
+                }
+                if raise.is_raised() {
+                    std::process::exit(INTERRUPTED);
+                }
+                raise.raise();
+            }
+        })
+    };
+    let spawned = std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || -> std::io::Result<()> { wait() });
+    drop(spawned);
+    interrupt
+}

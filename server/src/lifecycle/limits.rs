@@ -1,0 +1,48 @@
+//! What the machine must give a process before it does anything: file descriptors, a clock that can be written down, and a
+//! limit on the length of files that is an error and not the end.
+
+use std::fs::File;
+use std::io;
+
+use colibri_runtime::kernel::{Clock, LAST_MS};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// File descriptors that a start needs beside the three streams: the streams of signals and of the loop, the database's
+/// files, locks, and one connection beside the loop.
+const DESCRIPTORS: usize = 24;
+/// `SIGXFSZ` of Linux and macOS: a file would become longer than the process may write.
+const FILE_SIZE_SIGNAL: i32 = 25;
+
+/// That a server can start at all.
+///
+/// # Errors
+/// One sentence that says what is missing and what to do.
+pub(super) fn check(clock: &dyn Clock) -> Result<(), String> {
+    if clock.wall_ms() > LAST_MS {
+        return Err("the machine's clock shows a time after the year 9999; set the clock, then start again"
+            .to_owned());
+    }
+    let descriptors: io::Result<Vec<File>> = (0..DESCRIPTORS).map(|_| File::open("/")).collect();
+    descriptors.map(drop).map_err(|error| {
+        format!("fewer than {DESCRIPTORS} file descriptors are left ({error}); raise the limit (`ulimit -n`), then start again")
+    })
+}
+
+/// Has a write beyond the limit on the length of files (`ulimit -f`) fail with an error, where it would end the process. To
+/// be called inside a runtime; the signal's handler stays for the life of the process.
+///
+/// # Errors
+/// No handler can be installed.
+pub(super) fn ignore_file_size_signal() -> io::Result<()> {
+    signal(SignalKind::from_raw(FILE_SIZE_SIGNAL)).map(drop)
+}
+
+/// The same for a command, which has no runtime of its own.
+///
+/// # Errors
+/// No handler can be installed.
+pub fn ignore_file_size_signal_in_command() -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let _inside = runtime.enter();
+    ignore_file_size_signal()
+}
