@@ -159,3 +159,29 @@ fn alpha_62_a_start_closes_the_calls_of_dead_processes_only() {
     alive.server.data("task_list", json!({}));
     assert_eq!(ends(&alive), [dead, ("aborted".to_owned(), Some("CANCELLED".to_owned()))]);
 }
+
+/// Another start takes a process for dead whose lock file is gone, and closes its calls. Row and reply say the same then.
+#[test]
+fn finding_a9_a_call_that_another_start_has_closed_is_not_answered_as_done() {
+    let late = fixture("anthropic", "success").headers_after(Duration::from_secs(3));
+    let mut world = patient([late]);
+    let call = world.server.send_call("router_call", json!({ "prompt": "x" }));
+    world.provider.await_seen(1);
+    await_running(&world.server, "router_call");
+    let files = std::fs::read_dir(world.server.folder()).unwrap().map(|entry| entry.unwrap().path());
+    let locks: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "lock")).collect();
+    assert_eq!(locks.len(), 1);
+    std::fs::remove_file(&locks[0]).unwrap();
+    let mut other = launch().beside(&world.server).start();
+    other.data("task_list", json!({}));
+    let rows = ends(&world);
+    assert_eq!(rows, [("aborted".to_owned(), Some("PROCESS_ABORTED".to_owned()))]);
+
+    let answer = world.server.receive();
+    assert_eq!(answer["id"], json!(call));
+    let error = &answer["result"]["structuredContent"]["error"];
+    assert!(error["message"].as_str().unwrap_or_default().starts_with("PROCESS_ABORTED: "), "{answer}");
+    assert_eq!(ends(&world), rows);
+    assert_eq!(other.finish().code(), 0);
+    drop(world.server.finish());
+}

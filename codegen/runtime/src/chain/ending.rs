@@ -185,6 +185,16 @@ impl Words<'_> {
         self.handler_error(&message).named(self.codes.store_commit_failed, &message)
     }
 
+    /// Another start took this process for dead and closed the call's row.
+    pub fn closed_by_another(&self) -> Ending {
+        let code = self.codes.process_aborted;
+        let message = format!(
+            "{code}: another start has closed this call as aborted, since this process's lock file was gone; what the call did \
+             outside may have happened. Restart this server, then look before calling again"
+        );
+        self.handler_error(&message).named(code, &message)
+    }
+
     /// A network call cancelled in flight.
     pub fn cancelled(&self) -> Ending {
         let mut ending =

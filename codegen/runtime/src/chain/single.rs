@@ -99,9 +99,13 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// Stage 5 of one call, and its reply.
     pub(super) async fn close_call(&mut self, call: Entered, ending: Ending, outlet: &mut dyn Outlet) {
-        let ending = self.stamp(&call, ending);
+        let mut ending = self.stamp(&call, ending);
         match &mut self.audit {
-            Audit::Store { .. } => self.close_row(&call, &ending),
+            Audit::Store { .. } => {
+                if let Some(truer) = self.close_row(&call, &ending) {
+                    ending = truer;
+                }
+            }
             Audit::Buffer => self.buffer(&call, &ending),
             Audit::Sink(sink) => {
                 let exited = match sink.exit(&ending.exit_event(&call.row)) {
@@ -122,24 +126,38 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     /// The exit row of a call that ran beside the loop, in a transaction of its own. The outside effect has
-    /// happened, so a row that cannot be written is kept for later.
-    fn close_row(&mut self, call: &Entered, ending: &Ending) {
-        let Some(sequence_no) = call.row.sequence_no else { return self.store.leave_queue() };
+    /// happened, so a row that cannot be written is kept for later. A row that another start has closed, because it took this
+    /// process for dead, stays as it is: the ending that says so is returned, for the reply.
+    fn close_row(&mut self, call: &Entered, ending: &Ending) -> Option<Ending> {
+        let Some(sequence_no) = call.row.sequence_no else {
+            self.store.leave_queue();
+            return None;
+        };
         // After a failed sync nothing is begun, and the client is told of a failure: the next start closes the row.
         if self.fatal.is_some() {
-            return;
+            return None;
         }
+        let mut truer = None;
         let closed = self
             .store
             .begin(Access::Write)
             .and_then(|()| call.row.close_in(&mut self.store, sequence_no, ending))
             .and_then(|()| self.store.commit());
         if let Err(fault) = closed {
+            let is_closed =
+                self.store.in_transaction() && matches!(self.store.audit_is_open(sequence_no), Ok(false));
             self.store.roll_back();
-            self.log(Level::Error, format_args!("[audit] exit of {} is pending: {fault}", call.row.tool));
-            self.note_unclosed(call, ending, true);
+            if is_closed {
+                self.log(Level::Error, format_args!("[audit] {} was closed by another start", call.row.tool));
+                let ending = self.words().closed_by_another();
+                truer = Some(self.stamp(call, ending));
+            } else {
+                self.log(Level::Error, format_args!("[audit] exit of {} is pending: {fault}", call.row.tool));
+                self.note_unclosed(call, ending, true);
+            }
         }
         self.store.leave_queue();
         self.sync();
+        truer
     }
 }
