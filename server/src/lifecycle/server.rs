@@ -309,7 +309,7 @@ impl<D: Dispatch<Cx>> Server<D> {
         }
         if self.forced {
             self.info(&watchdog::forced(self.cleanup_timeout_ms));
-        } else if closed.is_ok() {
+        } else {
             self.info("[Shutdown] Clean");
         }
         closed.is_ok()

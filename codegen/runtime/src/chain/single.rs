@@ -103,7 +103,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         match &mut self.audit {
             Audit::Store { .. } => {
                 if let Some(truer) = self.close_row(&call, &ending) {
-                    ending = truer;
+                    // A call that was cancelled stays unanswered.
+                    ending = Ending { answer: truer.answer.filter(|_| ending.answer.is_some()), ..truer };
                 }
             }
             Audit::Buffer => self.buffer(&call, &ending),
