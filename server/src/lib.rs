@@ -23,7 +23,10 @@ pub mod catalogue {
     include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
 }
 
-/// Serves the catalogue over the process's own streams until they end.
-pub fn serve() -> std::process::ExitCode {
-    lifecycle::process::serve(&catalogue::CATALOGUE, catalogue::Dispatcher(domains::Domains::default()))
+/// Serves the catalogue over the process's own streams until they end. With `after_start` no call is answered before
+/// the start is over.
+pub fn serve(after_start: bool) -> std::process::ExitCode {
+    let options = lifecycle::options::Options { answers_early: !after_start, ..Default::default() };
+    let dispatch = catalogue::Dispatcher(domains::Domains::default());
+    lifecycle::process::serve_with(&catalogue::CATALOGUE, dispatch, options)
 }

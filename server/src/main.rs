@@ -9,10 +9,10 @@ use colibri::lifecycle::environment::Environment;
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     if arguments.is_empty() {
-        return colibri::serve();
+        return colibri::serve(false);
     }
     match cli::run(&arguments, &Environment::capture()) {
-        Next::Serve => colibri::serve(),
+        Next::Serve { after_start } => colibri::serve(after_start),
         Next::Exit(code) => ExitCode::from(code),
     }
 }

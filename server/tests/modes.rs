@@ -39,10 +39,9 @@ fn alpha_40_a_denial_names_tool_mode_capability_and_reason() {
 }
 
 #[test]
-fn alpha_42_minimal_admits_the_system_tools_alone() {
+fn alpha_42_minimal_admits_the_tools_alone_that_need_no_store() {
     for tool in ToolId::ALL {
-        let system = tool.spec().domain == "system";
-        let expected = if system { None } else { Some((None, "minimal_mode")) };
+        let expected = if tool.spec().storeless { None } else { Some((None, "minimal_mode")) };
         assert_eq!(denial(Mode::Minimal, tool), expected, "{}", tool.name());
     }
 }

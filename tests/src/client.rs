@@ -235,6 +235,15 @@ impl Server {
         }
     }
 
+    /// The next line of stdout, which must be a batch: an array of JSON-RPC 2.0 responses.
+    pub fn receive_batch(&mut self) -> Vec<Value> {
+        let line = self.lines.recv_timeout(PATIENCE);
+        let line = line.unwrap_or_else(|_| panic!("no answer; stderr so far:\n{}", self.stderr()));
+        let members: Vec<Box<serde_json::value::RawValue>> = serde_json::from_slice(&line)
+            .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&line)));
+        members.iter().map(|member| response(member.get().as_bytes())).collect()
+    }
+
     /// The next line, or `None` when none comes in that time or the stream has ended.
     pub fn receive_within(&mut self, limit: Duration) -> Option<Value> {
         match self.lines.recv_timeout(limit) {

@@ -81,16 +81,24 @@ fn alpha_01_initialize_echoes_a_known_version_and_answers_others_with_the_newest
 }
 
 #[test]
-fn alpha_02_tools_list_is_complete_ordered_and_the_same_in_every_mode() {
+fn alpha_02_tools_list_is_complete_ordered_and_the_same_in_every_mode_but_readonly() {
     let first = colibri();
     let folder = first.folder();
     let line = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n";
     let full = piped(&first, line).stdout;
+    let listed = response(&full)["result"]["tools"].as_array().unwrap().clone();
     for mode in MODES {
         let launch = colibri().in_folder(folder.clone()).env("COLIBRI_MODE", mode);
-        assert_eq!(piped(&launch, line).stdout, full, "{mode}");
+        let shown = piped(&launch, line).stdout;
+        if mode == "READONLY" {
+            let readers = CATALOGUE.tools.iter().filter(|tool| !tool.mutates).map(|tool| tool.name);
+            let readers: Vec<&str> = readers.collect();
+            let left = listed.iter().filter(|tool| readers.contains(&tool["name"].as_str().unwrap()));
+            assert_eq!(response(&shown)["result"]["tools"], left.cloned().collect::<Value>(), "{mode}");
+        } else {
+            assert_eq!(shown, full, "{mode}");
+        }
     }
-    let listed = response(&full)["result"]["tools"].as_array().unwrap().clone();
     let names: Vec<&str> = listed.iter().filter_map(|tool| tool["name"].as_str()).collect();
     // 27 once every domain has landed; until then as many as the catalogue holds, in its order.
     let catalogue: Vec<&str> = CATALOGUE.tools.iter().map(|tool| tool.name).collect();

@@ -4,8 +4,7 @@
 //! Each example gets a server of its own. Its `before` calls set the stage and keep what later calls are
 //! bound to; the reply must be the documented one, member by member. An operation, which no client can call, runs in this
 //! process, beside the server, as a command would run it. Where the example says that a value
-//! `varies`, its presence and JSON type are compared; that it fits the tool's output schema is the
-//! linter's business for the documented value and `tools/list` clients' for the real one.
+//! `varies`, it must have the type and lie in the range that the example states.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -19,6 +18,7 @@ use colibri::lifecycle::environment::Environment;
 use colibri::lifecycle::operation;
 use colibri::lifecycle::options::Options;
 use colibri_codegen::catalogue::{Catalogue, Example};
+use colibri_codegen::lint::conforms;
 use colibri_tests::client::{Launch, Server};
 use serde_json::{Value, json};
 
@@ -96,28 +96,17 @@ fn operate(server: &Server, operation: ToolId, arguments: Value) -> Value {
     operation::run(operation, arguments, Dispatcher(Domains::default()), options).unwrap()
 }
 
-fn json_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(_) => "number",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
-
 /// What differs between the documented and the real reply; nothing when they agree.
-fn difference(example: &Example, mut real: Value) -> Option<String> {
-    for pointer in &example.varies {
+fn difference(catalogue: &Catalogue, example: &Example, mut real: Value) -> Option<String> {
+    for (pointer, varying) in &example.varies {
         let Some(documented) = example.reply.pointer(pointer) else {
             return Some(format!("varies names {pointer}, which the documented reply has not"));
         };
         let Some(place) = real.pointer_mut(pointer) else {
             return Some(format!("{pointer} is missing: {real}"));
         };
-        if json_type(place) != json_type(documented) {
-            return Some(format!("{pointer} is {place}, documented as {documented}"));
+        if conforms::check(catalogue, &varying.schema(), place).is_err() {
+            return Some(format!("{pointer} is {place}, documented as {}", varying.words()));
         }
         place.clone_from(documented);
     }
@@ -133,7 +122,7 @@ fn every_example_of_the_catalogue_is_true() {
             let label = format!("{}, \"{}\"", entry.tool.name, example.title);
             let run = std::panic::catch_unwind(|| {
                 let mut server = fresh_server();
-                difference(example, execute(&mut server, &entry.tool.name, example))
+                difference(&catalogue, example, execute(&mut server, &entry.tool.name, example))
             });
             match run {
                 Ok(None) => {}
@@ -182,7 +171,11 @@ fn every_listed_tool_has_an_example() {
 
 #[test]
 fn a_documented_value_that_is_not_the_real_one_is_found() {
+    let catalogue = catalogue();
+    let difference = |example: &Example, real| difference(&catalogue, example, real);
+    let number = json!({ "between": [0, 9] });
     let example = |reply: Value, varies: &[&str]| -> Example {
+        let varies: Value = varies.iter().map(|pointer| (pointer.to_string(), number.clone())).collect();
         serde_json::from_value(json!({ "title": "t", "arguments": {}, "reply": reply, "varies": varies }))
             .unwrap()
     };
@@ -190,9 +183,11 @@ fn a_documented_value_that_is_not_the_real_one_is_found() {
     assert_eq!(difference(&example(real.clone(), &[]), real.clone()), None);
     let other = json!({ "ok": true, "data": { "a": 2, "b": null } });
     assert_eq!(difference(&example(other.clone(), &["/data/a"]), real.clone()), None);
+    let beyond = json!({ "ok": true, "data": { "a": 10, "b": null } });
+    assert!(difference(&example(other.clone(), &["/data/a"]), beyond).is_some());
     for (reply, varies) in [
         (other.clone(), &["/data/b"][..]),
-        (json!({ "ok": true, "data": { "a": "1", "b": null } }), &["/data/a"]),
+        (json!({ "ok": true, "data": { "a": 1, "b": 2 } }), &["/data/b"]),
         (json!({ "ok": true, "data": { "a": 1, "b": null, "c": 1 } }), &["/data/c"]),
         (json!({ "ok": true, "data": { "a": 1 } }), &[]),
     ] {

@@ -35,8 +35,10 @@ pub struct ToolSpec {
     pub kind: Kind,
     /// It cannot work without writing.
     pub mutates: bool,
-    /// It runs without a store and has no effects elsewhere: before the gate opens, and in modes that open none.
+    /// It runs without a store and has no effects that outlive the process: in modes that open none, too.
     pub storeless: bool,
+    /// It is storeless and answers before the gate opens.
+    pub early: bool,
     /// It is the operator's: no client sees it, and only [`Chain::operate`](crate::chain::Chain::operate) reaches it.
     pub operator: bool,
     /// Top-level arguments that hold secrets; no sink ever sees them.

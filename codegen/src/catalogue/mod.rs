@@ -11,6 +11,7 @@ pub mod model;
 pub mod schema;
 mod source;
 pub mod suggest;
+mod varying;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 pub use load::{Catalogue, DomainEntry, ToolEntry};
 pub use model::*;
 pub use source::{MAX_DEPTH, MAX_FILE_BYTES, MAX_NODES, SourceFile};
+pub use varying::Varying;
 
 /// A place in the catalogue: which file, and which node in it (JSON pointer, RFC 6901).
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -9,6 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::Varying;
+
 /// A JSON Schema as written in the catalogue: the portable subset, with `$ref: TypeName`.
 pub type SchemaValue = Map<String, Value>;
 
@@ -165,10 +167,13 @@ pub struct Tool {
     /// It reads for long: runs in a helper thread on a read transaction of its own.
     #[serde(default)]
     pub scan: bool,
-    /// It needs no store and has no effects elsewhere: answers before the store is open, and in modes that open none. Both
-    /// halves of its audit row are one transaction.
+    /// It needs no store and has no effects that outlive the process: runs in modes that open none. Both halves of its
+    /// audit row are one transaction.
     #[serde(default)]
     pub storeless: bool,
+    /// It is storeless and answers while the server is still starting; its audit row follows when the store is open.
+    #[serde(default)]
+    pub early: bool,
     /// It belongs to the operator: a command of the server runs it through the same stages. No client sees it, and a
     /// call of its name from outside is one of an unknown tool.
     #[serde(default)]
@@ -325,9 +330,9 @@ pub struct Example {
     pub bind: BTreeMap<String, String>,
     /// The envelope of the reply, as documented.
     pub reply: Value,
-    /// Pointers into `reply` whose values differ from run to run; only their schema is checked.
+    /// Pointers into `reply` whose values differ from run to run, each with what every run's value is like.
     #[serde(default)]
-    pub varies: Vec<String>,
+    pub varies: BTreeMap<String, Varying>,
 }
 
 /// A call made before an example.

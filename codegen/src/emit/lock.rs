@@ -77,7 +77,11 @@ fn tool(tool: &ToolIr<'_>, domain: &Domain<'_>, ir: &Ir<'_>) -> Value {
     if let (Some(sunset), Some(lock)) = (&entry.sunset, lock.as_object_mut()) {
         lock.insert("sunset".to_owned(), json!(sunset));
     }
-    // Only where it is so: the entries of tools that clients see are as they were before there were others.
+    // Only where it is so: the entries of other tools stay as they were.
+    if let (true, Some(lock)) = (entry.early, lock.as_object_mut()) {
+        lock.insert("early".to_owned(), json!(true));
+    }
+    // The same: the entries of tools that clients see are as they were before there were others.
     if let (true, Some(lock)) = (entry.operator, lock.as_object_mut()) {
         lock.insert("operator".to_owned(), json!(true));
     }

@@ -133,8 +133,8 @@ fn spec(
         (false, true) => quote!(Kind::Scan),
         (false, false) => quote!(Kind::Store),
     };
-    let (name, mutates, storeless, operator, sensitive) =
-        (&entry.name, entry.mutates, entry.storeless, entry.operator, &entry.sensitive);
+    let (name, mutates, storeless, early) = (&entry.name, entry.mutates, entry.storeless, entry.early);
+    let (operator, sensitive) = (entry.operator, &entry.sensitive);
     let rules = entry.rules.iter().map(tables::rule);
     let codes = entry.errors.iter().map(|error| &error.code);
     let listing = if operator { String::new() } else { listing(tool, schema, ir).to_string() };
@@ -146,6 +146,7 @@ fn spec(
             kind: #kind,
             mutates: #mutates,
             storeless: #storeless,
+            early: #early,
             operator: #operator,
             sensitive: &[#(#sensitive),*],
             input: &#input,

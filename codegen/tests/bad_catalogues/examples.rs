@@ -26,8 +26,14 @@ pub const CASES: &[Case] = &[
     swap(
         "varies_in_nothing",
         NOTES,
-        "reply: { ok: true, data: { id: n1, state: OPEN } }\n        varies: [/data/id]\n      - title",
-        "reply: { ok: true, data: { id: n1, state: OPEN } }\n        varies: [/data/ID]\n      - title",
+        "reply: { ok: true, data: { id: n1, state: OPEN } }\n        varies: { /data/id: { matches: \"^n[0-9]+$\" } }\n      - title",
+        "reply: { ok: true, data: { id: n1, state: OPEN } }\n        varies: { /data/ID: uuid_v7 }\n      - title",
+    ),
+    swap(
+        "varying_value_out_of_range",
+        NOTES,
+        "reply: { ok: true, data: { id: n1, state: OPEN } }\n        varies: { /data/id: { matches: \"^n[0-9]+$\" } }\n      - title",
+        "reply: { ok: true, data: { id: n1, state: OPEN } }\n        varies: { /data/id: uuid_v7 }\n      - title",
     ),
     swap("arguments_of_wrong_type", VAULT, "arguments: { key: abc }", "arguments: { key: 7 }"),
     swap("arguments_missing", VAULT, "arguments: { key: abc }", "arguments: {}"),
@@ -38,8 +44,8 @@ pub const CASES: &[Case] = &[
     swap(
         "reply_of_wrong_shape",
         NOTES,
-        "data: { id: n1, state: OPEN } }\n        varies: [/data/id]\n      - title",
-        "data: { id: n1, state: OPENED } }\n        varies: [/data/id]\n      - title",
+        "data: { id: n1, state: OPEN } }\n        varies: { /data/id: { matches: \"^n[0-9]+$\" } }\n      - title",
+        "data: { id: n1, state: OPENED } }\n        varies: { /data/id: { matches: \"^n[0-9]+$\" } }\n      - title",
     ),
     swap("reply_lacks_member", VAULT, REPLY, "{ ok: true, data: {} }"),
     swap("undeclared_code_in_example", NOTES, "              code: ERR_FULL", "              code: ERR_FUL"),

@@ -63,6 +63,7 @@ pub const CASES: &[Case] = &[
     swap("network_mutates", VAULT, "mutates: false", "mutates: true"),
     swap("scan_mutates", NOTES, "mutates: true", "mutates: true\n    scan: true"),
     swap("storeless_mutates", NOTES, "mutates: true", "mutates: true\n    storeless: true"),
+    swap("early_with_store", NOTES, "mutates: true", "mutates: true\n    early: true"),
     swap("operator_in_the_network", VAULT, "network: true", "network: true\n    operator: true"),
     swap("operator_scans", NOTES, "mutates: true", "mutates: false\n    scan: true\n    operator: true"),
     swap(

@@ -28,7 +28,11 @@ struct Arguments {
 #[derive(Debug, Subcommand, PartialEq, Eq)]
 pub enum Command {
     /// Serve MCP over stdin and stdout; the same as no command at all
-    Serve,
+    Serve {
+        /// Answer no call before the start is over; otherwise probes of the server are answered at once
+        #[arg(long)]
+        after_start: bool,
+    },
     /// List the tools, and the modes that admit them
     Tools {
         /// Print the tools as `tools/list` publishes them
@@ -144,7 +148,9 @@ pub fn parse(arguments: &[OsString]) -> Parsed {
     let parsed =
         definition().try_get_matches_from(line).and_then(|found| Arguments::from_arg_matches(&found));
     match parsed {
-        Ok(Arguments { command }) => Parsed::Command(command.unwrap_or(Command::Serve)),
+        Ok(Arguments { command }) => {
+            Parsed::Command(command.unwrap_or(Command::Serve { after_start: false }))
+        }
         Err(error) => {
             let text = error.render().to_string();
             match error.kind() {

@@ -31,7 +31,8 @@ pub fn run(
 ) -> Result<(), Failure> {
     let tool = ToolId::from_name(tool).filter(|tool| !tool.spec().operator).ok_or_else(|| unknown(tool))?;
     let arguments = read_arguments(arguments.unwrap_or("{}"), input)?;
-    let mut launch = Launch::default();
+    // A probe is answered at once otherwise, and would tell nothing of the database.
+    let mut launch = Launch { after_start: true, ..Launch::default() };
     if env.get_os(keys::LOG_LEVEL.name).is_none() {
         launch.set.push((keys::LOG_LEVEL.name, "warn".into()));
     }

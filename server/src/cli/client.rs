@@ -18,6 +18,8 @@ pub struct Launch {
     pub unset: Vec<String>,
     /// Its working directory; absent means ours.
     pub directory: Option<PathBuf>,
+    /// It answers no call before its start is over.
+    pub after_start: bool,
 }
 
 /// What stood in the way of a reply.
@@ -77,7 +79,12 @@ impl Client {
     pub fn start(launch: &Launch) -> Result<Self, ClientError> {
         let program = std::env::current_exe().map_err(ClientError::Start)?;
         let mut command = std::process::Command::new(program);
-        command.arg("serve").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        command
+            .arg("serve")
+            .args(launch.after_start.then_some("--after-start"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::inherit());
         for name in &launch.unset {
             command.env_remove(name);
         }

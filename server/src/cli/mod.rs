@@ -60,7 +60,10 @@ use crate::store::bounds;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
     /// Serve over stdio.
-    Serve,
+    Serve {
+        /// Answer no call before the start is over.
+        after_start: bool,
+    },
     /// End with this code.
     Exit(u8),
 }
@@ -108,7 +111,7 @@ impl From<client::ClientError> for Failure {
 pub fn run(arguments: &[OsString], env: &Environment) -> Next {
     // Serving is the common case and must not wait for a parser to be built.
     if arguments.is_empty() {
-        return Next::Serve;
+        return Next::Serve { after_start: false };
     }
     // Without the handler a limit on the length of files ends the command in the middle, which is as before.
     let _ = ignore_file_size_signal_in_command();
@@ -120,7 +123,7 @@ pub fn run(arguments: &[OsString], env: &Environment) -> Next {
 /// [`run`] on given streams.
 pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>) -> Next {
     let command = match arguments::parse(arguments) {
-        Parsed::Command(Command::Serve) => return Next::Serve,
+        Parsed::Command(Command::Serve { after_start }) => return Next::Serve { after_start },
         Parsed::Command(command) => command,
         Parsed::Show(text) => return end(show(streams.out, &text), streams.err),
         Parsed::Refused(text) => {
@@ -134,7 +137,7 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         bounds::bound_memory();
     }
     let done = match command {
-        Command::Serve => return Next::Serve,
+        Command::Serve { after_start } => return Next::Serve { after_start },
         Command::Tools { json } => tools::run(json, env, out),
         Command::Call { tool, arguments } => call::run(&tool, arguments.as_deref(), env, out, input),
         Command::Doctor { json } => doctor::run(json, env, &mut ToTheEnd(out)),
@@ -157,7 +160,7 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
 /// Whether a command reads a database that may be made to mislead it. The others read none, or are a server themselves.
 fn examines(command: &Command) -> bool {
     match command {
-        Command::Serve
+        Command::Serve { .. }
         | Command::Tools { .. }
         | Command::Call { .. }
         | Command::Demo

@@ -194,7 +194,7 @@ impl Reader<'_> {
         } else {
             "data/colibri.db".to_owned()
         };
-        let config = Config {
+        Config {
             mode,
             db_path: db_path.unwrap_or_else(|| default_db_path.into()),
             ephemeral_db,
@@ -216,11 +216,7 @@ impl Reader<'_> {
             proxy: ProxyVariables::read(self.env),
             at_call: self.at_call(),
             secrets: self.secrets(),
-        };
-        // Checked like the others, although nothing reads them yet (alpha §8.2).
-        self.read(&keys::MCP_TIMEOUT);
-        self.read(&keys::WEBHOOK_URL);
-        config
+        }
     }
 
     fn at_call(&self) -> BTreeMap<&'static str, Result<Secret, NotUtf8>> {

@@ -5,9 +5,7 @@ use colibri_runtime::chain::log::Level;
 
 use super::config::{Durability, SessionPolicy};
 use super::log::{LOG_LEVELS, LogLevel};
-use super::rules::{
-    AtCall, Candidates, HttpUrl, Integer, Label, ModeName, Path, PublicKeys, Rule, UNSET, Words,
-};
+use super::rules::{AtCall, Candidates, Integer, Label, ModeName, Path, PublicKeys, Rule, UNSET, Words};
 
 /// A variable and the form of its value.
 pub struct Key<R> {
@@ -62,7 +60,7 @@ pub static MODE: Key<ModeName> = key(
     "COLIBRI_MODE",
     "lifecycle",
     ModeName,
-    "What the server may do: everything, read only, a throw-away test, or answer probes without a database.",
+    "What the server may do: everything, read only, a throw-away test, or what needs no database.",
 );
 /// The database file.
 pub static DB_PATH: Key<Path> = key(
@@ -177,16 +175,6 @@ pub static ANTHROPIC_TIMEOUT_MS: Key<Integer> = key(
     Integer { min: 1, max: 600_000, default: 30_000 },
     "The same for Anthropic; it only lowers the general limit.",
 );
-/// Reserved for notifications.
-pub static MCP_TIMEOUT: Key<Integer> = key(
-    "COLIBRI_MCP_TIMEOUT",
-    "notifications",
-    Integer { min: 1, max: 600_000, default: 30_000 },
-    "Recognised and checked; without effect so far.",
-);
-/// Reserved for notifications.
-pub static WEBHOOK_URL: Key<HttpUrl> =
-    key("COLIBRI_WEBHOOK_URL", "notifications", HttpUrl, "Recognised and checked; without effect so far.");
 
 const fn model(name: &'static str, default_text: &'static str) -> Key<AtCall> {
     let rule = AtCall { form: "model name", default_text, secret: false };
@@ -234,7 +222,7 @@ pub static AT_CALL: [Key<AtCall>; 24] = [
 
 /// The whole table, in the order it is shown.
 pub fn all() -> impl Iterator<Item = &'static dyn Entry> {
-    let checked: [&'static dyn Entry; 18] = [
+    let checked: [&'static dyn Entry; 16] = [
         &MODE,
         &DB_PATH,
         &LOG_LEVEL,
@@ -251,8 +239,6 @@ pub fn all() -> impl Iterator<Item = &'static dyn Entry> {
         &ROUTER_CANDIDATES,
         &ROUTER_ATTEMPT_TIMEOUT_MS,
         &ANTHROPIC_TIMEOUT_MS,
-        &MCP_TIMEOUT,
-        &WEBHOOK_URL,
     ];
     checked.into_iter().chain(AT_CALL.iter().map(|key| key as &dyn Entry))
 }

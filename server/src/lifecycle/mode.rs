@@ -94,6 +94,14 @@ pub const fn is_admitted(mode: Mode, tool: &ToolSpec) -> Result<(), Denial> {
     Ok(())
 }
 
+/// Whether `tools/list` shows the tool in that mode.
+///
+/// READONLY shows what it admits. MINIMAL shows all tools, for the consensus and router tools are listed in every mode
+/// (P3.7.1 §7): it is a probe of the server that the operator has set up, not a smaller server.
+pub const fn is_listed(mode: Mode, tool: &ToolSpec) -> bool {
+    matches!(mode, Mode::Minimal) || is_admitted(mode, tool).is_ok()
+}
+
 /// Stage 1's check of a server that runs in one mode (alpha §3.5).
 #[derive(Debug)]
 pub struct ModeGate {
@@ -119,6 +127,10 @@ impl Admission for ModeGate {
             let message = format!("Tool {} is not admitted in mode {}", tool.name, self.mode);
             admission::Denial { code: self.code, message, details }
         })
+    }
+
+    fn lists(&self, tool: &ToolSpec) -> bool {
+        is_listed(self.mode, tool)
     }
 }
 

@@ -61,7 +61,7 @@ impl<D: Dispatch<Cx>> Server<D> {
     /// One call of the operation; the envelope of its reply.
     fn operate(&mut self, operation: ToolId, arguments: Value) -> Result<Value, String> {
         let call = Call {
-            reply_to: ReplyTo { id: REQUEST_ID.into(), stateless: true },
+            reply_to: ReplyTo { id: REQUEST_ID.into(), stateless: true, member: None },
             name: operation.name().to_owned(),
             arguments,
             trace_context: None,

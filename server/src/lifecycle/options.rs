@@ -53,6 +53,8 @@ pub struct Options {
     pub ids: IdSource,
     /// Replaces the log on stderr.
     pub log: Option<Arc<dyn Log>>,
+    /// Whether tools that the catalogue calls early answer before the start is over.
+    pub answers_early: bool,
     /// Milliseconds that shutdown waits for a running call.
     pub cleanup_timeout_ms: u64,
     /// The store's largest size in pages: a full disk on purpose.
@@ -78,6 +80,7 @@ impl Default for Options {
             boot_start_ms: None,
             ids: Arc::new(|| Box::new(SystemIds::default())),
             log: None,
+            answers_early: true,
             cleanup_timeout_ms: CLEANUP_TIMEOUT_MS,
             max_pages: None,
             on_open: None,

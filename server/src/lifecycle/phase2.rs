@@ -83,7 +83,8 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i6
     if phase2.config.mode == Mode::Minimal {
         hook.map_or(Ok(()), |hook| hook(None))?;
         let audit = phase2.audit_facts(String::new());
-        return Ok((SqliteStore::new(phase2.context(), audit), 0));
+        let cx = phase2.context().with_router(phase2.router(None));
+        return Ok((SqliteStore::new(cx, audit), 0));
     }
     if phase2.config.ephemeral_db {
         remove_ephemeral(&phase2.config.db_path);
@@ -118,7 +119,7 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i6
     }
     let version = opened.schema_version;
     let audit = phase2.audit_facts(boot_id);
-    let cx = phase2.context().with_router(phase2.router(opened.db()));
+    let cx = phase2.context().with_router(phase2.router(Some(opened.db())));
     let mut store = SqliteStore::new(cx, audit);
     hook.map_or(Ok(()), |hook| hook(Some(opened.db())))?;
     store.attach(opened).map_err(|fault| fault.0)?;
@@ -144,8 +145,8 @@ impl Phase2 {
     }
 
     /// The router with the candidates of the configuration.
-    fn router(&self, db: &Db) -> Arc<Router> {
-        Arc::new(start::router(&self.config, Some(db), self.clock.clone(), self.log.clone()))
+    fn router(&self, db: Option<&Db>) -> Arc<Router> {
+        Arc::new(start::router(&self.config, db, self.clock.clone(), self.log.clone()))
     }
 }
 

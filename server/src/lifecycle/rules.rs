@@ -268,35 +268,6 @@ impl Rule for Candidates {
     }
 }
 
-/// An `http` or `https` URL.
-pub struct HttpUrl;
-
-impl Rule for HttpUrl {
-    type Value = Option<String>;
-
-    fn parse(&self, text: &str) -> Result<Option<String>, String> {
-        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://")).unwrap_or_default();
-        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let plain = text.chars().all(|c| !c.is_whitespace() && !c.is_control());
-        if host.is_empty() || !plain {
-            return Err("must be a valid URL".to_owned());
-        }
-        Ok(Some(text.to_owned()))
-    }
-
-    fn unset(&self) -> Option<String> {
-        None
-    }
-
-    fn describe(&self) -> String {
-        "http or https URL".to_owned()
-    }
-
-    fn default_text(&self) -> String {
-        UNSET.to_owned()
-    }
-}
-
 /// A value whose presence and form are checked by each call that needs it; it never blocks boot.
 pub struct AtCall {
     /// The form in words.
@@ -352,16 +323,6 @@ mod tests {
         assert_eq!((keys[0][0], keys[0][31]), (1, 255));
         for bad in ["zz", &key[1..], &format!("{key},"), &format!("+{}", &key[1..])] {
             assert!(PublicKeys.parse(bad).is_err(), "{bad:?}");
-        }
-    }
-
-    #[test]
-    fn urls_have_a_web_scheme_and_a_host() {
-        for good in ["http://localhost", "https://example.com:8443/hook?x=1"] {
-            assert_eq!(HttpUrl.parse(good), Ok(Some(good.to_owned())));
-        }
-        for bad in ["", "https://", "https:///x", "ftp://example.com", "example.com", "http://a b"] {
-            assert_eq!(HttpUrl.parse(bad), Err("must be a valid URL".to_owned()), "{bad:?}");
         }
     }
 

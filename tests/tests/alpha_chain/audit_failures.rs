@@ -35,6 +35,8 @@ fn alpha_23_a_sink_that_fails_at_exit_does_not_change_the_reply() {
     let mut server = create_server(&catalogue::CATALOGUE, dispatch, options).unwrap();
     block_on(converse(&mut server, wire, async |wire: &mut Wire| {
         assert_eq!(wire.call("server_ping", json!({})).await["ok"], true);
+        // Waits for the start: before it is over, health is degraded for that reason.
+        assert_eq!(wire.call("router_stats", json!({})).await["ok"], true);
         let health = wire.call("server_health", json!({})).await;
         assert_eq!(health["data"]["middleware"]["exit_failures"], 1, "{health}");
         assert_eq!(health["data"]["status"], "ok", "{health}");

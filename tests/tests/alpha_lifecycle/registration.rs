@@ -17,6 +17,7 @@ fn tool(name: String, input: &'static Schema) -> &'static ToolSpec {
         kind: model.kind,
         mutates: model.mutates,
         storeless: model.storeless,
+        early: model.early,
         operator: false,
         sensitive: model.sensitive,
         input,

@@ -124,7 +124,7 @@ impl Known {
             _ => format!("\"client {} {}\"", self.requests % CLIENTS, self.requests),
         };
         Call {
-            reply_to: ReplyTo { id: id.into(), stateless: dice.one_in(2) },
+            reply_to: ReplyTo { id: id.into(), stateless: dice.one_in(2), member: None },
             name: name.to_owned(),
             arguments,
             trace_context: None,

@@ -22,4 +22,7 @@ pub trait Admission {
     /// # Errors
     /// The denial.
     fn admit(&self, tool: &ToolSpec) -> Result<(), Denial>;
+
+    /// Whether clients are shown the tool.
+    fn lists(&self, tool: &ToolSpec) -> bool;
 }

@@ -1,7 +1,7 @@
 //! Stages 3 to 5 of a batch in which no call works in the store: refused calls and storeless tools.
 //!
-//! Both halves of their rows are written in one transaction. There is nothing that an enter row on its own would tell: no
-//! effect can be there or be missing when the process dies meanwhile, in the store or elsewhere.
+//! Both halves of their rows are written in one transaction. There is nothing that an enter row on its own would tell: when
+//! the process dies meanwhile, no effect of theirs is left in the store or elsewhere.
 
 use std::collections::VecDeque;
 
@@ -23,7 +23,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     pub(super) fn run_at_once(&mut self, mut waiting: VecDeque<Entered>, outlet: &mut dyn Outlet) {
         let mut ended: Vec<(Entered, Ending)> = Vec::with_capacity(waiting.len());
         if let Err(fault) = self.enter_and_exit(&mut waiting, &mut ended) {
-            // No row tells of any of them. What has run had no effects, and is answered like what could not be entered.
+            // No row tells of any of them. What has run left nothing in the store, and is answered like what could not be entered.
             ended.drain(..).rev().for_each(|(call, _)| waiting.push_front(call));
             self.refuse_all(&mut waiting, &fault);
             self.dispatch.rolled_back();

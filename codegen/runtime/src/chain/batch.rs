@@ -366,8 +366,9 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                 _ => ending,
             };
             self.log_exit(&call.row, &ending);
-            if let Some(answer) = ending.answer {
-                outlet.reply(Reply { to: call.reply_to, answer });
+            match ending.answer {
+                Some(answer) => outlet.reply(Reply { to: call.reply_to, answer }),
+                None => outlet.unanswered(&call.reply_to),
             }
         }
     }

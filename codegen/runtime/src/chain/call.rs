@@ -9,6 +9,17 @@ pub struct ReplyTo {
     pub id: Box<str>,
     /// The request came in the stateless era (revision 2026-07-28).
     pub stateless: bool,
+    /// The request came inside an array.
+    pub member: Option<Member>,
+}
+
+/// A message's place in an array of messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Member {
+    /// Which array.
+    pub array: u64,
+    /// Which message of it.
+    pub place: usize,
 }
 
 /// A decoded `tools/call`.
@@ -60,6 +71,8 @@ pub struct Reply {
 pub trait Outlet {
     /// A reply that may leave.
     fn reply(&mut self, reply: Reply);
+    /// A call that gets no reply: its client has cancelled it.
+    fn unanswered(&mut self, _: &ReplyTo) {}
     /// Send what there is now; the batch goes on.
     fn flush(&mut self);
 }

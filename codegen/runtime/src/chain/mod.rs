@@ -43,7 +43,7 @@ pub mod store;
 #[cfg(test)]
 mod tests;
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -60,7 +60,7 @@ use store::{Access, Store};
 
 use crate::handler::{CallStatus, Dispatch};
 use crate::kernel::{Clock, Ids};
-use crate::spec::CatalogueSpec;
+use crate::spec::{CatalogueSpec, ToolSpec};
 
 pub use scan::Interrupt;
 pub use sizes::BatchSizes;
@@ -135,6 +135,7 @@ pub struct Chain<S: Store, D> {
     unclosed: Vec<Unclosed>,
     exit_failures: u64,
     ready: bool,
+    answers_early: bool,
     queue_depth: usize,
     sizes: BatchSizes,
     /// How long the last sync took, in milliseconds.
@@ -159,6 +160,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             unclosed: Vec::new(),
             exit_failures: 0,
             ready: false,
+            answers_early: true,
             queue_depth: 0,
             sizes: BatchSizes::default(),
             sync_ms: 0.0,
@@ -216,6 +218,22 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.queue_depth = depth;
     }
 
+    /// The tools that clients are shown, in registration order.
+    pub fn listed(&self) -> impl Iterator<Item = &'static ToolSpec> {
+        let shown = |tool: &&'static ToolSpec| self.admission.iter().all(|check| check.lists(tool));
+        self.registry.tools().iter().copied().filter(shown)
+    }
+
+    /// From now on no call is answered before the gate opens.
+    pub fn wait_for_the_gate(&mut self) {
+        self.answers_early = false;
+    }
+
+    /// Whether calls of early tools are answered before the gate opens.
+    pub fn answers_early(&self) -> bool {
+        self.answers_early && self.may_answer_early()
+    }
+
     /// Whether a further call may be answered before its row can be written.
     pub fn may_answer_early(&self) -> bool {
         self.buffered.len() < BUFFERED_CALLS
@@ -230,13 +248,21 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// answered so far into it.
     ///
     /// # Errors
-    /// The buffered rows could not be written; the gate stays closed.
+    /// The buffered rows could not be written or synced; the gate stays closed.
     pub fn open(&mut self, store: S, kind: &'static str) -> Result<(), store::StoreFault> {
         self.store = store;
         if matches!(self.audit, Audit::Buffer) {
+            let owed = self.has_buffered();
             let written = self.flush_buffer();
             self.store.leave_queue();
             written?;
+            if owed {
+                // Their replies have left: nothing more is waited for.
+                self.sync();
+                if let Some(reason) = &self.fatal {
+                    return Err(store::StoreFault(reason.clone()));
+                }
+            }
             self.audit = Audit::Store { kind };
         }
         self.ready = true;
@@ -319,6 +345,22 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         // An operation runs in the store's transaction, so there is nothing to wait for beside the chain.
         drop(self.run_prepared(batch, outlet).await);
         self.run_rest(outlet);
+    }
+
+    /// The database will not open in time: calls that were answered early have no row, which the log says.
+    pub fn give_up_rows(&mut self) {
+        let lost = std::mem::take(&mut self.buffered);
+        if !lost.is_empty() {
+            let count = lost.len();
+            let tools: BTreeSet<_> = lost.iter().map(|record| record.row.tool.as_str()).collect();
+            let tools = tools.into_iter().collect::<Vec<_>>().join(", ");
+            self.log(
+                Level::Warn,
+                format_args!(
+                    "[audit] {count} calls were answered before the database was open and have no row: {tools}"
+                ),
+            );
+        }
     }
 
     /// What a call is answered that waited for a second phase that failed.

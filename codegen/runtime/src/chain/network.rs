@@ -8,7 +8,7 @@ use std::task::{Context as TaskContext, Poll};
 use serde_json::Value;
 
 use crate::chain::Chain;
-use crate::chain::call::{Call, Outlet};
+use crate::chain::call::{Call, Outlet, ReplyTo};
 use crate::chain::check::Target;
 use crate::chain::row::Entered;
 use crate::chain::store::Store;
@@ -24,9 +24,9 @@ pub struct Flight {
 }
 
 impl Flight {
-    /// JSON text of the request's id.
-    pub fn request_id(&self) -> &str {
-        &self.call.reply_to.id
+    /// Whom it will answer.
+    pub fn reply_to(&self) -> &ReplyTo {
+        &self.call.reply_to
     }
 
     /// The tool whose lock it holds.
@@ -125,18 +125,28 @@ impl ToolLocks {
         !self.held.contains(&tool) && !self.waiting.contains_key(tool)
     }
 
-    /// Drops the waiting calls with that id; whether there was one.
-    pub fn remove(&mut self, request_id: &str) -> bool {
-        let before = self.waiting();
-        for queue in self.waiting.values_mut() {
-            queue.retain(|call| &*call.reply_to.id != request_id);
-        }
+    /// Drops the waiting calls with that id; who would have been answered.
+    pub fn remove(&mut self, request_id: &str) -> Vec<ReplyTo> {
+        let dropped = self.waiting.values_mut().flat_map(|queue| drop_calls(queue, request_id)).collect();
         self.waiting.retain(|_, queue| !queue.is_empty());
-        self.waiting() != before
+        dropped
     }
 
     /// Takes every waiting call.
     pub fn drain(&mut self) -> Vec<Call> {
         self.waiting.drain().flat_map(|(_, queue)| queue).collect()
     }
+}
+
+/// Drops the calls with that id from a queue; who would have been answered.
+pub(crate) fn drop_calls(queue: &mut VecDeque<Call>, request_id: &str) -> Vec<ReplyTo> {
+    let mut dropped = Vec::new();
+    queue.retain(|call| {
+        let stays = &*call.reply_to.id != request_id;
+        if !stays {
+            dropped.push(call.reply_to.clone());
+        }
+        stays
+    });
+    dropped
 }

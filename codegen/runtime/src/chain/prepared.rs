@@ -29,14 +29,21 @@ impl Prepared {
         }
     }
 
-    /// Drops the calls with that request id; whether there was one.
-    pub fn remove(&mut self, request_id: &str) -> bool {
-        let before = self.len();
+    /// Drops the calls with that request id; who would have been answered.
+    pub fn remove(&mut self, request_id: &str) -> Vec<ReplyTo> {
+        let mut dropped = Vec::new();
+        let mut stays = |to: &ReplyTo| {
+            let stays = &*to.id != request_id;
+            if !stays {
+                dropped.push(to.clone());
+            }
+            stays
+        };
         match &mut self.0 {
-            Calls::Together(calls) => calls.retain(|call| &*call.reply_to.id != request_id),
-            Calls::Singly(calls) => calls.retain(|checked| &*checked.call.reply_to.id != request_id),
+            Calls::Together(calls) => calls.retain(|call| stays(&call.reply_to)),
+            Calls::Singly(calls) => calls.retain(|checked| stays(&checked.call.reply_to)),
         }
-        self.len() != before
+        dropped
     }
 
     /// Drops all calls; whom they would have been answered to.
@@ -44,13 +51,6 @@ impl Prepared {
         match self.0 {
             Calls::Together(calls) => calls.into_iter().map(|call| call.reply_to).collect(),
             Calls::Singly(calls) => calls.into_iter().map(|checked| checked.call.reply_to).collect(),
-        }
-    }
-
-    fn len(&self) -> usize {
-        match &self.0 {
-            Calls::Together(calls) => calls.len(),
-            Calls::Singly(calls) => calls.len(),
         }
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use tokio::sync::oneshot;
 
 use crate::chain::Chain;
-use crate::chain::call::{Call, Outlet};
+use crate::chain::call::{Call, Outlet, ReplyTo};
 use crate::chain::row::Entered;
 use crate::chain::store::{Store, StoreFault};
 use crate::handler::{Dispatch, Dispatched, guarded};
@@ -38,6 +38,13 @@ pub struct ScanFlight {
     pub done: oneshot::Receiver<std::thread::Result<Dispatched>>,
     /// Stops it early.
     pub interrupt: Interrupt,
+}
+
+impl ScanFlight {
+    /// Whom it will answer.
+    pub fn reply_to(&self) -> &ReplyTo {
+        &self.call.reply_to
+    }
 }
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {

@@ -76,7 +76,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
     fn poll_flights(&mut self, cx: &mut Context<'_>) -> Option<Event<S>> {
         let cancelled = std::mem::take(&mut self.queues.cancelled);
         for request_id in &cancelled {
-            if let Some(index) = self.flights.iter().position(|flight| flight.request_id() == &**request_id) {
+            if let Some(index) = self.flights.iter().position(|flight| flight.reply_to().id == *request_id) {
                 // The others are looked at in the next round.
                 self.queues.cancelled = cancelled.iter().filter(|id| *id != request_id).cloned().collect();
                 return Some(Event::Landed(index, None));

@@ -97,7 +97,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         writer: Box<dyn tokio::io::AsyncWrite + Unpin>,
         controls: UnboundedReceiver<Control<S>>,
     ) -> Self {
-        let intake = Intake::new(chain.registry(), server_version);
+        let intake = Intake::new(chain.registry().catalogue(), chain.listed(), server_version);
         Self {
             chain,
             intake,
@@ -178,7 +178,9 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             return self.ended.take();
         }
         let beside = !self.flights.is_empty() || self.scan.is_some() || !self.landings.is_empty();
-        let running = beside || self.chain.has_rest() || self.opening.is_some();
+        // What was answered before the gate opens gets its rows when it does, whatever ends the process.
+        let owing = !self.chain.is_ready() && self.chain.has_buffered();
+        let running = beside || self.chain.has_rest() || self.opening.is_some() || owing;
         if self.ended == Some(Finish::ClientGone) {
             return (!running).then_some(Finish::ClientGone);
         }
@@ -211,6 +213,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             Inbound::Ignored(None) => {}
             Inbound::Cancel(request_id) => self.cancel(&request_id),
             Inbound::Call(call) => self.admit(call),
+            Inbound::Array(members) => members.into_iter().for_each(|member| self.dispatch_inbound(member)),
         }
     }
 
@@ -225,7 +228,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         let tool =
             self.chain.registry().lookup(&call.name).and_then(|index| self.chain.registry().get(index));
         if !self.chain.is_ready() {
-            if tool.is_some_and(|tool| tool.storeless) && self.chain.may_answer_early() {
+            if tool.is_some_and(|tool| tool.early) && self.chain.answers_early() {
                 self.queues.ready.push_back(call);
             } else if self.queues.waiting() >= WAITING_CALLS {
                 self.unavailable(&call.reply_to, "Server busy");
@@ -248,22 +251,27 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
 
     fn unavailable(&mut self, to: &ReplyTo, message: &str) {
         let line = encode_error(Some(&to.id), UNAVAILABLE, message, None);
-        self.outbox.push(&line);
+        self.intake.send(self.outbox.buffer(), to, line);
     }
 
     /// A waiting call vanishes without a trace; a network call in flight is aborted when it is next polled;
     /// any other running call goes on.
     fn cancel(&mut self, request_id: &str) {
-        let at_door = match &mut self.door {
+        let mut dropped = match &mut self.door {
             Some(Door::Calls { batch, .. }) => batch.remove(request_id),
             Some(Door::Scan(call)) if &*call.reply_to.id == request_id => {
+                let to = call.reply_to.clone();
                 self.door = None;
-                true
+                vec![to]
             }
-            _ => false,
+            _ => Vec::new(),
         };
-        if !self.queues.remove(request_id) && !at_door {
+        dropped.extend(self.queues.remove(request_id));
+        if dropped.is_empty() {
             self.queues.cancelled.push(request_id.into());
+        }
+        for to in &dropped {
+            self.intake.unanswered(self.outbox.buffer(), to);
         }
     }
 
@@ -301,10 +309,11 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
 
     fn startup_failed(&mut self, reason: String) {
         self.reading = false;
+        self.chain.give_up_rows();
         let waiting: Vec<Call> = self.queues.drain();
         for call in waiting {
             let Some(answer) = self.chain.startup_failure(&reason) else { continue };
-            ReplyOutlet(&mut self.outbox, &self.intake).reply(Reply { to: call.reply_to, answer });
+            ReplyOutlet(&mut self.outbox, &mut self.intake).reply(Reply { to: call.reply_to, answer });
         }
         self.stopping = true;
         self.ended = Some(Finish::StartupFailed(reason));
@@ -337,10 +346,23 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
     /// Network calls own nothing and scans only read, so they need not be waited for: their rows stay open
     /// until a later start closes them (alpha §9.5).
     fn expire(&mut self) {
-        self.flights.clear();
-        self.landings.clear();
+        let owing = !self.chain.is_ready() && self.chain.has_buffered();
+        if owing {
+            self.chain.give_up_rows();
+        }
+        let beside = self.flights.drain(..).map(|flight| flight.reply_to().clone());
+        let landed = self.landings.drain(..).map(|landing| landing.reply_to().clone());
+        let left: Vec<ReplyTo> = beside.chain(landed).collect();
+        if owing && left.is_empty() && self.opening.is_none() && self.outbox.is_empty() {
+            // Only the start was waited for.
+            return;
+        }
+        for to in &left {
+            self.intake.unanswered(self.outbox.buffer(), to);
+        }
         if let Some(scan) = self.scan.take() {
             scan.interrupt.raise();
+            self.intake.unanswered(self.outbox.buffer(), scan.reply_to());
         }
         self.ended = Some(Finish::Forced);
     }
@@ -386,11 +408,15 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
 }
 
 /// Encodes replies straight into the outbox.
-struct ReplyOutlet<'a>(&'a mut Outbox, &'a Intake);
+struct ReplyOutlet<'a>(&'a mut Outbox, &'a mut Intake);
 
 impl Outlet for ReplyOutlet<'_> {
     fn reply(&mut self, reply: Reply) {
         self.1.encode(self.0.buffer(), &reply);
+    }
+
+    fn unanswered(&mut self, to: &ReplyTo) {
+        self.1.unanswered(self.0.buffer(), to);
     }
 
     fn flush(&mut self) {

@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use crate::chain::call::Call;
-use crate::chain::network::ToolLocks;
+use crate::chain::call::{Call, ReplyTo};
+use crate::chain::network::{ToolLocks, drop_calls};
 use crate::chain::registry::Registry;
 use crate::spec::Kind;
 
@@ -84,12 +84,12 @@ impl Queues {
         ready.into_iter().chain(self.locks.oldest_ms()).reduce(f64::min)
     }
 
-    /// Drops the waiting calls with that id; whether there was one.
-    pub fn remove(&mut self, request_id: &str) -> bool {
-        let before = self.gate.len() + self.ready.len();
-        self.gate.retain(|call| &*call.reply_to.id != request_id);
-        self.ready.retain(|call| &*call.reply_to.id != request_id);
-        self.locks.remove(request_id) || self.gate.len() + self.ready.len() != before
+    /// Drops the waiting calls with that id; who would have been answered.
+    pub fn remove(&mut self, request_id: &str) -> Vec<ReplyTo> {
+        let mut dropped = drop_calls(&mut self.gate, request_id);
+        dropped.extend(drop_calls(&mut self.ready, request_id));
+        dropped.extend(self.locks.remove(request_id));
+        dropped
     }
 
     /// Takes every call that waits.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::time::Sleep;
 
-use crate::chain::call::Call;
+use crate::chain::call::{Call, ReplyTo};
 use crate::chain::log::Level;
 use crate::chain::network::Flight;
 use crate::chain::prepared::Prepared;
@@ -32,6 +32,16 @@ pub(super) struct Landing {
     pub what: Landed,
     /// When it ended.
     pub since_ms: f64,
+}
+
+impl Landing {
+    /// Whom it will answer.
+    pub fn reply_to(&self) -> &ReplyTo {
+        match &self.what {
+            Landed::Flight(flight, _) => flight.reply_to(),
+            Landed::Scan(scan, _) => scan.reply_to(),
+        }
+    }
 }
 
 pub(super) enum Landed {
@@ -96,7 +106,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
             self.close(landing).await;
         }
         while self.chain.has_rest() {
-            self.chain.resume(&mut ReplyOutlet(&mut self.outbox, &self.intake));
+            self.chain.resume(&mut ReplyOutlet(&mut self.outbox, &mut self.intake));
         }
     }
 
@@ -181,7 +191,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
             return;
         }
         if self.chain.has_rest() {
-            self.chain.resume(&mut ReplyOutlet(&mut self.outbox, &self.intake));
+            self.chain.resume(&mut ReplyOutlet(&mut self.outbox, &mut self.intake));
         } else {
             let door = match self.door.take() {
                 Some(door) => Some(door),
@@ -197,7 +207,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
     }
 
     async fn run_door(&mut self, door: Door) {
-        let mut outlet = ReplyOutlet(&mut self.outbox, &self.intake);
+        let mut outlet = ReplyOutlet(&mut self.outbox, &mut self.intake);
         match door {
             Door::Scan(call) => self.scan = self.chain.start_scan(call, &mut outlet).await,
             Door::Calls { batch, acquired } => {
@@ -214,7 +224,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
 
     /// Stage 5 of a call that ran beside the loop.
     async fn close(&mut self, landing: Landing) {
-        let mut outlet = ReplyOutlet(&mut self.outbox, &self.intake);
+        let mut outlet = ReplyOutlet(&mut self.outbox, &mut self.intake);
         match landing.what {
             Landed::Flight(flight, result) => {
                 self.queues.locks.release(flight.tool());
@@ -258,7 +268,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         if !self.chain.is_ready() {
             return;
         }
-        let mut outlet = ReplyOutlet(&mut self.outbox, &self.intake);
+        let mut outlet = ReplyOutlet(&mut self.outbox, &mut self.intake);
         if let Some(Door::Calls { batch, .. }) = &mut self.door {
             self.chain.answer_without_store(batch, &mut outlet);
         }
@@ -282,7 +292,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
                 return true;
             }
             if self.chain.has_rest() {
-                self.chain.resume(&mut ReplyOutlet(&mut self.outbox, &self.intake));
+                self.chain.resume(&mut ReplyOutlet(&mut self.outbox, &mut self.intake));
                 return true;
             }
             // What is read already and would come after the batch at the door has waited as long.

@@ -22,6 +22,9 @@ pub const CLIENT_CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabil
 /// `_meta` of a stateless result: who answered.
 pub const SERVER_INFO_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
+/// The only revision whose servers must receive batches.
+pub const BATCH_VERSION: &str = "2025-03-26";
+
 /// The stateless era's way in.
 pub const DISCOVER: &str = "server/discover";
 
@@ -55,8 +58,7 @@ pub fn detect<'a>(request: &Request<'a>, params: &Params<'a>) -> Result<Era, Pro
     if !capabilities.is_some_and(|raw| raw.get().starts_with('{')) {
         return Err(lacks("object", CLIENT_CAPABILITIES_KEY, request));
     }
-    // Discovery is how a client learns what is supported, so it is answered whatever was asked for.
-    if !discover && !SUPPORTED_VERSIONS.contains(&&*version) {
+    if !SUPPORTED_VERSIONS.contains(&&*version) {
         let data = serde_json::json!({ "supported": SUPPORTED_VERSIONS, "requested": version }).to_string();
         let id = Some(request.id.clone());
         return Err(ProtocolFault {

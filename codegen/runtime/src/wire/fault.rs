@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::array::MEMBERS;
 use super::message::RequestId;
 use super::reply::encode_error;
 
@@ -52,6 +53,12 @@ impl<'a> ProtocolFault<'a> {
     /// A line over the limit.
     pub fn too_large() -> Self {
         Self::new(INVALID_REQUEST, "Invalid Request: message too large", None)
+    }
+
+    /// An array with too many messages.
+    pub fn too_many() -> Self {
+        let message = format!("Invalid Request: a batch has at most {MEMBERS} messages");
+        Self::new(INVALID_REQUEST, message, None)
     }
 
     /// A method that does not exist in the request's era.

@@ -1,12 +1,15 @@
 //! From a frame to what the loop does with it: an answer at once, a call, a cancellation, or nothing.
 
-use crate::chain::call::{Answer as CallAnswer, Call, Reply, ReplyTo};
-use crate::chain::registry::Registry;
-use crate::wire::era::Era;
+use serde_json::value::RawValue;
+
+use crate::chain::call::{Answer as CallAnswer, Call, Member, Reply, ReplyTo};
+use crate::spec::{CatalogueSpec, ToolSpec};
+use crate::wire::array::{Arrays, MEMBERS};
+use crate::wire::era::{BATCH_VERSION, Era};
 use crate::wire::fault::{INVALID_PARAMS, ProtocolFault};
 use crate::wire::frame::Frame;
-use crate::wire::message::{Incoming, Notification, decode};
-use crate::wire::protocol::{Answer, Protocol};
+use crate::wire::message::{Incoming, Notification, decode, decode_member};
+use crate::wire::protocol::{Answer, INITIALIZE, Protocol};
 use crate::wire::reply::encode_error;
 
 /// What a frame comes to.
@@ -19,24 +22,35 @@ pub enum Inbound {
     Cancel(Box<str>),
     /// A tool call.
     Call(Call),
+    /// What the messages of an array come to, in their order.
+    Array(Vec<Inbound>),
 }
 
 /// Decodes frames and encodes replies, from one catalogue.
 #[derive(Debug)]
 pub struct Intake {
     protocol: Protocol,
+    arrays: Arrays,
+    /// The connection has negotiated the revision that has arrays: all that is remembered of it.
+    takes_arrays: bool,
 }
 
 impl Intake {
-    /// Prepares the protocol's fixed answers.
-    pub fn new(registry: &Registry, server_version: &str) -> Self {
+    /// Prepares the protocol's fixed answers; `listed` are the tools that clients are shown.
+    pub fn new<'a>(
+        catalogue: &CatalogueSpec,
+        listed: impl IntoIterator<Item = &'a ToolSpec>,
+        server_version: &str,
+    ) -> Self {
         Self {
-            protocol: Protocol::new(registry.catalogue(), registry.tools().iter().copied(), server_version),
+            protocol: Protocol::new(catalogue, listed, server_version),
+            arrays: Arrays::default(),
+            takes_arrays: false,
         }
     }
 
     /// Takes one frame; answers of protocol methods are appended to `out`.
-    pub fn take(&self, frame: Frame, out: &mut Vec<u8>) -> Inbound {
+    pub fn take(&mut self, frame: Frame, out: &mut Vec<u8>) -> Inbound {
         let line = match frame {
             Frame::TooLong => {
                 out.extend_from_slice(&ProtocolFault::too_large().to_line());
@@ -45,31 +59,87 @@ impl Intake {
             Frame::Line(line) => line,
         };
         match decode(&line) {
-            Incoming::Response => Inbound::Ignored(None),
-            Incoming::Notification(notification) => notified(&notification),
-            Incoming::Fault(fault) => {
-                out.extend_from_slice(&fault.to_line());
-                Inbound::Answered
-            }
-            Incoming::Request(request) => match self.protocol.answer(request) {
-                Answer::Reply(reply) => {
-                    out.extend_from_slice(&reply);
-                    Inbound::Answered
-                }
-                Answer::Call(call) => Inbound::Call(Call {
-                    reply_to: ReplyTo { id: call.id.as_str().into(), stateless: call.era == Era::Stateless },
-                    name: call.name.into_owned(),
-                    arguments: call.arguments,
-                    trace_context: call.trace_context,
-                    bytes: line.len(),
-                    since_ms: 0.0,
-                }),
-            },
+            Incoming::Array(members) => self.take_array(&members, out),
+            incoming => self.take_message(incoming, None, line.len(), out),
         }
     }
 
+    fn take_message(
+        &mut self,
+        incoming: Incoming<'_>,
+        member: Option<Member>,
+        bytes: usize,
+        out: &mut Vec<u8>,
+    ) -> Inbound {
+        let answer = match incoming {
+            Incoming::Response => return Inbound::Ignored(None),
+            Incoming::Notification(notification) => return notified(&notification),
+            Incoming::Array(_) => ProtocolFault::invalid_request(None).to_line(),
+            Incoming::Fault(fault) => fault.to_line(),
+            Incoming::Request(request) => match self.protocol.answer(request) {
+                Answer::Reply(reply) => reply,
+                Answer::Handshake { reply, revision } => {
+                    self.takes_arrays = revision == BATCH_VERSION;
+                    reply
+                }
+                Answer::Call(call) => {
+                    let stateless = call.era == Era::Stateless;
+                    return Inbound::Call(Call {
+                        reply_to: ReplyTo { id: call.id.as_str().into(), stateless, member },
+                        name: call.name.into_owned(),
+                        arguments: call.arguments,
+                        trace_context: call.trace_context,
+                        bytes,
+                        since_ms: 0.0,
+                    });
+                }
+            },
+        };
+        out.extend_from_slice(&answer);
+        Inbound::Answered
+    }
+
+    /// Takes the messages of an array one by one, where arrays are received.
+    fn take_array(&mut self, messages: &[&RawValue], out: &mut Vec<u8>) -> Inbound {
+        let fault = match messages.len() {
+            1..=MEMBERS if self.takes_arrays => None,
+            0..=MEMBERS => Some(ProtocolFault::invalid_request(None)),
+            _ if self.takes_arrays => Some(ProtocolFault::too_many()),
+            _ => Some(ProtocolFault::invalid_request(None)),
+        };
+        if let Some(fault) = fault {
+            out.extend_from_slice(&fault.to_line());
+            return Inbound::Answered;
+        }
+        let busy = self.arrays.is_full();
+        let array = self.arrays.open(messages.len());
+        let taken = messages.iter().enumerate();
+        let taken = taken.map(|(place, message)| self.take_member(message, Member { array, place }, busy));
+        let inbound = Inbound::Array(taken.collect());
+        self.arrays.taken(array, out);
+        inbound
+    }
+
+    fn take_member(&mut self, message: &RawValue, member: Member, busy: bool) -> Inbound {
+        let mut answer = Vec::new();
+        let incoming = match decode_member(message) {
+            Incoming::Request(request) if busy => Incoming::Fault(ProtocolFault::busy(request.id)),
+            // What an array may hold is settled before there is one.
+            Incoming::Request(request) if request.method == INITIALIZE => {
+                Incoming::Fault(ProtocolFault::invalid_request(Some(request.id)))
+            }
+            incoming => incoming,
+        };
+        let inbound = self.take_message(incoming, Some(member), message.get().len(), &mut answer);
+        match inbound {
+            Inbound::Call(_) => self.arrays.expect(member),
+            _ => self.arrays.put(member, answer),
+        }
+        inbound
+    }
+
     /// Appends a reply's line.
-    pub fn encode(&self, out: &mut Vec<u8>, reply: &Reply) {
+    pub fn encode(&mut self, out: &mut Vec<u8>, reply: &Reply) {
         let line = match &reply.answer {
             CallAnswer::Tool { envelope, is_error } => {
                 let era = if reply.to.stateless { Era::Stateless } else { Era::Handshake };
@@ -79,7 +149,22 @@ impl Intake {
                 encode_error(Some(&reply.to.id), INVALID_PARAMS, message, Some(data))
             }
         };
-        out.extend_from_slice(&line);
+        self.send(out, &reply.to, line);
+    }
+
+    /// Appends a line that answers a call, or keeps it until its array is complete.
+    pub fn send(&mut self, out: &mut Vec<u8>, to: &ReplyTo, line: Vec<u8>) {
+        match to.member {
+            None => out.extend_from_slice(&line),
+            Some(member) => self.arrays.answered(member, line, out),
+        }
+    }
+
+    /// A call gets no answer; the rest of its array does not wait for it.
+    pub fn unanswered(&mut self, out: &mut Vec<u8>, to: &ReplyTo) {
+        if let Some(member) = to.member {
+            self.arrays.unanswered(member, out);
+        }
     }
 }
 

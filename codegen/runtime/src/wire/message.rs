@@ -6,6 +6,7 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::array::MEMBERS;
 use super::fault::ProtocolFault;
 use super::params::{Key, member, text_of};
 use crate::json::canonical::MAX_DEPTH;
@@ -14,6 +15,8 @@ use crate::json::scan;
 /// What a line holds.
 #[derive(Debug)]
 pub enum Incoming<'a> {
+    /// An array of messages, at most one more than [`MEMBERS`] of them.
+    Array(Vec<&'a RawValue>),
     /// Wants an answer.
     Request(Request<'a>),
     /// Wants none.
@@ -90,8 +93,19 @@ pub fn decode(line: &[u8]) -> Incoming<'_> {
     let parsed = std::str::from_utf8(line).ok().and_then(|text| serde_json::from_str(text).ok());
     match parsed {
         Some(Parsed::Object(members)) => classify(members),
+        Some(Parsed::Array(members)) => Incoming::Array(members),
         Some(Parsed::Other) => Incoming::Fault(ProtocolFault::invalid_request(None)),
         None => Incoming::Fault(ProtocolFault::parse_error()),
+    }
+}
+
+/// Decodes a member of an array, whose line has been checked. An array inside an array is no message.
+pub fn decode_member(member: &RawValue) -> Incoming<'_> {
+    match serde_json::from_str(member.get()) {
+        Ok(Parsed::Object(members)) => classify(members),
+        Ok(Parsed::Array(_) | Parsed::Other) | Err(_) => {
+            Incoming::Fault(ProtocolFault::invalid_request(None))
+        }
     }
 }
 
@@ -113,6 +127,7 @@ fn classify(members: Members<'_>) -> Incoming<'_> {
 /// A line's top level.
 enum Parsed<'a> {
     Object(Members<'a>),
+    Array(Vec<&'a RawValue>),
     Other,
 }
 
@@ -158,8 +173,13 @@ impl<'de> Visitor<'de> for TopLevel {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while members.len() <= MEMBERS {
+            let Some(member) = seq.next_element()? else { return Ok(Parsed::Array(members)) };
+            members.push(member);
+        }
         while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(Parsed::Other)
+        Ok(Parsed::Array(members))
     }
 
     fn visit_unit<E>(self) -> Result<Self::Value, E> {

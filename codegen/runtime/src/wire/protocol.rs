@@ -12,6 +12,9 @@ use super::params::{Params, text_of};
 use super::reply::{encode_result, encode_tool_result};
 use crate::spec::{CatalogueSpec, ToolSpec};
 
+/// The handshake era's way in.
+pub const INITIALIZE: &str = "initialize";
+
 /// How long a client may keep the tool list and the discovery result, in milliseconds: they change
 /// only with the binary.
 const TTL_MS: u32 = 3_600_000;
@@ -21,6 +24,13 @@ const TTL_MS: u32 = 3_600_000;
 pub enum Answer<'a> {
     /// A finished line for stdout.
     Reply(Vec<u8>),
+    /// The same of a handshake, and the revision that it has settled on.
+    Handshake {
+        /// The line.
+        reply: Vec<u8>,
+        /// The revision.
+        revision: &'static str,
+    },
     /// A call for the chain.
     Call(ToolCall<'a>),
 }
@@ -85,7 +95,11 @@ impl Protocol {
         Ok(Answer::Reply(match (&*request.method, era) {
             ("tools/call", _) => return ToolCall::decode(request, &params, era).map(Answer::Call),
             ("tools/list", _) => encode_result(id, self.list(&request, &params, era)?),
-            ("initialize", Era::Handshake) => encode_result(id, &self.initialize(&params)),
+            (INITIALIZE, Era::Handshake) => {
+                let revision = negotiated(&params);
+                let reply = encode_result(id, &self.initialize(revision));
+                return Ok(Answer::Handshake { reply, revision });
+            }
             ("ping", Era::Handshake) => encode_result(id, "{}"),
             (DISCOVER, Era::Stateless) => encode_result(id, &self.discover),
             (method, _) => return Err(ProtocolFault::unknown_method(method, request.id.clone())),
@@ -118,11 +132,14 @@ impl Protocol {
         Ok(list.get_or_init(|| format!(r#"{{"tools":[{}]{extras}}}"#, self.listings.join(","))))
     }
 
-    /// Echoes a revision of the handshake era; anything else gets the newest of them.
-    fn initialize(&self, params: &Params<'_>) -> String {
-        let wanted = params.protocol_version.and_then(|raw| text_of(raw.get()));
-        let version = HANDSHAKE_VERSIONS.iter().find(|version| wanted.as_deref() == Some(**version));
-        let version = version.unwrap_or(&HANDSHAKE_VERSIONS[0]);
-        format!(r#"{{"protocolVersion":"{version}",{}}}"#, self.initialize_rest)
+    fn initialize(&self, revision: &str) -> String {
+        format!(r#"{{"protocolVersion":"{revision}",{}}}"#, self.initialize_rest)
     }
+}
+
+/// Echoes a revision of the handshake era; anything else gets the newest of them.
+fn negotiated(params: &Params<'_>) -> &'static str {
+    let wanted = params.protocol_version.and_then(|raw| text_of(raw.get()));
+    let version = HANDSHAKE_VERSIONS.iter().find(|version| wanted.as_deref() == Some(**version));
+    version.unwrap_or(&HANDSHAKE_VERSIONS[0])
 }

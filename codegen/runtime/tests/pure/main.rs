@@ -7,6 +7,7 @@ mod differential;
 mod issues;
 mod schemas;
 mod validation;
+mod wire_arrays;
 mod wire_codec;
 mod wire_frame;
 mod wire_fuzz;

@@ -4,7 +4,7 @@ use colibri_runtime::wire::call::ToolCall;
 use colibri_runtime::wire::era::detect;
 use colibri_runtime::wire::fault::ProtocolFault;
 use colibri_runtime::wire::frame::{Frame, Frames};
-use colibri_runtime::wire::message::{Incoming, decode};
+use colibri_runtime::wire::message::{Incoming, decode, decode_member};
 use colibri_runtime::wire::params::Params;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
@@ -42,7 +42,12 @@ fn check_fault(fault: &ProtocolFault<'_>) {
 
 /// Takes a line as far as the chain would get it.
 fn exercise(line: &[u8]) {
-    match decode(line) {
+    take(decode(line));
+}
+
+fn take(incoming: Incoming<'_>) {
+    match incoming {
+        Incoming::Array(messages) => messages.into_iter().for_each(|message| take(decode_member(message))),
         Incoming::Fault(fault) => check_fault(&fault),
         Incoming::Notification(notification) => {
             let _ = notification.cancelled();

@@ -39,7 +39,7 @@ pub(super) fn check(change: &Comparison<'_>, found: &mut Vec<Finding>) {
                 Severity::Break,
                 "/storeless",
                 (true.into(), false.into()),
-                "The tool needs the store now: modes without one refuse it, and early calls wait.",
+                "The tool needs the store now: modes without one refuse it.",
             ),
             (false, true) => push(
                 Severity::Info,

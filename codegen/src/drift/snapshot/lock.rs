@@ -50,14 +50,15 @@ struct Entry {
     rest: Map<String, Value>,
 }
 
-/// Members of a tool that [`Contract`] reads; `since` and `scan` change nothing for clients.
-const CONTRACT: [&str; 14] = [
+/// Members of a tool that [`Contract`] reads; `since`, `scan` and `early` change nothing for clients.
+const CONTRACT: [&str; 15] = [
     "domain",
     "pattern",
     "mutates",
     "network",
     "scan",
     "storeless",
+    "early",
     "sensitive",
     "rules",
     "envelope",

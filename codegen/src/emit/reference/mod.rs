@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::catalogue::{ErrorPattern, Example, Stability};
+use crate::catalogue::{ErrorPattern, Example, Stability, Varying};
 use crate::ir::publish::publish;
 use crate::ir::{Domain, Ir, ToolIr};
 use markdown::{Page, code, text};
@@ -147,6 +147,7 @@ fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
     let runs = match (entry.network, entry.scan, entry.storeless) {
         (true, ..) => "beside other calls, without the store",
         (_, true, _) => "in a helper thread, on a read transaction of its own",
+        (.., true) if entry.early => "with or without the store, and while the server starts",
         (.., true) => "with or without the store",
         _ => "in the store's transaction",
     };
@@ -203,7 +204,9 @@ fn example(tool: &ToolIr<'_>, example: &Example, page: &mut Page) {
     page.paragraph("Reply:");
     page.json(&example.reply);
     if !example.varies.is_empty() {
-        let places = example.varies.iter().map(|place| code(place)).collect::<Vec<_>>().join(", ");
+        let place =
+            |(place, varying): (&String, &Varying)| format!("{} ({})", code(place), text(&varying.words()));
+        let places = example.varies.iter().map(place).collect::<Vec<_>>().join(", ");
         page.paragraph(&format!("Differs from run to run: {places}."));
     }
 }

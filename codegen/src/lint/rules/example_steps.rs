@@ -1,12 +1,12 @@
 //! `example-steps`: every tool has an example, and the steps before it, the values kept and the
-//! pointers to them lead somewhere. Steps are a client's, so no operation is among them.
+//! pointers to them lead somewhere, and what varies is shown as a value that a run could give. Steps are a client's, so no operation is among them.
 
 use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 
-use crate::catalogue::{Example, Place, Tool, suggest};
-use crate::lint::{Context, Report};
+use crate::catalogue::{Catalogue, Example, Place, Tool, suggest};
+use crate::lint::{Context, Report, conforms};
 
 pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     let tools: Vec<&Tool> = context.catalogue.tools().map(|entry| entry.tool).collect();
@@ -17,7 +17,7 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
         }
         titles(entry.tool, &place, report);
         for (index, example) in entry.tool.examples.iter().enumerate() {
-            steps(example, &tools, &place.child(index), report);
+            steps(example, context.catalogue, &tools, &place.child(index), report);
         }
     }
 }
@@ -31,7 +31,7 @@ fn titles(tool: &Tool, place: &Place, report: &mut Report<'_>) {
     }
 }
 
-fn steps(example: &Example, tools: &[&Tool], place: &Place, report: &mut Report<'_>) {
+fn steps(example: &Example, catalogue: &Catalogue, tools: &[&Tool], place: &Place, report: &mut Report<'_>) {
     let mut kept: HashSet<&str> = HashSet::new();
     for (index, step) in example.before.iter().enumerate() {
         let place = place.child("before").child(index);
@@ -48,16 +48,21 @@ fn steps(example: &Example, tools: &[&Tool], place: &Place, report: &mut Report<
         }
     }
     bound(&example.bind, &example.arguments, &kept, &place.child("bind"), report);
-    for (index, pointer) in example.varies.iter().enumerate() {
-        let place = place.child("varies").child(index);
-        if !is_pointer(pointer) {
-            refuse(&place, pointer, report);
-        } else if example.reply.pointer(pointer).is_none() {
-            report.value(
-                &place,
-                format!("the reply has nothing at `{pointer}`"),
-                "point at a value of `reply`",
-            );
+    for (pointer, varying) in &example.varies {
+        let place = place.child("varies").child(pointer);
+        match example.reply.pointer(pointer) {
+            _ if !is_pointer(pointer) => refuse(&place, pointer, report),
+            None => {
+                let message = format!("the reply has nothing at `{pointer}`");
+                report.key(&place, message, "point at a value of `reply`");
+            }
+            Some(shown) => {
+                for misfit in conforms::check(catalogue, &varying.schema(), shown).err().into_iter().flatten()
+                {
+                    let message = format!("the documented value is not what it says: {}", misfit.message);
+                    report.value(&place, message, "show a value that a run could give");
+                }
+            }
         }
     }
 }

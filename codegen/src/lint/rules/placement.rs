@@ -1,4 +1,4 @@
-//! `placement`: where a tool runs follows from `network`, `scan`, `storeless`, `operator` and `mutates`; some
+//! `placement`: where a tool runs follows from `network`, `scan`, `storeless`, `early`, `operator` and `mutates`; some
 //! pairs leave no place for it.
 
 use crate::lint::{Context, Report};
@@ -43,6 +43,14 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
                     format!("set one of `{one}` and `{other}` to false"),
                 );
             }
+        }
+        if tool.early && !tool.storeless {
+            let message = "`early` contradicts `storeless`: the store is not open yet".to_owned();
+            report.value(
+                &entry.place.child("early"),
+                message,
+                "set `storeless` to true, or `early` to false",
+            );
         }
         if tool.operator && tool.relaxed.is_some() {
             let message =

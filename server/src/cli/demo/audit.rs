@@ -98,7 +98,7 @@ impl Auditor<'_> {
         }
         let code = match found {
             Next::Exit(code) => code,
-            Next::Serve => return Err(unexpected("the command wants to serve")),
+            Next::Serve { .. } => return Err(unexpected("the command wants to serve")),
         };
         Ok((code, text))
     }

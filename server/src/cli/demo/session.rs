@@ -37,6 +37,7 @@ impl Session {
     /// result is the server's greeting.
     pub fn start(folder: &Path, database: &Path) -> Result<(Self, String), Failure> {
         let launch = Launch {
+            after_start: false,
             // A warning would tell that the fresh folder has no skills, which is as it should be.
             set: vec![(keys::DB_PATH.name, database.into()), (keys::LOG_LEVEL.name, "error".into())],
             unset: keys::all().map(Entry::name).map(str::to_owned).collect(),

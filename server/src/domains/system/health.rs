@@ -14,11 +14,14 @@ use crate::context::Cx;
 use crate::lifecycle::facts::{DatabaseStatus, Phase};
 use crate::lifecycle::mode::{Mode, capabilities_for};
 
+/// Why a report from before the end of the start is degraded.
+const STARTING: &str = "the server is still starting; ask again";
+
 /// The report of this moment.
 pub fn report(cx: &Cx) -> ServerHealthOutput {
     let facts = cx.facts();
     let (status, probe) = look(cx);
-    let degraded = matches!(status, DatabaseStatus::Error(_));
+    let degraded = !cx.status().ready || matches!(status, DatabaseStatus::Error(_));
     ServerHealthOutput {
         status: if degraded { ServerHealthOutputStatus::Degraded } else { ServerHealthOutputStatus::Ok },
         version: facts.version.clone(),
@@ -51,10 +54,11 @@ fn look(cx: &Cx) -> (DatabaseStatus, Option<Probe>) {
 
 fn database(cx: &Cx, status: DatabaseStatus, probe: Option<Probe>) -> ServerHealthOutputDatabase {
     let state = &cx.facts().database;
+    let starting = (!cx.status().ready).then(|| STARTING.to_owned());
     let (status, error) = match status {
-        DatabaseStatus::Opening => (ServerHealthOutputDatabaseStatus::Opening, None),
-        DatabaseStatus::Open => (ServerHealthOutputDatabaseStatus::Open, None),
-        DatabaseStatus::Skipped => (ServerHealthOutputDatabaseStatus::Skipped, None),
+        DatabaseStatus::Opening => (ServerHealthOutputDatabaseStatus::Opening, starting),
+        DatabaseStatus::Open => (ServerHealthOutputDatabaseStatus::Open, starting),
+        DatabaseStatus::Skipped => (ServerHealthOutputDatabaseStatus::Skipped, starting),
         DatabaseStatus::Error(text) => (ServerHealthOutputDatabaseStatus::Error, Some(text)),
     };
     ServerHealthOutputDatabase {

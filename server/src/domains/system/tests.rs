@@ -127,14 +127,19 @@ fn alpha_59_a_database_that_does_not_answer_degrades_health_but_not_the_call() {
 }
 
 #[test]
-fn starting_up_and_having_no_database_are_not_degraded() {
+fn starting_up_is_degraded_and_having_no_database_is_not() {
+    let starting = json!("the server is still starting; ask again");
     let cases = [
-        (Mode::Full, DatabaseStatus::Opening, "opening", json!("data/colibri.db")),
-        (Mode::Minimal, DatabaseStatus::Skipped, "skipped", Value::Null),
+        (Mode::Full, DatabaseStatus::Opening, false, "opening", json!("data/colibri.db")),
+        (Mode::Minimal, DatabaseStatus::Skipped, false, "skipped", Value::Null),
+        (Mode::Minimal, DatabaseStatus::Skipped, true, "skipped", Value::Null),
     ];
-    for (mode, status, word, path) in cases {
-        let report = health(&mut context(mode, Phase::Phase1, status, None));
-        assert_eq!(report["status"], "ok", "{word}");
+    for (mode, status, ready, word, path) in cases {
+        let mut cx = context(mode, Phase::Phase1, status, None);
+        cx.begin_call(CallStatus { ready, ..cx.status() });
+        let report = health(&mut cx);
+        assert_eq!(report["status"], if ready { "ok" } else { "degraded" }, "{word}");
+        assert_eq!(report["database"]["error"], if ready { Value::Null } else { starting.clone() }, "{word}");
         assert_eq!(report["database"]["status"], word);
         assert_eq!(report["database"]["path"], path);
         assert_eq!(report["database"]["journal_mode"], Value::Null);

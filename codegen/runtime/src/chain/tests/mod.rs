@@ -67,6 +67,7 @@ const fn tool(name: &'static str) -> ToolSpec {
         kind: Kind::Store,
         mutates: true,
         storeless: false,
+        early: false,
         operator: false,
         sensitive: &[],
         input: &ANYTHING,
@@ -106,7 +107,7 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
         tool("panic"),
         ToolSpec { kind: Kind::Network, ..tool("network") },
         ToolSpec { kind: Kind::Scan, ..tool("scan") },
-        ToolSpec { storeless: true, ..tool("early") },
+        ToolSpec { storeless: true, early: true, ..tool("early") },
         tool("domain"),
         ToolSpec { output: &NUMBER, ..tool("number") },
         tool("misfit"),
@@ -414,7 +415,7 @@ fn outcomes(chain: &Chain<FaultyStore, Handlers>) -> Vec<Option<&'static str>> {
 
 fn call(id: usize, tool: &str) -> Call {
     Call {
-        reply_to: ReplyTo { id: id.to_string().into(), stateless: false },
+        reply_to: ReplyTo { id: id.to_string().into(), stateless: false, member: None },
         name: tool.to_owned(),
         arguments: json!({ "key": id.to_string() }),
         trace_context: None,

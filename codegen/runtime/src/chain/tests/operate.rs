@@ -81,6 +81,9 @@ async fn an_operator_cannot_call_a_clients_tool_as_an_operation() {
 async fn stages_one_and_two_judge_an_operation_too() {
     struct Closed;
     impl Admission for Closed {
+        fn lists(&self, _: &ToolSpec) -> bool {
+            true
+        }
         fn admit(&self, tool: &ToolSpec) -> Result<(), Denial> {
             assert!(tool.mutates && tool.operator);
             Err(Denial { code: "DENIED", message: "closed".to_owned(), details: serde_json::Map::new() })

@@ -163,6 +163,9 @@ fn small_parts_do_what_they_say() {
 struct Closed;
 
 impl crate::chain::admission::Admission for Closed {
+    fn lists(&self, _: &ToolSpec) -> bool {
+        true
+    }
     fn admit(&self, tool: &ToolSpec) -> Result<(), crate::chain::admission::Denial> {
         let details = json!({ "tool": tool.name }).as_object().unwrap().clone();
         Err(crate::chain::admission::Denial { code: "DENIED", message: "closed".to_owned(), details })

@@ -1,0 +1,97 @@
+//! Arrays of messages, the batches of JSON-RPC: what answers one array leaves together, as one array.
+//!
+//! Only revision 2025-03-26 has them. Their calls queue up and run like any others; what is kept here is the one
+//! thing that joins them, the answers that have to wait for one another.
+
+use std::collections::HashMap;
+
+use super::outbox::FULL_BYTES;
+use crate::chain::call::Member;
+
+/// The most messages of an array: as many calls as share a transaction.
+pub const MEMBERS: usize = 64;
+/// With more bytes of answers than this held back, the requests of a further array are refused.
+pub const HELD_BYTES: usize = FULL_BYTES;
+
+/// The arrays that are not answered yet.
+#[derive(Debug, Default)]
+pub struct Arrays {
+    open: HashMap<u64, Array>,
+    last: u64,
+    held: usize,
+}
+
+/// The answers to one array.
+#[derive(Debug)]
+struct Array {
+    /// One a message, in their order, each with its line end; empty where there is none.
+    answers: Vec<Vec<u8>>,
+    /// How many calls have not ended, and one more until the whole array has been taken.
+    missing: usize,
+}
+
+impl Arrays {
+    /// Begins the answer to an array of so many messages.
+    pub fn open(&mut self, messages: usize) -> u64 {
+        self.last += 1;
+        self.open.insert(self.last, Array { answers: vec![Vec::new(); messages], missing: 1 });
+        self.last
+    }
+
+    /// The array has been taken; it is answered now unless it has calls.
+    pub fn taken(&mut self, array: u64, out: &mut Vec<u8>) {
+        self.one_less(array, out);
+    }
+
+    /// Keeps the answer of a message that is no call.
+    pub fn put(&mut self, member: Member, line: Vec<u8>) {
+        self.held += line.len();
+        let kept = self.open.get_mut(&member.array).and_then(|array| array.answers.get_mut(member.place));
+        if let Some(place) = kept {
+            *place = line;
+        }
+    }
+
+    /// The message is a call, whose answer or end is waited for.
+    pub fn expect(&mut self, member: Member) {
+        if let Some(array) = self.open.get_mut(&member.array) {
+            array.missing += 1;
+        }
+    }
+
+    /// The answer of a call.
+    pub fn answered(&mut self, member: Member, line: Vec<u8>, out: &mut Vec<u8>) {
+        self.put(member, line);
+        self.one_less(member.array, out);
+    }
+
+    /// The call gets no answer.
+    pub fn unanswered(&mut self, member: Member, out: &mut Vec<u8>) {
+        self.one_less(member.array, out);
+    }
+
+    /// Whether too much is held back.
+    pub fn is_full(&self) -> bool {
+        self.held > HELD_BYTES
+    }
+
+    fn one_less(&mut self, key: u64, out: &mut Vec<u8>) {
+        let Some(array) = self.open.get_mut(&key) else { return };
+        array.missing -= 1;
+        if array.missing > 0 {
+            return;
+        }
+        let answers = self.open.remove(&key).map(|array| array.answers).unwrap_or_default();
+        let mut between = b'[';
+        for line in answers.iter().filter(|line| !line.is_empty()) {
+            self.held -= line.len();
+            out.push(between);
+            out.extend_from_slice(line.strip_suffix(b"\n").unwrap_or(line));
+            between = b',';
+        }
+        // An array without requests has no answer.
+        if between == b',' {
+            out.extend_from_slice(b"]\n");
+        }
+    }
+}
