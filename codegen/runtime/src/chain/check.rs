@@ -65,6 +65,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
         // Hashed as received, before defaults are put in: a client can then recompute it.
         let args_hash = args_hash(&call.arguments);
+        // From here on nothing sees a secret of the server's: no handler, no table, no sink.
+        self.kernel.redactor.redact_value(&mut call.arguments);
         let Some((index, tool)) = found else {
             let verdict = Verdict::Unknown(call.name.clone());
             return Checked { call, verdict, sensitive: &[], args_hash };

@@ -1,7 +1,9 @@
 //! Keeps configured secrets out of messages, rows and log lines (alpha §2.3).
 
 use std::borrow::Cow;
+use std::ops::Range;
 
+use colibri_visible::is_hidden;
 use serde_json::{Map, Value};
 
 /// What stands in a secret's place.
@@ -11,40 +13,98 @@ pub const REDACTED: &str = "[redacted]";
 pub const SHORTEST_SECRET: usize = 8;
 
 /// Replaces every occurrence of the secrets it was given. It has no `Debug`, on purpose.
-#[derive(Clone, Default)]
+///
+/// A secret is also found with white space, control characters or invisible characters between its own, and with
+/// escapes of JSON (`\u0073`) or of URLs (`%73`) in their place: an echo that was wrapped or quoted still gives it away.
+/// The work is at most the length of the text times that of the secrets, and for a text that repeats no beginning of a
+/// secret one look at each byte.
+#[derive(Clone)]
 pub struct Redactor {
-    secrets: Vec<String>,
+    secrets: Vec<Secret>,
+    /// The bytes that an occurrence can begin with.
+    first: [bool; 256],
+}
+
+#[derive(Clone)]
+struct Secret {
+    text: String,
+    /// Its characters without what may be filled in between them. Empty when too few are left to be told from innocent
+    /// words that stand beside one another.
+    bare: Vec<char>,
+}
+
+impl Default for Redactor {
+    fn default() -> Self {
+        Self::new([])
+    }
 }
 
 impl Redactor {
     /// Takes the secrets; those under [`SHORTEST_SECRET`] bytes are left out.
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
-        let mut secrets: Vec<String> =
-            secrets.into_iter().filter(|secret| secret.len() >= SHORTEST_SECRET).collect();
-        // A secret that contains another one must go first, or its remainder stays.
-        secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
-        Self { secrets }
+        Self::of_length(SHORTEST_SECRET, secrets)
+    }
+
+    /// Takes the secrets of at least so many bytes. One under [`SHORTEST_SECRET`] is found only as it is written.
+    pub fn of_length(shortest: usize, secrets: impl IntoIterator<Item = String>) -> Self {
+        let long = secrets.into_iter().filter(|secret| !secret.is_empty() && secret.len() >= shortest);
+        let secrets: Vec<Secret> = long.map(Secret::new).collect();
+        let mut first = [false; 256];
+        for secret in &secrets {
+            first[usize::from(secret.text.as_bytes()[0])] = true;
+            if let Some(character) = secret.bare.first() {
+                first[usize::from(character.encode_utf8(&mut [0; 4]).as_bytes()[0])] = true;
+                first[usize::from(b'\\')] = true;
+                first[usize::from(b'%')] = true;
+            }
+        }
+        Self { secrets, first }
     }
 
     /// The text without secrets.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        let mut clean = Cow::Borrowed(text);
-        for secret in &self.secrets {
-            if clean.contains(secret.as_str()) {
-                clean = Cow::Owned(clean.replace(secret.as_str(), REDACTED));
-            }
+        let found = self.find(text);
+        if found.is_empty() {
+            return Cow::Borrowed(text);
         }
-        clean
+        let mut clean = String::with_capacity(text.len());
+        let mut from = 0;
+        for place in found {
+            clean.push_str(&text[from..place.start]);
+            clean.push_str(REDACTED);
+            from = place.end;
+        }
+        clean.push_str(&text[from..]);
+        Cow::Owned(clean)
     }
 
-    /// Cleans every text inside the values of an error's details; they can hold what a client wrote.
+    /// JSON text without secrets, still JSON: its strings are redacted as they are meant, not as they are escaped.
+    pub fn redact_json<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if self.find(text).is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let mut value = serde_json::from_str(text).unwrap_or_default();
+        self.redact_value(&mut value);
+        let clean = value.to_string();
+        // A secret that is no string, a number perhaps: nothing of it stays.
+        let left = !self.find(&clean).is_empty();
+        Cow::Owned(if left { Value::from(REDACTED).to_string() } else { clean })
+    }
+
+    /// Cleans every text inside the values, and their names; they can hold what a client wrote.
     pub fn redact_members(&self, members: &mut Map<String, Value>) {
-        if !self.is_idle() {
-            members.values_mut().for_each(|value| self.redact_value(value));
+        if self.is_idle() {
+            return;
+        }
+        members.values_mut().for_each(|value| self.redact_value(value));
+        if members.keys().any(|name| !self.find(name).is_empty()) {
+            let named = std::mem::take(members).into_iter();
+            members.extend(named.map(|(name, value)| (self.redact(&name).into_owned(), value)));
         }
     }
 
-    fn redact_value(&self, value: &mut Value) {
+    /// Cleans every text inside the value.
+    pub fn redact_value(&self, value: &mut Value) {
         match value {
             Value::String(text) => {
                 if let Cow::Owned(clean) = self.redact(text) {
@@ -61,4 +121,106 @@ impl Redactor {
     pub fn is_idle(&self) -> bool {
         self.secrets.is_empty()
     }
+
+    /// Where secrets stand, in order; what overlaps is one place.
+    fn find(&self, text: &str) -> Vec<Range<usize>> {
+        let mut found: Vec<Range<usize>> = Vec::new();
+        if self.is_idle() {
+            return found;
+        }
+        // Every character is tried as a beginning, also inside an escape: what stands before a secret must not hide it.
+        for (start, byte) in text.bytes().enumerate() {
+            if !self.first[usize::from(byte)] {
+                continue;
+            }
+            let longest = self.secrets.iter().filter_map(|secret| secret.length_at(text, start)).max();
+            let Some(end) = longest.map(|length| start + length) else { continue };
+            match found.last_mut() {
+                Some(last) if start < last.end => last.end = last.end.max(end),
+                _ => found.push(start..end),
+            }
+        }
+        found
+    }
+}
+
+impl Secret {
+    fn new(text: String) -> Self {
+        let (mut bare, mut at) = (Vec::new(), 0);
+        while let Some((character, length)) = unit(&text[at..]) {
+            at += length;
+            if !is_filler(character) {
+                bare.push(character);
+            }
+        }
+        if bare.len() < SHORTEST_SECRET {
+            bare.clear();
+        }
+        Self { text, bare }
+    }
+
+    /// The length of the occurrence that begins there, where a character begins.
+    fn length_at(&self, text: &str, start: usize) -> Option<usize> {
+        let rest = &text[start..];
+        let literal = rest.starts_with(&self.text).then_some(self.text.len());
+        // A run of backslashes is looked at from its last one: once, however long it is.
+        if self.bare.is_empty() || rest.starts_with("\\\\") {
+            return literal;
+        }
+        self.filled_length(rest).max(literal)
+    }
+
+    /// The length of the secret at the beginning of the text, with what is filled in.
+    fn filled_length(&self, text: &str) -> Option<usize> {
+        let mut at = 0;
+        for (index, wanted) in self.bare.iter().enumerate() {
+            loop {
+                let (character, length) = unit(&text[at..])?;
+                at += length;
+                if character == *wanted {
+                    break;
+                }
+                if index == 0 || !is_filler(character) {
+                    return None;
+                }
+            }
+        }
+        Some(at)
+    }
+}
+
+/// What may stand between the characters of a secret without hiding it.
+fn is_filler(character: char) -> bool {
+    character.is_whitespace() || is_hidden(character)
+}
+
+/// The character that the text begins with, an escape taken for what it stands for, and its length.
+fn unit(text: &str) -> Option<(char, usize)> {
+    let first = text.chars().next()?;
+    let escape = match first {
+        '\\' => backslash(text),
+        '%' => hex(&text[1..], 2).filter(char::is_ascii).map(|character| (character, 3)),
+        _ => None,
+    };
+    Some(escape.unwrap_or((first, first.len_utf8())))
+}
+
+/// An escape of JSON. Text that was quoted twice has more than one backslash.
+fn backslash(text: &str) -> Option<(char, usize)> {
+    let rest = text.trim_start_matches('\\');
+    let slashes = text.len() - rest.len();
+    let Some(letter) = rest.chars().next() else { return Some(('\\', slashes)) };
+    Some(match letter {
+        'n' | 'r' | 't' | 'b' | 'f' => ('\n', slashes + 1),
+        '"' | '\'' | '/' => (letter, slashes + 1),
+        'u' => hex(&rest[1..], 4).map_or(('\\', slashes), |character| (character, slashes + 5)),
+        'x' => hex(&rest[1..], 2).map_or(('\\', slashes), |character| (character, slashes + 3)),
+        _ => ('\\', slashes),
+    })
+}
+
+/// The character whose number the text begins with, in so many hexadecimal digits. Half of a pair is none.
+fn hex(text: &str, digits: usize) -> Option<char> {
+    let number = text.get(..digits).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
+    char::from_u32(u32::from_str_radix(number, 16).ok()?)
 }

@@ -79,7 +79,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let Checked { call, verdict, sensitive, args_hash } = checked;
         let Call { reply_to, name, arguments, trace_context, .. } = call;
         let shown = redacted_arguments(sensitive, &arguments);
-        let trace_context = trace_context.map(|text| self.kernel.redactor.redact(&text).into_owned());
+        let trace_context = trace_context.map(|text| self.kernel.redactor.redact_json(&text).into_owned());
         // A name is whatever the client wrote. Redacted before it is cut, or a part of a secret would stay.
         let name = self.kernel.redactor.redact(&name);
         let entered_ms = self.kernel.clock.wall_ms();

@@ -97,7 +97,8 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         writer: Box<dyn tokio::io::AsyncWrite + Unpin>,
         controls: UnboundedReceiver<Control<S>>,
     ) -> Self {
-        let intake = Intake::new(chain.registry().catalogue(), chain.listed(), server_version);
+        let redactor = chain.kernel().redactor.clone();
+        let intake = Intake::new(chain.registry().catalogue(), chain.listed(), redactor, server_version);
         Self {
             chain,
             intake,

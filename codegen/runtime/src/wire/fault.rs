@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::array::MEMBERS;
 use super::message::RequestId;
 use super::reply::encode_error;
+use crate::chain::redact::Redactor;
 
 /// Not JSON, not UTF-8, or nested too deeply.
 pub const PARSE_ERROR: i32 = -32700;
@@ -89,6 +90,20 @@ impl<'a> ProtocolFault<'a> {
     /// A defect outside a handler.
     pub fn internal(id: Option<RequestId<'a>>) -> Self {
         Self::new(INTERNAL_ERROR, "Internal error", id)
+    }
+
+    /// Without secrets of the server's: a fault repeats what the client wrote.
+    #[must_use]
+    pub fn redacted(self, redactor: &Redactor) -> Self {
+        Self {
+            code: self.code,
+            message: match redactor.redact(&self.message) {
+                Cow::Borrowed(_) => self.message,
+                Cow::Owned(clean) => Cow::Owned(clean),
+            },
+            data: self.data.map(|data| redactor.redact_json(&data).into_owned()),
+            id: self.id.map(|id| id.redacted(redactor)),
+        }
     }
 
     /// The fault as a line for stdout.

@@ -3,6 +3,7 @@
 use serde_json::value::RawValue;
 
 use crate::chain::call::{Answer as CallAnswer, Call, Member, Reply, ReplyTo};
+use crate::chain::redact::Redactor;
 use crate::spec::{CatalogueSpec, ToolSpec};
 use crate::wire::array::{Arrays, MEMBERS};
 use crate::wire::era::{BATCH_VERSION, Era};
@@ -27,23 +28,26 @@ pub enum Inbound {
 }
 
 /// Decodes frames and encodes replies, from one catalogue.
-#[derive(Debug)]
 pub struct Intake {
     protocol: Protocol,
+    redactor: Redactor,
     arrays: Arrays,
     /// The connection has negotiated the revision that has arrays: all that is remembered of it.
     takes_arrays: bool,
 }
 
 impl Intake {
-    /// Prepares the protocol's fixed answers; `listed` are the tools that clients are shown.
+    /// Prepares the protocol's fixed answers; `listed` are the tools that clients are shown. What the redactor knows is
+    /// taken out of ids and methods before anything else sees them.
     pub fn new<'a>(
         catalogue: &CatalogueSpec,
         listed: impl IntoIterator<Item = &'a ToolSpec>,
+        redactor: Redactor,
         server_version: &str,
     ) -> Self {
         Self {
             protocol: Protocol::new(catalogue, listed, server_version),
+            redactor,
             arrays: Arrays::default(),
             takes_arrays: false,
         }
@@ -73,10 +77,10 @@ impl Intake {
     ) -> Inbound {
         let answer = match incoming {
             Incoming::Response => return Inbound::Ignored(None),
-            Incoming::Notification(notification) => return notified(&notification),
+            Incoming::Notification(notification) => return self.notified(&notification),
             Incoming::Array(_) => ProtocolFault::invalid_request(None).to_line(),
-            Incoming::Fault(fault) => fault.to_line(),
-            Incoming::Request(request) => match self.protocol.answer(request) {
+            Incoming::Fault(fault) => fault.redacted(&self.redactor).to_line(),
+            Incoming::Request(request) => match self.protocol.answer(request, &self.redactor) {
                 Answer::Reply(reply) => reply,
                 Answer::Handshake { reply, revision } => {
                     self.takes_arrays = revision == BATCH_VERSION;
@@ -166,13 +170,13 @@ impl Intake {
             self.arrays.unanswered(member, out);
         }
     }
-}
 
-fn notified(notification: &Notification<'_>) -> Inbound {
-    if let Some(request_id) = notification.cancelled() {
-        return Inbound::Cancel(request_id.as_str().into());
+    fn notified(&self, notification: &Notification<'_>) -> Inbound {
+        if let Some(request_id) = notification.cancelled() {
+            return Inbound::Cancel(request_id.redacted(&self.redactor).as_str().into());
+        }
+        // A call without an id could not be answered; running it all the same would hide its outcome.
+        let call = notification.method == "tools/call";
+        Inbound::Ignored(call.then(|| "tools/call without an id was not executed".to_owned()))
     }
-    // A call without an id could not be answered; running it all the same would hide its outcome.
-    let call = notification.method == "tools/call";
-    Inbound::Ignored(call.then(|| "tools/call without an id was not executed".to_owned()))
 }

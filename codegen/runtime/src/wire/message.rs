@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 use super::array::MEMBERS;
 use super::fault::ProtocolFault;
 use super::params::{Key, member, text_of};
+use crate::chain::redact::Redactor;
 use crate::json::canonical::MAX_DEPTH;
 use crate::json::scan;
 
@@ -36,6 +37,19 @@ pub struct Request<'a> {
     pub method: Cow<'a, str>,
     /// JSON text of the parameters; of any type.
     pub params: Option<&'a RawValue>,
+}
+
+impl Request<'_> {
+    /// Without secrets of the server's in its id and method. An id that holds one is no id of a client that means well: it
+    /// is echoed and stored with the mark in the secret's place. Every other id stays byte for byte.
+    #[must_use]
+    pub fn redacted(self, redactor: &Redactor) -> Self {
+        let method = match redactor.redact(&self.method) {
+            Cow::Borrowed(_) => self.method,
+            Cow::Owned(clean) => Cow::Owned(clean),
+        };
+        Self { id: self.id.redacted(redactor), method, params: self.params }
+    }
 }
 
 /// A message with a method and without an id.
@@ -72,6 +86,15 @@ impl<'a> RequestId<'a> {
     /// The JSON text: `"call-1"` with its quotes, or `7`.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// See [`Request::redacted`].
+    #[must_use]
+    pub fn redacted(self, redactor: &Redactor) -> Self {
+        match redactor.redact_json(&self.0) {
+            Cow::Borrowed(_) => self,
+            Cow::Owned(clean) => RequestId(Cow::Owned(clean)),
+        }
     }
 
     /// An id that outlives its line.

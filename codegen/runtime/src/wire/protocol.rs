@@ -10,6 +10,7 @@ use super::fault::ProtocolFault;
 use super::message::Request;
 use super::params::{Params, text_of};
 use super::reply::{encode_result, encode_tool_result};
+use crate::chain::redact::Redactor;
 use crate::spec::{CatalogueSpec, ToolSpec};
 
 /// The handshake era's way in.
@@ -83,9 +84,10 @@ impl Protocol {
         }
     }
 
-    /// Answers a request, or decodes it for the chain.
-    pub fn answer<'a>(&self, request: Request<'a>) -> Answer<'a> {
-        self.dispatch(request).unwrap_or_else(|fault| Answer::Reply(fault.to_line()))
+    /// Answers a request, or decodes it for the chain. What the answer repeats of the request is redacted.
+    pub fn answer<'a>(&self, request: Request<'a>, redactor: &Redactor) -> Answer<'a> {
+        self.dispatch(request.redacted(redactor))
+            .unwrap_or_else(|fault| Answer::Reply(fault.redacted(redactor).to_line()))
     }
 
     fn dispatch<'a>(&self, request: Request<'a>) -> Result<Answer<'a>, ProtocolFault<'a>> {

@@ -1,5 +1,6 @@
 //! The protocol's own answers, in both eras.
 
+use colibri_runtime::chain::redact::Redactor;
 use colibri_runtime::schema::{Additional, ObjectRule, Schema, Shape};
 use colibri_runtime::spec::{CatalogueSpec, ChainCodes, Kind, Pattern, ToolSpec};
 use colibri_runtime::wire::call::ToolCall;
@@ -62,7 +63,9 @@ const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-0
 
 fn answer(line: &str) -> Answer<'_> {
     match decode(line.as_bytes()) {
-        Incoming::Request(request) => Protocol::new(&CATALOGUE, CATALOGUE.tools, "1.2.3").answer(request),
+        Incoming::Request(request) => {
+            Protocol::new(&CATALOGUE, CATALOGUE.tools, "1.2.3").answer(request, &Redactor::default())
+        }
         other => panic!("{line}: {other:?}"),
     }
 }

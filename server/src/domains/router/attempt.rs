@@ -116,10 +116,11 @@ impl Providers {
 
     /// The line of delta §12.9: numbers and the provider's version string, nothing that was asked or answered.
     fn log_success(&self, profile: Profile, result: &CompletionResult) {
-        let version: String = result.model.chars().take(LOGGED_VERSION_LENGTH).collect();
+        // Cut last, or half a key could stay that nothing recognises.
+        let version = self.redaction.redact(&result.model);
+        let version: String = version.chars().take(LOGGED_VERSION_LENGTH).collect();
         let CompletionResult { prompt_tokens, completion_tokens, latency_ms, .. } = result;
         let tag = tag(profile);
-        let version = self.redaction.redact(&version);
         let line = format!(
             "[{tag}] model={version} prompt_tokens={prompt_tokens} completion_tokens={completion_tokens} latency_ms={latency_ms}"
         );

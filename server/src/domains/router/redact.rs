@@ -1,10 +1,10 @@
 //! Takes keys out of texts from outside before anybody sees them (delta §17): the configured ones, and whatever
-//! has the shape of one. The server's last net, for configured keys in all outgoing messages, is
-//! [`Redactor`](colibri_runtime::chain::redact::Redactor). Pure.
+//! has the shape of one. Pure.
 
-use colibri_runtime::chain::redact::REDACTED;
+use std::borrow::Cow;
 
-use crate::lifecycle::secret::Secret;
+use colibri_runtime::chain::redact::{REDACTED, Redactor};
+use serde_json::Value;
 
 /// Shorter keys are too likely to be part of an innocent word.
 const SHORTEST_KEY: usize = 4;
@@ -12,26 +12,34 @@ const SHORTEST_KEY: usize = 4;
 /// The configured keys.
 #[derive(Clone, Default)]
 pub struct Redaction {
-    keys: Vec<Secret>,
+    keys: Redactor,
+    /// The longer ones alone, for what a model answers: a key such as `test` is a word there.
+    long_keys: Redactor,
 }
 
 impl Redaction {
     /// Takes the keys, without the spaces around them; very short ones are left out.
     pub fn new<'a>(keys: impl IntoIterator<Item = &'a str>) -> Self {
-        let mut keys: Vec<&str> =
-            keys.into_iter().map(str::trim).filter(|key| key.len() >= SHORTEST_KEY).collect();
-        // A key that contains another one must go first, or its remainder stays.
-        keys.sort_by_key(|key| std::cmp::Reverse(key.len()));
-        Self { keys: keys.into_iter().map(Secret::new).collect() }
+        let keys: Vec<String> = keys.into_iter().map(|key| key.trim().to_owned()).collect();
+        Self { keys: Redactor::of_length(SHORTEST_KEY, keys.clone()), long_keys: Redactor::new(keys) }
     }
 
-    /// The text without keys and without what looks like one.
+    /// The text without keys and without what looks like one: for messages about a failure.
     pub fn redact(&self, text: &str) -> String {
-        let mut clean = text.to_owned();
-        for key in &self.keys {
-            clean = clean.replace(key.expose(), REDACTED);
+        without_shapes(&self.keys.redact(text))
+    }
+
+    /// What a model answered, without keys. What only looks like one stays: it may be the code that was asked for.
+    pub fn redact_answer(&self, text: String) -> String {
+        match self.long_keys.redact(&text) {
+            Cow::Borrowed(_) => text,
+            Cow::Owned(clean) => clean,
         }
-        without_shapes(&clean)
+    }
+
+    /// The same for everything that a body says, before anything of it is read, joined, cut or changed in case.
+    pub fn redact_body(&self, body: &mut Value) {
+        self.long_keys.redact_value(body);
     }
 }
 

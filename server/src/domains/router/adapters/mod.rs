@@ -64,7 +64,10 @@ pub fn parse(
     if !(200..300).contains(&status) {
         return Err(refusal::refusal(profile, response, redaction));
     }
-    let body = serde_json::from_slice::<Value>(&response.body).ok();
+    let mut body = serde_json::from_slice::<Value>(&response.body).ok();
+    if let Some(body) = &mut body {
+        redaction.redact_body(body);
+    }
     let answer = body.as_ref().and_then(|body| match profile {
         Profile::Anthropic => anthropic::parse(body),
         Profile::Gemini => gemini::parse(body),
@@ -79,7 +82,8 @@ pub fn parse(
         blame: Blame::Provider,
     })?;
     Ok(CompletionResult {
-        content: answer.content,
+        // Again: a key may be spread over the blocks that an answer is put together from.
+        content: redaction.redact_answer(answer.content),
         model: answer.model.filter(|model| !model.is_empty()).unwrap_or_else(|| model.to_owned()),
         prompt_tokens: answer.prompt_tokens,
         completion_tokens: answer.completion_tokens,

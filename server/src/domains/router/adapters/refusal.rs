@@ -1,5 +1,6 @@
 //! Error statuses in words (delta §12.8), and whose doing they are (delta §11.2). Pure.
 
+use colibri_visible::is_hidden;
 use serde_json::Value;
 
 use crate::domains::router::completion::{AttemptCode, AttemptError, Blame};
@@ -34,7 +35,8 @@ fn excerpt(response: &HttpResponse, redaction: &Redaction) -> String {
     let places = [body["error"].get("message"), body.get("error"), body.get("message")];
     let found = places.into_iter().flatten().filter_map(Value::as_str).find(|text| !text.trim().is_empty());
     let Some(found) = found else { return format!("HTTP {}", response.status) };
-    let line: String = found.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    // Cut last, or half a key could stay that nothing recognises.
+    // Controls go before the shapes of keys are looked for, and the cut comes last: half a key could stay that nothing
+    // recognises.
+    let line: String = found.chars().map(|c| if is_hidden(c) { ' ' } else { c }).collect();
     redaction.redact(&line).chars().take(EXCERPT_LENGTH).collect()
 }
