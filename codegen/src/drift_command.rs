@@ -84,7 +84,8 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 fn told(arguments: &Arguments, verdict: &Verdict, task: &Task) -> String {
     if arguments.json {
-        report::json(verdict, &task.names)
+        // Escaped as JSON before `print` would do it in a way of its own.
+        colibri_visible::json(&report::json(verdict, &task.names)).into_owned()
     } else if arguments.markdown {
         report::markdown(verdict, &task.names)
     } else if arguments.annotations {

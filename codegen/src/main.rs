@@ -13,6 +13,7 @@ use std::process::ExitCode;
 use clap::{Args, Parser, Subcommand};
 use colibri_codegen::catalogue::{Catalogue, Finding, findings, schema};
 use colibri_codegen::{Written, check, lock, reference, with_tool_table, write_or_check};
+use colibri_visible::printable_lines;
 use serde_json::json;
 
 /// Lint a tool catalogue, and write or check what is generated from it.
@@ -105,7 +106,11 @@ impl From<Vec<Finding>> for Failure {
 }
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return refused(&error),
+    };
+    let outcome = match cli.command {
         Command::Lint { input, json } => run_lint(&input.folder, json),
         Command::Reference { input, out, readme, check } => {
             run_reference(&input.folder, &out, readme.as_deref(), check)
@@ -135,6 +140,19 @@ fn main() -> ExitCode {
     }
 }
 
+/// Help, or what is wrong with the command line, which may repeat any argument.
+fn refused(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    if error.use_stderr() {
+        say(text.trim_end());
+        return ExitCode::from(2);
+    }
+    match print(&text) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::from(2),
+    }
+}
+
 fn run_lint(folder: &Path, as_json: bool) -> Result<(), Failure> {
     let found = match load(folder) {
         Ok(catalogue) => check(&catalogue),
@@ -143,7 +161,7 @@ fn run_lint(folder: &Path, as_json: bool) -> Result<(), Failure> {
     };
     if as_json {
         let list: Vec<_> = found.iter().map(finding_json).collect();
-        print(&format!("{}\n", json!({ "findings": list })))?;
+        print(&colibri_visible::json(&format!("{}\n", json!({ "findings": list }))))?;
     }
     if found.is_empty() { Ok(()) } else { Err(Failure::Findings(found)) }
 }
@@ -211,10 +229,11 @@ fn store(files: Vec<(PathBuf, String)>, check: bool) -> Result<(), Failure> {
     if stale.is_empty() { Ok(()) } else { Err(Failure::Stale(stale)) }
 }
 
-/// Writes to stdout. A reader that has gone away wants no more, which is no failure.
+/// Writes to stdout, with escapes for what a terminal would obey. A reader that has gone away wants no more, which is no
+/// failure.
 fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(printable_lines(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Failure::Unusable(format!("cannot write to stdout: {error}")))
         }
@@ -224,5 +243,5 @@ fn print(text: &str) -> Result<(), Failure> {
 
 /// Writes a line to stderr; when that is closed there is nobody left to tell.
 fn say(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", printable_lines(text));
 }

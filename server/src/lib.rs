@@ -15,7 +15,6 @@ pub mod rules;
 pub mod shell_word;
 pub mod store;
 pub mod verification;
-pub mod visible;
 
 /// The catalogue, compiled.
 #[allow(missing_docs, clippy::all)]

@@ -5,6 +5,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use colibri_visible::is_hidden;
+
 use super::{Finding, MAX_FILE_BYTES};
 
 /// The most characters of a source line that are shown.
@@ -60,9 +62,9 @@ fn one(text: &mut String, finding: &Finding, line: Option<&str>) {
     let _ = writeln!(text, "{margin} = help: {}\n", finding.help);
 }
 
-/// A tab would shift the carets, other control characters the terminal.
+/// A tab would shift the carets, and a terminal obeys other characters that are not seen.
 fn printable(letter: char) -> char {
-    if letter.is_control() { ' ' } else { letter }
+    if is_hidden(letter) { ' ' } else { letter }
 }
 
 /// How many characters the word or quoted text at `column` has; at least one.

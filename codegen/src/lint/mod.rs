@@ -15,7 +15,6 @@ use crate::catalogue::{Catalogue, Finding};
 
 pub use report::Report;
 use rules as r;
-pub(crate) use rules::hidden_characters::is_hidden;
 use schemas::Schemas;
 
 /// One rule.

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use colibri_visible::printable;
 
 use super::variables;
 use crate::catalogue::ToolId;
@@ -144,20 +145,27 @@ pub enum Parsed {
 
 /// Reads a command line without the program's name.
 pub fn parse(arguments: &[OsString]) -> Parsed {
-    let line = iter::once(OsString::from("colibri")).chain(arguments.iter().cloned());
-    let parsed =
-        definition().try_get_matches_from(line).and_then(|found| Arguments::from_arg_matches(&found));
-    match parsed {
-        Ok(Arguments { command }) => {
-            Parsed::Command(command.unwrap_or(Command::Serve { after_start: false }))
-        }
-        Err(error) => {
-            let text = error.render().to_string();
-            match error.kind() {
-                ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Parsed::Show(text),
-                _ => Parsed::Refused(text),
-            }
-        }
+    match read(arguments.iter().cloned()) {
+        Ok(Arguments { command }) => Parsed::Command(command.unwrap_or(Command::Serve { after_start: false })),
+        Err(error) => match error.kind() {
+            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Parsed::Show(error.render().to_string()),
+            _ => Parsed::Refused(refusal(&error, arguments)),
+        },
+    }
+}
+
+fn read(arguments: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error> {
+    let line = iter::once(OsString::from("colibri")).chain(arguments);
+    definition().try_get_matches_from(line).and_then(|found| Arguments::from_arg_matches(&found))
+}
+
+/// What is wrong with the line. It repeats arguments, so the line is read again with all of them in printable form: a line
+/// feed in one of them cannot begin a line of its own in the message.
+fn refusal(error: &clap::Error, arguments: &[OsString]) -> String {
+    let visible = arguments.iter().map(|argument| OsString::from(&*printable(&argument.to_string_lossy())));
+    match read(visible) {
+        Err(same) if same.kind() == error.kind() => same.render().to_string(),
+        _ => printable(&error.render().to_string()).into_owned() + "\n",
     }
 }
 

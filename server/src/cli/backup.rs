@@ -4,6 +4,8 @@
 use std::io::Write;
 use std::ops::ControlFlow;
 
+use colibri_visible::printable;
+
 use super::Failure;
 use super::arguments::BackupArguments;
 use super::database::open_for_reading;
@@ -39,7 +41,12 @@ pub fn run(
     let report = verify::verify_file(path, env, &interrupt, &mut lines)?;
     lines.clear();
     let shown = path.display();
-    writeln!(out, "{shown}: {} pages, as the database stood when the copy began", copied.total)?;
+    writeln!(
+        out,
+        "{}: {} pages, as the database stood when the copy began",
+        printable(&shown.to_string()),
+        copied.total
+    )?;
     if report.is_sound() {
         if let Some(log) = &report.log {
             writeln!(
@@ -56,7 +63,7 @@ pub fn run(
         "The copy is whole, but what it holds is not sound ({} findings): so is the database, or was before. \
          `colibri verify --db {}` names each. Keep both as evidence.",
         report.findings.kinds().iter().map(|found| found.count).sum::<u64>(),
-        crate::shell_word::quoted(&shown.to_string()),
+        printable(&crate::shell_word::quoted(&shown.to_string())),
     )?;
     out.flush()?;
     Err(Failure::Finding)

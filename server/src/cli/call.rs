@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::Failure;
 use super::client::{Client, Launch, Reply};
+use super::output::print_json;
 use crate::catalogue::ToolId;
 use crate::lifecycle::environment::Environment;
 use crate::lifecycle::keys;
@@ -77,8 +78,7 @@ fn print(result: &Value, out: &mut dyn Write) -> Result<(), Failure> {
     let envelope = result
         .get("structuredContent")
         .ok_or_else(|| Failure::Failed("the server's reply holds no envelope".to_owned()))?;
-    serde_json::to_writer_pretty(&mut *out, envelope).map_err(std::io::Error::from)?;
-    writeln!(out)?;
+    print_json(out, &envelope)?;
     out.flush()?;
     // Both levels count: a Pattern B refusal is `ok` outside (alpha §2.1).
     let refused = [envelope.get("ok"), envelope.pointer("/data/ok")].contains(&Some(&Value::Bool(false)));

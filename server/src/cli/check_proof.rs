@@ -3,12 +3,13 @@
 
 use std::io::{self, Read, Write};
 
+use colibri_visible::printable;
 use serde::Serialize;
 
 use super::Failure;
 use super::arguments::audit::CheckFile;
 use super::evidence::{Keys, Matched, input, matched, signature_text};
-use super::printable::printable;
+use super::output::print_json;
 use super::verdict::{Mark, line};
 use crate::domains::proof::bundle::{
     BundleError, BundleVerdict, InclusionBundle, MAX_FILE_BYTES, parse_bundle, verify_bundle,
@@ -108,8 +109,7 @@ fn unreadable(error: &str, as_json: bool, out: &mut dyn Write) -> Result<(), Fai
 }
 
 fn json(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, report)?;
-    writeln!(out)
+    print_json(out, &report)
 }
 
 impl Examined<'_> {

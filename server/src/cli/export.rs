@@ -3,12 +3,13 @@
 
 use std::io::Write;
 
+use colibri_visible::printable;
 use serde::Serialize;
 
 use super::Failure;
 use super::arguments::audit::Export;
 use super::database::open_for_reading;
-use super::output::write_to;
+use super::output::{print_json, write_to};
 use super::session::{Found, find, unreadable};
 use crate::digest::HexDigest;
 use crate::domains::proof::head::{SessionFacts, SignedTreeHead};
@@ -50,11 +51,11 @@ pub fn run(arguments: &Export, env: &Environment, out: &mut dyn Write) -> Result
                 record_count: done.records,
                 head_hash,
             };
-            serde_json::to_writer_pretty(&mut *out, &written).map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            print_json(out, &written)?;
         } else {
             let root = head_hash.map_or_else(String::new, |hash| format!(" --root {hash}"));
             let (file, records) = (quoted(&file), done.records);
+            let file = printable(&file);
             writeln!(out, "{records} records in {file}; check it with: colibri verify-export {file}{root}")?;
         }
     }

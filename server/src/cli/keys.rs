@@ -4,11 +4,12 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use colibri_visible::printable;
 use serde::Serialize;
 
 use super::Failure;
 use super::arguments::audit::{KeyFile, Keys};
-use super::output;
+use super::output::{self, print_json};
 use crate::domains::proof::key_file::read_key_file;
 use crate::domains::proof::keys::SigningKey;
 use crate::lifecycle::keys::PROOF_SIGNING_KEY_FILE;
@@ -60,8 +61,7 @@ fn show(at: &KeyFile, key: &SigningKey, out: &mut dyn Write) -> Result<(), Failu
     let file = at.file.to_string_lossy();
     let shown = Shown { file: &file, public_key: key.public_key().hex(), key_id: key.key_id() };
     if at.json {
-        serde_json::to_writer_pretty(&mut *out, &shown).map_err(io::Error::from)?;
-        writeln!(out)?;
+        print_json(out, &shown)?;
     } else {
         writeln!(out, "public key  {}\nkey id      {}", shown.public_key, shown.key_id)?;
     }
@@ -74,7 +74,11 @@ fn advise(path: &Path, out: &mut dyn Write) -> io::Result<()> {
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let place = quoted(&place.to_string_lossy());
     let variable = PROOF_SIGNING_KEY_FILE.name;
-    writeln!(out, "\nTo sign every seal, set this where the server runs:\n  {variable}={place}")?;
+    writeln!(
+        out,
+        "\nTo sign every seal, set this where the server runs:\n  {variable}={}",
+        printable(&place)
+    )?;
     writeln!(
         out,
         "Give the public key to those who will check. Whoever has the file can sign in your name: keep it, and every\n\

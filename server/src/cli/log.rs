@@ -2,10 +2,12 @@
 
 use std::io::{self, BufWriter, Write};
 
+use colibri_visible::printable;
+
 use super::Failure;
 use super::arguments::audit::Log;
 use super::database::open_for_reading;
-use super::printable::printable;
+use super::output::print_json_line;
 use crate::catalogue::ToolId;
 use crate::lifecycle::environment::Environment;
 use crate::lifecycle::suggest;
@@ -60,8 +62,7 @@ impl Page<'_> {
     }
 
     fn json_line(&mut self, row: &LogRow<'_>) -> io::Result<()> {
-        serde_json::to_writer(&mut self.out, row)?;
-        self.out.write_all(b"\n")
+        print_json_line(&mut self.out, row)
     }
 
     fn text_line(&mut self, row: &LogRow<'_>) -> io::Result<()> {

@@ -32,7 +32,6 @@ mod interrupt;
 mod keys;
 mod log;
 mod output;
-mod printable;
 mod proof;
 mod report;
 mod reputation;
@@ -49,8 +48,10 @@ mod verify_export;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
 
+use colibri_visible::printable;
+
 use arguments::{Command, Parsed};
-use output::ToTheEnd;
+use output::{ToTheEnd, Visible};
 
 use crate::lifecycle::environment::Environment;
 use crate::lifecycle::limits::ignore_file_size_signal_in_command;
@@ -128,7 +129,7 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         Parsed::Show(text) => return end(show(streams.out, &text), streams.err),
         Parsed::Refused(text) => {
             // A closed stderr changes nothing about the refusal.
-            let _ = streams.err.write_all(text.as_bytes());
+            let _ = Visible(streams.err).write_all(text.as_bytes());
             return Next::Exit(2);
         }
     };
@@ -136,22 +137,30 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
     if examines(&command) {
         bounds::bound_memory();
     }
+    // What a command writes is shown whole on a terminal, wherever it came from. Three write a product, whose bytes count,
+    // and the demonstration has colours.
     let done = match command {
         Command::Serve { after_start } => return Next::Serve { after_start },
-        Command::Tools { json } => tools::run(json, env, out),
-        Command::Call { tool, arguments } => call::run(&tool, arguments.as_deref(), env, out, input),
-        Command::Doctor { json } => doctor::run(json, env, &mut ToTheEnd(out)),
-        Command::Log(arguments) => log::run(&arguments, env, out),
-        Command::Reputation(command) => reputation::run(&command, env, out, err, input),
-        Command::Keys(arguments) => keys::run(&arguments, out),
+        Command::Tools { json } => tools::run(json, env, &mut Visible(out)),
+        Command::Call { tool, arguments } => {
+            call::run(&tool, arguments.as_deref(), env, &mut Visible(out), input)
+        }
+        Command::Doctor { json } => doctor::run(json, env, &mut ToTheEnd(&mut Visible(out))),
+        Command::Log(arguments) => log::run(&arguments, env, &mut Visible(out)),
+        Command::Reputation(command) => reputation::run(&command, env, out, &mut Visible(err), input),
+        Command::Keys(arguments) => keys::run(&arguments, &mut Visible(out)),
         Command::Proof(arguments) => proof::run(&arguments, env, out),
-        Command::CheckProof(arguments) => check_proof::run(&arguments, &mut ToTheEnd(out), input),
+        Command::CheckProof(arguments) => {
+            check_proof::run(&arguments, &mut ToTheEnd(&mut Visible(out)), input)
+        }
         Command::Export(arguments) => export::run(&arguments, env, out),
-        Command::VerifyExport(arguments) => verify_export::run(&arguments, &mut ToTheEnd(out), input),
-        Command::Report(arguments) => report::run(&arguments, env, &mut ToTheEnd(out)),
-        Command::Verify(arguments) => verify::run(&arguments, env, &mut ToTheEnd(out), err),
-        Command::Backup(arguments) => backup::run(&arguments, env, &mut ToTheEnd(out), err),
-        Command::Restore(arguments) => restore::run(&arguments, env, &mut ToTheEnd(out), err),
+        Command::VerifyExport(arguments) => {
+            verify_export::run(&arguments, &mut ToTheEnd(&mut Visible(out)), input)
+        }
+        Command::Report(arguments) => report::run(&arguments, env, &mut ToTheEnd(&mut Visible(out))),
+        Command::Verify(arguments) => verify::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),
+        Command::Backup(arguments) => backup::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),
+        Command::Restore(arguments) => restore::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),
         Command::Demo => demo::run(out, color),
     };
     end(done, err)
@@ -199,7 +208,7 @@ fn end(done: Result<(), Failure>, err: &mut dyn Write) -> Next {
     };
     if let Some(complaint) = complaint {
         // A closed stderr changes nothing about the code.
-        let _ = writeln!(err, "colibri: {complaint}");
+        let _ = writeln!(err, "colibri: {}", printable(&complaint));
     }
     Next::Exit(code)
 }

@@ -1,9 +1,13 @@
-//! Where a command's product goes: to stdout, or to a new file that its owner alone can read. An existing file is never overwritten: it may be
-//! the evidence of an earlier day. What ends in a verdict is said to the end, whoever listens.
+//! How a command writes. What it says can be seen whole on a terminal. A product goes to stdout, or to a new file that its
+//! owner alone can read. An existing file is never overwritten: it may be the evidence of an earlier day. What ends in a
+//! verdict is said to the end, whoever listens.
 
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
+
+use colibri_visible::{json, printable_lines};
+use serde::Serialize;
 
 use super::Failure;
 use crate::private_file;
@@ -28,6 +32,60 @@ impl Write for ToTheEnd<'_> {
     }
 }
 
+/// A stream for people: a character that a terminal would obey, or that nobody could see, is written as an escape. Line
+/// feeds pass, so foreign text that must stay in its line goes through [`printable`](colibri_visible::printable) first.
+pub struct Visible<'a>(pub &'a mut dyn Write);
+
+impl Write for Visible<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_all(printable_lines(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// A product of JSON on its way to stdout. In a pipe or a file every byte of it counts; on a terminal it is an equal document,
+/// with escapes for what could not be seen.
+struct Product<'a> {
+    out: &'a mut dyn Write,
+    terminal: bool,
+}
+
+impl Write for Product<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.terminal {
+            return self.out.write(bytes);
+        }
+        self.out.write_all(json(&String::from_utf8_lossy(bytes)).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+/// Prints a document as JSON, with escapes for what could not be seen.
+///
+/// # Errors
+/// The stream's.
+pub fn print_json(out: &mut dyn Write, document: &impl Serialize) -> io::Result<()> {
+    let text = serde_json::to_string_pretty(document)?;
+    writeln!(out, "{}", json(&text))
+}
+
+/// The same on one line.
+///
+/// # Errors
+/// The stream's.
+pub fn print_json_line(out: &mut dyn Write, document: &impl Serialize) -> io::Result<()> {
+    let text = serde_json::to_string(document)?;
+    writeln!(out, "{}", json(&text))
+}
+
 /// Writes the product to the file, or to `out` if none is named. A file that cannot be finished is removed again.
 ///
 /// # Errors
@@ -38,7 +96,7 @@ pub fn write_to<T>(
     write: impl FnOnce(&mut dyn Write) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
     let Some(path) = file else {
-        let mut out = BufWriter::new(out);
+        let mut out = BufWriter::new(Product { out, terminal: io::stdout().is_terminal() });
         let done = write(&mut out)?;
         out.flush()?;
         return Ok(done);

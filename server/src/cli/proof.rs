@@ -3,12 +3,13 @@
 use std::io::Write;
 
 use colibri_runtime::handler::Failure as DomainFailure;
+use colibri_visible::printable;
 use serde::Serialize;
 
 use super::Failure;
 use super::arguments::audit::Proof;
 use super::database::open_for_reading;
-use super::output::write_to;
+use super::output::{print_json, write_to};
 use super::session::unreadable;
 use crate::domains::proof::bundle::verify_bundle;
 use crate::domains::proof::keys::TrustedKeys;
@@ -39,10 +40,9 @@ pub fn run(arguments: &Proof, env: &Environment, out: &mut dyn Write) -> Result<
     if let Some(file) = &arguments.out {
         let (file, head_hash) = (&file.to_string_lossy(), &bundle.tree_head.head_hash);
         if arguments.json {
-            serde_json::to_writer_pretty(&mut *out, &Written { file, head_hash })
-                .map_err(std::io::Error::from)?;
-            writeln!(out)?;
+            print_json(out, &Written { file, head_hash })?;
         } else {
+            let file = printable(file);
             writeln!(out, "{file}: check it with `colibri check-proof {file} --root {head_hash}`")?;
         }
     }

@@ -6,12 +6,13 @@ use std::io::Write;
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Failure as DomainFailure, Fault};
 use colibri_runtime::kernel::{Clock, SystemClock, rfc3339_ms};
+use colibri_visible::printable;
 use serde::Serialize;
 
 use super::Failure;
 use super::arguments::audit::Report as Arguments;
 use super::database::open_for_reading;
-use super::output::write_to;
+use super::output::{print_json, write_to};
 use super::session::{Found, find, unreadable};
 use crate::digest::HexDigest;
 use crate::domains::proof::envelope_of;
@@ -59,11 +60,10 @@ pub fn run(arguments: &Arguments, env: &Environment, out: &mut dyn Write) -> Res
             sound,
             broken_count: report.verdict.broken_count,
         };
-        serde_json::to_writer_pretty(&mut *out, &written).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        print_json(out, &written)?;
     } else {
         let verdict = if sound { "the session is sound" } else { "the session is NOT sound" };
-        writeln!(out, "{file}: {} thoughts; {verdict}", report.thoughts.total)?;
+        writeln!(out, "{}: {} thoughts; {verdict}", printable(&file), report.thoughts.total)?;
     }
     out.flush()?;
     if sound { Ok(()) } else { Err(Failure::Finding) }

@@ -5,6 +5,7 @@ use std::io::Write;
 use serde_json::Value;
 
 use super::Failure;
+use super::output::print_json;
 use crate::catalogue::CATALOGUE;
 use crate::lifecycle::config::load_config;
 use crate::lifecycle::environment::Environment;
@@ -14,8 +15,7 @@ use crate::lifecycle::mode::{Mode, is_admitted};
 pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
     let listings = listings(env)?;
     if json {
-        serde_json::to_writer_pretty(&mut *out, &listings).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        print_json(out, &listings)?;
     } else {
         table(&listings, out)?;
     }

@@ -2,7 +2,6 @@
 //! log never stops the server and never touches stdout.
 
 use std::borrow::Cow;
-use std::fmt::Write as _;
 use std::io::Write as _;
 use std::sync::Arc;
 
@@ -10,6 +9,7 @@ use colibri_runtime::chain::log::{Level, Log};
 use colibri_runtime::chain::redact::Redactor;
 use colibri_runtime::kernel::{Clock, SystemClock, rfc3339_ms};
 use colibri_runtime::wire::midline::Midline;
+use colibri_visible::printable;
 
 /// How much is written: lines of this level and more important ones, or none at all.
 pub type LogLevel = Option<Level>;
@@ -126,25 +126,11 @@ impl Log for Logger {
             return;
         }
         let mut line = format!("{} {} ", rfc3339_ms(self.clock.wall_ms()), word(level));
-        // Redacted before escaping, or a secret with an odd character would be missed.
-        escape_into(&mut line, &self.redactor.redact(message));
+        // Redacted before escaping, or a secret with an odd character would be missed. What is escaped stays in one line and
+        // cannot steer a terminal.
+        line.push_str(&printable(&self.redactor.redact(message)));
         line.push('\n');
         self.sink.write_line(&line);
-    }
-}
-
-/// Appends the text with control characters escaped: a message stays one line and cannot steer a terminal.
-fn escape_into(line: &mut String, message: &str) {
-    for c in message.chars() {
-        match c {
-            '\n' => line.push_str("\\n"),
-            '\r' => line.push_str("\\r"),
-            '\t' => line.push('\t'),
-            c if c.is_control() => {
-                let _ = write!(line, "\\u{{{:x}}}", u32::from(c));
-            }
-            c => line.push(c),
-        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! HTML in which stored text cannot become markup: tags come from the source code (`&'static str`), everything
 //! else is escaped. Pure.
 
-use crate::visible::is_hidden;
+use colibri_visible::characters;
 
 /// A piece of a page under construction.
 #[derive(Debug, Default)]
@@ -27,15 +27,15 @@ impl Html {
 
     /// Text from anywhere, in a line.
     pub fn text(&mut self, text: &str) {
-        text.chars().for_each(|character| self.character(character));
+        characters(text).for_each(|(character, hidden)| self.character(character, hidden));
     }
 
     /// Text from anywhere, for an element that keeps white space: line feeds and tabs stay as they are.
     pub fn lines(&mut self, text: &str) {
-        for character in text.chars() {
+        for (character, hidden) in characters(text) {
             match character {
                 '\n' | '\t' => self.page.push(character),
-                _ => self.character(character),
+                _ => self.character(character, hidden),
             }
         }
     }
@@ -43,8 +43,8 @@ impl Html {
     /// Text from anywhere, as the value of an attribute in double quotes. Nothing hidden is marked: a value
     /// cannot hold elements, so it is written as `U+202E`.
     pub fn value(&mut self, text: &str) {
-        for character in text.chars() {
-            if is_hidden(character) {
+        for (character, hidden) in characters(text) {
+            if hidden {
                 self.page.push_str(&code_point(character));
             } else {
                 self.plain(character);
@@ -64,8 +64,8 @@ impl Html {
         self.element("<code>", text, "</code>");
     }
 
-    fn character(&mut self, character: char) {
-        if is_hidden(character) {
+    fn character(&mut self, character: char, hidden: bool) {
+        if hidden {
             self.tags("<span class=\"hidden\">");
             self.page.push_str(&code_point(character));
             self.tags("</span>");

@@ -224,3 +224,96 @@ fn hex(text: &str, digits: usize) -> Option<char> {
     let number = text.get(..digits).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
     char::from_u32(u32::from_str_radix(number, 16).ok()?)
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    fn redacted(secrets: &[&str], text: &str) -> String {
+        Redactor::new(secrets.iter().map(|secret| (*secret).to_owned())).redact(text).into_owned()
+    }
+
+    #[test]
+    fn a_secret_is_found_however_it_was_wrapped_or_quoted() {
+        for text in [
+            "sk-1234567",
+            "s k\n-\t1\r\n2\u{a0}3\u{200b}4\u{1b}567",
+            "sk-1\\n2\\r\\n3\\t4567",
+            "\\u0073k\\u002D1234567",
+            "s\\\\u006b-1234567",
+            "%73k%2d1234567",
+            "\\x73k-1234567",
+        ] {
+            assert_eq!(redacted(&["sk-1234567"], &format!("a {text} b")), "a [redacted] b", "{text:?}");
+        }
+        // What stands before a secret does not take its first character away.
+        assert_eq!(
+            redacted(&["network-key"], "\\network-key \\\\\\n\\u0065twork-key"),
+            "\\[redacted] \\\\\\[redacted]"
+        );
+        assert_eq!(redacted(&["ba-secret"], "\\u00ba-secret"), "\\u00[redacted]");
+        // Nor does a character of more than one byte, or a secret that holds what is filled in elsewhere.
+        assert_eq!(redacted(&["ключ-ключ"], "к люч-\\u043aлюч"), "[redacted]");
+        assert_eq!(redacted(&["a\\b \"c\" d e f g"], "{\"a\\\\b \\\"c\\\" d e f g\"}"), "{\"[redacted]\"}");
+    }
+
+    #[test]
+    fn secrets_that_overlap_are_one_place() {
+        assert_eq!(
+            redacted(&["abcdefgh", "efghijkl", "cdefghij"], "-abcdefghijkl-abcdefgh"),
+            "-[redacted]-[redacted]"
+        );
+    }
+
+    #[test]
+    fn a_short_secret_is_found_only_as_it_is_written() {
+        let short = Redactor::of_length(4, ["then".to_owned(), "ab\n\n\n\n\n\n\n\n".to_owned()]);
+        assert_eq!(short.redact("the next, then"), "the next, [redacted]");
+        assert_eq!(short.redact("ab"), "ab");
+        assert!(Redactor::of_length(0, [String::new()]).is_idle());
+    }
+
+    #[test]
+    fn json_stays_json() {
+        let redactor = Redactor::new(["n-secret-key".to_owned(), "12345678".to_owned()]);
+        for (text, clean) in [
+            // As it is written the secret's bytes are there.
+            (r#""\n-secret-key""#, r#""[redacted]""#),
+            (r#""\\n-secret-key""#, r#""\\[redacted]""#),
+            (r#""\u006e-secret-key\t""#, r#""[redacted]\t""#),
+            (r#"{"n-secret-key":["n-secret-key",1]}"#, r#"{"[redacted]":["[redacted]",1]}"#),
+            ("7123456789", r#""[redacted]""#),
+            ("1234567", "1234567"),
+            (r#""a \u0062""#, r#""a \u0062""#),
+        ] {
+            assert_eq!(redactor.redact_json(text), clean);
+        }
+        let mut value = json!({ "a": { "n-secret-key": "n - secret - key" } });
+        redactor.redact_value(&mut value);
+        assert_eq!(value, json!({ "a": { "[redacted]": "[redacted]" } }));
+    }
+
+    proptest! {
+        #[test]
+        fn no_filler_hides_a_secret(
+            secret in "[a-zA-Z0-9_-]{8,40}",
+            fillers in proptest::collection::vec("[ \n\t\u{a0}\u{200b}]{0,3}|\\\\{1,3}[nrt]", 40),
+            before in "\\PC{0,20}",
+            after in "\\PC{0,20}",
+        ) {
+            let filled: String = secret.chars().zip(&fillers).flat_map(|(c, filler)| [c.to_string(), filler.clone()]).collect();
+            let clean = redacted(&[&secret], &format!("{before}{filled}{after}"));
+            prop_assert!(clean.contains(REDACTED), "{}", clean);
+            prop_assert!(!clean.contains(filled.trim_end_matches(|c: char| !c.is_ascii_alphanumeric() || "nrt".contains(c))));
+        }
+
+        #[test]
+        fn a_text_without_a_secret_stays(text in "\\PC{0,200}") {
+            prop_assert_eq!(redacted(&["sk-canary-0123456789abcdef"], &text), text);
+        }
+    }
+}

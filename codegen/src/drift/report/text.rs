@@ -1,5 +1,7 @@
 //! The report people read in a terminal.
 
+use colibri_visible::printable;
+
 use std::fmt::Write;
 
 use super::{Names, short, steps, summary, tool, waivers, witness, word};
@@ -43,13 +45,18 @@ pub fn text(verdict: &Verdict, names: &Names) -> String {
 
 fn head(finding: &Finding, word: &str, out: &mut String) {
     let _ = writeln!(out, "\n{}", title(finding, word));
-    let _ = writeln!(out, "  {}", finding.message);
+    let _ = writeln!(out, "  {}", printable(&finding.message));
 }
 
 /// `BREAK [I7] note_add /input/properties/text`.
 fn title(finding: &Finding, word: &str) -> String {
     let parts = [&format!("{word} [{}]", finding.rule), tool(finding), &finding.pointer];
-    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
+    parts
+        .into_iter()
+        .filter(|part| !part.is_empty())
+        .map(|part| printable(part))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn reasons(finding: &Finding, out: &mut String) {
@@ -65,7 +72,7 @@ fn reasons(finding: &Finding, out: &mut String) {
 
 fn line(finding: &Finding, out: &mut String) {
     let _ = writeln!(out, "  {}", title(finding, &word(finding)));
-    let _ = writeln!(out, "    {}", finding.message);
+    let _ = writeln!(out, "    {}", printable(&finding.message));
 }
 
 fn way_on(verdict: &Verdict, names: &Names, out: &mut String) {

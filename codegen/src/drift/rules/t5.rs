@@ -1,10 +1,10 @@
 //! T5: the description of a tool changed, or a new one holds what poisoned descriptions hold.
 
+use colibri_visible::is_hidden;
 use serde_json::Value;
 
 use crate::drift::pairing::Comparison;
 use crate::drift::{Direction, Finding, Rule, Severity};
-use crate::lint::is_hidden;
 
 /// The rule.
 pub const RULE: Rule = Rule {

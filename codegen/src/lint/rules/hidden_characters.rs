@@ -1,6 +1,7 @@
 //! `hidden-characters`: texts that people and models read hold nothing they cannot see. Invisible
 //! characters are a way to smuggle instructions into descriptions.
 
+use colibri_visible::is_hidden;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -55,12 +56,4 @@ fn walk(value: &Value, place: &Place, report: &mut Report<'_>) {
         }
         _ => {}
     }
-}
-
-/// Control characters, and those that show nothing or turn the direction of writing.
-pub(crate) fn is_hidden(letter: char) -> bool {
-    letter.is_control()
-        || matches!(u32::from(letter),
-            0xAD | 0x61C | 0x180E | 0x200B..=0x200F | 0x2028..=0x202E | 0x2060..=0x206F | 0xFE00..=0xFE0F
-                | 0xFEFF | 0xFFF9..=0xFFFB | 0xE0000..=0xE0FFF)
 }

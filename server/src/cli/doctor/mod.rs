@@ -9,9 +9,11 @@ mod skills;
 
 use std::io::Write;
 
+use colibri_visible::printable;
 use serde::Serialize;
 
 use super::Failure;
+use crate::cli::output::print_json;
 use crate::domains::proof::keyring::Keyring;
 use crate::lifecycle::config::{Config, load_config};
 use crate::lifecycle::environment::Environment;
@@ -76,8 +78,7 @@ pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Fai
     let ok = findings.iter().all(|finding| finding.level != Level::Fail);
     if json {
         let report = Report { ok, findings: &findings };
-        serde_json::to_writer_pretty(&mut *out, &report).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        print_json(out, &report)?;
     } else {
         print(&findings, out)?;
     }
@@ -127,9 +128,9 @@ fn print(findings: &[Finding], out: &mut dyn Write) -> std::io::Result<()> {
             Level::Warn => "warn",
             Level::Fail => "fail",
         };
-        writeln!(out, "{level:4}  {check:width$}  {message}")?;
+        writeln!(out, "{level:4}  {check:width$}  {}", printable(message))?;
         if let Some(advice) = advice {
-            writeln!(out, "      {:width$}  -> {advice}", "")?;
+            writeln!(out, "      {:width$}  -> {}", "", printable(advice))?;
         }
     }
     Ok(())

@@ -7,12 +7,13 @@ use std::io::{Read, Write};
 use std::path::Path;
 
 use colibri_runtime::handler::ToolError;
+use colibri_visible::printable;
 use serde_json::{Value, json};
 
 use super::super::Failure;
 use super::super::arguments::reputation::Import;
 use super::super::evidence;
-use super::super::printable::printable;
+use super::super::output::print_json_line;
 use crate::catalogue::{CATALOGUE, Dispatcher, ReputationImportError, ToolId};
 use crate::domains::Domains;
 use crate::domains::reputation::import::text::{MAX_FILE_BYTES, lines};
@@ -77,7 +78,7 @@ fn answer(envelope: &Value, out: &mut dyn Write, err: &mut dyn Write) -> Result<
         return Err(refused(err, &[one(line, &text("code"), &text("message"))]));
     }
     if let Some(data) = envelope.get("data") {
-        writeln!(out, "{data}")?;
+        print_json_line(out, data)?;
         return Ok(out.flush()?);
     }
     let error = &envelope["error"];

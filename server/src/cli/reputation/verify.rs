@@ -4,13 +4,14 @@
 use std::io::Write;
 
 use colibri_runtime::chain::scan::Interrupt;
+use colibri_visible::printable;
 use serde::Serialize;
 
 use super::super::Failure;
 use super::super::arguments::reputation::Verify;
 use super::super::database::open_for_reading;
-use super::super::printable::printable;
 use super::unreadable;
+use crate::cli::output::print_json;
 use crate::lifecycle::environment::Environment;
 use crate::verification::finding::Found;
 use crate::verification::run::Stop;
@@ -38,8 +39,7 @@ pub fn run(arguments: &Verify, env: &Environment, out: &mut dyn Write) -> Result
     if arguments.json {
         let (findings, warnings) = (report.findings.kinds(), report.warnings.kinds());
         let document = Document { sound, check: &report.check, findings, warnings };
-        serde_json::to_writer_pretty(&mut *out, &document).map_err(std::io::Error::from)?;
-        writeln!(out)?;
+        print_json(out, &document)?;
     } else {
         text(&report, sound, out)?;
     }

@@ -3,9 +3,10 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use colibri_visible::printable;
 use serde::Serialize;
 
-use crate::cli::printable::printable;
+use crate::cli::output::print_json;
 use crate::verification::finding::Found;
 use crate::verification::run::Count;
 use crate::verification::seals::Heads;
@@ -51,13 +52,12 @@ pub fn json(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn 
         tree_heads: report.heads.as_ref(),
         checkpoint_written: written.map(|path| path.display().to_string()),
     };
-    serde_json::to_writer_pretty(&mut *out, &document)?;
-    writeln!(out)?;
+    print_json(out, &document)?;
     out.flush()
 }
 
 pub fn text(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", path.display())?;
+    writeln!(out, "{}", printable(&path.to_string_lossy()))?;
     for check in &report.checks {
         let verdict = if check.findings == 0 { "ok" } else { "broken" };
         writeln!(out, "{verdict:7} {:11} {}", check.check, counted(&check.counts))?;
@@ -96,7 +96,7 @@ pub fn text(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn 
         writeln!(
             out,
             "Checkpoint written to {}; keep it where nobody who can write the database can.",
-            written.display()
+            printable(&written.to_string_lossy())
         )?;
     }
     out.flush()

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::Examined;
 use super::words::not_proven;
 use crate::cli::evidence::Matched;
+use crate::cli::output::print_json;
 use crate::domains::proof::session_export::{Checks, ExportState};
 use crate::domains::trail::chain::Issue;
 
@@ -98,6 +99,5 @@ pub(super) fn print(examined: &Examined<'_>, out: &mut dyn Write) -> io::Result<
         issue_count: verdict.issue_count,
         not_proven: not_proven(examined),
     };
-    serde_json::to_writer_pretty(&mut *out, &printed)?;
-    writeln!(out)
+    print_json(out, &printed)
 }

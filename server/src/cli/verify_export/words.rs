@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use colibri_visible::printable;
+
 use super::Examined;
 use super::printed::line_of;
 use crate::cli::evidence::{Matched, signature_text};
-use crate::cli::printable::printable;
 use crate::cli::verdict::{Mark, line};
 use crate::domains::proof::head::SignedTreeHead;
 use crate::domains::proof::keys::SignatureStatus;

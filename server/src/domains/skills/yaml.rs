@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use colibri_visible::characters;
 use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use super::node::{Mapping, Node};
@@ -40,17 +41,33 @@ fn syntax(line: usize, what: &str) -> Refusal {
     Refusal { reason: Reason::YamlSyntax, detail: format!("line {}: {what}", line.max(1) + 1) }
 }
 
-/// Characters outside YAML's `c-printable` (YAML 1.2.2 §5.1). The parser takes U+0000 for the end of its input,
-/// so that text after it would be lost in silence.
+/// Characters outside YAML's `c-printable` (YAML 1.2.2 §5.1), and those that people do not see. The parser takes U+0000 for
+/// the end of its input, so that text after it would be lost in silence, and leaves out U+FEFF.
 fn refuse_unprintable(block: &str) -> Result<(), Refusal> {
     let printable = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{A0}'..='\u{FFFD}' | '\u{10000}'..);
-    match block.char_indices().find(|(_, c)| !printable(*c)) {
-        None => Ok(()),
-        Some((at, c)) => {
-            let line = block[..at].matches('\n').count() + 1;
-            Err(syntax(line, &format!("U+{:04X} is not allowed in YAML", u32::from(c))))
+    let mut line = 1;
+    for (c, hidden) in characters(block) {
+        if !printable(c) || hidden && !is_layout(c) {
+            return Err(syntax(line, &not_allowed(c)));
         }
+        line += usize::from(c == '\n');
     }
+    Ok(())
+}
+
+/// The same for a text whose escapes are resolved: names and descriptions go to a model, which reads what people do not see.
+fn refuse_hidden(text: &str) -> Result<(), String> {
+    let found = characters(text).find(|(c, hidden)| *hidden && !is_layout(*c));
+    found.map_or(Ok(()), |(c, _)| Err(not_allowed(c)))
+}
+
+fn not_allowed(character: char) -> String {
+    format!("U+{:04X} is not allowed: a reader cannot see it", u32::from(character))
+}
+
+/// What lays out lines.
+fn is_layout(character: char) -> bool {
+    matches!(character, '\t' | '\n' | '\r')
 }
 
 /// A mapping or list that is still open.
@@ -76,6 +93,7 @@ impl Reader {
                 }
             }
             Event::Scalar(text, style, anchor, tag) => {
+                refuse_hidden(&text)?;
                 refuse_properties(anchor, tag.is_some())?;
                 let plain = style == ScalarStyle::Plain;
                 match self.frames.last_mut() {

@@ -10,6 +10,8 @@ use super::assert_visible;
 
 /// A name that a file, an argument or a stored text may have.
 const HOSTILE: &str = "a\u{1b}[31m\u{9b}2J\u{202e}\u{200b}\u{e0041}b\nforged";
+/// What a session's id may hold of it: the tools refuse control characters of ASCII there.
+const ID: &str = "a\u{9b}2J\u{202e}\u{200b}\u{e0041}b";
 
 fn launch() -> Launch {
     Launch::new(env!("CARGO_BIN_EXE_colibri-under-test"))
@@ -35,14 +37,14 @@ fn finish(mut command: Command, arguments: &[&str]) -> String {
 fn filled() -> Launch {
     let launch = launch();
     let mut server = Launch::new(env!("CARGO_BIN_EXE_colibri-under-test")).in_folder(launch.folder()).start();
-    server.data("audit_session_start", json!({ "session_id": HOSTILE, "intent": HOSTILE }));
+    server.data("audit_session_start", json!({ "session_id": ID, "intent": HOSTILE }));
     for content in [HOSTILE, "more"] {
-        let thought = json!({ "session_id": HOSTILE, "task_id": HOSTILE, "agent_id": HOSTILE, "type": "plan",
+        let thought = json!({ "session_id": ID, "task_id": ID, "agent_id": ID, "type": "plan",
             "content": content });
         server.data("thought_record", thought);
     }
-    server.call(HOSTILE, json!({}));
-    server.data("merkle_finalize", json!({ "session_id": HOSTILE }));
+    server.request("tools/call", json!({ "name": HOSTILE }));
+    server.data("merkle_finalize", json!({ "session_id": ID }));
     server.data("task_create", json!({ "title": HOSTILE }));
     server.finish();
     launch
@@ -76,10 +78,10 @@ fn finding_c3_no_command_prints_what_a_terminal_obeys_of_its_arguments() {
         &["keys", "show", &absent],
         &["keys", "show", &there],
         &["keys", "generate", &there],
-        &["export", HOSTILE, "--out", &there],
+        &["export", ID, "--out", &there],
         &["export", &absent, "--out", "new"],
-        &["proof", HOSTILE, &absent],
-        &["report", HOSTILE, "--html", &there],
+        &["proof", ID, &absent],
+        &["report", ID, "--html", &there],
         &["report", &absent, "--html", "new"],
         &["check-proof", &absent],
         &["check-proof", &there],
@@ -101,9 +103,9 @@ fn finding_c3_no_command_prints_what_a_terminal_obeys_of_stored_texts_and_file_n
         &["log"][..],
         &["verify"],
         &["doctor"],
-        &["export", HOSTILE, "--out", HOSTILE],
+        &["export", ID, "--out", HOSTILE],
         &["verify-export", HOSTILE],
-        &["report", HOSTILE, "--html", "a\u{9b}\u{202e}.html"],
+        &["report", ID, "--html", "a\u{9b}\u{202e}.html"],
         &["backup", "a\u{9b}\u{202e}.db"],
         &["keys", "generate", "a\u{9b}\u{202e}.key"],
         &["verify", "--write-checkpoint", "a\u{9b}\u{202e}.json"],
@@ -150,13 +152,13 @@ fn finding_c3_json_of_commands_escapes_what_is_not_seen() {
     assert!(rows.iter().any(|row| row["tool"] == HOSTILE), "{rows:?}");
     let called: Value = serde_json::from_str(&run(&launch, &["call", "task_list"])).unwrap();
     assert_eq!(called["data"]["tasks"][0]["title"], HOSTILE, "{called}");
-    run(&launch, &["export", HOSTILE, "--out", "s.jsonl"]);
+    run(&launch, &["export", ID, "--out", "s.jsonl"]);
     for arguments in [
         &["doctor", "--json"][..],
         &["verify", "--json"],
         &["verify-export", "s.jsonl", "--json"],
-        &["export", HOSTILE, "--out", HOSTILE, "--json"],
-        &["report", HOSTILE, "--html", "a\u{9b}\u{202e}.html", "--json"],
+        &["export", ID, "--out", HOSTILE, "--json"],
+        &["report", ID, "--html", "a\u{9b}\u{202e}.html", "--json"],
         &["keys", "generate", "a\u{9b}\u{202e}.key", "--json"],
         &["tools", "--json"],
     ] {
