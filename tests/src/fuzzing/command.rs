@@ -22,10 +22,8 @@ pub fn judge(command: &str, file: &[u8], as_json: bool) -> u8 {
         assert_eq!(verdict["valid"], Value::Bool(code == 0), "{out}");
     }
     for text in [out, err] {
-        // JSON is for programs, and leaves U+007F and what follows it as they are.
-        let harmless = |c: char| c == '\n' || as_json && c >= '\u{7f}';
-        let obeyed = text.chars().find(|c| c.is_control() && !harmless(*c));
-        assert_eq!(obeyed, None, "a terminal would obey: {text:?}");
+        let unseen = colibri_visible::characters(&text).find(|(c, hidden)| *hidden && *c != '\n');
+        assert_eq!(unseen, None, "a terminal would obey: {text:?}");
     }
     code
 }

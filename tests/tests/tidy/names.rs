@@ -8,7 +8,7 @@ use crate::source::{Source, words};
 use crate::{assert_none, tree};
 
 /// The generator and its runtime serve any catalogue, so they know no name of this one, in tests neither.
-const GENERAL: [&str; 2] = ["codegen/src/", "codegen/runtime/src/"];
+const GENERAL: [&str; 3] = ["codegen/src/", "codegen/runtime/src/", "codegen/visible/src/"];
 /// The server's behaviour; a handler is named as its tool is.
 const SERVER: &str = "server/src/";
 const DOMAINS: &str = "server/src/domains/";

@@ -31,6 +31,8 @@ struct Secret {
     /// Its characters without what may be filled in between them. Empty when too few are left to be told from innocent
     /// words that stand beside one another.
     bare: Vec<char>,
+    /// Whether it is also looked for as it is written: what can be taken for an escape may be none.
+    literal: bool,
 }
 
 impl Default for Redactor {
@@ -156,13 +158,14 @@ impl Secret {
         if bare.len() < SHORTEST_SECRET {
             bare.clear();
         }
-        Self { text, bare }
+        let literal = bare.is_empty() || text.contains(['\\', '%']);
+        Self { text, bare, literal }
     }
 
     /// The length of the occurrence that begins there, where a character begins.
     fn length_at(&self, text: &str, start: usize) -> Option<usize> {
         let rest = &text[start..];
-        let literal = rest.starts_with(&self.text).then_some(self.text.len());
+        let literal = (self.literal && rest.starts_with(&self.text)).then_some(self.text.len());
         // A run of backslashes is looked at from its last one: once, however long it is.
         if self.bare.is_empty() || rest.starts_with("\\\\") {
             return literal;
@@ -191,32 +194,38 @@ impl Secret {
 
 /// What may stand between the characters of a secret without hiding it.
 fn is_filler(character: char) -> bool {
-    character.is_whitespace() || is_hidden(character)
+    match character.is_ascii() {
+        true => character <= ' ' || character == '\x7f',
+        false => character.is_whitespace() || is_hidden(character),
+    }
 }
 
 /// The character that the text begins with, an escape taken for what it stands for, and its length.
+#[inline]
 fn unit(text: &str) -> Option<(char, usize)> {
-    let first = text.chars().next()?;
-    let escape = match first {
-        '\\' => backslash(text),
-        '%' => hex(&text[1..], 2).filter(char::is_ascii).map(|character| (character, 3)),
-        _ => None,
-    };
-    Some(escape.unwrap_or((first, first.len_utf8())))
+    match *text.as_bytes().first()? {
+        b'\\' => Some(backslash(text)),
+        b'%' => {
+            let decoded = hex(&text[1..], 2).filter(char::is_ascii);
+            Some(decoded.map_or(('%', 1), |character| (character, 3)))
+        }
+        byte if byte.is_ascii() => Some((char::from(byte), 1)),
+        _ => text.chars().next().map(|character| (character, character.len_utf8())),
+    }
 }
 
 /// An escape of JSON. Text that was quoted twice has more than one backslash.
-fn backslash(text: &str) -> Option<(char, usize)> {
+fn backslash(text: &str) -> (char, usize) {
     let rest = text.trim_start_matches('\\');
     let slashes = text.len() - rest.len();
-    let Some(letter) = rest.chars().next() else { return Some(('\\', slashes)) };
-    Some(match letter {
+    let Some(letter) = rest.chars().next() else { return ('\\', slashes) };
+    match letter {
         'n' | 'r' | 't' | 'b' | 'f' => ('\n', slashes + 1),
         '"' | '\'' | '/' => (letter, slashes + 1),
         'u' => hex(&rest[1..], 4).map_or(('\\', slashes), |character| (character, slashes + 5)),
         'x' => hex(&rest[1..], 2).map_or(('\\', slashes), |character| (character, slashes + 3)),
         _ => ('\\', slashes),
-    })
+    }
 }
 
 /// The character whose number the text begins with, in so many hexadecimal digits. Half of a pair is none.
