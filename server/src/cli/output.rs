@@ -32,7 +32,7 @@ impl Write for ToTheEnd<'_> {
     }
 }
 
-/// A stream for people: a character that a terminal would obey, or that nobody could see, is written as an escape. Line
+/// A stream for people: a character that a terminal would obey, or that a reader could not see, is written as an escape. Line
 /// feeds pass, so foreign text that must stay in its line goes through [`printable`](colibri_visible::printable) first.
 pub struct Visible<'a>(pub &'a mut dyn Write);
 

@@ -33,14 +33,15 @@ proptest! {
         let _ = judge(&bytes);
     }
 
-    /// What is quoted as JSON is valid YAML and means the same, or is refused for a character that nobody would see.
+    /// What is quoted as JSON is valid YAML and means the same, or is refused for a character that a reader would not see.
     #[test]
     fn quoted_texts_come_back_unchanged(name in "[a-z][a-z0-9-]{1,30}", text in "[^\\p{C}]{1,80}", body in "(?s).{0,80}") {
         let quoted = serde_json::to_string(&text).unwrap();
         let file = format!("---\nname: {name}\ndescription: {quoted}\n---\n{body}");
         let read = parse_skill_text(&file);
         if let Some(hidden) = colibri_visible::first_hidden(&quoted) {
-            prop_assert!(read.unwrap_err().detail.contains(&format!("U+{:04X}", u32::from(hidden))));
+            let named = format!("U+{:04X}", u32::from(hidden));
+            prop_assert!(read.unwrap_err().detail.contains(&named));
             return Ok(());
         }
         let skill = read.unwrap();

@@ -21,8 +21,9 @@ pub const SHORTEST_SECRET: usize = 8;
 #[derive(Clone)]
 pub struct Redactor {
     secrets: Vec<Secret>,
-    /// The bytes that an occurrence can begin with.
+    /// The bytes that an occurrence can begin with, and those that can follow: most of a text is passed over by these alone.
     first: [bool; 256],
+    second: [bool; 256],
 }
 
 #[derive(Clone)]
@@ -51,16 +52,26 @@ impl Redactor {
     pub fn of_length(shortest: usize, secrets: impl IntoIterator<Item = String>) -> Self {
         let long = secrets.into_iter().filter(|secret| !secret.is_empty() && secret.len() >= shortest);
         let secrets: Vec<Secret> = long.map(Secret::new).collect();
-        let mut first = [false; 256];
+        let (mut first, mut second) = ([false; 256], [false; 256]);
         for secret in &secrets {
-            first[usize::from(secret.text.as_bytes()[0])] = true;
-            if let Some(character) = secret.bare.first() {
-                first[usize::from(character.encode_utf8(&mut [0; 4]).as_bytes()[0])] = true;
-                first[usize::from(b'\\')] = true;
-                first[usize::from(b'%')] = true;
+            let mut written = secret.text.bytes();
+            written.next().into_iter().for_each(|byte| first[usize::from(byte)] = true);
+            match written.next() {
+                Some(byte) => second[usize::from(byte)] = true,
+                None => second.fill(true),
+            }
+            let mut bare =
+                secret.bare.iter().map(|character| character.encode_utf8(&mut [0; 4]).as_bytes()[0]);
+            if let (Some(one), Some(two)) = (bare.next(), bare.next()) {
+                [one, b'\\', b'%'].into_iter().for_each(|byte| first[usize::from(byte)] = true);
+                second[usize::from(two)] = true;
             }
         }
-        Self { secrets, first }
+        for (byte, possible) in second.iter_mut().enumerate() {
+            // What is filled in, escapes, and characters of more than one byte.
+            *possible |= byte <= 0x20 || byte >= 0x7f || matches!(byte, 0x25 | 0x5c);
+        }
+        Self { secrets, first, second }
     }
 
     /// The text without secrets.
@@ -131,8 +142,13 @@ impl Redactor {
             return found;
         }
         // Every character is tried as a beginning, also inside an escape: what stands before a secret must not hide it.
-        for (start, byte) in text.bytes().enumerate() {
+        let bytes = text.as_bytes();
+        for (start, byte) in bytes.iter().copied().enumerate() {
             if !self.first[usize::from(byte)] {
+                continue;
+            }
+            let next = bytes.get(start + 1).is_none_or(|next| self.second[usize::from(*next)]);
+            if !next && !matches!(byte, b'\\' | b'%') {
                 continue;
             }
             let longest = self.secrets.iter().filter_map(|secret| secret.length_at(text, start)).max();
