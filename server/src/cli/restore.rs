@@ -6,6 +6,7 @@ use std::io::Write;
 use std::ops::ControlFlow;
 
 use colibri_runtime::kernel::{Clock, SystemClock, rfc3339_ms};
+use colibri_visible::printable;
 
 use super::Failure;
 use super::arguments::RestoreArguments;
@@ -58,7 +59,7 @@ pub fn run(
     let Restored { copied, kept } =
         restore(&source, &database, &stamp, &mut show).map_err(|error| Failure::Failed(error.to_string()))?;
     lines.clear();
-    writeln!(out, "{}: restored from {}, {} pages", shown.1, shown.0, copied.total)?;
+    writeln!(out, "{}: restored from {}, {} pages", printable(&shown.1), printable(&shown.0), copied.total)?;
     if let Some(log) = &report.log {
         writeln!(
             out,
@@ -68,7 +69,7 @@ pub fn run(
         )?;
     }
     if let Some(kept) = kept {
-        writeln!(out, "kept: what was there before is now {}", kept.display())?;
+        writeln!(out, "kept: what was there before is now {}", printable(&kept.to_string_lossy()))?;
     }
     Ok(out.flush()?)
 }

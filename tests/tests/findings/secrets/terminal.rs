@@ -75,6 +75,8 @@ fn finding_c3_no_command_prints_what_a_terminal_obeys_of_its_arguments() {
         &["verify", "--write-checkpoint", &there],
         &["backup", &there],
         &["backup", &absent, "--db", &absent],
+        &["restore", &there],
+        &["restore", &absent, "--db", &there],
         &["keys", "show", &absent],
         &["keys", "show", &there],
         &["keys", "generate", &there],
@@ -107,6 +109,8 @@ fn finding_c3_no_command_prints_what_a_terminal_obeys_of_stored_texts_and_file_n
         &["verify-export", HOSTILE],
         &["report", ID, "--html", "a\u{9b}\u{202e}.html"],
         &["backup", "a\u{9b}\u{202e}.db"],
+        &["restore", "a\u{9b}\u{202e}.db", "--db", "b\u{9b}\u{202e}.db"],
+        &["restore", "a\u{9b}\u{202e}.db", "--db", "b\u{9b}\u{202e}.db"],
         &["keys", "generate", "a\u{9b}\u{202e}.key"],
         &["verify", "--write-checkpoint", "a\u{9b}\u{202e}.json"],
     ] {
