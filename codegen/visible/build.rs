@@ -1,5 +1,6 @@
 //! Writes the ranges of the Unicode properties that `src/lib.rs` asks for, as `regex-syntax` knows them.
 
+use std::error::Error;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -25,24 +26,23 @@ const TABLES: [(&str, &str, &str); 4] = [
     ),
 ];
 
-fn main() {
+fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     let mut text = String::new();
-    for (name, what, pattern) in TABLES {
-        let ranges = ranges(pattern);
-        let _ = write!(text, "/// {what}\nstatic {name}: [(u32, u32); {}] = {ranges:?};\n", ranges.len());
+    for (name, what, class) in TABLES {
+        let ranges = ranges(class)?;
+        write!(text, "/// {what}\nstatic {name}: [(u32, u32); {}] = {ranges:?};\n", ranges.len())?;
     }
-    let folder = PathBuf::from(std::env::var_os("OUT_DIR").expect("Cargo names the folder"));
-    std::fs::write(folder.join("tables.rs"), text).expect("Cargo's folder can be written");
+    let folder = PathBuf::from(std::env::var_os("OUT_DIR").ok_or("OUT_DIR is not set: Cargo runs this")?);
+    Ok(std::fs::write(folder.join("tables.rs"), text)?)
 }
 
 /// The code points that the class holds.
-fn ranges(class: &str) -> Vec<(u32, u32)> {
-    let parsed = regex_syntax::parse(class).unwrap_or_else(|error| panic!("{class}: {error}"));
-    match parsed.into_kind() {
+fn ranges(class: &str) -> Result<Vec<(u32, u32)>, Box<dyn Error>> {
+    match regex_syntax::parse(class)?.into_kind() {
         HirKind::Class(Class::Unicode(class)) => {
-            class.iter().map(|range| (u32::from(range.start()), u32::from(range.end()))).collect()
+            Ok(class.iter().map(|range| (u32::from(range.start()), u32::from(range.end()))).collect())
         }
-        other => panic!("{class} is no class of characters: {other:?}"),
+        other => Err(format!("{class} is no class of characters: {other:?}").into()),
     }
 }
