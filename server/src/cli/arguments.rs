@@ -146,7 +146,9 @@ pub enum Parsed {
 /// Reads a command line without the program's name.
 pub fn parse(arguments: &[OsString]) -> Parsed {
     match read(arguments.iter().cloned()) {
-        Ok(Arguments { command }) => Parsed::Command(command.unwrap_or(Command::Serve { after_start: false })),
+        Ok(Arguments { command }) => {
+            Parsed::Command(command.unwrap_or(Command::Serve { after_start: false }))
+        }
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Parsed::Show(error.render().to_string()),
             _ => Parsed::Refused(refusal(&error, arguments)),
