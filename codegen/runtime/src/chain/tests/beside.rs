@@ -136,6 +136,7 @@ async fn a_scan_reads_in_its_thread_and_stops_when_asked() {
         let mut chain = chain_with(FaultyStore::sound(), audit);
         run(&mut chain, vec![call(1, "keep")]).await;
         let flight = scan(&mut chain, "x").await.ok().unwrap();
+        assert_eq!(&*flight.reply_to().id, "1");
         assert_eq!(envelope(&land(&mut chain, flight).await[0])["data"]["rows"], 1);
         let flight = scan(&mut chain, "wait").await.ok().unwrap();
         flight.interrupt.raise();

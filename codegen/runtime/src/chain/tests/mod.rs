@@ -1,7 +1,7 @@
 //! The chain over a store, handlers and sinks that fail on purpose.
 //!
 //! [`faults`] fails every step of the store, [`alone`] is about sinks outside it, [`beside`] about network and
-//! scan tools, [`gather`] about calls that wait for one another, [`turn`] about those that wait for other processes, [`operate`] about the operator's, [`words`] about what is said in the end.
+//! scan tools, [`gather`] about calls that wait for one another, [`turn`] about those that wait for other processes, [`operate`] about the operator's, [`owed`] about rows that come late or not at all, [`words`] about what is said in the end.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::single_range_in_vec_init)]
 
@@ -11,6 +11,7 @@ mod beside;
 mod faults;
 mod gather;
 mod operate;
+mod owed;
 mod turn;
 mod words;
 
@@ -275,8 +276,12 @@ impl Store for FaultyStore {
     fn cx(&mut self) -> &mut Self::Cx {
         self.inner.cx()
     }
-    fn poll_turn(&mut self, _: &mut TaskContext<'_>) -> Poll<Result<(), StoreFault>> {
-        if self.is_held() { Poll::Pending } else { Poll::Ready(Ok(())) }
+    fn poll_turn(&mut self, cx: &mut TaskContext<'_>) -> Poll<Result<(), StoreFault>> {
+        if !self.is_held() {
+            return Poll::Ready(Ok(()));
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
     }
     fn begin(&mut self, access: Access) -> Result<(), StoreFault> {
         if self.is_held() {
