@@ -250,3 +250,12 @@ fn a_gate_with_a_sink_of_its_own_opens_at_once() {
     assert!(chain.is_ready());
     assert_eq!(chain.status(None).audit_sink, "memory");
 }
+
+#[test]
+fn a_redactor_takes_secrets_of_any_length_that_it_is_told_to_take() {
+    assert_eq!(
+        Redactor::of_length(1, ["k".to_owned()]).redact("a k at the end: k"),
+        "a [redacted] at the end: [redacted]"
+    );
+    assert_eq!(Redactor::default().redact("nothing to look for"), "nothing to look for");
+}
