@@ -124,9 +124,7 @@ pub fn create_server<D: Dispatch<Cx>>(
     let audit = first_sink(options.audit, config.mode);
     let mut chain = Chain::new(registry, store, dispatch, audit, kernel);
     chain.add_admission(Box::new(ModeGate::new(config.mode, &catalogue.codes)));
-    if !options.answers_early {
-        chain.wait_for_the_gate();
-    }
+    chain.set_answers_early(options.answers_early);
     if !capabilities_for(config.mode).write_database {
         chain.set_access(Access::Read);
     }

@@ -224,9 +224,9 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.registry.tools().iter().copied().filter(shown)
     }
 
-    /// From now on no call is answered before the gate opens.
-    pub fn wait_for_the_gate(&mut self) {
-        self.answers_early = false;
+    /// Whether calls of early tools may be answered before the gate opens; they are by default.
+    pub fn set_answers_early(&mut self, answers: bool) {
+        self.answers_early = answers;
     }
 
     /// Whether calls of early tools are answered before the gate opens.
