@@ -4,11 +4,15 @@
 
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{SeekFrom, seek};
 
 use super::side_file;
+
+/// How many bytes [`LogFile::renew`] reads and writes at once.
+const RENEWED_AT_ONCE: usize = 1 << 18;
 
 /// The log of one database. Unlike the database file, SQLite takes no POSIX lock on it, so that a
 /// handle of our own does no harm.
@@ -46,6 +50,26 @@ impl LogFile {
         Ok(())
     }
 
+    /// Writes what is in the log over itself and syncs it. A failed sync may leave the disk without pages that the kernel
+    /// takes for written, and shows to every reader; only a new write brings them there. To be called while nothing else
+    /// can write to the log.
+    ///
+    /// # Errors
+    /// The operating system's. The content is the same as before.
+    pub fn renew(&mut self) -> io::Result<()> {
+        let end = self.end()?;
+        let mut block = vec![0; RENEWED_AT_ONCE];
+        let mut at = 0;
+        while at < end {
+            let rest = usize::try_from(end - at).map_or(block.len(), |rest| rest.min(block.len()));
+            let block = block.get_mut(..rest).unwrap_or_default();
+            self.file.read_exact_at(block, at)?;
+            self.file.write_all_at(block, at)?;
+            at += rest as u64;
+        }
+        self.sync()
+    }
+
     /// How many bytes it has. Asks where its end is, since reading its attributes would make the next sync dearer
     /// (see [`super::identity`]).
     ///
@@ -80,6 +104,18 @@ mod tests {
         let mut log = LogFile::open(&database).unwrap();
         log.sync().unwrap();
         assert_eq!(log.end().unwrap(), 3);
+    }
+
+    #[test]
+    fn a_renewed_log_has_the_same_content() {
+        let directory = tempfile::tempdir().unwrap();
+        let database = directory.path().join("a.db");
+        let content: Vec<u8> = (0..2 * RENEWED_AT_ONCE + 7).map(|at| at.to_le_bytes()[0]).collect();
+        std::fs::write(side_file::named(&database, "-wal"), &content).unwrap();
+        let mut log = LogFile::open(&database).unwrap();
+        log.renew().unwrap();
+        assert!(log.entered, "it was synced");
+        assert_eq!(std::fs::read(side_file::named(&database, "-wal")).unwrap(), content);
     }
 
     #[test]

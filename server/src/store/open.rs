@@ -133,9 +133,12 @@ fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {
     }
     // A file that had no log until now has one from its next read on.
     migrate::user_version(&db.conn).map_err(engine)?;
-    let files = opened_files(&location, options)?;
+    let mut files = opened_files(&location, options)?;
     if let Some(found) = found {
         placement::unchanged(found, path)?;
+    }
+    if let Some(log) = files.as_mut().and_then(|files| files.log.as_mut()) {
+        renew_log(&db.conn, log, options)?;
     }
     if let (Some(queue), Some(file)) = (&mut queue, location.file()) {
         placement::note(queue, file).map_err(|error| queue_error(path, &error))?;
@@ -277,6 +280,23 @@ fn opened_files(location: &Location, options: &StoreOptions) -> Result<Option<Fi
     look()
         .map(Some)
         .map_err(|error: io::Error| OpenError::from_io(&options.path, "cannot find its files", &error))
+}
+
+/// Brings to the disk what an earlier process may have failed to sync ([`LogFile::renew`]), while SQLite's write lock keeps
+/// other programs from writing to the log.
+fn renew_log(conn: &Connection, log: &mut LogFile, options: &StoreOptions) -> Result<(), OpenError> {
+    let path = options.path.as_path();
+    let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
+    let io = |error: io::Error| {
+        OpenError::from_io(path, "cannot write its log (the -wal file beside it) anew", &error)
+    };
+    if !options.sync || log.end().map_err(io)? == 0 {
+        return Ok(());
+    }
+    conn.execute_batch("BEGIN IMMEDIATE").map_err(engine)?;
+    let renewed = log.renew();
+    conn.execute_batch("ROLLBACK").map_err(engine)?;
+    renewed.map_err(io)
 }
 
 /// Creates this process's lock file and closes what dead processes left open, in one transaction.
