@@ -21,10 +21,18 @@ pub fn open(path: &Path) -> io::Result<File> {
 /// The text of a regular file that has at most so many bytes.
 ///
 /// # Errors
-/// As [`open`]; [`io::ErrorKind::FileTooLarge`], and [`io::ErrorKind::InvalidData`] for what is not UTF-8.
+/// As [`open`] and [`text_of`].
 pub fn text(path: &Path, most: u64) -> io::Result<String> {
+    text_of(open(path)?, most)
+}
+
+/// All text of a source that has at most so many bytes.
+///
+/// # Errors
+/// The source's; [`io::ErrorKind::FileTooLarge`], and [`io::ErrorKind::InvalidData`] for what is not UTF-8.
+pub fn text_of(source: impl Read, most: u64) -> io::Result<String> {
     let mut bytes = Vec::new();
-    open(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    source.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it has more than {most} bytes")));
     }

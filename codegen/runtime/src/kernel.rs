@@ -7,7 +7,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 pub trait Clock: Send + Sync {
     /// Monotonic milliseconds since an origin of the clock's own.
     fn monotonic_ms(&self) -> f64;
-    /// Milliseconds since the Unix epoch, UTC.
+    /// Milliseconds since the Unix epoch, UTC: from 0 to [`LAST_MS`], so that a timestamp can show each.
     fn wall_ms(&self) -> i64;
 }
 
@@ -29,7 +29,9 @@ impl Clock for SystemClock {
     }
 
     fn wall_ms(&self) -> i64 {
-        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64)
+        SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |since| since.as_millis().min(LAST_MS as u128) as i64)
     }
 }
 

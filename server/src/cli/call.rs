@@ -3,6 +3,7 @@
 
 use std::io::{Read, Write};
 
+use colibri_runtime::wire::frame::LINE_LIMIT;
 use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -10,6 +11,7 @@ use serde_json::value::RawValue;
 use super::Failure;
 use super::client::{Client, Launch, Reply};
 use super::output::print_json;
+use crate::bounded_file;
 use crate::catalogue::ToolId;
 use crate::lifecycle::environment::Environment;
 use crate::lifecycle::keys;
@@ -58,13 +60,12 @@ fn unknown(tool: &str) -> Failure {
 
 /// The arguments as they were typed, checked to be one JSON text and brought into one line.
 fn read_arguments(given: &str, input: &mut dyn Read) -> Result<Box<RawValue>, Failure> {
-    let mut text = given.to_owned();
-    if given == "-" {
-        text.clear();
-        input
-            .read_to_string(&mut text)
-            .map_err(|error| Failure::Usage(format!("cannot read the arguments from stdin: {error}")))?;
-    }
+    let text = match given {
+        // A server takes no longer line.
+        "-" => bounded_file::text_of(input, LINE_LIMIT as u64)
+            .map_err(|error| Failure::Usage(format!("cannot read the arguments from stdin: {error}")))?,
+        given => given.to_owned(),
+    };
     // Inside a JSON string a line break cannot stand raw, so every one of these is white space.
     let text = text.replace(['\n', '\r'], " ");
     RawValue::from_string(text.trim().to_owned()).map_err(|error| {
@@ -96,6 +97,15 @@ mod tests {
         assert_eq!(raw.get(), "{\"n\":  12345678901234567890}");
         assert!(matches!(read_arguments("{bad", &mut std::io::empty()), Err(Failure::Usage(_))));
         assert!(matches!(read_arguments("", &mut std::io::empty()), Err(Failure::Usage(_))));
+    }
+
+    #[test]
+    fn arguments_from_stdin_end_at_the_longest_line_that_a_server_takes() {
+        let refused = read_arguments("-", &mut std::io::repeat(b' '));
+        assert!(
+            matches!(&refused, Err(Failure::Usage(why)) if why.contains("it has more than 4194304 bytes")),
+            "{refused:?}"
+        );
     }
 
     #[test]

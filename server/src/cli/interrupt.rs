@@ -1,5 +1,9 @@
 //! Commands that must tidy up when they are interrupted: they look at a flag that signals raise.
 
+use std::io;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+
 use colibri_runtime::chain::scan::Interrupt;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -11,28 +15,32 @@ const INTERRUPTED: i32 = 130;
 pub fn raised_by_signals() -> Interrupt {
     let interrupt = Interrupt::default();
     let raise = interrupt.clone();
-    let wait = move || {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
-        runtime.block_on(async {
-            let mut terminate = signal(SignalKind::terminate())?;
-            let mut control_c = signal(SignalKind::interrupt())?;
-            let mut hang_up = signal(SignalKind::hangup())?;
-            loop {
-                tokio::select! {
-                    _ = terminate.recv() => {}
-                    _ = control_c.recv() => {}
-                    _ = hang_up.recv() => {}
-                }
-                if raise.is_raised() {
-                    std::process::exit(INTERRUPTED);
-                }
-                raise.raise();
-            }
-        })
-    };
-    let spawned = std::thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(move || -> std::io::Result<()> { wait() });
+    let (ready, listens) = channel::<()>();
+    let spawned =
+        thread::Builder::new().name("signals".to_owned()).spawn(move || raise_at_signals(&raise, ready));
     drop(spawned);
+    // Until the thread listens, a signal would end the process without its tidying up. Either way the other end is dropped.
+    let _ = listens.recv();
     interrupt
+}
+
+fn raise_at_signals(flag: &Interrupt, ready: Sender<()>) -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    runtime.block_on(async {
+        let mut terminate = signal(SignalKind::terminate())?;
+        let mut control_c = signal(SignalKind::interrupt())?;
+        let mut hang_up = signal(SignalKind::hangup())?;
+        drop(ready);
+        loop {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = control_c.recv() => {}
+                _ = hang_up.recv() => {}
+            }
+            if flag.is_raised() {
+                std::process::exit(INTERRUPTED);
+            }
+            flag.raise();
+        }
+    })
 }

@@ -12,6 +12,7 @@ use super::header::APPLICATION_ID;
 use super::migrate::{self, Migration};
 use super::queue::{PATIENCE, WriteQueue};
 use super::{log_file, side_file};
+use crate::private_file;
 
 /// The page size of a new database; one that exists keeps its own. A call changes one row at the end of each of some ten
 /// b-trees, and the log takes the whole page of each: half of SQLite's usual page is a sixth less time without sync, and
@@ -134,7 +135,7 @@ fn whole(migrations: &[Migration], path: &Path) -> Result<(Vec<u8>, usize), Open
 /// Writes and syncs the new database under its other name, which it returns.
 fn write(file: &Path, image: &[u8], mode: Option<&Permissions>) -> io::Result<PathBuf> {
     let new = side_file::named(file, UNFINISHED);
-    let mut out = side_file::create_new(&new)?;
+    let mut out = private_file::create_new(&new)?;
     if let Some(mode) = mode {
         out.set_permissions(mode.clone())?;
     }

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::identity::FileId;
 use super::side_file;
 use crate::digest::HexDigest;
+use crate::private_file;
 
 /// The most that is read of a lock file: a record is far shorter.
 const RECORD_BYTES: u64 = 4096;
@@ -115,7 +116,7 @@ impl ProcessLock {
     /// The operating system's.
     pub fn create(path: &Path, boot_id: &str, record: &ProcessRecord) -> io::Result<Self> {
         let path = lock_path(path, boot_id);
-        let mut file = side_file::create(&path)?;
+        let mut file = private_file::open_or_create(&path)?;
         // Waits, since a boot that looks for dead processes holds each lock for a moment.
         file.lock()?;
         file.write_all(serde_json::to_string(record)?.as_bytes())?;

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use super::holder;
 use super::placement::Pair;
 use super::side_file;
+use crate::private_file;
 
 /// How long an ordinary wait is spent on the spot, in the thread that asks: the place is handed on faster than through
 /// an event loop, and while others only take their turns it comes within this time.
@@ -90,7 +91,7 @@ impl WriteQueue {
     /// The file cannot be opened or created.
     pub fn open(path: &Path) -> io::Result<Self> {
         let path = side_file::named(path, ".queue");
-        let file = side_file::create(&path)?;
+        let file = private_file::open_or_create(&path)?;
         let shared = Arc::new(Shared { file, state: Mutex::default(), changed: Condvar::new() });
         Ok(Self { path, shared, wish: Wish::None, since: None })
     }

@@ -5,6 +5,7 @@
 //!    |- kills               processes die at a moment or in the middle of an operation
 //!    |- displaced           files are replaced, renamed, removed or cut under running servers
 //!    |- faults              operations fail, files are locked or cannot be written, the clock jumps
+//!    |- clock               a machine that shows a time after the year 9999
 //!    |- creation            all of this while the database is made
 //!    '- power_cuts          a recording, cut at many points; and the control without syncs
 //!          |- record        what the servers did to their files and said, in order
@@ -18,6 +19,7 @@
 
 mod campaign;
 mod check;
+mod clock;
 mod creation;
 mod disk;
 mod displaced;
