@@ -41,8 +41,8 @@ pub fn file_id(path: &Path) -> io::Result<FileId> {
 pub enum Displaced {
     /// The name of a file leads elsewhere, or nowhere.
     #[error(
-        "the {0} was replaced, renamed or removed while this server had it open; calls acknowledged before are in the file \
-         that was moved away. Stop every server on this database before the next start"
+        "the {0} was replaced, renamed or removed while this server had it open; this call may be stored or not, and calls \
+         acknowledged before are in the file that had the name. Stop every server on this database before the next start"
     )]
     Moved(Part),
     /// The file has lost its end.

@@ -50,9 +50,9 @@ fn delta_20_a_bad_source_stops_scoring_and_calling_and_nothing_else() {
     let cases = [
         (
             launch().env(SOURCE, "file:/nonexistent"),
-            "the file of candidates cannot be read: entity not found",
+            "the file of candidates cannot be read: No such file or directory",
         ),
-        (directory.env(SOURCE, folder), "the file of candidates cannot be read: it is no regular file"),
+        (directory.env(SOURCE, folder), "the file of candidates cannot be read: not a regular file"),
         (bad_json, "the file of candidates is not valid: unknown variant `gpt-5`"),
     ];
     for (launch, fault) in cases {

@@ -2,8 +2,6 @@
 //! not keep the server from starting, for other domains must not fall with this one; it stops scoring and calling
 //! until it is mended.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -21,6 +19,7 @@ use super::service::{ConfigInvalid, Router, Scorer};
 use super::store::{self, StoredCandidate};
 use super::timer::Timer;
 use super::transport::Network;
+use crate::bounded_file;
 use crate::lifecycle::config::Config;
 use crate::lifecycle::keys::ROUTER_CANDIDATES;
 use crate::lifecycle::rules::CandidateSource;
@@ -83,19 +82,8 @@ pub fn has_key(config: &Config, profile: Profile) -> bool {
 /// # Errors
 /// Why it cannot be read, or what it must not say; without its path, for clients read it.
 pub fn from_file(path: &Path) -> Result<Snapshot, String> {
-    let unreadable =
-        |reason: &dyn std::fmt::Display| format!("the file of candidates cannot be read: {reason}");
-    // Opening a pipe would wait for somebody to write into it.
-    let about = path.metadata().map_err(|error| unreadable(&error.kind()))?;
-    if !about.is_file() {
-        return Err(unreadable(&"it is no regular file"));
-    }
-    let mut text = String::new();
-    let file = File::open(path).map_err(|error| unreadable(&error.kind()))?;
-    file.take(MAX_FILE_BYTES + 1).read_to_string(&mut text).map_err(|error| unreadable(&error.kind()))?;
-    if text.len() as u64 > MAX_FILE_BYTES {
-        return Err(unreadable(&format_args!("it has more than {MAX_FILE_BYTES} bytes")));
-    }
+    let text = bounded_file::text(path, MAX_FILE_BYTES)
+        .map_err(|error| format!("the file of candidates cannot be read: {error}"))?;
     candidate_file::parse(&text).map_err(|fault| format!("the file of candidates is not valid: {fault}"))
 }
 
