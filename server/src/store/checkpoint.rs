@@ -173,7 +173,7 @@ mod tests {
         let location = Location::File(path.clone());
         let mut conn = connection::read_write(&location).unwrap();
         conn.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (b)").unwrap();
-        let files = Files { place: Arc::new(Place::of(&path).unwrap()), log: None, durable: true };
+        let files = Files { place: Arc::new(Place::of(&path, &path).unwrap()), log: None, durable: true };
         let mut checkpoints = Checkpoints::of(&mut conn, &location, Some(&files)).unwrap().unwrap();
         let before = std::fs::metadata(&path).unwrap().len();
         conn.execute("INSERT INTO t VALUES (zeroblob(?1))", [FRAMES * 4200]).unwrap();

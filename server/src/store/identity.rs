@@ -80,17 +80,20 @@ pub struct Place {
     folder: File,
     path: PathBuf,
     parts: [(Part, PathBuf, FileId); 3],
+    /// The path as the server was given it, where symbolic links on it could be changed to lead elsewhere.
+    given: Option<PathBuf>,
     /// How long the database file was at the last look. It shrinks only when a foreign program has compacted it.
     bytes: AtomicU64,
 }
 
 impl Place {
-    /// Remembers the files of the database at `path`, which is absolute and without symbolic links. To be called when SQLite
-    /// has opened all three, and while no other program is expected to replace them.
+    /// Remembers the files of the database at `path`, which is absolute and without symbolic links; the server was `given` a path
+    /// that leads there. To be called when SQLite has opened all three, and while no other program is expected to replace them.
     ///
     /// # Errors
     /// The operating system's.
-    pub fn of(path: &Path) -> io::Result<Self> {
+    pub fn of(path: &Path, given: &Path) -> io::Result<Self> {
+        let given = std::path::absolute(given)?;
         let folder = File::open(path.parent().unwrap_or(Path::new("/")))?;
         let database = look(path)?;
         let beside = |part: Part, suffix: &str| {
@@ -106,6 +109,7 @@ impl Place {
                 beside(Part::Log, "-wal")?,
                 beside(Part::Index, "-shm")?,
             ],
+            given: (given != path).then_some(given),
             bytes: AtomicU64::new(database.bytes),
         })
     }
@@ -148,6 +152,10 @@ impl Place {
                 Ok(seen) if seen.id == *known => {}
                 _ => return Err(Displaced::Moved(*part)),
             }
+        }
+        let leads_here = |given: &PathBuf| look(given).is_ok_and(|seen| seen.id == self.file());
+        if !self.given.iter().all(leads_here) {
+            return Err(Displaced::Moved(Part::Database));
         }
         Ok(bytes)
     }
@@ -216,7 +224,7 @@ mod tests {
         for suffix in ["", "-wal", "-shm"] {
             std::fs::write(side_file::named(&path, suffix), b"content").unwrap();
         }
-        let place = Place::of(&path).unwrap();
+        let place = Place::of(&path, &path).unwrap();
         (folder, path, place)
     }
 
@@ -253,6 +261,20 @@ mod tests {
         }
         assert_eq!(place.check(|| None), Err(Displaced::Moved(Part::Database)));
         std::fs::remove_dir_all(&away).unwrap();
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_is_changed_to_lead_elsewhere_is_noticed() {
+        let (folder, path, _) = place();
+        let link = folder.path().join("link");
+        std::os::unix::fs::symlink(path.parent().unwrap(), &link).unwrap();
+        let place = Place::of(&path, &link.join("a.db")).unwrap();
+        assert_eq!(place.check(|| None), Ok(()));
+        std::fs::remove_file(&link).unwrap();
+        assert_eq!(place.check(|| None), Err(Displaced::Moved(Part::Database)));
+        std::os::unix::fs::symlink(folder.path().join("elsewhere"), &link).unwrap();
+        assert_eq!(place.check(|| None), Err(Displaced::Moved(Part::Database)));
     }
 
     #[test]

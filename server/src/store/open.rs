@@ -275,7 +275,7 @@ fn opened_files(location: &Location, options: &StoreOptions) -> Result<Option<Fi
     let Some(file) = location.file() else { return Ok(None) };
     let look = || {
         let log = if options.read_only { None } else { Some(LogFile::open(file)?) };
-        Ok(Files { place: Arc::new(Place::of(file)?), log, durable: options.sync })
+        Ok(Files { place: Arc::new(Place::of(file, &options.path)?), log, durable: options.sync })
     };
     look()
         .map(Some)

@@ -128,6 +128,24 @@ fn finding_a2_no_server_starts_while_another_one_lives_on_the_replaced_file() {
     assert_eq!(old.wait().code(), 1);
 }
 
+#[cfg(unix)]
+#[test]
+fn finding_a1_a_link_that_leads_elsewhere_since_is_no_way_to_the_file() {
+    use std::os::unix::fs::symlink;
+    let folder = Arc::new(TempDir::new().unwrap());
+    let (link, path) = (folder.path().join("current"), folder.path().join("current/colibri.db"));
+    for version in ["first", "second"] {
+        std::fs::create_dir(folder.path().join(version)).unwrap();
+    }
+    symlink("first", &link).unwrap();
+    let mut server = launch(&folder).env("COLIBRI_DB_PATH", &path).start();
+    server.data("task_create", json!({ "title": "before" }));
+    std::fs::remove_file(&link).unwrap();
+    symlink("second", &link).unwrap();
+    assert_eq!(server.call("task_create", json!({ "title": "after" }))["ok"], false);
+    assert_eq!(server.wait().code(), 1);
+}
+
 #[test]
 fn finding_a2_a_log_of_another_file_is_never_applied() {
     let folder = with_backup_and_log();
