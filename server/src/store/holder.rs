@@ -3,6 +3,7 @@
 //! On Linux the kernel lists the locks of all processes. It gives no numbers of processes in other containers; there, and
 //! elsewhere, the processes that live on the database are named.
 
+use std::ops::Range;
 use std::path::Path;
 
 use super::identity::{FileId, file_id};
@@ -11,6 +12,8 @@ use super::side_file;
 
 /// The byte of the `-shm` file whose lock is SQLite's write lock.
 const WRITE_LOCK_BYTE: u64 = 120;
+/// The bytes of the database file that SQLite locks for a program that writes without a log, or lets no other in.
+const LOCK_BYTES: Range<u64> = 0x4000_0000..0x4000_0200;
 
 /// Who holds the lock on the queue file at `queue`.
 pub(super) fn of_queue(queue: &Path) -> String {
@@ -22,6 +25,32 @@ pub(super) fn of_queue(queue: &Path) -> String {
 pub(super) fn of_write_lock(path: &Path) -> Option<String> {
     let file = file_id(&side_file::named(path, "-shm")).ok()?;
     listed("POSIX", file, WRITE_LOCK_BYTE).map(on_this_host)
+}
+
+/// Who holds a lock of SQLite's that lets no other program write to the database at `path`, or none even read. Opens its files
+/// for a moment, so that this process may have no connection to it: the end of that moment would end SQLite's locks.
+pub(super) fn of_any_lock(path: &Path) -> Option<String> {
+    let log_index = side_file::named(path, "-shm");
+    let pid =
+        locker(path, LOCK_BYTES).or_else(|| locker(&log_index, WRITE_LOCK_BYTE..WRITE_LOCK_BYTE + 1))?;
+    Some(pid.map_or_else(|| "a process outside this container".to_owned(), on_this_host))
+}
+
+/// The process that keeps others from reading these bytes, and its number where the kernel tells it.
+#[cfg(unix)]
+fn locker(file: &Path, bytes: Range<u64>) -> Option<Option<u32>> {
+    use rustix::process::{Flock, FlockType, fcntl_getlk};
+
+    let file = std::fs::File::open(file).ok()?;
+    let wish =
+        Flock { start: bytes.start, length: bytes.end - bytes.start, ..Flock::from(FlockType::ReadLock) };
+    let found = fcntl_getlk(&file, &wish).ok()??;
+    Some(found.pid.and_then(|pid| u32::try_from(pid.as_raw_nonzero().get()).ok()))
+}
+
+#[cfg(not(unix))]
+fn locker(_: &Path, _: Range<u64>) -> Option<Option<u32>> {
+    None
 }
 
 fn named(database: &Path, pid: Option<u32>) -> String {

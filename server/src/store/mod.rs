@@ -9,9 +9,9 @@
 //!    [`log_file`] after it. [`side_file`] is how files beside the database are made.
 //! 4. [`audit`] writes the rows of calls, linked by [`row_hash`], ending at `head`; [`log_tip`] is where seals find
 //!    the end.
-//! 5. [`verify`] recomputes them; [`inspect`] looks at a database from outside, [`snapshot`] reads one as it
-//!    stands at one moment, [`counters`] are SQLite's own, and [`log_query`] finds calls in the log: all for the
-//!    commands.
+//! 5. [`verify`] recomputes them; [`inspect`] looks at a database from outside, [`obstacle`] says what would keep a start
+//!    waiting, [`snapshot`] reads one as it stands at one moment, [`counters`] are SQLite's own, and [`log_query`] finds
+//!    calls in the log: all for the commands.
 //! 6. What a file may make SQLite do is bounded before it is read: `preflight` looks at what lies beside it,
 //!    [`schema`] says what shape it has and should have, and [`bounds`] limits steps, values and memory.
 
@@ -35,6 +35,7 @@ pub mod log_query;
 pub mod log_tip;
 pub mod migrate;
 pub mod network_fs;
+pub mod obstacle;
 pub mod open;
 mod placement;
 mod preflight;

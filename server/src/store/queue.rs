@@ -92,8 +92,19 @@ impl WriteQueue {
     pub fn open(path: &Path) -> io::Result<Self> {
         let path = side_file::named(path, ".queue");
         let file = private_file::open_or_create(&path)?;
+        Ok(Self::over(path, file))
+    }
+
+    /// The queue of the database at `path`, if its file is there and may be read: a look creates nothing.
+    pub(super) fn open_existing(path: &Path) -> Option<Self> {
+        let path = side_file::named(path, ".queue");
+        let file = File::open(&path).ok()?;
+        Some(Self::over(path, file))
+    }
+
+    fn over(path: PathBuf, file: File) -> Self {
         let shared = Arc::new(Shared { file, state: Mutex::default(), changed: Condvar::new() });
-        Ok(Self { path, shared, wish: Wish::None, since: None })
+        Self { path, shared, wish: Wish::None, since: None }
     }
 
     /// Asks for the place. Waits on the spot for no longer than an ordinary wait takes; after that, `cx` is woken when

@@ -158,3 +158,19 @@ fn finding_a10_an_interrupted_backup_leaves_nothing_and_the_next_one_takes_over_
     assert_eq!(left(folder.path()), ["copy.db"]);
     assert!(File::open(folder.path().join("copy.db")).unwrap().metadata().unwrap().len() > 0);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn finding_a8_doctor_counts_the_file_descriptors_as_a_start_does() {
+    let folder = TempDir::new().unwrap();
+    for (descriptors, code) in [(8, 1), (12, 1), (20, 1), (64, 0)] {
+        let mut command = Command::new("bash");
+        command.args(["-c", &format!("ulimit -n {descriptors} && exec \"$0\" doctor"), PROGRAM]);
+        let output =
+            command.current_dir(folder.path()).stdin(Stdio::null()).output().expect("bash is installed");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{descriptors}: {said}");
+        let told = said.contains("file descriptors are left") && said.contains("ulimit -n");
+        assert_eq!(told, code == 1, "{descriptors}: {said}");
+    }
+}

@@ -11,6 +11,7 @@ use crate::lifecycle::mode::{Mode, capabilities_for};
 use crate::store::creation::orphan;
 use crate::store::inspect::{APPLICATION_ID, Header, Inspection};
 use crate::store::migrate::{MIGRATIONS, latest};
+use crate::store::obstacle::{self, Obstacle};
 use crate::store::open::{MEMORY, admit};
 
 /// A write-ahead log beyond this has not been emptied for long (SQLite does so at about 4 MB).
@@ -33,13 +34,17 @@ pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
     if let Some(finding) = place(path, config.mode) {
         return vec![finding];
     }
-    if let Err(error) = admit(path, !capabilities_for(config.mode).write_database) {
+    let writes = capabilities_for(config.mode).write_database;
+    if let Err(error) = admit(path, !writes) {
         let advice = "change the rights, the owner or the path; until then no server starts on it";
         return vec![Finding::fail("database", error.to_string(), advice)];
     }
     if !path.exists() {
         let message = format!("{} does not exist yet; the first start in FULL creates it", path.display());
         return vec![Finding::ok("database", message)];
+    }
+    if writes && let Some(obstacle) = obstacle::find(path) {
+        return vec![standstill(path, &obstacle)];
     }
     let look = match Inspection::open(path) {
         Ok(look) => look,
@@ -105,6 +110,23 @@ fn place(path: &Path, mode: Mode) -> Option<Finding> {
             "check the path and the permissions of its folders",
         )),
     }
+}
+
+/// What keeps every start waiting.
+fn standstill(path: &Path, obstacle: &Obstacle) -> Finding {
+    let shown = path.display();
+    let (message, advice) = match obstacle {
+        Obstacle::Queue(holder) => (
+            format!("the write queue of {shown} is held by {holder}"),
+            "resume that process (`kill -CONT`, `docker unpause`) or stop it; if it is at work on a migration, let it finish. \
+             Until then no server starts on the database and no call is entered",
+        ),
+        Obstacle::Lock(holder) => (
+            format!("{shown} is locked by another program: {holder}"),
+            "end that program or let it finish; until then no server starts on the database and no call is entered",
+        ),
+    };
+    Finding::fail("database", message, advice)
 }
 
 /// Whose file it is and how old; whether it is ours to look further into.

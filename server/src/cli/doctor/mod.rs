@@ -9,6 +9,7 @@ mod skills;
 
 use std::io::Write;
 
+use colibri_runtime::kernel::SystemClock;
 use colibri_visible::printable;
 use serde::Serialize;
 
@@ -17,6 +18,7 @@ use crate::cli::output::print_json;
 use crate::domains::proof::keyring::Keyring;
 use crate::lifecycle::config::{Config, load_config};
 use crate::lifecycle::environment::Environment;
+use crate::lifecycle::limits;
 use crate::lifecycle::mode::Mode;
 
 /// How bad a finding is.
@@ -67,6 +69,14 @@ struct Report<'a> {
 pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
     let (config, mut findings) = configuration(env);
     if let Some(config) = config {
+        if let Err(problem) = limits::check(&SystemClock::default()) {
+            findings.push(Finding::fail(
+                "process",
+                problem,
+                "until then no server starts, and doctor looks no further",
+            ));
+            return report(&findings, json, out);
+        }
         // What a start loads it with is what the examination loads it with.
         let keyring = Keyring::load(&config);
         findings.extend(keys(&config, &keyring));
@@ -75,12 +85,16 @@ pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Fai
         findings.extend(consensus::check(&config));
         findings.extend(router::check(&config));
     }
+    report(&findings, json, out)
+}
+
+fn report(findings: &[Finding], json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let ok = findings.iter().all(|finding| finding.level != Level::Fail);
     if json {
-        let report = Report { ok, findings: &findings };
+        let report = Report { ok, findings };
         print_json(out, &report)?;
     } else {
-        print(&findings, out)?;
+        print(findings, out)?;
     }
     out.flush()?;
     if ok { Ok(()) } else { Err(Failure::Finding) }

@@ -44,3 +44,13 @@ fn finding_a8_a_clock_that_jumps_beyond_the_year_9999_costs_no_call() {
         check(&folder, &[(&script, &served.fates)]).unwrap();
     }
 }
+
+#[test]
+fn finding_a8_doctor_names_a_clock_beyond_the_year_9999() {
+    let folder = Arc::new(TempDir::new().unwrap());
+    let layer = Layer::over(folder.path()).clock(&[(1, FAR)]);
+    let output = server::launch(&folder, Some(&layer)).arg("doctor").command().output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("the machine's clock shows a time after the year 9999"), "{said}");
+}

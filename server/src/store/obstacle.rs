@@ -1,0 +1,42 @@
+//! What would keep a start from writing to a database, for `colibri doctor`. Nothing is created and nothing is changed.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use super::holder;
+use super::queue::WriteQueue;
+
+/// How long an obstacle must last: the turns of servers at work are far shorter.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// Between two looks at a lock.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// What a start would wait for in vain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Obstacle {
+    /// A process of Colibri's, by its name, holds the write queue.
+    Queue(String),
+    /// Another program, by its name, holds a lock of SQLite's.
+    Lock(String),
+}
+
+/// Waits a moment for a turn, as a start does, and then for SQLite's locks to be free. To be called before this process opens
+/// the database: closing another handle on it later would drop SQLite's locks.
+pub fn find(path: &Path) -> Option<Obstacle> {
+    let file = path.canonicalize().ok()?;
+    let mut queue = WriteQueue::open_existing(&file);
+    if let Some(queue) = &mut queue
+        && matches!(queue.enter_within(PATIENCE), Ok(false))
+    {
+        return Some(Obstacle::Queue(queue.holder()));
+    }
+    // At this process's turn no server writes, so that a lock is another program's.
+    let until = Instant::now() + PATIENCE;
+    loop {
+        let holder = holder::of_any_lock(&file)?;
+        if Instant::now() >= until {
+            return Some(Obstacle::Lock(holder));
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
