@@ -9,6 +9,7 @@ use colibri_runtime::handler::Fault;
 
 use super::connection::{self, Location};
 use super::db::{Db, reason, storage};
+use super::error::OpenError;
 pub use super::header::APPLICATION_ID;
 use super::open::WAIT;
 use super::process::{self, Life};
@@ -20,6 +21,28 @@ use super::{placement, preflight};
 
 /// The most complaints of one check that are fetched; more do not help anybody.
 const MOST_COMPLAINTS: usize = 20;
+
+/// Why a database cannot be looked at.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{text}")]
+pub struct Unreadable {
+    /// What a start would call it.
+    pub kind: OpenError,
+    /// What was refused, without the path where SQLite refused it.
+    text: String,
+}
+
+impl From<OpenError> for Unreadable {
+    fn from(kind: OpenError) -> Self {
+        Self { text: kind.to_string(), kind }
+    }
+}
+
+impl Unreadable {
+    fn of_sqlite(path: &Path, error: &rusqlite::Error) -> Self {
+        Self { kind: OpenError::from_sqlite(path, error), text: reason(error) }
+    }
+}
 
 /// A database opened for reading.
 #[derive(Debug)]
@@ -76,39 +99,45 @@ impl Inspection {
     /// stands (alpha §6.4). Waits for a start that has migrations to run.
     ///
     /// # Errors
-    /// SQLite's text.
-    pub fn open(path: &Path) -> Result<Self, String> {
+    /// See [`Unreadable`].
+    pub fn open(path: &Path) -> Result<Self, Unreadable> {
         let latest = migrate::latest(migrate::MIGRATIONS);
         let is_older = |look: &Self| look.number("PRAGMA user_version").is_ok_and(|found| found < latest);
         turn::after_starts(
             path,
             Instant::now() + WAIT,
-            |look: &Result<Self, String>| look.as_ref().is_ok_and(is_older),
+            |look: &Result<Self, Unreadable>| look.as_ref().is_ok_and(is_older),
             || Self::connect(path),
         )
     }
 
-    fn connect(path: &Path) -> Result<Self, String> {
+    fn connect(path: &Path) -> Result<Self, Unreadable> {
         // Side files stand beside the file itself, not beside a link to it.
         let shown = path;
-        let path = path.canonicalize().map_err(|error| error.to_string())?;
-        placement::check(&path, shown, Access::Read).map_err(|error| error.to_string())?;
-        preflight::before_reading(&path).map_err(|error| error.to_string())?;
+        let path = path.canonicalize().map_err(|error| Unreadable {
+            kind: OpenError::from_io(shown, "cannot find it", &error),
+            text: error.to_string(),
+        })?;
+        placement::check(&path, shown, Access::Read)?;
+        preflight::before_reading(&path)?;
         let mut location = Location::File(path.clone());
         let db = match connection::examine(&location) {
             Ok(db) => db,
             Err(error) => {
                 if let Some(unfinished) = preflight::unfinished(&path) {
-                    return Err(unfinished.to_string());
+                    return Err(unfinished.into());
                 }
                 if wal_bytes(&path) > 0 {
-                    return Err(reason(&error));
+                    return Err(Unreadable::of_sqlite(shown, &error));
                 }
                 location = Location::Immutable(path.clone());
-                connection::examine(&location).map_err(|_| reason(&error))?
+                connection::examine(&location).map_err(|_| Unreadable::of_sqlite(shown, &error))?
             }
         };
-        let (expected, shape) = shape_of(&db).map_err(|fault| fault.to_string())?;
+        let (expected, shape) = shape_of(&db).map_err(|fault| {
+            let (path, reason) = (shown.display().to_string(), fault.to_string());
+            Unreadable { text: reason.clone(), kind: OpenError::Unusable { path, reason } }
+        })?;
         db.may_read(&shape.readable);
         Ok(Self { db, path, location, expected, shape })
     }

@@ -362,3 +362,43 @@ fn finding_e_a_lock_of_another_program_is_named() {
         assert_eq!(place.doctor(&[]).code, Some(0), "{mode}");
     }
 }
+
+#[test]
+fn finding_e_a_remedy_fits_its_finding() {
+    type Prepare = fn(&Place);
+    let cases: [(&str, Prepare, bool); 4] = [
+        (
+            "hard links",
+            |place| fs::hard_link(place.database(), place.path().join("other.db")).unwrap(),
+            false,
+        ),
+        (
+            "rollback journal",
+            |place| fs::write(place.path().join("colibri.db-journal"), [1; 512]).unwrap(),
+            false,
+        ),
+        (
+            "not a database",
+            |place| fs::write(place.database(), "no database at all, ".repeat(100)).unwrap(),
+            true,
+        ),
+        ("malformed", damage_the_schema, true),
+    ];
+    for (said, prepare, wants_backup) in cases {
+        let place = Place::new();
+        prepare(&place);
+        let report = place.doctor(&[]);
+        report.fails_with(&["database: ", said]);
+        let failed = report.findings.iter().find(|finding| finding["level"] == "fail").unwrap();
+        let advice = failed["advice"].as_str().unwrap();
+        assert_eq!(advice.contains("`colibri restore"), wants_backup, "{said}: {advice}");
+        assert!(!advice.contains("if it is damaged"), "{said}: {advice}");
+    }
+}
+
+/// The first b-tree page, which follows the header of the file.
+fn damage_the_schema(place: &Place) {
+    let mut file = fs::read(place.database()).unwrap();
+    file[100..160].fill(0xff);
+    fs::write(place.database(), file).unwrap();
+}

@@ -54,7 +54,7 @@ fn verified(path: &Path) -> Result<(), String> {
         take_checkpoint: false,
         interrupt: &Interrupt::default(),
     };
-    let look = Inspection::open(path)?;
+    let look = Inspection::open(path).map_err(|error| error.to_string())?;
     let report = look
         .at_one_moment(|db, _| verify(db, None, &options, &mut |_| {}))
         .map_err(|fault| fault.to_string())?

@@ -27,7 +27,7 @@ impl Auditor<'_> {
     pub fn show_log(&self, page: &mut Transcript<'_>) -> Result<(), Failure> {
         page.heading("The server has stopped. What did it write down?")?;
         let failed = |reason: String| Failure::Failed(format!("cannot read the audit log: {reason}"));
-        let look = Inspection::open(self.database).map_err(failed)?;
+        let look = Inspection::open(self.database).map_err(|error| failed(error.to_string()))?;
         let calls = look.closed_calls().map_err(|fault| failed(fault.to_string()))?;
         page.line(&page.paint(Tone::Faint, &log_line("no", "tool", "outcome", "ms", "follows", "row hash")))?;
         for call in &calls {

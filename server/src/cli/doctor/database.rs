@@ -9,6 +9,7 @@ use crate::domains::proof::keys::TrustedKeys;
 use crate::lifecycle::config::Config;
 use crate::lifecycle::mode::{Mode, capabilities_for};
 use crate::store::creation::orphan;
+use crate::store::error::OpenError;
 use crate::store::inspect::{APPLICATION_ID, Header, Inspection};
 use crate::store::migrate::{MIGRATIONS, latest};
 use crate::store::obstacle::{self, Obstacle};
@@ -17,8 +18,10 @@ use crate::store::open::{MEMORY, admit};
 /// A write-ahead log beyond this has not been emptied for long (SQLite does so at about 4 MB).
 const LARGE_WAL_BYTES: u64 = 64 * 1024 * 1024;
 
-pub(super) const RESTORE: &str = "stop the servers on it, keep a copy of the file and its -wal, and restore a backup to \
-                       another path that COLIBRI_DB_PATH names";
+pub(super) const RESTORE: &str = "stop the servers on it and run `colibri restore BACKUP`, which keeps the damaged file and \
+                                  its log under another name";
+const UNLOCK: &str =
+    "find the program that holds it (for example with `fuser` or `lsof`), and end it or let it finish";
 const NEXT_START: &str = "nothing to do: the next start in FULL closes and removes what they left";
 
 /// Examines the configured database, whose seals are held against the trusted keys.
@@ -48,11 +51,9 @@ pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
     }
     let look = match Inspection::open(path) {
         Ok(look) => look,
-        Err(reason) => {
-            let message = format!("{} cannot be read: {reason}", path.display());
-            let advice =
-                format!("check that it is a Colibri database and readable; if it is damaged, {RESTORE}");
-            return vec![Finding::fail("database", message, advice)];
+        Err(error) => {
+            let message = format!("{} cannot be read: {error}", path.display());
+            return vec![Finding::fail("database", message, remedy(&error.kind))];
         }
     };
     let mut findings = vec![Finding::ok("database", format!("{} can be read", path.display()))];
@@ -109,6 +110,33 @@ fn place(path: &Path, mode: Mode) -> Option<Finding> {
             format!("{shown} cannot be reached: {error}"),
             "check the path and the permissions of its folders",
         )),
+    }
+}
+
+/// What to do about a file that cannot be looked into. Most refusals say it themselves.
+fn remedy(error: &OpenError) -> String {
+    match error {
+        OpenError::Corrupt { .. } => RESTORE.to_owned(),
+        OpenError::Foreign { .. } => format!(
+            "if it is another program's file, set COLIBRI_DB_PATH to another path; if it was a Colibri database, {RESTORE}"
+        ),
+        OpenError::Locked { .. } => UNLOCK.to_owned(),
+        OpenError::Unusable { reason, .. } => remedy_of(reason).to_owned(),
+        _ => "do what the message says, then run `colibri doctor` again; until then no server starts on it"
+            .to_owned(),
+    }
+}
+
+/// The same by SQLite's words, where they are all that is known.
+fn remedy_of(reason: &str) -> &'static str {
+    let says = |words: &[&str]| words.iter().any(|word| reason.contains(word));
+    if says(&["is locked"]) {
+        UNLOCK
+    } else if says(&["malformed", "not a database", "more steps than", "larger than any"]) {
+        RESTORE
+    } else {
+        "the message says what was refused: mend the rights, the disk or the limits of this process (`ulimit -n`), then \
+         run `colibri doctor` again"
     }
 }
 
@@ -197,7 +225,8 @@ pub(super) fn complaints(check: &'static str, found: Result<Vec<String>, Fault>,
 }
 
 pub(super) fn unreadable(check: &'static str, fault: &Fault) -> Finding {
-    Finding::fail(check, format!("the database does not answer: {fault}"), RESTORE)
+    let reason = fault.to_string();
+    Finding::fail(check, format!("the database does not answer: {reason}"), remedy_of(&reason))
 }
 
 fn audit_log(look: &Inspection) -> Option<Finding> {

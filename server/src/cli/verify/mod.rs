@@ -135,7 +135,7 @@ fn verify(path: &Path, options: &Options<'_>, lines: &mut Lines<'_>) -> Result<R
         ));
     }
     must_be_file(path)?;
-    let look = Inspection::open(path).map_err(|reason| unreadable(path, &reason))?;
+    let look = Inspection::open(path).map_err(|error| unreadable(path, &error.to_string()))?;
     let verified = look.at_one_moment(|db, beside| {
         let found = schema::read(db).map_err(|fault| unreadable(path, &fault.to_string()))?;
         recognise(&found, options.expected)
