@@ -9,9 +9,10 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::bounds::Bounds;
 use super::db::Db;
+use super::queue::ORDINARY_WAIT;
 
 /// How long a statement waits for a lock that another program holds (alpha §7.2).
-const BUSY_TIMEOUT: Duration = Duration::from_millis(5000);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_millis(5000);
 /// Prepared statements kept by a connection.
 const STATEMENT_CACHE: usize = 128;
 
@@ -69,9 +70,21 @@ pub(super) fn read_write(location: &Location) -> rusqlite::Result<Connection> {
 
 /// Opens a connection that cannot write.
 pub(super) fn read_only(location: &Location) -> rusqlite::Result<Connection> {
+    read_only_within(location, BUSY_TIMEOUT)
+}
+
+/// The same, and no wait for a lock is longer than `limit`.
+pub(super) fn read_only_within(location: &Location, limit: Duration) -> rusqlite::Result<Connection> {
     let conn = open_read_only(location)?;
+    wait_for_locks(&conn, limit)?;
     settle(&conn)?;
     Ok(conn)
+}
+
+/// How long statements of the connection wait from now on: the usual time, or less where there is less, though never less than
+/// those of a running server.
+pub(super) fn wait_for_locks(conn: &Connection, limit: Duration) -> rusqlite::Result<()> {
+    conn.busy_timeout(limit.clamp(ORDINARY_WAIT, BUSY_TIMEOUT))
 }
 
 /// Opens a connection that cannot write, to a file that may be made to mislead. It has really read from the file: SQLite opens

@@ -5,12 +5,13 @@
 use std::fs::Permissions;
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::connection::{self, Location};
 use super::error::OpenError;
 use super::header::APPLICATION_ID;
 use super::migrate::{self, Migration};
-use super::queue::{PATIENCE, WriteQueue};
+use super::queue::WriteQueue;
 use super::{log_file, side_file};
 use crate::private_file;
 
@@ -37,7 +38,7 @@ enum Found {
 }
 
 /// Makes sure that there is a file with content at `file`, a path without symbolic links; how many migrations a new one
-/// has got. `path` is for messages.
+/// has got. `path` is for messages. Waits no longer than `wait` for its turn.
 ///
 /// # Errors
 /// Where the file or its side files cannot be made, a migration fails, or a log without its database lies there.
@@ -45,13 +46,14 @@ pub(super) fn create_if_missing(
     file: &Path,
     path: &Path,
     migrations: &[Migration],
+    wait: Duration,
 ) -> Result<usize, OpenError> {
     let io = |error: io::Error| OpenError::from_io(path, "cannot create it", &error);
     if let Found::Something = look(file).map_err(io)? {
         return Ok(0);
     }
     let mut queue = WriteQueue::open(file).map_err(io)?;
-    queue.enter(PATIENCE).map_err(io)?;
+    queue.enter(wait).map_err(io)?;
     // Another start may have had its turn before.
     let mode = match look(file).map_err(io)? {
         Found::Something => return Ok(0),

@@ -88,9 +88,11 @@ pub fn init_db(options: &StoreOptions) -> Result<Opened, OpenError> {
     }
     let until = Instant::now() + options.wait;
     if options.read_only {
-        return turn::after_starts(&options.path, until, turn::is_of_a_start, || init_read_only(options));
+        return turn::after_starts(&options.path, until, turn::is_of_a_start, || {
+            init_read_only(options, until)
+        });
     }
-    turn::while_locked(until, || init_read_write(options))
+    turn::while_locked(until, || init_read_write(options, until))
 }
 
 /// Whether a database can be used where it lies, before anything of it is opened: a start asks, and `colibri doctor`.
@@ -104,13 +106,16 @@ pub fn admit(path: &Path, read_only: bool) -> Result<(), OpenError> {
     rights::check(path, read_only)
 }
 
-fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {
+fn init_read_write(options: &StoreOptions, until: Instant) -> Result<Opened, OpenError> {
     let path = options.path.as_path();
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
-    let (location, created) = place(path, options.migrations)?;
-    location.file().map_or(Ok(()), preflight::before_writing)?;
+    let (location, created) = place(path, options.migrations, until)?;
+    location.file().map_or(Ok(()), |file| preflight::before_writing(file, left(until)))?;
     let found = location.file().map(|file| placement::check(file, path, Access::Write)).transpose()?;
     let db = Db::new(connection::read_write(&location).map_err(engine)?);
+    // SQLite's own wait is part of the time that this start has.
+    let wait = |limit| connection::wait_for_locks(&db.conn, limit).map_err(engine);
+    wait(left(until))?;
     let header = header::read(&db.conn, path, migrate::latest(options.migrations))?;
 
     // From here to the end no other process of ours writes, or declares this one dead half-registered.
@@ -119,12 +124,13 @@ fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {
         None => None,
     };
     if let Some(queue) = &mut queue {
-        queue.enter(options.wait).map_err(|error| queue_error(path, &error))?;
+        queue.enter(left(until)).map_err(|error| queue_error(path, &error))?;
     }
     if let Some(file) = location.file() {
         creation::remove_unfinished(file)
             .map_err(|error| OpenError::from_io(path, "cannot remove what a dead creator left", &error))?;
     }
+    wait(left(until))?;
     integrity::check(&db, path, location.file(), options.tail_checks)?;
     connection::settle(&db.conn).map_err(engine)?;
     enable_wal(&db.conn, path, &location)?;
@@ -143,6 +149,7 @@ fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {
     if let (Some(queue), Some(file)) = (&mut queue, location.file()) {
         placement::note(queue, file).map_err(|error| queue_error(path, &error))?;
     }
+    wait(left(until))?;
     let migrated = created + migrate::migrate(&db.conn, options.migrations, path)?;
     let (process, aborted) = match location.file() {
         Some(file) => {
@@ -155,6 +162,7 @@ fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {
         db.conn.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).map_err(engine)?;
     }
     db.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(engine)?;
+    wait(connection::BUSY_TIMEOUT)?;
     if let Some(queue) = &mut queue {
         queue.leave();
     }
@@ -162,10 +170,10 @@ fn init_read_write(options: &StoreOptions) -> Result<Opened, OpenError> {
     Ok(Opened { db, location, queue, files, process, read_only: false, schema_version, migrated, aborted })
 }
 
-fn init_read_only(options: &StoreOptions) -> Result<Opened, OpenError> {
+fn init_read_only(options: &StoreOptions, until: Instant) -> Result<Opened, OpenError> {
     let path = options.path.as_path();
     let latest = migrate::latest(options.migrations);
-    let read_only = |location: &Location| connection::read_only(location).map(Db::new);
+    let read_only = |location: &Location| connection::read_only_within(location, left(until)).map(Db::new);
     let (db, location, header) = open_read_only(path, latest, read_only)?;
     integrity::check(&db, path, location.file(), options.tail_checks)?;
     let schema_version = header.user_version;
@@ -173,6 +181,8 @@ fn init_read_only(options: &StoreOptions) -> Result<Opened, OpenError> {
         return Err(OpenError::Older { found: schema_version, latest });
     }
     let files = opened_files(&location, options)?;
+    connection::wait_for_locks(&db.conn, connection::BUSY_TIMEOUT)
+        .map_err(|error| OpenError::from_sqlite(path, &error))?;
     Ok(Opened {
         db,
         location,
@@ -186,11 +196,16 @@ fn init_read_only(options: &StoreOptions) -> Result<Opened, OpenError> {
     })
 }
 
+/// What is left of the time that a start waits for others.
+fn left(until: Instant) -> Duration {
+    until.saturating_duration_since(Instant::now())
+}
+
 /// A connection that cannot write, to a file that is ours and not newer than `latest`.
 pub(super) fn open_read_only(
     path: &Path,
     latest: i64,
-    connect: fn(&Location) -> rusqlite::Result<Db>,
+    connect: impl Fn(&Location) -> rusqlite::Result<Db>,
 ) -> Result<(Db, Location, Header), OpenError> {
     let file = path.canonicalize().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => OpenError::Missing { path: path.display().to_string() },
@@ -230,7 +245,7 @@ fn nothing_in_log(location: &Location) -> bool {
 
 /// Creates folder and database where they are missing, and finds the file's one true name; how many migrations a new
 /// database has got.
-fn place(path: &Path, migrations: &[Migration]) -> Result<(Location, usize), OpenError> {
+fn place(path: &Path, migrations: &[Migration], until: Instant) -> Result<(Location, usize), OpenError> {
     if path == Path::new(MEMORY) {
         return Ok((Location::Memory, 0));
     }
@@ -242,7 +257,7 @@ fn place(path: &Path, migrations: &[Migration]) -> Result<(Location, usize), Ope
         Err(error) if error.kind() == io::ErrorKind::NotFound => absent(path, folder)?,
         Err(error) => return Err(OpenError::from_io(path, "cannot find it", &error)),
     };
-    let migrated = creation::create_if_missing(&file, path, migrations)?;
+    let migrated = creation::create_if_missing(&file, path, migrations, left(until))?;
     // A link to a file that is not there has kept the place.
     let file = file
         .canonicalize()

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::error::OpenError;
-use super::queue::{PATIENCE, WriteQueue};
+use super::queue::WriteQueue;
 use super::side_file;
 
 /// How often a reader looks again while a server gives the file its log, which takes milliseconds.
@@ -41,17 +41,17 @@ pub(super) fn before_reading(file: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// That SQLite would change nothing but what a server left unfinished.
+/// That SQLite would change nothing but what a server left unfinished. Waits no longer than `wait` for its turn.
 ///
 /// # Errors
 /// [`OpenError::Journal`], or the operating system's.
-pub(super) fn before_writing(file: &Path) -> Result<(), OpenError> {
+pub(super) fn before_writing(file: &Path, wait: Duration) -> Result<(), OpenError> {
     if journal_bytes(file)? == 0 {
         return Ok(());
     }
     // A server that gives the file its log holds the queue meanwhile.
     let mut queue = WriteQueue::open(file).map_err(|error| unreadable(file, &error))?;
-    queue.enter(PATIENCE).map_err(|error| unreadable(file, &error))?;
+    queue.enter(wait).map_err(|error| unreadable(file, &error))?;
     let bytes = journal_bytes(file)?;
     if bytes == 0 || !keeps_log(file)? || cut_off_switch(file).map_err(|error| unreadable(file, &error))? {
         return Ok(());

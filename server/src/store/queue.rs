@@ -146,7 +146,7 @@ impl WriteQueue {
         if self.enter_within(limit)? {
             return Ok(());
         }
-        let (seconds, holder) = (limit.as_secs(), self.holder());
+        let (seconds, holder) = (limit.as_secs_f64().round(), self.holder());
         let text = format!(
             "it has been held for {seconds} s by {holder}; resume or stop that process, then start again"
         );

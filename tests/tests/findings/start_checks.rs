@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use colibri::domains::router::model_id::{MODELS, ModelId};
-use colibri_tests::client::{Launch, Server};
+use colibri_tests::client::{Launch, Server, envelope, open_database};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -256,4 +256,36 @@ fn finding_d12_the_commands_of_the_workflow_exist() {
         }
     }
     assert!(scripts > 0 && commands > 0, "{scripts} scripts, {commands} commands");
+}
+
+#[test]
+fn finding_a5_a_start_on_a_locked_file_ends_with_words_about_the_lock() {
+    let mut first = launch().start();
+    first.data("task_list", json!({}));
+    let folder = first.shared_folder();
+    assert_eq!(first.finish().code(), 0);
+    let conn = open_database(&folder.path().join("colibri.db"));
+    for journal in ["WAL", "DELETE"] {
+        conn.execute_batch(&format!("PRAGMA journal_mode = {journal}; BEGIN EXCLUSIVE")).unwrap();
+        for mode in ["FULL", "READONLY"] {
+            // A reader goes on beside a writer that keeps a log.
+            if (journal, mode) == ("WAL", "READONLY") {
+                continue;
+            }
+            let late = launch().in_folder(folder.clone()).env("COLIBRI_STARTUP_TIMEOUT_MS", "3000");
+            let mut late = late.env("COLIBRI_MODE", mode).start();
+            late.send_call("task_list", json!({}));
+            let answer = envelope(&late.receive());
+            let said = answer["error"]["message"].as_str().unwrap();
+            assert!(said.starts_with("STARTUP_FAILED: database is locked: "), "{journal} {mode}: {answer}");
+            let ended = late.wait();
+            assert_eq!(ended.code(), 1, "{journal} {mode}: {}", ended.stderr);
+            assert!(
+                ended.stderr.contains("fatal: database is locked: "),
+                "{journal} {mode}: {}",
+                ended.stderr
+            );
+        }
+        conn.execute_batch("COMMIT").unwrap();
+    }
 }
