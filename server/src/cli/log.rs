@@ -78,9 +78,7 @@ impl Page<'_> {
         let duration = row.duration_ms.map_or_else(|| "-".to_owned(), |ms| ms.to_string());
         let note = match (row.subject, row.error_code) {
             (Some(subject), _) => printable(subject).into_owned(),
-            (None, Some(code)) => {
-                format!("{}: {}", printable(code), printable(row.error_message.unwrap_or_default()))
-            }
+            (None, Some(code)) => failure(code, row.error_message.unwrap_or_default()),
             (None, None) => String::new(),
         };
         let line = format!(
@@ -91,6 +89,14 @@ impl Page<'_> {
             printable(row.outcome),
         );
         writeln!(self.out, "{}", line.trim_end())
+    }
+}
+
+/// A failed call's code and message. Some messages begin with the code already.
+fn failure(code: &str, message: &str) -> String {
+    match message.strip_prefix(code) {
+        Some(rest) if rest.starts_with(": ") => printable(message).into_owned(),
+        _ => format!("{}: {}", printable(code), printable(message)),
     }
 }
 
