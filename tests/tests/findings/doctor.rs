@@ -402,3 +402,35 @@ fn damage_the_schema(place: &Place) {
     file[100..160].fill(0xff);
     fs::write(place.database(), file).unwrap();
 }
+
+#[test]
+fn finding_e_what_doctor_says_of_the_database_is_true_of_the_mode() {
+    let doctor = |mode: &str, path: Option<&str>| {
+        let launch = launch();
+        let folder = launch.folder();
+        fs::write(folder.path().join("broken.db"), "no database at all, ".repeat(100)).unwrap();
+        let mut command = launch.arg("doctor").arg("--json").env("COLIBRI_MODE", mode).command();
+        match path {
+            Some(path) => command.env("COLIBRI_DB_PATH", path),
+            None => command.env_remove("COLIBRI_DB_PATH"),
+        };
+        let report = Report::of(command.output().unwrap());
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "{mode}: a look creates nothing");
+        assert_eq!(report.code, Some(0), "{mode}: {:#?}", report.findings);
+        let mut said = report.at("ok");
+        said.retain(|text| text.starts_with("database: "));
+        assert_eq!(said.len(), 1, "{mode}: {said:?}");
+        said.remove(0)
+    };
+    let said = doctor("TEST", None);
+    assert!(said.contains("TEST") && said.contains("removes it"), "{said}");
+    assert!(!said.contains("FULL") && !said.contains(".test.db"), "{said}");
+    let said = doctor("TEST", Some("kept.db"));
+    assert!(said.contains("kept.db") && said.contains("the first start in TEST creates it"), "{said}");
+    let said = doctor("FULL", Some("kept.db"));
+    assert!(said.contains("the first start in FULL creates it"), "{said}");
+    for path in [None, Some("broken.db")] {
+        let said = doctor("MINIMAL", path);
+        assert_eq!(said, "database: MINIMAL opens none");
+    }
+}
