@@ -10,6 +10,8 @@ use tokio::signal::unix::{SignalKind, signal};
 /// File descriptors that a start needs beside the three streams: the streams of signals and of the loop, the database's
 /// files, locks, and one connection beside the loop.
 const DESCRIPTORS: usize = 24;
+/// More file descriptors than a signal's handler and its runtime need.
+const SIGNAL_DESCRIPTORS: usize = 8;
 /// `SIGXFSZ` of Linux and macOS: a file would become longer than the process may write.
 const FILE_SIZE_SIGNAL: i32 = 25;
 
@@ -22,10 +24,14 @@ pub fn check(clock: &dyn Clock) -> Result<(), String> {
         return Err("the machine's clock shows a time after the year 9999; set the clock, then start again"
             .to_owned());
     }
-    let descriptors: io::Result<Vec<File>> = (0..DESCRIPTORS).map(|_| File::open("/")).collect();
-    descriptors.map(drop).map_err(|error| {
+    are_left(DESCRIPTORS).map_err(|error| {
         format!("fewer than {DESCRIPTORS} file descriptors are left ({error}); raise the limit (`ulimit -n`), then start again")
     })
+}
+
+/// That the process may open so many more files.
+fn are_left(descriptors: usize) -> io::Result<()> {
+    (0..descriptors).map(|_| File::open("/")).collect::<io::Result<Vec<File>>>().map(drop)
 }
 
 /// Has a write beyond the limit on the length of files (`ulimit -f`) fail with an error, where it would end the process. To
@@ -42,6 +48,8 @@ pub(super) fn ignore_file_size_signal() -> io::Result<()> {
 /// # Errors
 /// No handler can be installed.
 pub fn ignore_file_size_signal_in_command() -> io::Result<()> {
+    // Tokio panics where it has no descriptors for its own.
+    are_left(SIGNAL_DESCRIPTORS)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let _inside = runtime.enter();
     ignore_file_size_signal()

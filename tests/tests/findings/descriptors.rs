@@ -163,7 +163,7 @@ fn finding_a10_an_interrupted_backup_leaves_nothing_and_the_next_one_takes_over_
 #[test]
 fn finding_a8_doctor_counts_the_file_descriptors_as_a_start_does() {
     let folder = TempDir::new().unwrap();
-    for (descriptors, code) in [(8, 1), (12, 1), (20, 1), (64, 0)] {
+    for (descriptors, code) in [(6, 1), (7, 1), (8, 1), (12, 1), (20, 1), (64, 0)] {
         let mut command = Command::new("bash");
         command.args(["-c", &format!("ulimit -n {descriptors} && exec \"$0\" doctor"), PROGRAM]);
         let output =
