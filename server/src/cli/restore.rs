@@ -68,7 +68,7 @@ pub fn run(
             log.last_row_hash.as_str()
         )?;
     }
-    if let Some(kept) = kept {
+    for kept in kept {
         writeln!(out, "kept: what was there before is now {}", printable(&kept.to_string_lossy()))?;
     }
     Ok(out.flush()?)

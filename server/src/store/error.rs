@@ -162,6 +162,15 @@ pub enum OpenError {
         /// The path as it was given.
         path: String,
     },
+    /// A restore was killed while the replaced file's journal had two names: only another restore knows whose it is.
+    #[error(
+        "a restore of {path} was interrupted, and the journal {path}-journal of the replaced file still has two names; run \
+         `colibri restore` with the backup again, which keeps every file"
+    )]
+    KeptJournal {
+        /// The path as it was given.
+        path: String,
+    },
     /// The operating system or SQLite refused.
     #[error("cannot open database {path}: {reason}")]
     Unusable {

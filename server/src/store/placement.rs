@@ -53,7 +53,8 @@ impl Pair {
 /// Refuses a file that SQLite must not be let near; which file it is. `path` is the file's one true name, `shown` what the user calls it.
 ///
 /// # Errors
-/// [`OpenError::Names`], [`OpenError::Mounted`], [`OpenError::Elsewhere`], [`OpenError::StrayLog`], [`OpenError::HalfRestored`].
+/// [`OpenError::Names`], [`OpenError::Mounted`], [`OpenError::Elsewhere`], [`OpenError::StrayLog`], [`OpenError::HalfRestored`],
+/// [`OpenError::KeptJournal`].
 pub(super) fn check(path: &Path, shown: &Path, access: Access) -> Result<FileId, OpenError> {
     let text = || shown.display().to_string();
     let io = |error: io::Error| OpenError::from_io(shown, "cannot look at it", &error);
@@ -71,11 +72,14 @@ pub(super) fn check(path: &Path, shown: &Path, access: Access) -> Result<FileId,
         return Err(OpenError::Elsewhere { path: text(), process: process.to_string() });
     }
     if log_is_stray(path) {
-        match (is_kept_elsewhere(path), access) {
+        match (is_kept_elsewhere(path, "-wal"), access) {
             (false, _) => return Err(OpenError::StrayLog { path: text() }),
             (true, Access::Read) => return Err(OpenError::HalfRestored { path: text() }),
             (true, Access::Write) => drop_kept_log(path).map_err(io)?,
         }
+    }
+    if is_kept_elsewhere(path, "-journal") {
+        return Err(OpenError::KeptJournal { path: text() });
     }
     Ok(here)
 }
@@ -111,9 +115,10 @@ fn log_is_stray(path: &Path) -> bool {
     }
 }
 
-/// Whether the log has a second name, as `colibri restore` gives it one before it puts another file in the database's place.
-fn is_kept_elsewhere(path: &Path) -> bool {
-    std::fs::metadata(side_file::named(path, "-wal")).is_ok_and(|found| links(&found) > 1)
+/// Whether a file beside the database has a second name, as `colibri restore` gives it one before it puts another file in the
+/// database's place.
+fn is_kept_elsewhere(path: &Path, suffix: &str) -> bool {
+    std::fs::metadata(side_file::named(path, suffix)).is_ok_and(|found| links(&found) > 1)
 }
 
 /// Takes away the name of a log that is kept under a second one, and that of its index, which SQLite makes anew.
@@ -121,15 +126,26 @@ fn is_kept_elsewhere(path: &Path) -> bool {
 /// # Errors
 /// The operating system's.
 pub(super) fn drop_kept_log(path: &Path) -> io::Result<()> {
-    let remove = |suffix: &str| match std::fs::remove_file(side_file::named(path, suffix)) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    };
-    if is_kept_elsewhere(path) {
-        remove("-wal")?;
-        remove("-shm")?;
+    if is_kept_elsewhere(path, "-wal") {
+        remove(path, "-wal")?;
+        remove(path, "-shm")?;
     }
     Ok(())
+}
+
+/// Takes away the name of a rollback journal that is kept under a second one.
+///
+/// # Errors
+/// The operating system's.
+pub(super) fn drop_kept_journal(path: &Path) -> io::Result<()> {
+    if is_kept_elsewhere(path, "-journal") { remove(path, "-journal") } else { Ok(()) }
+}
+
+fn remove(path: &Path, suffix: &str) -> io::Result<()> {
+    match std::fs::remove_file(side_file::named(path, suffix)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
 }
 
 /// Notes which log belongs to the file, unless that is known.

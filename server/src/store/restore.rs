@@ -1,8 +1,10 @@
 //! Puts a backup in the place of a database, and keeps what was there.
 //!
 //! The new file is made whole and synced beside the old one. Then one system call exchanges their names, so that a kill at
-//! any point leaves either the old database, complete with its log, or the new one. The old log gets a second name before
-//! and loses its first one afterwards. A start that finds it under both names drops the first ([`super::placement`]).
+//! any point leaves either the old database, complete with its log, or the new one. The old log, or a rollback journal, gets a
+//! second name before and loses its first one afterwards. A start that finds the log under both names drops the first. A
+//! journal under two names may still belong to the old database, so that nothing opens it until the restore was run again
+//! ([`super::placement`]).
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -42,9 +44,13 @@ pub enum RestoreError {
 pub struct Restored {
     /// How many pages the database has now.
     pub copied: Copied,
-    /// Where the file that was replaced lies, if there was one. Its log has that name with `-wal`.
-    pub kept: Option<PathBuf>,
+    /// Where the file that was replaced lies, if there was one, and then what lay beside it.
+    pub kept: Vec<PathBuf>,
 }
+
+/// What SQLite would apply to a file of the database's name, and how its second name ends until the exchange: with an ending
+/// that SQLite does not look for, because the copy has the rest of the name until then.
+const BESIDE: [(&str, &str); 2] = [("-wal", "-log"), ("-journal", "-undo")];
 
 /// Replaces the database at `to` by a copy of `from`. What was there is renamed to `<to>.replaced-<stamp>`.
 ///
@@ -66,29 +72,43 @@ pub fn restore(
     queue.enter(PATIENCE).map_err(failed("cannot enter its write queue"))?;
     let taken = unused(to)?;
     let kept = side_file::named(to, &format!(".replaced-{stamp}"));
-    // Not a name that SQLite would look for while the copy still has the name beside it.
-    let kept_log = side_file::named(&kept, "-log");
     let copied = copy(from, &kept, progress)?;
-    let log = side_file::named(to, "-wal");
-    let has_log = log.exists();
-    if has_log {
-        std::fs::hard_link(&log, &kept_log).map_err(failed("cannot keep its log"))?;
-    }
-    sync(folder).map_err(failed("cannot sync its folder"))?;
+    let beside: Vec<_> =
+        BESIDE.into_iter().filter(|(suffix, _)| side_file::named(to, suffix).exists()).collect();
     let flags = if taken.is_some() { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };
-    let exchanged = renameat_with(CWD, &kept, CWD, to, flags).map_err(io::Error::from);
+    let exchanged = keep(to, &kept, &beside)
+        .and_then(|()| sync(folder))
+        .map_err(failed("cannot keep what lies beside it"))
+        .and_then(|()| {
+            renameat_with(CWD, &kept, CWD, to, flags)
+                .map_err(|error| failed("the file system cannot exchange two files")(error.into()))
+        });
     if let Err(error) = exchanged {
-        // The names are this command's own, and what they lead to has others: the backup, and the log beside the database.
+        // The names are this command's own, and what they lead to has others: the backup, and the files beside the database.
         let _ = std::fs::remove_file(&kept);
-        let _ = std::fs::remove_file(&kept_log);
-        return Err(failed("the file system cannot exchange two files")(error));
+        for (_, until) in beside {
+            let _ = std::fs::remove_file(side_file::named(&kept, until));
+        }
+        return Err(error);
     }
     placement::drop_kept_log(to).map_err(failed("cannot finish; the next start will"))?;
-    if has_log {
-        std::fs::rename(&kept_log, side_file::named(&kept, "-wal")).map_err(failed("cannot name its log"))?;
+    placement::drop_kept_journal(to).map_err(failed("cannot finish; run the command again"))?;
+    let mut all: Vec<PathBuf> = taken.iter().map(|_| kept.clone()).collect();
+    for (suffix, until) in beside {
+        let name = side_file::named(&kept, suffix);
+        std::fs::rename(side_file::named(&kept, until), &name)
+            .map_err(failed("cannot name what lay beside it"))?;
+        all.push(name);
     }
     sync(folder).map_err(failed("cannot sync its folder"))?;
-    Ok(Restored { copied, kept: (taken.is_some() || has_log).then_some(kept) })
+    Ok(Restored { copied, kept: all })
+}
+
+/// Gives what lies beside the database a second name beside `kept`.
+fn keep(to: &Path, kept: &Path, beside: &[(&str, &str)]) -> io::Result<()> {
+    beside.iter().try_for_each(|(suffix, until)| {
+        std::fs::hard_link(side_file::named(to, suffix), side_file::named(kept, until))
+    })
 }
 
 /// The one name of the database, whose folder is made where it is missing.

@@ -1,4 +1,4 @@
-//! B1: a rollback journal beside a database that keeps a write-ahead log.
+//! B1: a rollback journal beside a database that keeps a write-ahead log, and A3: what a restore does with one.
 
 use std::path::Path;
 
@@ -109,6 +109,82 @@ fn finding_b1_a_switch_to_the_log_that_was_cut_off_does_not_stop_the_next_start(
     server.data("task_create", serde_json::json!({ "title": "goes on" }));
     assert_eq!(server.finish().code(), 0);
     assert_eq!(place.run(&["verify"]).code, 0);
+}
+
+/// An interrupted write, and beside it the backup of a database with one task more.
+fn with_backup() -> Place {
+    let (place, other) = (interrupted(), Place::new());
+    let mut server = Launch::new(PROGRAM).env("COLIBRI_DB_PATH", &other.database).start();
+    server.data("task_create", serde_json::json!({ "title": "in the backup" }));
+    assert_eq!(server.finish().code(), 0);
+    let run = other.run(&["backup", place.path("backup.db").to_str().unwrap()]);
+    assert_eq!(run.code, 0, "{}", run.text());
+    place
+}
+
+fn titles(database: &Path) -> Vec<String> {
+    let mut server = Launch::new(PROGRAM).env("COLIBRI_DB_PATH", database).start();
+    let listed = server.data("task_list", serde_json::json!({}));
+    assert_eq!(server.finish().code(), 0);
+    let tasks = listed["tasks"].as_array().unwrap();
+    tasks.iter().map(|task| task["title"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn finding_a3_a_restore_keeps_a_journal_beside_the_file_that_it_belongs_to() {
+    for has_database in [true, false] {
+        let place = with_backup();
+        let journal = place.path("colibri.db-journal");
+        let bytes = std::fs::read(&journal).unwrap();
+        if !has_database {
+            std::fs::remove_file(&place.database).unwrap();
+        }
+        let run = place.run(&["restore", "backup.db"]);
+        assert_eq!(run.code, 0, "{}", run.text());
+        assert!(!journal.exists(), "it would be applied to the restored file: {}", run.text());
+        let kept: Vec<&str> = run
+            .out
+            .lines()
+            .filter_map(|line| line.strip_prefix("kept: what was there before is now "))
+            .collect();
+        assert_eq!(kept.len(), if has_database { 2 } else { 1 }, "{}", run.text());
+        let kept_journal = kept.iter().find(|name| name.ends_with("-journal")).expect("the journal is named");
+        assert!(std::fs::read(kept_journal).unwrap() == bytes, "the journal keeps its bytes");
+        assert_eq!(titles(&place.database), ["honest work", "in the backup"]);
+        let run = place.run(&["verify"]);
+        assert_eq!(run.code, 0, "{}", run.text());
+        if has_database {
+            assert_eq!(titles(Path::new(kept[0])), ["honest work"], "the kept journal undoes the write");
+        }
+    }
+}
+
+/// The two moments that a kill rarely meets: the journal has both of its names, before and after the exchange of files.
+#[test]
+fn finding_a3_a_journal_is_applied_to_no_file_after_a_restore_that_was_killed() {
+    for exchanged in [false, true] {
+        let place = with_backup();
+        let journal = place.path("colibri.db-journal");
+        std::fs::hard_link(&journal, place.path("colibri.db.replaced-1-undo")).unwrap();
+        if exchanged {
+            std::fs::rename(&place.database, place.path("colibri.db.replaced-1")).unwrap();
+            std::fs::copy(place.path("backup.db"), &place.database).unwrap();
+        }
+        let before = std::fs::read(&place.database).unwrap();
+        for command in [&["call", "task_list"] as &[&str], &["verify"], &["log"], &["backup", "copy.db"]] {
+            let run = place.run(command);
+            assert_ne!(run.code, 0, "{command:?}: {}", run.text());
+            let said = run.text();
+            assert!(
+                said.contains("was interrupted") && said.contains("colibri restore"),
+                "{command:?}: {said}"
+            );
+        }
+        assert!(before == std::fs::read(&place.database).unwrap() && journal.exists());
+        let run = place.run(&["restore", "backup.db"]);
+        assert_eq!(run.code, 0, "{}", run.text());
+        assert_eq!(titles(&place.database), ["honest work", "in the backup"]);
+    }
 }
 
 /// A rollback journal with the first page as it was (SQLite's file format, section 3).
