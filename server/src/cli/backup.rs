@@ -1,5 +1,6 @@
 //! `colibri backup FILE`: a copy of the database while servers write to it, verified as `colibri verify` does. Exit 0 for a
-//! sound copy, 1 when the copy was made and is not sound, or could not be made, 2 for a bad command line.
+//! sound copy, 1 when the copy was made and is not sound, or could not be made, 2 for a bad command line. The copy gets its
+//! name when it was verified, so that an interrupted backup leaves none.
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -25,20 +26,21 @@ pub fn run(
     let path = &arguments.file;
     let interrupt = raised_by_signals();
     let mut lines = verify::Lines::new("backup", err, arguments.progress);
-    let copied = {
-        let source = open_for_reading(env, arguments.db.as_deref())?;
-        let mut show = |Copied { done, total }| {
-            lines.show(&Progress { check: "pages", done, total });
-            if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-        };
-        copy(&source, path, &mut show).map_err(|error| match error {
-            BackupError::Exists(_) | BackupError::Place { .. } => Failure::Usage(error.to_string()),
-            BackupError::Busy(_) | BackupError::Interrupted(_) | BackupError::Write { .. } => {
-                Failure::Failed(error.to_string())
-            }
-        })?
+    let source = open_for_reading(env, arguments.db.as_deref())?;
+    let mut show = |Copied { done, total }| {
+        lines.show(&Progress { check: "pages", done, total });
+        if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let report = verify::verify_file(path, env, &interrupt, &mut lines)?;
+    let copy = copy(&source, path, &mut show).map_err(failure)?;
+    // A long verification must not hold the log of the source.
+    drop(source);
+    let verified = verify::verify_copy(copy.path(), path, env, &interrupt, &mut lines);
+    if verified.is_err() && interrupt.is_raised() {
+        return Err(failure(BackupError::Interrupted(path.display().to_string())));
+    }
+    // A copy that cannot be verified is evidence.
+    let copied = copy.name().map_err(failure)?;
+    let report = verified?;
     lines.clear();
     let shown = path.display();
     writeln!(
@@ -67,4 +69,13 @@ pub fn run(
     )?;
     out.flush()?;
     Err(Failure::Finding)
+}
+
+fn failure(error: BackupError) -> Failure {
+    match error {
+        BackupError::Exists(_) | BackupError::Place { .. } => Failure::Usage(error.to_string()),
+        BackupError::Busy(_) | BackupError::Interrupted(_) | BackupError::Write { .. } => {
+            Failure::Failed(error.to_string())
+        }
+    }
 }

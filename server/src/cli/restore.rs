@@ -42,7 +42,13 @@ pub fn run(
     let interrupt = raised_by_signals();
     let mut lines = verify::Lines::new("restore", err, arguments.progress);
     let source = open_for_reading(env, Some(backup))?;
-    let report = verify::verify_file(backup, env, &interrupt, &mut lines)?;
+    let report = verify::verify_copy(backup, backup, env, &interrupt, &mut lines).map_err(|failure| {
+        if interrupt.is_raised() {
+            Failure::Failed("interrupted; nothing was restored, and the database is as it was".to_owned())
+        } else {
+            failure
+        }
+    })?;
     if !report.is_sound() {
         lines.clear();
         let (backup, quoted) = (&shown.0, quoted(&shown.0));

@@ -2,12 +2,12 @@
 //! inside one read transaction.
 //!
 //! The copy is one file with nothing beside it (its journal mode is DELETE; a server that starts on it sets its own).
-//! It gets its name only when it is whole and on disk.
+//! It gets its name only when it is whole and on disk, and its maker has looked at it.
 
 use std::fs::File;
 use std::io;
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
@@ -38,7 +38,7 @@ pub enum BackupError {
     #[error("another command is writing {0}; wait for it, or name a new file")]
     Busy(String),
     /// It was asked to stop.
-    #[error("interrupted; {0} was not made")]
+    #[error("interrupted; no backup was made at {0}")]
     Interrupted(String),
     /// Copying failed.
     #[error("cannot write {path}: {reason}")]
@@ -59,7 +59,44 @@ pub struct Copied {
     pub total: u64,
 }
 
-/// Copies the database behind `from`, as its read transaction sees it, to the new file `to`. `progress` says whether to go on.
+/// A finished copy under another name, which is removed unless the copy gets its own.
+#[derive(Debug)]
+pub struct Unnamed {
+    /// How many pages it has.
+    pub copied: Copied,
+    part: PathBuf,
+    to: PathBuf,
+    /// Its lock tells a copy that is being made from one that a killed command has left.
+    _growing: File,
+}
+
+impl Unnamed {
+    /// Where the copy lies meanwhile.
+    pub fn path(&self) -> &Path {
+        &self.part
+    }
+
+    /// Gives the copy its name, unless that is taken by now.
+    ///
+    /// # Errors
+    /// [`BackupError::Exists`], [`BackupError::Write`].
+    pub fn name(self) -> Result<Copied, BackupError> {
+        name(&self.part, &self.to)
+            .map(|()| self.copied)
+            .map_err(|error| not_named(self.to.display().to_string(), &error))
+    }
+}
+
+impl Drop for Unnamed {
+    fn drop(&mut self) {
+        // What cannot be removed carries a name that nobody takes for a copy.
+        let _ = std::fs::remove_file(&self.part);
+        let _ = remove_journal(&self.part);
+    }
+}
+
+/// Copies the database behind `from`, as its read transaction sees it, to a file that is to have the new name `to`. `progress`
+/// says whether to go on.
 ///
 /// # Errors
 /// See [`BackupError`].
@@ -67,25 +104,22 @@ pub fn copy(
     from: &Db,
     to: &Path,
     progress: &mut dyn FnMut(Copied) -> ControlFlow<()>,
-) -> Result<Copied, BackupError> {
-    let shown = to.display().to_string();
+) -> Result<Unnamed, BackupError> {
+    let shown = || to.display().to_string();
     if to.symlink_metadata().is_ok() {
-        return Err(BackupError::Exists(shown));
+        return Err(BackupError::Exists(shown()));
     }
     let part = side_file::named(to, ".part");
-    // The lock tells a copy that grows from one that a killed command has left. It goes with the handle, at the end.
-    let _growing = begin(&part).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock => BackupError::Busy(shown.clone()),
-        _ => BackupError::Place { path: shown.clone(), error },
+    let growing = begin(&part).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => BackupError::Busy(shown()),
+        _ => BackupError::Place { path: shown(), error },
     })?;
-    let finished = pages(&from.conn, &part, progress)
-        .map_err(|error| BackupError::Write { path: shown.clone(), reason: reason(&error) })
-        .and_then(|copied| copied.ok_or_else(|| BackupError::Interrupted(shown.clone())))
-        .and_then(|copied| name(&part, to).map(|()| copied).map_err(|error| not_named(shown, &error)));
-    // What cannot be removed carries a name that nobody takes for a copy.
-    let _ = std::fs::remove_file(&part);
-    let _ = remove_journal(&part);
-    finished
+    let none = Copied { done: 0, total: 0 };
+    let mut copy = Unnamed { copied: none, part, to: to.to_owned(), _growing: growing };
+    let copied = pages(&from.conn, &copy.part, progress)
+        .map_err(|error| BackupError::Write { path: shown(), reason: reason(&error) })?;
+    copy.copied = copied.ok_or_else(|| BackupError::Interrupted(shown()))?;
+    Ok(copy)
 }
 
 /// An empty file for a copy to grow in: beside its name, so that giving it the name moves nothing.

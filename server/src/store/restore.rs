@@ -72,7 +72,7 @@ pub fn restore(
     queue.enter(PATIENCE).map_err(failed("cannot enter its write queue"))?;
     let taken = unused(to)?;
     let kept = side_file::named(to, &format!(".replaced-{stamp}"));
-    let copied = copy(from, &kept, progress)?;
+    let copied = copy(from, &kept, progress)?.name()?;
     let beside: Vec<_> =
         BESIDE.into_iter().filter(|(suffix, _)| side_file::named(to, suffix).exists()).collect();
     let flags = if taken.is_some() { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };

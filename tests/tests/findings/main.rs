@@ -9,6 +9,7 @@ mod doctor;
 mod evidence;
 mod hostile_files;
 mod identity;
+mod interrupted;
 mod long_forms;
 mod pages;
 mod secrets;

@@ -50,7 +50,7 @@ pub fn run(
         interrupt: &Interrupt::default(),
     };
     let mut lines = Lines::new("verify", err, arguments.progress);
-    let report = verify(&path, &options, &mut lines)?;
+    let report = verify(&path, &path, &options, &mut lines)?;
     lines.clear();
     // Whatever becomes of the checkpoint, the result is printed.
     let saved = match (target, &report.checkpoint) {
@@ -73,12 +73,13 @@ pub fn run(
     Err(Failure::Finding)
 }
 
-/// Verifies one file with the configured keys, for commands that have made it.
+/// Verifies a backup with the configured keys. It lies at `path`, and messages call it `shown`.
 ///
 /// # Errors
 /// What cannot be verified at all; findings are in the report.
-pub(super) fn verify_file(
+pub(super) fn verify_copy(
     path: &Path,
+    shown: &Path,
     env: &Environment,
     interrupt: &Interrupt,
     lines: &mut Lines<'_>,
@@ -92,7 +93,7 @@ pub(super) fn verify_file(
         take_checkpoint: false,
         interrupt,
     };
-    verify(path, &options, lines)
+    verify(path, shown, &options, lines)
 }
 
 /// The configuration, whose database and keys are meant where none are named.
@@ -128,25 +129,30 @@ fn public_key(given: &str) -> Result<PublicKey, String> {
 }
 
 /// Reads the database at one moment.
-fn verify(path: &Path, options: &Options<'_>, lines: &mut Lines<'_>) -> Result<Report, Failure> {
+fn verify(
+    path: &Path,
+    shown: &Path,
+    options: &Options<'_>,
+    lines: &mut Lines<'_>,
+) -> Result<Report, Failure> {
     if path == Path::new(MEMORY) {
         return Err(Failure::Usage(
             "a database in memory cannot be verified; name a file with --db".to_owned(),
         ));
     }
     must_be_file(path)?;
-    let look = Inspection::open(path).map_err(|error| unreadable(path, &error.to_string()))?;
+    let look = Inspection::open(path).map_err(|error| unreadable(shown, &error.to_string()))?;
     let verified = look.at_one_moment(|db, beside| {
-        let found = schema::read(db).map_err(|fault| unreadable(path, &fault.to_string()))?;
+        let found = schema::read(db).map_err(|fault| unreadable(shown, &fault.to_string()))?;
         recognise(&found, options.expected)
-            .map_err(|reason| Failure::Usage(format!("{}: {reason}", path.display())))?;
+            .map_err(|reason| Failure::Usage(format!("{}: {reason}", shown.display())))?;
         match verification::verify(db, beside, options, &mut |progress| lines.show(progress)) {
             Ok(report) => Ok(report),
             Err(Stop::Interrupted) => Err(Failure::Failed("the verification was interrupted".to_owned())),
             Err(Stop::Fault(fault)) => Err(Failure::Failed(fault.to_string())),
         }
     });
-    verified.map_err(|fault| unreadable(path, &fault.to_string()))?
+    verified.map_err(|fault| unreadable(shown, &fault.to_string()))?
 }
 
 /// What SQLite cannot read. It tells a damaged database from what is none.
