@@ -62,7 +62,7 @@ struct Examined<'a> {
 
 /// Checks a proof file and says what it proves; [`Failure::Finding`] when it does not hold.
 pub fn run(arguments: &CheckFile, out: &mut dyn Write, stdin: &mut dyn Read) -> Result<(), Failure> {
-    let keys = Keys::read(&arguments.evidence)?;
+    let keys = Keys::read(&arguments.evidence.key)?;
     let mut bytes = Vec::new();
     let file = input(&arguments.file, stdin)?;
     file.take(MAX_FILE_BYTES as u64 + 1)
@@ -80,10 +80,8 @@ pub fn run(arguments: &CheckFile, out: &mut dyn Write, stdin: &mut dyn Read) -> 
     };
     let signature_wanted = !arguments.evidence.key.is_empty();
     let verdict = verify_bundle(&bundle, &keys.trusted, signature_wanted);
-    if verdict.signature == SignatureStatus::UnknownKey
-        && let Some(mistaken) = keys.mistaken(&bundle.tree_head)
-    {
-        return Err(Failure::Usage(mistaken.to_owned()));
+    if verdict.signature == SignatureStatus::UnknownKey {
+        keys.not_mistaken(&bundle.tree_head)?;
     }
     let root = arguments.evidence.root.as_ref().map(|root| matched(root, &bundle.tree_head));
     let examined = Examined { bundle: &bundle, verdict, root, trusted: &keys.trusted, signature_wanted };

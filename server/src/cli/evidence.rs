@@ -5,14 +5,15 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use super::Failure;
-use super::arguments::audit::Evidence;
 use crate::bounded_file;
 use crate::digest::HexDigest;
 use crate::domains::proof::head::SignedTreeHead;
 use crate::domains::proof::keys::{PublicKey, SignatureStatus, SigningKey, TrustedKeys};
+use crate::domains::proof::{any_signed_by, signed_by};
+use crate::store::db::Db;
 
 /// A file with a public key is 65 bytes; whatever is much longer is none.
-pub(super) const MAX_KEY_FILE_BYTES: u64 = 256;
+const MAX_KEY_FILE_BYTES: u64 = 256;
 
 /// Reads the input file, which is a regular one, or stdin for `-`.
 ///
@@ -37,21 +38,30 @@ pub struct Keys {
     pub trusted: TrustedKeys,
     /// The public halves of seeds, should a file hold a seed instead of a public key. Never trusted: a public
     /// key read as a seed would let anybody sign.
-    of_seeds: Vec<PublicKey>,
+    of_seeds: TrustedKeys,
 }
 
+/// A public key and a seed look alike: that a file holds a seed shows when the head was signed with it.
+const MISTAKEN: &str =
+    "--key names the file of the signing key itself; name the public key that `colibri keys show` prints";
+
 impl Keys {
+    /// Keys that were read elsewhere.
+    pub fn of(trusted: TrustedKeys) -> Self {
+        Self { trusted, of_seeds: TrustedKeys::default() }
+    }
+
     /// Reads the keys.
     ///
     /// # Errors
     /// [`Failure::Usage`] for what is no public key.
-    pub fn read(evidence: &Evidence) -> Result<Self, Failure> {
+    pub fn read(named: &[String]) -> Result<Self, Failure> {
         let mut keys = Self::default();
-        for given in &evidence.key {
+        for given in named {
             let digits = given.len() == 64 && given.bytes().all(|byte| byte.is_ascii_hexdigit());
             let text = if digits { given.clone() } else { key_file(given)? };
             if let Ok(seed) = SigningKey::from_seed_text(&text) {
-                keys.of_seeds.push(seed.public_key());
+                keys.of_seeds.trust(seed.public_key());
             }
             let key = PublicKey::parse(text.trim()).map_err(|error| {
                 Failure::Usage(format!(
@@ -64,11 +74,26 @@ impl Keys {
     }
 
     /// That the seed's file was named in place of the public key.
-    pub fn mistaken(&self, head: &SignedTreeHead) -> Option<&'static str> {
-        let signer = head.signature.as_ref().and_then(|signed| PublicKey::parse(&signed.public_key).ok())?;
-        self.of_seeds.contains(&signer).then_some(
-            "--key names the file of the signing key itself; name the public key that `colibri keys show` prints",
-        )
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] when it was.
+    pub fn not_mistaken(&self, head: &SignedTreeHead) -> Result<(), Failure> {
+        if signed_by(head, &self.of_seeds) { Err(Failure::Usage(MISTAKEN.to_owned())) } else { Ok(()) }
+    }
+
+    /// The same for a database, where one of its heads may tell.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] when the seed's file was named, [`Failure::Failed`] when the database cannot be read.
+    pub fn not_mistaken_in(&self, db: &Db) -> Result<(), Failure> {
+        if self.of_seeds.is_empty() {
+            return Ok(());
+        }
+        match any_signed_by(db, &self.of_seeds) {
+            Ok(true) => Err(Failure::Usage(MISTAKEN.to_owned())),
+            Ok(false) => Ok(()),
+            Err(fault) => Err(Failure::Failed(fault.to_string())),
+        }
     }
 }
 

@@ -28,13 +28,11 @@ impl Examined<'_> {
 
 /// Verifies an export and says what is proven; [`Failure::Finding`] when something does not fit.
 pub fn run(arguments: &CheckFile, out: &mut dyn Write, stdin: &mut dyn Read) -> Result<(), Failure> {
-    let keys = Keys::read(&arguments.evidence)?;
+    let keys = Keys::read(&arguments.evidence.key)?;
     let verdict = read(arguments, &keys.trusted, stdin)?;
     let head = verdict.head.as_ref();
-    if let (Some(head), Some(SignatureStatus::UnknownKey)) = (head, verdict.signature)
-        && let Some(mistaken) = keys.mistaken(head)
-    {
-        return Err(Failure::Usage(mistaken.to_owned()));
+    if let (Some(head), Some(SignatureStatus::UnknownKey)) = (head, verdict.signature) {
+        keys.not_mistaken(head)?;
     }
     let root = arguments.evidence.root.as_ref().map(|root| head.and_then(|head| matched(root, head)));
     let signature_wanted = !arguments.evidence.key.is_empty();

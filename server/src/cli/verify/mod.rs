@@ -13,11 +13,9 @@ pub(super) use self::progress::Lines;
 use super::Failure;
 use super::arguments::VerifyArguments;
 use super::database::must_be_file;
-use super::evidence::MAX_KEY_FILE_BYTES;
-use crate::bounded_file;
+use super::evidence::Keys;
 use crate::domains::proof::Signers;
 use crate::domains::proof::keyring::Keyring;
-use crate::domains::proof::keys::{PublicKey, TrustedKeys};
 use crate::lifecycle::config::{Config, load_config};
 use crate::lifecycle::environment::Environment;
 use crate::store::inspect::{APPLICATION_ID, Inspection};
@@ -35,7 +33,7 @@ pub fn run(
 ) -> Result<(), Failure> {
     let config = configuration(env)?;
     let path = arguments.db.clone().unwrap_or_else(|| config.db_path.clone());
-    let trusted = keys(&config, &arguments.keys)?;
+    let keys = keys(&config, &arguments.keys)?;
     let checkpoint = arguments.checkpoint.as_deref().map(file::read).transpose().map_err(Failure::Usage)?;
     let target = arguments.write_checkpoint.as_deref();
     if let Some(target) = target.filter(|target| target.symlink_metadata().is_ok()) {
@@ -44,13 +42,13 @@ pub fn run(
     let expected = schema::expected().map_err(|fault| Failure::Failed(fault.to_string()))?;
     let options = Options {
         expected: &expected,
-        signers: Signers { trusted: &trusted, required: !arguments.keys.is_empty() },
+        signers: Signers { trusted: &keys.trusted, required: !arguments.keys.is_empty() },
         checkpoint: checkpoint.as_ref(),
         take_checkpoint: target.is_some(),
         interrupt: &Interrupt::default(),
     };
     let mut lines = Lines::new("verify", err, arguments.progress);
-    let report = verify(&path, &path, &options, &mut lines)?;
+    let report = verify(&path, &path, &keys, &options, &mut lines)?;
     lines.clear();
     // Whatever becomes of the checkpoint, the result is printed.
     let saved = match (target, &report.checkpoint) {
@@ -84,16 +82,16 @@ pub(super) fn verify_copy(
     interrupt: &Interrupt,
     lines: &mut Lines<'_>,
 ) -> Result<Report, Failure> {
-    let trusted = keys(&configuration(env)?, &[])?;
+    let keys = keys(&configuration(env)?, &[])?;
     let expected = schema::expected().map_err(|fault| Failure::Failed(fault.to_string()))?;
     let options = Options {
         expected: &expected,
-        signers: Signers { trusted: &trusted, required: false },
+        signers: Signers { trusted: &keys.trusted, required: false },
         checkpoint: None,
         take_checkpoint: false,
         interrupt,
     };
-    verify(path, shown, &options, lines)
+    verify(path, shown, &keys, &options, lines)
 }
 
 /// The configuration, whose database and keys are meant where none are named.
@@ -106,32 +104,18 @@ fn configuration(env: &Environment) -> Result<Config, Failure> {
 
 /// The keys of the command line, or the configured ones where it names none. The two do not mix: `--key` asks whether
 /// these keys have signed, and the answer must not depend on where the command runs.
-fn keys(config: &Config, given: &[String]) -> Result<TrustedKeys, Failure> {
+fn keys(config: &Config, given: &[String]) -> Result<Keys, Failure> {
     if given.is_empty() {
-        return Ok(Keyring::load(config).map_err(Failure::Usage)?.trusted_keys().clone());
+        return Ok(Keys::of(Keyring::load(config).map_err(Failure::Usage)?.trusted_keys().clone()));
     }
-    let mut trusted = TrustedKeys::default();
-    for key in given {
-        trusted.trust(public_key(key).map_err(Failure::Usage)?);
-    }
-    Ok(trusted)
-}
-
-/// A public key by its own text, or in a file.
-fn public_key(given: &str) -> Result<PublicKey, String> {
-    if let Ok(key) = PublicKey::parse(given) {
-        return Ok(key);
-    }
-    let text = bounded_file::text(Path::new(given), MAX_KEY_FILE_BYTES).map_err(|error| {
-        format!("--key {given}: neither 64 hex characters nor a file that can be read: {error}")
-    })?;
-    PublicKey::parse(text.trim_ascii_end()).map_err(|error| format!("--key {given}: {error}"))
+    Keys::read(given)
 }
 
 /// Reads the database at one moment.
 fn verify(
     path: &Path,
     shown: &Path,
+    keys: &Keys,
     options: &Options<'_>,
     lines: &mut Lines<'_>,
 ) -> Result<Report, Failure> {
@@ -147,7 +131,12 @@ fn verify(
         recognise(&found, options.expected)
             .map_err(|reason| Failure::Usage(format!("{}: {reason}", shown.display())))?;
         match verification::verify(db, beside, options, &mut |progress| lines.show(progress)) {
-            Ok(report) => Ok(report),
+            Ok(report) => {
+                if report.heads.as_ref().is_some_and(|heads| heads.unknown_key > 0) {
+                    keys.not_mistaken_in(db)?;
+                }
+                Ok(report)
+            }
             Err(Stop::Interrupted) => Err(Failure::Failed("the verification was interrupted".to_owned())),
             Err(Stop::Fault(fault)) => Err(Failure::Failed(fault.to_string())),
         }

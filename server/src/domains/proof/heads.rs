@@ -3,7 +3,7 @@
 use colibri_runtime::handler::Fault;
 
 use super::head::{SignedTreeHead, chain_tips_hash};
-use super::keys::{SignatureStatus, TrustedKeys, check_signature};
+use super::keys::{PublicKey, SignatureStatus, TrustedKeys, check_signature};
 use super::store;
 use crate::digest::HexDigest;
 use crate::domains::trail::chain::{Issue, IssueCode};
@@ -97,6 +97,25 @@ pub fn verify_head_chain(
     }
     report.issues = found;
     Ok(report)
+}
+
+/// Whether a head names one of these keys as its signer.
+pub fn signed_by(head: &SignedTreeHead, keys: &TrustedKeys) -> bool {
+    let signer = head.signature.as_ref().and_then(|signed| PublicKey::parse(&signed.public_key).ok());
+    signer.is_some_and(|signer| keys.iter().any(|key| *key == signer))
+}
+
+/// Whether one of all heads does.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn any_signed_by(db: &Db, keys: &TrustedKeys) -> Result<bool, Fault> {
+    let mut found = false;
+    store::each_head(db, |head| {
+        found = signed_by(head, keys);
+        Ok(!found)
+    })?;
+    Ok(found)
 }
 
 /// Checks one head: by itself, and its links to the heads beside it.

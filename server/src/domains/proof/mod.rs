@@ -30,7 +30,7 @@ pub mod tie;
 mod tips;
 
 pub use export::{ExportError, bundle_of};
-pub use heads::{HeadChainReport, Signers, verify_head_chain};
+pub use heads::{HeadChainReport, Signers, any_signed_by, signed_by, verify_head_chain};
 pub use leaves::{each_sealed_record, envelope_of};
 pub use seal::{SealReport, SessionState, each_session, session_state, verify_seal, verify_sealed_records};
 pub use store::{Root, SealedTip, Session, head_of, root, session};

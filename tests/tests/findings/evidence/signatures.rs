@@ -1,6 +1,6 @@
 //! B2: with `--key`, a database, an export or a proof that the key has not signed does not hold.
 
-use super::desk::{Desk, finish, key, public};
+use super::desk::{Desk, finish, key, public, sealed};
 use super::histories::{FORGER, History, NEXT, OWNER};
 
 /// Taken from the head by plain SQL; the replies in the log still tell.
@@ -104,6 +104,37 @@ fn finding_b2_where_nothing_is_sealed_a_key_has_nothing_to_say() {
     let desk = Desk::new();
     finish(desk.serve(Some(OWNER)));
     desk.run(&["verify", "--key", &public(OWNER)]).ends(0).says("No session is sealed, so nothing is signed");
+}
+
+#[test]
+fn finding_b2_the_file_of_the_signing_key_is_never_taken_for_a_public_key() {
+    let desk = Desk::new();
+    let mut server = desk.serve(Some(OWNER));
+    let record = sealed(&mut server, "S");
+    finish(server);
+    desk.run(&["export", "S", "--out", "s.jsonl"]).ends(0);
+    desk.run(&["proof", "S", &record, "--out", "s.json"]).ends(0);
+    let key = desk.key_file(OWNER);
+    let key = key.to_str().unwrap();
+    for command in [
+        &["verify"] as &[&str],
+        &["verify", "--json"],
+        &["verify-export", "s.jsonl"],
+        &["check-proof", "s.json"],
+    ] {
+        let run = desk.run(&[command, &["--key", key]].concat()).ends(2);
+        assert_eq!(run.out, "", "{command:?}");
+        assert!(
+            run.err.contains("--key names the file of the signing key itself"),
+            "{command:?}: {}",
+            run.err
+        );
+        assert!(run.err.contains("`colibri keys show`"), "{command:?}: {}", run.err);
+    }
+    desk.run(&["verify", "--key", &public(OWNER)]).ends(0);
+    // Another's seed is told by nothing from another's public key.
+    let other = desk.key_file(FORGER);
+    desk.run(&["verify", "--key", other.to_str().unwrap()]).ends(1).says("SIGNER_NOT_TRUSTED");
 }
 
 fn id(seed: u8) -> String {
