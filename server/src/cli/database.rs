@@ -1,5 +1,6 @@
-//! The database that a command reads: `--db FILE`, or else the configured one.
+//! The file that a command reads: a database, which is `--db FILE` or else the configured one, or a backup that is named.
 
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Failure;
@@ -10,15 +11,60 @@ use crate::store::error::OpenError;
 use crate::store::open::MEMORY;
 use crate::store::snapshot::open_snapshot;
 
+/// What the user meant with a file, and so how another one is named.
+#[derive(Clone, Copy)]
+pub enum Role {
+    /// `--db`, or the configured file.
+    Database,
+    /// The argument of `restore`, whose `--db` is the file to be replaced.
+    Backup,
+}
+
+impl Role {
+    fn noun(self) -> &'static str {
+        match self {
+            Self::Database => "database",
+            Self::Backup => "backup",
+        }
+    }
+
+    fn name_another(self) -> &'static str {
+        match self {
+            Self::Database => "name another with --db",
+            Self::Backup => "name a backup file",
+        }
+    }
+
+    /// The refusal of a file that is something else.
+    pub fn foreign(self, path: &Path) -> Failure {
+        let (path, another) = (path.display(), self.name_another());
+        Failure::Usage(match self {
+            Self::Database => format!("{path} is not a Colibri database; {another}"),
+            Self::Backup => format!("{path} is not a backup of a Colibri database; {another}"),
+        })
+    }
+}
+
 /// Opens the database of a command for reading, inside one read transaction that ends with the handle.
 ///
 /// # Errors
 /// [`Failure::Usage`] when there is no database that this release can read at the place, [`Failure::Failed`] when
 /// there is one that does not open.
 pub fn open_for_reading(env: &Environment, db: Option<&Path>) -> Result<Db, Failure> {
-    let path = place_of(env, db)?;
-    must_be_file(&path)?;
-    open_snapshot(&path).map_err(|error| explain(&path, &error))
+    open(&place_of(env, db)?, Role::Database)
+}
+
+/// Opens a backup for reading, in the same way.
+///
+/// # Errors
+/// As [`open_for_reading`].
+pub fn open_backup(path: &Path) -> Result<Db, Failure> {
+    open(path, Role::Backup)
+}
+
+fn open(path: &Path, role: Role) -> Result<Db, Failure> {
+    must_be_file(path, role)?;
+    open_snapshot(path).map_err(|error| explain(path, role, &error))
 }
 
 /// The database that a command is about, whether it is there or not.
@@ -33,21 +79,24 @@ pub fn place_of(env: &Environment, db: Option<&Path>) -> Result<PathBuf, Failure
 ///
 /// # Errors
 /// [`Failure::Usage`], in a command's words.
-pub fn must_be_file(path: &Path) -> Result<(), Failure> {
-    let shown = path.display();
-    match std::fs::metadata(path) {
-        Ok(found) if !found.is_file() => {
-            Err(Failure::Usage(format!("{shown} is not a file; name the database's file with --db")))
+pub fn must_be_file(path: &Path, role: Role) -> Result<(), Failure> {
+    let (shown, noun, another) = (path.display(), role.noun(), role.name_another());
+    let text = match std::fs::metadata(path) {
+        Ok(found) if !found.is_file() => match role {
+            Role::Database => format!("{shown} is not a file; name the database's file with --db"),
+            Role::Backup => format!("{shown} is not a file; {another}"),
+        },
+        Ok(found) if found.len() == 0 => match role {
+            Role::Database => format!("{shown} is empty: no server has written to it yet; {another}"),
+            Role::Backup => format!("{shown} is empty, so that it is no backup; {another}"),
+        },
+        Ok(_) => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            format!("there is no {noun} at {shown}; {another}")
         }
-        Ok(found) if found.len() == 0 => Err(Failure::Usage(format!(
-            "{shown} is empty: no server has written to it yet; name another with --db"
-        ))),
-        Ok(_) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(Failure::Usage(format!("there is no database at {shown}; name another with --db")))
-        }
-        Err(error) => Err(Failure::Usage(format!("{shown} cannot be read: {error}"))),
-    }
+        Err(error) => format!("{shown} cannot be read: {error}; {another}"),
+    };
+    Err(Failure::Usage(text))
 }
 
 /// The configured path. A `--db` file needs no configuration, so that a broken one cannot stand in the way.
@@ -63,15 +112,14 @@ fn configured(env: &Environment) -> Result<PathBuf, Failure> {
 }
 
 /// What cannot be opened, in a command's words.
-fn explain(path: &Path, error: &OpenError) -> Failure {
+fn explain(path: &Path, role: Role, error: &OpenError) -> Failure {
+    let named = path;
     let path = path.display();
     match error {
         OpenError::Missing { .. } => {
-            Failure::Usage(format!("there is no database at {path}; name another with --db"))
+            Failure::Usage(format!("there is no {} at {path}; {}", role.noun(), role.name_another()))
         }
-        OpenError::Foreign { .. } => {
-            Failure::Usage(format!("{path} is not a Colibri database; name another with --db"))
-        }
+        OpenError::Foreign { .. } => role.foreign(named),
         OpenError::Newer { found, supported } => Failure::Usage(format!(
             "{path} has schema version {found}, and this release reads up to {supported}; use the release that \
              wrote it, or a later one"
@@ -81,8 +129,11 @@ fn explain(path: &Path, error: &OpenError) -> Failure {
              on a copy of it, which brings it up to date"
         )),
         OpenError::Network { kind, .. } => Failure::Usage(format!(
-            "{path} is on a network file system ({kind}); copy it with its -wal file to a local disk and name the copy \
-             with --db"
+            "{path} is on a network file system ({kind}); copy it with its -wal file to a local disk and name the copy{}",
+            match role {
+                Role::Database => " with --db",
+                Role::Backup => "",
+            }
         )),
         OpenError::Locked { .. } => Failure::Failed(format!(
             "{path} is locked by another program; run the command again when that has finished"

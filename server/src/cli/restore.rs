@@ -10,7 +10,7 @@ use colibri_visible::printable;
 
 use super::Failure;
 use super::arguments::RestoreArguments;
-use super::database::{open_for_reading, place_of};
+use super::database::{open_backup, place_of};
 use super::interrupt::raised_by_signals;
 use super::verify;
 use crate::lifecycle::environment::Environment;
@@ -41,7 +41,7 @@ pub fn run(
     }
     let interrupt = raised_by_signals();
     let mut lines = verify::Lines::new("restore", err, arguments.progress);
-    let source = open_for_reading(env, Some(backup))?;
+    let source = open_backup(backup)?;
     let report = verify::verify_copy(backup, backup, env, &interrupt, &mut lines).map_err(|failure| {
         if interrupt.is_raised() {
             Failure::Failed("interrupted; nothing was restored, and the database is as it was".to_owned())

@@ -220,6 +220,30 @@ fn finding_a3_a_restore_is_refused_while_the_file_is_used_or_the_backup_is_not_s
     assert_eq!(titles(&folder), ["in the backup", "later"]);
 }
 
+/// `--db` is the file that a restore replaces, so that no message may lead there.
+#[test]
+fn finding_a3_what_is_no_backup_is_called_so() {
+    let folder = with_backup();
+    std::fs::write(folder.path().join("text.db"), "no database at all, ".repeat(100)).unwrap();
+    std::fs::write(folder.path().join("empty.db"), "").unwrap();
+    rusqlite::Connection::open(folder.path().join("foreign.db"))
+        .unwrap()
+        .execute_batch("CREATE TABLE t (n)")
+        .unwrap();
+    for (name, expected) in [
+        ("none.db", "there is no backup at none.db; name a backup file"),
+        (".", ". is not a file; name a backup file"),
+        ("empty.db", "empty.db is empty, so that it is no backup; name a backup file"),
+        ("text.db", "text.db is not a backup of a Colibri database; name a backup file"),
+        ("foreign.db", "foreign.db is not a backup of a Colibri database; name a backup file"),
+    ] {
+        let (code, said) = run(&folder, &["restore", name]);
+        assert_eq!(code, Some(2), "{name}: {said}");
+        assert!(said.contains(expected) && !said.contains("--db"), "{name}: {said}");
+    }
+    assert_eq!(titles(&folder), ["in the backup"]);
+}
+
 #[test]
 fn finding_a3_a_restore_needs_no_database_to_replace() {
     let folder = with_backup();

@@ -12,7 +12,7 @@ use colibri_runtime::chain::scan::Interrupt;
 pub(super) use self::progress::Lines;
 use super::Failure;
 use super::arguments::VerifyArguments;
-use super::database::must_be_file;
+use super::database::{Role, must_be_file};
 use super::evidence::Keys;
 use crate::domains::proof::Signers;
 use crate::domains::proof::keyring::Keyring;
@@ -48,7 +48,7 @@ pub fn run(
         interrupt: &Interrupt::default(),
     };
     let mut lines = Lines::new("verify", err, arguments.progress);
-    let report = verify(&path, &path, &keys, &options, &mut lines)?;
+    let report = verify(&path, (&path, Role::Database), &keys, &options, &mut lines)?;
     lines.clear();
     // Whatever becomes of the checkpoint, the result is printed.
     let saved = match (target, &report.checkpoint) {
@@ -91,7 +91,7 @@ pub(super) fn verify_copy(
         take_checkpoint: false,
         interrupt,
     };
-    verify(path, shown, &keys, &options, lines)
+    verify(path, (shown, Role::Backup), &keys, &options, lines)
 }
 
 /// The configuration, whose database and keys are meant where none are named.
@@ -111,10 +111,10 @@ fn keys(config: &Config, given: &[String]) -> Result<Keys, Failure> {
     Keys::read(given)
 }
 
-/// Reads the database at one moment.
+/// Reads the file at one moment. Messages name it as the user did.
 fn verify(
     path: &Path,
-    shown: &Path,
+    (shown, role): (&Path, Role),
     keys: &Keys,
     options: &Options<'_>,
     lines: &mut Lines<'_>,
@@ -124,10 +124,10 @@ fn verify(
             "a database in memory cannot be verified; name a file with --db".to_owned(),
         ));
     }
-    must_be_file(path)?;
-    let look = Inspection::open(path).map_err(|error| unreadable(shown, &error.to_string()))?;
+    must_be_file(path, role)?;
+    let look = Inspection::open(path).map_err(|error| unreadable(shown, role, &error.to_string()))?;
     let verified = look.at_one_moment(|db, beside| {
-        let found = schema::read(db).map_err(|fault| unreadable(shown, &fault.to_string()))?;
+        let found = schema::read(db).map_err(|fault| unreadable(shown, role, &fault.to_string()))?;
         recognise(&found, options.expected)
             .map_err(|reason| Failure::Usage(format!("{}: {reason}", shown.display())))?;
         match verification::verify(db, beside, options, &mut |progress| lines.show(progress)) {
@@ -141,16 +141,16 @@ fn verify(
             Err(Stop::Fault(fault)) => Err(Failure::Failed(fault.to_string())),
         }
     });
-    verified.map_err(|fault| unreadable(shown, &fault.to_string()))?
+    verified.map_err(|fault| unreadable(shown, role, &fault.to_string()))?
 }
 
 /// What SQLite cannot read. It tells a damaged database from what is none.
-fn unreadable(path: &Path, reason: &str) -> Failure {
-    let path = path.display();
+fn unreadable(named: &Path, role: Role, reason: &str) -> Failure {
+    let path = named.display();
     if reason.contains("malformed") {
         Failure::Failed(format!("{path} is damaged: {reason}; keep a copy of it as evidence"))
     } else if reason.contains("not a database") {
-        Failure::Usage(format!("{path} is not a Colibri database; name another with --db"))
+        role.foreign(named)
     } else if reason.contains("unable to open") {
         Failure::Usage(format!("{path} cannot be read: {reason}"))
     } else {
