@@ -9,6 +9,7 @@ use crate::lifecycle::environment::Environment;
 use crate::store::db::Db;
 use crate::store::error::OpenError;
 use crate::store::open::MEMORY;
+use crate::store::rights;
 use crate::store::snapshot::open_snapshot;
 
 /// What the user meant with a file, and so how another one is named.
@@ -75,7 +76,7 @@ pub fn place_of(env: &Environment, db: Option<&Path>) -> Result<PathBuf, Failure
     db.map_or_else(|| configured(env), |path| Ok(path.to_owned()))
 }
 
-/// That a file stands at the place, and something in it.
+/// That a file stands at the place which this process may read, and something in it.
 ///
 /// # Errors
 /// [`Failure::Usage`], in a command's words.
@@ -90,10 +91,19 @@ pub fn must_be_file(path: &Path, role: Role) -> Result<(), Failure> {
             Role::Database => format!("{shown} is empty: no server has written to it yet; {another}"),
             Role::Backup => format!("{shown} is empty, so that it is no backup; {another}"),
         },
-        Ok(_) => return Ok(()),
+        Ok(_) => match rights::refused_to_read(path) {
+            Some((file, error)) => format!(
+                "{} cannot be read: {error}; run the command as the file's owner, or let this user read the file",
+                file.display()
+            ),
+            None => return Ok(()),
+        },
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             format!("there is no {noun} at {shown}; {another}")
         }
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => format!(
+            "{shown} cannot be read: {error}; run the command as the file's owner, or let this user enter its folder"
+        ),
         Err(error) => format!("{shown} cannot be read: {error}; {another}"),
     };
     Err(Failure::Usage(text))

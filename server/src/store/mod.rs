@@ -42,7 +42,7 @@ mod preflight;
 pub mod process;
 pub mod queue;
 pub mod restore;
-mod rights;
+pub mod rights;
 pub mod row_hash;
 mod running;
 pub mod schema;

@@ -1,7 +1,7 @@
 //! Whether this process may use the database file and what lies beside it. Asked before anything is opened: SQLite would
 //! say the same later, of one file at a time, and without its name.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::error::OpenError;
 use super::side_file;
@@ -37,6 +37,18 @@ pub(super) fn check(path: &Path, read_only: bool) -> Result<(), OpenError> {
         ask(path, &side_file::named(&file, suffix), Right::ReadAndWrite)?;
     }
     Ok(())
+}
+
+/// The file that keeps this process from reading a database, and why: the database itself, or what a waiting log is read with.
+pub fn refused_to_read(path: &Path) -> Option<(PathBuf, std::io::Error)> {
+    let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let log = side_file::named(&file, "-wal");
+    let waits = std::fs::metadata(&log).is_ok_and(|found| found.len() > 0);
+    let beside = if waits { vec![log, side_file::named(&file, "-shm")] } else { Vec::new() };
+    let refused = |file: PathBuf| refusal(&file, Right::Read).map(|error| (file, error));
+    refusal(&file, Right::Read)
+        .map(|error| (path.to_owned(), error))
+        .or_else(|| beside.into_iter().find_map(refused))
 }
 
 /// The folder that a relative path without a folder is in.

@@ -268,6 +268,45 @@ fn finding_e_what_the_servers_user_may_not_write_is_named_and_the_start_agrees()
 }
 
 #[test]
+fn finding_a10_a_command_names_why_it_cannot_read_and_what_to_do() {
+    for (name, mode, expected) in [
+        ("colibri.db", 0o000, "colibri.db cannot be read: Permission denied"),
+        ("colibri.db-wal", 0o000, "colibri.db-wal cannot be read: Permission denied"),
+        ("shut", 0o000, "shut/copy.db cannot be read: Permission denied"),
+    ] {
+        let place = Place::new();
+        fs::create_dir(place.path().join("shut")).unwrap();
+        fs::copy(place.database(), place.path().join("shut/copy.db")).unwrap();
+        if name == "colibri.db-wal" {
+            fs::write(place.path().join(name), "a log").unwrap();
+        }
+        let program = hand_over(&place);
+        fs::set_permissions(place.path().join(name), fs::Permissions::from_mode(mode)).unwrap();
+        let database = if name == "shut" { "shut/copy.db" } else { "colibri.db" };
+        let commands: [&[&str]; 5] = [
+            &["verify", "--db", database],
+            &["log", "--db", database],
+            &["export", "S-1", "--db", database],
+            &["backup", "new.db", "--db", database],
+            &["restore", database, "--db", "new.db"],
+        ];
+        for command in commands {
+            let mut run = Command::new(&program);
+            run.args(command).current_dir(place.path()).env_clear();
+            let output = as_nobody(&run).output().unwrap();
+            let said = String::from_utf8(output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(2), "{command:?}: {said}");
+            assert!(said.contains(expected), "{command:?}: {said}");
+            assert!(
+                said.contains("run the command as the file's owner, or let this user "),
+                "{command:?}: {said}"
+            );
+        }
+        assert!(!place.path().join("new.db").exists());
+    }
+}
+
+#[test]
 fn finding_e_a_folder_that_cannot_be_made_is_named() {
     let place = Place::new();
     let program = hand_over(&place);
