@@ -4,7 +4,7 @@
 
 use std::fs::Metadata;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use colibri_runtime::chain::store::Access;
@@ -72,13 +72,16 @@ pub(super) fn check(path: &Path, shown: &Path, access: Access) -> Result<FileId,
         return Err(OpenError::Elsewhere { path: text(), process: process.to_string() });
     }
     if log_is_stray(path) {
-        match (is_kept_elsewhere(path, "-wal"), access) {
-            (false, _) => return Err(OpenError::StrayLog { path: text() }),
-            (true, Access::Read) => return Err(OpenError::HalfRestored { path: text() }),
-            (true, Access::Write) => drop_kept_log(path).map_err(io)?,
+        match (kept_for(path), access) {
+            (None, _) => return Err(OpenError::StrayLog { path: text() }),
+            (Some(_), Access::Read) => return Err(OpenError::HalfRestored { path: text() }),
+            (Some(kept), Access::Write) => drop(hand_over(path, &kept).map_err(io)?),
         }
     }
-    if is_kept_elsewhere(path, "-journal") {
+    if let Some(restored) = is_kept_without_log(path) {
+        return Err(OpenError::HalfRestored { path: restored });
+    }
+    if std::fs::metadata(side_file::named(path, "-journal")).is_ok_and(|found| links(&found) > 1) {
         return Err(OpenError::KeptJournal { path: text() });
     }
     Ok(here)
@@ -115,30 +118,57 @@ fn log_is_stray(path: &Path) -> bool {
     }
 }
 
-/// Whether a file beside the database has a second name, as `colibri restore` gives it one before it puts another file in the
-/// database's place.
-fn is_kept_elsewhere(path: &Path, suffix: &str) -> bool {
-    std::fs::metadata(side_file::named(path, suffix)).is_ok_and(|found| links(&found) > 1)
+/// What SQLite would apply to a file of the database's name, and how its second name ends while `colibri restore` is at work: with
+/// an ending that SQLite does not look for, because the copy has the rest of the name until the exchange.
+pub(super) const BESIDE: [(&str, &str); 2] = [("-wal", "-log"), ("-journal", "-undo")];
+
+/// What a file that was replaced is called after the database's name; the time follows.
+pub(super) const REPLACED: &str = ".replaced-";
+
+/// The file to which a stray log belongs: a restore was killed after it had exchanged the files, and before it had handed the
+/// log over. Where there was no file to replace, the name has none.
+fn kept_for(path: &Path) -> Option<PathBuf> {
+    let log = file_id(&side_file::named(path, "-wal")).ok()?;
+    let beginning = side_file::named(path, REPLACED).file_name()?.to_str()?.to_owned();
+    let (_, until) = BESIDE[0];
+    std::fs::read_dir(path.parent()?).ok()?.flatten().find_map(|entry| {
+        let name = entry.file_name().into_string().ok()?;
+        let kept = path.with_file_name(name.strip_suffix(until).filter(|name| name.starts_with(&beginning))?);
+        let is_replaced = match std::fs::metadata(&kept) {
+            Ok(found) => WriteQueue::read_note(path)?.database == Born::of(&found),
+            Err(_) => true,
+        };
+        (is_replaced && file_id(&entry.path()).ok()? == log).then_some(kept)
+    })
 }
 
-/// Takes away the name of a log that is kept under a second one, and that of its index, which SQLite makes anew.
+/// For a file that a restore has replaced and not yet given its log: the database that was restored.
+fn is_kept_without_log(path: &Path) -> Option<String> {
+    let (suffix, until) = BESIDE[0];
+    let waits = side_file::named(path, until).exists() && !side_file::named(path, suffix).exists();
+    path.to_str()?.rsplit_once(REPLACED).filter(|_| waits).map(|(restored, _)| restored.to_owned())
+}
+
+/// Gives what lies beside the database, and has a second name beside `kept`, to `kept` alone; its names there. The log's index
+/// goes, since SQLite makes it anew.
 ///
 /// # Errors
-/// The operating system's.
-pub(super) fn drop_kept_log(path: &Path) -> io::Result<()> {
-    if is_kept_elsewhere(path, "-wal") {
-        remove(path, "-wal")?;
-        remove(path, "-shm")?;
+/// The operating system's. What was not done yet can be done again.
+pub(super) fn hand_over(path: &Path, kept: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut given = Vec::new();
+    for (suffix, until) in BESIDE {
+        let (first, second, last) =
+            (side_file::named(path, suffix), side_file::named(kept, until), side_file::named(kept, suffix));
+        if !second.exists() {
+            continue;
+        }
+        // One step, so that `kept` never stands there as if it had no log.
+        std::fs::rename(&first, &last)?;
+        std::fs::remove_file(&second)?;
+        given.push(last);
     }
-    Ok(())
-}
-
-/// Takes away the name of a rollback journal that is kept under a second one.
-///
-/// # Errors
-/// The operating system's.
-pub(super) fn drop_kept_journal(path: &Path) -> io::Result<()> {
-    if is_kept_elsewhere(path, "-journal") { remove(path, "-journal") } else { Ok(()) }
+    remove(path, "-shm")?;
+    Ok(given)
 }
 
 fn remove(path: &Path, suffix: &str) -> io::Result<()> {
@@ -155,6 +185,14 @@ fn remove(path: &Path, suffix: &str) -> io::Result<()> {
 pub(super) fn note(queue: &mut WriteQueue, path: &Path) -> io::Result<()> {
     let found = Pair::of(path)?;
     if WriteQueue::read_note(path).as_ref() == Some(&found) { Ok(()) } else { queue.write_note(&found) }
+}
+
+/// Notes the pair only where nothing was noted: a log that is known to be another file's stays so.
+///
+/// # Errors
+/// The operating system's.
+pub(super) fn note_if_none(queue: &mut WriteQueue, path: &Path) -> io::Result<()> {
+    if WriteQueue::read_note(path).is_none() { note(queue, path) } else { Ok(()) }
 }
 
 #[cfg(unix)]

@@ -15,8 +15,9 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::backup::{BackupError, Copied, copy};
 use super::db::Db;
+use super::placement::{self, BESIDE, REPLACED};
 use super::queue::{PATIENCE, WriteQueue};
-use super::{placement, process, side_file};
+use super::{process, side_file};
 
 /// Why a backup was not restored.
 #[derive(Debug, thiserror::Error)]
@@ -48,10 +49,6 @@ pub struct Restored {
     pub kept: Vec<PathBuf>,
 }
 
-/// What SQLite would apply to a file of the database's name, and how its second name ends until the exchange: with an ending
-/// that SQLite does not look for, because the copy has the rest of the name until then.
-const BESIDE: [(&str, &str); 2] = [("-wal", "-log"), ("-journal", "-undo")];
-
 /// Replaces the database at `to` by a copy of `from`. What was there is renamed to `<to>.replaced-<stamp>`.
 ///
 /// # Errors
@@ -71,10 +68,13 @@ pub fn restore(
     let mut queue = WriteQueue::open(to).map_err(failed("cannot open its write queue"))?;
     queue.enter(PATIENCE).map_err(failed("cannot enter its write queue"))?;
     let taken = unused(to)?;
-    let kept = side_file::named(to, &format!(".replaced-{stamp}"));
+    let kept = side_file::named(to, &format!("{REPLACED}{stamp}"));
     let copied = copy(from, &kept, progress)?.name()?;
     let beside: Vec<_> =
         BESIDE.into_iter().filter(|(suffix, _)| side_file::named(to, suffix).exists()).collect();
+    if taken.is_some() && side_file::named(to, "-wal").exists() {
+        placement::note_if_none(&mut queue, to).map_err(failed("cannot note which log is its own"))?;
+    }
     let flags = if taken.is_some() { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };
     let exchanged = keep(to, &kept, &beside)
         .and_then(|()| sync(folder))
@@ -91,15 +91,8 @@ pub fn restore(
         }
         return Err(error);
     }
-    placement::drop_kept_log(to).map_err(failed("cannot finish; the next start will"))?;
-    placement::drop_kept_journal(to).map_err(failed("cannot finish; run the command again"))?;
     let mut all: Vec<PathBuf> = taken.iter().map(|_| kept.clone()).collect();
-    for (suffix, until) in beside {
-        let name = side_file::named(&kept, suffix);
-        std::fs::rename(side_file::named(&kept, until), &name)
-            .map_err(failed("cannot name what lay beside it"))?;
-        all.push(name);
-    }
+    all.extend(placement::hand_over(to, &kept).map_err(failed("cannot finish; run the command again"))?);
     sync(folder).map_err(failed("cannot sync its folder"))?;
     Ok(Restored { copied, kept: all })
 }

@@ -282,14 +282,37 @@ fn finding_a3_a_restore_that_is_killed_is_whole_or_not_done() {
 #[test]
 fn finding_a3_the_next_start_finishes_a_restore_that_was_killed_between_its_last_steps() {
     let folder = with_backup_and_log();
-    std::fs::hard_link(beside(&folder, "-wal"), beside(&folder, ".replaced-log")).unwrap();
-    std::fs::rename(database(&folder), beside(&folder, ".replaced")).unwrap();
+    std::fs::hard_link(beside(&folder, "-wal"), beside(&folder, ".replaced-1-log")).unwrap();
+    std::fs::rename(database(&folder), beside(&folder, ".replaced-1")).unwrap();
     std::fs::rename(folder.path().join("backup.db"), database(&folder)).unwrap();
-    let (code, said) = run(&folder, &["verify"]);
-    assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("a restore of") && said.contains("start a server on it"), "{said}");
+    for command in [&["verify"][..], &["verify", "--db", "colibri.db.replaced-1"]] {
+        let (code, said) = run(&folder, command);
+        assert_eq!(code, Some(1), "{said}");
+        assert!(
+            said.contains("a restore of")
+                && said.contains("colibri.db was interrupted; start a server on it"),
+            "{said}"
+        );
+    }
     assert_eq!(titles(&folder), ["in the backup"]);
-    assert!(std::fs::metadata(beside(&folder, ".replaced-log")).unwrap().len() > 0);
+    assert!(!beside(&folder, ".replaced-1-log").exists());
+    let mut old = launch(&folder).env("COLIBRI_DB_PATH", beside(&folder, ".replaced-1")).start();
+    let listed = old.data("task_list", json!({ "limit": 100 }));
+    assert_eq!(listed["tasks"].as_array().unwrap().len(), ALL.len(), "its log is its own again");
+    assert_eq!(old.finish().code(), 0);
+}
+
+/// Killed before the exchange; then a person puts another file in the place by hand.
+#[test]
+fn finding_a3_a_log_that_a_killed_restore_had_named_twice_is_refused_beside_another_file() {
+    let folder = with_backup_and_log();
+    std::fs::copy(folder.path().join("backup.db"), beside(&folder, ".replaced-1")).unwrap();
+    std::fs::hard_link(beside(&folder, "-wal"), beside(&folder, ".replaced-1-log")).unwrap();
+    std::fs::rename(folder.path().join("backup.db"), database(&folder)).unwrap();
+    let (code, said) = run(&folder, &["call", "task_list"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("belongs to another file"), "{said}");
+    assert!(beside(&folder, "-wal").exists());
 }
 
 #[test]
