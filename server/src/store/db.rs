@@ -34,6 +34,19 @@ impl Db {
         }
     }
 
+    /// A row of a file under examination is looked at before it is read.
+    fn look_at(&self, row: &Row<'_>) -> rusqlite::Result<()> {
+        self.bounds.as_ref().map_or(Ok(()), |bounds| bounds.look_at(row))
+    }
+
+    /// `read`, once the row was looked at.
+    fn looking<T>(
+        &self,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> impl FnOnce(&Row<'_>) -> rusqlite::Result<T> {
+        |row| self.look_at(row).and_then(|()| read(row))
+    }
+
     /// Runs a statement that returns no rows; the number of rows it changed.
     ///
     /// # Errors
@@ -54,7 +67,7 @@ impl Db {
     ) -> Result<Option<T>, Fault> {
         self.conn
             .prepare_cached(sql)
-            .and_then(|mut statement| statement.query_row(params, read).optional())
+            .and_then(|mut statement| statement.query_row(params, self.looking(read)).optional())
             .map_err(storage)
     }
 
@@ -70,7 +83,7 @@ impl Db {
     ) -> Result<T, Fault> {
         self.conn
             .prepare_cached(sql)
-            .and_then(|mut statement| statement.query_row(params, read))
+            .and_then(|mut statement| statement.query_row(params, self.looking(read)))
             .map_err(storage)
     }
 
@@ -84,10 +97,11 @@ impl Db {
         params: impl Params,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, Fault> {
-        self.conn
-            .prepare_cached(sql)
-            .and_then(|mut statement| statement.query_map(params, read)?.collect())
-            .map_err(storage)
+        let rows = self.conn.prepare_cached(sql).and_then(|mut statement| match &self.bounds {
+            Some(bounds) => statement.query_map(params, bounds.list(read))?.collect(),
+            None => statement.query_map(params, read)?.collect(),
+        });
+        rows.map_err(storage)
     }
 
     /// Hands over the rows one by one until there are none or `take` says `false`: for walks over
@@ -105,6 +119,7 @@ impl Db {
             let mut statement = self.conn.prepare_cached(sql)?;
             let mut rows = statement.query(params)?;
             while let Some(row) = rows.next()? {
+                self.look_at(row)?;
                 if !take(row)? {
                     break;
                 }
@@ -114,11 +129,43 @@ impl Db {
         walk().map_err(storage)
     }
 
+    /// The first row, if there is one, shown to a `read` that keeps nothing of it.
+    ///
+    /// # Errors
+    /// [`Fault::Storage`].
+    pub fn show_opt<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, Fault> {
+        self.conn
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.query_row(params, read).optional())
+            .map_err(storage)
+    }
+
     /// [`Db::query_each`] for a `take` with failures of its own, which end the walk.
     ///
     /// # Errors
     /// The engine's, or what `take` returned.
     pub fn walk<E: From<Fault>>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut take: impl FnMut(&Row<'_>) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        self.show_each(sql, params, |row| {
+            self.look_at(row).map_err(storage)?;
+            take(row)
+        })
+    }
+
+    /// [`Db::walk`] over the longest tables, whose `take` tells by [`Db::hand_out`] what it has read: so no value is asked for twice.
+    ///
+    /// # Errors
+    /// The engine's, or what `take` returned.
+    pub fn show_each<E: From<Fault>>(
         &self,
         sql: &str,
         params: impl Params,
@@ -132,6 +179,15 @@ impl Db {
             }
         }
         Ok(())
+    }
+
+    /// Accounts for values of a file under examination: their columns, and how many bytes they have.
+    ///
+    /// # Errors
+    /// [`Fault::Storage`], for what no file of that size can hold.
+    pub fn hand_out(&self, values: &[(&str, usize)]) -> Result<(), Fault> {
+        let Some(bounds) = &self.bounds else { return Ok(()) };
+        values.iter().try_for_each(|(column, bytes)| bounds.hand_out(column, *bytes)).map_err(storage)
     }
 }
 

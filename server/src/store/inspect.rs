@@ -13,7 +13,7 @@ use super::error::OpenError;
 pub use super::header::APPLICATION_ID;
 use super::open::WAIT;
 use super::process::{self, Life};
-use super::running::running_rows;
+use super::running::running_processes;
 use super::schema::{self, Schema, Shape};
 use super::verify::{ActionsReport, verify_actions};
 use super::{migrate, side_file, turn};
@@ -222,7 +222,7 @@ impl Inspection {
             return Ok(None);
         }
         let mut running = Running::default();
-        for (_, boot_id) in running_rows(&self.db.conn).map_err(storage)? {
+        for boot_id in running_processes(&self.db)? {
             let over = process::life(&process::lock_path(&self.path, &boot_id)).is_over();
             if over { running.dead += 1 } else { running.alive += 1 }
         }

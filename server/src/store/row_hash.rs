@@ -65,6 +65,27 @@ impl OpenRow<'_> {
 }
 
 impl ClosedRow<'_> {
+    /// How many bytes its texts have, by column.
+    pub fn lengths(&self) -> [(&'static str, usize); 14] {
+        let length = |text: Option<&str>| text.map_or(0, str::len);
+        [
+            ("args_hash", self.args_hash.len()),
+            ("boot_id", self.boot_id.len()),
+            ("correlation_id", self.correlation_id.len()),
+            ("entered_at", self.entered_at.len()),
+            ("error_code", length(self.error_code)),
+            ("error_message", length(self.error_message)),
+            ("exited_at", self.exited_at.len()),
+            ("outcome", self.outcome.len()),
+            ("prev_hash", self.prev_hash.len()),
+            ("request_id", length(self.request_id)),
+            ("result_hash", length(self.result_hash)),
+            ("subject", length(self.subject)),
+            ("tool", self.tool.len()),
+            ("trace_context", length(self.trace_context)),
+        ]
+    }
+
     /// The row's hash.
     pub fn hash(&self) -> HexDigest {
         HexDigest::of(&self.canonical())

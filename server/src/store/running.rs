@@ -1,9 +1,14 @@
 //! The calls that have no end yet (alpha §5.3), found without an index of their own: an index that every call enters
 //! and leaves again costs each call two page writes, and only boots and people ask.
 
+use colibri_runtime::handler::Fault;
 use rusqlite::Connection;
 
+use super::db::Db;
 use super::head::Head;
+
+const ROWS: &str =
+    "SELECT sequence_no, boot_id FROM actions WHERE outcome = 'running' ORDER BY sequence_no DESC LIMIT ?1";
 
 /// Rows still running, the oldest first, with the process that left each.
 ///
@@ -13,17 +18,27 @@ use super::head::Head;
 /// # Errors
 /// The engine's.
 pub(super) fn running_rows(conn: &Connection) -> rusqlite::Result<Vec<(i64, String)>> {
-    let open = match Head::read(conn) {
-        Ok(head) if head.last_sequence_no >= head.last_exit_no => head.last_sequence_no - head.last_exit_no,
-        // A head that says nothing of use; LIMIT takes a negative number for none.
-        _ => -1,
-    };
     let mut rows: Vec<(i64, String)> = conn
-        .prepare(
-            "SELECT sequence_no, boot_id FROM actions WHERE outcome = 'running' ORDER BY sequence_no DESC LIMIT ?1",
-        )?
-        .query_map([open], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .prepare(ROWS)?
+        .query_map([how_many(conn)], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
     rows.reverse();
     Ok(rows)
+}
+
+/// The processes that have left the rows still running, the newest row first, of a file under examination.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub(super) fn running_processes(db: &Db) -> Result<Vec<String>, Fault> {
+    db.query_all(ROWS, [how_many(&db.conn)], |row| row.get(1))
+}
+
+/// The bound of [`ROWS`].
+fn how_many(conn: &Connection) -> i64 {
+    match Head::read(conn) {
+        Ok(head) if head.last_sequence_no >= head.last_exit_no => head.last_sequence_no - head.last_exit_no,
+        // A head that says nothing of use; LIMIT takes a negative number for none.
+        _ => -1,
+    }
 }

@@ -4,6 +4,10 @@ use std::fmt;
 
 use serde::Serialize;
 
+/// The most characters of a subject and of a message. The longest honest ones name three texts of 256 characters.
+const MOST_OF_SUBJECT: usize = 600;
+const MOST_OF_MESSAGE: usize = 2_000;
+
 /// Something in the database that the server cannot have left there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
@@ -51,6 +55,7 @@ impl Findings {
             return;
         }
         let (subject, message) = describe();
+        let (subject, message) = (shortened(subject, MOST_OF_SUBJECT), shortened(message, MOST_OF_MESSAGE));
         self.0.push(Found { count: 1, first: Finding { check, code, subject, message } });
     }
 
@@ -75,9 +80,33 @@ impl Findings {
     }
 }
 
+/// A text of at most so many characters and a few: the middle of a longer one is left out. What a file holds may be long, and
+/// the end of a sentence says what is wrong.
+fn shortened(text: String, most: usize) -> String {
+    if text.len() <= most {
+        return text;
+    }
+    let characters = text.chars().count();
+    let Some(left_out) = characters.checked_sub(most).filter(|left_out| *left_out > 0) else { return text };
+    let head = text.chars().take(most / 2);
+    let tail = text.chars().skip(characters - (most - most / 2));
+    head.chain(format!(" ({left_out} characters) ").chars()).chain(tail).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_text_keeps_its_two_ends() {
+        assert_eq!(shortened("äöü".to_owned(), 3), "äöü");
+        assert_eq!(shortened("abcdefgh".to_owned(), 5), "ab (3 characters) fgh");
+        let mut findings = Findings::default();
+        findings.add("trail", "A", || ("i".repeat(9_000), format!("record {}: is bad", "i".repeat(9_000))));
+        let first = &findings.kinds()[0].first;
+        assert!(first.subject.len() < 700 && first.message.len() < 2_100);
+        assert!(first.message.ends_with("i: is bad"));
+    }
 
     #[test]
     fn findings_are_counted_and_the_first_of_a_kind_is_kept() {

@@ -2,6 +2,7 @@
 
 mod endless;
 mod journal;
+mod memory;
 mod place;
 mod schemas;
 mod statistics;

@@ -6,7 +6,7 @@ use rusqlite::{Params, Row, params};
 
 use super::chain::TrailHead;
 use super::record::{ThoughtRecord, ThoughtType};
-use crate::store::db::Db;
+use crate::store::db::{Db, storage};
 
 /// The columns of [`TrailRow`], in its order, which is the table's.
 const COLUMNS: &str = "seq, id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at, \
@@ -90,14 +90,21 @@ fn each(
     params: impl Params,
     mut take: impl FnMut(&TrailRow<'_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
-    let mut failed = None;
-    db.query_each(&format!("SELECT {COLUMNS} FROM thought_records {rest}"), params, |row| {
-        Ok(take(&TrailRow::read(row)?).unwrap_or_else(|fault| {
-            failed = Some(fault);
-            false
-        }))
-    })?;
-    failed.map_or(Ok(()), Err)
+    db.show_each(&format!("SELECT {COLUMNS} FROM thought_records {rest}"), params, |row| {
+        let row = TrailRow::read(row).map_err(storage)?;
+        db.hand_out(&[
+            ("id", row.id.len()),
+            ("task_id", row.task_id.len()),
+            ("agent_id", row.agent_id.len()),
+            ("content", row.content.map_or(0, str::len)),
+            ("timestamp", row.timestamp.len()),
+            ("prev_hash", row.prev_hash.len()),
+            ("hash", row.hash.len()),
+            ("session_id", row.session_id.map_or(0, str::len)),
+            ("content_compressed", row.content_compressed.map_or(0, str::len)),
+        ])?;
+        take(&row)
+    })
 }
 
 /// Walks over all rows in insertion order, until `take` says `false`.

@@ -31,7 +31,7 @@ pub fn with_call<T>(
     read: impl FnOnce(&Call<'_>) -> T,
 ) -> Result<Option<T>, Fault> {
     let sql = "SELECT exit_no, tool, outcome, subject, result_hash FROM actions WHERE sequence_no = ?1";
-    db.query_opt(sql, [sequence_no], |row| {
+    db.show_opt(sql, [sequence_no], |row| {
         Ok(read(&Call {
             sequence_no,
             exit_no: row.get(0)?,

@@ -133,10 +133,11 @@ impl Walk {
         sql: &str,
         visitor: &mut dyn LogVisitor<E>,
     ) -> Result<(), E> {
-        db.walk(sql, [], |row| {
+        db.show_each(sql, [], |row| {
             self.rows += 1;
             match read_closed(row) {
                 Ok((closed, row_hash)) => {
+                    db.hand_out(&closed.lengths())?;
                     self.step(&closed, row_hash, &mut |finding| visitor.found(finding));
                     visitor.closed(&closed, row_hash)?;
                 }
