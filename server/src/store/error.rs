@@ -76,6 +76,15 @@ pub enum OpenError {
         /// Its length.
         bytes: u64,
     },
+    /// A pipe, a device or a folder under the name of a file beside the database.
+    #[error(
+        "{path} is not a regular file, and stands where a file of the database belongs; find out what has put it there, move \
+         it to another folder, and try again"
+    )]
+    NoFile {
+        /// What is there.
+        path: String,
+    },
     /// A write that was cut off, and a connection that cannot undo it.
     #[error(
         "a write was cut off: {journal} ({bytes} bytes) undoes it, which needs a connection that may write. Start a server in \

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::error::OpenError;
 use super::queue::WriteQueue;
-use super::side_file;
+use super::{process, side_file};
 
 /// How often a reader looks again while a server gives the file its log, which takes milliseconds.
 const LOOKS: u32 = 100;
@@ -20,11 +20,31 @@ const JOURNAL_MAGIC: [u8; 8] = [0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7];
 /// wrote it (section 1.3).
 const CHANGED_BY_SWITCH: [std::ops::Range<usize>; 3] = [18..20, 24..28, 92..100];
 
+/// Files that SQLite and Colibri open beside a database, besides those that processes lock.
+const SIDE_FILES: [&str; 4] = ["-journal", "-wal", "-shm", ".queue"];
+
+/// That no pipe or device has the name of a file beside the database: to open one may wait without end. A name that leads nowhere
+/// is left to what opens it.
+///
+/// # Errors
+/// [`OpenError::NoFile`].
+pub(super) fn beside_are_files(file: &Path) -> Result<(), OpenError> {
+    let named = SIDE_FILES.map(|suffix| side_file::named(file, suffix));
+    // A folder that cannot be listed says nothing of the database.
+    for path in named.into_iter().chain(process::lock_files(file).unwrap_or_default()) {
+        if std::fs::metadata(&path).is_ok_and(|found| !found.is_file()) {
+            return Err(OpenError::NoFile { path: path.display().to_string() });
+        }
+    }
+    Ok(())
+}
+
 /// That a reader sees what a server would see.
 ///
 /// # Errors
-/// [`OpenError::Journal`].
+/// [`OpenError::Journal`], [`OpenError::NoFile`].
 pub(super) fn before_reading(file: &Path) -> Result<(), OpenError> {
+    beside_are_files(file)?;
     for look in 1..=LOOKS {
         match journal_bytes(file)? {
             0 => return Ok(()),
@@ -44,8 +64,9 @@ pub(super) fn before_reading(file: &Path) -> Result<(), OpenError> {
 /// That SQLite would change nothing but what a server left unfinished. Waits no longer than `wait` for its turn.
 ///
 /// # Errors
-/// [`OpenError::Journal`], or the operating system's.
+/// [`OpenError::Journal`], [`OpenError::NoFile`], or the operating system's.
 pub(super) fn before_writing(file: &Path, wait: Duration) -> Result<(), OpenError> {
+    beside_are_files(file)?;
     if journal_bytes(file)? == 0 {
         return Ok(());
     }

@@ -2,7 +2,7 @@
 //! beside the database (design R2, alpha §7.3). The system frees the lock when the process dies.
 
 use std::fmt;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::identity::FileId;
 use super::side_file;
+use crate::bounded_file;
 use crate::digest::HexDigest;
 use crate::private_file;
 
@@ -97,7 +98,7 @@ pub fn elsewhere(path: &Path, here: FileId) -> io::Result<Option<ProcessRecord>>
 /// The record of one lock file; `None` when there is none that this version understands.
 fn record(lock_file: &Path) -> Option<ProcessRecord> {
     let mut text = String::new();
-    File::open(lock_file).ok()?.take(RECORD_BYTES).read_to_string(&mut text).ok()?;
+    bounded_file::open(lock_file).ok()?.take(RECORD_BYTES).read_to_string(&mut text).ok()?;
     serde_json::from_str(&text).ok()
 }
 
@@ -152,7 +153,7 @@ impl Life {
 
 /// Tries a lock file without waiting.
 pub fn life(lock_file: &Path) -> Life {
-    match OpenOptions::new().read(true).open(lock_file) {
+    match bounded_file::open(lock_file) {
         Ok(file) => match file.try_lock() {
             Ok(()) => Life::Dead(file),
             Err(_) => Life::Alive,

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use super::holder;
 use super::placement::Pair;
 use super::side_file;
-use crate::private_file;
+use crate::{bounded_file, private_file};
 
 /// How long an ordinary wait is spent on the spot, in the thread that asks: the place is handed on faster than through
 /// an event loop, and while others only take their turns it comes within this time.
@@ -207,7 +207,7 @@ impl WriteQueue {
     /// What the file of the queue says of the database at `path`; `None` where it says nothing that this version understands.
     pub(super) fn read_note(path: &Path) -> Option<Pair> {
         let mut text = String::new();
-        let file = File::open(side_file::named(path, ".queue")).ok()?;
+        let file = bounded_file::open(&side_file::named(path, ".queue")).ok()?;
         file.take(NOTE_BYTES).read_to_string(&mut text).ok()?;
         serde_json::from_str(&text).ok()
     }

@@ -15,9 +15,10 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use super::backup::{BackupError, Copied, copy};
 use super::db::Db;
+use super::error::OpenError;
 use super::placement::{self, BESIDE, REPLACED};
 use super::queue::{PATIENCE, WriteQueue};
-use super::{process, side_file};
+use super::{preflight, process, side_file};
 
 /// Why a backup was not restored.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +26,9 @@ pub enum RestoreError {
     /// A process works on the database.
     #[error("{0} has the database open; stop it, then run the command again")]
     InUse(String),
+    /// Something beside the database is no file.
+    #[error("{0}")]
+    Beside(#[from] OpenError),
     /// A step failed. Up to the exchange of names the database is as it was, and afterwards the next start finishes.
     #[error("{path}: {doing}: {error}")]
     Io {
@@ -64,6 +68,7 @@ pub fn restore(
         move |error: io::Error| RestoreError::Io { path, doing, error }
     };
     let to = &true_name(to).map_err(failed("cannot find its place"))?;
+    preflight::beside_are_files(to)?;
     let folder = to.parent().unwrap_or(Path::new("/"));
     let mut queue = WriteQueue::open(to).map_err(failed("cannot open its write queue"))?;
     queue.enter(PATIENCE).map_err(failed("cannot enter its write queue"))?;

@@ -1,12 +1,13 @@
 //! Waiting for the starts of other processes: what a start or a reader meets while another start is at work passes, and
 //! is an error only if it lasts.
 
-use std::fs::{File, TryLockError};
+use std::fs::TryLockError;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 use super::error::OpenError;
 use super::side_file;
+use crate::bounded_file;
 
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -53,7 +54,7 @@ pub(super) fn is_of_a_start<T>(found: &Result<T, OpenError>) -> bool {
 
 /// Whether a process has its turn in the write queue of the database at `path`. Creates nothing.
 fn is_held(path: &Path) -> bool {
-    let queue = path.canonicalize().and_then(|file| File::open(side_file::named(&file, ".queue")));
+    let queue = path.canonicalize().and_then(|file| bounded_file::open(&side_file::named(&file, ".queue")));
     // The lock, where it is free, is given back at once.
     queue.is_ok_and(|queue| matches!(queue.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }

@@ -1,5 +1,6 @@
 //! B1, B3 to B5: files made to mislead or to hang those who check them.
 
+mod beside;
 mod endless;
 mod journal;
 mod memory;
