@@ -98,7 +98,7 @@ impl WriteQueue {
     /// The queue of the database at `path`, if its file is there and may be read: a look creates nothing.
     pub(super) fn open_existing(path: &Path) -> Option<Self> {
         let path = side_file::named(path, ".queue");
-        let file = File::open(&path).ok()?;
+        let file = bounded_file::open(&path).ok()?;
         Some(Self::over(path, file))
     }
 
