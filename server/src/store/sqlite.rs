@@ -107,6 +107,10 @@ impl SqliteStore {
             self.roll_back();
             self.leave_queue();
         }
+        // The thread that copies the log may be waiting for the turn: it would wait for this very process.
+        if let Some(attached) = &mut self.attached {
+            attached.checkpoints = None;
+        }
         let turn = match &self.attached {
             // Without the turn this process stays signed on, and the next start does what is left to do.
             Some(attached) if attached.process.is_some() && !attached.transactions.has_lost() => {
@@ -115,8 +119,7 @@ impl SqliteStore {
             _ => Ok(()),
         };
         let (Some(db), Some(attached)) = (self.cx.db.take(), self.attached.take()) else { return Ok(()) };
-        let Attached { mut transactions, process, checkpoints, location } = attached;
-        drop(checkpoints);
+        let Attached { mut transactions, process, location, .. } = attached;
         if transactions.has_lost() {
             return abandon(db.conn);
         }
