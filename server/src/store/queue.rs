@@ -148,7 +148,7 @@ impl WriteQueue {
         }
         let (seconds, holder) = (limit.as_secs_f64().round(), self.holder());
         let text = format!(
-            "it has been held for {seconds} s by {holder}; resume or stop that process, then start again"
+            "it has been held for {seconds} s by {holder}; resume or stop that process, then try again"
         );
         Err(io::Error::new(io::ErrorKind::TimedOut, text))
     }
