@@ -340,7 +340,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     pub async fn operate(&mut self, call: Call, outlet: &mut dyn Outlet) {
         let checked = vec![self.check_operation(call)];
         let batch = self.past_check(checked);
-        // Nobody is served beside an operation, so it may wait here. Without the turn it says itself what is in the way.
+        // No client is served beside an operation, so it may wait here. Without the turn, the operation itself says what is in the way.
         let _ = self.store.wait_turn(TURN_LIMIT);
         // An operation runs in the store's transaction, so there is nothing to wait for beside the chain.
         drop(self.run_prepared(batch, outlet).await);

@@ -48,7 +48,7 @@ impl Redactor {
         Self::of_length(SHORTEST_SECRET, secrets)
     }
 
-    /// Takes the secrets of at least so many bytes. One under [`SHORTEST_SECRET`] is found only as it is written.
+    /// Takes the secrets of at least that many bytes. A shorter one than [`SHORTEST_SECRET`] is found only as it is written.
     pub fn of_length(shortest: usize, secrets: impl IntoIterator<Item = String>) -> Self {
         let long = secrets.into_iter().filter(|secret| !secret.is_empty() && secret.len() >= shortest);
         let secrets: Vec<Secret> = long.map(Secret::new).collect();
@@ -244,7 +244,7 @@ fn backslash(text: &str) -> (char, usize) {
     }
 }
 
-/// The character whose number the text begins with, in so many hexadecimal digits. Half of a pair is none.
+/// The character whose number the text begins with, in that many hexadecimal digits; `None` for half of a surrogate pair.
 fn hex(text: &str, digits: usize) -> Option<char> {
     let number = text.get(..digits).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
     char::from_u32(u32::from_str_radix(number, 16).ok()?)

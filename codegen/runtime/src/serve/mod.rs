@@ -1,6 +1,6 @@
 //! The loop: one thread reads, runs the chain and writes, with no hand-over between (design §3).
 //!
-//! [`events`] waits for whatever happens next, [`queues`] holds the calls that cannot run yet, [`turn`] runs them when the
+//! [`events`] waits for the next event, [`queues`] holds the calls that cannot run yet, [`turn`] runs them when the
 //! store can be written to, and this file says what is done in which order.
 
 mod events;
@@ -179,7 +179,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             return self.ended.take();
         }
         let beside = !self.flights.is_empty() || self.scan.is_some() || !self.landings.is_empty();
-        // What was answered before the gate opens gets its rows when it does, whatever ends the process.
+        // Calls answered before the gate opens get their rows when it does, however the process ends.
         let owing = !self.chain.is_ready() && self.chain.has_buffered();
         let running = beside || self.chain.has_rest() || self.opening.is_some() || owing;
         if self.ended == Some(Finish::ClientGone) {
@@ -368,7 +368,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         self.ended = Some(Finish::Forced);
     }
 
-    /// Whatever the client was to be told is lost, so the end is not a clean one.
+    /// The client has lost replies, so the end is not a clean one.
     fn client_gone(&mut self, error: &std::io::Error) {
         self.log(Level::Error, &format!("[colibri] replies are lost, since they cannot be written: {error}"));
         self.stopping = true;

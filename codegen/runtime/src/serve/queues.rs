@@ -43,7 +43,7 @@ impl Queues {
         self.gate.is_empty() && self.ready.is_empty() && self.locks.waiting() == 0
     }
 
-    /// Takes the next batch: network calls whose lock is free, then calls in arrival order. It has at most so many calls,
+    /// Takes the next batch: network calls whose lock is free, then calls in arrival order. It has at most `most` calls,
     /// none of which came after that time.
     pub fn next_batch(&mut self, registry: &Registry, most: usize, until_ms: f64) -> Option<Batch> {
         let mut calls = self.locks.acquire(until_ms);

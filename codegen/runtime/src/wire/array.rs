@@ -31,7 +31,7 @@ struct Array {
 }
 
 impl Arrays {
-    /// Begins the answer to an array of so many messages.
+    /// Begins the answer to an array of that many messages.
     pub fn open(&mut self, messages: usize) -> u64 {
         self.last += 1;
         self.open.insert(self.last, Array { answers: vec![Vec::new(); messages], missing: 1 });
