@@ -15,6 +15,9 @@ const WRITE_LOCK_BYTE: u64 = 120;
 /// The bytes of the database file that SQLite locks for a program that writes without a log, or lets no other in.
 const LOCK_BYTES: Range<u64> = 0x4000_0000..0x4000_0200;
 
+/// How often the kernel's list is read before a lock counts as not listed.
+const LOOKS: usize = 8;
+
 /// Who holds the lock on the queue file at `queue`.
 pub(super) fn of_queue(queue: &Path) -> String {
     let database = queue.with_extension("");
@@ -73,10 +76,13 @@ fn on_this_host(pid: u32) -> String {
     format!("process {pid} on host {}", process::host())
 }
 
-/// The process that holds a lock of that kind on that byte of the file, by the kernel's list.
+/// The process that holds a lock of that kind on that byte of the file, by the kernel's list. The kernel prints the list
+/// page by page, and a page leaves out a lock if others before it were released meanwhile; a second look finds it.
 fn listed(kind: &str, file: FileId, byte: u64) -> Option<u32> {
-    let list = std::fs::read_to_string("/proc/locks").ok()?;
-    list.lines().find_map(|line| holder_in(line, kind, file, byte))
+    (0..LOOKS).find_map(|_| {
+        let list = std::fs::read_to_string("/proc/locks").ok()?;
+        list.lines().find_map(|line| holder_in(line, kind, file, byte))
+    })
 }
 
 /// Reads a line like `3: FLOCK  ADVISORY  WRITE 4711 fd:01:131074 0 EOF`. A process that only waits has an arrow before
