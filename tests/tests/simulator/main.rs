@@ -12,6 +12,7 @@ mod check;
 mod clients;
 mod dice;
 mod faults;
+mod frozen;
 mod history;
 mod kernel;
 mod model;
