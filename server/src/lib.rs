@@ -3,10 +3,8 @@
 //! The catalogue says what the tools are; this crate says what they do.
 
 pub mod bounded_file;
-pub mod canonical;
 pub mod cli;
 pub mod context;
-pub mod digest;
 pub mod domains;
 pub mod lifecycle;
 pub mod private_file;

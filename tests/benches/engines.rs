@@ -14,7 +14,6 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use colibri::catalogue::CATALOGUE;
-use colibri::digest::HexDigest;
 use colibri::domains::consensus::ecvrf::{ecvrf_prove, ecvrf_verify};
 use colibri::domains::consensus::private_key::PrivateKey;
 use colibri::domains::proof::rfc9162::{Hash, inclusion_path, leaf_hash, root, verify_inclusion};
@@ -25,8 +24,9 @@ use colibri::domains::reputation::ledger::Entry;
 use colibri::domains::reputation::replay::Replay;
 use colibri::domains::trail::record::Preimage;
 use colibri::store::row_hash::ClosedRow;
+use colibri_canonical::HexDigest;
+use colibri_canonical::{NumberRule, canonical_json};
 use colibri_codegen::catalogue::Catalogue;
-use colibri_runtime::json::{NumberRule, canonical_json};
 use colibri_runtime::validate::validate;
 use colibri_runtime::wire::call::ToolCall;
 use colibri_runtime::wire::era::detect;

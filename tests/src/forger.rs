@@ -3,7 +3,6 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use colibri::digest::HexDigest;
 use colibri::domains::TIED_TABLES;
 use colibri::domains::proof::envelope::LeafEnvelope;
 use colibri::domains::proof::head::{ChainTip, SessionFacts, TreeHead, chain_tips_hash};
@@ -14,6 +13,7 @@ use colibri::domains::trail::record::Preimage;
 use colibri::store::db::Db;
 use colibri::store::row_hash::ClosedRow;
 use colibri::verification::tied::Reply;
+use colibri_canonical::HexDigest;
 use rusqlite::Params;
 
 /// Makes the file fit again after whatever was done to its rows. The heads lose their signatures.

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use colibri_runtime::json::{NumberRule, canonical_json, sha256_hex};
+use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row};
 use serde_json::{Map, Value};

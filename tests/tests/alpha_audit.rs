@@ -8,7 +8,7 @@
 
 use std::path::Path;
 
-use colibri_runtime::json::{NumberRule, canonical_json, sha256_hex};
+use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
 use colibri_tests::actions::{action_of, actions, await_running};
 use colibri_tests::client::{Launch, envelope, open_database, warnings};
 use colibri_tests::embed::{ManualClock, Recorder, Seen, Spy, Wire, block_on, converse, options};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use colibri::catalogue::CATALOGUE;
-use colibri_runtime::json::{NumberRule, canonical_json, sha256_hex};
+use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
 use colibri_tests::client::{Ended, Launch, open_database};
 use serde_json::{Value, json};
 use tempfile::TempDir;

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use colibri_runtime::json::sha256_hex;
+use colibri_canonical::sha256_hex;
 
 const PAGE: &str = include_str!("../../docs/guide/formats.md");
 
@@ -29,7 +29,7 @@ fn every_preimage_of_the_page_has_the_digest_it_states() {
 
 #[test]
 fn the_pages_json_is_canonical() {
-    use colibri_runtime::json::{NumberRule, canonical_json};
+    use colibri_canonical::{NumberRule, canonical_json};
     for (preimage, _) in preimages() {
         // A tree head, a session, tips: the first line is the domain tag.
         let json = preimage.split_once('\n').map_or(preimage, |(_, json)| json);

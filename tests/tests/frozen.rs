@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use colibri_runtime::json::sha256_hex;
+use colibri_canonical::sha256_hex;
 use colibri_tests::client::Launch;
 use serde_json::{Value, json};
 
@@ -58,8 +58,11 @@ fn assert_frozen(name: &str, found: &str) {
 
 /// The bytes of the answer to `tools/list`, without the line around it.
 fn tools_list(mode: &str, policy: &str, stateless: bool) -> String {
-    let launch = Launch::new(SERVER).env("COLIBRI_MODE", mode).env("COLIBRI_TRAIL_SESSION_POLICY", policy);
-    let mut server = launch.start();
+    let mut first = Launch::new(SERVER).start();
+    first.data("task_list", json!({}));
+    // READONLY needs a database that is there.
+    let launch = Launch::new(SERVER).beside(&first);
+    let mut server = launch.env("COLIBRI_MODE", mode).env("COLIBRI_TRAIL_SESSION_POLICY", policy).start();
     let params = match stateless {
         true => json!({ "_meta": {
             "io.modelcontextprotocol/protocolVersion": STATELESS,

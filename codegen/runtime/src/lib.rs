@@ -3,7 +3,6 @@
 
 pub mod chain;
 pub mod handler;
-pub mod json;
 pub mod kernel;
 pub mod members;
 pub mod memory;

@@ -6,11 +6,11 @@ use std::path::Path;
 
 use super::Failure;
 use crate::bounded_file;
-use crate::digest::HexDigest;
 use crate::domains::proof::head::SignedTreeHead;
 use crate::domains::proof::keys::{PublicKey, SignatureStatus, SigningKey, TrustedKeys};
 use crate::domains::proof::{any_signed_by, signed_by};
 use crate::store::db::Db;
+use colibri_canonical::HexDigest;
 
 /// A file with a public key is 65 bytes; whatever is much longer is none.
 const MAX_KEY_FILE_BYTES: u64 = 256;

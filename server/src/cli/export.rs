@@ -11,7 +11,6 @@ use super::arguments::audit::Export;
 use super::database::open_for_reading;
 use super::output::{print_json, write_to};
 use super::session::{Found, find, unreadable};
-use crate::digest::HexDigest;
 use crate::domains::proof::head::{SessionFacts, SignedTreeHead};
 use crate::domains::proof::session_export::{
     ExportHeader, ExportRecord, ExportState, MAX_LINE_BYTES, head_line, tips_line,
@@ -24,6 +23,7 @@ use crate::domains::trail::{
 use crate::lifecycle::environment::Environment;
 use crate::shell_word::quoted;
 use crate::store::db::Db;
+use colibri_canonical::HexDigest;
 
 /// What is said of an export that was written to a file.
 #[derive(Serialize)]

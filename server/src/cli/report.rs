@@ -14,7 +14,6 @@ use super::arguments::audit::Report as Arguments;
 use super::database::open_for_reading;
 use super::output::{print_json, write_to};
 use super::session::{Found, find, unreadable};
-use crate::digest::HexDigest;
 use crate::domains::proof::envelope_of;
 use crate::domains::proof::head::SignedTreeHead;
 use crate::domains::proof::keyring::Keyring;
@@ -32,6 +31,7 @@ use crate::report::model::{
 use crate::report::render;
 use crate::report::tree::{FoldedTree, Folding};
 use crate::store::db::Db;
+use colibri_canonical::HexDigest;
 
 /// What is said of a page that was written.
 #[derive(Serialize)]

@@ -1,6 +1,7 @@
 //! The forms a configuration value can have. A rule reads a value, words the refusal, and describes
 //! itself for `--help` and the reference page, so that the three cannot disagree.
 
+use colibri_canonical::hex;
 use std::path::PathBuf;
 
 use super::mode::Mode;
@@ -194,7 +195,8 @@ impl Rule for PublicKeys {
         if text.is_empty() {
             return Ok(Vec::new());
         }
-        let keys: Option<Vec<_>> = text.split(',').map(|key| decode_key(key.trim())).collect();
+        let keys: Option<Vec<_>> =
+            text.split(',').map(|key| hex::decode_array_of_either_case(key.trim())).collect();
         keys.ok_or_else(|| format!("must be {}", self.describe()))
     }
 
@@ -209,19 +211,6 @@ impl Rule for PublicKeys {
     fn default_text(&self) -> String {
         "empty".to_owned()
     }
-}
-
-/// 32 bytes from 64 hex digits.
-fn decode_key(hex: &str) -> Option<[u8; 32]> {
-    let digits = hex.as_bytes();
-    if digits.len() != 64 || !digits.iter().all(u8::is_ascii_hexdigit) {
-        return None;
-    }
-    let mut key = [0; 32];
-    for (byte, pair) in key.iter_mut().zip(digits.chunks_exact(2)) {
-        *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
-    }
-    Some(key)
 }
 
 /// Where the router's model candidates come from (delta §9.1).

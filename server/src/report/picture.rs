@@ -2,8 +2,8 @@
 
 use super::html::Html;
 use super::tree::FoldedTree;
-use crate::digest::HexDigest;
 use crate::domains::proof::rfc9162::Hash;
+use colibri_canonical::HexDigest;
 
 /// From one level to the next, and from one leaf to the next.
 const COLUMN: i64 = 104;

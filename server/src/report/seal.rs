@@ -2,8 +2,8 @@
 
 use super::html::Html;
 use super::model::{Head, Report, Seal};
-use crate::digest::HexDigest;
 use crate::shell_word::quoted;
+use colibri_canonical::HexDigest;
 
 /// The seal: roots, head, signature.
 pub fn section(report: &Report, html: &mut Html) {

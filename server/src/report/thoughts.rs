@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::html::Html;
 use super::model::{Content, Report, Thought};
-use crate::digest::HexDigest;
+use colibri_canonical::HexDigest;
 
 /// All thoughts that the page holds.
 pub fn section(report: &Report, html: &mut Html) {

@@ -1,8 +1,8 @@
 //! The tree of RFC 9162 as a picture can hold it: of a large tree the lowest levels are folded into blocks of
 //! equal size, a power of two, whose hashes are nodes of the real tree. Pure.
 
-use crate::digest::HexDigest;
 use crate::domains::proof::rfc9162::{Accumulator, Hash, node_hash};
+use colibri_canonical::HexDigest;
 
 /// The most leaves, or blocks of leaves, that a picture shows.
 pub const MOST_UNITS: u64 = 64;

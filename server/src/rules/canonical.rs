@@ -1,7 +1,7 @@
 //! One text for one value (kappa §2): the project's encoder under the rule that writes integers exactly and
 //! refuses fractions. Pure.
 
-use colibri_runtime::json::{CanonicalError, NumberRule, canonical_json};
+use colibri_canonical::{CanonicalError, NumberRule, canonical_json};
 use serde_json::Value;
 
 /// A value without a canonical text. The message says what and at which path.

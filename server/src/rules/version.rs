@@ -3,11 +3,11 @@
 
 use std::hint::black_box;
 
-use colibri_runtime::json::canonical::MAX_DEPTH;
+use colibri_canonical::MAX_DEPTH;
 use serde_json::{Map, Value};
 
 use super::canonical::{CanonicalSerializationError, canonicalize};
-use crate::digest::HexDigest;
+use colibri_canonical::HexDigest;
 
 /// The engine's version. A changed meaning that could change a number needs a new one.
 pub const ENGINE_VERSION: &str = "kappa-engine/1.0.0";

@@ -3,7 +3,7 @@
 
 use rusqlite::Connection;
 
-use crate::digest::HexDigest;
+use colibri_canonical::HexDigest;
 
 /// The row of `actions_head`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use super::identity::FileId;
 use super::side_file;
 use crate::bounded_file;
-use crate::digest::HexDigest;
 use crate::private_file;
+use colibri_canonical::HexDigest;
 
 /// The most that is read of a lock file: a record is far shorter.
 const RECORD_BYTES: u64 = 4096;

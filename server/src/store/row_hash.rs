@@ -1,8 +1,8 @@
 //! What a closed row's `row_hash` covers: the canonical JSON (RFC 8785, number rule `wire`) of every
 //! column but `row_hash` itself (alpha §5.3, §5.5). Pure.
 
-use crate::canonical::{number, text};
-use crate::digest::HexDigest;
+use colibri_canonical::HexDigest;
+use colibri_canonical::object::{number, text};
 
 /// A closed row of `actions`, in the order of its canonical keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

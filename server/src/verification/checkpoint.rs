@@ -25,16 +25,16 @@
 
 mod reputation;
 
-use colibri_runtime::json::{NumberRule, canonical_json};
+use colibri_canonical::{NumberRule, canonical_json};
 use serde::{Deserialize, Serialize};
 
 use self::reputation::ReputationText;
 pub use self::reputation::{PinnedEntry, ReputationPin, TokensPin};
 
 use super::run::{Run, Stop};
-use crate::canonical::{number, text};
-use crate::digest::HexDigest;
 use crate::store::verify::{LogEnd, enter_hash};
+use colibri_canonical::HexDigest;
+use colibri_canonical::object::{number, text};
 
 /// `format` of a checkpoint file.
 pub const FORMAT: &str = "colibri-checkpoint";

@@ -5,9 +5,9 @@ use serde::Serialize;
 use super::checkpoint::{Checkpoint, HeadsPin};
 use super::issue::raise;
 use super::run::{Run, Stop, goes_on};
-use crate::digest::HexDigest;
 use crate::domains::proof::tie::head_hash_at;
 use crate::domains::proof::{SessionState, Signers, each_session, verify_head_chain, verify_sealed_records};
+use colibri_canonical::HexDigest;
 
 /// The check's name.
 pub const NAME: &str = "seals";

@@ -8,8 +8,8 @@ use serde::Serialize;
 
 use super::run::Stop;
 use crate::catalogue::ToolId;
-use crate::digest::HexDigest;
 use crate::store::db::Db;
+use colibri_canonical::HexDigest;
 
 /// A tool whose successful calls write rows of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,7 +11,6 @@ use super::counters;
 use super::issue::raise;
 use super::run::{Run, Stop, goes_on};
 use super::ties::Ties;
-use crate::digest::HexDigest;
 use crate::domains::proof::{SealedTip, SessionState, session_state, tip_of_task_after};
 use crate::domains::trail::chain::{ChainWalk, Content, Issue, IssueCode, StoredRecord};
 use crate::domains::trail::retention::{RetentionZone, zone_for_position};
@@ -20,6 +19,7 @@ use crate::domains::trail::{
     TrailRow, Unpacker, content_of, each_bare_head, each_row_by_chain, each_row_in_order,
     has_more_chains_than, is_where_zone_says, tip,
 };
+use colibri_canonical::HexDigest;
 
 /// The check's name.
 pub const NAME: &str = "trail";

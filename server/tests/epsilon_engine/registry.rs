@@ -4,8 +4,8 @@ use colibri::domains::skills::{
     CAPABILITIES, Loaded, RecordedIndex, SkillFilter, count_skills, find_skills_by_capability,
 };
 use colibri::store::db::Db;
+use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
 use colibri_runtime::chain::log::Level;
-use colibri_runtime::json::{NumberRule, canonical_json, sha256_hex};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 

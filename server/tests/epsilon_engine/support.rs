@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex};
 
 use colibri::catalogue::SkillListOutputSkillsItem;
 use colibri::context::Cx;
-use colibri::digest::HexDigest;
 use colibri::domains::skills::{
     Loaded, PREFIX, RecordedIndex, SkillFilter, SkillRow, get_skill, list_skills, load_skills_from_disk,
     recorded_index, registry_digest, true_root,
@@ -18,6 +17,7 @@ use colibri::store::db::Db;
 use colibri::store::migrate::MIGRATIONS;
 use colibri::store::open::{StoreOptions, WAIT, init_db};
 use colibri::store::sqlite::SqliteStore;
+use colibri_canonical::HexDigest;
 use colibri_runtime::chain::log::{Level, Log};
 use colibri_runtime::chain::store::{Store, StoreFault};
 use colibri_runtime::handler::Fault;

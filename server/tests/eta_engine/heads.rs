@@ -6,7 +6,7 @@ use colibri::domains::proof::head::{
 use colibri::domains::proof::keys::{
     KeyTextError, PublicKey, SignatureStatus, SigningKey, TrustedKeys, check_signature,
 };
-use colibri_runtime::json::{NumberRule, canonical_json};
+use colibri_canonical::{NumberRule, canonical_json};
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use colibri::digest::HexDigest;
 use colibri::domains::proof::envelope::LeafEnvelope;
 use colibri::domains::proof::head::{ChainTip, SessionFacts, SignedTreeHead, TreeHead, chain_tips_hash};
 use colibri::domains::proof::keys::{PublicKey, SigningKey, TrustedKeys};
@@ -12,6 +11,7 @@ use colibri::domains::proof::session_export::{
     ExportCheck, ExportHeader, ExportRecord, ExportState, ExportVerdict, NotAnExport, head_line, tips_line,
 };
 use colibri::domains::trail::record::Preimage;
+use colibri_canonical::HexDigest;
 
 /// The session of zeta §15.4 and §15.7 as an export, written by hand from `docs/guide/formats.md` in Python.
 pub const GOLDEN: &str = include_str!("../vectors/session-export.jsonl");

@@ -6,7 +6,7 @@ use colibri::rules::version::{
     ENGINE_VERSION, VERSION_HASH_HEX_LENGTH, VERSION_HASH_PREFIX, VERSION_HASH_TOTAL_LENGTH, canonical_rules,
     from_registry_form, registry_form, rule_version_hash, verify_rule_version,
 };
-use colibri_runtime::json::sha256_hex;
+use colibri_canonical::sha256_hex;
 use serde_json::{Value, json};
 
 const EMPTY: &str = "cd60838e180fd08238650ecf24e54990712e9a56f28de9f14eb37e15f3364a37";

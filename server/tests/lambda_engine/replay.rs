@@ -1,12 +1,12 @@
 //! The ledger taken again (lambda §8.7), and what a forger who mends every later hash is still found by.
 
-use colibri::digest::HexDigest;
 use colibri::domains::reputation::domain::Domain;
 use colibri::domains::reputation::event::{Kind, Source};
 use colibri::domains::reputation::ledger::Entry;
 use colibri::domains::reputation::penalty::Band;
 use colibri::domains::reputation::replay::{Checked, Fault, Mismatch, Replay, RowVerdict};
 use colibri::domains::reputation::standing::Standing;
+use colibri_canonical::HexDigest;
 
 use crate::run::worked_run;
 use crate::support::{World, gain, row};

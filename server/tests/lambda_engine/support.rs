@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
 
-use colibri::digest::HexDigest;
 use colibri::domains::reputation::decay::decayed_score;
 use colibri::domains::reputation::domain::Domain;
 use colibri::domains::reputation::event::{Acker, EventError, Gain, Kind, Penalty, Source, Step};
@@ -12,6 +11,7 @@ use colibri::domains::reputation::ledger::{Entry, dedupe_key};
 use colibri::domains::reputation::penalty::{Band, penalty_step};
 use colibri::domains::reputation::replay::Replay;
 use colibri::domains::reputation::standing::Standing;
+use colibri_canonical::HexDigest;
 
 pub type Key = (String, Domain);
 

@@ -1,9 +1,10 @@
 //! The chapter's four arbiters and its common values (theta §3.3, §4.1).
 
-use colibri::domains::consensus::canonical::{Hash, from_hex};
+use colibri::domains::consensus::canonical::Hash;
 use colibri::domains::consensus::identity::SenderId;
 use colibri::domains::consensus::messages::{SignedMessage, Vote, VoteType};
 use colibri::domains::consensus::signing::{Ed25519Signer, Signer};
+use colibri_canonical::hex;
 
 pub const AA: Hash = [0xaa; 32];
 pub const BB: Hash = [0xbb; 32];
@@ -19,7 +20,7 @@ const SEEDS: [&str; 4] = [
 /// The arbiters A to D.
 pub fn arbiter(name: char) -> Ed25519Signer {
     let index = "ABCD".find(name).expect("one of the four");
-    Ed25519Signer::from_seed(&from_hex(SEEDS[index]).expect("a seed"))
+    Ed25519Signer::from_seed(&hex::decode_array(SEEDS[index]).expect("a seed"))
 }
 
 pub fn id(name: char) -> SenderId {
@@ -48,5 +49,5 @@ pub fn vote_of(name: char, merkle_root: Hash, vote_type: VoteType, timestamp_log
 
 /// Bytes as hex, for comparing with the chapter.
 pub fn hex(bytes: &[u8]) -> String {
-    colibri::domains::consensus::canonical::to_hex(bytes)
+    colibri_canonical::hex::encode(bytes)
 }

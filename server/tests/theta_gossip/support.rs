@@ -1,10 +1,11 @@
 //! Two of the chapter's arbiters, and messages of theirs.
 
-use colibri::domains::consensus::canonical::{Hash, from_hex, to_hex};
+use colibri::domains::consensus::canonical::Hash;
 use colibri::domains::consensus::gossip::{Ihave, KnownSenders};
 use colibri::domains::consensus::identity::SenderId;
 use colibri::domains::consensus::messages::{Message, SignedMessage};
 use colibri::domains::consensus::signing::{Ed25519Signer, Signer};
+use colibri_canonical::hex;
 
 pub const RULES: Hash = [0xbb; 32];
 pub const ROOT: Hash = [0xaa; 32];
@@ -15,7 +16,7 @@ pub fn arbiter(name: char) -> Ed25519Signer {
         'A' => "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",
         _ => "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb",
     };
-    Ed25519Signer::from_seed(&from_hex(seed).unwrap())
+    Ed25519Signer::from_seed(&hex::decode_array(seed).unwrap())
 }
 
 /// A sender without a private key, for what no signature is needed for.
@@ -52,5 +53,5 @@ pub fn bytes(message: &impl Message) -> Vec<u8> {
 }
 
 pub fn hex(bytes: &[u8]) -> String {
-    to_hex(bytes)
+    hex::encode(bytes)
 }

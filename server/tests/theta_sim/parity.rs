@@ -1,6 +1,6 @@
 //! The parity harness (theta §15.1): four fixed scenarios whose verdicts any implementation must reach. Case 58.
 
-use colibri::domains::consensus::canonical::{Fields, Hash, encode, sha256, to_hex};
+use colibri::domains::consensus::canonical::{Fields, Hash, encode, sha256};
 use colibri::domains::consensus::clock::LogicalClock;
 use colibri::domains::consensus::equivocation::{
     DoublePenalty, EquivocationDetector, Reputation, SlashPenalty, Slashed, apply_equivocation_slash,
@@ -11,6 +11,7 @@ use colibri::domains::consensus::finality::{
 };
 use colibri::domains::consensus::messages::{SignedMessage, Vote, VoteType};
 use colibri::domains::consensus::signing::{Ed25519Signer, Signer, StrictEd25519};
+use colibri_canonical::hex;
 use serde_json::Value;
 use sha2::{Digest, Sha512};
 
@@ -147,7 +148,7 @@ fn run_scenario(id: &str, kinds: &[Kind], seed: u64) -> Vec<u8> {
     let identical = first == verdict(kinds, seed);
     let step = |step: &Transition| {
         let levels = Fields::default().text("from", step.from.as_str()).text("to", step.to.as_str());
-        let evidence = to_hex(&sha256(&[&step.evidence]));
+        let evidence = hex::encode(&sha256(&[&step.evidence]));
         levels.integer("epoch", step.epoch).text("evidence_sha256", &evidence).finish()
     };
     let check = Fields::default().value("second_run_identical", identical.into()).finish();
@@ -166,7 +167,7 @@ fn run_scenario(id: &str, kinds: &[Kind], seed: u64) -> Vec<u8> {
 
 #[test]
 fn theta_58_keys_of_seed_42_are_the_chapters() {
-    let root = to_hex(&seed_root(DEFAULT_SEED));
+    let root = hex::encode(&seed_root(DEFAULT_SEED));
     assert_eq!(root, "a752a0058cdc6e2a37b37b560220d9384503a9cf7c46a5103920ad869625bf12");
     let golden = [
         ("A", "977dab44164231c0fa128a101121f8e31b7a4d33ddefaa2354b206fa5deaaf69"),
@@ -175,14 +176,14 @@ fn theta_58_keys_of_seed_42_are_the_chapters() {
         ("D", "995bcdd18ab03ae0eb38bf9f81a28b94930648a4cc4500728cdbd36dabf5a11b"),
     ];
     for (label, key) in golden {
-        assert_eq!(to_hex(&arbiter(DEFAULT_SEED, label).public_key()), key, "{label}");
+        assert_eq!(hex::encode(&arbiter(DEFAULT_SEED, label).public_key()), key, "{label}");
     }
 }
 
 #[test]
 fn theta_58_hmac_is_rfc_4231s() {
     // Test case 2.
-    let mac = to_hex(&hmac_sha512(b"Jefe", b"what do ya want for nothing?"));
+    let mac = hex::encode(&hmac_sha512(b"Jefe", b"what do ya want for nothing?"));
     assert!(mac.starts_with("164b7a7bfcf819e2e395fbe73b56e0a387bd64222e831fd610270cd7ea250554"));
 }
 
@@ -196,7 +197,8 @@ fn theta_58_scenarios_end_as_the_chapter_says() {
         assert_eq!(of("slashings"), slashings, "{id}");
         assert_eq!(of("evidence_hashes").as_array().map(Vec::len), Some(slashings), "{id}");
         assert_eq!(of("n"), kinds.len(), "{id}");
-        let group = format!("1|{}|{}", to_hex(&tag_to_bytes("root")), to_hex(&tag_to_bytes("rules")));
+        let group =
+            format!("1|{}|{}", hex::encode(&tag_to_bytes("root")), hex::encode(&tag_to_bytes("rules")));
         assert_eq!(of("quorum_group_key"), group, "{id}");
         let levels: Vec<_> =
             of("transitions").as_array().unwrap().iter().map(|step| step["to"].clone()).collect();

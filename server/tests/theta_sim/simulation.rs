@@ -4,10 +4,10 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use colibri::domains::consensus::canonical::to_hex;
 use colibri::domains::consensus::identity::SenderId;
 use colibri::domains::consensus::round::{Entries, Outgoing, RoundMessage, RoundState};
 use colibri::domains::consensus::signing::Signer;
+use colibri_canonical::hex;
 use sha2::{Digest, Sha256};
 
 use crate::checker::Checker;
@@ -292,7 +292,7 @@ impl Simulation {
             }
         }
         Report {
-            log: to_hex(&self.log.finalize()),
+            log: hex::encode(&self.log.finalize()),
             events: self.events,
             honest: forks.len(),
             completions: self.checker.completions(),

@@ -1,6 +1,6 @@
 //! Canonical JSON as the trail uses it (zeta §4.3). The vectors K1 to K7 are the runtime's own tests'.
 
-use colibri_runtime::json::{NumberRule, canonical_json, hash_json};
+use colibri_canonical::{NumberRule, canonical_json, hash_json};
 use serde_json::{Number, Value, json};
 
 /// Vector K8, written in another order than the canonical one.
@@ -55,7 +55,7 @@ fn every_byte_is_escaped_wherever_it_stands() {
             let at = if content.is_char_boundary(at) { at } else { at + 1 };
             content.insert(at, char::from(byte));
             let mut written = Vec::new();
-            colibri::canonical::text(&mut written, b"", Some(&content));
+            colibri_canonical::object::text(&mut written, b"", Some(&content));
             let general = canonical_json(&json!(content), NumberRule::Trail).unwrap();
             assert_eq!(String::from_utf8(written).unwrap(), general, "byte {byte} at {at}");
         }

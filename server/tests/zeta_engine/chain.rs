@@ -1,11 +1,11 @@
 //! Verification of chains: the table of zeta §4.7 and the head's checks of §4.7.2.
 
-use colibri::digest::HexDigest;
 use colibri::domains::trail::chain::{
     ChainReport, ChainWalk, Content, Issue, IssueCode, StoredRecord, TrailHead, verify_chain,
     verify_chains_by_task,
 };
 use colibri::domains::trail::record::{Preimage, ThoughtRecord};
+use colibri_canonical::HexDigest;
 
 use crate::support::{five, id};
 

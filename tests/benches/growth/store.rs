@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use colibri::digest::HexDigest;
+use colibri_canonical::HexDigest;
 use colibri_tests::client::open_database;
 use rusqlite::{Connection, params};
 

@@ -3,12 +3,12 @@
 
 use std::sync::LazyLock;
 
-use colibri::digest::HexDigest;
 use colibri::domains::proof::bundle::{BundleRecord, InclusionBundle, LegacyInclusion, TreeInclusion};
 use colibri::domains::proof::head::SignedTreeHead;
 use colibri::domains::proof::keys::TrustedKeys;
 use colibri::domains::proof::legacy::{build_merkle_tree, generate_proof};
 use colibri::domains::proof::rfc9162::{Hash, inclusion_path};
+use colibri_canonical::HexDigest;
 use serde::Deserialize;
 use serde_json::Value;
 

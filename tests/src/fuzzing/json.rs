@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use colibri_runtime::json::canonical::{MAX_DEPTH, cmp_utf16};
-use colibri_runtime::json::scan::{self, Refusal};
-use colibri_runtime::json::{CanonicalError, NumberRule, canonical_json};
+use colibri_canonical::{CanonicalError, NumberRule, canonical_json};
+use colibri_canonical::{MAX_DEPTH, cmp_utf16};
+use colibri_runtime::wire::scan::{self, Refusal};
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 

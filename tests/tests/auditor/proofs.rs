@@ -196,7 +196,7 @@ fn a_proof_file_is_never_written_over_another() {
 fn a_dropped_content_is_proved_by_its_digest() {
     let mut world = World::new();
     let (ids, head) = world.usual();
-    let digest = colibri::digest::HexDigest::of(b"first");
+    let digest = colibri_canonical::HexDigest::of(b"first");
     let sql = world.sql();
     let dropped = "UPDATE thought_records SET content = NULL, zone = 'cold', content_hash = ?1 WHERE id = ?2";
     sql.execute(dropped, (digest.as_str(), &ids[0])).unwrap();

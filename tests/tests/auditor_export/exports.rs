@@ -59,7 +59,7 @@ fn archived_contents_are_exported_as_far_as_they_are_kept() {
         })
         .collect();
     let digest = "UPDATE thought_records SET zone = 'cold', content = NULL, content_hash = ?2 WHERE id = ?1";
-    let hash = colibri::digest::HexDigest::of(b"first");
+    let hash = colibri_canonical::HexDigest::of(b"first");
     db.execute(digest, [ids[0].as_str(), hash.as_str()]).unwrap();
     let after = world.export("S");
     assert_eq!(after, before.replacen("\"content\":\"first\"", "\"content\":null", 1));

@@ -91,7 +91,7 @@ fn zeta_53_a_record_whose_content_was_dropped_is_still_proved() {
     let mut world = World::new();
     world.sealed("S", "T", &["one", "two", "three"]);
     let id = &ids(&world)[1];
-    let digest = colibri::digest::HexDigest::of(b"two");
+    let digest = colibri_canonical::HexDigest::of(b"two");
     world.tamper(
         "UPDATE thought_records SET zone = 'cold', content = NULL, content_hash = ?2 WHERE id = ?1",
         &[id, &digest.as_str()],

@@ -1,6 +1,5 @@
 //! The chain of tree heads: case 52, and the walks that check all seals at once.
 
-use colibri::digest::HexDigest;
 use colibri::domains::proof::envelope::LeafEnvelope;
 use colibri::domains::proof::head::{ChainTip, SignedTreeHead, chain_tips_hash};
 use colibri::domains::proof::keys::TrustedKeys;
@@ -9,6 +8,7 @@ use colibri::domains::proof::{
     verify_sealed_records,
 };
 use colibri::domains::trail::record::Preimage;
+use colibri_canonical::HexDigest;
 use serde_json::json;
 
 use crate::world::{SEED, World, codes, key_file, launch};

@@ -1,7 +1,7 @@
 //! What clients have sent and what they were told: all that the model knows.
 
+use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
 use colibri_runtime::chain::call::{Answer, Call};
-use colibri_runtime::json::{NumberRule, canonical_json, sha256_hex};
 use serde_json::Value;
 
 /// What a client was told.

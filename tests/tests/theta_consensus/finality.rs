@@ -1,8 +1,8 @@
 //! Reading a round: cases 2 and 6 to 8.
 
-use colibri::domains::consensus::canonical::from_hex;
 use colibri::domains::consensus::messages::{Message, SignedMessage, Vote, VoteType};
 use colibri::domains::consensus::signing::StrictEd25519;
+use colibri_canonical::hex;
 use serde_json::{Value, json};
 
 use crate::world::{SEED_A, World, sender_id, sha256_hex};
@@ -24,7 +24,7 @@ fn theta_02_the_evidence_of_a_quorum_is_checked_outside() {
     assert_eq!((&evidence["tag"], votes.len()), (&json!("quorum"), 1));
     let vote = Vote::from_value(&votes[0]).unwrap();
     assert_eq!((vote.sender_id, vote.vote_type), (sender_id(SEED_A), VoteType::Accept));
-    assert!(vote.is_signed_by(&from_hex(PUBLIC_A).unwrap(), &StrictEd25519));
+    assert!(vote.is_signed_by(&hex::decode_array(PUBLIC_A).unwrap(), &StrictEd25519));
 }
 
 #[test]

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use colibri::domains::consensus::canonical::to_hex;
 use colibri::domains::consensus::identity::SenderId;
 use colibri::domains::consensus::private_key::parse_private_key;
+use colibri_canonical::hex;
 use colibri_tests::client::{Launch, Server};
 use colibri_tests::stored::stored;
 use rusqlite::Connection;
@@ -209,7 +209,7 @@ pub fn malformed_hashes() -> Vec<Value> {
 }
 
 pub fn sha256_hex(bytes: &[u8]) -> String {
-    to_hex(&Sha256::digest(bytes))
+    hex::encode(&Sha256::digest(bytes))
 }
 
 pub fn unhex(text: &str) -> Vec<u8> {

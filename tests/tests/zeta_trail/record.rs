@@ -1,6 +1,6 @@
 //! `thought_record`: zeta_04 to zeta_16.
 
-use colibri_runtime::json::sha256_hex;
+use colibri_canonical::sha256_hex;
 use serde_json::{Value, json};
 
 use crate::world::{SESSION, World, launch, text, thought, thought_but, zero_hash};

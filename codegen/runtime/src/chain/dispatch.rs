@@ -9,9 +9,9 @@ use crate::chain::row::Entered;
 use crate::chain::store::Store;
 use crate::chain::{Audit, Chain};
 use crate::handler::{CallStatus, Context, Dispatch, Dispatched, Fault, guarded};
-use crate::json::value_of;
 use crate::spec::ToolSpec;
 use crate::validate::conforms;
+use colibri_canonical::value_of;
 
 /// What a client is told about a panic; the panic's own text goes to the log.
 pub(super) const PANICKED: &str = "handler panicked";

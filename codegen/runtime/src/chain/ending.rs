@@ -12,9 +12,9 @@ use crate::chain::redact::Redactor;
 use crate::chain::row::Row;
 use crate::chain::{HANDLER_MESSAGE_CHARACTERS, STORED_MESSAGE_CHARACTERS};
 use crate::handler::{Dispatched, Fault};
-use crate::json::value_of;
 use crate::spec::{ChainCodes, Pattern, ToolSpec};
 use crate::validate::invalid_params_message;
+use colibri_canonical::value_of;
 
 /// The end of a call.
 #[derive(Debug, Clone)]

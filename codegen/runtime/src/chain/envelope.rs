@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::json::{NumberRule, canonical_json, canonical_text, sha256_hex};
+use colibri_canonical::{NumberRule, canonical_json, canonical_text, sha256_hex};
 
 /// `{"ok": true, "data": …}`.
 pub fn ok_envelope(data: Value) -> Value {

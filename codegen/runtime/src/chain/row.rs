@@ -7,7 +7,7 @@ use crate::chain::call::{Call, ReplyTo};
 use crate::chain::check::{Checked, Verdict};
 use crate::chain::{AUDITED_NAME_CHARACTERS, Chain};
 use crate::handler::Dispatch;
-use crate::json::{NumberRule, canonical_json, sha256_hex};
+use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
 
 use super::ending::Ending;
 use super::store::{Store, StoreFault};

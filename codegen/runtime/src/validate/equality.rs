@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use serde_json::{Number, Value};
 
 use super::numbers::as_integer;
-use crate::json::canonical::{NumberRule, canonical_json};
 use crate::schema::Literal;
+use colibri_canonical::{NumberRule, canonical_json};
 
 /// Whether `value` is the literal.
 pub(super) fn is_literal(value: &Value, literal: &Literal) -> bool {

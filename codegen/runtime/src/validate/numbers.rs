@@ -3,8 +3,8 @@
 use serde_json::{Number, Value};
 
 use super::check::{At, Checker};
-use crate::json::MAX_SAFE_INTEGER;
 use crate::schema::{Bound, IntegerRule, NumberRule, Schema};
+use colibri_canonical::MAX_SAFE_INTEGER;
 
 /// An integer as received: exact while it is within 64 bits, otherwise as the parser rounded it.
 #[derive(Clone, Copy)]

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::fault::{ProtocolFault, UNSUPPORTED_VERSION};
 use super::message::Request;
 use super::params::{Params, members, text_of};
-use crate::json::canonical::{NumberRule, canonical_json};
+use colibri_canonical::{NumberRule, canonical_json};
 
 /// Revisions served, newest first.
 pub const SUPPORTED_VERSIONS: [&str; 5] =

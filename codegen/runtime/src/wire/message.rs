@@ -10,8 +10,8 @@ use super::array::MEMBERS;
 use super::fault::ProtocolFault;
 use super::params::{Key, member, text_of};
 use crate::chain::redact::Redactor;
-use crate::json::canonical::MAX_DEPTH;
-use crate::json::scan;
+use crate::wire::scan;
+use colibri_canonical::MAX_DEPTH;
 
 /// What a line holds.
 #[derive(Debug)]

@@ -17,4 +17,5 @@ pub mod outbox;
 pub mod params;
 pub mod protocol;
 pub mod reply;
+pub mod scan;
 pub mod stdio;

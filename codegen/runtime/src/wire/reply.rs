@@ -4,7 +4,7 @@
 
 use std::fmt::Write as _;
 
-use crate::json::escape::{push_escaped, push_string};
+use colibri_canonical::escape::{push_escaped, push_string};
 
 /// A successful answer. `result` is compact JSON text.
 pub fn encode_result(id: &str, result: &str) -> Vec<u8> {

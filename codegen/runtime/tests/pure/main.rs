@@ -1,8 +1,7 @@
-//! The runtime's pure parts: canonical JSON, validation, and the wire's codec.
+//! The runtime's pure parts: validation, and the wire's codec.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-mod canonical;
 mod differential;
 mod issues;
 mod schemas;

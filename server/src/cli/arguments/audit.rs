@@ -6,8 +6,8 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
 use super::super::time_prefix::parse_time;
-use crate::digest::HexDigest;
 use crate::store::log_query::{LogFilter, OUTCOMES};
+use colibri_canonical::HexDigest;
 
 /// The database that a command reads.
 #[derive(Debug, Args, PartialEq, Eq)]

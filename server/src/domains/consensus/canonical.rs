@@ -1,7 +1,8 @@
 //! Bytes of consensus messages (theta §3.1): the project's canonical JSON, in which every byte string is lowercase hex.
 //! What can be decoded has exactly one form. Pure.
 
-use colibri_runtime::json::{NumberRule, canonical_json};
+use colibri_canonical::hex;
+use colibri_canonical::{NumberRule, canonical_json};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -80,42 +81,6 @@ pub fn sha256(pieces: &[&[u8]]) -> Hash {
     digest.finalize().into()
 }
 
-/// Lowercase hex without prefix.
-pub fn to_hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-}
-
-/// The `N` bytes that exactly `2 * N` lowercase hex characters stand for.
-pub fn from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let text = text.as_bytes();
-    if text.len() != 2 * N {
-        return None;
-    }
-    let mut bytes = [0; N];
-    for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
-        *byte = nibble(pair[0])? << 4 | nibble(pair[1])?;
-    }
-    Some(bytes)
-}
-
-/// The bytes that a text of lowercase hex stands for, however many they are.
-pub fn bytes_from_hex(text: &str) -> Option<Vec<u8>> {
-    let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-    if !rest.is_empty() {
-        return None;
-    }
-    pairs.iter().map(|[high, low]| Some(nibble(*high)? << 4 | nibble(*low)?)).collect()
-}
-
-fn nibble(character: u8) -> Option<u8> {
-    match character {
-        b'0'..=b'9' => Some(character - b'0'),
-        b'a'..=b'f' => Some(character - b'a' + 10),
-        _ => None,
-    }
-}
-
 /// An object of a message on its way out.
 #[derive(Debug, Default)]
 pub struct Fields(Map<String, Value>);
@@ -130,7 +95,7 @@ impl Fields {
     /// Adds bytes as lowercase hex.
     #[must_use]
     pub fn bytes(self, key: &str, value: &[u8]) -> Self {
-        self.value(key, Value::from(to_hex(value)))
+        self.value(key, Value::from(hex::encode(value)))
     }
 
     /// Adds a text.
@@ -204,7 +169,7 @@ impl<'a> Reader<'a> {
     /// # Errors
     /// [`ConsensusSerializationError::BadLength`].
     pub fn bytes<const N: usize>(&mut self, key: &str) -> Result<[u8; N], ConsensusSerializationError> {
-        let bytes = self.value(key)?.as_str().and_then(from_hex);
+        let bytes = self.value(key)?.as_str().and_then(hex::decode_array);
         bytes.ok_or_else(|| ConsensusSerializationError::BadLength { field: key.to_owned(), expected: N })
     }
 

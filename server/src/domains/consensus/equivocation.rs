@@ -1,8 +1,9 @@
 //! One arbiter, one round, two tuples (theta §8): detected, proven and punished. Pure.
 
+use colibri_canonical::hex;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::canonical::{ConsensusSerializationError, Fields, Hash, encode, sha256, to_hex};
+use super::canonical::{ConsensusSerializationError, Fields, Hash, encode, sha256};
 use super::finality::FinalityLevel;
 use super::identity::{PublicKeyBytes, SenderId};
 use super::messages::{EquivocationProof, Message, SignedMessage, Vote};
@@ -95,7 +96,7 @@ pub fn build_equivocation_proof(
 
 /// The digest as text; lambda knows the event by it.
 pub fn evidence_hash_hex(proof: &EquivocationProof) -> String {
-    to_hex(&proof.evidence_hash)
+    hex::encode(&proof.evidence_hash)
 }
 
 /// Whether a proof proves what it says of the holder of `public_key`.

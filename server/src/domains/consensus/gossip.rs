@@ -7,11 +7,12 @@
 //!
 //! An IHAVE is taken whole or dropped whole. Its logical time is for the node's clock to admit.
 
+use colibri_canonical::hex;
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::canonical::{ConsensusSerializationError, HASH_LEN, Hash, from_hex, to_hex};
+use super::canonical::{ConsensusSerializationError, HASH_LEN, Hash};
 use super::identity::{PublicKeyBytes, SenderId};
 use super::messages::{Message, SIGNATURE, SignedMessage, fields, read, signed};
 use super::signing::{SignatureBytes, Signer, Verifier};
@@ -60,7 +61,7 @@ pub struct Iwant {
 }
 
 fn ids_to_value(ids: &[Hash]) -> Value {
-    ids.iter().map(|id| Value::from(to_hex(id))).collect()
+    ids.iter().map(|id| Value::from(hex::encode(id))).collect()
 }
 
 fn ids_from_items(items: &[Value]) -> Result<Vec<Hash>, ConsensusSerializationError> {
@@ -70,7 +71,7 @@ fn ids_from_items(items: &[Value]) -> Result<Vec<Hash>, ConsensusSerializationEr
             items.len()
         )));
     }
-    let id = |item: &Value| item.as_str().and_then(from_hex);
+    let id = |item: &Value| item.as_str().and_then(hex::decode_array);
     let bad_length =
         || ConsensusSerializationError::BadLength { field: EVENT_IDS.to_owned(), expected: HASH_LEN };
     let ids: Vec<Hash> =

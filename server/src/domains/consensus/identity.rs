@@ -1,8 +1,9 @@
 //! Who an arbiter is: the digest of its key (theta §3.3), so that an id is bound to the key that speaks for it. Pure.
 
+use colibri_canonical::hex;
 use std::fmt;
 
-use super::canonical::{PK_LEN, from_hex, sha256, to_hex};
+use super::canonical::{PK_LEN, sha256};
 
 /// What stands before the digest.
 const PREFIX: &str = "soul:";
@@ -19,7 +20,7 @@ impl SenderId {
     /// The id of whoever holds `public_key`.
     pub fn of(public_key: &PublicKeyBytes) -> Self {
         let mut text = [0; TEXT_LEN];
-        let digest = to_hex(&sha256(&[public_key]));
+        let digest = hex::encode(&sha256(&[public_key]));
         for (byte, character) in text.iter_mut().zip(PREFIX.bytes().chain(digest.bytes())) {
             *byte = character;
         }
@@ -28,7 +29,7 @@ impl SenderId {
 
     /// The id written in `text`; `None` for whatever no key has as its id.
     pub fn parse(text: &str) -> Option<Self> {
-        let _: [u8; 32] = from_hex(text.strip_prefix(PREFIX)?)?;
+        let _: [u8; 32] = hex::decode_array(text.strip_prefix(PREFIX)?)?;
         Some(Self(text.as_bytes().try_into().ok()?))
     }
 

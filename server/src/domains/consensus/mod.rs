@@ -53,10 +53,11 @@ pub mod vrf;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use colibri_canonical::hex;
 use colibri_runtime::handler::{Fault, Outcome};
 use zeroize::Zeroizing;
 
-use self::canonical::{Hash, bytes_from_hex, from_hex, to_hex};
+use self::canonical::Hash;
 use self::ecvrf::VrfError;
 use self::errors::Refusal;
 use self::finality::FinalityLevel;
@@ -204,7 +205,7 @@ impl ConsensusTools<Cx> for Domains {
                 FinalityLevel::Hard => ConsensusFinalityOutputLevel::Hard,
                 FinalityLevel::Absolute => ConsensusFinalityOutputLevel::Absolute,
             },
-            evidence: evidence.map(|bytes| to_hex(&bytes)),
+            evidence: evidence.map(|bytes| hex::encode(&bytes)),
         })
     }
 
@@ -224,7 +225,10 @@ impl ConsensusTools<Cx> for Domains {
         let (seed, alpha) = (bytes(&input.seed_hex)?, bytes(&input.input_hex)?);
         let evaluated = vrf::vrf_eval(&seed, &alpha, &key)
             .map_err(|error: VrfError| VrfEvalError::VrfFailure { reason: error.to_string() })?;
-        Ok(VrfEvalOutput { output_hex: to_hex(&evaluated.output), proof_hex: to_hex(&evaluated.proof) })
+        Ok(VrfEvalOutput {
+            output_hex: hex::encode(&evaluated.output),
+            proof_hex: hex::encode(&evaluated.proof),
+        })
     }
 }
 
@@ -242,13 +246,13 @@ fn voted(signature: &[u8]) -> ConsensusVoteOutput {
 }
 
 /// 32 bytes of hex, which the schema has seen to.
-fn hash(hex: &str) -> Result<Hash, Fault> {
-    from_hex(hex).ok_or_else(not_hex)
+fn hash(text: &str) -> Result<Hash, Fault> {
+    hex::decode_array(text).ok_or_else(not_hex)
 }
 
 /// The same of any length.
-fn bytes(hex: &str) -> Result<Vec<u8>, Fault> {
-    bytes_from_hex(hex).ok_or_else(not_hex)
+fn bytes(text: &str) -> Result<Vec<u8>, Fault> {
+    hex::decode(text).ok_or_else(not_hex)
 }
 
 fn not_hex() -> Fault {

@@ -1,6 +1,7 @@
 //! The file with this node's key (theta §13.1): a seed as 64 lowercase hex characters, read and written by its owner only.
 //! It is made when it is first needed.
 
+use colibri_canonical::hex;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::path::Path;
@@ -8,7 +9,7 @@ use std::path::Path;
 use colibri_runtime::handler::Fault;
 use zeroize::Zeroizing;
 
-use super::canonical::{SEED_LEN, to_hex};
+use super::canonical::SEED_LEN;
 use super::identity::SenderId;
 use super::private_key::{PrivateKey, parse_private_key};
 use crate::private_file;
@@ -130,7 +131,7 @@ fn read(path: &Path) -> Result<PrivateKey, NodeKeyError> {
 /// Makes the file unless there is one by now. It appears under its name only when it is whole: another process that finds
 /// it finds a key.
 fn create(path: &Path, key: &PrivateKey) -> io::Result<()> {
-    let text = Zeroizing::new(format!("{}\n", *Zeroizing::new(to_hex(key.seed()))));
+    let text = Zeroizing::new(format!("{}\n", *Zeroizing::new(hex::encode(key.seed()))));
     // A name of its own for each key, and no secret.
     let id = SenderId::of(&key.public_key());
     let mut beside = path.as_os_str().to_owned();

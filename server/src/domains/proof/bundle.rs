@@ -7,7 +7,7 @@
 mod parts;
 mod verdict;
 
-use colibri_runtime::json::{CanonicalError, NumberRule, canonical_json};
+use colibri_canonical::{CanonicalError, NumberRule, canonical_json};
 
 pub use parts::{BundleRecord, InclusionBundle, LegacyInclusion, NotABundle, TreeInclusion};
 pub use verdict::{BundleVerdict, verify_bundle};

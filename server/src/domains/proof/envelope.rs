@@ -2,7 +2,7 @@
 //! session included, with the content's digest in place of the content (zeta §7.5). Pure.
 
 use super::rfc9162::{self, Hash};
-use crate::canonical::{number, text};
+use colibri_canonical::object::{number, text};
 
 /// A leaf, in the order of its canonical keys.
 #[derive(Debug, Clone, Copy)]

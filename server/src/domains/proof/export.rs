@@ -8,10 +8,10 @@ use super::legacy::{build_merkle_tree, generate_proof};
 use super::rfc9162::{Hash, inclusion_path};
 use super::seal::{SessionState, session_state};
 use super::store;
-use crate::digest::HexDigest;
 use crate::domains::trail::record::ThoughtType;
 use crate::domains::trail::service::{StoredContent, StoredThought, get_thought_record};
 use crate::store::db::Db;
+use colibri_canonical::HexDigest;
 
 /// Why there is no bundle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,10 +1,10 @@
 //! Tree heads: what is hashed, chained and signed when a session is sealed (zeta §7.6). Pure.
 
-use colibri_runtime::json::canonical::cmp_utf16;
+use colibri_canonical::cmp_utf16;
 use serde::{Deserialize, Serialize};
 
-use crate::canonical::{number, text};
-use crate::digest::HexDigest;
+use colibri_canonical::HexDigest;
+use colibri_canonical::object::{number, text};
 
 const SESSION_TAG: &[u8] = b"colibri-session-v1\n";
 const TIPS_TAG: &[u8] = b"colibri-chain-tips-v1\n";

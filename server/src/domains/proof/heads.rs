@@ -5,10 +5,10 @@ use colibri_runtime::handler::Fault;
 use super::head::{SignedTreeHead, chain_tips_hash};
 use super::keys::{PublicKey, SignatureStatus, TrustedKeys, check_signature};
 use super::store;
-use crate::digest::HexDigest;
 use crate::domains::trail::chain::{Issue, IssueCode};
 use crate::store::db::Db;
 use crate::store::log_tip::log_row;
+use colibri_canonical::HexDigest;
 
 /// What a walk over all heads found.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,10 +2,10 @@
 
 use super::key_file::read_key_file;
 use super::keys::{PublicKey, SigningKey, TrustedKeys};
-use crate::digest::HexDigest;
 use crate::lifecycle::config::Config;
 use crate::lifecycle::keys::{PROOF_SIGNING_KEY_FILE, PROOF_TRUSTED_KEYS};
 use crate::lifecycle::mode::Mode;
+use colibri_canonical::HexDigest;
 
 /// Read once, at the start. Without a configured key nothing is signed, and no signature is known.
 #[derive(Debug, Default)]

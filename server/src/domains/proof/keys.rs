@@ -1,6 +1,7 @@
 //! Ed25519 keys of tree heads (zeta §7.6, RFC 8032): one signs, any number are trusted when a head is
 //! checked. Pure; [`key_file`](super::key_file) reads them.
 
+use colibri_canonical::hex;
 use std::fmt;
 
 use ed25519_dalek::{Signature, Signer, VerifyingKey};
@@ -40,12 +41,12 @@ impl SigningKey {
     pub fn from_seed_text(text: &str) -> Result<Self, KeyTextError> {
         let line = text.strip_suffix('\n').unwrap_or(text);
         let line = line.strip_suffix('\r').unwrap_or(line);
-        bytes_from_hex(line).map(Self::generate).ok_or(KeyTextError::NotHex)
+        hex::decode_array_of_either_case(line).map(Self::generate).ok_or(KeyTextError::NotHex)
     }
 
     /// The seed as 64 hex characters, for the file that keeps it.
     pub fn seed_text(&self) -> Secret {
-        Secret::new(hex(self.0.as_bytes()))
+        Secret::new(hex::encode(self.0.as_bytes()))
     }
 
     /// The key that verifies what this one signs.
@@ -62,7 +63,7 @@ impl SigningKey {
     pub fn sign(&self, head: &TreeHead) -> HeadSignature {
         let public_key = self.public_key();
         HeadSignature {
-            signature: hex(&self.0.sign(&head.message()).to_bytes()),
+            signature: hex::encode(&self.0.sign(&head.message()).to_bytes()),
             key_id: public_key.key_id(),
             public_key: public_key.hex(),
         }
@@ -85,19 +86,19 @@ impl PublicKey {
     /// # Errors
     /// Anything else, and keys that would verify forged signatures.
     pub fn parse(text: &str) -> Result<Self, KeyTextError> {
-        let bytes = bytes_from_hex(text).ok_or(KeyTextError::NotHex)?;
+        let bytes = hex::decode_array_of_either_case(text).ok_or(KeyTextError::NotHex)?;
         let key = VerifyingKey::from_bytes(&bytes).map_err(|_| KeyTextError::NotAKey)?;
         if key.is_weak() { Err(KeyTextError::NotAKey) } else { Ok(Self(key)) }
     }
 
     /// The key as 64 lowercase hex characters.
     pub fn hex(&self) -> String {
-        hex(self.0.as_bytes())
+        hex::encode(self.0.as_bytes())
     }
 
     /// Its id: the first half of the key's SHA-256, in hex.
     pub fn key_id(&self) -> String {
-        let mut id = hex(&Sha256::digest(self.0.as_bytes()));
+        let mut id = hex::encode(&Sha256::digest(self.0.as_bytes()));
         id.truncate(KEY_ID_CHARS);
         id
     }
@@ -105,7 +106,7 @@ impl PublicKey {
     /// Whether `signature`, 128 lowercase hex characters, is this key's over `message`. Strict: S must be
     /// canonical and no point of small order, so a signature has one form only.
     pub fn verifies(&self, message: &[u8], signature: &str) -> bool {
-        let Some(bytes) = lowercase_bytes(signature) else { return false };
+        let Some(bytes) = hex::decode_array(signature) else { return false };
         self.0.verify_strict(message, &Signature::from_bytes(&bytes)).is_ok()
     }
 }
@@ -195,28 +196,4 @@ pub fn check_signature(head: &SignedTreeHead, trusted: &TrustedKeys) -> Signatur
         return SignatureStatus::Invalid;
     }
     if trusted.0.contains(&key) { SignatureStatus::Valid } else { SignatureStatus::UnknownKey }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from(b"0123456789abcdef"[usize::from(nibble)]);
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
-}
-
-/// The bytes that `2 * N` hex characters of either case stand for.
-fn bytes_from_hex<const N: usize>(text: &str) -> Option<[u8; N]> {
-    let text = text.as_bytes();
-    if text.len() != 2 * N {
-        return None;
-    }
-    let mut bytes = [0; N];
-    for (byte, pair) in bytes.iter_mut().zip(text.chunks_exact(2)) {
-        let digit = |character: u8| char::from(character).to_digit(16).and_then(|d| u8::try_from(d).ok());
-        *byte = digit(pair[0])? << 4 | digit(pair[1])?;
-    }
-    Some(bytes)
-}
-
-/// The same for lowercase characters only.
-fn lowercase_bytes<const N: usize>(text: &str) -> Option<[u8; N]> {
-    bytes_from_hex(text).filter(|_| !text.bytes().any(|byte| byte.is_ascii_uppercase()))
 }

@@ -7,9 +7,9 @@ use super::envelope::LeafEnvelope;
 use super::legacy::LegacyAccumulator;
 use super::rfc9162::Hash;
 use super::store::{self, Leaf};
-use crate::digest::HexDigest;
 use crate::domains::trail::{self, TrailRow, Unpacker};
 use crate::store::db::Db;
+use colibri_canonical::HexDigest;
 
 /// Leaves read at once.
 const PAGE: i64 = 256;

@@ -10,8 +10,8 @@ use sha2::{Digest, Sha256};
 
 use super::peaks::Peaks;
 use super::rfc9162::Hash;
-use crate::digest::HexDigest;
 use crate::domains::trail::record::{ThoughtRecord, compute_hash};
+use colibri_canonical::HexDigest;
 
 /// The root of a tree without leaves: SHA-256 of nothing.
 pub const EMPTY_TREE_ROOT: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";

@@ -12,10 +12,10 @@ use super::keys::{SignatureStatus, TrustedKeys};
 use super::leaves::{Envelopes, FrozenLeaves, legacy_root};
 use super::rfc9162::{Accumulator, Hash};
 use super::store::{self, Leaf, Root};
-use crate::digest::HexDigest;
 use crate::domains::trail::chain::{Issue, IssueCode};
 use crate::domains::trail::{self, TrailRow};
 use crate::store::db::Db;
+use colibri_canonical::HexDigest;
 
 /// What a session is (zeta §6.1). It is derived, not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

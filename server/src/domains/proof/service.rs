@@ -11,11 +11,11 @@ use super::leaves::{Envelopes, legacy_root};
 use super::rfc9162::Accumulator;
 use super::store::{self, Root, Session};
 use crate::catalogue::{AuditSessionStartError, MerkleFinalizeError, MerkleRootError};
-use crate::digest::HexDigest;
 use crate::domains::reputation::writer::Recording;
 use crate::domains::{reputation, trail};
 use crate::store::db::Db;
 use crate::store::log_tip::log_tip;
+use colibri_canonical::HexDigest;
 
 /// Opens a session.
 ///

@@ -1,14 +1,14 @@
 //! The ledger's entries (lambda §8.6): everything that went into one step of a standing, and the hash that chains it to
 //! the step before. Pure.
 
-use colibri_runtime::json::escape::push_string;
+use colibri_canonical::escape::push_string;
 
 use super::domain::Domain;
 use super::event::{Gain, Kind, Penalty, Source, Step};
 use super::pack::LAMBDA_RULES_HASH;
 use super::penalty::{Band, stored_reason};
-use crate::canonical::{number, text};
-use crate::digest::HexDigest;
+use colibri_canonical::HexDigest;
+use colibri_canonical::object::{number, text};
 
 /// An entry: a row of `reputation_ledger` with its row of `reputation_history`. The two hashes are texts, for a stored
 /// entry is not believed before it is checked.

@@ -13,7 +13,7 @@ use super::ledger::Entry;
 use super::pack::LAMBDA_RULES_HASH;
 use super::penalty::{penalty_step, reported_reason};
 use super::standing::Standing;
-use crate::digest::HexDigest;
+use colibri_canonical::HexDigest;
 use fault::{entry_fields, first_difference, row_fields, same};
 
 pub use fault::{Checked, Fault, Mismatch, RowVerdict};

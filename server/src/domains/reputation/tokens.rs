@@ -6,8 +6,8 @@ mod promotion;
 use serde_json::json;
 
 use super::domain::Domain;
-use crate::digest::HexDigest;
 use crate::rules::canonical::{CanonicalSerializationError, canonicalize};
+use colibri_canonical::HexDigest;
 
 pub use promotion::{promote_to_l1, promote_to_l1_5, promote_to_l2a, promote_to_l2b};
 

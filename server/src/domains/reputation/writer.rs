@@ -12,8 +12,8 @@ use super::ledger::{Entry, dedupe_key};
 use super::penalty::{DoublePenaltyError, penalty_step};
 use super::standing::RowInvalid;
 use super::store;
-use crate::digest::HexDigest;
 use crate::store::db::Db;
+use colibri_canonical::HexDigest;
 
 /// Who records, and when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

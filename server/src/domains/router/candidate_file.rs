@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
 
-use colibri_runtime::json::MAX_SAFE_INTEGER;
+use colibri_canonical::MAX_SAFE_INTEGER;
 use colibri_runtime::members::Members;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserializer, MapAccess, Visitor};

@@ -1,7 +1,7 @@
 //! The record of a routing decision (delta §14): who was considered, who was chosen, and a hash of what it was
 //! decided on. It holds neither prompt nor answer. Pure.
 
-use colibri_runtime::json::{CanonicalError, NumberRule, canonical_json, sha256_hex};
+use colibri_canonical::{CanonicalError, NumberRule, canonical_json, sha256_hex};
 use serde_json::{Map, Value, json};
 
 use super::model_id::ModelId;

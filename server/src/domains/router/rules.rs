@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::digest::HexDigest;
 use crate::rules::version::{VersionHashError, rule_version_hash};
+use colibri_canonical::HexDigest;
 
 /// Our algorithm; its version goes up when the algorithm changes rather than a constant.
 pub const SCORING_ENGINE: &str = "delta-scoring/1.0.0";

@@ -12,7 +12,7 @@ use super::rules::{Weights, scoring_rule_version_hash};
 use super::scoring::{ScoreContext, Scores, score_intent};
 use super::state::RouterState;
 use super::stats::ModelStats;
-use crate::digest::HexDigest;
+use colibri_canonical::HexDigest;
 
 /// What scores are made from: loaded once, never changed.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,10 +7,10 @@ use sha2::{Digest, Sha256};
 
 use super::discovery::FoundSkill;
 use super::filter::{Matcher, SkillFilter};
-use crate::canonical;
 use crate::catalogue::SkillListOutputSkillsItem;
-use crate::digest::HexDigest;
 use crate::store::db::Db;
+use colibri_canonical::HexDigest;
+use colibri_canonical::object::text;
 
 /// What the digest of the registry begins with, so that no other digest can be taken for it.
 const DIGEST_DOMAIN: &[u8] = b"colibri-skills-v1\n";
@@ -284,7 +284,7 @@ pub fn registry_digest(db: &Db, root: &str) -> Result<HexDigest, Fault> {
             object.clear();
             object.push(before);
             for (at, key) in KEYS.iter().enumerate() {
-                canonical::text(&mut object, key, row.get_ref(at)?.as_str_or_null()?);
+                text(&mut object, key, row.get_ref(at)?.as_str_or_null()?);
             }
             object.push(b'}');
             hash.update(&object);

@@ -10,7 +10,7 @@ use flate2::{Compression, GzBuilder};
 use super::chain::Content;
 use super::retention::RetentionZone;
 use super::store::TrailRow;
-use crate::digest::HexDigest;
+use colibri_canonical::HexDigest;
 
 /// The most bytes of UTF-8 a content may have (zeta §3). Unpacking stops there.
 pub const MAX_CONTENT_BYTES: usize = 1_048_576;

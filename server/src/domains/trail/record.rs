@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::canonical::text;
-use crate::digest::HexDigest;
+use colibri_canonical::HexDigest;
+use colibri_canonical::object::text;
 
 /// What a thought is (zeta §4.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

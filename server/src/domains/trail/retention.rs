@@ -9,9 +9,9 @@ use super::content::{Unpacker, content_of, pack};
 use super::record::Preimage;
 use super::store::{self, Move, TrailRow};
 use crate::context::Cx;
-use crate::digest::HexDigest;
 use crate::domains::proof::{self, SessionState};
 use crate::store::db::Db;
+use colibri_canonical::HexDigest;
 
 /// The last position, counted from a task's newest record, whose content stays in its row.
 pub const HOT_MAX_POSITION: i64 = 100;

@@ -7,9 +7,9 @@ use super::content::{MAX_CONTENT_BYTES, Unpacker, content_of};
 use super::errors::{CursorNotFound, Refusal};
 use super::record::{Preimage, ThoughtRecord, ThoughtType};
 use super::store::{self, TrailRow};
-use crate::digest::HexDigest;
 use crate::domains::proof::{self, SessionState};
 use crate::store::db::Db;
+use colibri_canonical::HexDigest;
 
 /// Longest task id, agent id and session id, in Unicode scalar values (zeta §3).
 pub const MAX_ID_CHARS: usize = 256;

@@ -1,12 +1,12 @@
 //! Rows of `actions`: what is stored, what is refused, what is hashed (alpha §5.3).
 
-use colibri_runtime::json::{NumberRule, canonical_json};
+use colibri_canonical::{NumberRule, canonical_json};
 use proptest::prelude::*;
 use serde_json::json;
 
 use super::super::row_hash::ClosedRow;
 use super::*;
-use crate::digest::HexDigest;
+use colibri_canonical::HexDigest;
 
 #[test]
 fn alpha_31_numbers_run_from_1_and_every_call_has_two_events() {

@@ -18,7 +18,7 @@ use self::walk::{Walk, check_head};
 use super::audit::{CLOSED_COLUMNS, OPEN_COLUMNS, read_open};
 use super::db::Db;
 use super::row_hash::{ClosedRow, OpenRow};
-use crate::digest::HexDigest;
+use colibri_canonical::HexDigest;
 
 /// What a walk over the log found.
 #[derive(Debug, Clone, PartialEq, Eq)]

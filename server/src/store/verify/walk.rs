@@ -4,11 +4,11 @@ use colibri_runtime::handler::Fault;
 
 use super::finding::ActionsFinding;
 use super::plausible;
-use crate::digest::HexDigest;
 use crate::store::audit::{CLOSED_COLUMNS, OPEN_COLUMNS, read_closed, read_open};
 use crate::store::db::{Db, storage};
 use crate::store::head::Head;
 use crate::store::row_hash::{ClosedRow, OpenRow};
+use colibri_canonical::HexDigest;
 
 /// Who follows a walk over the log.
 pub trait LogVisitor<E> {

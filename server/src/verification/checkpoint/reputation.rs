@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::super::run::Run;
 use super::{Checkpoint, NAME};
-use crate::canonical::{number, text};
-use crate::digest::HexDigest;
+use colibri_canonical::HexDigest;
+use colibri_canonical::object::{number, text};
 
 /// The ledger up to one entry, with its tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

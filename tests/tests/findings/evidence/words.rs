@@ -1,7 +1,7 @@
 //! B6 to B8: the words of a verdict, and its exit code.
 
-use colibri::digest::HexDigest;
 use colibri::domains::trail::record::Preimage;
+use colibri_canonical::HexDigest;
 use serde_json::{Value, json};
 
 use super::desk::{Desk, finish, key, public, sealed};

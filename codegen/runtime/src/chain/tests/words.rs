@@ -81,7 +81,7 @@ fn a_written_payload_ends_as_its_value_does() {
     };
     let deep = format!("{{\"a\":{}{}}}", "[".repeat(300), "]".repeat(300));
     for text in [r#"{"b":{"d":1,"c":[1.5,"\u0001é"]},"a":null}"#, r#"{"a":1,"b":2,"a":3}"#, "[]", &deep] {
-        let value = crate::json::value_of(text).unwrap();
+        let value = colibri_canonical::value_of(text).unwrap();
         let (written, built) = (end(Dispatched::Text(text.to_owned())), end(Dispatched::Value(value)));
         assert_eq!((sent(&written), &written.result_hash), (sent(&built), &built.result_hash), "{text}");
         assert_eq!(written.outcome, RowOutcome::Ok);

@@ -1,11 +1,12 @@
 //! A vote: one arbiter's signed word on one tuple of a round.
 
+use colibri_canonical::hex;
 use std::fmt;
 
 use serde_json::Value;
 
 use super::{Message, SIGNATURE, fields, read};
-use crate::domains::consensus::canonical::{ConsensusSerializationError, Hash, to_hex};
+use crate::domains::consensus::canonical::{ConsensusSerializationError, Hash};
 use crate::domains::consensus::identity::SenderId;
 use crate::domains::consensus::signing::SignatureBytes;
 
@@ -50,7 +51,13 @@ pub struct VoteGroup {
 impl fmt::Display for VoteGroup {
     /// `<round_id>|<merkle_root hex>|<rule_version_hash hex>` (theta §3.2).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}|{}|{}", self.round_id, to_hex(&self.merkle_root), to_hex(&self.rule_version_hash))
+        write!(
+            f,
+            "{}|{}|{}",
+            self.round_id,
+            hex::encode(&self.merkle_root),
+            hex::encode(&self.rule_version_hash)
+        )
     }
 }
 

@@ -1,10 +1,10 @@
 //! What a bundle proves (zeta §7.8).
 
 use super::parts::{BundleRecord, InclusionBundle, TreeInclusion};
-use crate::digest::HexDigest;
 use crate::domains::proof::keys::{SignatureStatus, TrustedKeys, check_signature};
 use crate::domains::proof::legacy;
 use crate::domains::proof::rfc9162::{self, Hash};
+use colibri_canonical::HexDigest;
 
 /// Each check of a bundle, in the order of the chapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,15 +4,15 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use colibri_runtime::json::canonical::cmp_utf16;
-use colibri_runtime::json::{MAX_SAFE_INTEGER, NumberRule, canonical_json};
+use colibri_canonical::cmp_utf16;
+use colibri_canonical::{MAX_SAFE_INTEGER, NumberRule, canonical_json};
 use serde::{Deserialize, Serialize};
 
 use super::MAX_LINE_BYTES;
-use crate::canonical::text;
 use crate::domains::proof::envelope::LeafEnvelope;
 use crate::domains::proof::head::{ChainTip, SessionFacts, SignedTreeHead, VERSION};
 use crate::domains::trail::record::Preimage;
+use colibri_canonical::object::text;
 
 /// How every export begins, whatever its version.
 const BEGINNING: &[u8] = b"{\"format\":\"colibri-session-export\",";

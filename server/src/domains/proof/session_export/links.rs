@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::digest::HexDigest;
 use crate::domains::proof::head::ChainTip;
 use crate::domains::proof::rfc9162::Hash;
+use colibri_canonical::HexDigest;
 
 /// What is known of the chains so far.
 #[derive(Debug, Default)]

@@ -2,8 +2,8 @@
 
 use super::issue::{Issue, IssueCode};
 use super::report::ChainReport;
-use crate::digest::HexDigest;
 use crate::domains::trail::record::{Preimage, ThoughtType};
+use colibri_canonical::HexDigest;
 
 /// A record's content, as far as it is still there (zeta §4.7.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! The reply of the call that recorded a thought: the bytes whose hash the log keeps. Pure.
 
-use crate::canonical::text;
-use crate::digest::HexDigest;
+use colibri_canonical::HexDigest;
+use colibri_canonical::object::text;
 
 /// The fields of the reply, in the order of their canonical keys.
 #[derive(Debug, Clone, Copy)]

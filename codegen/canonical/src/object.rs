@@ -2,6 +2,8 @@
 //! code. That saves the general encoder's map where hashing is on the path of every call; tests hold the two
 //! together. Pure.
 
+use crate::escape::{escape, needs_escape};
+
 /// How many bytes of a text are looked at together.
 const BLOCK: usize = 32;
 
@@ -22,32 +24,11 @@ pub fn text(out: &mut Vec<u8>, key: &[u8], value: Option<&str>) {
             let at = number * BLOCK + place;
             out.extend_from_slice(&bytes[copied..at]);
             copied = at + 1;
-            escape(out, byte);
+            out.extend_from_slice(escape(byte).as_bytes());
         }
     }
     out.extend_from_slice(&bytes[copied..]);
     out.push(b'"');
-}
-
-fn needs_escape(byte: u8) -> bool {
-    byte < 32 || byte == b'"' || byte == b'\\'
-}
-
-/// The form of the characters that do not stand for themselves (zeta §4.3.2).
-fn escape(out: &mut Vec<u8>, byte: u8) {
-    match byte {
-        b'"' => out.extend_from_slice(b"\\\""),
-        b'\\' => out.extend_from_slice(b"\\\\"),
-        b'\n' => out.extend_from_slice(b"\\n"),
-        b'\r' => out.extend_from_slice(b"\\r"),
-        b'\t' => out.extend_from_slice(b"\\t"),
-        8 => out.extend_from_slice(b"\\b"),
-        12 => out.extend_from_slice(b"\\f"),
-        _ => {
-            out.extend_from_slice(b"\\u00");
-            out.extend([byte >> 4, byte & 15].map(|nibble| b"0123456789abcdef"[usize::from(nibble)]));
-        }
-    }
 }
 
 /// Appends `key` and an integer or null.

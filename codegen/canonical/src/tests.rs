@@ -1,14 +1,16 @@
 //! Canonical JSON: golden values of the chapters and of RFC 8785, and properties.
 
-use colibri_runtime::json::canonical::cmp_utf16;
-use colibri_runtime::json::{CanonicalError, NumberRule, canonical_json, hash_json, sha256_hex};
+#![allow(clippy::unwrap_used, clippy::panic)]
+
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
+
+use crate::*;
 
 const RULES: [NumberRule; 3] = [NumberRule::Wire, NumberRule::Trail, NumberRule::Exact];
 
 fn vectors() -> Value {
-    serde_json::from_str(include_str!("../vectors/canonical.json")).unwrap()
+    serde_json::from_str(include_str!("vectors.json")).unwrap()
 }
 
 fn check(case: &Value, rule: NumberRule) {

@@ -9,15 +9,15 @@ use serde::Deserialize as _;
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Number, Value};
 
-use super::NumberRule;
-use super::canonical::{Encoder, sort_members};
-use super::escape::push_string;
+use crate::NumberRule;
+use crate::escape::push_string;
+use crate::value::{Encoder, sort_members};
 
-/// Writes one JSON text in the form that [`canonical_json`](super::canonical_json) gives to its value.
+/// Writes one JSON text in the form that [`canonical_json`](crate::canonical_json) gives to its value.
 ///
 /// `None` where the two might part or there is no such form: it is not JSON, an object names a member twice, a number is
 /// refused by `rule`, or it is nested deeper than 127 levels.
-pub(crate) fn canonical_text(json: &str, rule: NumberRule) -> Option<String> {
+pub fn canonical_text(json: &str, rule: NumberRule) -> Option<String> {
     let mut encoder = Encoder::new(json.len(), rule);
     let mut reader = serde_json::Deserializer::from_str(json);
     Node(&mut encoder).deserialize(&mut reader).ok()?;
@@ -26,7 +26,7 @@ pub(crate) fn canonical_text(json: &str, rule: NumberRule) -> Option<String> {
 }
 
 /// The value of a text that was written from one, however deep it is nested.
-pub(crate) fn value_of(json: &str) -> Option<Value> {
+pub fn value_of(json: &str) -> Option<Value> {
     let mut reader = serde_json::Deserializer::from_str(json);
     reader.disable_recursion_limit();
     Value::deserialize(&mut reader).ok()
@@ -163,7 +163,7 @@ mod tests {
     use serde_json::Map;
 
     use super::*;
-    use crate::json::canonical_json;
+    use crate::canonical_json;
 
     fn any_json() -> impl Strategy<Value = Value> {
         let name = prop_oneof![

@@ -1,15 +1,15 @@
-//! The project's one canonical encoder: RFC 8785 with a number rule (alpha §5.5, zeta §4.3, kappa §2).
+//! The encoder of values: RFC 8785 with a number rule.
 
 use std::cmp::Ordering;
 use std::fmt::Write as _;
 
 use serde_json::{Map, Number, Value};
 
-use super::error::Canonical;
-use super::escape::push_string;
-use super::{CanonicalError, MAX_SAFE_INTEGER, error};
+use crate::error::Canonical;
+use crate::escape::push_string;
+use crate::{CanonicalError, MAX_SAFE_INTEGER, error};
 
-/// How many arrays and objects may stand inside one another (zeta `CANONICAL_MAX_DEPTH`).
+/// How many arrays and objects may stand inside one another.
 pub const MAX_DEPTH: usize = 128;
 
 /// What the encoder does with the numbers on which readers of JSON disagree. On everything else,

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use super::canonical::MAX_DEPTH;
+use crate::MAX_DEPTH;
 
 /// A value that cannot be encoded under the chosen number rule. The path starts at `$`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -74,7 +74,7 @@ impl Unplaced {
             format!(".{key}")
         } else {
             let mut quoted = String::from("[");
-            super::escape::push_string(&mut quoted, key);
+            crate::escape::push_string(&mut quoted, key);
             quoted.push(']');
             quoted
         };

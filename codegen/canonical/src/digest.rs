@@ -1,15 +1,29 @@
-//! SHA-256 as the 64 lowercase hex characters in which the tables keep it.
+//! SHA-256 as 64 lowercase hexadecimal digits.
 
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-const HEX: &[u8; 16] = b"0123456789abcdef";
+use crate::{CanonicalError, NumberRule, canonical_json, hex};
+
+/// SHA-256 of `bytes`: 64 lowercase hexadecimal digits.
+pub fn sha256_hex(bytes: &[u8]) -> String {
+    HexDigest::of(bytes).as_str().to_owned()
+}
+
+/// SHA-256 of the canonical form of `value`.
+///
+/// # Errors
+/// As [`canonical_json`].
+pub fn hash_json(value: &Value, rule: NumberRule) -> Result<String, CanonicalError> {
+    Ok(sha256_hex(canonical_json(value, rule)?.as_bytes()))
+}
 
 /// A SHA-256 in lowercase hex. `Copy`, so that the tip of a chain moves without allocating.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HexDigest([u8; 64]);
 
 impl HexDigest {
-    /// 64 zeros: what stands before the first link of a chain (alpha §5.3).
+    /// 64 zeros: the link before the first one of a chain.
     pub const ZERO: Self = Self([b'0'; 64]);
 
     /// The digest of `bytes`.
@@ -17,7 +31,7 @@ impl HexDigest {
         Self::from_raw(&Sha256::digest(bytes).into())
     }
 
-    /// The digest of everything a running hash was fed, for what is too long to lie in memory.
+    /// The digest of all that a running hash was fed: for what is too long to lie in memory.
     pub fn from_sha256(hash: Sha256) -> Self {
         Self::from_raw(&hash.finalize().into())
     }
@@ -26,17 +40,17 @@ impl HexDigest {
     pub fn from_raw(raw: &[u8; 32]) -> Self {
         let mut text = [0; 64];
         for (pair, byte) in text.chunks_exact_mut(2).zip(raw) {
-            pair[0] = HEX[usize::from(byte >> 4)];
-            pair[1] = HEX[usize::from(byte & 15)];
+            pair.copy_from_slice(&hex::digits(*byte));
         }
         Self(text)
     }
 
     /// Its 32 bytes.
     pub fn raw(&self) -> [u8; 32] {
+        let value = |digit: u8| hex::lowercase(digit).unwrap_or_default();
         let mut raw = [0; 32];
         for (byte, pair) in raw.iter_mut().zip(self.0.chunks_exact(2)) {
-            *byte = nibble(pair[0]) << 4 | nibble(pair[1]);
+            *byte = value(pair[0]) << 4 | value(pair[1]);
         }
         raw
     }
@@ -56,17 +70,12 @@ impl HexDigest {
     }
 }
 
-/// The value of a hex character; all constructors admit only lowercase ones.
-fn nibble(character: u8) -> u8 {
-    if character.is_ascii_digit() { character - b'0' } else { character - b'a' + 10 }
-}
-
 #[cfg(test)]
 mod tests {
     use super::HexDigest;
 
     #[test]
-    fn empty_object_hashes_as_alpha_5_5_lists_it() {
+    fn the_empty_object_has_its_known_digest() {
         assert_eq!(
             HexDigest::of(b"{}").as_str(),
             "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"
