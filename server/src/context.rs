@@ -7,12 +7,12 @@ use colibri_runtime::kernel::{Clock, Ids, rfc3339_ms};
 use zeroize::Zeroizing;
 
 use crate::domains::proof::keyring::Keyring;
-use crate::domains::proof::keys::{SigningKey, TrustedKeys};
 use crate::domains::router::service::Router;
 use crate::domains::skills::CapabilityIndex;
 use crate::lifecycle::config::Config;
 use crate::lifecycle::facts::SystemFacts;
 use crate::store::db::Db;
+use colibri_proof::keys::{SigningKey, TrustedKeys};
 
 /// The context of store tools.
 pub struct Cx {

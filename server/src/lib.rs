@@ -2,7 +2,6 @@
 //!
 //! The catalogue says what the tools are; this crate says what they do.
 
-pub mod bounded_file;
 pub mod cli;
 pub mod context;
 pub mod domains;

@@ -4,16 +4,16 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use colibri::domains::TIED_TABLES;
-use colibri::domains::proof::envelope::LeafEnvelope;
-use colibri::domains::proof::head::{ChainTip, SessionFacts, TreeHead, chain_tips_hash};
-use colibri::domains::proof::keys::SigningKey;
-use colibri::domains::proof::legacy::LegacyAccumulator;
-use colibri::domains::proof::rfc9162::Accumulator;
-use colibri::domains::trail::record::Preimage;
 use colibri::store::db::Db;
-use colibri::store::row_hash::ClosedRow;
 use colibri::verification::tied::Reply;
 use colibri_canonical::HexDigest;
+use colibri_proof::envelope::LeafEnvelope;
+use colibri_proof::head::{ChainTip, SessionFacts, TreeHead, chain_tips_hash};
+use colibri_proof::keys::SigningKey;
+use colibri_proof::log_row::ClosedRow;
+use colibri_proof::record::Preimage;
+use colibri_proof::tree::legacy::LegacyAccumulator;
+use colibri_proof::tree::rfc9162::Accumulator;
 use rusqlite::Params;
 
 /// Makes the file fit again after whatever was done to its rows. The heads lose their signatures.

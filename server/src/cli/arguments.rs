@@ -3,6 +3,7 @@
 pub mod audit;
 pub mod reputation;
 
+use colibri_proof::command::CheckFile;
 use std::ffi::OsString;
 use std::iter;
 use std::path::PathBuf;
@@ -62,11 +63,11 @@ pub enum Command {
     /// Write one record of a sealed session, with its proof, as a file that is checked without the database
     Proof(audit::Proof),
     /// Check a proof file; needs no database. Exit 1 when it does not hold
-    CheckProof(audit::CheckFile),
+    CheckProof(CheckFile),
     /// Write a session as JSON Lines that are verified without the database
     Export(audit::Export),
     /// Verify an export; needs no database. Exit 1 when it is not sound
-    VerifyExport(audit::CheckFile),
+    VerifyExport(CheckFile),
     /// Write a session as one HTML page for people
     Report(audit::Report),
     /// Recompute every chain, seal and signature of a database; exit 1 when something does not fit

@@ -11,11 +11,11 @@ use serde_json::value::RawValue;
 use super::Failure;
 use super::client::{Client, Launch, Reply};
 use super::output::print_json;
-use crate::bounded_file;
 use crate::catalogue::ToolId;
 use crate::lifecycle::environment::Environment;
 use crate::lifecycle::keys;
 use crate::lifecycle::suggest;
+use colibri_proof::command::bounded_file;
 
 /// The parameters of `tools/call`.
 #[derive(Serialize)]

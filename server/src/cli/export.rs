@@ -11,12 +11,7 @@ use super::arguments::audit::Export;
 use super::database::open_for_reading;
 use super::output::{print_json, write_to};
 use super::session::{Found, find, unreadable};
-use crate::domains::proof::head::{SessionFacts, SignedTreeHead};
-use crate::domains::proof::session_export::{
-    ExportHeader, ExportRecord, ExportState, MAX_LINE_BYTES, head_line, tips_line,
-};
 use crate::domains::proof::tips_of_seal;
-use crate::domains::trail::chain::Content;
 use crate::domains::trail::{
     TrailRow, Unpacker, content_of, each_hash_of_session_ascending, each_row_of_session,
 };
@@ -24,6 +19,11 @@ use crate::lifecycle::environment::Environment;
 use crate::shell_word::quoted;
 use crate::store::db::Db;
 use colibri_canonical::HexDigest;
+use colibri_proof::chain::Content;
+use colibri_proof::head::{SessionFacts, SignedTreeHead};
+use colibri_proof::session_export::{
+    ExportHeader, ExportRecord, ExportState, MAX_LINE_BYTES, head_line, tips_line,
+};
 
 /// What is said of an export that was written to a file.
 #[derive(Serialize)]

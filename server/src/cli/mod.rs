@@ -11,7 +11,7 @@
 //!           |- reputation   epoch, import, export and verify of reputation
 //!           |- keys    a key that signs seals, made or shown
 //!           |- proof, export, report   a sealed record, a session, a page     (database, session, output)
-//!           |- check-proof, verify-export   without any database              (evidence, verdict)
+//!           |- check-proof, verify-export   without any database              (colibri_proof::command)
 //!           '- demo    the main job as a transcript                (client, transcript)
 //! ```
 //!
@@ -20,12 +20,10 @@
 pub mod arguments;
 mod backup;
 mod call;
-mod check_proof;
 mod client;
 mod database;
 mod demo;
 mod doctor;
-mod evidence;
 mod export;
 mod folder;
 mod interrupt;
@@ -41,13 +39,12 @@ mod time_prefix;
 mod tools;
 mod transcript;
 pub mod variables;
-mod verdict;
 mod verify;
-mod verify_export;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
 
+use colibri_proof::command::{self, check_proof, verify_export};
 use colibri_visible::printable;
 
 use arguments::{Command, Parsed};
@@ -102,6 +99,16 @@ impl From<io::Error> for Failure {
     }
 }
 
+impl From<command::Failure> for Failure {
+    fn from(failure: command::Failure) -> Self {
+        match failure {
+            command::Failure::Finding => Self::Finding,
+            command::Failure::Usage(text) => Self::Usage(text),
+            command::Failure::Output(error) => Self::Output(error),
+        }
+    }
+}
+
 impl From<client::ClientError> for Failure {
     fn from(error: client::ClientError) -> Self {
         Self::Failed(error.to_string())
@@ -151,11 +158,11 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         Command::Keys(arguments) => keys::run(&arguments, &mut Visible(out)),
         Command::Proof(arguments) => proof::run(&arguments, env, out),
         Command::CheckProof(arguments) => {
-            check_proof::run(&arguments, &mut ToTheEnd(&mut Visible(out)), input)
+            check_proof(&arguments, &mut ToTheEnd(&mut Visible(out)), input).map_err(Failure::from)
         }
         Command::Export(arguments) => export::run(&arguments, env, out),
         Command::VerifyExport(arguments) => {
-            verify_export::run(&arguments, &mut ToTheEnd(&mut Visible(out)), input)
+            verify_export(&arguments, &mut ToTheEnd(&mut Visible(out)), input).map_err(Failure::from)
         }
         Command::Report(arguments) => report::run(&arguments, env, &mut ToTheEnd(&mut Visible(out))),
         Command::Verify(arguments) => verify::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),

@@ -11,10 +11,10 @@ use super::arguments::audit::Proof;
 use super::database::open_for_reading;
 use super::output::{print_json, write_to};
 use super::session::unreadable;
-use crate::domains::proof::bundle::verify_bundle;
-use crate::domains::proof::keys::TrustedKeys;
 use crate::domains::proof::{ExportError, bundle_of};
 use crate::lifecycle::environment::Environment;
+use colibri_proof::bundle::verify_bundle;
+use colibri_proof::keys::TrustedKeys;
 
 /// What is said of a file that was written.
 #[derive(Serialize)]

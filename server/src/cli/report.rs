@@ -15,11 +15,8 @@ use super::database::open_for_reading;
 use super::output::{print_json, write_to};
 use super::session::{Found, find, unreadable};
 use crate::domains::proof::envelope_of;
-use crate::domains::proof::head::SignedTreeHead;
 use crate::domains::proof::keyring::Keyring;
-use crate::domains::proof::keys::TrustedKeys;
 use crate::domains::tasks::service::get_task;
-use crate::domains::trail::chain::Content as Stored;
 use crate::domains::trail::verify::{Verification, verify_session};
 use crate::domains::trail::{self, TrailRow, Unpacker, content_of};
 use crate::lifecycle::config::load_config;
@@ -32,6 +29,9 @@ use crate::report::render;
 use crate::report::tree::{FoldedTree, Folding};
 use crate::store::db::Db;
 use colibri_canonical::HexDigest;
+use colibri_proof::chain::Content as Stored;
+use colibri_proof::head::SignedTreeHead;
+use colibri_proof::keys::TrustedKeys;
 
 /// What is said of a page that was written.
 #[derive(Serialize)]

@@ -3,9 +3,9 @@
 use colibri_runtime::handler::Fault;
 
 use super::Failure;
-use crate::domains::proof::head::SignedTreeHead;
 use crate::domains::proof::{self, Root, Session, SessionState};
 use crate::store::db::Db;
+use colibri_proof::head::SignedTreeHead;
 
 /// A session as it is stored.
 pub struct Found {

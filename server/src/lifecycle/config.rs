@@ -10,8 +10,8 @@ use super::log::LogLevel;
 use super::mode::{Mode, detect_mode};
 use super::proxy::ProxyVariables;
 use super::rules::{CandidateSource, Rule};
-use super::secret::Secret;
 use super::suggest;
+use colibri_proof::secret::Secret;
 
 /// The prefix of the server's own variables.
 const NAMESPACE: &str = "COLIBRI_";

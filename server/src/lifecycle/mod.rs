@@ -16,7 +16,6 @@ pub mod phase2;
 pub mod process;
 pub mod proxy;
 pub mod rules;
-pub mod secret;
 pub mod server;
 pub mod suggest;
 pub mod transport;

@@ -2,7 +2,7 @@
 //! the table of keys does not have them.
 
 use super::environment::Environment;
-use super::secret::Secret;
+use colibri_proof::secret::Secret;
 
 /// Where a proxy is named, in the order in which they are looked at.
 const PROXIES: [&str; 6] =

@@ -2,8 +2,8 @@
 
 use super::html::Html;
 use super::tree::FoldedTree;
-use crate::domains::proof::rfc9162::Hash;
 use colibri_canonical::HexDigest;
+use colibri_proof::tree::rfc9162::Hash;
 
 /// From one level to the next, and from one leaf to the next.
 const COLUMN: i64 = 104;

@@ -4,8 +4,8 @@
 use super::model::*;
 use super::render;
 use super::tree::Folding;
-use crate::domains::proof::rfc9162::leaf_hash;
 use colibri_canonical::HexDigest;
+use colibri_proof::tree::rfc9162::leaf_hash;
 
 fn thought(position: i64, content: &str) -> Thought {
     let hash = |number: i64| HexDigest::of(&number.to_be_bytes()).as_str().to_owned();

@@ -1,8 +1,8 @@
 //! The tree of RFC 9162 as a picture can hold it: of a large tree the lowest levels are folded into blocks of
 //! equal size, a power of two, whose hashes are nodes of the real tree. Pure.
 
-use crate::domains::proof::rfc9162::{Accumulator, Hash, node_hash};
 use colibri_canonical::HexDigest;
+use colibri_proof::tree::rfc9162::{Accumulator, Hash, node_hash};
 
 /// The most leaves, or blocks of leaves, that a picture shows.
 pub const MOST_UNITS: u64 = 64;
@@ -99,7 +99,7 @@ mod tests {
             let mut folding = Folding::new(size);
             let mut whole = Accumulator::default();
             for number in 0..size {
-                let leaf = crate::domains::proof::rfc9162::leaf_hash(&number.to_be_bytes());
+                let leaf = colibri_proof::tree::rfc9162::leaf_hash(&number.to_be_bytes());
                 folding.push(leaf);
                 whole.push(leaf);
             }

@@ -5,7 +5,7 @@ use colibri_runtime::chain::audit::{EnterEvent, ExitEvent, RowOutcome};
 use rusqlite::{Connection, Row, params};
 
 use super::head::Head;
-use super::row_hash::{ClosedRow, OpenRow};
+use colibri_proof::log_row::{ClosedRow, OpenRow};
 
 /// What is the same in every row of one process.
 #[derive(Debug, Clone)]

@@ -43,7 +43,6 @@ pub mod process;
 pub mod queue;
 pub mod restore;
 pub mod rights;
-pub mod row_hash;
 mod running;
 pub mod schema;
 pub mod side_file;

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::identity::FileId;
 use super::side_file;
-use crate::bounded_file;
 use crate::private_file;
 use colibri_canonical::HexDigest;
+use colibri_proof::command::bounded_file;
 
 /// The most that is read of a lock file: a record is far shorter.
 const RECORD_BYTES: u64 = 4096;

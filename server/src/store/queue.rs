@@ -16,7 +16,8 @@ use std::time::{Duration, Instant};
 use super::holder;
 use super::placement::Pair;
 use super::side_file;
-use crate::{bounded_file, private_file};
+use crate::private_file;
+use colibri_proof::command::bounded_file;
 
 /// How long an ordinary wait is spent on the spot, in the thread that asks: the place is handed on faster than through
 /// an event loop, and while others only take their turns it comes within this time.

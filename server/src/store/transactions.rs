@@ -18,7 +18,7 @@ use super::holder;
 use super::identity::{Displaced, Part, Place};
 use super::log_file::LogFile;
 use super::queue::WriteQueue;
-use super::row_hash::OpenRow;
+use colibri_proof::log_row::OpenRow;
 
 /// What undoes a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::error::OpenError;
 use super::side_file;
-use crate::bounded_file;
+use colibri_proof::command::bounded_file;
 
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(5);

@@ -4,9 +4,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use super::checkpoint::Checkpoint;
-use crate::bounded_file;
 use crate::private_file;
+use colibri_proof::checkpoint::Checkpoint;
+use colibri_proof::command::bounded_file;
 
 /// No checkpoint is longer, unless a hundred thousand calls were running.
 const MOST_BYTES: u64 = 16 << 20;

@@ -1,7 +1,7 @@
 //! What the domains' verifiers report, as findings.
 
 use super::run::Run;
-use crate::domains::trail::chain::Issue;
+use colibri_proof::chain::Issue;
 
 /// Counts an issue under the running check.
 pub fn raise(run: &mut Run<'_>, issue: &Issue) {

@@ -1,11 +1,12 @@
 //! The log of calls: its chain, numbering and head (alpha §5.3). What is tied to calls, and what a checkpoint
 //! says of them, is looked at in the same pass.
 
-use super::checkpoint::{Checkpoint, OpenCall};
+use super::pinned;
 use super::run::{Run, Stop};
 use super::ties::Ties;
-use crate::store::row_hash::{ClosedRow, OpenRow};
 use crate::store::verify::{ActionsFinding, LogEnd, LogVisitor, count_calls, walk_log};
+use colibri_proof::checkpoint::{Checkpoint, OpenCall};
+use colibri_proof::log_row::{ClosedRow, OpenRow};
 
 /// The check's name.
 pub const NAME: &str = "log";
@@ -28,7 +29,7 @@ pub fn check(
     run.count("closed calls", end.last_exit_no.unsigned_abs());
     run.count("running calls", end.running.unsigned_abs());
     if let Some(checkpoint) = checkpoint {
-        checkpoint.compare_log_end(run, &end)?;
+        pinned::compare_log_end(checkpoint, run, &end)?;
     }
     Ok((end, open))
 }
@@ -43,7 +44,7 @@ struct Follower<'r, 'd, 't> {
 impl LogVisitor<Stop> for Follower<'_, '_, '_> {
     fn closed(&mut self, row: &ClosedRow<'_>, row_hash: &str) -> Result<(), Stop> {
         if let Some(checkpoint) = self.checkpoint {
-            checkpoint.compare_log_row(self.run, row.exit_no, row_hash);
+            pinned::compare_log_row(checkpoint, self.run, row.exit_no, row_hash);
         }
         self.ties.call(self.run, row)
     }

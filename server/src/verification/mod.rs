@@ -14,13 +14,13 @@
 //! Each reports through [`run::Run`], which keeps the first [`finding::Finding`] of each kind and counts the
 //! others. [`checkpoint`] is what an auditor keeps outside the file; [`file`] reads and writes it.
 
-pub mod checkpoint;
 pub mod consensus;
 mod counters;
 pub mod file;
 pub mod finding;
 mod issue;
 pub mod log;
+mod pinned;
 pub mod reputation;
 pub mod run;
 pub mod schema;
@@ -37,7 +37,6 @@ use colibri_runtime::chain::scan::Interrupt;
 use colibri_runtime::handler::Fault;
 use serde::{Serialize, Serializer};
 
-use self::checkpoint::{Checkpoint, LogPosition, OpenCall, RecordsPin, ReputationPin};
 use self::finding::Findings;
 use self::run::{Count, Progress, Run, Stop};
 use self::seals::Heads;
@@ -48,6 +47,7 @@ use crate::store::db::Db;
 use crate::store::inspect;
 use crate::store::schema::{self as store_schema, Schema, Shape};
 use crate::store::verify::LogEnd;
+use colibri_proof::checkpoint::{Checkpoint, LogPosition, OpenCall, RecordsPin, ReputationPin};
 
 /// More chains than these are walked one after the other.
 const MOST_OPEN_CHAINS: i64 = 50_000;
@@ -165,7 +165,7 @@ fn run_all(
         checks.run(&mut run, reputation::NAME, |run| reputation::check(run, options.checkpoint))?;
     checks.run(&mut run, skills::NAME, skills::check)?;
     if options.checkpoint.is_some() {
-        checks.run(&mut run, checkpoint::NAME, |_| Ok(()))?;
+        checks.run(&mut run, pinned::NAME, |_| Ok(()))?;
     }
     // The last to end is the first in the report: what the others rely on.
     let indexes =

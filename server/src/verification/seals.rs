@@ -2,12 +2,13 @@
 
 use serde::Serialize;
 
-use super::checkpoint::{Checkpoint, HeadsPin};
 use super::issue::raise;
+use super::pinned;
 use super::run::{Run, Stop, goes_on};
 use crate::domains::proof::tie::head_hash_at;
 use crate::domains::proof::{SessionState, Signers, each_session, verify_head_chain, verify_sealed_records};
 use colibri_canonical::HexDigest;
+use colibri_proof::checkpoint::{Checkpoint, HeadsPin};
 
 /// The check's name.
 pub const NAME: &str = "seals";
@@ -52,7 +53,7 @@ pub fn check(
     if let Some(checkpoint) = checkpoint {
         let then = checkpoint.tree_heads.count;
         let hash = if then > 0 { head_hash_at(db, then - 1)? } else { None };
-        checkpoint.compare_heads(run, chain.heads, hash.as_deref());
+        pinned::compare_heads(checkpoint, run, chain.heads, hash.as_deref());
     }
     let (mut open, mut sealed, mut leaves, mut stop) = (0, 0, 0, None);
     each_session(db, |session_id| {

@@ -11,8 +11,8 @@
 
 use super::run::{Run, Stop};
 use super::tied::{Place, Reply, TiedRow, TiedTable};
-use crate::store::row_hash::ClosedRow;
 use crate::store::verify::{Call, each_subject_of, exit_no_of, with_call};
+use colibri_proof::log_row::ClosedRow;
 
 /// The check's name.
 pub const NAME: &str = "ties";

@@ -6,13 +6,12 @@
 
 use std::collections::HashMap;
 
-use super::checkpoint::{Checkpoint, PinnedRecord, RecordsPin};
 use super::counters;
 use super::issue::raise;
+use super::pinned;
 use super::run::{Run, Stop, goes_on};
 use super::ties::Ties;
 use crate::domains::proof::{SealedTip, SessionState, session_state, tip_of_task_after};
-use crate::domains::trail::chain::{ChainWalk, Content, Issue, IssueCode, StoredRecord};
 use crate::domains::trail::retention::{RetentionZone, zone_for_position};
 use crate::domains::trail::tie::{TABLE, count_records, tied_row};
 use crate::domains::trail::{
@@ -20,6 +19,8 @@ use crate::domains::trail::{
     has_more_chains_than, is_where_zone_says, tip,
 };
 use colibri_canonical::HexDigest;
+use colibri_proof::chain::{ChainWalk, Content, Issue, IssueCode, StoredRecord};
+use colibri_proof::checkpoint::{Checkpoint, PinnedRecord, RecordsPin};
 
 /// The check's name.
 pub const NAME: &str = "trail";
@@ -165,7 +166,7 @@ impl<'a> Rows<'a> {
     fn finish(self, run: &mut Run<'_>) -> Result<RecordsPin, Stop> {
         counters::check_strays(run)?;
         if let Some(checkpoint) = self.checkpoint {
-            checkpoint.compare_records(run, &self.then.unwrap_or(self.pinned));
+            pinned::compare_records(checkpoint, run, &self.then.unwrap_or(self.pinned));
         }
         Ok(self.pinned)
     }

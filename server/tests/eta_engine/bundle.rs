@@ -1,7 +1,7 @@
 //! Verdicts on bundles (zeta §7.8).
 
-use colibri::domains::proof::bundle::{BundleVerdict, InclusionBundle, verify_bundle};
-use colibri::domains::proof::keys::{SignatureStatus, SigningKey, TrustedKeys};
+use colibri_proof::bundle::{BundleVerdict, InclusionBundle, verify_bundle};
+use colibri_proof::keys::{SignatureStatus, SigningKey, TrustedKeys};
 use serde_json::{Value, json};
 
 use crate::support::{bundle, key};

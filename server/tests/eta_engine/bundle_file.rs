@@ -1,9 +1,9 @@
 //! The file form of bundles: one form only, and every byte of it counts.
 
-use colibri::domains::proof::bundle::{
+use colibri_proof::bundle::{
     BundleError, InclusionBundle, MAX_FILE_BYTES, NotABundle, parse_bundle, verify_bundle,
 };
-use colibri::domains::proof::keys::TrustedKeys;
+use colibri_proof::keys::TrustedKeys;
 use proptest::prelude::*;
 
 use crate::support::{bundle, key};

@@ -1,6 +1,6 @@
 //! Proofs exchanged with an independent implementation, the crate `ct-merkle`, in both directions.
 
-use colibri::domains::proof::rfc9162::{
+use colibri_proof::tree::rfc9162::{
     Hash, consistency_path, inclusion_path, leaf_hash, root, verify_consistency, verify_inclusion,
 };
 use ct_merkle::mem_backed_tree::MemoryBackedTree;

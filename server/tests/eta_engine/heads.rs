@@ -1,12 +1,12 @@
 //! Tree heads and signatures: the vectors of zeta §15.7, and what a signature is worth.
 
-use colibri::domains::proof::head::{
+use colibri_canonical::{NumberRule, canonical_json};
+use colibri_proof::head::{
     ChainTip, SessionFacts, SignedTreeHead, TreeHead, chain_tips_hash, chain_tips_message,
 };
-use colibri::domains::proof::keys::{
+use colibri_proof::keys::{
     KeyTextError, PublicKey, SignatureStatus, SigningKey, TrustedKeys, check_signature,
 };
-use colibri_canonical::{NumberRule, canonical_json};
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -1,10 +1,10 @@
 //! The original's tree: what merkletreejs makes of the same leaves, and what the chapter says of proofs.
 
-use colibri::domains::proof::legacy::{
+use colibri_canonical::HexDigest;
+use colibri_proof::tree::legacy::{
     EMPTY_TREE_ROOT, LegacyAccumulator, MAX_PROOF_STEPS, ProofStep, Side, build_merkle_tree, generate_proof,
     verify_proof, verify_record_inclusion,
 };
-use colibri_canonical::HexDigest;
 use proptest::prelude::*;
 use serde_json::Value;
 

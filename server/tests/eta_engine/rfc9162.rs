@@ -1,6 +1,6 @@
 //! The second tree against the published data of Certificate Transparency and against itself.
 
-use colibri::domains::proof::rfc9162::{
+use colibri_proof::tree::rfc9162::{
     Accumulator, Hash, consistency_path, empty_root, inclusion_path, leaf_hash, node_hash, root,
     verify_consistency, verify_inclusion,
 };

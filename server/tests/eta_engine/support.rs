@@ -1,12 +1,12 @@
 //! The sealed session `S-1` of zeta §15.4 to §15.7, and vectors.
 
-use colibri::domains::proof::bundle::{BundleRecord, InclusionBundle, LegacyInclusion, TreeInclusion};
-use colibri::domains::proof::head::{ChainTip, SessionFacts, SignedTreeHead, TreeHead, chain_tips_hash};
-use colibri::domains::proof::keys::SigningKey;
-use colibri::domains::proof::legacy::{build_merkle_tree, generate_proof};
-use colibri::domains::proof::rfc9162::{Hash, inclusion_path, root};
-use colibri::domains::trail::record::{ThoughtRecord, ThoughtType, compute_hash};
 use colibri_canonical::HexDigest;
+use colibri_proof::bundle::{BundleRecord, InclusionBundle, LegacyInclusion, TreeInclusion};
+use colibri_proof::head::{ChainTip, SessionFacts, SignedTreeHead, TreeHead, chain_tips_hash};
+use colibri_proof::keys::SigningKey;
+use colibri_proof::record::{ThoughtRecord, ThoughtType, compute_hash};
+use colibri_proof::tree::legacy::{build_merkle_tree, generate_proof};
+use colibri_proof::tree::rfc9162::{Hash, inclusion_path, root};
 use serde_json::Value;
 
 pub const TASK: &str = "11111111-1111-4111-8111-111111111111";

@@ -1,6 +1,6 @@
 //! A file has one form; whatever differs from it is named by its line.
 
-use colibri::domains::proof::session_export::{MAX_LINE_BYTES, NotAnExport};
+use colibri_proof::session_export::{MAX_LINE_BYTES, NotAnExport};
 
 use crate::support::{GOLDEN, chain, check, fault, is_valid, open};
 

@@ -1,8 +1,8 @@
 //! The session of zeta §15.4 and §15.7.
 
-use colibri::domains::proof::head::{ChainTip, SessionFacts};
-use colibri::domains::proof::keys::SignatureStatus;
-use colibri::domains::proof::session_export::{ExportHeader, ExportState, head_line, tips_line};
+use colibri_proof::head::{ChainTip, SessionFacts};
+use colibri_proof::keys::SignatureStatus;
+use colibri_proof::session_export::{ExportHeader, ExportState, head_line, tips_line};
 
 use crate::support::{GOLDEN, GOLDEN_KEY, check, check_with, is_valid, trusting};
 

@@ -106,7 +106,7 @@ fn each_task_with_a_record_has_one_tip_and_no_other_has() {
 #[test]
 fn a_record_that_is_none_is_found_and_nothing_panics() {
     let sound = record(1, "T", ZERO, "text");
-    type Change = fn(&mut colibri::domains::proof::session_export::ExportRecord<'static>);
+    type Change = fn(&mut colibri_proof::session_export::ExportRecord<'static>);
     let upper = |text: &str| Cow::Owned(text.to_uppercase());
     let cases: [(&str, Change, &[&str]); 8] = [
         ("type", |record| record.kind = Cow::Borrowed("gate"), &["MALFORMED"]),

@@ -1,6 +1,6 @@
 //! No change of a sealed export goes unseen, and no input whatever makes the check panic.
 
-use colibri::domains::proof::session_export::ExportRecord;
+use colibri_proof::session_export::ExportRecord;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -172,7 +172,7 @@ proptest! {
             let mut tips: Vec<_> = Vec::new();
             for record in records.iter().rev() {
                 let of_task = records.iter().filter(|other| other.task_id == record.task_id).count();
-                if !tips.iter().any(|tip: &colibri::domains::proof::head::ChainTip| tip.task_id == record.task_id) {
+                if !tips.iter().any(|tip: &colibri_proof::head::ChainTip| tip.task_id == record.task_id) {
                     tips.push(tip(&record.task_id, i64::try_from(of_task).unwrap(), &record.hash));
                 }
             }

@@ -1,8 +1,8 @@
 //! What a seal covers, what it cannot when contents are gone, and what an open session leaves unproven.
 
-use colibri::domains::proof::head::{SignedTreeHead, TreeHead};
-use colibri::domains::proof::keys::{SignatureStatus, TrustedKeys};
-use colibri::domains::proof::session_export::ExportVerdict;
+use colibri_proof::head::{SignedTreeHead, TreeHead};
+use colibri_proof::keys::{SignatureStatus, TrustedKeys};
+use colibri_proof::session_export::ExportVerdict;
 
 use crate::links::ZERO;
 use crate::support::{

@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 
-use colibri::domains::proof::envelope::LeafEnvelope;
-use colibri::domains::proof::head::{ChainTip, SessionFacts, SignedTreeHead, TreeHead, chain_tips_hash};
-use colibri::domains::proof::keys::{PublicKey, SigningKey, TrustedKeys};
-use colibri::domains::proof::legacy::build_merkle_tree;
-use colibri::domains::proof::rfc9162;
-use colibri::domains::proof::session_export::{
+use colibri_canonical::HexDigest;
+use colibri_proof::envelope::LeafEnvelope;
+use colibri_proof::head::{ChainTip, SessionFacts, SignedTreeHead, TreeHead, chain_tips_hash};
+use colibri_proof::keys::{PublicKey, SigningKey, TrustedKeys};
+use colibri_proof::record::Preimage;
+use colibri_proof::session_export::{
     ExportCheck, ExportHeader, ExportRecord, ExportState, ExportVerdict, NotAnExport, head_line, tips_line,
 };
-use colibri::domains::trail::record::Preimage;
-use colibri_canonical::HexDigest;
+use colibri_proof::tree::legacy::build_merkle_tree;
+use colibri_proof::tree::rfc9162;
 
 /// The session of zeta §15.4 and §15.7 as an export, written by hand from `docs/guide/formats.md` in Python.
 pub const GOLDEN: &str = include_str!("../vectors/session-export.jsonl");

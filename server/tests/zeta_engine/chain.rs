@@ -1,11 +1,11 @@
 //! Verification of chains: the table of zeta §4.7 and the head's checks of §4.7.2.
 
-use colibri::domains::trail::chain::{
+use colibri_canonical::HexDigest;
+use colibri_proof::chain::{
     ChainReport, ChainWalk, Content, Issue, IssueCode, StoredRecord, TrailHead, verify_chain,
     verify_chains_by_task,
 };
-use colibri::domains::trail::record::{Preimage, ThoughtRecord};
-use colibri_canonical::HexDigest;
+use colibri_proof::record::{Preimage, ThoughtRecord};
 
 use crate::support::{five, id};
 
@@ -285,7 +285,7 @@ fn zeta_21_interleaved_tasks_are_walked_apart() {
         five().into_iter().take(length).map(move |mut record| {
             record.task_id = task.to_owned();
             record.prev_hash = prev;
-            record.hash = colibri::domains::trail::record::compute_hash(&record);
+            record.hash = colibri_proof::record::compute_hash(&record);
             prev = record.hash;
             record
         })

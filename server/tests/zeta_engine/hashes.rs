@@ -1,8 +1,8 @@
 //! Record hashes: the golden digests of zeta §15.1, §15.3 and §15.4.
 
-use colibri::domains::trail::record::{Preimage, THOUGHT_TYPES, ThoughtRecord, ThoughtType, compute_hash};
 use colibri_canonical::HexDigest;
 use colibri_canonical::{NumberRule, canonical_json};
+use colibri_proof::record::{Preimage, THOUGHT_TYPES, ThoughtRecord, ThoughtType, compute_hash};
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -1,7 +1,7 @@
 //! Records as zeta §15 lists them.
 
-use colibri::domains::trail::record::{ThoughtRecord, ThoughtType, compute_hash};
 use colibri_canonical::HexDigest;
+use colibri_proof::record::{ThoughtRecord, ThoughtType, compute_hash};
 
 /// A record of the chapter, correctly hashed.
 pub fn record(

@@ -1,6 +1,5 @@
 //! Retention record by record: zeta_55 to zeta_58.
 
-use colibri::domains::proof::keys::TrustedKeys;
 use colibri::domains::trail::retention::{
     Archived, NoPosition, RetentionError, RetentionZone, Retrieved, archive_record, retrieve_record,
     zone_for_position,
@@ -9,6 +8,7 @@ use colibri::domains::trail::service::{ListFilter, StoredContent, list_thought_r
 use colibri::domains::trail::verify::{Verification, verify_session, verify_task};
 use colibri::store::db::Db;
 use colibri_canonical::HexDigest;
+use colibri_proof::keys::TrustedKeys;
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::Failure;
 use rusqlite::types::Value;

@@ -108,7 +108,7 @@ fn a_record_is_read_back_by_its_id() {
 
 #[test]
 fn author_and_reviewer_are_found() {
-    use colibri::domains::trail::record::ThoughtType::{Plan, Reflection};
+    use colibri_proof::record::ThoughtType::{Plan, Reflection};
     let db = database();
     assert_eq!(first_author(&db, "T"), Ok(None));
     for (number, kind, agent) in [

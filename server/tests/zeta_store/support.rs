@@ -4,10 +4,10 @@ use std::path::Path;
 
 use colibri::domains::proof::Session;
 use colibri::domains::proof::service::{Sealing, finalize_session, start_audit_session};
-use colibri::domains::trail::record::{ThoughtRecord, ThoughtType};
 use colibri::domains::trail::service::{NewThought, Stamp, create_thought_record};
 use colibri::store::db::Db;
 use colibri::store::migrate::{MIGRATIONS, migrate};
+use colibri_proof::record::{ThoughtRecord, ThoughtType};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 

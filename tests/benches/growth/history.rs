@@ -8,11 +8,11 @@ use std::path::Path;
 use std::sync::mpsc::sync_channel;
 
 use colibri::catalogue::{Task, TaskStatus, ThoughtRecordOutput};
-use colibri::domains::trail::record::{THOUGHT_TYPES, ThoughtRecord, compute_hash};
-use colibri::store::row_hash::ClosedRow;
 use colibri::verification::tied::Reply;
 use colibri_canonical::HexDigest;
 use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
+use colibri_proof::log_row::ClosedRow;
+use colibri_proof::record::{THOUGHT_TYPES, ThoughtRecord, compute_hash};
 use colibri_runtime::kernel::{Clock, Ids, SystemClock, SystemIds, rfc3339_ms};
 use serde::Serialize;
 use serde_json::{Value, json};

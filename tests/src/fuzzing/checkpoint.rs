@@ -1,6 +1,6 @@
 //! Checkpoints: what is read can be written, and reads as the same.
 
-use colibri::verification::checkpoint::Checkpoint;
+use colibri_proof::checkpoint::Checkpoint;
 
 /// Members and values of a checkpoint.
 pub const TOKENS: &[&str] = &[

@@ -1,7 +1,7 @@
 //! Exports of sessions: what the signer's key vouches for is what was exported, line by line.
 
-use colibri::domains::proof::keys::{SignatureStatus, TrustedKeys};
-use colibri::domains::proof::session_export::{ExportCheck, ExportVerdict, NotAnExport};
+use colibri_proof::keys::{SignatureStatus, TrustedKeys};
+use colibri_proof::session_export::{ExportCheck, ExportVerdict, NotAnExport};
 use serde_json::Value;
 
 use super::command::judge;

@@ -3,12 +3,12 @@
 
 use std::sync::LazyLock;
 
-use colibri::domains::proof::bundle::{BundleRecord, InclusionBundle, LegacyInclusion, TreeInclusion};
-use colibri::domains::proof::head::SignedTreeHead;
-use colibri::domains::proof::keys::TrustedKeys;
-use colibri::domains::proof::legacy::{build_merkle_tree, generate_proof};
-use colibri::domains::proof::rfc9162::{Hash, inclusion_path};
 use colibri_canonical::HexDigest;
+use colibri_proof::bundle::{BundleRecord, InclusionBundle, LegacyInclusion, TreeInclusion};
+use colibri_proof::head::SignedTreeHead;
+use colibri_proof::keys::TrustedKeys;
+use colibri_proof::tree::legacy::{build_merkle_tree, generate_proof};
+use colibri_proof::tree::rfc9162::{Hash, inclusion_path};
 use serde::Deserialize;
 use serde_json::Value;
 

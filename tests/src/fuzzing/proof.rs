@@ -1,8 +1,8 @@
 //! Inclusion proofs: what the signer's key vouches for is what was sealed, to the byte.
 
-use colibri::domains::proof::bundle::{BundleError, InclusionBundle, parse_bundle, verify_bundle};
-use colibri::domains::proof::keys::{SignatureStatus, TrustedKeys};
-use colibri::domains::proof::legacy::Side;
+use colibri_proof::bundle::{BundleError, InclusionBundle, parse_bundle, verify_bundle};
+use colibri_proof::keys::{SignatureStatus, TrustedKeys};
+use colibri_proof::tree::legacy::Side;
 
 use super::command::judge;
 use super::dice::Dice;

@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 #[cfg(unix)] // Its commands are a POSIX shell's.
+mod alone;
 mod guide;
 mod proofs;
 mod reports;

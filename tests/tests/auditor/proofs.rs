@@ -1,7 +1,7 @@
 //! Proof files: made where the database is, checked where it is not.
 
-use colibri::domains::proof::bundle::{parse_bundle, verify_bundle};
-use colibri::domains::proof::keys::TrustedKeys;
+use colibri_proof::bundle::{parse_bundle, verify_bundle};
+use colibri_proof::keys::TrustedKeys;
 use serde_json::Value;
 
 use crate::world::{Elsewhere, World, hash};

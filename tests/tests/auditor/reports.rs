@@ -1,9 +1,9 @@
 //! The page for people: what it holds, what stored text cannot do to it, and what it says of a broken session.
 
-use colibri::domains::trail::record::ThoughtType;
 use colibri::domains::trail::service::{NewThought, Stamp, create_thought_record};
 use colibri::report::model::MOST_THOUGHTS;
 use colibri::store::db::Db;
+use colibri_proof::record::ThoughtType;
 use serde_json::json;
 
 use crate::world::{World, hash};

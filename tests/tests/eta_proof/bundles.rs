@@ -1,8 +1,8 @@
 //! Inclusion bundles of stored records: the store's half of case 53.
 
-use colibri::domains::proof::bundle::{InclusionBundle, parse_bundle, verify_bundle};
-use colibri::domains::proof::keys::{SignatureStatus, TrustedKeys};
 use colibri::domains::proof::{ExportError, bundle_of};
+use colibri_proof::bundle::{InclusionBundle, parse_bundle, verify_bundle};
+use colibri_proof::keys::{SignatureStatus, TrustedKeys};
 use colibri_runtime::handler::Failure;
 use serde_json::{Value, json};
 

@@ -1,14 +1,14 @@
 //! The chain of tree heads: case 52, and the walks that check all seals at once.
 
-use colibri::domains::proof::envelope::LeafEnvelope;
-use colibri::domains::proof::head::{ChainTip, SignedTreeHead, chain_tips_hash};
-use colibri::domains::proof::keys::TrustedKeys;
 use colibri::domains::proof::{
     SessionState, Signers, each_session, each_tip_of_task, session_state, verify_head_chain,
     verify_sealed_records,
 };
-use colibri::domains::trail::record::Preimage;
 use colibri_canonical::HexDigest;
+use colibri_proof::envelope::LeafEnvelope;
+use colibri_proof::head::{ChainTip, SignedTreeHead, chain_tips_hash};
+use colibri_proof::keys::TrustedKeys;
+use colibri_proof::record::Preimage;
 use serde_json::json;
 
 use crate::world::{SEED, World, codes, key_file, launch};
@@ -164,7 +164,7 @@ fn all_heads_are_walked_in_order() {
     };
     assert_eq!(walk(&trusted), (0, 3));
     let key = stored_head(&world, "A").signature.unwrap().public_key;
-    trusted.trust(colibri::domains::proof::keys::PublicKey::parse(&key).unwrap());
+    trusted.trust(colibri_proof::keys::PublicKey::parse(&key).unwrap());
     assert_eq!(walk(&trusted), (3, 0));
 }
 

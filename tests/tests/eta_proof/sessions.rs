@@ -169,7 +169,7 @@ fn zeta_37_sessions_on_one_task_seal_their_own_records() {
 fn legacy_root(hashes: &[String]) -> String {
     let hashes: Vec<_> =
         hashes.iter().map(|hash| colibri_canonical::HexDigest::parse(hash).unwrap()).collect();
-    colibri::domains::proof::legacy::build_merkle_tree(&hashes).root().as_str().to_owned()
+    colibri_proof::tree::legacy::build_merkle_tree(&hashes).root().as_str().to_owned()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The whole of a proof-grade piece of work, and what READONLY leaves of it: cases 59 and 60.
 
-use colibri::domains::proof::legacy::build_merkle_tree;
 use colibri_canonical::HexDigest;
+use colibri_proof::tree::legacy::build_merkle_tree;
 use serde_json::json;
 
 use crate::world::{World, launch, text, thought};

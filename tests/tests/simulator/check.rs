@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use colibri::domains::proof::Signers;
-use colibri::domains::proof::keys::TrustedKeys;
 use colibri::store::inspect::Inspection;
 use colibri::store::schema::{Schema, expected};
 use colibri::verification::{Options, verify};
+use colibri_proof::keys::TrustedKeys;
 use colibri_runtime::chain::scan::Interrupt;
 use colibri_tests::log_chain::assert_log_is_sound;
 use rusqlite::{Connection, OpenFlags};

@@ -3,15 +3,15 @@
 use std::path::Path;
 
 use colibri::domains::proof::Signers;
-use colibri::domains::proof::keys::TrustedKeys;
 use colibri::store::db::Db;
 use colibri::store::schema::{self, Schema};
-use colibri::verification::checkpoint::Checkpoint;
 use colibri::verification::finding::Found;
 use colibri::verification::run::{Progress, Run, Stop};
 use colibri::verification::ties::Ties;
 use colibri::verification::trail::{self, Wanted};
 use colibri::verification::{Options, Report, verify};
+use colibri_proof::checkpoint::Checkpoint;
+use colibri_proof::keys::TrustedKeys;
 use colibri_runtime::chain::scan::Interrupt;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;

@@ -1,6 +1,6 @@
 //! A server, a session to think in, and a connection to look at what is stored, or to spoil it.
 
-use colibri::domains::trail::record::Preimage;
+use colibri_proof::record::Preimage;
 use colibri_tests::client::{Launch, Server};
 use colibri_tests::stored::stored;
 use rusqlite::Connection;

@@ -7,7 +7,6 @@ use clap::{Args, Subcommand};
 
 use super::super::time_prefix::parse_time;
 use crate::store::log_query::{LogFilter, OUTCOMES};
-use colibri_canonical::HexDigest;
 
 /// The database that a command reads.
 #[derive(Debug, Args, PartialEq, Eq)]
@@ -104,31 +103,6 @@ pub struct Proof {
     pub json: bool,
 }
 
-/// What an auditor brings along.
-#[derive(Debug, Args, PartialEq, Eq)]
-pub struct Evidence {
-    /// The hash that was published when the session was sealed: head hash, RFC 9162 root or legacy root
-    #[arg(long, value_name = "HEX", value_parser = parse_hash)]
-    pub root: Option<HexDigest>,
-    /// A public key that you trust, or a file that holds it: a valid signature by one of these is required; may be repeated
-    #[arg(long, value_name = "FILE|HEX")]
-    pub key: Vec<String>,
-}
-
-/// Of `colibri check-proof` and `colibri verify-export`.
-#[derive(Debug, Args, PartialEq, Eq)]
-pub struct CheckFile {
-    /// The file to check; `-` reads stdin
-    #[arg(value_name = "FILE")]
-    pub file: PathBuf,
-    /// What is trusted.
-    #[command(flatten)]
-    pub evidence: Evidence,
-    /// Print the verdict as JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
 /// Of `colibri export`.
 #[derive(Debug, Args, PartialEq, Eq)]
 pub struct Export {
@@ -161,9 +135,4 @@ pub struct Report {
     /// Print what was found as JSON
     #[arg(long)]
     pub json: bool,
-}
-
-/// A hash, in either case of its letters.
-fn parse_hash(text: &str) -> Result<HexDigest, String> {
-    HexDigest::parse(&text.to_ascii_lowercase()).ok_or_else(|| "a hash is 64 hex characters".to_owned())
 }

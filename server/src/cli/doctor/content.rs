@@ -6,12 +6,12 @@ use colibri_runtime::handler::Fault;
 use super::Finding;
 use super::database::{complaints, unreadable};
 use crate::domains::proof::Signers;
-use crate::domains::proof::keys::TrustedKeys;
 use crate::store::inspect::Inspection;
 use crate::store::schema;
 use crate::verification::finding::Found;
 use crate::verification::run::Stop;
 use crate::verification::{self, Options, Report, log};
+use colibri_proof::keys::TrustedKeys;
 
 const INTEGRITY: &str = "integrity";
 const REFERENCES: &str = "references";

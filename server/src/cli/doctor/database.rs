@@ -5,7 +5,6 @@ use std::path::Path;
 use colibri_runtime::handler::Fault;
 
 use super::{Finding, content};
-use crate::domains::proof::keys::TrustedKeys;
 use crate::lifecycle::config::Config;
 use crate::lifecycle::mode::{Mode, capabilities_for};
 use crate::store::creation::orphan;
@@ -14,6 +13,7 @@ use crate::store::inspect::{APPLICATION_ID, Header, Inspection};
 use crate::store::migrate::{MIGRATIONS, latest};
 use crate::store::obstacle::{self, Obstacle};
 use crate::store::open::{MEMORY, admit};
+use colibri_proof::keys::TrustedKeys;
 
 /// A write-ahead log beyond this has not been emptied for long (SQLite does so at about 4 MB).
 const LARGE_WAL_BYTES: u64 = 64 * 1024 * 1024;

@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 
 use super::super::Failure;
 use super::super::arguments::reputation::Import;
-use super::super::evidence;
 use super::super::output::print_json_line;
 use crate::catalogue::{CATALOGUE, Dispatcher, ReputationImportError, ToolId};
 use crate::domains::Domains;
@@ -22,6 +21,7 @@ use crate::lifecycle::keys;
 use crate::lifecycle::operation::{self, OperationError};
 use crate::lifecycle::options::Options;
 use crate::lifecycle::server::StartError;
+use colibri_proof::command;
 
 /// Applies the file and prints what became of its events.
 pub fn run(
@@ -59,7 +59,7 @@ fn read(file: &Path, input: &mut dyn Read) -> Result<Vec<u8>, Failure> {
     let unreadable = |error: std::io::Error| {
         Failure::Usage(format!("cannot read {}: {error}; name the file with the events", file.display()))
     };
-    evidence::input(file, input)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?;
+    command::input(file, input)?.take(MAX_FILE_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?;
     if text.len() as u64 > MAX_FILE_BYTES {
         return Err(Failure::Usage(format!(
             "{} is larger than {} MiB; import it in parts, the oldest events first",

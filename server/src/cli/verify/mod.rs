@@ -13,16 +13,17 @@ pub(super) use self::progress::Lines;
 use super::Failure;
 use super::arguments::VerifyArguments;
 use super::database::{Role, must_be_file};
-use super::evidence::Keys;
-use crate::domains::proof::Signers;
 use crate::domains::proof::keyring::Keyring;
+use crate::domains::proof::{Signers, any_signed_by};
 use crate::lifecycle::config::{Config, load_config};
 use crate::lifecycle::environment::Environment;
+use crate::store::db::Db;
 use crate::store::inspect::{APPLICATION_ID, Inspection};
 use crate::store::open::MEMORY;
 use crate::store::schema::{self, Schema};
 use crate::verification::run::Stop;
 use crate::verification::{self, Options, Report, file};
+use colibri_proof::command::{Keys, MISTAKEN};
 
 /// Verifies and prints; [`Failure::Finding`] when something was found.
 pub fn run(
@@ -108,7 +109,19 @@ fn keys(config: &Config, given: &[String]) -> Result<Keys, Failure> {
     if given.is_empty() {
         return Ok(Keys::of(Keyring::load(config).map_err(Failure::Usage)?.trusted_keys().clone()));
     }
-    Keys::read(given)
+    Ok(Keys::read(given)?)
+}
+
+/// That no file with a seed was named in place of the public key: one of the heads may tell.
+fn not_mistaken(keys: &Keys, db: &Db) -> Result<(), Failure> {
+    if keys.of_seeds().is_empty() {
+        return Ok(());
+    }
+    match any_signed_by(db, keys.of_seeds()) {
+        Ok(true) => Err(Failure::Usage(MISTAKEN.to_owned())),
+        Ok(false) => Ok(()),
+        Err(fault) => Err(Failure::Failed(fault.to_string())),
+    }
 }
 
 /// Reads the file at one moment. Messages name it as the user did.
@@ -133,7 +146,7 @@ fn verify(
         match verification::verify(db, beside, options, &mut |progress| lines.show(progress)) {
             Ok(report) => {
                 if report.heads.as_ref().is_some_and(|heads| heads.unknown_key > 0) {
-                    keys.not_mistaken_in(db)?;
+                    not_mistaken(keys, db)?;
                 }
                 Ok(report)
             }

@@ -2,16 +2,16 @@
 
 use colibri_runtime::handler::{Failure, Fault};
 
-use super::bundle::{BundleRecord, InclusionBundle, LegacyInclusion, TreeInclusion};
 use super::leaves::FrozenLeaves;
-use super::legacy::{build_merkle_tree, generate_proof};
-use super::rfc9162::{Hash, inclusion_path};
 use super::seal::{SessionState, session_state};
 use super::store;
-use crate::domains::trail::record::ThoughtType;
 use crate::domains::trail::service::{StoredContent, StoredThought, get_thought_record};
 use crate::store::db::Db;
 use colibri_canonical::HexDigest;
+use colibri_proof::bundle::{BundleRecord, InclusionBundle, LegacyInclusion, TreeInclusion};
+use colibri_proof::record::ThoughtType;
+use colibri_proof::tree::legacy::{build_merkle_tree, generate_proof};
+use colibri_proof::tree::rfc9162::{Hash, inclusion_path};
 
 /// Why there is no bundle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -41,7 +41,7 @@ pub enum ExportError {
 }
 
 /// Puts a record's bundle together. The record is taken as it is found and the trees as they were sealed, so a record
-/// that was changed since gets a bundle that proves nothing; see [`verify_bundle`](super::bundle::verify_bundle).
+/// that was changed since gets a bundle that proves nothing; see [`verify_bundle`](colibri_proof::bundle::verify_bundle).
 /// Memory grows with the session: about 200 bytes a record.
 ///
 /// # Errors

@@ -2,13 +2,13 @@
 
 use colibri_runtime::handler::Fault;
 
-use super::head::{SignedTreeHead, chain_tips_hash};
-use super::keys::{PublicKey, SignatureStatus, TrustedKeys, check_signature};
 use super::store;
-use crate::domains::trail::chain::{Issue, IssueCode};
 use crate::store::db::Db;
 use crate::store::log_tip::log_row;
 use colibri_canonical::HexDigest;
+use colibri_proof::chain::{Issue, IssueCode};
+use colibri_proof::head::{SignedTreeHead, chain_tips_hash};
+use colibri_proof::keys::{SignatureStatus, TrustedKeys, check_signature, signed_by};
 
 /// What a walk over all heads found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,12 +97,6 @@ pub fn verify_head_chain(
     }
     report.issues = found;
     Ok(report)
-}
-
-/// Whether a head names one of these keys as its signer.
-pub fn signed_by(head: &SignedTreeHead, keys: &TrustedKeys) -> bool {
-    let signer = head.signature.as_ref().and_then(|signed| PublicKey::parse(&signed.public_key).ok());
-    signer.is_some_and(|signer| keys.iter().any(|key| *key == signer))
 }
 
 /// Whether one of all heads does.

@@ -3,8 +3,8 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::keys::{KeyTextError, SigningKey};
-use crate::bounded_file;
+use colibri_proof::command::bounded_file;
+use colibri_proof::keys::{KeyTextError, SigningKey};
 
 /// A key file is 65 bytes, 66 with a Windows line end; whatever is longer is none.
 const MAX_BYTES: u64 = 66;

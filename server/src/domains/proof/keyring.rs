@@ -1,11 +1,11 @@
 //! The keys of one server: what it signs tree heads with, and whose signatures it accepts (zeta §7.6).
 
 use super::key_file::read_key_file;
-use super::keys::{PublicKey, SigningKey, TrustedKeys};
 use crate::lifecycle::config::Config;
 use crate::lifecycle::keys::{PROOF_SIGNING_KEY_FILE, PROOF_TRUSTED_KEYS};
 use crate::lifecycle::mode::Mode;
 use colibri_canonical::HexDigest;
+use colibri_proof::keys::{PublicKey, SigningKey, TrustedKeys};
 
 /// Read once, at the start. Without a configured key nothing is signed, and no signature is known.
 #[derive(Debug, Default)]

@@ -3,13 +3,13 @@
 
 use colibri_runtime::handler::Fault;
 
-use super::envelope::LeafEnvelope;
-use super::legacy::LegacyAccumulator;
-use super::rfc9162::Hash;
 use super::store::{self, Leaf};
 use crate::domains::trail::{self, TrailRow, Unpacker};
 use crate::store::db::Db;
 use colibri_canonical::HexDigest;
+use colibri_proof::envelope::LeafEnvelope;
+use colibri_proof::tree::legacy::LegacyAccumulator;
+use colibri_proof::tree::rfc9162::Hash;
 
 /// Leaves read at once.
 const PAGE: i64 = 256;

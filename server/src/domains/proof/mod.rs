@@ -10,27 +10,19 @@
 //! (all of them); [`bundle_of`] takes one record out with its proof. [`keyring`] is what the server signs with and
 //! believes.
 
-pub mod bundle;
-pub mod envelope;
 mod export;
-pub mod head;
 mod heads;
 pub mod key_file;
 pub mod keyring;
-pub mod keys;
 mod leaves;
-pub mod legacy;
-mod peaks;
-pub mod rfc9162;
 mod seal;
 pub mod service;
-pub mod session_export;
 mod store;
 pub mod tie;
 mod tips;
 
 pub use export::{ExportError, bundle_of};
-pub use heads::{HeadChainReport, Signers, any_signed_by, signed_by, verify_head_chain};
+pub use heads::{HeadChainReport, Signers, any_signed_by, verify_head_chain};
 pub use leaves::{each_sealed_record, envelope_of};
 pub use seal::{SealReport, SessionState, each_session, session_state, verify_seal, verify_sealed_records};
 pub use store::{Root, SealedTip, Session, head_of, root, session};
@@ -38,7 +30,6 @@ pub use tips::{TaskTips, each_tip_of_task, tip_of_task_after, tips_of_seal};
 
 use colibri_runtime::handler::Outcome;
 
-use self::head::{SignedTreeHead, VERSION};
 use self::service::Sealing;
 use crate::catalogue::{
     AuditSessionStartError, AuditSessionStartInput, AuditSessionStartOutput, MerkleFinalizeError,
@@ -47,6 +38,7 @@ use crate::catalogue::{
 };
 use crate::context::Cx;
 use crate::domains::{Domains, reputation};
+use colibri_proof::head::{SignedTreeHead, VERSION};
 
 impl ProofTools<Cx> for Domains {
     fn audit_session_start(

@@ -6,16 +6,16 @@
 
 use colibri_runtime::handler::Fault;
 
-use super::head::SignedTreeHead;
 use super::heads::verify_head;
-use super::keys::{SignatureStatus, TrustedKeys};
 use super::leaves::{Envelopes, FrozenLeaves, legacy_root};
-use super::rfc9162::{Accumulator, Hash};
 use super::store::{self, Leaf, Root};
-use crate::domains::trail::chain::{Issue, IssueCode};
 use crate::domains::trail::{self, TrailRow};
 use crate::store::db::Db;
 use colibri_canonical::HexDigest;
+use colibri_proof::chain::{Issue, IssueCode};
+use colibri_proof::head::SignedTreeHead;
+use colibri_proof::keys::{SignatureStatus, TrustedKeys};
+use colibri_proof::tree::rfc9162::{Accumulator, Hash};
 
 /// What a session is (zeta §6.1). It is derived, not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,10 +5,7 @@
 
 use colibri_runtime::handler::{Failure, Fault, Outcome};
 
-use super::head::{ChainTip, SignedTreeHead, TreeHead, chain_tips_hash};
-use super::keys::SigningKey;
 use super::leaves::{Envelopes, legacy_root};
-use super::rfc9162::Accumulator;
 use super::store::{self, Root, Session};
 use crate::catalogue::{AuditSessionStartError, MerkleFinalizeError, MerkleRootError};
 use crate::domains::reputation::writer::Recording;
@@ -16,6 +13,9 @@ use crate::domains::{reputation, trail};
 use crate::store::db::Db;
 use crate::store::log_tip::log_tip;
 use colibri_canonical::HexDigest;
+use colibri_proof::head::{ChainTip, SignedTreeHead, TreeHead, chain_tips_hash};
+use colibri_proof::keys::SigningKey;
+use colibri_proof::tree::rfc9162::Accumulator;
 
 /// Opens a session.
 ///

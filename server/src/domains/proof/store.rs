@@ -5,8 +5,8 @@ use colibri_runtime::handler::Fault;
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, params};
 
-use super::head::{ChainTip, HeadSignature, SessionFacts, SignedTreeHead, TreeHead};
 use crate::store::db::Db;
+use colibri_proof::head::{ChainTip, HeadSignature, SessionFacts, SignedTreeHead, TreeHead};
 
 /// What a text reads as whose bytes are no UTF-8. No call writes it: names hold no control characters, and times and
 /// hashes have forms of their own. So it fits no hash, and whoever checks the row finds the damage.

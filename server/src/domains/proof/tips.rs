@@ -2,9 +2,9 @@
 
 use colibri_runtime::handler::Fault;
 
-use super::head::ChainTip;
 use super::store::{self, SealedTip};
 use crate::store::db::Db;
+use colibri_proof::head::ChainTip;
 
 /// Tips read at once.
 const PAGE: i64 = 128;

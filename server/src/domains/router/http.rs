@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::lifecycle::secret::Secret;
+use colibri_proof::secret::Secret;
 
 /// A POST of JSON to a provider.
 pub struct HttpRequest {

@@ -7,7 +7,7 @@ use super::model_id::ModelId;
 use super::profile::Profile;
 use crate::lifecycle::config::Config;
 use crate::lifecycle::keys;
-use crate::lifecycle::secret::Secret;
+use colibri_proof::secret::Secret;
 
 /// The variable that names `claude`'s upstream model beside [`ModelId::upstream_variable`] (delta §7).
 const ANTHROPIC_MODEL: &str = "COLIBRI_ANTHROPIC_MODEL";

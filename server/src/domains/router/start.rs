@@ -19,11 +19,11 @@ use super::service::{ConfigInvalid, Router, Scorer};
 use super::store::{self, StoredCandidate};
 use super::timer::Timer;
 use super::transport::Network;
-use crate::bounded_file;
 use crate::lifecycle::config::Config;
 use crate::lifecycle::keys::ROUTER_CANDIDATES;
 use crate::lifecycle::rules::CandidateSource;
 use crate::store::db::Db;
+use colibri_proof::command::bounded_file;
 
 /// The largest file of candidates, in bytes. Nine rows need a few thousand.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;

@@ -7,10 +7,10 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::bufread::GzDecoder;
 use flate2::{Compression, GzBuilder};
 
-use super::chain::Content;
 use super::retention::RetentionZone;
 use super::store::TrailRow;
 use colibri_canonical::HexDigest;
+use colibri_proof::chain::Content;
 
 /// The most bytes of UTF-8 a content may have (zeta §3). Unpacking stops there.
 pub const MAX_CONTENT_BYTES: usize = 1_048_576;

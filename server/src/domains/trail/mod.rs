@@ -11,11 +11,9 @@
 //!
 //! Other domains see the trail through the functions exported here, never through its tables.
 
-pub mod chain;
 mod content;
 pub mod errors;
 mod output;
-pub mod record;
 pub mod retention;
 pub mod service;
 mod store;

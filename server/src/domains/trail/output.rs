@@ -1,12 +1,12 @@
 //! What the engine says, as the catalogue publishes it.
 
-use super::chain::{Issue, TaskReport};
-use super::record::{ThoughtRecord, ThoughtType};
 use super::service::{Page, StoredContent, StoredThought};
 use super::verify::Verification;
 use crate::catalogue;
-use crate::domains::proof::keys::SignatureStatus;
 use crate::domains::proof::{SealReport, SessionState};
+use colibri_proof::chain::{Issue, TaskReport};
+use colibri_proof::keys::SignatureStatus;
+use colibri_proof::record::{ThoughtRecord, ThoughtType};
 
 impl From<catalogue::ThoughtType> for ThoughtType {
     fn from(kind: catalogue::ThoughtType) -> Self {

@@ -4,14 +4,14 @@
 use colibri_runtime::chain::store::{Access, Store, StoreFault};
 use colibri_runtime::handler::{Failure, Fault};
 
-use super::chain::Content;
 use super::content::{Unpacker, content_of, pack};
-use super::record::Preimage;
 use super::store::{self, Move, TrailRow};
 use crate::context::Cx;
 use crate::domains::proof::{self, SessionState};
 use crate::store::db::Db;
 use colibri_canonical::HexDigest;
+use colibri_proof::chain::Content;
+use colibri_proof::record::Preimage;
 
 /// The last position, counted from a task's newest record, whose content stays in its row.
 pub const HOT_MAX_POSITION: i64 = 100;

@@ -2,14 +2,14 @@
 
 use colibri_runtime::handler::{Failure, Fault};
 
-use super::chain::Content;
 use super::content::{MAX_CONTENT_BYTES, Unpacker, content_of};
 use super::errors::{CursorNotFound, Refusal};
-use super::record::{Preimage, ThoughtRecord, ThoughtType};
 use super::store::{self, TrailRow};
 use crate::domains::proof::{self, SessionState};
 use crate::store::db::Db;
 use colibri_canonical::HexDigest;
+use colibri_proof::chain::Content;
+use colibri_proof::record::{Preimage, ThoughtRecord, ThoughtType};
 
 /// Longest task id, agent id and session id, in Unicode scalar values (zeta §3).
 pub const MAX_ID_CHARS: usize = 256;

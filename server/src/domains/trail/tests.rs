@@ -14,11 +14,11 @@ use proptest::prelude::*;
 use rusqlite::Connection;
 
 use super::content::{MAX_CONTENT_BYTES, Unpacker, pack};
-use super::record::ThoughtType;
 use super::service::{NewThought, Stamp, create_thought_record};
 use super::verify::{verify_all, verify_chains, verify_task};
 use crate::store::db::Db;
 use crate::store::migrate::{MIGRATIONS, migrate};
+use colibri_proof::record::ThoughtType;
 
 fn unpacked(payload: &str) -> Option<String> {
     Unpacker::default().unpack(payload).map(str::to_owned)
@@ -105,7 +105,7 @@ fn both_walks_over_all_chains_say_the_same() {
     assert_eq!((at_once.broken_count, at_once.first_broken_at.as_deref()), (3, Some("8")));
     let in_turn = verify_chains(&db, &Interrupt::default(), 0).unwrap();
     assert_eq!(in_turn.chains, at_once.chains);
-    let sorted = |mut issues: Vec<super::chain::Issue>| {
+    let sorted = |mut issues: Vec<colibri_proof::chain::Issue>| {
         issues.sort_by_key(|issue| issue.record_id.clone());
         issues
     };

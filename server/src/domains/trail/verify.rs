@@ -7,13 +7,15 @@ use std::rc::Rc;
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Failure, Fault};
 
-use super::chain::{ChainReport, ChainWalk, ChainsReport, Issue, IssueCode, StoredRecord, TaskReport};
 use super::content::{Unpacker, content_of};
 use super::store::{self, TrailRow};
-use crate::domains::proof::head::ChainTip;
-use crate::domains::proof::keys::TrustedKeys;
 use crate::domains::proof::{self, SealReport};
 use crate::store::db::Db;
+use colibri_proof::chain::{
+    ChainReport, ChainWalk, ChainsReport, Issue, IssueCode, StoredRecord, TaskReport,
+};
+use colibri_proof::head::ChainTip;
+use colibri_proof::keys::TrustedKeys;
 
 /// The most findings that a verification lists; further ones are only counted (zeta §3).
 pub const MAX_REPORTED_ISSUES: usize = 100;

@@ -4,9 +4,9 @@ use colibri_canonical::{NumberRule, canonical_json};
 use proptest::prelude::*;
 use serde_json::json;
 
-use super::super::row_hash::ClosedRow;
 use super::*;
 use colibri_canonical::HexDigest;
+use colibri_proof::log_row::ClosedRow;
 
 #[test]
 fn alpha_31_numbers_run_from_1_and_every_call_has_two_events() {

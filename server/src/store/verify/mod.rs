@@ -17,8 +17,8 @@ pub use self::walk::{LogEnd, LogVisitor, count_calls, walk_log};
 use self::walk::{Walk, check_head};
 use super::audit::{CLOSED_COLUMNS, OPEN_COLUMNS, read_open};
 use super::db::Db;
-use super::row_hash::{ClosedRow, OpenRow};
 use colibri_canonical::HexDigest;
+use colibri_proof::log_row::{ClosedRow, OpenRow};
 
 /// What a walk over the log found.
 #[derive(Debug, Clone, PartialEq, Eq)]

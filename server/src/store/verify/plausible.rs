@@ -1,8 +1,8 @@
 //! What no call leaves in a column of the log: the table's own rules (alpha §5.3), which somebody with the file
 //! can switch off, and the forms of the values. Pure.
 
-use crate::store::row_hash::{ClosedRow, OpenRow};
 use colibri_canonical::HexDigest;
+use colibri_proof::log_row::{ClosedRow, OpenRow};
 
 const MODES: [&str; 4] = ["FULL", "READONLY", "TEST", "MINIMAL"];
 const ENDS: [&str; 6] = ["ok", "domain_error", "error", "invalid", "denied", "aborted"];

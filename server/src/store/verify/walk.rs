@@ -7,8 +7,8 @@ use super::plausible;
 use crate::store::audit::{CLOSED_COLUMNS, OPEN_COLUMNS, read_closed, read_open};
 use crate::store::db::{Db, storage};
 use crate::store::head::Head;
-use crate::store::row_hash::{ClosedRow, OpenRow};
 use colibri_canonical::HexDigest;
+use colibri_proof::log_row::{ClosedRow, OpenRow};
 
 /// Who follows a walk over the log.
 pub trait LogVisitor<E> {

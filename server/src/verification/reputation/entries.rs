@@ -1,8 +1,8 @@
 //! The walk along the ledger: each entry by itself, behind the one before it, and beside the clock.
 
+use super::super::pinned;
 use colibri_runtime::kernel::rfc3339_ms;
 
-use super::super::checkpoint::{Checkpoint, PinnedEntry, ReputationPin};
 use super::super::run::{Run, Stop};
 use super::calls::{self, Calls};
 use super::tokens::Tokens;
@@ -12,6 +12,7 @@ use crate::domains::reputation::event::Source;
 use crate::domains::reputation::ledger::Entry;
 use crate::domains::reputation::replay::{Checked, Fault, Replay};
 use crate::domains::reputation::tie::{Clock, LedgerRow, Stored};
+use colibri_proof::checkpoint::{Checkpoint, PinnedEntry, ReputationPin};
 
 /// The longest epoch, in seconds (lambda §4.3).
 const LONGEST_EPOCH: u32 = 31_536_000;
@@ -182,7 +183,7 @@ impl<'a> Entries<'a> {
                 _ => self.then.unwrap_or(self.pinned),
             };
             then.tokens = self.tokens.pin_then();
-            checkpoint.compare_reputation(run, &then);
+            pinned::compare_reputation(checkpoint, run, &then);
         }
         self.pinned
     }

@@ -10,7 +10,6 @@ mod entries;
 mod tokens;
 
 use self::entries::Entries;
-use super::checkpoint::{Checkpoint, ReputationPin};
 use super::counters;
 use super::run::{Run, Stop};
 use crate::domains::reputation::replay::RowVerdict;
@@ -18,6 +17,7 @@ use crate::domains::reputation::tie::{
     HISTORY, clocks, count_entries, each_entry, each_event_without_entry, each_standing, unledgered,
     witnesses,
 };
+use colibri_proof::checkpoint::{Checkpoint, ReputationPin};
 
 /// The check's name.
 pub const NAME: &str = "reputation";

@@ -1,10 +1,10 @@
 //! Experience tokens (lambda §6) against the entries beside which they were made: a finished task leaves a raw token, and
 //! a confirmed one if a peer vouched for it. Their ids alone are random; a checkpoint pins those.
 
-use super::super::checkpoint::{Checkpoint, TokensPin};
 use super::super::run::{Run, Stop};
 use crate::domains::reputation::ledger::Entry;
 use crate::domains::reputation::tie::{TokenPlace, next_token, tokens_of};
+use colibri_proof::checkpoint::{Checkpoint, TokensPin};
 
 /// The table.
 const TOKENS: &str = "experience_tokens";

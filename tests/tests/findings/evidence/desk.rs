@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-use colibri::domains::proof::keys::SigningKey;
+use colibri_proof::keys::SigningKey;
 use colibri_tests::client::{Launch, Server};
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;

@@ -1,7 +1,7 @@
 //! B6 to B8: the words of a verdict, and its exit code.
 
-use colibri::domains::trail::record::Preimage;
 use colibri_canonical::HexDigest;
+use colibri_proof::record::Preimage;
 use serde_json::{Value, json};
 
 use super::desk::{Desk, finish, key, public, sealed};

@@ -8,15 +8,15 @@ use colibri_runtime::handler::Fault;
 
 use self::reply::RecordReply;
 pub use self::store::count_records;
-use super::chain::Content;
 use super::content::{Unpacker, content_of};
 use super::each_row_in_order;
-use super::record::ThoughtType as Kind;
 use super::store::TrailRow;
 use crate::catalogue::ToolId;
 use crate::store::db::Db;
 use crate::verification::run::{Stop, goes_on};
 use crate::verification::tied::{Place, Reply, TiedRow, TiedTable, Writer};
+use colibri_proof::chain::Content;
+use colibri_proof::record::ThoughtType as Kind;
 
 /// `thought_records`.
 #[derive(Debug)]

@@ -47,8 +47,8 @@ mod tests {
 
     use super::*;
     use crate::catalogue::ThoughtRecordOutput;
-    use crate::domains::trail::record::THOUGHT_TYPES;
     use crate::verification::tied::Reply;
+    use colibri_proof::record::THOUGHT_TYPES;
 
     proptest! {
         #[test]

@@ -3,8 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::super::run::Run;
-use super::{Checkpoint, NAME};
 use colibri_canonical::HexDigest;
 use colibri_canonical::object::{number, text};
 
@@ -84,32 +82,6 @@ fn after(scratch: &mut Vec<u8>, digest: &HexDigest) {
     scratch.clear();
     scratch.extend_from_slice(digest.as_str().as_bytes());
     scratch.push(b'\n');
-}
-
-impl Checkpoint {
-    /// The ledger and the tokens of then, as they are now.
-    pub fn compare_reputation(&self, run: &mut Run<'_>, now: &ReputationPin) {
-        let then = &self.reputation;
-        if (now.entries, now.digest) != (then.entries, then.digest) {
-            run.found_against(NAME, "LEDGER_CHANGED", || {
-                let message = format!(
-                    "the first {} entries of the reputation ledger, or its clock, are not those of the checkpoint \
-                     ({} now)",
-                    then.entries, now.entries
-                );
-                ("reputation_ledger".to_owned(), message)
-            });
-        }
-        if now.tokens != then.tokens {
-            run.found_against(NAME, "TOKENS_CHANGED", || {
-                let message = format!(
-                    "the first {} experience tokens are not those of the checkpoint ({} now)",
-                    then.tokens.count, now.tokens.count
-                );
-                ("experience_tokens".to_owned(), message)
-            });
-        }
-    }
 }
 
 /// The pin in the file. Files from before there was a ledger do not have it: they pin no entry.

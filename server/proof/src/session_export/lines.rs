@@ -9,9 +9,9 @@ use colibri_canonical::{MAX_SAFE_INTEGER, NumberRule, canonical_json};
 use serde::{Deserialize, Serialize};
 
 use super::MAX_LINE_BYTES;
-use crate::domains::proof::envelope::LeafEnvelope;
-use crate::domains::proof::head::{ChainTip, SessionFacts, SignedTreeHead, VERSION};
-use crate::domains::trail::record::Preimage;
+use crate::envelope::LeafEnvelope;
+use crate::head::{ChainTip, SessionFacts, SignedTreeHead, VERSION};
+use crate::record::Preimage;
 use colibri_canonical::object::text;
 
 /// How every export begins, whatever its version.

@@ -1,7 +1,7 @@
 //! What a leaf of the second tree is: everything about a record that must not change, the author and the
 //! session included, with the content's digest in place of the content (zeta §7.5). Pure.
 
-use super::rfc9162::{self, Hash};
+use crate::tree::rfc9162::{self, Hash};
 use colibri_canonical::object::{number, text};
 
 /// A leaf, in the order of its canonical keys.

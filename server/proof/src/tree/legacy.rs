@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 
 use super::peaks::Peaks;
 use super::rfc9162::Hash;
-use crate::domains::trail::record::{ThoughtRecord, compute_hash};
+use crate::record::{ThoughtRecord, compute_hash};
 use colibri_canonical::HexDigest;
 
 /// The root of a tree without leaves: SHA-256 of nothing.

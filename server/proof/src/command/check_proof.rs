@@ -6,15 +6,14 @@ use std::io::{self, Read, Write};
 use colibri_visible::printable;
 use serde::Serialize;
 
-use super::Failure;
-use super::arguments::audit::CheckFile;
 use super::evidence::{Keys, Matched, input, matched, signature_text};
 use super::output::print_json;
 use super::verdict::{Mark, line};
-use crate::domains::proof::bundle::{
+use super::{CheckFile, Failure};
+use crate::bundle::{
     BundleError, BundleVerdict, InclusionBundle, MAX_FILE_BYTES, parse_bundle, verify_bundle,
 };
-use crate::domains::proof::keys::{SignatureStatus, TrustedKeys};
+use crate::keys::{SignatureStatus, TrustedKeys};
 
 /// The verdict as JSON.
 #[derive(Serialize)]

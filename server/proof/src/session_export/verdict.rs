@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::lines::{ExportHeader, FormFault};
-use crate::domains::proof::head::SignedTreeHead;
-use crate::domains::proof::keys::SignatureStatus;
-use crate::domains::trail::chain::Issue;
+use crate::chain::Issue;
+use crate::head::SignedTreeHead;
+use crate::keys::SignatureStatus;
 
 /// Each check; `None` where there was nothing to check or the file was left before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

@@ -8,7 +8,7 @@ use ed25519_dalek::{Signature, Signer, VerifyingKey};
 use sha2::{Digest, Sha256};
 
 use super::head::{HeadSignature, SignedTreeHead, TreeHead};
-use crate::lifecycle::secret::Secret;
+use crate::secret::Secret;
 
 /// How many characters of the public key's digest make its id.
 const KEY_ID_CHARS: usize = 32;
@@ -196,4 +196,10 @@ pub fn check_signature(head: &SignedTreeHead, trusted: &TrustedKeys) -> Signatur
         return SignatureStatus::Invalid;
     }
     if trusted.0.contains(&key) { SignatureStatus::Valid } else { SignatureStatus::UnknownKey }
+}
+
+/// Whether a head names one of these keys as its signer.
+pub fn signed_by(head: &SignedTreeHead, keys: &TrustedKeys) -> bool {
+    let signer = head.signature.as_ref().and_then(|signed| PublicKey::parse(&signed.public_key).ok());
+    signer.is_some_and(|signer| keys.iter().any(|key| *key == signer))
 }

@@ -1,9 +1,9 @@
 //! What a bundle proves (zeta §7.8).
 
 use super::parts::{BundleRecord, InclusionBundle, TreeInclusion};
-use crate::domains::proof::keys::{SignatureStatus, TrustedKeys, check_signature};
-use crate::domains::proof::legacy;
-use crate::domains::proof::rfc9162::{self, Hash};
+use crate::keys::{SignatureStatus, TrustedKeys, check_signature};
+use crate::tree::legacy;
+use crate::tree::rfc9162::{self, Hash};
 use colibri_canonical::HexDigest;
 
 /// Each check of a bundle, in the order of the chapter.

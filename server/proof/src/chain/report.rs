@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::walk::{ChainWalk, Content, StoredRecord};
-use crate::domains::trail::record::ThoughtRecord;
+use crate::record::ThoughtRecord;
 
 /// The sum of a walk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

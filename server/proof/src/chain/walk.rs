@@ -2,7 +2,7 @@
 
 use super::issue::{Issue, IssueCode};
 use super::report::ChainReport;
-use crate::domains::trail::record::{Preimage, ThoughtType};
+use crate::record::{Preimage, ThoughtType};
 use colibri_canonical::HexDigest;
 
 /// A record's content, as far as it is still there (zeta §4.7.3).

@@ -5,11 +5,10 @@ mod words;
 
 use std::io::{BufRead, Read, Write};
 
-use super::Failure;
-use super::arguments::audit::CheckFile;
 use super::evidence::{Keys, Matched, input, matched};
-use crate::domains::proof::keys::{SignatureStatus, TrustedKeys};
-use crate::domains::proof::session_export::{ExportCheck, ExportVerdict, MAX_LINE_BYTES};
+use super::{CheckFile, Failure};
+use crate::keys::{SignatureStatus, TrustedKeys};
+use crate::session_export::{ExportCheck, ExportVerdict, MAX_LINE_BYTES};
 
 /// A verified export, and how it compares with what the auditor brought along.
 struct Examined<'a> {

@@ -31,16 +31,12 @@ use serde::{Deserialize, Serialize};
 use self::reputation::ReputationText;
 pub use self::reputation::{PinnedEntry, ReputationPin, TokensPin};
 
-use super::run::{Run, Stop};
-use crate::store::verify::{LogEnd, enter_hash};
 use colibri_canonical::HexDigest;
 use colibri_canonical::object::{number, text};
 
 /// `format` of a checkpoint file.
 pub const FORMAT: &str = "colibri-checkpoint";
 const VERSION: u32 = 1;
-/// What findings against a checkpoint are counted under.
-pub const NAME: &str = "checkpoint";
 
 /// A checkpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -145,77 +141,6 @@ impl RecordsPin {
 }
 
 impl Checkpoint {
-    /// The log's row that was the last one then.
-    pub fn compare_log_row(&self, run: &mut Run<'_>, exit_no: i64, row_hash: &str) {
-        if exit_no == self.log.last_exit_no && row_hash != self.log.last_row_hash.as_str() {
-            run.found_against(NAME, "LOG_REWRITTEN", || {
-                let message = format!(
-                    "the log up to exit_no {exit_no} is not the one of the checkpoint: its hash is {row_hash}, not {}",
-                    self.log.last_row_hash.as_str()
-                );
-                (format!("actions exit_no {exit_no}"), message)
-            });
-        }
-    }
-
-    /// The log's end, and the calls that were running then.
-    ///
-    /// # Errors
-    /// The engine's.
-    pub fn compare_log_end(&self, run: &mut Run<'_>, end: &LogEnd) -> Result<(), Stop> {
-        let (then, now) = (&self.log, (end.last_sequence_no, end.last_exit_no));
-        if now.0 < then.last_sequence_no || now.1 < then.last_exit_no {
-            run.found_against(NAME, "LOG_CUT", || {
-                let message = format!(
-                    "the log ends at sequence_no {} and exit_no {}, before the checkpoint's {} and {}",
-                    now.0, now.1, then.last_sequence_no, then.last_exit_no
-                );
-                ("actions".to_owned(), message)
-            });
-        }
-        for open in &self.open_calls {
-            // A row that cannot be read is no such row.
-            if enter_hash(run.db, open.sequence_no).ok().flatten() != Some(open.enter_hash) {
-                run.found_against(NAME, "CALL_CHANGED", || {
-                    let subject = format!("actions {}", open.sequence_no);
-                    let message =
-                        format!("{subject} was running at the checkpoint and is not the same call now");
-                    (subject, message)
-                });
-            }
-        }
-        Ok(())
-    }
-
-    /// The records of then, as they are now.
-    pub fn compare_records(&self, run: &mut Run<'_>, now: &RecordsPin) {
-        if *now != self.records {
-            run.found_against(NAME, "RECORDS_CHANGED", || {
-                let then = &self.records;
-                let message = format!(
-                    "the thought records up to seq {} are not those of the checkpoint ({} now, {} then)",
-                    then.last_seq, now.count, then.count
-                );
-                ("thought_records".to_owned(), message)
-            });
-        }
-    }
-
-    /// The tree heads: how many there are now, and the hash of the one that was the last then.
-    pub fn compare_heads(&self, run: &mut Run<'_>, count: i64, hash_then: Option<&str>) {
-        let then = &self.tree_heads;
-        let kept = then.count == 0 || hash_then == Some(then.last_head_hash.as_str());
-        if count < then.count || !kept {
-            run.found_against(NAME, "HEADS_CHANGED", || {
-                let message = format!(
-                    "the first {} tree heads are not those of the checkpoint ({count} now)",
-                    then.count
-                );
-                (format!("tree_heads {}", then.count.saturating_sub(1)), message)
-            });
-        }
-    }
-
     /// The file's text: canonical JSON and a line feed.
     ///
     /// # Errors

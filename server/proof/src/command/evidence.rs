@@ -1,18 +1,16 @@
-//! What an auditor brings along to a check: a published hash, and public keys. Nothing is taken from the
-//! environment or the file under examination, so that the verdict is the same wherever it is given.
+//! What an auditor brings along to a check: a published hash, and public keys. A check takes nothing from the environment or
+//! from the file under examination, so its verdict is the same on every machine.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use super::Failure;
-use crate::bounded_file;
-use crate::domains::proof::head::SignedTreeHead;
-use crate::domains::proof::keys::{PublicKey, SignatureStatus, SigningKey, TrustedKeys};
-use crate::domains::proof::{any_signed_by, signed_by};
-use crate::store::db::Db;
 use colibri_canonical::HexDigest;
 
-/// A file with a public key is 65 bytes; whatever is much longer is none.
+use super::{Failure, bounded_file};
+use crate::head::SignedTreeHead;
+use crate::keys::{PublicKey, SignatureStatus, SigningKey, TrustedKeys, signed_by};
+
+/// A file with a public key has 65 bytes.
 const MAX_KEY_FILE_BYTES: u64 = 256;
 
 /// Reads the input file, which is a regular one, or stdin for `-`.
@@ -36,13 +34,13 @@ pub fn input<'a>(file: &Path, stdin: &'a mut dyn Read) -> Result<Box<dyn BufRead
 pub struct Keys {
     /// Those whose signatures count.
     pub trusted: TrustedKeys,
-    /// The public halves of seeds, should a file hold a seed instead of a public key. Never trusted: a public
-    /// key read as a seed would let anybody sign.
+    /// The public halves of seeds, should a file hold a seed instead of a public key. They are never trusted: a public
+    /// key read as a seed would let everyone sign.
     of_seeds: TrustedKeys,
 }
 
 /// A public key and a seed look alike: that a file holds a seed shows when the head was signed with it.
-const MISTAKEN: &str =
+pub const MISTAKEN: &str =
     "--key names the file of the signing key itself; name the public key that `colibri keys show` prints";
 
 impl Keys {
@@ -81,19 +79,9 @@ impl Keys {
         if signed_by(head, &self.of_seeds) { Err(Failure::Usage(MISTAKEN.to_owned())) } else { Ok(()) }
     }
 
-    /// The same for a database, where one of its heads may tell.
-    ///
-    /// # Errors
-    /// [`Failure::Usage`] when the seed's file was named, [`Failure::Failed`] when the database cannot be read.
-    pub fn not_mistaken_in(&self, db: &Db) -> Result<(), Failure> {
-        if self.of_seeds.is_empty() {
-            return Ok(());
-        }
-        match any_signed_by(db, &self.of_seeds) {
-            Ok(true) => Err(Failure::Usage(MISTAKEN.to_owned())),
-            Ok(false) => Ok(()),
-            Err(fault) => Err(Failure::Failed(fault.to_string())),
-        }
+    /// The public halves of seeds that were named by mistake: a head signed by one of them shows it.
+    pub fn of_seeds(&self) -> &TrustedKeys {
+        &self.of_seeds
     }
 }
 

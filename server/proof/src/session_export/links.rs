@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::domains::proof::head::ChainTip;
-use crate::domains::proof::rfc9162::Hash;
+use crate::head::ChainTip;
+use crate::tree::rfc9162::Hash;
 use colibri_canonical::HexDigest;
 
 /// What is known of the chains so far.

@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::Examined;
 use super::words::not_proven;
-use crate::cli::evidence::Matched;
-use crate::cli::output::print_json;
-use crate::domains::proof::session_export::{Checks, ExportState};
-use crate::domains::trail::chain::Issue;
+use crate::chain::Issue;
+use crate::command::evidence::Matched;
+use crate::command::output::print_json;
+use crate::session_export::{Checks, ExportState};
 
 #[derive(Serialize)]
 struct Printed<'a> {

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::domains::proof::envelope::LeafEnvelope;
-use crate::domains::proof::head::{SignedTreeHead, VERSION};
-use crate::domains::proof::legacy::ProofStep;
-use crate::domains::trail::record::{Preimage, ThoughtType};
+use crate::envelope::LeafEnvelope;
+use crate::head::{SignedTreeHead, VERSION};
+use crate::record::{Preimage, ThoughtType};
+use crate::tree::legacy::ProofStep;
 
 /// How every bundle's file begins in canonical form, whatever its version.
 const BEGINNING: &[u8] = b"{\"format\":\"colibri-inclusion-bundle\",";

@@ -6,12 +6,12 @@ use colibri_visible::printable;
 
 use super::Examined;
 use super::printed::line_of;
-use crate::cli::evidence::{Matched, signature_text};
-use crate::cli::verdict::{Mark, line};
-use crate::domains::proof::head::SignedTreeHead;
-use crate::domains::proof::keys::SignatureStatus;
-use crate::domains::proof::session_export::{ExportState, ExportVerdict};
-use crate::domains::trail::chain::Issue;
+use crate::chain::Issue;
+use crate::command::evidence::{Matched, signature_text};
+use crate::command::verdict::{Mark, line};
+use crate::head::SignedTreeHead;
+use crate::keys::SignatureStatus;
+use crate::session_export::{ExportState, ExportVerdict};
 
 /// How many findings are printed; `--json` holds more of them.
 const SHOWN_ISSUES: usize = 10;

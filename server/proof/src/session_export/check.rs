@@ -7,12 +7,12 @@ use super::lines::{
 };
 use super::links::{Links, UnfitTip};
 use super::verdict::{Checks, ExportVerdict};
-use crate::domains::proof::head::{ChainTip, SignedTreeHead, TreeHead, chain_tips_hash};
-use crate::domains::proof::keys::{SignatureStatus, TrustedKeys, check_signature};
-use crate::domains::proof::legacy::LegacyAccumulator;
-use crate::domains::proof::rfc9162::{Accumulator, Hash};
-use crate::domains::trail::chain::{Issue, IssueCode};
-use crate::domains::trail::record::ThoughtType;
+use crate::chain::{Issue, IssueCode};
+use crate::head::{ChainTip, SignedTreeHead, TreeHead, chain_tips_hash};
+use crate::keys::{SignatureStatus, TrustedKeys, check_signature};
+use crate::record::ThoughtType;
+use crate::tree::legacy::LegacyAccumulator;
+use crate::tree::rfc9162::{Accumulator, Hash};
 use colibri_canonical::HexDigest;
 
 /// How many findings are kept; the others are counted.
