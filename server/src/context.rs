@@ -9,8 +9,8 @@ use zeroize::Zeroizing;
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::router::service::Router;
 use crate::domains::skills::CapabilityIndex;
-use crate::lifecycle::config::Config;
-use crate::lifecycle::facts::SystemFacts;
+use crate::domains::system::facts::SystemFacts;
+use crate::settings::config::Config;
 use crate::store::db::Db;
 use colibri_proof::keys::{SigningKey, TrustedKeys};
 

@@ -9,9 +9,13 @@ pub mod lifecycle;
 pub mod private_file;
 pub mod report;
 pub mod rules;
+pub mod settings;
 pub mod shell_word;
 pub mod store;
 pub mod verification;
+
+/// The version of this release.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The catalogue, compiled.
 #[allow(missing_docs, clippy::all)]

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use colibri::cli::{self, Next};
-use colibri::lifecycle::environment::Environment;
+use colibri::settings::environment::Environment;
 
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();

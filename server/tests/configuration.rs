@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use colibri::catalogue::CATALOGUE;
-use colibri::lifecycle::config::{Config, Durability, SessionPolicy, assert_no_donor_namespace, load_config};
-use colibri::lifecycle::environment::Environment;
-use colibri::lifecycle::keys;
-use colibri::lifecycle::mode::{Mode, detect_mode};
-use colibri::lifecycle::rules::CandidateSource;
+use colibri::settings::config::{Config, Durability, SessionPolicy, assert_no_donor_namespace, load_config};
+use colibri::settings::environment::Environment;
+use colibri::settings::keys;
+use colibri::settings::mode::{Mode, detect_mode};
+use colibri::settings::rules::CandidateSource;
 use colibri_runtime::chain::log::Level;
 use colibri_runtime::chain::redact::Redactor;
 

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use colibri::catalogue::{CATALOGUE, ToolId};
-use colibri::lifecycle::mode::{Capabilities, Mode, ModeGate, capabilities_for, is_admitted};
+use colibri::settings::mode::{Capabilities, Mode, ModeGate, capabilities_for, is_admitted};
 use colibri_runtime::chain::admission::Admission;
 use serde_json::{Value, json};
 

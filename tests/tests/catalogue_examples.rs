@@ -14,9 +14,9 @@ use std::time::Duration;
 
 use colibri::catalogue::{Dispatcher, ToolId};
 use colibri::domains::Domains;
-use colibri::lifecycle::environment::Environment;
 use colibri::lifecycle::operation;
 use colibri::lifecycle::options::Options;
+use colibri::settings::environment::Environment;
 use colibri_codegen::catalogue::{Catalogue, Example};
 use colibri_codegen::lint::conforms;
 use colibri_tests::client::{Launch, Server};

@@ -12,7 +12,7 @@ use super::arguments::BackupArguments;
 use super::database::open_for_reading;
 use super::interrupt::raised_by_signals;
 use super::verify;
-use crate::lifecycle::environment::Environment;
+use crate::settings::environment::Environment;
 use crate::store::backup::{BackupError, Copied, copy};
 use crate::verification::run::Progress;
 

@@ -12,9 +12,9 @@ use super::Failure;
 use super::client::{Client, Launch, Reply};
 use super::output::print_json;
 use crate::catalogue::ToolId;
-use crate::lifecycle::environment::Environment;
-use crate::lifecycle::keys;
-use crate::lifecycle::suggest;
+use crate::settings::environment::Environment;
+use crate::settings::keys;
+use crate::settings::suggest;
 use colibri_proof::command::bounded_file;
 
 /// The parameters of `tools/call`.

@@ -4,8 +4,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Failure;
-use crate::lifecycle::config::load_config;
-use crate::lifecycle::environment::Environment;
+use crate::settings::config::load_config;
+use crate::settings::environment::Environment;
 use crate::store::db::Db;
 use crate::store::error::OpenError;
 use crate::store::open::MEMORY;

@@ -15,7 +15,7 @@ use crate::domains::proof::tips_of_seal;
 use crate::domains::trail::{
     TrailRow, Unpacker, content_of, each_hash_of_session_ascending, each_row_of_session,
 };
-use crate::lifecycle::environment::Environment;
+use crate::settings::environment::Environment;
 use crate::shell_word::quoted;
 use crate::store::db::Db;
 use colibri_canonical::HexDigest;

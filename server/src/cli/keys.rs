@@ -11,7 +11,7 @@ use super::Failure;
 use super::arguments::audit::{KeyFile, Keys};
 use super::output::{self, print_json};
 use crate::domains::proof::key_file::read_key_file;
-use crate::lifecycle::keys::PROOF_SIGNING_KEY_FILE;
+use crate::settings::keys::PROOF_SIGNING_KEY_FILE;
 use crate::shell_word::quoted;
 use colibri_proof::keys::SigningKey;
 

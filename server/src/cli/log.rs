@@ -9,8 +9,8 @@ use super::arguments::audit::Log;
 use super::database::open_for_reading;
 use super::output::print_json_line;
 use crate::catalogue::ToolId;
-use crate::lifecycle::environment::Environment;
-use crate::lifecycle::suggest;
+use crate::settings::environment::Environment;
+use crate::settings::suggest;
 use crate::store::log_query::{LogRow, each_call};
 
 /// The width of the longest outcome.

@@ -50,8 +50,8 @@ use colibri_visible::printable;
 use arguments::{Command, Parsed};
 use output::{ToTheEnd, Visible};
 
-use crate::lifecycle::environment::Environment;
 use crate::lifecycle::limits::ignore_file_size_signal_in_command;
+use crate::settings::environment::Environment;
 use crate::store::bounds;
 
 /// What the process does next.

@@ -12,7 +12,7 @@ use super::database::open_for_reading;
 use super::output::{print_json, write_to};
 use super::session::unreadable;
 use crate::domains::proof::{ExportError, bundle_of};
-use crate::lifecycle::environment::Environment;
+use crate::settings::environment::Environment;
 use colibri_proof::bundle::verify_bundle;
 use colibri_proof::keys::TrustedKeys;
 

@@ -19,14 +19,14 @@ use crate::domains::proof::keyring::Keyring;
 use crate::domains::tasks::service::get_task;
 use crate::domains::trail::verify::{Verification, verify_session};
 use crate::domains::trail::{self, TrailRow, Unpacker, content_of};
-use crate::lifecycle::config::load_config;
-use crate::lifecycle::environment::Environment;
 use crate::report::model::{
     Content, Head, Issue, MOST_TASKS, MOST_THOUGHTS, Report, Seal, Session, Signature, Task, TaskFacts,
     Thought, Thoughts, Verdict,
 };
 use crate::report::render;
 use crate::report::tree::{FoldedTree, Folding};
+use crate::settings::config::load_config;
+use crate::settings::environment::Environment;
 use crate::store::db::Db;
 use colibri_canonical::HexDigest;
 use colibri_proof::chain::Content as Stored;

@@ -13,7 +13,7 @@ use super::arguments::RestoreArguments;
 use super::database::{open_backup, place_of};
 use super::interrupt::raised_by_signals;
 use super::verify;
-use crate::lifecycle::environment::Environment;
+use crate::settings::environment::Environment;
 use crate::shell_word::quoted;
 use crate::store::backup::Copied;
 use crate::store::identity::file_id;

@@ -7,9 +7,9 @@ use serde_json::Value;
 use super::Failure;
 use super::output::print_json;
 use crate::catalogue::CATALOGUE;
-use crate::lifecycle::config::load_config;
-use crate::lifecycle::environment::Environment;
-use crate::lifecycle::mode::{Mode, is_admitted};
+use crate::settings::config::load_config;
+use crate::settings::environment::Environment;
+use crate::settings::mode::{Mode, is_admitted};
 
 /// Prints the tools, as a table or as `tools/list` publishes them.
 pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::lifecycle::keys::{self, Entry};
+use crate::settings::keys::{self, Entry};
 
 /// Columns of the help text.
 const WIDTH: usize = 100;
@@ -37,7 +37,7 @@ pub fn reference_page() -> String {
 }
 
 const PAGE_HEAD: &str = "\
-<!-- Generated from the key table in server/src/lifecycle/keys.rs; do not edit. -->
+<!-- Generated from the key table in server/src/settings/keys.rs; do not edit. -->
 # Configuration
 
 Colibri is configured by environment variables alone; no file is read. They are checked before anything else happens:

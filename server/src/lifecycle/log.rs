@@ -11,18 +11,7 @@ use colibri_runtime::kernel::{Clock, SystemClock, rfc3339_ms};
 use colibri_runtime::wire::midline::Midline;
 use colibri_visible::printable;
 
-/// How much is written: lines of this level and more important ones, or none at all.
-pub type LogLevel = Option<Level>;
-
-/// The words of the setting, most silent first.
-pub const LOG_LEVELS: [(&str, LogLevel); 6] = [
-    ("silent", None),
-    ("error", Some(Level::Error)),
-    ("warn", Some(Level::Warn)),
-    ("info", Some(Level::Info)),
-    ("debug", Some(Level::Debug)),
-    ("trace", Some(Level::Trace)),
-];
+use crate::settings::log_level::LogLevel;
 
 /// The word in a line.
 const fn word(level: Level) -> &'static str {

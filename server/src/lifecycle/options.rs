@@ -7,10 +7,10 @@ use colibri_runtime::chain::audit::AuditSink;
 use colibri_runtime::chain::log::Log;
 use colibri_runtime::kernel::{Clock, Ids, SystemClock, SystemIds};
 
-use super::config::Config;
-use super::environment::Environment;
-use super::mode::Mode;
 use super::transport::{Stdio, Transport};
+use crate::settings::config::Config;
+use crate::settings::environment::Environment;
+use crate::settings::mode::Mode;
 use crate::store::db::Db;
 
 /// Where audit events go.

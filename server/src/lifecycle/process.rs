@@ -11,8 +11,6 @@ use colibri_runtime::spec::CatalogueSpec;
 use colibri_runtime::wire::midline::Midline;
 use tokio::sync::oneshot;
 
-use super::config::{Config, load_config};
-use super::environment::Environment;
 use super::exit;
 use super::limits;
 use super::log::Logger;
@@ -21,6 +19,8 @@ use super::server::{Server, StartError, create_server};
 use super::transport::Stdio;
 use super::watchdog::{self, Signals, Watch};
 use crate::context::Cx;
+use crate::settings::config::{Config, load_config};
+use crate::settings::environment::Environment;
 
 /// Serves a catalogue over the process's own streams until they end.
 pub fn serve<D: Dispatch<Cx>>(catalogue: &'static CatalogueSpec, dispatch: D) -> ExitCode {

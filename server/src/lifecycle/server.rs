@@ -18,23 +18,20 @@ use colibri_runtime::spec::CatalogueSpec;
 use colibri_runtime::wire::stdio::Streams;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::config::{Config, load_config};
-use super::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use super::hooks::{Registration, ShutdownHandler, ShutdownHooks};
 use super::log::Logger;
-use super::mode::{Mode, ModeGate, capabilities_for, is_admitted};
 use super::options::{AuditChoice, Options};
 use super::phase2::{self, Phase2};
 use super::transport::Transport;
 use super::watchdog;
 use crate::context::Cx;
 use crate::domains::proof::keyring::Keyring;
+use crate::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
+use crate::settings::config::{Config, load_config};
+use crate::settings::mode::{Mode, ModeGate, capabilities_for, is_admitted};
 use crate::store::audit::AuditFacts;
 use crate::store::migrate;
 use crate::store::sqlite::SqliteStore;
-
-/// The package's version.
-pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// Why a server could not be made or started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -95,7 +92,7 @@ pub fn create_server<D: Dispatch<Cx>>(
         log.write(Level::Warn, &warning);
     }
     let registry = Registry::under(catalogue, &|name| config.word(name))?;
-    let version = options.version.clone().unwrap_or_else(|| VERSION.to_owned());
+    let version = options.version.clone().unwrap_or_else(|| crate::VERSION.to_owned());
     let facts = first_facts(&config, &registry, &version, &options);
     let keyring = Keyring::load(&config).map_err(|problem| StartError::Configuration(vec![problem]))?;
     let (config, keyring) = (Arc::new(config), Arc::new(keyring));

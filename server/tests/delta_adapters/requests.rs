@@ -1,11 +1,11 @@
 //! Requests as they are built (delta §12.2, §12.3).
 
+use colibri::VERSION;
 use colibri::domains::router::adapters;
 use colibri::domains::router::completion::{CompletionRequest, ToolDescriptor};
 use colibri::domains::router::http::HttpRequest;
 use colibri::domains::router::profile::{PROFILES, Profile};
 use colibri::domains::router::settings::Target;
-use colibri::lifecycle::server::VERSION;
 use serde_json::{Value, json};
 
 use crate::support::{KEY, built, config, request};

@@ -4,8 +4,8 @@ use colibri::domains::router::completion::{AttemptError, Blame};
 use colibri::domains::router::model_id::{MODELS, ModelId};
 use colibri::domains::router::profile::{PROFILES, Profile};
 use colibri::domains::router::settings::{CODEX_MODEL, Target};
-use colibri::lifecycle::config::load_config;
-use colibri::lifecycle::environment::Environment;
+use colibri::settings::config::load_config;
+use colibri::settings::environment::Environment;
 
 use crate::support::{KEY, bare_config, config};
 
@@ -127,11 +127,11 @@ fn the_upstream_model_comes_from_the_first_that_names_one() {
 fn the_models_defaults_are_those_of_the_table_of_variables() {
     for model in MODELS {
         let name = model.upstream_variable();
-        let key = colibri::lifecycle::keys::AT_CALL.iter().find(|key| key.name == name);
+        let key = colibri::settings::keys::AT_CALL.iter().find(|key| key.name == name);
         let mut default = key.unwrap_or_else(|| panic!("{name} is not in the table")).rule.default_text;
         if model == ModelId::Claude {
             assert_eq!(default, "COLIBRI_ANTHROPIC_MODEL");
-            let general = colibri::lifecycle::keys::AT_CALL.iter().find(|key| key.name == default);
+            let general = colibri::settings::keys::AT_CALL.iter().find(|key| key.name == default);
             default = general.expect("it is in the table").rule.default_text;
         }
         assert_eq!(upstream(&[], model, None), default, "{model}");

@@ -10,8 +10,8 @@ use colibri::domains::skills::{
     Loaded, PREFIX, RecordedIndex, SkillFilter, SkillRow, get_skill, list_skills, load_skills_from_disk,
     recorded_index, registry_digest, true_root,
 };
-use colibri::lifecycle::config::Config;
-use colibri::lifecycle::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
+use colibri::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
+use colibri::settings::config::Config;
 use colibri::store::audit::AuditFacts;
 use colibri::store::db::Db;
 use colibri::store::migrate::MIGRATIONS;

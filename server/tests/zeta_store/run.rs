@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use colibri::context::Cx;
+use colibri::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use colibri::domains::trail::retention::{Applied, apply_retention};
-use colibri::lifecycle::config::Config;
-use colibri::lifecycle::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
+use colibri::settings::config::Config;
 use colibri::store::audit::AuditFacts;
 use colibri::store::migrate::MIGRATIONS;
 use colibri::store::open::{StoreOptions, WAIT, init_db};

@@ -1,7 +1,7 @@
 //! A command of the server on a file, as an auditor runs it: its exit code, and what it shows.
 
 use colibri::cli::{Next, Streams, run_with};
-use colibri::lifecycle::environment::Environment;
+use colibri::settings::environment::Environment;
 use serde_json::Value;
 
 use super::genuine::KEY;

@@ -5,13 +5,14 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use colibri::VERSION;
 use colibri::catalogue::{CATALOGUE, Dispatcher};
 use colibri::domains::Domains;
-use colibri::lifecycle::environment::Environment;
-use colibri::lifecycle::mode::{Mode, detect_mode};
 use colibri::lifecycle::options::{AuditChoice, Options};
-use colibri::lifecycle::server::{StartError, VERSION, create_server};
+use colibri::lifecycle::server::{StartError, create_server};
 use colibri::lifecycle::transport::{Opening, Transport};
+use colibri::settings::environment::Environment;
+use colibri::settings::mode::{Mode, detect_mode};
 use colibri_runtime::wire::stdio::Streams;
 use colibri_tests::embed::{
     Lines, ManualClock, Recorder, Seen, Wire, block_on, converse, environment, options,

@@ -3,11 +3,11 @@
 use std::io;
 use std::sync::Arc;
 
-use colibri::lifecycle::config::Config;
-use colibri::lifecycle::mode::Mode;
 use colibri::lifecycle::options::{AuditChoice, Options};
 use colibri::lifecycle::server::create_server;
 use colibri::lifecycle::transport::{Opening, Ready, Transport};
+use colibri::settings::config::Config;
+use colibri::settings::mode::Mode;
 use colibri_runtime::chain::log::Level;
 use colibri_runtime::serve::{Control, Finish};
 use colibri_tests::embed::{Lines, Wire, block_on, converse, environment, options};

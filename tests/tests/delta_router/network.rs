@@ -9,7 +9,7 @@ use colibri::domains::router::http::{HttpRequest, HttpResponse, NetworkFailure};
 use colibri::domains::router::profile::Profile;
 use colibri::domains::router::settings::Target;
 use colibri::domains::router::transport::{BODY_LIMIT, Network, Transport};
-use colibri::lifecycle::config::load_config;
+use colibri::settings::config::load_config;
 use colibri_tests::client::PATIENCE;
 use colibri_tests::embed::block_on;
 use colibri_tests::loopback::{Loopback, Reply};

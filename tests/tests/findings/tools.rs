@@ -5,9 +5,9 @@ use std::path::Path;
 
 use colibri::catalogue::{CATALOGUE, Dispatcher};
 use colibri::domains::Domains;
-use colibri::lifecycle::mode::{Mode, is_admitted};
 use colibri::lifecycle::options::{AuditChoice, Options};
 use colibri::lifecycle::server::create_server;
+use colibri::settings::mode::{Mode, is_admitted};
 use colibri_codegen::catalogue::{Catalogue, Varying};
 use colibri_codegen::lint::conforms;
 use colibri_tests::client::{Launch, Server};

@@ -7,8 +7,8 @@ use super::super::transcript::{Tone, Transcript};
 use super::super::{Failure, Next, Streams, run_with};
 use super::{DECISION, prefix, unexpected};
 use crate::catalogue::{MerkleFinalizeOutput, ThoughtRecordOutput};
-use crate::lifecycle::environment::Environment;
-use crate::lifecycle::keys;
+use crate::settings::environment::Environment;
+use crate::settings::keys;
 use crate::store::inspect::Inspection;
 
 /// Which letter of the decision's first word is changed, and to what.

@@ -9,7 +9,7 @@ use super::super::Failure;
 use super::super::client::{Client, Launch, Reply};
 use super::unexpected;
 use crate::catalogue::{CATALOGUE, ToolId};
-use crate::lifecycle::keys::{self, Entry};
+use crate::settings::keys::{self, Entry};
 
 /// The revision of the protocol that the handshake offers.
 const PROTOCOL_VERSION: &str = "2025-11-25";

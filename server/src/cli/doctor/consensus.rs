@@ -3,8 +3,8 @@
 use super::Finding;
 use crate::domains::consensus::identity::SenderId;
 use crate::domains::consensus::node_key::usable_key;
-use crate::lifecycle::config::Config;
-use crate::lifecycle::keys::CONSENSUS_KEY_FILE;
+use crate::settings::config::Config;
+use crate::settings::keys::CONSENSUS_KEY_FILE;
 
 const CHECK: &str = "consensus";
 

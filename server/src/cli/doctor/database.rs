@@ -5,8 +5,8 @@ use std::path::Path;
 use colibri_runtime::handler::Fault;
 
 use super::{Finding, content};
-use crate::lifecycle::config::Config;
-use crate::lifecycle::mode::{Mode, capabilities_for};
+use crate::settings::config::Config;
+use crate::settings::mode::{Mode, capabilities_for};
 use crate::store::creation::orphan;
 use crate::store::error::OpenError;
 use crate::store::inspect::{APPLICATION_ID, Header, Inspection};

@@ -16,10 +16,10 @@ use serde::Serialize;
 use super::Failure;
 use crate::cli::output::print_json;
 use crate::domains::proof::keyring::Keyring;
-use crate::lifecycle::config::{Config, load_config};
-use crate::lifecycle::environment::Environment;
 use crate::lifecycle::limits;
-use crate::lifecycle::mode::Mode;
+use crate::settings::config::{Config, load_config};
+use crate::settings::environment::Environment;
+use crate::settings::mode::Mode;
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]

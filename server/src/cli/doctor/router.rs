@@ -5,10 +5,10 @@ use super::Finding;
 use crate::domains::router::profile::{PROFILES, Profile};
 use crate::domains::router::settings::Target;
 use crate::domains::router::start::{from_file, has_key};
-use crate::lifecycle::config::Config;
-use crate::lifecycle::keys::ROUTER_CANDIDATES;
-use crate::lifecycle::mode::capabilities_for;
-use crate::lifecycle::rules::CandidateSource;
+use crate::settings::config::Config;
+use crate::settings::keys::ROUTER_CANDIDATES;
+use crate::settings::mode::capabilities_for;
+use crate::settings::rules::CandidateSource;
 
 const CHECK: &str = "router";
 

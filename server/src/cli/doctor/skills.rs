@@ -2,9 +2,9 @@
 
 use super::Finding;
 use crate::domains::skills::{MAX_FILES, PREFIX, Reason, SkillError, scan};
-use crate::lifecycle::config::Config;
-use crate::lifecycle::keys::SKILLS_ROOT;
-use crate::lifecycle::mode::capabilities_for;
+use crate::settings::config::Config;
+use crate::settings::keys::SKILLS_ROOT;
+use crate::settings::mode::capabilities_for;
 
 const CHECK: &str = "skills";
 

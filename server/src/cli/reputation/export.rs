@@ -13,7 +13,7 @@ use crate::domains::reputation::event::{Kind, Source};
 use crate::domains::reputation::ledger::Entry;
 use crate::domains::reputation::penalty::Band;
 use crate::domains::reputation::tie::{LedgerRow, Stored, each_entry};
-use crate::lifecycle::environment::Environment;
+use crate::settings::environment::Environment;
 use crate::verification::run::Stop;
 
 /// A line, its members sorted by name.

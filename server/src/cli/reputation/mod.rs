@@ -14,8 +14,8 @@ use super::arguments::reputation::Reputation;
 use super::database::open_for_reading;
 use super::output::ToTheEnd;
 use crate::domains::reputation::epoch::{epoch_at, length_warning, present_epoch};
-use crate::lifecycle::config::load_config;
-use crate::lifecycle::environment::Environment;
+use crate::settings::config::load_config;
+use crate::settings::environment::Environment;
 use crate::store::open::MEMORY;
 
 /// Runs one of the commands.

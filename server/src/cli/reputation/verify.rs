@@ -12,7 +12,7 @@ use super::super::arguments::reputation::Verify;
 use super::super::database::open_for_reading;
 use super::unreadable;
 use crate::cli::output::print_json;
-use crate::lifecycle::environment::Environment;
+use crate::settings::environment::Environment;
 use crate::verification::finding::Found;
 use crate::verification::run::Stop;
 use crate::verification::{CheckReport, PartReport, verify_reputation};

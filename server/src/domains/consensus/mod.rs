@@ -79,7 +79,7 @@ use crate::catalogue::{
     VrfEvalError, VrfEvalInput, VrfEvalOutput,
 };
 use crate::context::Cx;
-use crate::lifecycle::mode::capabilities_for;
+use crate::settings::mode::capabilities_for;
 
 /// What consensus keeps between calls.
 #[derive(Debug, Default)]

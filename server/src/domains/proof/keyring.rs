@@ -1,9 +1,9 @@
 //! The keys of one server: what it signs tree heads with, and whose signatures it accepts (zeta §7.6).
 
 use super::key_file::read_key_file;
-use crate::lifecycle::config::Config;
-use crate::lifecycle::keys::{PROOF_SIGNING_KEY_FILE, PROOF_TRUSTED_KEYS};
-use crate::lifecycle::mode::Mode;
+use crate::settings::config::Config;
+use crate::settings::keys::{PROOF_SIGNING_KEY_FILE, PROOF_TRUSTED_KEYS};
+use crate::settings::mode::Mode;
 use colibri_canonical::HexDigest;
 use colibri_proof::keys::{PublicKey, SigningKey, TrustedKeys};
 

@@ -4,7 +4,7 @@
 use colibri_runtime::handler::Fault;
 
 use super::store;
-use crate::lifecycle::keys::EPOCH_SECONDS;
+use crate::settings::keys::EPOCH_SECONDS;
 use crate::store::db::Db;
 
 /// The epoch of a time, in milliseconds since the Unix epoch; times before that belong to epoch 0.

@@ -16,8 +16,8 @@ use super::redact::Redaction;
 use super::retry;
 use super::settings::Target;
 use super::transport::Transport;
-use crate::lifecycle::config::Config;
-use crate::lifecycle::mode::capabilities_for;
+use crate::settings::config::Config;
+use crate::settings::mode::capabilities_for;
 
 /// The longest version string of a provider that is logged, in characters.
 const LOGGED_VERSION_LENGTH: usize = 100;

@@ -5,8 +5,8 @@ use super::base_url::BaseUrl;
 use super::completion::{AttemptCode, AttemptError, Blame};
 use super::model_id::ModelId;
 use super::profile::Profile;
-use crate::lifecycle::config::Config;
-use crate::lifecycle::keys;
+use crate::settings::config::Config;
+use crate::settings::keys;
 use colibri_proof::secret::Secret;
 
 /// The variable that names `claude`'s upstream model beside [`ModelId::upstream_variable`] (delta §7).

@@ -19,9 +19,9 @@ use super::service::{ConfigInvalid, Router, Scorer};
 use super::store::{self, StoredCandidate};
 use super::timer::Timer;
 use super::transport::Network;
-use crate::lifecycle::config::Config;
-use crate::lifecycle::keys::ROUTER_CANDIDATES;
-use crate::lifecycle::rules::CandidateSource;
+use crate::settings::config::Config;
+use crate::settings::keys::ROUTER_CANDIDATES;
+use crate::settings::rules::CandidateSource;
 use crate::store::db::Db;
 use colibri_proof::command::bounded_file;
 

@@ -14,7 +14,7 @@ use ureq::{Agent, Error, Proxy};
 
 use super::completion::Pending;
 use super::http::{HttpRequest, HttpResponse, NetworkFailure};
-use crate::lifecycle::proxy::ProxyVariables;
+use crate::settings::proxy::ProxyVariables;
 
 /// The largest body that is read, in bytes.
 pub const BODY_LIMIT: u64 = 8 * 1024 * 1024;

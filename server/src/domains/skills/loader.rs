@@ -8,7 +8,7 @@ use colibri_runtime::chain::store::{Store, StoreFault};
 use super::discovery::{Scan, scan, true_root};
 use super::index::build_capability_index;
 use super::store;
-use crate::lifecycle::keys::SKILLS_ROOT;
+use crate::settings::keys::SKILLS_ROOT;
 use crate::store::sqlite::SqliteStore;
 
 /// What a load did.

@@ -11,8 +11,8 @@ use crate::catalogue::{
     ServerHealthOutputPhase, ServerHealthOutputStatus,
 };
 use crate::context::Cx;
-use crate::lifecycle::facts::{DatabaseStatus, Phase};
-use crate::lifecycle::mode::{Mode, capabilities_for};
+use crate::domains::system::facts::{DatabaseStatus, Phase};
+use crate::settings::mode::{Mode, capabilities_for};
 
 /// Why a report from before the end of the start is degraded.
 const STARTING: &str = "the server is still starting; ask again";

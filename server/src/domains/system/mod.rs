@@ -1,6 +1,7 @@
 //! The system tools (alpha §10): is the server alive, and in what state. They run in every mode and
 //! both phases, and never fail.
 
+pub mod facts;
 mod health;
 mod store;
 
@@ -12,7 +13,7 @@ use crate::catalogue::{
     ServerPingOutput, SystemTools,
 };
 use crate::context::Cx;
-use crate::lifecycle::mode::Mode;
+use crate::settings::mode::Mode;
 
 impl SystemTools<Cx> for Domains {
     fn server_ping(&mut self, cx: &mut Cx, _: ServerPingInput) -> Outcome<ServerPingOutput, ServerPingError> {

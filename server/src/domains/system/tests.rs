@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use crate::catalogue::{ServerHealthInput, ServerPingInput, SystemTools};
 use crate::context::Cx;
 use crate::domains::Domains;
-use crate::lifecycle::config::Config;
-use crate::lifecycle::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
-use crate::lifecycle::mode::Mode;
+use crate::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
+use crate::settings::config::Config;
+use crate::settings::mode::Mode;
 use crate::store::db::Db;
 
 struct At(f64);

@@ -27,8 +27,8 @@ use super::process;
 use super::sqlite::SqliteStore;
 use super::verify::{ActionsReport, verify_actions};
 use crate::context::Cx;
-use crate::lifecycle::config::Config;
-use crate::lifecycle::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
+use crate::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
+use crate::settings::config::Config;
 
 /// The time at which every call of these tests happens.
 const NOW: &str = "2026-05-01T10:00:00.000Z";

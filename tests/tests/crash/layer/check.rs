@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use colibri::cli::{self, Next, Streams};
-use colibri::lifecycle::environment::Environment;
+use colibri::settings::environment::Environment;
 use colibri_tests::log_chain::assert_log_is_sound;
 use rusqlite::Connection;
 use tempfile::TempDir;

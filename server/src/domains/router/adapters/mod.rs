@@ -15,7 +15,7 @@ use super::http::{HttpRequest, HttpResponse};
 use super::profile::Profile;
 use super::redact::Redaction;
 use super::settings::Target;
-use crate::lifecycle::server::VERSION;
+use crate::VERSION;
 
 /// The longest answer in tokens when the caller sets no limit (delta §12.3).
 pub const DEFAULT_MAX_TOKENS: u64 = 1024;

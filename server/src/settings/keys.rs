@@ -4,8 +4,8 @@
 use colibri_runtime::chain::log::Level;
 
 use super::config::{Durability, SessionPolicy};
-use super::log::{LOG_LEVELS, LogLevel};
 use super::rules::{AtCall, Candidates, Integer, Label, ModeName, Path, PublicKeys, Rule, UNSET, Words};
+use crate::settings::log_level::{LOG_LEVELS, LogLevel};
 
 /// A variable and the form of its value.
 pub struct Key<R> {

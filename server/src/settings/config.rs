@@ -6,11 +6,11 @@ use std::path::PathBuf;
 
 use super::environment::{Environment, NotUtf8};
 use super::keys::{self, Entry, Key};
-use super::log::LogLevel;
 use super::mode::{Mode, detect_mode};
 use super::proxy::ProxyVariables;
 use super::rules::{CandidateSource, Rule};
 use super::suggest;
+use crate::settings::log_level::LogLevel;
 use colibri_proof::secret::Secret;
 
 /// The prefix of the server's own variables.

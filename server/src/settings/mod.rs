@@ -1,0 +1,11 @@
+//! What the server was told: one table of configuration keys ([`keys`]), the rules of their values ([`rules`]), the
+//! environment they are read from, and the settings that result ([`config`]); modes, and the proxy of the network.
+
+pub mod config;
+pub mod environment;
+pub mod keys;
+pub mod log_level;
+pub mod mode;
+pub mod proxy;
+pub mod rules;
+pub mod suggest;
