@@ -3,9 +3,9 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use colibri::domains::TIED_TABLES;
+use colibri::domains::ties::Reply;
 use colibri::store::db::Db;
-use colibri::verification::tied::Reply;
+use colibri::verification::tables::TIED_TABLES;
 use colibri_canonical::HexDigest;
 use colibri_proof::envelope::LeafEnvelope;
 use colibri_proof::head::{ChainTip, SessionFacts, TreeHead, chain_tips_hash};

@@ -8,21 +8,11 @@ pub mod router;
 pub mod skills;
 pub mod system;
 pub mod tasks;
+pub mod ties;
 pub mod trail;
 
 use crate::catalogue::Handlers;
 use crate::context::Cx;
-use crate::verification::tied::TiedTable;
-
-/// The tables whose rows are tied to calls (design R17), for [`crate::verification`].
-pub const TIED_TABLES: &[&dyn TiedTable] = &[
-    &tasks::tie::TaskTie,
-    &proof::tie::SessionTie,
-    &trail::tie::RecordTie,
-    &proof::tie::SealTie,
-    &consensus::tie::RoundTie,
-    &consensus::tie::VoteTie,
-];
 
 /// The handlers of every domain. What lasts is in the database, or in the context; what consensus keeps between calls is
 /// its process's key, and what it need not read again.

@@ -52,6 +52,7 @@ mod sweep;
 mod transactions;
 mod turn;
 pub mod verify;
+pub mod walk;
 
 #[cfg(test)]
 mod tests;

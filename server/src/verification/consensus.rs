@@ -1,7 +1,8 @@
 //! Consensus rounds played again from their signed votes (theta §13.3).
 
-use super::run::{Run, Stop};
+use super::run::Run;
 use crate::domains::consensus::verify_rounds;
+use crate::store::walk::Stop;
 
 /// The check's name.
 pub const NAME: &str = "consensus";

@@ -1,7 +1,8 @@
 //! The counters that SQLite keeps of rows ever made, against the rows there are.
 
-use super::run::{Run, Stop};
+use super::run::Run;
 use crate::store::counters::{counters_of, stray_counters};
+use crate::store::walk::Stop;
 
 /// That the counter of a table says that its last row is `last`; 0 when it has none.
 ///

@@ -26,7 +26,7 @@ pub mod run;
 pub mod schema;
 pub mod seals;
 pub mod skills;
-pub mod tied;
+pub mod tables;
 pub mod ties;
 pub mod trail;
 
@@ -38,15 +38,16 @@ use colibri_runtime::handler::Fault;
 use serde::{Serialize, Serializer};
 
 use self::finding::Findings;
-use self::run::{Count, Progress, Run, Stop};
+use self::run::{Count, Progress, Run};
 use self::seals::Heads;
 use self::ties::Ties;
 use crate::domains::proof::Signers;
-use crate::domains::{TIED_TABLES, trail as records};
+use crate::domains::trail as records;
 use crate::store::db::Db;
 use crate::store::inspect;
 use crate::store::schema::{self as store_schema, Schema, Shape};
 use crate::store::verify::LogEnd;
+use crate::store::walk::Stop;
 use colibri_proof::checkpoint::{Checkpoint, LogPosition, OpenCall, RecordsPin, ReputationPin};
 
 /// More chains than these are walked one after the other.
@@ -149,7 +150,7 @@ fn run_all(
 ) -> Result<Report, Stop> {
     let mut run = Run::new(db, options.interrupt, progress);
     let mut checks = Checks(Vec::new());
-    let mut ties = Ties::new(TIED_TABLES);
+    let mut ties = Ties::new(tables::TIED_TABLES);
     let wanted = trail::Wanted {
         most_open_chains: MOST_OPEN_CHAINS,
         pin: options.take_checkpoint,
@@ -160,7 +161,7 @@ fn run_all(
     let heads =
         checks.run(&mut run, seals::NAME, |run| seals::check(run, options.signers, options.checkpoint))?;
     checks.run(&mut run, consensus::NAME, consensus::check)?;
-    checks.run(&mut run, ties::NAME, |run| ties.finish(run, &[records::tie::TABLE]))?;
+    checks.run(&mut run, ties::NAME, |run| ties.finish(run, &[records::ties::TABLE]))?;
     let standing =
         checks.run(&mut run, reputation::NAME, |run| reputation::check(run, options.checkpoint))?;
     checks.run(&mut run, skills::NAME, skills::check)?;

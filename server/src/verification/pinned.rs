@@ -2,8 +2,9 @@
 
 use colibri_proof::checkpoint::{Checkpoint, RecordsPin, ReputationPin};
 
-use super::run::{Run, Stop};
+use super::run::Run;
 use crate::store::verify::{LogEnd, enter_hash};
+use crate::store::walk::Stop;
 
 /// What findings against a checkpoint are counted under.
 pub const NAME: &str = "checkpoint";

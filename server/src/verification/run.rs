@@ -1,10 +1,10 @@
 //! What all checks work with: the database, the findings, the way to say how far they are and to be stopped.
 
 use colibri_runtime::chain::scan::Interrupt;
-use colibri_runtime::handler::Fault;
 
 use super::finding::Findings;
 use crate::store::db::Db;
+use crate::store::walk::Stop;
 
 /// Rows between two looks at the interrupt, and two words on progress.
 const ROWS_BETWEEN: u64 = 256;
@@ -27,21 +27,6 @@ pub struct Count {
     pub what: &'static str,
     /// How many.
     pub number: u64,
-}
-
-/// Why a check did not come to its end.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stop {
-    /// It was asked to stop.
-    Interrupted,
-    /// The database did not answer.
-    Fault(Fault),
-}
-
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
-    }
 }
 
 /// One run over a database.
@@ -125,16 +110,5 @@ impl<'a> Run<'a> {
     /// All findings, and all warnings.
     pub fn into_both(self) -> (Findings, Findings) {
         (self.findings, self.warnings)
-    }
-}
-
-/// For walks whose callbacks say whether they go on: keeps what ends them otherwise.
-pub fn goes_on(stop: &mut Option<Stop>, step: Result<(), Stop>) -> bool {
-    match step {
-        Ok(()) => true,
-        Err(reason) => {
-            *stop = Some(reason);
-            false
-        }
     }
 }

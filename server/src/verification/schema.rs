@@ -3,10 +3,11 @@
 
 use colibri_runtime::handler::Fault;
 
-use super::run::{Run, Stop};
+use super::run::Run;
 use crate::store::db::Db;
 use crate::store::inspect::{self, Sanity};
 use crate::store::schema::{Difference, Schema, Shape};
+use crate::store::walk::Stop;
 
 /// The check's name.
 pub const NAME: &str = "schema";

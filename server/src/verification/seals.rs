@@ -4,9 +4,10 @@ use serde::Serialize;
 
 use super::issue::raise;
 use super::pinned;
-use super::run::{Run, Stop, goes_on};
-use crate::domains::proof::tie::head_hash_at;
+use super::run::Run;
+use crate::domains::proof::ties::head_hash_at;
 use crate::domains::proof::{SessionState, Signers, each_session, verify_head_chain, verify_sealed_records};
+use crate::store::walk::{Stop, goes_on};
 use colibri_canonical::HexDigest;
 use colibri_proof::checkpoint::{Checkpoint, HeadsPin};
 

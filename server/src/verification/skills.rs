@@ -1,8 +1,9 @@
 //! The skill registry: whether its rows are still what the last load of each root wrote. The files are the truth; a
 //! start writes this index of them anew, so nothing older than that can be said of it.
 
-use super::run::{Run, Stop};
+use super::run::Run;
 use crate::domains::skills::{count_of, load_times, recorded_index, registry_digest, roots};
+use crate::store::walk::Stop;
 
 /// The check's name.
 pub const NAME: &str = "skills";

@@ -9,9 +9,10 @@
 //! about it. "Later" is counted by `exit_no`: effects and exit row are committed together, while numbers are
 //! given when calls begin, which another process may do in between.
 
-use super::run::{Run, Stop};
-use super::tied::{Place, Reply, TiedRow, TiedTable};
+use super::run::Run;
+use crate::domains::ties::{Place, Reply, TiedRow, TiedTable};
 use crate::store::verify::{Call, each_subject_of, exit_no_of, with_call};
+use crate::store::walk::Stop;
 use colibri_proof::log_row::ClosedRow;
 
 /// The check's name.

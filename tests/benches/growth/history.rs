@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::mpsc::sync_channel;
 
 use colibri::catalogue::{Task, TaskStatus, ThoughtRecordOutput};
-use colibri::verification::tied::Reply;
+use colibri::domains::ties::Reply;
 use colibri_canonical::HexDigest;
 use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
 use colibri_proof::log_row::ClosedRow;

@@ -5,8 +5,9 @@ use std::path::Path;
 use colibri::domains::proof::Signers;
 use colibri::store::db::Db;
 use colibri::store::schema::{self, Schema};
+use colibri::store::walk::Stop;
 use colibri::verification::finding::Found;
-use colibri::verification::run::{Progress, Run, Stop};
+use colibri::verification::run::{Progress, Run};
 use colibri::verification::ties::Ties;
 use colibri::verification::trail::{self, Wanted};
 use colibri::verification::{Options, Report, verify};
@@ -56,7 +57,7 @@ impl Verifier {
     pub fn trail(&self, most_open_chains: i64) -> Vec<Found> {
         let (interrupt, mut quiet) = (Interrupt::default(), |_: &Progress| {});
         let mut run = Run::new(&self.db, &interrupt, &mut quiet);
-        let mut ties = Ties::new(colibri::domains::TIED_TABLES);
+        let mut ties = Ties::new(colibri::verification::tables::TIED_TABLES);
         let wanted = Wanted { most_open_chains, pin: true, checkpoint: Some(&self.checkpoint) };
         trail::check(&mut run, &mut ties, &wanted).unwrap();
         run.into_findings().kinds().to_vec()

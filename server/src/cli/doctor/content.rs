@@ -8,8 +8,8 @@ use super::database::{complaints, unreadable};
 use crate::domains::proof::Signers;
 use crate::store::inspect::Inspection;
 use crate::store::schema;
+use crate::store::walk::Stop;
 use crate::verification::finding::Found;
-use crate::verification::run::Stop;
 use crate::verification::{self, Options, Report, log};
 use colibri_proof::keys::TrustedKeys;
 

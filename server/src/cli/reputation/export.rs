@@ -12,9 +12,9 @@ use super::super::output::write_to;
 use crate::domains::reputation::event::{Kind, Source};
 use crate::domains::reputation::ledger::Entry;
 use crate::domains::reputation::penalty::Band;
-use crate::domains::reputation::tie::{LedgerRow, Stored, each_entry};
+use crate::domains::reputation::ties::{LedgerRow, Stored, each_entry};
 use crate::settings::environment::Environment;
-use crate::verification::run::Stop;
+use crate::store::walk::Stop;
 
 /// A line, its members sorted by name.
 #[derive(Serialize)]

@@ -21,7 +21,7 @@ use crate::store::db::Db;
 use crate::store::inspect::{APPLICATION_ID, Inspection};
 use crate::store::open::MEMORY;
 use crate::store::schema::{self, Schema};
-use crate::verification::run::Stop;
+use crate::store::walk::Stop;
 use crate::verification::{self, Options, Report, file};
 use colibri_proof::command::{Keys, MISTAKEN};
 

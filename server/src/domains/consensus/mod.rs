@@ -47,7 +47,7 @@ pub mod service;
 pub mod signing;
 mod store;
 pub mod stored;
-pub mod tie;
+pub mod ties;
 mod verify;
 pub mod vrf;
 

@@ -18,7 +18,7 @@ mod leaves;
 mod seal;
 pub mod service;
 mod store;
-pub mod tie;
+pub mod ties;
 mod tips;
 
 pub use export::{ExportError, bundle_of};

@@ -40,7 +40,7 @@ pub mod service;
 pub mod snapshot;
 pub mod standing;
 mod store;
-pub mod tie;
+pub mod ties;
 pub mod tokens;
 pub mod ulid;
 pub mod writer;

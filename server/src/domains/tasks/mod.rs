@@ -15,7 +15,7 @@ pub mod priority;
 pub mod service;
 pub mod state;
 mod store;
-pub mod tie;
+pub mod ties;
 
 #[cfg(test)]
 mod plans;

@@ -17,7 +17,7 @@ mod output;
 pub mod retention;
 pub mod service;
 mod store;
-pub mod tie;
+pub mod ties;
 pub mod verify;
 
 #[cfg(test)]

@@ -4,14 +4,15 @@
 
 use colibri_runtime::kernel::rfc3339_ms;
 
-use super::super::run::{Run, Stop};
+use super::super::run::Run;
 use super::entries::found;
 use crate::catalogue::ToolId;
 use crate::domains::reputation::event::Source;
 use crate::domains::reputation::import::subject_entries;
 use crate::domains::reputation::ledger::Entry;
-use crate::domains::reputation::tie::{LedgerRow, entries_of_call, is_of_call};
+use crate::domains::reputation::ties::{LedgerRow, entries_of_call, is_of_call};
 use crate::store::verify::{call_times, each_subject_of, with_call};
+use crate::store::walk::Stop;
 
 /// The table of entries.
 pub(super) const LEDGER: &str = "reputation_ledger";

@@ -3,7 +3,7 @@
 use super::super::pinned;
 use colibri_runtime::kernel::rfc3339_ms;
 
-use super::super::run::{Run, Stop};
+use super::super::run::Run;
 use super::calls::{self, Calls};
 use super::tokens::Tokens;
 use crate::domains::reputation::domain::Domain;
@@ -11,7 +11,8 @@ use crate::domains::reputation::epoch::epoch_at;
 use crate::domains::reputation::event::Source;
 use crate::domains::reputation::ledger::Entry;
 use crate::domains::reputation::replay::{Checked, Fault, Replay};
-use crate::domains::reputation::tie::{Clock, LedgerRow, Stored};
+use crate::domains::reputation::ties::{Clock, LedgerRow, Stored};
+use crate::store::walk::Stop;
 use colibri_proof::checkpoint::{Checkpoint, PinnedEntry, ReputationPin};
 
 /// The longest epoch, in seconds (lambda §4.3).

@@ -11,12 +11,13 @@ mod tokens;
 
 use self::entries::Entries;
 use super::counters;
-use super::run::{Run, Stop};
+use super::run::Run;
 use crate::domains::reputation::replay::RowVerdict;
-use crate::domains::reputation::tie::{
+use crate::domains::reputation::ties::{
     HISTORY, clocks, count_entries, each_entry, each_event_without_entry, each_standing, unledgered,
     witnesses,
 };
+use crate::store::walk::Stop;
 use colibri_proof::checkpoint::{Checkpoint, ReputationPin};
 
 /// The check's name.

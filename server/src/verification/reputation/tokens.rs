@@ -1,9 +1,10 @@
 //! Experience tokens (lambda §6) against the entries beside which they were made: a finished task leaves a raw token, and
 //! a confirmed one if a peer vouched for it. Their ids alone are random; a checkpoint pins those.
 
-use super::super::run::{Run, Stop};
+use super::super::run::Run;
 use crate::domains::reputation::ledger::Entry;
-use crate::domains::reputation::tie::{TokenPlace, next_token, tokens_of};
+use crate::domains::reputation::ties::{TokenPlace, next_token, tokens_of};
+use crate::store::walk::Stop;
 use colibri_proof::checkpoint::{Checkpoint, TokensPin};
 
 /// The table.

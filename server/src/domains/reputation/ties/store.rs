@@ -10,7 +10,7 @@ use crate::domains::reputation::ledger::Entry;
 use crate::domains::reputation::penalty::Band;
 use crate::domains::reputation::standing::{RowInvalid, Standing, StoredStanding};
 use crate::store::db::{Db, storage};
-use crate::verification::run::Stop;
+use crate::store::walk::Stop;
 
 /// How many entries there are by their numbering, which is dense. SQLite would count them without looking at its bounds.
 ///

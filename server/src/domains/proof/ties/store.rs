@@ -2,9 +2,9 @@
 
 use colibri_runtime::handler::Fault;
 
+use crate::domains::ties::Place;
 use crate::store::db::{Db, storage};
-use crate::verification::run::Stop;
-use crate::verification::tied::Place;
+use crate::store::walk::Stop;
 
 /// Hands over the key and the call of each session, in the order in which they were opened.
 pub(super) fn each_session(

@@ -2,8 +2,8 @@
 
 use colibri_runtime::handler::Fault;
 
+use crate::domains::ties::Place;
 use crate::store::db::Db;
-use crate::verification::tied::Place;
 
 /// Where a record stands, and the call it names.
 pub(super) fn place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {

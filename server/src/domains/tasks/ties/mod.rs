@@ -6,9 +6,9 @@ mod store;
 use colibri_runtime::handler::Fault;
 
 use crate::catalogue::ToolId;
+use crate::domains::ties::{Place, Reply, TiedRow, TiedTable, Writer};
 use crate::store::db::Db;
-use crate::verification::run::Stop;
-use crate::verification::tied::{Place, Reply, TiedRow, TiedTable, Writer};
+use crate::store::walk::Stop;
 
 /// `tasks`, with `task_dependencies`.
 #[derive(Debug)]

@@ -1,14 +1,14 @@
 //! Tables whose rows are tied to calls (design R17). A successful call's row in the log keeps the hash of its
 //! reply, and the reply holds the row as it was written: so the row must still give that reply. Each domain
-//! says here what its tables, tools and replies are; [`super::ties`] compares.
+//! says in its `ties` what its tables, tools and replies are; [`crate::verification`] compares.
 
 use colibri_runtime::chain::envelope::{envelope_hash, ok_envelope};
 use colibri_runtime::handler::Fault;
 use serde::Serialize;
 
-use super::run::Stop;
 use crate::catalogue::ToolId;
 use crate::store::db::Db;
+use crate::store::walk::Stop;
 use colibri_canonical::HexDigest;
 
 /// A tool whose successful calls write rows of a table.

@@ -12,9 +12,9 @@ use super::content::{Unpacker, content_of};
 use super::each_row_in_order;
 use super::store::TrailRow;
 use crate::catalogue::ToolId;
+use crate::domains::ties::{Place, Reply, TiedRow, TiedTable, Writer};
 use crate::store::db::Db;
-use crate::verification::run::{Stop, goes_on};
-use crate::verification::tied::{Place, Reply, TiedRow, TiedTable, Writer};
+use crate::store::walk::{Stop, goes_on};
 use colibri_proof::chain::Content;
 use colibri_proof::record::ThoughtType as Kind;
 

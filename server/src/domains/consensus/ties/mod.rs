@@ -8,9 +8,9 @@ use colibri_runtime::handler::Fault;
 use super::finality::FinalityLevel;
 use super::{proposed, voted};
 use crate::catalogue::ToolId;
+use crate::domains::ties::{Place, Reply, TiedRow, TiedTable, Writer};
 use crate::store::db::Db;
-use crate::verification::run::Stop;
-use crate::verification::tied::{Place, Reply, TiedRow, TiedTable, Writer};
+use crate::store::walk::Stop;
 
 /// `mcp_consensus_rounds`, with the committee and the vote of the proposal.
 #[derive(Debug)]

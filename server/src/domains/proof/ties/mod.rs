@@ -8,9 +8,9 @@ use colibri_runtime::handler::Fault;
 pub use self::store::head_hash_at;
 use super::store::{head_of, root, session};
 use crate::catalogue::{AuditSessionStartOutput, MerkleFinalizeOutput, ToolId};
+use crate::domains::ties::{Place, Reply, TiedRow, TiedTable, Writer};
 use crate::store::db::Db;
-use crate::verification::run::Stop;
-use crate::verification::tied::{Place, Reply, TiedRow, TiedTable, Writer};
+use crate::store::walk::Stop;
 
 /// `audit_sessions`.
 #[derive(Debug)]

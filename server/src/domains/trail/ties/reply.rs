@@ -47,7 +47,7 @@ mod tests {
 
     use super::*;
     use crate::catalogue::ThoughtRecordOutput;
-    use crate::verification::tied::Reply;
+    use crate::domains::ties::Reply;
     use colibri_proof::record::THOUGHT_TYPES;
 
     proptest! {

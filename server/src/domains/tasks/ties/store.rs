@@ -4,9 +4,9 @@ use colibri_runtime::handler::Fault;
 
 use crate::catalogue::Task;
 use crate::domains::tasks::store::{COLUMNS, dependencies, listed, read_task};
+use crate::domains::ties::Place;
 use crate::store::db::{Db, storage};
-use crate::verification::run::Stop;
-use crate::verification::tied::Place;
+use crate::store::walk::Stop;
 
 /// Hands over each row with its key and call; `None` for the task when the row is none.
 pub(super) fn each(

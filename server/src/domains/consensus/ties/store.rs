@@ -2,9 +2,9 @@
 
 use colibri_runtime::handler::Fault;
 
+use crate::domains::ties::Place;
 use crate::store::db::{Db, storage};
-use crate::verification::run::Stop;
-use crate::verification::tied::Place;
+use crate::store::walk::Stop;
 
 /// Hands over id, level and call of each round, in the order of their ids.
 pub(super) fn each_round(

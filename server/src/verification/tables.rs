@@ -1,0 +1,14 @@
+//! Which tables have rows that are tied to calls.
+
+use crate::domains::ties::TiedTable;
+use crate::domains::{consensus, proof, tasks, trail};
+
+/// The tables whose rows must give the replies of the calls that wrote them.
+pub const TIED_TABLES: &[&dyn TiedTable] = &[
+    &tasks::ties::TaskTie,
+    &proof::ties::SessionTie,
+    &trail::ties::RecordTie,
+    &proof::ties::SealTie,
+    &consensus::ties::RoundTie,
+    &consensus::ties::VoteTie,
+];
