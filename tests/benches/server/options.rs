@@ -29,7 +29,7 @@ usage: cargo bench -p colibri-tests --bench server -- MODE [OPTION ...]
   --memory DIR         a folder on a memory file system (default /dev/shm)
   --disk DIR           a folder on a disk (default: in Cargo's target folder)
   --colibri COMMAND    another Colibri than the one just built
-  --no-own-peers       without the peers of bench/peer
+  --no-own-peers       without the peers of tests/benches/peer
   --peer NAME=COMMAND  another server over pipes, run by `sh -c exec`. It finds PEER_DB, PEER_SYNC (NORMAL or FULL) and
                        PEER_PING_AUDIT=1 in its environment; may be repeated
   --task JSON          the arguments that the --peer before it wants for task_create, with {n} for the call's number

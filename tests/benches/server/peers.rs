@@ -1,11 +1,11 @@
-//! The peers of this repository, built from `bench/peer`: one program, measured with two schemas.
+//! The peers of this repository, built from `tests/benches/peer`: one program, measured with two schemas.
 
 use std::path::{Path, PathBuf};
 
 use crate::target::{Shapes, Target};
 
 /// What builds them.
-const BUILD: &str = "cargo build --release --manifest-path bench/peer/Cargo.toml";
+const BUILD: &str = "cargo build --release --manifest-path tests/benches/peer/Cargo.toml";
 
 /// The peer with the schema that its author would write, and with Colibri's own tables, indexes and triggers.
 pub fn own() -> Result<Vec<Target>, String> {
@@ -24,7 +24,7 @@ pub fn own() -> Result<Vec<Target>, String> {
 fn program() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("below the root");
     let built = std::env::var_os("CARGO_TARGET_DIR").map(|folder| root.join(folder));
-    built.unwrap_or_else(|| root.join("bench/peer/target")).join("release").join("colibri-bench-peer")
+    built.unwrap_or_else(|| root.join("tests/benches/peer/target")).join("release").join("colibri-bench-peer")
 }
 
 /// A path as `sh` takes it for one word.

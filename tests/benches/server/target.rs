@@ -96,7 +96,7 @@ impl Target {
         Self::new("colibri", command, &variables, Shapes::default(), true)
     }
 
-    /// A peer that takes the variables of `bench/peer`.
+    /// A peer that takes the variables of `tests/benches/peer`.
     pub fn peer(name: &str, command: &str, variables: &[(&str, &str)], shapes: Shapes) -> Self {
         let mut all = vec![("PEER_DB", "{folder}/peer.db"), ("PEER_PING_AUDIT", "1")];
         all.extend_from_slice(variables);

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../migrations").canonicalize()?;
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../migrations").canonicalize()?;
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files = Vec::new();
     for entry in std::fs::read_dir(&folder)? {
