@@ -1,17 +1,12 @@
-//! Compiles the probe's catalogue into `OUT_DIR`, and the file layer that the crash tests load into servers.
+//! Compiles the file layer that the crash tests load into servers.
 
 #![allow(clippy::expect_used)]
 
 use std::path::PathBuf;
 
-fn main() {
-    colibri_codegen::build("catalogue");
-    file_layer();
-}
-
 /// A shared library beside the other build products; the tests find its path in `COLIBRI_FILE_LAYER`. It needs
 /// `LD_PRELOAD` and a C library with the Linux names, so elsewhere there is none.
-fn file_layer() {
+fn main() {
     const SOURCE: &str = "shim/files.c";
     println!("cargo::rerun-if-changed={SOURCE}");
     let target = |name: &str| std::env::var(format!("CARGO_CFG_TARGET_{name}")).unwrap_or_default();

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use colibri::domains::reputation::decay::apply_decay_batch;
 use colibri::domains::reputation::domain::DOMAINS;
 use colibri::domains::reputation::standing::Standing;
-use colibri_tests::client::{Launch, Server, open_database};
+use colibri_test_support::client::{Launch, Server, open_database};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;

@@ -22,7 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use colibri_tests::client::{Launch, Server};
+use colibri_test_support::client::{Launch, Server};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -21,8 +21,8 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-use colibri_tests::client::{Launch, Server, open_database};
-use colibri_tests::log_chain::assert_log_is_sound;
+use colibri_test_support::client::{Launch, Server, open_database};
+use colibri_test_support::log_chain::assert_log_is_sound;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

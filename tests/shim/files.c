@@ -41,7 +41,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* What an entry is about; tests/tests/crash/record.rs has the same numbers. */
+/* What an entry is about; tests/faults/crash/layer/record.rs has the same numbers. */
 enum operation {
     CREATE = 1,   /* payload: name */
     WRITE = 2,    /* number: offset; payload: data */

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use colibri_tests::client::{Launch, Server};
+use colibri_test_support::client::{Launch, Server};
 use serde_json::{Value, json};
 
 use super::history::{Random, SESSION, chain_name, project_name};

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use colibri_canonical::HexDigest;
-use colibri_tests::client::open_database;
+use colibri_test_support::client::open_database;
 use rusqlite::{Connection, params};
 
 use super::history::{Call, Chain, Effect, Extent, History, LogEnd, MODE};

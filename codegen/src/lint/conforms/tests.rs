@@ -87,7 +87,7 @@ fn published(schema: &Value) -> Value {
 }
 
 fn catalogue() -> Catalogue {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad_catalogues/base");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/compiler/bad_catalogues/base");
     Catalogue::load(&folder).unwrap()
 }
 

@@ -1,7 +1,0 @@
-//! The property of `colibri_tests::fuzzing::keys`.
-
-#![no_main]
-
-libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
-    colibri_tests::fuzzing::keys::check(bytes);
-});

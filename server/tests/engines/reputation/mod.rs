@@ -1,0 +1,15 @@
+//! Reputation's engine and the rules it stands on, without a database: the acceptance cases of lambda §12 that need none,
+//! and properties over random histories.
+
+mod encoding;
+mod gains;
+mod gates;
+mod histories;
+mod model;
+mod numbers;
+mod penalties;
+mod replay;
+mod run;
+mod scores;
+mod support;
+mod tokens;

@@ -1,0 +1,13 @@
+//! The router's engine without network and without waiting: the acceptance cases of delta that need neither.
+
+mod candidate_file;
+mod circuit;
+mod cost;
+mod decision;
+mod properties;
+mod rules;
+mod scoring;
+mod stats;
+mod support;
+mod tools;
+mod walk;

@@ -1,0 +1,12 @@
+//! The task engine on a database in memory: the acceptance cases of beta §12 that need no server, and
+//! the properties of beta §11.7. The cases that go over the wire are tested against the binary.
+
+mod agreement;
+mod dependencies;
+mod engine;
+mod inputs;
+mod properties;
+mod queue;
+mod state;
+mod support;
+mod trail_schema;

@@ -1,0 +1,8 @@
+//! The trail on a database, below the tools: what its tables refuse, and retention, which has no tool (zeta §16,
+//! 54 to 58).
+
+mod guards;
+mod retention;
+mod run;
+mod service;
+mod support;

@@ -1,0 +1,4 @@
+//! What reviews of version 0.1.0 found, each as a test under its number (`finding_a1_…`): the behaviour that was observed must
+//! not come back.
+
+mod evidence;

@@ -1,0 +1,20 @@
+//! The acceptance cases of reputation (lambda §12, 20 to 40, 43 to 51, 54, 55, 58, and the run of §8.5) against the real
+//! binary, over pipes. Where a case needs epochs of its own choosing, the writer runs on a connection of the test's, and
+//! the server reads what it wrote.
+//!
+//! Cases 1 to 19 concern pure functions; they are tested beside the engine.
+
+mod board;
+mod damaged;
+mod epochs;
+mod feeds;
+mod gains;
+mod gates;
+mod guards;
+mod history;
+mod modes;
+mod penalties;
+mod reading;
+mod shared;
+mod tokens;
+mod world;

@@ -1,0 +1,44 @@
+//! `task_get`: beta_15 and beta_16; what deletion leaves: beta_46.
+
+use serde_json::json;
+
+use crate::tasks::world::{World, id_of};
+
+#[test]
+fn beta_15_a_task_reads_back_as_it_was_created() {
+    let mut world = World::new();
+    let first = world.create(json!({ "title": "A" }));
+    let task = world.create(json!({
+        "title": "B", "status": "PLAN", "project_id": "", "description": "two\nlines", "priority": "p1",
+        "assignee": "ada", "depends_on": [first["id"]],
+    }));
+    assert_eq!(world.get(&id_of(&first)), first);
+    assert_eq!(world.get(&id_of(&task)), task);
+}
+
+#[test]
+fn beta_16_an_id_that_names_no_live_task_is_not_found() {
+    let mut world = World::new();
+    let deleted = id_of(&world.create(json!({ "title": "A" })));
+    world.delete(&deleted);
+    for id in ["00000000-0000-7000-8000-000000000000", "nope", &deleted] {
+        let error = world.refused("task_get", json!({ "id": id }));
+        assert_eq!(error["code"], "ERR_NOT_FOUND");
+        assert_eq!(error["message"], format!("Task not found: {id}"));
+        assert_eq!(error["task_id"], id);
+    }
+    for arguments in [json!({ "id": "" }), json!({}), json!({ "id": 5 })] {
+        world.invalid("task_get", arguments);
+    }
+}
+
+#[test]
+fn beta_46_a_deleted_task_takes_no_update_and_no_row_a_foreign_status() {
+    let mut world = World::new();
+    let id = id_of(&world.create(json!({ "title": "A" })));
+    let foreign = world.sql.execute("UPDATE tasks SET status = 'FOO' WHERE id = ?1", [&id]).unwrap_err();
+    assert!(foreign.to_string().contains("CHECK constraint failed"), "{foreign}");
+    world.delete(&id);
+    let error = world.refused("task_update", json!({ "id": id, "patch": { "title": "new" } }));
+    assert_eq!(error["code"], "ERR_NOT_FOUND");
+}

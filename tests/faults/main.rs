@@ -1,0 +1,12 @@
+//! What must hold when something breaks: processes, disks, files and inputs. `tests/long` runs the campaigns for hours.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod backup;
+mod crash;
+mod findings;
+mod fuzz_corpus;
+mod golden_databases;
+mod sharing;
+mod simulator;
+mod tamper;

@@ -1,0 +1,108 @@
+//! Whoever changes a database behind the server's back is found out (zeta §13, design §8): every table and column,
+//! edited, deleted, inserted, swapped and cut at random, and in pairs that fit each other.
+
+mod command;
+mod dice;
+mod forged;
+mod hidden;
+mod kinds;
+mod outside;
+mod pairs;
+mod random;
+mod table;
+mod verifier;
+mod world;
+
+use verifier::Verifier;
+use world::World;
+
+/// How many random tamperings; the variable asks for more.
+fn tampers() -> usize {
+    variable("COLIBRI_TAMPERS").map_or(9_600, |count| usize::try_from(count).unwrap())
+}
+
+/// Their first seed.
+fn first_seed() -> u64 {
+    variable("COLIBRI_TAMPER_SEED").unwrap_or(0x5EED_0000)
+}
+
+fn variable(name: &str) -> Option<u64> {
+    std::env::var(name)
+        .ok()
+        .map(|text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
+}
+
+#[test]
+fn a_database_of_the_real_server_is_sound() {
+    for world in [World::small(), World::archived()] {
+        let verifier = Verifier::open(&world.database());
+        let report = verifier.with_checkpoint();
+        assert!(report.is_sound(), "{:#?}", report.findings);
+    }
+}
+
+#[test]
+fn a_run_stops_when_it_is_told_to() {
+    assert!(Verifier::open(&World::archived().database()).stops_when_told());
+}
+
+#[test]
+fn chains_walked_one_after_the_other_give_the_same_findings() {
+    let (_folder, path) = World::small().copy();
+    let verifier = Verifier::open(&path);
+    assert_eq!(verifier.trail(1), []);
+    for sql in [
+        "UPDATE thought_records SET content = 'x' WHERE seq IN (2, 5)",
+        "DELETE FROM thought_records WHERE seq IN (3, 9)",
+        "DELETE FROM trail_heads",
+        "DELETE FROM thought_records WHERE task_id = 'T-4'",
+        "UPDATE tree_head_tips SET chain_length = chain_length + 1",
+        "UPDATE thought_records SET hash = upper(hash), timestamp = 'x' WHERE seq = 4",
+    ] {
+        let (at_once, one_by_one) = verifier
+            .tampered(&[sql.to_owned()], |verifier| (verifier.trail(50_000), verifier.trail(1)))
+            .unwrap();
+        let sorted = |findings: Vec<colibri::verification::finding::Found>| {
+            let mut kinds: Vec<_> = findings
+                .into_iter()
+                .map(|found| (found.first.check, found.first.code, found.count))
+                .collect();
+            kinds.sort_unstable();
+            kinds
+        };
+        let (at_once, one_by_one) = (sorted(at_once), sorted(one_by_one));
+        assert!(!at_once.is_empty(), "{sql}");
+        assert_eq!(at_once, one_by_one, "{sql}");
+    }
+}
+
+#[test]
+fn random_tampering_with_any_table_is_reported() {
+    let world = World::small();
+    let tally = random::tamper(&world, tampers(), first_seed(), &[]);
+    assert!(tally.missed.is_empty(), "{} missed:\n{}", tally.missed.len(), tally.missed.join("\n"));
+    assert_eq!(tally.done, tampers());
+    assert!(tally.outside > 0, "not one was left to the checkpoint: it was not needed");
+    let tables = table::all(&rusqlite::Connection::open(world.database()).unwrap());
+    for name in
+        ["reputations", "reputation_history", "reputation_ledger", "reputation_clock", "experience_tokens"]
+    {
+        assert!(tables.iter().any(|table| table.name == name), "{name} is empty");
+    }
+    for name in ["rounds", "committee", "votes", "transitions", "equivocations"] {
+        assert!(tables.iter().any(|table| table.name == format!("mcp_consensus_{name}")), "{name} is empty");
+    }
+    for table in &tables {
+        for column in &table.columns {
+            let key = (table.name.clone(), column.name.clone());
+            assert!(tally.kinds.contains_key(&key), "{key:?} was never edited");
+        }
+    }
+}
+
+#[test]
+fn random_tampering_with_archived_records_is_reported() {
+    let tally = random::tamper(&World::archived(), 400, 0xA7C4_0000, &["thought_records"]);
+    assert!(tally.outside > 0, "not one was left to the checkpoint: it was not needed");
+    assert!(tally.missed.is_empty(), "{} missed:\n{}", tally.missed.len(), tally.missed.join("\n"));
+}

@@ -1,0 +1,5 @@
+//! What reviews of version 0.1.0 found, each as a test under its number (`finding_a1_…`): the behaviour that was observed must
+//! not come back.
+
+mod long_forms;
+mod pages;

@@ -1,0 +1,10 @@
+//! What must hold of the work tree: rules that the compiler does not know, pages that name tests or commands, published output.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod findings;
+mod formats;
+mod frozen;
+mod growth_page;
+mod promises;
+mod tidy;

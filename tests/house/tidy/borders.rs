@@ -1,0 +1,244 @@
+//! Who may do what: print, read stdin, speak SQL, look at the clock.
+
+use crate::tidy::source::{Source, words};
+use crate::tidy::{assert_none, tree};
+
+/// Shipped code: everything but tests and build scripts.
+const SHIPPED: [&str; 6] = [
+    "codegen/src/",
+    "codegen/canonical/src/",
+    "codegen/runtime/src/",
+    "codegen/visible/src/",
+    "server/src/",
+    "server/proof/src/",
+];
+/// Code behind the wire, where stdin and stdout are somebody else's; the commands print.
+const SERVING: [&str; 2] = ["codegen/runtime/src/", "server/src/"];
+const WIRE: [&str; 2] = ["codegen/runtime/src/wire/", "server/src/cli/"];
+/// Pure engines: same input, same output. Those of consensus have a rule of their own, [`crate::tidy::consensus`].
+const ENGINES: [&str; 68] = [
+    "server/src/domains/tasks/state.rs",
+    "server/src/domains/tasks/priority.rs",
+    "server/src/domains/tasks/dependencies.rs",
+    "server/src/domains/skills/filter.rs",
+    "server/src/domains/skills/frontmatter.rs",
+    "server/src/domains/skills/index.rs",
+    "server/src/domains/skills/node.rs",
+    "server/src/domains/skills/text.rs",
+    "server/src/domains/skills/yaml.rs",
+    "server/src/rules/canonical.rs",
+    "server/src/rules/integer.rs",
+    "server/src/rules/version.rs",
+    "server/src/domains/reputation/automatic.rs",
+    "server/src/domains/reputation/decay.rs",
+    "server/src/domains/reputation/domain.rs",
+    "server/src/domains/reputation/event.rs",
+    "server/src/domains/reputation/fading.rs",
+    "server/src/domains/reputation/gain.rs",
+    "server/src/domains/reputation/gates.rs",
+    "server/src/domains/reputation/import/plan.rs",
+    "server/src/domains/reputation/import/text.rs",
+    "server/src/domains/reputation/ledger.rs",
+    "server/src/domains/reputation/pack.rs",
+    "server/src/domains/reputation/penalty.rs",
+    "server/src/domains/reputation/replay.rs",
+    "server/src/domains/reputation/replay/fault.rs",
+    "server/src/domains/reputation/score.rs",
+    "server/src/domains/reputation/snapshot.rs",
+    "server/src/domains/reputation/standing.rs",
+    "server/src/domains/reputation/tokens.rs",
+    "server/src/domains/reputation/tokens/promotion.rs",
+    "server/src/domains/router/adapters/mod.rs",
+    "server/src/domains/router/adapters/anthropic.rs",
+    "server/src/domains/router/adapters/blocks.rs",
+    "server/src/domains/router/adapters/counts.rs",
+    "server/src/domains/router/adapters/gemini.rs",
+    "server/src/domains/router/adapters/openai_compat.rs",
+    "server/src/domains/router/adapters/refusal.rs",
+    "server/src/domains/router/base_url.rs",
+    "server/src/domains/router/http.rs",
+    "server/src/domains/router/redact.rs",
+    "server/src/domains/router/retry.rs",
+    "server/src/domains/router/settings.rs",
+    "server/src/domains/router/candidate_file.rs",
+    "server/src/domains/router/candidates.rs",
+    "server/src/domains/router/circuit.rs",
+    "server/src/domains/router/completion.rs",
+    "server/src/domains/router/cost.rs",
+    "server/src/domains/router/decision.rs",
+    "server/src/domains/router/fallback.rs",
+    "server/src/domains/router/input.rs",
+    "server/src/domains/router/model_id.rs",
+    "server/src/domains/router/output.rs",
+    "server/src/domains/router/profile.rs",
+    "server/src/domains/router/rules.rs",
+    "server/src/domains/router/scoring.rs",
+    "server/src/domains/router/state.rs",
+    "server/src/domains/router/stats.rs",
+    "server/src/domains/reputation/ulid.rs",
+    "server/src/report/model.rs",
+    "server/src/report/html.rs",
+    "server/src/report/page.rs",
+    "server/src/report/facts.rs",
+    "server/src/report/thoughts.rs",
+    "server/src/report/seal.rs",
+    "server/src/report/picture.rs",
+    "server/src/report/tree.rs",
+    "server/src/shell_word.rs",
+];
+
+const PRINTS: [&str; 4] = ["print!", "println!", "eprint!", "eprintln!"];
+const UNFINISHED: [&str; 4] = ["todo!", "unimplemented!", "dbg!", "#[ignore"];
+const STREAMS: [&str; 4] = ["stdin", "stdout", "Stdin", "Stdout"];
+const TRANSACTIONS: [&str; 4] = ["BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT"];
+const STATEMENTS: [&str; 8] = [
+    ".prepare(",
+    ".prepare_cached(",
+    ".execute(",
+    ".execute_batch(",
+    ".query(",
+    ".query_row(",
+    ".query_map(",
+    ".query_and_then(",
+];
+const CREATION: [&str; 5] = ["File::create", ".create(true)", ".create_new(true)", "fs::write(", "fs::copy("];
+const OUTSIDE: [&str; 11] =
+    ["fs", "env", "net", "io", "process", "time", "rand", "getrandom", "SystemTime", "Instant", "rusqlite"];
+
+#[test]
+fn nothing_is_left_unfinished() {
+    assert_none(&all(|source| uses(source, &source.code, &UNFINISHED, false)));
+}
+
+/// SQLite takes a file layer as a table of C functions; nothing else needs it.
+#[test]
+fn unsafe_code_is_in_one_file() {
+    assert_none(&all(|source| match source.path == "server/wal/src/layer.rs" {
+        true => Vec::new(),
+        false => uses(source, &source.code, &["unsafe "], false),
+    }));
+}
+
+#[test]
+fn libraries_never_print() {
+    let may_print = |path: &str| {
+        path.starts_with("tests/")
+            || path.contains("/tests/")
+            || path.contains("/examples/")
+            || path.ends_with("build.rs")
+            || path == "codegen/src/main.rs"
+    };
+    assert_none(&all(|source| match may_print(&source.path) {
+        true => Vec::new(),
+        false => uses(source, &source.code, &PRINTS, false),
+    }));
+}
+
+#[test]
+fn nothing_but_the_wire_touches_stdin_or_stdout() {
+    assert_none(&all(|source| match within(source, &SERVING) && !within(source, &WIRE) {
+        true => named(source, &source.code, &STREAMS),
+        false => Vec::new(),
+    }));
+}
+
+#[test]
+fn only_the_store_begins_and_ends_transactions() {
+    // Arbiters have a message of the name COMMIT.
+    let may = ["server/src/store/", "server/src/domains/consensus/messages/phases.rs"];
+    assert_none(&all(|source| match within(source, &SHIPPED) && !within(source, &may) {
+        true => named(source, &source.uncommented, &TRANSACTIONS),
+        false => Vec::new(),
+    }));
+}
+
+#[test]
+fn sql_is_in_store_files_only() {
+    let may = |source: &Source| within(source, &["server/src/store/"]) || source.path.ends_with("/store.rs");
+    assert_none(&all(|source| match within(source, &SHIPPED) && !may(source) {
+        true => uses(source, &source.code, &STATEMENTS, true),
+        false => Vec::new(),
+    }));
+}
+
+/// What the server writes holds what its users wrote, so only the owner may read it. The demo changes a file of its own.
+#[test]
+fn files_are_created_private_in_one_file() {
+    let may = ["server/src/private_file.rs", "server/src/cli/demo/"];
+    assert_none(&all(|source| match source.path.starts_with("server/src/") && !within(source, &may) {
+        true => uses(source, &source.code, &CREATION, true),
+        false => Vec::new(),
+    }));
+}
+
+/// The catalogue is compiled in; the front matter of skills is the one YAML text that a server reads.
+#[test]
+fn server_parses_yaml_in_one_file() {
+    const READERS: [&str; 3] = ["saphyr_parser", "serde_yaml", "yaml_serde"];
+    const FILE: &str = "server/src/domains/skills/yaml.rs";
+    assert_none(&all(|source| match source.path.starts_with("server/src/") && source.path != FILE {
+        true => named(source, &source.code, &READERS),
+        false => Vec::new(),
+    }));
+}
+
+/// Crates that do no input or output, but for the parts that are named below.
+const PURE: [&str; 2] = ["codegen/canonical/src/", "server/proof/src/"];
+const COMMANDS: [&str; 2] = ["server/proof/src/command/", "server/proof/src/main.rs"];
+
+#[test]
+fn engines_are_pure() {
+    let sources = tree::sources();
+    let pure = sources.iter().filter(|source| within(source, &PURE) && !within(source, &COMMANDS));
+    assert_none(&pure.flat_map(|source| named(source, &source.code, &OUTSIDE)).collect::<Vec<_>>());
+    for engine in ENGINES {
+        let source = sources.iter().find(|source| source.path == engine);
+        let source = source.unwrap_or_else(|| panic!("{engine} is gone; name the engine's new file here"));
+        assert_none(&named(source, &source.code, &OUTSIDE));
+    }
+}
+
+fn all(rule: impl Fn(&Source) -> Vec<String>) -> Vec<String> {
+    tree::sources().iter().flat_map(rule).collect()
+}
+
+fn within(source: &Source, folders: &[&str]) -> bool {
+    folders.iter().any(|folder| source.path.starts_with(folder))
+}
+
+/// Lines that hold one of the texts; `shipped` leaves tests out.
+fn uses(source: &Source, text: &str, needles: &[&str], shipped: bool) -> Vec<String> {
+    let lines: Vec<_> = match shipped {
+        true => source.without_tests(text).collect(),
+        false => text.lines().enumerate().map(|(index, line)| (index + 1, line)).collect(),
+    };
+    let mut findings = Vec::new();
+    for (number, line) in lines {
+        // A macro's name must not be the end of a longer one.
+        let found = needles.iter().find(|needle| {
+            let alone = |(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+            line.match_indices(**needle).any(alone) || needle.starts_with('.') && line.contains(**needle)
+        });
+        findings.extend(found.map(|needle| source.finding(number, &format!("`{needle}` has no place here"))));
+    }
+    findings
+}
+
+/// Lines of shipped code that hold one of the words.
+fn named(source: &Source, text: &str, names: &[&str]) -> Vec<String> {
+    let lines = source.without_tests(text);
+    let found =
+        lines.filter_map(|(number, line)| Some((number, words(line).find(|word| names.contains(word))?)));
+    found.map(|(number, word)| source.finding(number, &format!("`{word}` has no place here"))).collect()
+}
+
+#[test]
+fn what_has_no_place_is_found() {
+    let source =
+        Source::new("a.rs", "use std::fs;\n// BEGIN todo!()\nlet a = \"BEGIN\"; sprintln!();\nx.query(y);\n");
+    assert_eq!(named(&source, &source.code, &OUTSIDE), ["a.rs:1: `fs` has no place here"]);
+    assert_eq!(named(&source, &source.uncommented, &TRANSACTIONS), ["a.rs:3: `BEGIN` has no place here"]);
+    assert_eq!(uses(&source, &source.code, &STATEMENTS, true), ["a.rs:4: `.query(` has no place here"]);
+    assert_eq!(uses(&source, &source.code, &PRINTS, false), [] as [String; 0]);
+    assert_eq!(uses(&source, &source.text, &UNFINISHED, false), ["a.rs:2: `todo!` has no place here"]);
+}

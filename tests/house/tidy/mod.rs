@@ -1,0 +1,16 @@
+//! What must never be in the work tree (design §5): rules that the compiler and clippy do not know.
+//! A finding is a line `path:line: what`; a rule's test prints all of them.
+
+mod borders;
+mod consensus;
+mod names;
+mod packages;
+mod size;
+mod source;
+mod texts;
+mod tree;
+
+/// Fails with the findings, if there are any.
+fn assert_none(findings: &[String]) {
+    assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
+}

@@ -1,0 +1,194 @@
+//! Every example of the catalogue is executed against the real server, so that the reference cannot lie
+//! (design §2).
+//!
+//! Each example gets a server of its own. Its `before` calls set the stage and keep what later calls are
+//! bound to; the reply must be the documented one, member by member. An operation, which no client can call, runs in this
+//! process, beside the server, as a command would run it. Where the example says that a value
+//! `varies`, it must have the type and lie in the range that the example states.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+use colibri::catalogue::{Dispatcher, ToolId};
+use colibri::domains::Domains;
+use colibri::lifecycle::operation;
+use colibri::lifecycle::options::Options;
+use colibri::settings::environment::Environment;
+use colibri_codegen::catalogue::{Catalogue, Example};
+use colibri_codegen::lint::conforms;
+use colibri_test_support::client::{Launch, Server};
+use serde_json::{Value, json};
+
+fn catalogue() -> Catalogue {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../catalogue");
+    Catalogue::load(&root).unwrap_or_else(|findings| panic!("{findings:?}"))
+}
+
+/// The skills of the project that the examples show.
+const SKILLS: [(&str, &str); 3] = [
+    (
+        "colibri-audit",
+        "description: Check a sealed session.\nversion: '1.0'\ncapabilities: [read, audit]\ngreekLetter: η\n",
+    ),
+    (
+        "colibri-pm",
+        "description: Plan work and hand it out.\nentrypoint: scripts/plan.sh\ncapabilities: [read, write]\ngreekLetter: β\n",
+    ),
+    ("colibri-broken", "description: 1\n"),
+];
+
+/// A server whose second phase is over, although no call has left a row yet: some examples show the
+/// first row's number.
+fn fresh_server() -> Server {
+    let launch = Launch::new(env!("CARGO_BIN_EXE_colibri-under-test"));
+    for (name, lines) in SKILLS {
+        let folder = launch.folder().path().join(".agents/skills").join(name);
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("SKILL.md"), format!("---\nname: {name}\n{lines}---\nBody.\n")).unwrap();
+    }
+    let mut server = launch.start();
+    server.await_stderr("Phase 2 ready");
+    // The line is written just before the loop is told.
+    std::thread::sleep(Duration::from_millis(100));
+    server.request("ping", json!({}));
+    server
+}
+
+/// The arguments with what earlier calls have kept put in.
+fn bound(arguments: &Value, bind: &BTreeMap<String, String>, kept: &BTreeMap<String, Value>) -> Value {
+    let mut arguments = arguments.clone();
+    for (pointer, name) in bind {
+        let place = arguments.pointer_mut(pointer).unwrap_or_else(|| panic!("nothing to bind at {pointer}"));
+        place.clone_from(kept.get(name).unwrap_or_else(|| panic!("nothing was kept as {name}")));
+    }
+    arguments
+}
+
+/// Makes the calls of an example; the envelope of the last one.
+fn execute(server: &mut Server, tool: &str, example: &Example) -> Value {
+    let mut kept = BTreeMap::new();
+    for step in &example.before {
+        let envelope = server.call(&step.tool, bound(&step.arguments, &step.bind, &kept));
+        assert_eq!(envelope["ok"], true, "before: {}: {envelope}", step.tool);
+        assert_ne!(envelope["data"]["ok"], false, "before: {}: {envelope}", step.tool);
+        for (name, pointer) in &step.keep {
+            let value = envelope
+                .pointer(pointer)
+                .unwrap_or_else(|| panic!("nothing to keep at {pointer}: {envelope}"));
+            kept.insert(name.clone(), value.clone());
+        }
+    }
+    let arguments = bound(&example.arguments, &example.bind, &kept);
+    match ToolId::from_name(tool).filter(|tool| tool.spec().operator) {
+        Some(operation) => operate(server, operation, arguments),
+        None => server.call(tool, arguments),
+    }
+}
+
+/// Runs an operation on the server's database.
+fn operate(server: &Server, operation: ToolId, arguments: Value) -> Value {
+    let environment =
+        Environment::from([("COLIBRI_DB_PATH", server.database()), ("COLIBRI_LOG_LEVEL", "warn".into())]);
+    let options = Options { environment, ..Options::default() };
+    operation::run(operation, arguments, Dispatcher(Domains::default()), options).unwrap()
+}
+
+/// What differs between the documented and the real reply; nothing when they agree.
+fn difference(catalogue: &Catalogue, example: &Example, mut real: Value) -> Option<String> {
+    for (pointer, varying) in &example.varies {
+        let Some(documented) = example.reply.pointer(pointer) else {
+            return Some(format!("varies names {pointer}, which the documented reply has not"));
+        };
+        let Some(place) = real.pointer_mut(pointer) else {
+            return Some(format!("{pointer} is missing: {real}"));
+        };
+        if conforms::check(catalogue, &varying.schema(), place).is_err() {
+            return Some(format!("{pointer} is {place}, documented as {}", varying.words()));
+        }
+        place.clone_from(documented);
+    }
+    (real != example.reply).then(|| format!("documented {}\n       real {real}", example.reply))
+}
+
+#[test]
+fn every_example_of_the_catalogue_is_true() {
+    let catalogue = catalogue();
+    let (mut executed, mut lies) = (0, Vec::new());
+    for entry in catalogue.tools() {
+        for example in &entry.tool.examples {
+            let label = format!("{}, \"{}\"", entry.tool.name, example.title);
+            let run = std::panic::catch_unwind(|| {
+                let mut server = fresh_server();
+                difference(&catalogue, example, execute(&mut server, &entry.tool.name, example))
+            });
+            match run {
+                Ok(None) => {}
+                Ok(Some(difference)) => lies.push(format!("{label}: {difference}")),
+                Err(panic) => {
+                    let text = panic.downcast_ref::<String>().map_or("the run failed", String::as_str);
+                    lies.push(format!("{label}: {text}"));
+                }
+            }
+            executed += 1;
+        }
+    }
+    assert!(lies.is_empty(), "{}", lies.join("\n"));
+    assert_eq!(executed, examples_in_the_files(), "every example is executed");
+}
+
+/// How many examples the YAML files hold, counted as text: each opens with its title, one level below its
+/// tool's own.
+fn examples_in_the_files() -> usize {
+    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("../catalogue/tools");
+    let mut count = 0;
+    for file in std::fs::read_dir(tools).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        count += text.lines().filter(|line| line.starts_with("      - title: ")).count();
+    }
+    count
+}
+
+#[test]
+fn every_listed_tool_has_an_example() {
+    let catalogue = catalogue();
+    let shown: BTreeSet<String> = catalogue
+        .tools()
+        .filter(|entry| !entry.tool.operator && !entry.tool.examples.is_empty())
+        .map(|entry| entry.tool.name.clone())
+        .collect();
+    let answer = fresh_server().request("tools/list", json!({}));
+    let listed: BTreeSet<String> = answer["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(listed, shown);
+}
+
+#[test]
+fn a_documented_value_that_is_not_the_real_one_is_found() {
+    let catalogue = catalogue();
+    let difference = |example: &Example, real| difference(&catalogue, example, real);
+    let number = json!({ "between": [0, 9] });
+    let example = |reply: Value, varies: &[&str]| -> Example {
+        let varies: Value = varies.iter().map(|pointer| (pointer.to_string(), number.clone())).collect();
+        serde_json::from_value(json!({ "title": "t", "arguments": {}, "reply": reply, "varies": varies }))
+            .unwrap()
+    };
+    let real = json!({ "ok": true, "data": { "a": 1, "b": null } });
+    assert_eq!(difference(&example(real.clone(), &[]), real.clone()), None);
+    let other = json!({ "ok": true, "data": { "a": 2, "b": null } });
+    assert_eq!(difference(&example(other.clone(), &["/data/a"]), real.clone()), None);
+    let beyond = json!({ "ok": true, "data": { "a": 10, "b": null } });
+    assert!(difference(&example(other.clone(), &["/data/a"]), beyond).is_some());
+    for (reply, varies) in [
+        (other.clone(), &["/data/b"][..]),
+        (json!({ "ok": true, "data": { "a": 1, "b": 2 } }), &["/data/b"]),
+        (json!({ "ok": true, "data": { "a": 1, "b": null, "c": 1 } }), &["/data/c"]),
+        (json!({ "ok": true, "data": { "a": 1 } }), &[]),
+    ] {
+        assert!(difference(&example(reply.clone(), varies), real.clone()).is_some(), "{reply} {varies:?}");
+    }
+}

@@ -1,0 +1,79 @@
+//! Cases 13–15, 17, 18: what a client receives.
+
+use colibri_test_support::actions::action_of;
+use serde_json::{Value, json};
+
+use super::{colibri, failure, probe};
+
+#[test]
+fn alpha_13_ping_answers_with_its_envelope_twice() {
+    let mut server = colibri().start();
+    let answer = server.request("tools/call", json!({ "name": "server_ping", "arguments": {} }));
+    let result = answer["result"].as_object().unwrap();
+    let envelope = &result["structuredContent"];
+    let data = envelope["data"].as_object().unwrap();
+    assert_eq!(envelope["ok"], true);
+    assert_eq!(envelope.as_object().unwrap().len(), 2, "{envelope}");
+    assert_eq!(data.keys().collect::<Vec<_>>(), ["version", "mode", "uptime_ms"]);
+    assert_eq!((&data["version"], &data["mode"]), (&json!(env!("CARGO_PKG_VERSION")), &json!("FULL")));
+    assert!(data["uptime_ms"].as_u64().is_some(), "{envelope}");
+    assert!(!result.contains_key("isError"), "{answer}");
+    assert_eq!(result["content"].as_array().unwrap().len(), 1);
+    assert_eq!(result["content"][0]["type"], "text");
+    let text: Value = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(&text, envelope);
+}
+
+#[test]
+fn alpha_14_absent_and_null_arguments_are_empty_and_a_list_is_refused() {
+    let mut server = colibri().start();
+    for params in [json!({ "name": "server_ping" }), json!({ "name": "server_ping", "arguments": null })] {
+        let answer = server.request("tools/call", params.clone());
+        assert_eq!(answer["result"]["structuredContent"]["ok"], true, "{params}: {answer}");
+    }
+    let envelope = server.call("server_ping", json!([]));
+    assert_eq!(failure(&envelope).0, "INVALID_PARAMS");
+    let issue = &envelope["error"]["details"]["issues"][0];
+    assert_eq!(issue["message"], "Invalid input: expected object, received array", "{envelope}");
+}
+
+#[test]
+fn alpha_15_an_unknown_key_is_named() {
+    let mut server = colibri().start();
+    let answer = server.request("tools/call", json!({ "name": "server_ping", "arguments": { "x": 1 } }));
+    assert_eq!(answer["result"]["isError"], true);
+    let envelope = &answer["result"]["structuredContent"];
+    let text = "Invalid parameters for server_ping: (root): Unrecognized key: \"x\"";
+    assert_eq!(failure(envelope), ("INVALID_PARAMS", text));
+    let issue = &envelope["error"]["details"]["issues"][0];
+    let expected = json!({ "code": "unrecognized_keys", "path": [], "message": "Unrecognized key: \"x\"", "keys": ["x"] });
+    assert_eq!(issue, &expected);
+}
+
+#[test]
+fn alpha_17_a_declared_error_passes_verbatim_under_handler_error() {
+    let mut server = probe().start();
+    let envelope = server.call("probe_fail_a", json!({ "round": 7 }));
+    assert_eq!(
+        envelope,
+        json!({ "ok": false, "error": { "code": "HANDLER_ERROR", "message": "ROUND_NOT_FOUND: 7" } })
+    );
+    let row = action_of(&server.sql(), "probe_fail_a");
+    assert_eq!(row.end(), ("error", Some("HANDLER_ERROR")));
+    let hash = "3e3f64a533788f02e63d38fe9dfdb027555b1611da94ec4e70dd368e4204a14b";
+    assert_eq!(row.result_hash.as_deref(), Some(hash));
+}
+
+#[test]
+fn alpha_18_a_pattern_b_error_is_inside_a_success_envelope() {
+    let mut server = probe().start();
+    let answer = server.request("tools/call", json!({ "name": "probe_fail_b" }));
+    assert!(answer["result"].get("isError").is_none(), "{answer}");
+    let error = json!({ "code": "ERR_NOT_FOUND", "message": "task not found: t1" });
+    let envelope = json!({ "ok": true, "data": { "ok": false, "error": error } });
+    assert_eq!(answer["result"]["structuredContent"], envelope);
+    let row = action_of(&server.sql(), "probe_fail_b");
+    assert_eq!(row.end(), ("domain_error", Some("ERR_NOT_FOUND")));
+    let hash = "14601b8963ddd8ea81789d7cf93c9839bbaedf0c778474c13e3d6332546c802c";
+    assert_eq!(row.result_hash.as_deref(), Some(hash));
+}

@@ -1,0 +1,156 @@
+//! `colibri log`, and how the commands that read a database say what is wrong with it (design R11, R20).
+
+use colibri_test_support::shell::Shell;
+use rusqlite::Connection;
+use serde_json::Value;
+
+/// A task made, one refused by stage 2, one refused by the tool: calls 1, 2, 3. The task's id.
+fn three_calls(shell: &Shell) -> String {
+    let made = shell.run(&["call", "task_create", "{\"title\": \"A\"}"]);
+    let id = made.json()["data"]["id"].as_str().unwrap().to_owned();
+    shell.run(&["call", "task_create", "{\"title\": \"\"}"]);
+    shell.run(&["call", "task_update", &format!("{{\"id\": \"{id}\", \"status\": \"DONE\"}}")]);
+    id
+}
+
+fn numbers(shell: &Shell, options: &[&str]) -> Vec<i64> {
+    let run = shell.run(&[&["log", "--json"], options].concat());
+    assert_eq!((run.code, run.err.as_str()), (Some(0), ""), "{options:?}");
+    let rows = run.out.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    rows.map(|row| row["sequence_no"].as_i64().unwrap()).collect()
+}
+
+#[test]
+fn every_filter_of_the_log_selects_its_calls_newest_last() {
+    let shell = super::shell();
+    let id = three_calls(&shell);
+    let last = shell.run(&["log", "--json", "--limit", "1"]).json();
+    let (boot, time) = (last["boot_id"].as_str().unwrap(), last["entered_at"].as_str().unwrap());
+    let cases: [(&[&str], &[i64]); 12] = [
+        (&[], &[1, 2, 3]),
+        (&["--tool", "task_create"], &[1, 2]),
+        (&["--outcome", "ok"], &[1]),
+        (&["--outcome", "domain_error"], &[3]),
+        (&["--subject", &id], &[1]),
+        (&["--boot", boot], &[3]),
+        (&["--since", time], &[3]),
+        (&["--until", time], &[1, 2]),
+        (&["--since", "2020", "--until", "9999-12-31T23:59"], &[1, 2, 3]),
+        (&["--since", "9999"], &[]),
+        (&["--limit", "2"], &[2, 3]),
+        (&["--tool", "task_create", "--limit", "1"], &[2]),
+    ];
+    for (options, expected) in cases {
+        assert_eq!(numbers(&shell, options), expected, "{options:?}");
+    }
+}
+
+#[test]
+fn a_row_of_the_log_has_every_column_of_the_table() {
+    let shell = super::shell();
+    three_calls(&shell);
+    let shown = shell.run(&["log", "--json", "--limit", "1"]).json();
+    let conn = Connection::open(shell.path().join("data/colibri.db")).unwrap();
+    let mut statement = conn.prepare("SELECT * FROM actions WHERE sequence_no = 3").unwrap();
+    let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
+    let stored = statement
+        .query_row([], |row| {
+            let value = |name: &String| match row.get_ref(name.as_str()).unwrap() {
+                rusqlite::types::ValueRef::Null => Value::Null,
+                rusqlite::types::ValueRef::Integer(number) => number.into(),
+                text => text.as_str().unwrap().into(),
+            };
+            Ok(columns.iter().map(|name| (name.clone(), value(name))).collect::<serde_json::Map<_, _>>())
+        })
+        .unwrap();
+    assert_eq!(shown.as_object().unwrap(), &stored);
+}
+
+#[test]
+fn the_log_reads_as_a_table_with_subjects_and_refusals() {
+    let shell = super::shell();
+    let id = three_calls(&shell);
+    let run = shell.run(&["log"]);
+    let lines: Vec<&str> = run.out.lines().collect();
+    assert_eq!(lines.len(), 4, "{}", run.out);
+    assert!(lines[0].contains("ENTERED"), "{}", run.out);
+    assert!(lines[1].ends_with(&id), "{}", run.out);
+    assert!(lines[3].contains("ERR_INVALID_TRANSITION: "), "{}", run.out);
+    let none = shell.run(&["log", "--tool", "task_creat"]);
+    assert_eq!(
+        (none.code, none.out.as_str()),
+        (Some(0), "no call matches; did you mean --tool task_create?\n")
+    );
+}
+
+#[test]
+fn a_stored_name_cannot_command_the_terminal() {
+    let shell = super::shell();
+    three_calls(&shell);
+    let conn = Connection::open(shell.path().join("data/colibri.db")).unwrap();
+    conn.execute_batch(
+        "DROP TRIGGER actions_enter_kept; DROP TRIGGER actions_close_once; \
+         UPDATE actions SET tool = 'a' || char(27) || '[2Jb' || char(8238)",
+    )
+    .unwrap();
+    let run = shell.run(&["log"]);
+    assert!(run.out.contains("a\\u{1b}[2Jb\\u{202e}"), "{}", run.out);
+    assert!(!run.out.contains(['\u{1b}', '\u{202e}']));
+}
+
+#[test]
+fn what_cannot_be_read_is_named_with_the_way_out() {
+    let shell = super::shell();
+    three_calls(&shell);
+    let conn = |name: &str| Connection::open(shell.path().join(name)).unwrap();
+    std::fs::write(shell.path().join("text.db"), "no database at all, ".repeat(100)).unwrap();
+    conn("foreign.db").execute_batch("CREATE TABLE t (n)").unwrap();
+    for (name, version) in [("newer.db", 999), ("older.db", 1)] {
+        conn("data/colibri.db")
+            .execute("VACUUM INTO ?1", [shell.path().join(name).to_str().unwrap()])
+            .unwrap();
+        conn(name).pragma_update(None, "user_version", version).unwrap();
+    }
+    for (name, expected) in [
+        ("none.db", "there is no database at none.db; name another with --db"),
+        ("text.db", "text.db is not a Colibri database"),
+        ("foreign.db", "foreign.db is not a Colibri database"),
+        ("newer.db", "newer.db has schema version 999"),
+        ("older.db", "older.db has schema version 1"),
+        ("data", "data is not a file"),
+    ] {
+        let run = shell.run(&["log", "--db", name]);
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{name}");
+        assert!(run.err.contains(expected), "{name}: {}", run.err);
+    }
+    assert!(!shell.path().join("none.db").exists(), "a look creates nothing");
+    let memory = shell.run_with(&[("COLIBRI_DB_PATH", ":memory:")], &["log"]);
+    assert_eq!(memory.code, Some(2));
+    let wrong = [("COLIBRI_DURABILITY", "loud")];
+    assert!(shell.run_with(&wrong, &["log"]).err.contains("COLIBRI_DURABILITY must be one of"));
+    assert_eq!(shell.run_with(&wrong, &["log", "--db", "data/colibri.db"]).code, Some(0), "not needed");
+}
+
+#[test]
+fn a_locked_database_is_a_failure_not_a_wrong_command_line() {
+    let shell = super::shell();
+    three_calls(&shell);
+    // An exclusive lock in rollback mode keeps readers out; in WAL mode nothing a server does would.
+    let conn = Connection::open(shell.path().join("data/colibri.db")).unwrap();
+    conn.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;")
+        .unwrap();
+    let run = shell.run(&["log"]);
+    assert_eq!(run.code, Some(1));
+    assert!(run.err.contains("is locked by another program"), "{}", run.err);
+}
+
+#[test]
+fn wrong_options_of_the_log_end_with_2() {
+    let shell = super::shell();
+    for wrong in
+        [&["log", "--since", "yesterday"][..], &["log", "--outcome", "fine"], &["log", "--limit", "0"]]
+    {
+        let run = shell.run(wrong);
+        assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{wrong:?}");
+    }
+}

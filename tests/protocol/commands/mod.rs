@@ -1,0 +1,12 @@
+//! The commands beside `serve`, run as a user runs them.
+
+mod general;
+mod keys;
+mod log;
+
+use colibri_test_support::shell::Shell;
+
+/// A user with an empty working directory.
+fn shell() -> Shell {
+    Shell::new(env!("CARGO_BIN_EXE_colibri-under-test"))
+}

@@ -1,0 +1,206 @@
+//! Configuration and modes as pure functions (alpha §6, §8), and the documents made from the key table.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use colibri::catalogue::CATALOGUE;
+use colibri::settings::config::{Config, Durability, SessionPolicy, assert_no_donor_namespace, load_config};
+use colibri::settings::environment::Environment;
+use colibri::settings::keys;
+use colibri::settings::mode::{Mode, detect_mode};
+use colibri::settings::rules::CandidateSource;
+use colibri_runtime::chain::log::Level;
+use colibri_runtime::chain::redact::Redactor;
+
+const PID: u32 = 4711;
+
+fn load(env: impl Into<Environment>) -> Result<(Config, Vec<String>), Vec<String>> {
+    load_config(&env.into(), PID)
+}
+
+fn problems(env: impl Into<Environment>) -> Vec<String> {
+    load(env).err().unwrap_or_default()
+}
+
+fn config(env: impl Into<Environment>) -> Config {
+    load(env).unwrap_or_else(|problems| panic!("{problems:?}")).0
+}
+
+#[test]
+fn alpha_38_mode_is_full_unless_set_exactly() {
+    assert_eq!(detect_mode(&Environment::default()), Ok(Mode::Full));
+    for mode in Mode::ALL {
+        assert_eq!(detect_mode(&[("COLIBRI_MODE", mode.as_str())].into()), Ok(mode));
+    }
+    for bad in ["readonly", "", "WATCH", " FULL", "FULL\n"] {
+        let text = format!("Invalid COLIBRI_MODE: \"{bad}\". Expected one of FULL, READONLY, TEST, MINIMAL.");
+        assert_eq!(detect_mode(&[("COLIBRI_MODE", bad)].into()), Err(text.clone()), "{bad:?}");
+        assert_eq!(problems([("COLIBRI_MODE", bad)]), [text]);
+    }
+}
+
+#[test]
+fn alpha_39_legacy_variables_are_refused_by_name() {
+    let env: Environment = [("AMS_ROOT", "x"), ("AMS_MODE", ""), ("COLIBRI_MODE", "bad")].into();
+    let text = "Colibri does not support the legacy AMS_* namespace. Found: AMS_MODE, AMS_ROOT. \
+                Rename to COLIBRI_* or unset.";
+    assert_eq!(assert_no_donor_namespace(&env), Err(text.to_owned()));
+    assert_eq!(load_config(&env, PID).err(), Some(vec![text.to_owned()]));
+    assert_eq!(
+        detect_mode(&[("AMS_MODE", "FULL")].into()).unwrap_err(),
+        "Colibri does not support the legacy AMS_MODE variable. Rename to COLIBRI_MODE or unset."
+    );
+}
+
+#[test]
+fn alpha_43_test_mode_has_a_database_of_its_own_that_goes_away() {
+    let test = config([("COLIBRI_MODE", "TEST")]);
+    assert_eq!(test.db_path, PathBuf::from("data/colibri-4711.test.db"));
+    assert!(test.ephemeral_db);
+    let named = config([("COLIBRI_MODE", "TEST"), ("COLIBRI_DB_PATH", "kept.db")]);
+    assert_eq!(named.db_path, PathBuf::from("kept.db"));
+    assert!(!named.ephemeral_db);
+}
+
+#[test]
+fn alpha_44_every_bad_variable_is_reported_and_unknown_ones_are_warned_about() {
+    let env = [("COLIBRI_STARTUP_TIMEOUT_MS", "abc"), ("COLIBRI_LOG_LEVEL", "loud")];
+    assert_eq!(
+        problems(env),
+        [
+            "COLIBRI_LOG_LEVEL must be one of silent, error, warn, info, debug, trace",
+            "COLIBRI_STARTUP_TIMEOUT_MS must be an integer between 1 and 600000",
+        ]
+    );
+    let suggestions = [
+        ("COLIBRI_DB", "did you mean COLIBRI_DB_PATH?"),
+        ("COLIBRI_ROOT", "did you mean COLIBRI_SKILLS_ROOT?"),
+        ("COLIBRI_WATCH_MODE", "did you mean COLIBRI_MODE?"),
+        ("COLIBRI_LOGLEVEL", "did you mean COLIBRI_LOG_LEVEL?"),
+        ("COLIBRI_FROBNICATION", "`colibri --help` lists the known ones"),
+    ];
+    for (name, hint) in suggestions {
+        let (_, warnings) = load([(name, "x")]).unwrap_or_else(|problems| panic!("{problems:?}"));
+        assert_eq!(warnings, [format!("unknown variable {name} is ignored; {hint}")]);
+    }
+}
+
+#[test]
+fn defaults_are_those_of_the_table() {
+    let config = config(Environment::default());
+    assert_eq!(config.db_path, PathBuf::from("data/colibri.db"));
+    assert_eq!(config.log_level, Some(Level::Info));
+    assert_eq!(config.startup_timeout_ms, 30_000);
+    assert_eq!(config.durability, Durability::Full);
+    assert_eq!(config.skills_root, PathBuf::from(".agents/skills"));
+    assert_eq!(config.trail_session_policy, SessionPolicy::Required);
+    assert_eq!(config.router_candidates, CandidateSource::Off);
+    assert_eq!((config.epoch_seconds, config.reputation_feed), (86_400, true));
+    assert_eq!((config.session_id, config.proof_signing_key_file), (None, None));
+    assert_eq!(Config::for_tests("x.db").db_path, PathBuf::from("x.db"));
+}
+
+#[test]
+fn every_refusal_names_its_variable_and_what_is_allowed() {
+    let long = "x".repeat(129);
+    let cases = [
+        ("COLIBRI_DB_PATH", "", "must not be empty"),
+        ("COLIBRI_SKILLS_ROOT", "", "must not be empty"),
+        ("COLIBRI_SESSION_ID", long.as_str(), "must be 1 to 128 printable ASCII characters"),
+        ("COLIBRI_SESSION_ID", "a\tb", "must be 1 to 128 printable ASCII characters"),
+        ("COLIBRI_DURABILITY", "loud", "must be one of full, normal"),
+        ("COLIBRI_TRAIL_SESSION_POLICY", "maybe", "must be one of required, optional"),
+        ("COLIBRI_REPUTATION_FEED", "ON", "must be one of on, off"),
+        ("COLIBRI_EPOCH_SECONDS", "0", "must be an integer between 1 and 31536000"),
+        ("COLIBRI_ROUTER_CANDIDATES", "bogus", "must be one of off, auto, db, file:<path>"),
+        ("COLIBRI_ROUTER_ATTEMPT_TIMEOUT_MS", "60001", "must be an integer between 1 and 60000"),
+    ];
+    for (name, value, refusal) in cases {
+        assert_eq!(problems([(name, value)]), [format!("{name} {refusal}")]);
+    }
+}
+
+#[test]
+fn log_levels_are_read_in_any_case() {
+    assert_eq!(config([("COLIBRI_LOG_LEVEL", "WARN")]).log_level, Some(Level::Warn));
+    assert_eq!(config([("COLIBRI_LOG_LEVEL", "Silent")]).log_level, None);
+}
+
+#[test]
+fn readonly_never_feeds_reputation() {
+    let env = [("COLIBRI_MODE", "READONLY"), ("COLIBRI_REPUTATION_FEED", "on")];
+    assert!(!config(env).reputation_feed);
+}
+
+#[test]
+fn alpha_30_api_keys_are_kept_for_calls_and_for_redaction() {
+    let config = config([
+        ("COLIBRI_OPENAI_API_KEY", "sk-openai-0001"),
+        ("COLIBRI_OPENIA_API_KEY", "sk-misspelt-01"),
+        ("COLIBRI_KIMI_API_KEY", "short"),
+        ("COLIBRI_ANTHROPIC_MODEL", "some-model"),
+    ]);
+    let key = config.at_call("COLIBRI_OPENAI_API_KEY").unwrap().expect("the key is set");
+    assert_eq!(key.expose(), "sk-openai-0001");
+    assert!(config.at_call("COLIBRI_GEMINI_API_KEY").unwrap().is_none());
+    let redacted = Redactor::new(config.secrets());
+    let text = "a sk-openai-0001 b sk-misspelt-01 c short d some-model";
+    assert_eq!(redacted.redact(text), "a [redacted] b [redacted] c short d some-model");
+}
+
+#[cfg(unix)]
+#[test]
+fn values_that_are_not_text_are_problems_at_boot_or_at_the_call_that_needs_them() {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+    let bytes = || OsString::from_vec(vec![b'a', 0xff]);
+    assert_eq!(problems([("COLIBRI_DB_PATH", bytes())]), ["COLIBRI_DB_PATH must be valid UTF-8"]);
+    let config = config([("COLIBRI_OPENAI_API_KEY", bytes())]);
+    let refusal = config.at_call("COLIBRI_OPENAI_API_KEY").err();
+    assert_eq!(refusal.as_deref(), Some("COLIBRI_OPENAI_API_KEY must be valid UTF-8"));
+}
+
+#[test]
+fn no_variable_is_listed_twice_and_all_are_explained() {
+    let mut names = BTreeSet::new();
+    for key in keys::all() {
+        assert!(key.name().starts_with("COLIBRI_"), "{}", key.name());
+        assert!(names.insert(key.name()), "{} is listed twice", key.name());
+        assert!(key.help().ends_with('.') && !key.form().is_empty() && !key.default_text().is_empty());
+    }
+    assert_eq!(names.len(), 40);
+}
+
+#[test]
+fn what_the_catalogue_calls_a_setting_is_one() {
+    for relaxed in CATALOGUE.tools.iter().filter_map(|tool| tool.relaxed) {
+        let config = config([(relaxed.setting, relaxed.value)]);
+        assert_eq!(config.word(relaxed.setting), Some(relaxed.value));
+    }
+    let asked = config([("COLIBRI_TRAIL_SESSION_POLICY", "optional")]);
+    assert_eq!(asked.word("COLIBRI_TRAIL_SESSION_POLICY"), Some("optional"));
+    assert_eq!(asked.word("COLIBRI_DB_PATH"), None);
+    let defaults = Config::for_tests("x.db");
+    assert_eq!(defaults.word("COLIBRI_TRAIL_SESSION_POLICY"), Some("required"));
+}
+
+/// `UPDATE_GOLDEN=1` writes the page instead of comparing it.
+#[test]
+fn the_reference_page_of_variables_is_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/configuration.md");
+    let page = colibri::cli::variables::reference_page();
+    if std::env::var_os("UPDATE_GOLDEN").is_some() {
+        std::fs::write(&path, page).unwrap();
+        return;
+    }
+    let stored = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(stored == page, "{} is stale: run the test with UPDATE_GOLDEN=1", path.display());
+}
+
+#[test]
+fn the_long_help_names_every_variable() {
+    let help = colibri::cli::arguments::long_help();
+    for key in keys::all() {
+        assert!(help.contains(key.name()), "{} is missing from --help", key.name());
+    }
+}

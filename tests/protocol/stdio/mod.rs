@@ -1,0 +1,8 @@
+//! Standard input and output of every kind a host may hand over (design §3), against the real binary.
+
+mod end_of_input;
+mod kinds;
+mod one_pipe;
+mod run;
+mod slow_client;
+mod terminal;

@@ -1,0 +1,330 @@
+//! Alpha acceptance cases 1–12, 60 and 61: transport and protocol, against the real binary.
+//!
+//! The tools of later issues are not in the catalogue yet: counts and order are the catalogue's. Case 3 runs
+//! on the probe server, whose second phase can be slowed down.
+
+use std::io::Write;
+use std::process::{Output, Stdio};
+use std::time::Duration;
+
+use colibri::catalogue::CATALOGUE;
+use colibri_test_support::actions::actions;
+use colibri_test_support::client::{Launch, Server, envelope, response};
+use serde_json::{Value, json};
+
+const MODES: [&str; 4] = ["FULL", "READONLY", "TEST", "MINIMAL"];
+
+/// Alpha §4.5: names that no release may have.
+const FORBIDDEN: [&str; 12] = [
+    "server_info",
+    "server_shutdown",
+    "task_transition",
+    "task_delete",
+    "task_depends_on",
+    "audit_session_end",
+    "agent_spawn",
+    "agent_status",
+    "skill_get",
+    "skill_invoke",
+    "skill_register",
+    "skill_unregister",
+];
+
+fn colibri() -> Launch {
+    Launch::new(env!("CARGO_BIN_EXE_colibri-under-test"))
+}
+
+fn probe() -> Launch {
+    Launch::new(env!("CARGO_BIN_EXE_probe"))
+}
+
+/// Gives a server all of its input at once; everything it wrote.
+fn piped(launch: &Launch, input: &str) -> Output {
+    let mut command = launch.command();
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+/// The `error` of a fault: code and id.
+fn fault(answer: &Value) -> (i64, Value) {
+    (answer["error"]["code"].as_i64().unwrap_or_default(), answer["id"].clone())
+}
+
+/// The server still answers, and nothing else was waiting.
+fn still_answers(server: &mut Server) {
+    assert_eq!(server.request("ping", json!({}))["result"], json!({}));
+}
+
+#[test]
+fn alpha_01_initialize_echoes_a_known_version_and_answers_others_with_the_newest() {
+    let mut server = colibri().start();
+    for (wanted, given) in [
+        ("2024-11-05", "2024-11-05"),
+        ("2025-03-26", "2025-03-26"),
+        ("2025-06-18", "2025-06-18"),
+        ("2025-11-25", "2025-11-25"),
+        ("1999-01-01", "2025-11-25"),
+    ] {
+        let params = json!({ "protocolVersion": wanted, "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } });
+        let result = server.request("initialize", params)["result"].clone();
+        assert_eq!(result["protocolVersion"], given, "{wanted}");
+        let info =
+            json!({ "name": "colibri", "title": CATALOGUE.title, "version": env!("CARGO_PKG_VERSION") });
+        assert_eq!(result["serverInfo"], info, "{wanted}");
+        assert_eq!(result["capabilities"], json!({ "tools": {} }), "{wanted}");
+        assert_eq!(result["instructions"], CATALOGUE.instructions, "{wanted}");
+    }
+}
+
+#[test]
+fn alpha_02_tools_list_is_complete_ordered_and_the_same_in_every_mode_but_readonly() {
+    let first = colibri();
+    let folder = first.folder();
+    let line = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n";
+    let full = piped(&first, line).stdout;
+    let listed = response(&full)["result"]["tools"].as_array().unwrap().clone();
+    for mode in MODES {
+        let launch = colibri().in_folder(folder.clone()).env("COLIBRI_MODE", mode);
+        let shown = piped(&launch, line).stdout;
+        if mode == "READONLY" {
+            let readers = CATALOGUE.tools.iter().filter(|tool| !tool.mutates).map(|tool| tool.name);
+            let readers: Vec<&str> = readers.collect();
+            let left = listed.iter().filter(|tool| readers.contains(&tool["name"].as_str().unwrap()));
+            assert_eq!(response(&shown)["result"]["tools"], left.cloned().collect::<Value>(), "{mode}");
+        } else {
+            assert_eq!(shown, full, "{mode}");
+        }
+    }
+    let names: Vec<&str> = listed.iter().filter_map(|tool| tool["name"].as_str()).collect();
+    // 27 once every domain has landed; until then as many as the catalogue holds, in its order.
+    let catalogue: Vec<&str> = CATALOGUE.tools.iter().map(|tool| tool.name).collect();
+    assert_eq!(names, catalogue);
+    for forbidden in FORBIDDEN {
+        assert!(!names.contains(&forbidden), "{forbidden}");
+    }
+    for tool in &listed {
+        assert!(tool["title"].as_str().is_some_and(|title| !title.is_empty()), "{tool}");
+        assert!(tool["description"].as_str().is_some_and(|text| !text.is_empty()), "{tool}");
+        assert_eq!(tool["inputSchema"]["type"], "object", "{tool}");
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false, "{tool}");
+        assert_eq!(tool["outputSchema"]["type"], "object", "{tool}");
+        for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+            assert!(tool["annotations"][hint].is_boolean(), "{hint}: {tool}");
+        }
+    }
+}
+
+#[test]
+fn alpha_02_replies_fit_the_published_output_schemas() {
+    let mut server = colibri().start();
+    let listed = server.request("tools/list", json!({}))["result"]["tools"].clone();
+    let id = server.data("task_create", json!({ "title": "A" }))["id"].clone();
+    let successes = [
+        ("server_ping", json!({})),
+        ("server_health", json!({})),
+        ("task_create", json!({ "title": "B" })),
+        ("task_get", json!({ "id": id })),
+        ("task_get", json!({ "id": "nope" })),
+        ("task_update", json!({ "id": id, "status": "GATHER" })),
+        ("task_update", json!({ "id": id, "status": "DONE" })),
+        ("task_list", json!({})),
+        ("task_next_actions", json!({})),
+    ];
+    for tool in listed.as_array().unwrap() {
+        let name = tool["name"].as_str().unwrap();
+        let judge = jsonschema::draft202012::new(&tool["outputSchema"]).unwrap();
+        let mut envelopes = vec![server.call(name, json!({ "no such key": 1 }))];
+        assert_eq!(envelopes[0]["ok"], false, "{name}");
+        for (_, arguments) in successes.iter().filter(|(of, _)| *of == name) {
+            envelopes.push(server.call(name, arguments.clone()));
+        }
+        for envelope in envelopes {
+            assert!(judge.is_valid(&envelope), "{name}: {envelope}");
+        }
+    }
+}
+
+#[test]
+fn alpha_03_tools_list_does_not_wait_for_the_database_and_calls_do() {
+    let mut server = probe().env("PROBE_OPEN_DELAY_MS", "3000").start();
+    let waiting = server.send_call("probe_echo", json!({ "required": "x" }));
+    let listed = server.request("tools/list", json!({}));
+    assert!(listed["result"]["tools"].is_array(), "{listed}");
+    assert!(!server.stderr().contains("Phase 2 ready"), "{}", server.stderr());
+    let answer = server.receive();
+    assert_eq!(answer["id"], json!(waiting), "{answer}");
+    assert_eq!(envelope(&answer)["data"]["given"], "x");
+    assert!(server.stderr().contains("[Startup] Phase 2 ready in"), "{}", server.stderr());
+}
+
+#[test]
+fn alpha_04_bad_json_is_a_parse_error_and_the_next_line_works() {
+    let mut server = colibri().start();
+    for bad in ["{bad", "nonsense", "\"\\ud800\"x"] {
+        server.send_line(bad);
+        let answer = server.receive();
+        assert_eq!(fault(&answer), (-32700, Value::Null), "{bad}: {answer}");
+        assert_eq!(answer["error"]["message"], "Parse error");
+        still_answers(&mut server);
+    }
+    server.send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}\n");
+    assert_eq!(fault(&server.receive()), (-32700, Value::Null));
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    server.send_line(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{deep}}}"#));
+    assert_eq!(fault(&server.receive()), (-32700, Value::Null));
+    still_answers(&mut server);
+}
+
+#[test]
+fn alpha_05_batches_and_other_values_are_invalid_requests() {
+    let mut server = colibri().start();
+    for bad in ["[]", r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, "7", "null", "\"ping\""] {
+        server.send_line(bad);
+        let answer = server.receive();
+        assert_eq!(fault(&answer), (-32600, Value::Null), "{bad}: {answer}");
+    }
+    still_answers(&mut server);
+}
+
+#[test]
+fn alpha_06_unknown_methods_are_named_with_their_id() {
+    let mut server = colibri().start();
+    for method in ["resources/list", "prompts/list", "logging/setLevel", "shutdown"] {
+        server.send(&json!({ "jsonrpc": "2.0", "id": 5, "method": method }));
+        let answer = server.receive();
+        assert_eq!(fault(&answer), (-32601, json!(5)), "{method}");
+        assert_eq!(answer["error"]["message"], format!("Method not found: {method}"));
+    }
+}
+
+#[test]
+fn alpha_07_calls_without_a_usable_name_are_refused_and_leave_no_row() {
+    let mut server = colibri().start();
+    let cases = [json!({}), json!({ "name": 7 }), json!({ "name": "" }), json!({ "name": null }), json!([1])];
+    for params in cases {
+        let answer = server.request("tools/call", params.clone());
+        assert_eq!(fault(&answer).0, -32602, "{params}: {answer}");
+        let text = "Invalid params: tools/call requires a non-empty string \"name\"";
+        assert_eq!(answer["error"]["message"], text, "{params}");
+    }
+    server.data("task_list", json!({}));
+    assert_eq!(actions(&server.sql()).len(), 1, "only the call with a name");
+}
+
+#[test]
+fn alpha_08_too_long_lines_are_refused_and_the_next_one_answered() {
+    let mut server = colibri().start();
+    let mut line = vec![b'x'; 5 * 1024 * 1024];
+    line.push(b'\n');
+    server.send_bytes(&line);
+    let answer = server.receive();
+    assert_eq!(fault(&answer), (-32600, Value::Null), "{answer}");
+    assert_eq!(answer["error"]["message"], "Invalid Request: message too large");
+    still_answers(&mut server);
+}
+
+#[test]
+fn alpha_09_a_call_before_initialize_succeeds() {
+    let mut server = colibri().start();
+    assert_eq!(server.data("server_ping", json!({}))["mode"], "FULL");
+}
+
+#[test]
+fn alpha_10_a_call_without_an_id_is_not_run() {
+    let mut server = colibri().start();
+    server.ready_by("task_list", json!({}));
+    server.send(
+        &json!({ "jsonrpc": "2.0", "method": "tools/call", "params": { "name": "task_create", "arguments": { "title": "A" } } }),
+    );
+    assert_eq!(server.data("task_list", json!({}))["total_count"], 0);
+    let rows = actions(&server.sql());
+    assert!(rows.iter().all(|row| row.tool == "task_list") && rows.len() == 2, "{rows:?}");
+    let ended = server.finish();
+    assert_eq!(ended.rest, Vec::<Value>::new());
+    assert_eq!(ended.warnings().len(), 1, "{}", ended.stderr);
+}
+
+#[test]
+fn alpha_11_ids_come_back_unchanged() {
+    let launch = colibri();
+    for id in ["9007199254740993", "\"x\"", "123456789012345678901234567890", "-1", "\"\\u00e9\"", "1.50"] {
+        for (method, params) in [("ping", "{}"), ("tools/call", r#"{"name":"server_ping"}"#)] {
+            let line =
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"{method}\",\"params\":{params}}}\n");
+            let out = String::from_utf8(piped(&launch, &line).stdout).unwrap();
+            assert!(out.contains(&format!("\"id\":{id},")), "{id} {method}: {out}");
+        }
+    }
+}
+
+#[test]
+fn alpha_12_ten_piped_requests_are_all_answered_in_order_before_a_clean_exit() {
+    let requests: String = (1..=10)
+        .map(|id| {
+            let arguments = json!({ "title": format!("task {id}") });
+            let params = json!({ "name": "task_create", "arguments": arguments });
+            format!("{}\n", json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }))
+        })
+        .collect();
+    let out = piped(&colibri(), &requests);
+    let ids: Vec<Value> = out
+        .stdout
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|l| response(l)["id"].clone())
+        .collect();
+    assert_eq!(ids, (1..=10).map(|id| json!(id)).collect::<Vec<_>>());
+    assert_eq!(out.status.code(), Some(0));
+    let log = String::from_utf8(out.stderr).unwrap();
+    assert!(log.lines().last().unwrap().ends_with("[Shutdown] Clean"), "{log}");
+}
+
+#[test]
+fn alpha_60_stdout_holds_nothing_but_responses() {
+    let mut server = probe().start();
+    server.send_line("{bad");
+    server.send_call("probe_fault", json!({ "text": "on purpose", "panic": true }));
+    server.send_call("task_delete", json!({}));
+    server.send_call("probe_network", json!({ "ms": 1, "then": "panic" }));
+    server.send_call("probe_echo", json!({ "required": "x" }));
+    // Every line that comes is checked by the client; five are due.
+    for _ in 0..5 {
+        server.receive();
+    }
+    server.signal("TERM");
+    let ended = server.wait();
+    assert_eq!((ended.code(), ended.rest), (0, Vec::new()), "{}", ended.stderr);
+}
+
+#[test]
+fn alpha_61_the_stateless_era_is_served_beside_the_handshake() {
+    let version = "io.modelcontextprotocol/protocolVersion";
+    let capabilities = "io.modelcontextprotocol/clientCapabilities";
+    let meta = json!({ version: "2026-07-28", capabilities: {} });
+    let mut server = colibri().start();
+
+    let discovered = server.request("server/discover", json!({ "_meta": meta }))["result"].clone();
+    assert_eq!(discovered["supportedVersions"][0], "2026-07-28", "{discovered}");
+    assert_eq!(discovered["resultType"], "complete", "{discovered}");
+    let called = server.request("tools/call", json!({ "name": "server_ping", "_meta": meta }));
+    assert_eq!(envelope(&called)["ok"], true);
+    assert_eq!(called["result"]["resultType"], "complete", "{called}");
+
+    for method in ["ping", "initialize"] {
+        let answer = server.request(method, json!({ "_meta": meta }));
+        assert_eq!(fault(&answer).0, -32601, "{method}: {answer}");
+    }
+    let answer = server.request("tools/list", json!({ "_meta": { version: "2026-07-28" } }));
+    assert_eq!(fault(&answer).0, -32602, "{answer}");
+    assert!(answer["error"]["message"].as_str().unwrap().contains(capabilities), "{answer}");
+    let unknown = json!({ "_meta": { version: "2099-01-01", capabilities: {} } });
+    let answer = server.request("tools/list", unknown);
+    assert_eq!(fault(&answer).0, -32022, "{answer}");
+    assert_eq!(answer["error"]["data"]["requested"], "2099-01-01", "{answer}");
+    assert_eq!(answer["error"]["data"]["supported"].as_array().unwrap().len(), 5, "{answer}");
+    // The other era goes on as before.
+    still_answers(&mut server);
+    assert!(server.receive_within(Duration::from_millis(1)).is_none());
+}

@@ -1,0 +1,13 @@
+//! What the tests share: the probe's handlers, a client over pipes that sends what no SDK would, a server
+//! inside the test, a model provider on this machine, the audit log as rows, and a forger who recomputes a database.
+
+pub mod actions;
+pub mod client;
+pub mod embed;
+pub mod forger;
+pub mod fuzzing;
+pub mod log_chain;
+pub mod loopback;
+pub mod probe;
+pub mod shell;
+pub mod stored;
