@@ -3,7 +3,6 @@
 //! The catalogue says what the tools are; this crate says what they do.
 
 pub mod cli;
-pub mod context;
 pub mod domains;
 pub mod lifecycle;
 pub mod private_file;
@@ -12,6 +11,7 @@ pub mod rules;
 pub mod settings;
 pub mod shell_word;
 pub mod store;
+pub mod tools;
 pub mod verification;
 
 /// The version of this release.
@@ -27,6 +27,6 @@ pub mod catalogue {
 /// the start is over.
 pub fn serve(after_start: bool) -> std::process::ExitCode {
     let options = lifecycle::options::Options { answers_early: !after_start, ..Default::default() };
-    let dispatch = catalogue::Dispatcher(domains::Domains::default());
+    let dispatch = catalogue::Dispatcher(tools::Domains::default());
     lifecycle::process::serve_with(&catalogue::CATALOGUE, dispatch, options)
 }

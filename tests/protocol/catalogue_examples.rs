@@ -11,10 +11,10 @@ use std::path::Path;
 use std::time::Duration;
 
 use colibri::catalogue::{Dispatcher, ToolId};
-use colibri::domains::Domains;
 use colibri::lifecycle::operation;
 use colibri::lifecycle::options::Options;
 use colibri::settings::environment::Environment;
+use colibri::tools::Domains;
 use colibri_codegen::catalogue::{Catalogue, Example};
 use colibri_codegen::lint::conforms;
 use colibri_test_support::client::{Launch, Server};

@@ -1,5 +1,5 @@
-//! What the tools do: one folder a domain, each with the generated trait's implementation in `mod.rs`,
-//! pure engine files, and its SQL in `store.rs`.
+//! What the tools do: one folder a domain, with pure engine files, its services, and its SQL in `store.rs`. The generated
+//! traits are implemented above, in `tools`.
 
 pub mod consensus;
 pub mod proof;
@@ -10,19 +10,3 @@ pub mod system;
 pub mod tasks;
 pub mod ties;
 pub mod trail;
-
-use crate::catalogue::Handlers;
-use crate::context::Cx;
-
-/// The handlers of every domain. What lasts is in the database, or in the context; what consensus keeps between calls is
-/// its process's key, and what it need not read again.
-#[derive(Debug, Default)]
-pub struct Domains {
-    consensus: consensus::Consensus,
-}
-
-impl Handlers<Cx> for Domains {
-    fn rolled_back(&mut self) {
-        self.consensus.rolled_back();
-    }
-}

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use crate::context::Cx;
+use crate::tools::cx::Cx;
 
 /// Runs at shutdown, after the transport has stopped and before the database closes.
 pub type ShutdownHandler = Box<dyn FnOnce(&mut Cx) -> Result<(), String>>;

@@ -12,7 +12,7 @@ use super::options::{AuditChoice, Options};
 use super::phase2;
 use super::server::{Server, StartError, create_server};
 use crate::catalogue::{CATALOGUE, ToolId};
-use crate::context::Cx;
+use crate::tools::cx::Cx;
 
 /// Why an operation has no reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -5,20 +5,19 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use colibri_runtime::chain::log::{Level, Log};
-use colibri_runtime::chain::store::Store;
+use colibri_runtime::chain::store::{Store, StoreFault};
 use colibri_runtime::kernel::{Clock, rfc3339_ms};
 use colibri_runtime::serve::Control;
 use colibri_runtime::spec::ChainCodes;
 
 use super::options::{IdSource, OpenHook};
 use super::server::Controls;
-use crate::context::Cx;
 use crate::domains::consensus::node_key::usable_key;
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::reputation::epoch::length_warning;
 use crate::domains::router::service::Router;
 use crate::domains::router::start;
-use crate::domains::skills::{PREFIX, load_skills_from_disk, true_root};
+use crate::domains::skills::{Load, Loaded, PREFIX, true_root};
 use crate::domains::system::facts::{DatabaseStatus, Phase, SystemFacts};
 use crate::settings::config::{Config, Durability};
 use crate::settings::mode::{Mode, capabilities_for};
@@ -29,6 +28,7 @@ use crate::store::migrate::MIGRATIONS;
 use crate::store::open::{StoreOptions, init_db};
 use crate::store::process;
 use crate::store::sqlite::SqliteStore;
+use crate::tools::cx::Cx;
 
 /// What a health report calls the store's sink.
 pub(super) const SINK: &str = "sqlite";
@@ -125,12 +125,30 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i6
     store.attach(opened).map_err(|fault| fault.0)?;
     let (root, is_set) = (&phase2.config.skills_root, phase2.config.skills_root_is_set);
     if phase2.index_skills && capabilities_for(phase2.config.mode).write_database {
-        load_skills_from_disk(&mut store, root, is_set, PREFIX, log)
+        load_skills(&mut store, root, is_set, log)
             .map_err(|fault| format!("cannot index the skills: {}", fault.0))?;
     } else {
         Store::cx(&mut store).set_skills_root(true_root(root));
     }
     Ok((store, version))
+}
+
+/// Brings the rows of a root in line with its files, in one transaction. `asked_for` says that the operator has named the
+/// root.
+///
+/// # Errors
+/// The store's. The table is as it was before.
+pub fn load_skills(
+    store: &mut SqliteStore,
+    root: &Path,
+    asked_for: bool,
+    log: &dyn Log,
+) -> Result<Loaded, StoreFault> {
+    let load = Load::scan(root, PREFIX);
+    let now = store.cx().now();
+    let pruned = store.write_at_boot(|db| load.store(db, &now))?;
+    store.cx().set_skills_root(load.root().to_owned());
+    Ok(load.report(pruned, asked_for, log))
 }
 
 impl Phase2 {

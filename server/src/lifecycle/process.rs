@@ -18,9 +18,9 @@ use super::options::{AuditChoice, Options};
 use super::server::{Server, StartError, create_server};
 use super::transport::Stdio;
 use super::watchdog::{self, Signals, Watch};
-use crate::context::Cx;
 use crate::settings::config::{Config, load_config};
 use crate::settings::environment::Environment;
+use crate::tools::cx::Cx;
 
 /// Serves a catalogue over the process's own streams until they end.
 pub fn serve<D: Dispatch<Cx>>(catalogue: &'static CatalogueSpec, dispatch: D) -> ExitCode {

@@ -24,7 +24,6 @@ use super::options::{AuditChoice, Options};
 use super::phase2::{self, Phase2};
 use super::transport::Transport;
 use super::watchdog;
-use crate::context::Cx;
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use crate::settings::config::{Config, load_config};
@@ -32,6 +31,7 @@ use crate::settings::mode::{Mode, ModeGate, capabilities_for, is_admitted};
 use crate::store::audit::AuditFacts;
 use crate::store::migrate;
 use crate::store::sqlite::SqliteStore;
+use crate::tools::cx::Cx;
 
 /// Why a server could not be made or started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -18,7 +18,7 @@ use super::open::Opened;
 use super::process::ProcessLock;
 use super::queue::{ORDINARY_WAIT, PATIENCE};
 use super::transactions::Transactions;
-use crate::context::{Cx, ScanCx};
+use crate::tools::cx::{Cx, ScanCx};
 
 /// The store of one server. Without a database (MINIMAL, and every mode before its second phase)
 /// transactions are no more than a flag.

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use colibri::catalogue::{CATALOGUE, Dispatcher};
-use colibri::domains::Domains;
 use colibri::lifecycle::server::create_server;
+use colibri::tools::Domains;
 use colibri_runtime::chain::redact::REDACTED;
 use colibri_test_support::actions::actions;
 use colibri_test_support::embed::{Lines, Recorder, Seen, Wire, block_on, converse, options};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use colibri::catalogue::{CATALOGUE, Dispatcher};
-use colibri::domains::Domains;
 use colibri::lifecycle::server::create_server;
+use colibri::tools::Domains;
 use colibri_runtime::kernel::{Clock, Ids};
 use colibri_test_support::client::open_database;
 use colibri_test_support::embed::{Wire, block_on, converse, environment, options};

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use colibri::catalogue::{CATALOGUE, Dispatcher, ToolId};
-use colibri::domains::Domains;
 use colibri::lifecycle::operation;
 use colibri::lifecycle::options::{AuditChoice, Options};
 use colibri::lifecycle::server::create_server;
+use colibri::tools::Domains;
 use colibri_runtime::kernel::Clock;
 use colibri_test_support::client::open_database;
 use colibri_test_support::embed::{Wire, block_on, converse, options};

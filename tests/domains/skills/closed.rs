@@ -4,8 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use colibri::catalogue::{CATALOGUE, Dispatcher};
-use colibri::context::Cx;
-use colibri::domains::Domains;
 use colibri::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use colibri::lifecycle::options::{AuditChoice, Options};
 use colibri::lifecycle::server::create_server;
@@ -14,6 +12,8 @@ use colibri::store::audit::AuditFacts;
 use colibri::store::migrate::MIGRATIONS;
 use colibri::store::open::{StoreOptions, WAIT, init_db};
 use colibri::store::sqlite::SqliteStore;
+use colibri::tools::Domains;
+use colibri::tools::cx::Cx;
 use colibri_runtime::chain::audit::MemorySink;
 use colibri_runtime::kernel::SystemIds;
 use colibri_runtime::serve::Control;

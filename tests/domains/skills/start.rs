@@ -3,9 +3,9 @@
 use std::os::unix::fs::symlink;
 
 use colibri::catalogue::{CATALOGUE, Dispatcher};
-use colibri::domains::Domains;
 use colibri::lifecycle::options::Options;
 use colibri::lifecycle::server::create_server;
+use colibri::tools::Domains;
 use colibri_test_support::embed::{Wire, block_on, converse, options};
 use serde_json::{Value, json};
 

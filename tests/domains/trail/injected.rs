@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use colibri::catalogue::{CATALOGUE, Dispatcher};
-use colibri::domains::Domains;
 use colibri::lifecycle::options::Options;
 use colibri::lifecycle::server::create_server;
+use colibri::tools::Domains;
 use colibri_runtime::kernel::{Ids, SystemIds};
 use colibri_test_support::client::open_database;
 use colibri_test_support::embed::{ManualClock, Wire, block_on, converse, options};

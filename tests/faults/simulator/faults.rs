@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::panic::resume_unwind;
 use std::rc::Rc;
 
-use colibri::context::{Cx, NetworkCx};
 use colibri::store::sqlite::SqliteStore;
+use colibri::tools::cx::{Cx, NetworkCx};
 use colibri_runtime::chain::audit::{EnterEvent, ExitEvent};
 use colibri_runtime::chain::store::{Access, Store, StoreFault};
 use colibri_runtime::handler::{Context, Dispatch, Dispatched, Fault, NetworkCall, ScanCall};

@@ -9,8 +9,6 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use colibri::catalogue::{CATALOGUE, Dispatcher};
-use colibri::context::Cx;
-use colibri::domains::Domains;
 use colibri::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use colibri::settings::config::Config;
 use colibri::store::audit::AuditFacts;
@@ -18,6 +16,8 @@ use colibri::store::migrate::MIGRATIONS;
 use colibri::store::open::{StoreOptions, WAIT, init_db};
 use colibri::store::process::boot_id;
 use colibri::store::sqlite::SqliteStore;
+use colibri::tools::Domains;
+use colibri::tools::cx::Cx;
 use colibri_runtime::chain::call::{Call, Outlet, Reply};
 use colibri_runtime::chain::log::NoLog;
 use colibri_runtime::chain::network::Flight;

@@ -16,13 +16,12 @@ const SHIPPED: [&str; 6] = [
 const SERVING: [&str; 2] = ["codegen/runtime/src/", "server/src/"];
 const WIRE: [&str; 2] = ["codegen/runtime/src/wire/", "server/src/cli/"];
 /// Pure engines: same input, same output. Those of consensus have a rule of their own, [`crate::tidy::consensus`].
-const ENGINES: [&str; 68] = [
+const ENGINES: [&str; 67] = [
     "server/src/domains/tasks/state.rs",
     "server/src/domains/tasks/priority.rs",
     "server/src/domains/tasks/dependencies.rs",
     "server/src/domains/skills/filter.rs",
     "server/src/domains/skills/frontmatter.rs",
-    "server/src/domains/skills/index.rs",
     "server/src/domains/skills/node.rs",
     "server/src/domains/skills/text.rs",
     "server/src/domains/skills/yaml.rs",

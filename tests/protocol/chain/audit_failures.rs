@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use colibri::catalogue;
-use colibri::domains::Domains;
 use colibri::lifecycle::server::create_server;
+use colibri::tools::Domains;
 use colibri_runtime::chain::log::Level;
 use colibri_test_support::actions::{action_of, actions};
 use colibri_test_support::embed::{Lines, Recorder, Wire, block_on, converse, options};

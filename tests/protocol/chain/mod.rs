@@ -11,8 +11,8 @@ mod envelopes;
 mod secrets;
 mod verdicts;
 
-use colibri::context::Cx;
 use colibri::lifecycle::server::{Server as Embedded, create_server};
+use colibri::tools::cx::Cx;
 use colibri_runtime::handler::Dispatch;
 use colibri_runtime::spec::CatalogueSpec;
 use colibri_test_support::client::{Launch, Server};

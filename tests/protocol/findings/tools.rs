@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use colibri::catalogue::{CATALOGUE, Dispatcher};
-use colibri::domains::Domains;
 use colibri::lifecycle::options::{AuditChoice, Options};
 use colibri::lifecycle::server::create_server;
 use colibri::settings::mode::{Mode, is_admitted};
+use colibri::tools::Domains;
 use colibri_codegen::catalogue::{Catalogue, Varying};
 use colibri_codegen::lint::conforms;
 use colibri_test_support::client::{Launch, Server};

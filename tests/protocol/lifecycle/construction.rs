@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use colibri::VERSION;
 use colibri::catalogue::{CATALOGUE, Dispatcher};
-use colibri::domains::Domains;
 use colibri::lifecycle::options::{AuditChoice, Options};
 use colibri::lifecycle::server::{StartError, create_server};
 use colibri::lifecycle::transport::{Opening, Transport};
 use colibri::settings::environment::Environment;
 use colibri::settings::mode::{Mode, detect_mode};
+use colibri::tools::Domains;
 use colibri_runtime::wire::stdio::Streams;
 use colibri_test_support::embed::{
     Lines, ManualClock, Recorder, Seen, Wire, block_on, converse, environment, options,

@@ -12,9 +12,9 @@ mod shutdown;
 mod start;
 
 use colibri::catalogue::{CATALOGUE, Dispatcher};
-use colibri::domains::Domains;
 use colibri::lifecycle::options::Options;
 use colibri::lifecycle::server::{Server as Embedded, create_server};
+use colibri::tools::Domains;
 use colibri_test_support::client::Launch;
 
 fn colibri() -> Launch {

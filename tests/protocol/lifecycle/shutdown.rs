@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use colibri::context::Cx;
+use colibri::tools::cx::Cx;
 use colibri_test_support::actions::{action_of, await_running};
 use colibri_test_support::client::{Server, open_database};
 use colibri_test_support::embed::{Wire, block_on, converse, options};

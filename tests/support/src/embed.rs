@@ -9,11 +9,11 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use colibri::context::{Cx, NetworkCx};
 use colibri::lifecycle::options::{AuditChoice, Options};
 use colibri::lifecycle::server::Server;
 use colibri::lifecycle::transport::Ready;
 use colibri::settings::environment::Environment;
+use colibri::tools::cx::{Cx, NetworkCx};
 use colibri_runtime::chain::audit::{AuditSink, EnterEvent, ExitEvent, RowOutcome, SinkResult};
 use colibri_runtime::chain::log::{Level, Log};
 use colibri_runtime::handler::{Dispatch, Dispatched, NetworkCall, ScanCall};

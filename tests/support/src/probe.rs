@@ -4,8 +4,8 @@
 
 use std::time::{Duration, Instant};
 
-use colibri::context::{Cx, NetworkCx, ScanCx};
 use colibri::store::db::Db;
+use colibri::tools::cx::{Cx, NetworkCx, ScanCx};
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Fault, NetworkOutcome, Outcome};
 

@@ -14,13 +14,13 @@ use super::super::Failure;
 use super::super::arguments::reputation::Import;
 use super::super::output::print_json_line;
 use crate::catalogue::{CATALOGUE, Dispatcher, ReputationImportError, ToolId};
-use crate::domains::Domains;
 use crate::domains::reputation::import::text::{MAX_FILE_BYTES, lines};
 use crate::lifecycle::operation::{self, OperationError};
 use crate::lifecycle::options::Options;
 use crate::lifecycle::server::StartError;
 use crate::settings::environment::Environment;
 use crate::settings::keys;
+use crate::tools::Domains;
 use colibri_proof::command;
 
 /// Applies the file and prints what became of its events.

@@ -8,7 +8,7 @@ use crate::catalogue::{
 };
 
 /// A failure as a tool answers it.
-pub(super) fn answered<E: From<RowInvalid>>(failure: Failure<RowInvalid>) -> Failure<E> {
+pub fn answered<E: From<RowInvalid>>(failure: Failure<RowInvalid>) -> Failure<E> {
     match failure {
         Failure::Domain(row) => Failure::Domain(row.into()),
         Failure::Fault(fault) => Failure::Fault(fault),

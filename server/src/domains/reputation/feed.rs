@@ -1,7 +1,7 @@
 //! What the server itself reports (lambda §8.2): finished tasks and sealed sessions. The domains that know of them call
 //! the functions here inside the savepoint of their own change, so that neither exists without the other.
 //!
-//! What reputation makes of an event is none of the caller's business: only a failing database fails the call.
+//! The caller does not see how an event is weighed: only a failing database fails the call.
 
 use colibri_runtime::handler::{Failure, Fault};
 
@@ -10,7 +10,6 @@ use super::epoch::present_epoch;
 use super::event::{Acker, Gain, is_reserved};
 use super::experience::{self, Experience};
 use super::writer::{Gained, Recording, record_gain};
-use crate::context::Cx;
 use crate::domains::trail;
 use crate::store::db::Db;
 
@@ -23,25 +22,10 @@ pub struct TaskFeed {
 }
 
 impl TaskFeed {
-    /// For the running call; `None` when finished work does not feed reputation.
-    pub fn of(cx: &mut Cx) -> Option<Self> {
-        let recording = recording(cx)?;
-        Some(Self { recording, token_ids: [cx.new_id(), cx.new_id()] })
-    }
-
     /// With everything given.
     pub fn new(recording: Recording, token_ids: [String; 2]) -> Self {
         Self { recording, token_ids }
     }
-}
-
-/// For the running call; `None` when finished work does not feed reputation.
-pub fn recording(cx: &Cx) -> Option<Recording> {
-    cx.config().reputation_feed.then(|| Recording {
-        now_ms: cx.called_ms(),
-        sequence_no: cx.sequence_no(),
-        epoch_seconds: cx.config().epoch_seconds,
-    })
 }
 
 /// A task has just been finished: its executor is credited, by the word of the last peer who reflected on it or else by

@@ -83,7 +83,7 @@ impl From<DomainGate> for GateDomain {
 }
 
 /// The gates of a node at an epoch.
-pub(super) fn checked(node_id: String, current_epoch: i64, gates: Gates) -> ReputationCheckGatesOutput {
+pub fn checked(node_id: String, current_epoch: i64, gates: Gates) -> ReputationCheckGatesOutput {
     let [execution, commissioning, arbitration, governance, social] = gates.domains.map(GateDomain::from);
     ReputationCheckGatesOutput {
         node_id,

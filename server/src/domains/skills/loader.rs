@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use colibri_runtime::chain::log::{Level, Log};
-use colibri_runtime::chain::store::{Store, StoreFault};
+use colibri_runtime::handler::Fault;
 
 use super::discovery::{Scan, scan, true_root};
-use super::index::build_capability_index;
 use super::store;
 use crate::settings::keys::SKILLS_ROOT;
-use crate::store::sqlite::SqliteStore;
+use crate::store::db::Db;
 
 /// What a load did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,39 +23,48 @@ pub struct Loaded {
     pub total_on_disk: usize,
 }
 
-/// Scans the root, then replaces what is stored of it in one transaction and swaps the live index. What is wrong
-/// with single files, or with the root, is logged and no error: the table then holds what is left. `asked_for` says
-/// that the operator has named the root, and so expects skills there.
-///
-/// # Errors
-/// The store's. Table and index are as they were before.
-pub fn load_skills_from_disk(
-    store: &mut SqliteStore,
-    root: &Path,
-    asked_for: bool,
-    prefix: &str,
-    log: &dyn Log,
-) -> Result<Loaded, StoreFault> {
-    // Before the transaction: other processes must not wait for the disk's files.
-    let found = scan(root, prefix);
-    let (now, name) = (store.cx().now(), true_root(root));
-    let pruned = store.write_at_boot(|db| match found.unreadable {
-        Some(_) => store::without_directory(db, &name, &now),
-        None => store::replace_all(db, &name, &found.skills, &now),
-    })?;
-    store.cx().set_skills_root(name);
-    let declared = found.skills.iter().map(|skill| &skill.parsed.frontmatter);
-    let index =
-        build_capability_index(declared.map(|skill| (skill.name.as_str(), skill.capabilities.as_slice())));
-    store.cx().set_capability_index(index);
-    let loaded = Loaded {
-        loaded: found.skills.len(),
-        skipped: found.skipped.len(),
-        pruned,
-        total_on_disk: found.skills.len() + found.skipped.len(),
-    };
-    report(&found, asked_for, loaded, log);
-    Ok(loaded)
+/// The skills of a root as the disk has them, on their way into the table.
+pub struct Load {
+    found: Scan,
+    root: String,
+}
+
+impl Load {
+    /// Scans the root. To be done before a transaction: other processes must not wait for the disk's files.
+    pub fn scan(root: &Path, prefix: &str) -> Self {
+        Self { found: scan(root, prefix), root: true_root(root) }
+    }
+
+    /// The root, as the database names it.
+    pub fn root(&self) -> &str {
+        &self.root
+    }
+
+    /// Replaces what is stored of the root, inside the caller's transaction; how many rows were deleted. A fault in a file, or
+    /// in the root, is no error: the table then holds what is left.
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn store(&self, db: &Db, now: &str) -> Result<usize, Fault> {
+        match self.found.unreadable {
+            Some(_) => store::without_directory(db, &self.root, now),
+            None => store::replace_all(db, &self.root, &self.found.skills, now),
+        }
+    }
+
+    /// What was done, and a line of the log for each file that was left out and one for the whole. `asked_for` says that
+    /// the operator has named the root, and so expects skills there.
+    pub fn report(&self, pruned: usize, asked_for: bool, log: &dyn Log) -> Loaded {
+        let found = &self.found;
+        let loaded = Loaded {
+            loaded: found.skills.len(),
+            skipped: found.skipped.len(),
+            pruned,
+            total_on_disk: found.skills.len() + found.skipped.len(),
+        };
+        report(found, asked_for, loaded, log);
+        loaded
+    }
 }
 
 /// A line for each file that was left out, and one for the whole. That the default directory is missing, or holds no

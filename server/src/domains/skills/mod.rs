@@ -6,32 +6,24 @@
 //!   text      front matter | body     (pure)
 //!   yaml      events -> node          (pure)
 //!   frontmatter  node -> typed keys   (pure)
-//! loader      scan -> one transaction -> live index
+//! loader      scan -> one transaction
 //! store       rows, listing, digest   (SQL)
-//! filter, index                       (pure)
+//! filter                              (pure)
 //! ```
 
 mod discovery;
 mod filter;
 mod frontmatter;
-mod index;
 mod loader;
 mod node;
 mod store;
 mod text;
 mod yaml;
 
-use colibri_runtime::handler::Outcome;
-
-use super::Domains;
-use crate::catalogue::{SkillListError, SkillListInput, SkillListOutput, SkillsTools};
-use crate::context::Cx;
-
 pub use discovery::{FoundSkill, MAX_FILES, PREFIX, Scan, SkillError, parse_skill_file, scan, true_root};
 pub use filter::SkillFilter;
 pub use frontmatter::{CAPABILITIES, Frontmatter, GREEK_LETTERS};
-pub use index::{CapabilityIndex, build_capability_index, find_skills_by_capability};
-pub use loader::{Loaded, load_skills_from_disk};
+pub use loader::{Load, Loaded};
 pub use node::{Mapping, Node};
 pub use store::{
     RecordedIndex, SkillRow, count_of, count_skills, get_skill, list_skills, load_times, recorded_index,
@@ -42,11 +34,3 @@ pub use text::{
     parse_skill_text,
 };
 pub use yaml::MAX_DEPTH;
-
-impl SkillsTools<Cx> for Domains {
-    fn skill_list(&mut self, cx: &mut Cx, input: SkillListInput) -> Outcome<SkillListOutput, SkillListError> {
-        let filter = SkillFilter { search: input.search, capability: input.capability };
-        let skills = list_skills(cx.db()?, cx.skills_root(), &filter)?;
-        Ok(SkillListOutput { total_count: i64::try_from(skills.len()).unwrap_or(i64::MAX), skills })
-    }
-}

@@ -1,7 +1,7 @@
-//! The health report: the context's facts and a probe of the database. A database that does not answer
+//! The health report: facts and a probe of the database. A database that does not answer
 //! makes the report say so; it never makes the call fail.
 
-use colibri_runtime::handler::{CallStatus, STAGES};
+use colibri_runtime::handler::{CallStatus, Fault, STAGES};
 
 use super::published_mode;
 use super::store::{Probe, probe};
@@ -10,41 +10,57 @@ use crate::catalogue::{
     ServerHealthOutputDatabaseStatus, ServerHealthOutputMiddleware, ServerHealthOutputMiddlewareAuditSink,
     ServerHealthOutputPhase, ServerHealthOutputStatus,
 };
-use crate::context::Cx;
-use crate::domains::system::facts::{DatabaseStatus, Phase};
+use crate::domains::system::facts::{DatabaseStatus, Phase, SystemFacts};
 use crate::settings::mode::{Mode, capabilities_for};
+use crate::store::db::Db;
 
 /// Why a report from before the end of the start is degraded.
 const STARTING: &str = "the server is still starting; ask again";
 
+/// What a report is made from.
+pub struct Moment<'a> {
+    /// What the server knows about itself.
+    pub facts: &'a SystemFacts,
+    /// What the chain says of itself.
+    pub call: CallStatus,
+    /// Monotonic milliseconds.
+    pub now_ms: f64,
+    /// The server's mode.
+    pub mode: Mode,
+    /// The database, if this process has opened one.
+    pub db: Result<&'a Db, Fault>,
+    /// The root whose skills are counted.
+    pub skills_root: &'a str,
+}
+
 /// The report of this moment.
-pub fn report(cx: &Cx) -> ServerHealthOutput {
-    let facts = cx.facts();
-    let (status, probe) = look(cx);
-    let degraded = !cx.status().ready || matches!(status, DatabaseStatus::Error(_));
+pub fn report(moment: &Moment<'_>) -> ServerHealthOutput {
+    let facts = moment.facts;
+    let (status, probe) = look(moment);
+    let degraded = !moment.call.ready || matches!(status, DatabaseStatus::Error(_));
     ServerHealthOutput {
         status: if degraded { ServerHealthOutputStatus::Degraded } else { ServerHealthOutputStatus::Ok },
         version: facts.version.clone(),
-        uptime_ms: facts.uptime_ms(cx.monotonic_ms()),
+        uptime_ms: facts.uptime_ms(moment.now_ms),
         db_tables: probe.as_ref().map_or(0, |probe| probe.tables),
         phase: match facts.phase {
             Phase::Phase1 => ServerHealthOutputPhase::Phase1,
             Phase::Phase2 => ServerHealthOutputPhase::Phase2,
         },
-        mode: published_mode(cx.config().mode),
+        mode: published_mode(moment.mode),
         skill_count: probe.as_ref().map_or(0, |probe| probe.skills),
-        database: database(cx, status, probe),
-        middleware: middleware(cx.status()),
+        database: database(moment, status, probe),
+        middleware: middleware(moment.call),
         tool_count: count(facts.tool_count),
         admitted_tool_count: count(facts.admitted_tool_count),
-        capabilities: capabilities(cx.config().mode),
+        capabilities: capabilities(moment.mode),
     }
 }
 
-/// What became of the database by now, and what the probe found if it is open.
-fn look(cx: &Cx) -> (DatabaseStatus, Option<Probe>) {
-    match &cx.facts().database.status {
-        DatabaseStatus::Open => match cx.db().and_then(|db| probe(db, cx.skills_root())) {
+/// The state of the database, and what the probe found if it is open.
+fn look(moment: &Moment<'_>) -> (DatabaseStatus, Option<Probe>) {
+    match &moment.facts.database.status {
+        DatabaseStatus::Open => match moment.db.clone().and_then(|db| probe(db, moment.skills_root)) {
             Ok(probe) => (DatabaseStatus::Open, Some(probe)),
             Err(fault) => (DatabaseStatus::Error(fault.to_string()), None),
         },
@@ -52,9 +68,9 @@ fn look(cx: &Cx) -> (DatabaseStatus, Option<Probe>) {
     }
 }
 
-fn database(cx: &Cx, status: DatabaseStatus, probe: Option<Probe>) -> ServerHealthOutputDatabase {
-    let state = &cx.facts().database;
-    let starting = (!cx.status().ready).then(|| STARTING.to_owned());
+fn database(moment: &Moment<'_>, status: DatabaseStatus, probe: Option<Probe>) -> ServerHealthOutputDatabase {
+    let state = &moment.facts.database;
+    let starting = (!moment.call.ready).then(|| STARTING.to_owned());
     let (status, error) = match status {
         DatabaseStatus::Opening => (ServerHealthOutputDatabaseStatus::Opening, starting),
         DatabaseStatus::Open => (ServerHealthOutputDatabaseStatus::Open, starting),

@@ -1,40 +1,14 @@
-//! The system tools (alpha §10): is the server alive, and in what state. They run in every mode and
-//! both phases, and never fail.
+//! What the server knows about itself: facts, and the health report.
 
 pub mod facts;
-mod health;
+pub mod health;
 mod store;
 
-use colibri_runtime::handler::Outcome;
-
-use super::Domains;
-use crate::catalogue::{
-    self, ServerHealthError, ServerHealthInput, ServerHealthOutput, ServerPingError, ServerPingInput,
-    ServerPingOutput, SystemTools,
-};
-use crate::context::Cx;
+use crate::catalogue;
 use crate::settings::mode::Mode;
 
-impl SystemTools<Cx> for Domains {
-    fn server_ping(&mut self, cx: &mut Cx, _: ServerPingInput) -> Outcome<ServerPingOutput, ServerPingError> {
-        Ok(ServerPingOutput {
-            version: cx.facts().version.clone(),
-            mode: published_mode(cx.config().mode),
-            uptime_ms: cx.facts().uptime_ms(cx.monotonic_ms()),
-        })
-    }
-
-    fn server_health(
-        &mut self,
-        cx: &mut Cx,
-        _: ServerHealthInput,
-    ) -> Outcome<ServerHealthOutput, ServerHealthError> {
-        Ok(health::report(cx))
-    }
-}
-
 /// The mode as the catalogue publishes it.
-fn published_mode(mode: Mode) -> catalogue::Mode {
+pub fn published_mode(mode: Mode) -> catalogue::Mode {
     match mode {
         Mode::Full => catalogue::Mode::Full,
         Mode::Readonly => catalogue::Mode::Readonly,
@@ -42,6 +16,3 @@ fn published_mode(mode: Mode) -> catalogue::Mode {
         Mode::Minimal => catalogue::Mode::Minimal,
     }
 }
-
-#[cfg(test)]
-mod tests;

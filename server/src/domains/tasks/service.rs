@@ -194,7 +194,8 @@ pub fn enforce_writeback(db: &Db, id: &str) -> Result<(), Failure<WritebackRequi
     Ok(())
 }
 
-pub(super) fn not_found(id: &str, operation: Operation) -> TaskNotFound {
+/// The refusal of an operation on a task that does not exist.
+pub fn not_found(id: &str, operation: Operation) -> TaskNotFound {
     TaskNotFound { task_id: id.to_owned(), operation }
 }
 

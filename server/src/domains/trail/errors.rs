@@ -33,7 +33,7 @@ pub struct CursorNotFound {
 }
 
 /// A refusal as the tool answers it.
-pub(super) fn answered(failure: Failure<Refusal>) -> Failure<ThoughtRecordError> {
+pub fn answered(failure: Failure<Refusal>) -> Failure<ThoughtRecordError> {
     match failure {
         Failure::Domain(Refusal::SessionNotFound(session_id)) => {
             Failure::Domain(ThoughtRecordError::ErrSessionNotFound { session_id })
@@ -49,7 +49,7 @@ pub(super) fn answered(failure: Failure<Refusal>) -> Failure<ThoughtRecordError>
 }
 
 /// The same for a page.
-pub(super) fn unlisted(failure: Failure<CursorNotFound>) -> Failure<ThoughtRecordListError> {
+pub fn unlisted(failure: Failure<CursorNotFound>) -> Failure<ThoughtRecordListError> {
     match failure {
         Failure::Domain(CursorNotFound { after }) => {
             Failure::Domain(ThoughtRecordListError::ErrCursorNotFound { after })
@@ -59,7 +59,7 @@ pub(super) fn unlisted(failure: Failure<CursorNotFound>) -> Failure<ThoughtRecor
 }
 
 /// The same for a verification.
-pub(super) fn unverified(failure: Failure<SessionNotFound>) -> Failure<AuditVerifyChainError> {
+pub fn unverified(failure: Failure<SessionNotFound>) -> Failure<AuditVerifyChainError> {
     match failure {
         Failure::Domain(SessionNotFound { session_id }) => {
             Failure::Domain(AuditVerifyChainError::ErrSessionNotFound { session_id })

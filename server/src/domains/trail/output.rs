@@ -82,7 +82,7 @@ impl From<StoredThought> for catalogue::StoredThought {
 
 /// The answer of a verification, chain by chain if `by_task`. What says nothing on a sound store is left out
 /// (zeta §5.3).
-pub(super) fn verdict(found: Verification, by_task: bool) -> catalogue::AuditVerifyChainOutput {
+pub fn verdict(found: Verification, by_task: bool) -> catalogue::AuditVerifyChainOutput {
     let valid = found.valid();
     let unverifiable = found.chains.total.unverifiable_count;
     let chains = found.chains.by_task.into_iter().map(Into::into).collect();

@@ -6,9 +6,9 @@ use colibri_runtime::handler::{Failure, Fault};
 
 use super::content::{Unpacker, content_of, pack};
 use super::store::{self, Move, TrailRow};
-use crate::context::Cx;
 use crate::domains::proof::{self, SessionState};
 use crate::store::db::Db;
+use crate::tools::cx::Cx;
 use colibri_canonical::HexDigest;
 use colibri_proof::chain::Content;
 use colibri_proof::record::Preimage;

@@ -26,9 +26,9 @@ use super::open::{Opened, StoreOptions, WAIT, init_db};
 use super::process;
 use super::sqlite::SqliteStore;
 use super::verify::{ActionsReport, verify_actions};
-use crate::context::Cx;
 use crate::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use crate::settings::config::Config;
+use crate::tools::cx::Cx;
 
 /// The time at which every call of these tests happens.
 const NOW: &str = "2026-05-01T10:00:00.000Z";

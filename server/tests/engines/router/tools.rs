@@ -5,14 +5,14 @@ use std::sync::Arc;
 use colibri::catalogue::{
     RouterCallInput, RouterCallOutput, RouterFallbackInput, RouterScoreInput, RouterStatsInput, RouterTools,
 };
-use colibri::context::Cx;
-use colibri::domains::Domains;
 use colibri::domains::router::candidates::Snapshot;
 use colibri::domains::router::fallback::RouteOptions;
 use colibri::domains::router::model_id::ModelId;
 use colibri::domains::router::scoring::{ScoreContext, Task};
 use colibri::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use colibri::settings::config::Config;
+use colibri::tools::Domains;
+use colibri::tools::cx::Cx;
 use colibri_runtime::handler::{Context, Failure};
 use colibri_runtime::kernel::SystemIds;
 use serde::de::DeserializeOwned;

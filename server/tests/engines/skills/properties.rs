@@ -1,10 +1,6 @@
 //! Properties of the parser and of the capability index.
 
-use std::collections::BTreeSet;
-
-use colibri::domains::skills::{
-    CAPABILITIES, build_capability_index, find_skills_by_capability, parse_skill_text,
-};
+use colibri::domains::skills::parse_skill_text;
 use proptest::prelude::*;
 
 use crate::skills::corpus::{CORPUS, judge};
@@ -46,30 +42,5 @@ proptest! {
         }
         let skill = read.unwrap();
         prop_assert_eq!((skill.frontmatter.name, skill.frontmatter.description, skill.body), (name, text, body));
-    }
-
-    /// The index agrees with looking at each skill, whatever the order.
-    #[test]
-    fn index_and_plain_search_agree(
-        skills in prop::collection::btree_map("[a-z][a-z0-9]{1,4}", prop::collection::vec(0..CAPABILITIES.len(), 0..6), 0..8),
-        turn in any::<prop::sample::Index>(),
-    ) {
-        let mut skills: Vec<(String, Vec<String>)> = skills
-            .into_iter()
-            .map(|(name, words)| (name, words.into_iter().map(|word| CAPABILITIES[word].to_owned()).collect()))
-            .collect();
-        if !skills.is_empty() {
-            let middle = turn.index(skills.len());
-            skills.rotate_left(middle);
-        }
-        let index = build_capability_index(skills.iter().map(|(name, words)| (name.as_str(), words.as_slice())));
-        for word in CAPABILITIES.iter().chain(&["READ", "fly", ""]) {
-            let plain: BTreeSet<&str> = skills
-                .iter()
-                .filter(|(_, words)| words.iter().any(|other| other == word))
-                .map(|(name, _)| name.as_str())
-                .collect();
-            prop_assert_eq!(find_skills_by_capability(&index, word), plain.into_iter().collect::<Vec<_>>());
-        }
     }
 }

@@ -5,18 +5,19 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use colibri::catalogue::SkillListOutputSkillsItem;
-use colibri::context::Cx;
 use colibri::domains::skills::{
-    Loaded, PREFIX, RecordedIndex, SkillFilter, SkillRow, get_skill, list_skills, load_skills_from_disk,
-    recorded_index, registry_digest, true_root,
+    Loaded, RecordedIndex, SkillFilter, SkillRow, get_skill, list_skills, recorded_index, registry_digest,
+    true_root,
 };
 use colibri::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
+use colibri::lifecycle::phase2::load_skills;
 use colibri::settings::config::Config;
 use colibri::store::audit::AuditFacts;
 use colibri::store::db::Db;
 use colibri::store::migrate::MIGRATIONS;
 use colibri::store::open::{StoreOptions, WAIT, init_db};
 use colibri::store::sqlite::SqliteStore;
+use colibri::tools::cx::Cx;
 use colibri_canonical::HexDigest;
 use colibri_runtime::chain::log::{Level, Log};
 use colibri_runtime::chain::store::{Store, StoreFault};
@@ -116,7 +117,7 @@ impl World {
 
     pub fn try_load(&mut self) -> Result<Loaded, StoreFault> {
         let root = self.root();
-        load_skills_from_disk(&mut self.store, &root, true, PREFIX, &self.log)
+        load_skills(&mut self.store, &root, true, &self.log)
     }
 
     pub fn load(&mut self) -> Loaded {
@@ -126,10 +127,6 @@ impl World {
     /// The log since the last look.
     pub fn lines(&self) -> Vec<(Level, String)> {
         std::mem::take(&mut *self.log.0.lock().unwrap())
-    }
-
-    pub fn cx(&mut self) -> &Cx {
-        self.store.cx()
     }
 
     pub fn db(&mut self) -> &Db {

@@ -6,7 +6,7 @@ mod store;
 use colibri_runtime::handler::Fault;
 
 use super::finality::FinalityLevel;
-use super::{proposed, voted};
+use super::output::{proposed, voted};
 use crate::catalogue::ToolId;
 use crate::domains::ties::{Place, Reply, TiedRow, TiedTable, Writer};
 use crate::store::db::Db;

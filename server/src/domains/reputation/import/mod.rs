@@ -14,14 +14,22 @@ use super::event::{Acker, EventError, Gain, Penalty, Source};
 use super::store;
 use super::writer::{Gained, Recording, Refusal, record_gain, record_penalty};
 use crate::catalogue::{ReputationImportError, ReputationImportInput, ReputationImportOutput};
-use crate::context::Cx;
 use crate::store::db::Db;
 
-/// What became of one planned event.
+/// The result of applying one planned event.
 enum Applied {
     Recorded,
     Duplicate,
     Ignored,
+}
+
+/// What an import has done.
+#[derive(Debug)]
+pub struct Imported {
+    /// How many events of each kind there were.
+    pub report: ReputationImportOutput,
+    /// What the log calls the ledger entries that were written; `None` if there are none.
+    pub entries: Option<String>,
 }
 
 /// Applies the events of a file, all or none.
@@ -29,34 +37,25 @@ enum Applied {
 /// # Errors
 /// The first line that is refused, by line for what a line says by itself, by epoch for what depends on the standings.
 pub fn import(
-    cx: &mut Cx,
+    db: &Db,
+    recording: &Recording,
     input: ReputationImportInput,
-) -> Outcome<ReputationImportOutput, ReputationImportError> {
-    let recording = Recording {
-        now_ms: cx.called_ms(),
-        sequence_no: cx.sequence_no(),
-        epoch_seconds: cx.config().epoch_seconds,
-    };
-    let db = cx.db()?;
+) -> Outcome<Imported, ReputationImportError> {
     let present = present_epoch(db, recording.epoch_seconds, recording.now_ms)?;
     let events = plan(input.lines, present)?;
     let before = last_entry(db)?;
     let mut report = ReputationImportOutput { applied: 0, duplicates: 0, ignored: 0 };
     for event in &events {
-        match apply(db, &recording, event)? {
+        match apply(db, recording, event)? {
             Applied::Recorded => report.applied += 1,
             Applied::Duplicate => report.duplicates += 1,
             Applied::Ignored => report.ignored += 1,
         }
     }
     let after = last_entry(db)?;
-    if input.dry_run {
-        cx.rehearse();
-    } else if after > before {
-        // The entries of a call follow one another, so that the first and the last name them all.
-        cx.set_subject(&entries_subject(before + 1, after));
-    }
-    Ok(report)
+    // The entries of a call follow one another, so that the first and the last name them all.
+    let entries = (after > before).then(|| entries_subject(before + 1, after));
+    Ok(Imported { report, entries })
 }
 
 /// What the log calls the entries that a call has written.

@@ -8,7 +8,6 @@ use zeroize::Zeroizing;
 
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::router::service::Router;
-use crate::domains::skills::CapabilityIndex;
 use crate::domains::system::facts::SystemFacts;
 use crate::settings::config::Config;
 use crate::store::db::Db;
@@ -27,7 +26,6 @@ pub struct Cx {
     pub(crate) subject: Option<String>,
     /// See [`Cx::rehearse`].
     rehearsal: bool,
-    capability_index: CapabilityIndex,
     /// See [`Cx::skills_root`].
     skills_root: String,
     router: Option<Arc<Router>>,
@@ -50,7 +48,7 @@ impl Cx {
             exit_failures: 0,
             queue_depth: 0,
         };
-        let (keyring, capability_index) = (Arc::default(), CapabilityIndex::default());
+        let keyring = Arc::default();
         Self {
             db,
             clock,
@@ -61,7 +59,6 @@ impl Cx {
             keyring,
             subject: None,
             rehearsal: false,
-            capability_index,
             skills_root: String::new(),
             router: None,
         }
@@ -140,17 +137,6 @@ impl Cx {
     /// Nothing of what this call does stays, even if it succeeds: a dry run. Its row in the log and its reply do.
     pub fn rehearse(&mut self) {
         self.rehearsal = true;
-    }
-
-    /// Which skills declare which capability, as this process's last load found them; empty before it
-    /// (epsilon §9.5).
-    pub fn capability_index(&self) -> &CapabilityIndex {
-        &self.capability_index
-    }
-
-    /// Puts a new index in the place of the old one, as a whole.
-    pub(crate) fn set_capability_index(&mut self, index: CapabilityIndex) {
-        self.capability_index = index;
     }
 
     /// The root whose skills this process shows, as the database names it; empty before boot has found it.

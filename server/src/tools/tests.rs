@@ -10,12 +10,12 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 
 use crate::catalogue::{ServerHealthInput, ServerPingInput, SystemTools};
-use crate::context::Cx;
-use crate::domains::Domains;
 use crate::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use crate::settings::config::Config;
 use crate::settings::mode::Mode;
 use crate::store::db::Db;
+use crate::tools::Domains;
+use crate::tools::cx::Cx;
 
 struct At(f64);
 

@@ -1,0 +1,20 @@
+//! What the tools answer, as the handlers send it and as the verification rebuilds it from the rows.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use super::finality::FinalityLevel;
+use crate::catalogue::{ConsensusProposeOutput, ConsensusProposeOutputStatus, ConsensusVoteOutput};
+
+/// The reply to a proposal. A round that is beyond QUORUM by now was at QUORUM then.
+pub fn proposed(round_id: i64, level: FinalityLevel) -> ConsensusProposeOutput {
+    let agreed = level >= FinalityLevel::Quorum;
+    let status =
+        if agreed { ConsensusProposeOutputStatus::Quorum } else { ConsensusProposeOutputStatus::Pending };
+    ConsensusProposeOutput { round_id: round_id.to_string(), status }
+}
+
+/// The reply to a vote.
+pub fn voted(signature: &[u8]) -> ConsensusVoteOutput {
+    ConsensusVoteOutput { vote_signed: true, sig_b64: STANDARD.encode(signature) }
+}

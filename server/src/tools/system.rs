@@ -1,0 +1,36 @@
+//! The system tools: is the server alive, and in what state. They run in every mode and both phases, and never fail.
+
+use super::Domains;
+use super::cx::Cx;
+use crate::catalogue::{
+    ServerHealthError, ServerHealthInput, ServerHealthOutput, ServerPingError, ServerPingInput,
+    ServerPingOutput, SystemTools,
+};
+use crate::domains::system::health::{self, Moment};
+use crate::domains::system::published_mode;
+use colibri_runtime::handler::Outcome;
+
+impl SystemTools<Cx> for Domains {
+    fn server_ping(&mut self, cx: &mut Cx, _: ServerPingInput) -> Outcome<ServerPingOutput, ServerPingError> {
+        Ok(ServerPingOutput {
+            version: cx.facts().version.clone(),
+            mode: published_mode(cx.config().mode),
+            uptime_ms: cx.facts().uptime_ms(cx.monotonic_ms()),
+        })
+    }
+
+    fn server_health(
+        &mut self,
+        cx: &mut Cx,
+        _: ServerHealthInput,
+    ) -> Outcome<ServerHealthOutput, ServerHealthError> {
+        Ok(health::report(&Moment {
+            facts: cx.facts(),
+            call: cx.status(),
+            now_ms: cx.monotonic_ms(),
+            mode: cx.config().mode,
+            db: cx.db(),
+            skills_root: cx.skills_root(),
+        }))
+    }
+}

@@ -1,0 +1,143 @@
+//! The task tools.
+
+use super::cx::Cx;
+use super::{Domains, recording};
+use crate::catalogue::{
+    TaskCreateError, TaskCreateInput, TaskCreateOutput, TaskGetError, TaskGetInput, TaskGetOutput,
+    TaskListError, TaskListInput, TaskListOutput, TaskNextActionsError, TaskNextActionsInput,
+    TaskNextActionsOutput, TaskStatus, TaskUpdateError, TaskUpdateInput, TaskUpdateOutput, TasksTools,
+};
+use crate::domains::reputation::feed::TaskFeed;
+use crate::domains::tasks::errors::Operation;
+use crate::domains::tasks::input::{ListFilter, NewTask, QueueFilter, Stamp, TaskPatch};
+use crate::domains::tasks::service;
+use colibri_runtime::handler::{Failure, Outcome};
+
+impl TasksTools<Cx> for Domains {
+    fn task_create(
+        &mut self,
+        cx: &mut Cx,
+        input: TaskCreateInput,
+    ) -> Outcome<TaskCreateOutput, TaskCreateError> {
+        let id = cx.new_id();
+        let now = cx.now();
+        let task = service::create_task(cx.db()?, id, stamp(cx, &now), input.into())?;
+        cx.set_subject(&task.id);
+        Ok(task)
+    }
+
+    fn task_get(&mut self, cx: &mut Cx, input: TaskGetInput) -> Outcome<TaskGetOutput, TaskGetError> {
+        let found = service::get_task(cx.db()?, &input.id)?;
+        found.ok_or_else(|| Failure::Domain(service::not_found(&input.id, Operation::Get).into()))
+    }
+
+    fn task_update(
+        &mut self,
+        cx: &mut Cx,
+        input: TaskUpdateInput,
+    ) -> Outcome<TaskUpdateOutput, TaskUpdateError> {
+        let now = cx.now();
+        let id = input.id.clone();
+        let patch = TaskPatch::from(input);
+        let feed = match patch.status {
+            Some(TaskStatus::Done) => {
+                recording(cx).map(|recording| TaskFeed::new(recording, [cx.new_id(), cx.new_id()]))
+            }
+            _ => None,
+        };
+        let task = service::update_task(cx.db()?, &id, stamp(cx, &now), &patch, feed.as_ref())?;
+        if !patch.is_empty() {
+            cx.set_subject(&task.id);
+        }
+        Ok(task)
+    }
+
+    fn task_list(&mut self, cx: &mut Cx, input: TaskListInput) -> Outcome<TaskListOutput, TaskListError> {
+        let filter = ListFilter::from(input);
+        let page = service::list_tasks(cx.db()?, &filter)?;
+        let end = filter.offset + page.tasks.len() as i64;
+        Ok(TaskListOutput {
+            tasks: page.tasks,
+            total_count: page.total,
+            limit: filter.limit,
+            offset: filter.offset,
+            has_more: end < page.total,
+        })
+    }
+
+    fn task_next_actions(
+        &mut self,
+        cx: &mut Cx,
+        input: TaskNextActionsInput,
+    ) -> Outcome<TaskNextActionsOutput, TaskNextActionsError> {
+        let queue = service::next_actions(cx.db()?, &input.into())?;
+        Ok(TaskNextActionsOutput {
+            tasks: queue.tasks,
+            total_count: queue.actionable,
+            blocked_count: queue.blocked,
+        })
+    }
+}
+
+fn stamp<'a>(cx: &Cx, now: &'a str) -> Stamp<'a> {
+    Stamp { now, sequence_no: cx.sequence_no() }
+}
+
+impl From<TaskCreateInput> for NewTask {
+    /// `project` is an alias; stage 2 has checked that it agrees with `project_id` where both are given.
+    fn from(input: TaskCreateInput) -> Self {
+        Self {
+            title: input.title,
+            status: input.status,
+            project_id: input.project_id.or(input.project).flatten(),
+            description: input.description.flatten(),
+            priority: input.priority.flatten(),
+            assignee: input.assignee.flatten(),
+            depends_on: input.depends_on.unwrap_or_default(),
+        }
+    }
+}
+
+impl From<TaskUpdateInput> for TaskPatch {
+    /// The fields of `patch`, or the same beside `id`; stage 2 has refused a mixture.
+    fn from(input: TaskUpdateInput) -> Self {
+        match input.patch {
+            Some(patch) => Self {
+                title: patch.title,
+                status: patch.status,
+                project_id: patch.project_id,
+                description: patch.description,
+                priority: patch.priority,
+                assignee: patch.assignee,
+                depends_on: patch.depends_on,
+            },
+            None => Self {
+                title: input.title,
+                status: input.status,
+                project_id: input.project_id,
+                description: input.description,
+                priority: input.priority,
+                assignee: input.assignee,
+                depends_on: input.depends_on,
+            },
+        }
+    }
+}
+
+impl From<TaskListInput> for ListFilter {
+    fn from(input: TaskListInput) -> Self {
+        Self {
+            status: input.status,
+            project_id: input.project_id,
+            limit: input.limit,
+            offset: input.offset,
+            include_deleted: input.include_deleted,
+        }
+    }
+}
+
+impl From<TaskNextActionsInput> for QueueFilter {
+    fn from(input: TaskNextActionsInput) -> Self {
+        Self { project_id: input.project_id, assignee: input.assignee, limit: input.limit }
+    }
+}
