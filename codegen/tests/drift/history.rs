@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{golden, here, names, snapshot};
 
 /// The captured versions of a server, in the order they were published.
-fn versions(folder: &Path) -> Vec<String> {
+pub fn versions(folder: &Path) -> Vec<String> {
     let files = names(folder).into_iter();
     let mut versions: Vec<String> =
         files.filter_map(|file| Some(file.strip_suffix(".json")?.to_owned())).collect();
@@ -21,7 +21,7 @@ fn versions(folder: &Path) -> Vec<String> {
     versions
 }
 
-fn servers() -> Vec<String> {
+pub fn servers() -> Vec<String> {
     let all = here().join("history");
     names(&all).into_iter().filter(|name| all.join(name).is_dir()).collect()
 }

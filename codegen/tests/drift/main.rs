@@ -6,6 +6,7 @@
 
 mod command;
 mod fixtures;
+mod frozen;
 mod history;
 mod repository;
 
