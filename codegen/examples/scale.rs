@@ -18,8 +18,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use colibri_codegen::catalogue::Catalogue;
-use colibri_codegen::drift::{judge, snapshot};
 use colibri_codegen::{compile, lock};
+use colibri_drift::{from_lock, judge};
 
 const TOOLS_PER_DOMAIN: usize = 25;
 
@@ -44,7 +44,7 @@ fn measure(work: &Path, dev: bool, release: bool) -> Result<(), Box<dyn Error>> 
         let new = lock(&load(&root.join("new"))?).map_err(|found| format!("{found:?}"))?;
         let read = began.elapsed();
         let began = Instant::now();
-        let verdict = judge(&snapshot::from_lock(&old)?, &snapshot::from_lock(&new)?, &[], true);
+        let verdict = judge(&from_lock(&old)?, &from_lock(&new)?, &[], true);
         let gate = began.elapsed();
         let found = verdict.blocking.len() + verdict.listed.len();
         let began = Instant::now();

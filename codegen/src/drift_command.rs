@@ -1,14 +1,14 @@
-//! `colibri-codegen drift`: what is compared, and in which form it is told.
+//! `colibri-codegen drift`: the gate of `colibri-drift` on a catalogue and its history in git, or on two files.
 
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use colibri_codegen::catalogue::{Catalogue, Location, Waiver};
-use colibri_codegen::drift::git::{self, Repository};
-use colibri_codegen::drift::report::{self, Names};
-use colibri_codegen::drift::snapshot::{self, Snapshot, Unreadable};
-use colibri_codegen::drift::{Finding, Verdict, judge};
+use colibri_codegen::catalogue::Catalogue;
 use colibri_codegen::lock;
+use colibri_drift::command::{Files, Form, Task};
+use colibri_drift::git::{self, Repository};
+use colibri_drift::report::{Location, Names};
+use colibri_drift::{Finding, Snapshot, Unreadable, Waiver, from_lock, from_tools_list};
 
 use crate::{Failure, load, print, say};
 
@@ -38,88 +38,43 @@ pub struct Arguments {
     /// A YAML file with `drift: waivers:`, when files are compared.
     #[arg(long, value_name = "FILE", conflicts_with = "base")]
     waivers: Option<PathBuf>,
-    /// Print JSON.
-    #[arg(long, group = "form")]
-    json: bool,
-    /// Print Markdown, for a comment of a pull request.
-    #[arg(long, group = "form")]
-    markdown: bool,
-    /// Print GitHub workflow commands, which appear in the diff.
-    #[arg(long, group = "form")]
-    annotations: bool,
-}
-
-/// Two states to judge, and what reports call them.
-struct Task {
-    old: Snapshot,
-    new: Snapshot,
-    waivers: Vec<Waiver>,
-    touched: bool,
-    names: Names,
-    catalogue: Option<Catalogue>,
+    #[command(flatten)]
+    form: Form,
 }
 
 /// Runs the gate. Findings that block are told on stdout, like every result.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let task = match (&arguments.locks, &arguments.from_tools_list, arguments.paths.as_slice()) {
-        (Some(files), _, _) => of_files(files, &snapshot::from_lock, arguments)?,
-        (_, Some(files), _) => of_files(files, &snapshot::from_tools_list, arguments)?,
-        (_, _, files @ [_, _]) if arguments.base.is_none() => {
-            of_files(files, &snapshot::from_lock, arguments)?
-        }
+    let (task, catalogue) = match (&arguments.locks, &arguments.from_tools_list, arguments.paths.as_slice()) {
+        (Some(files), _, _) => (of_files(files, &from_lock, arguments)?, None),
+        (_, Some(files), _) => (of_files(files, &from_tools_list, arguments)?, None),
+        (_, _, files @ [_, _]) if arguments.base.is_none() => (of_files(files, &from_lock, arguments)?, None),
         (_, _, [_, _]) => return Err(unusable("--base goes with one folder, not with two files")),
         (_, _, paths) if arguments.waivers.is_none() => {
             let folder = paths.first().map_or(Path::new("catalogue"), PathBuf::as_path);
-            match of_history(folder, arguments.base.as_deref())? {
-                Some(task) => task,
+            let catalogue = load(folder)?;
+            match of_history(folder, &catalogue, arguments.base.as_deref())? {
+                Some(task) => (task, Some(catalogue)),
                 None => return Ok(()),
             }
         }
         _ => return Err(unusable("--waivers goes with two files; a catalogue holds its own")),
     };
-    let verdict = judge(&task.old, &task.new, &task.waivers, task.touched);
-    print(&told(arguments, &verdict, &task))?;
+    let verdict = task.judge();
+    let place = |finding: &Finding| place(catalogue.as_ref()?, finding);
+    print(&arguments.form.report(&verdict, &task.names, &place))?;
     if verdict.passes() { Ok(()) } else { Err(Failure::Drift) }
-}
-
-fn told(arguments: &Arguments, verdict: &Verdict, task: &Task) -> String {
-    if arguments.json {
-        // Escaped as JSON before `print` would do it in a way of its own.
-        colibri_visible::json(&report::json(verdict, &task.names)).into_owned()
-    } else if arguments.markdown {
-        report::markdown(verdict, &task.names)
-    } else if arguments.annotations {
-        report::annotations(verdict, &|finding| place(task.catalogue.as_ref()?, finding))
-    } else {
-        report::text(verdict, &task.names)
-    }
 }
 
 type Parse = dyn Fn(&str) -> Result<Snapshot, Unreadable>;
 
 fn of_files(files: &[PathBuf], parse: &Parse, arguments: &Arguments) -> Result<Task, Failure> {
     let [old, new] = files else { return Err(unusable("name two files, the old one and the new one")) };
-    let waivers = match &arguments.waivers {
-        None => Vec::new(),
-        Some(file) => git::waivers(&read(file)?).ok_or_else(|| {
-            unusable(&format!("{}: no YAML with `drift:` and `waivers:` in it", file.display()))
-        })?,
-    };
-    let snapshot = |file: &PathBuf| -> Result<Snapshot, Failure> {
-        parse(&read(file)?).map_err(|error| unusable(&format!("{}: {error}", file.display())))
-    };
-    let names = Names {
-        old: old.display().to_string(),
-        new: new.display().to_string(),
-        waivers: arguments.waivers.as_ref().map(|file| file.display().to_string()),
-    };
-    Ok(Task { old: snapshot(old)?, new: snapshot(new)?, waivers, touched: true, names, catalogue: None })
+    Files { old, new, waivers: arguments.waivers.as_deref() }.read(parse).map_err(Failure::Unusable)
 }
 
 /// The catalogue as it is, and as its base has it. `None`, with a word of it, when there is no base.
-fn of_history(folder: &Path, revision: Option<&str>) -> Result<Option<Task>, Failure> {
-    let catalogue = load(folder)?;
-    let text = lock(&catalogue)?;
+fn of_history(folder: &Path, catalogue: &Catalogue, revision: Option<&str>) -> Result<Option<Task>, Failure> {
+    let text = lock(catalogue)?;
     let failed = |error: git::GitError| unusable(&error.to_string());
     let repository = Repository::of(folder).map_err(failed)?;
     let Some(base) = repository.base(revision).map_err(failed)? else {
@@ -131,17 +86,30 @@ fn of_history(folder: &Path, revision: Option<&str>) -> Result<Option<Task>, Fai
         return Ok(None);
     };
     let parse = |text: &str, whose: &str| {
-        snapshot::from_lock(text).map_err(|error| unusable(&format!("the lock of {whose}: {error}")))
+        from_lock(text).map_err(|error| unusable(&format!("the lock of {whose}: {error}")))
     };
     let names = Names {
         old: base.name(),
         new: folder.display().to_string(),
         waivers: Some(folder.join("catalogue.yaml").display().to_string()),
     };
-    let waivers = catalogue.head.drift.waivers.clone();
+    let waivers = waivers(catalogue);
     let touched = text.trim_end() != state.lock.trim_end() || waivers != state.waivers;
     let (old, new) = (parse(&state.lock, &base.name())?, parse(&text, "this catalogue")?);
-    Ok(Some(Task { old, new, waivers, touched, names, catalogue: Some(catalogue) }))
+    Ok(Some(Task { old, new, waivers, touched, names }))
+}
+
+/// The catalogue's waivers as the gate reads them.
+fn waivers(catalogue: &Catalogue) -> Vec<Waiver> {
+    let waivers = catalogue.head.drift.waivers.iter().cloned();
+    waivers
+        .map(|waiver| Waiver {
+            rule: waiver.rule,
+            fingerprint: waiver.fingerprint,
+            reason: waiver.reason,
+            until: waiver.until,
+        })
+        .collect()
 }
 
 /// Where a finding belongs: its tool's entry, or the head.
@@ -149,11 +117,8 @@ fn place(catalogue: &Catalogue, finding: &Finding) -> Option<Location> {
     let entry =
         finding.tool.as_ref().and_then(|name| catalogue.tools().find(|entry| &entry.tool.name == name));
     // A tool that is gone has no entry.
-    Some(catalogue.locate(&entry.map_or_else(|| catalogue.head_place(), |entry| entry.place)))
-}
-
-fn read(file: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(file).map_err(|error| unusable(&format!("{}: {error}", file.display())))
+    let at = catalogue.locate(&entry.map_or_else(|| catalogue.head_place(), |entry| entry.place));
+    Some(Location { path: at.path, line: at.line, column: at.column })
 }
 
 fn unusable(message: &str) -> Failure {

@@ -3,7 +3,6 @@
 //! ```text
 //! catalogue/*.yaml -> catalogue (model with spans) -> lint -> ir -> emit -> types, errors, handlers, registry
 //!                                                                     \---> reference pages, lock
-//! lock before, lock after -> drift -> whom the change breaks
 //! ```
 //!
 //! The crate knows no tool of any server; it serves every MCP server that has a catalogue. A server's
@@ -18,7 +17,6 @@
 
 mod cargo;
 pub mod catalogue;
-pub mod drift;
 pub mod emit;
 pub mod ir;
 pub mod lint;
@@ -107,12 +105,13 @@ pub fn with_tool_table(
 /// The lock: the resolved, canonical catalogue as pretty-printed JSON.
 ///
 /// ```
-/// use colibri_codegen::{catalogue::Catalogue, drift, lock};
+/// use colibri_codegen::{catalogue::Catalogue, lock};
+/// use colibri_drift::{compare, from_lock};
 ///
 /// let catalogue = Catalogue::load("examples/notes/catalogue".as_ref()).map_err(|found| found[0].message.clone())?;
 /// let text = lock(&catalogue).map_err(|found| found[0].message.clone())?;
-/// let state = drift::snapshot::from_lock(&text).map_err(|error| error.to_string())?;
-/// assert!(drift::compare(&state, &state).is_empty());
+/// let state = from_lock(&text).map_err(|error| error.to_string())?;
+/// assert!(compare(&state, &state).is_empty());
 /// # Ok::<(), String>(())
 /// ```
 ///

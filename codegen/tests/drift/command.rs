@@ -4,13 +4,13 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-use super::here;
+use super::{fixtures, here, manifest};
 
 fn drift(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_colibri-codegen"))
         .arg("drift")
         .args(arguments)
-        .current_dir(here().join("tool"))
+        .current_dir(fixtures())
         .output()
         .unwrap()
 }
@@ -43,7 +43,7 @@ fn answers_of_servers_are_compared() {
 
 #[test]
 fn waivers_of_a_file_accept_findings_of_files() {
-    let waivers = here().join("tool/C10/near.waivers.yaml");
+    let waivers = fixtures().join("C10/near.waivers.yaml");
     let output = drift(&["C10/old.json", "C10/near.json", "--waivers", waivers.to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
     assert!(text(&output.stdout).contains("reason: Reads better."));
@@ -73,5 +73,29 @@ fn bad_command_lines_and_unreadable_files_end_with_2() {
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");
         assert_eq!(text(&output.stdout), "", "{arguments:?}");
         assert!(text(&output.stderr).contains(told), "{arguments:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn commands_of_the_workflow_are_taken() {
+    let workflow = std::fs::read_to_string(manifest().join("../docs/guide/drift-workflow.yml")).unwrap();
+    let jobs: serde_json::Value = serde_yaml::from_str(&workflow).unwrap();
+    let steps = jobs["jobs"]["catalogue"]["steps"].as_array().unwrap();
+    let lines = steps.iter().filter_map(|step| step["run"].as_str()).flat_map(str::lines);
+    let commands: Vec<&str> = lines.filter_map(|line| line.trim().strip_prefix("$CODEGEN ")).collect();
+    assert_eq!(commands.len(), 6);
+    for command in commands {
+        // Everything up to what the shell fills in or redirects.
+        let words = command.split(' ').take_while(|word| !word.starts_with(['>', '|']));
+        let words: Vec<&str> = words.filter(|word| !word.contains('$')).collect();
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_colibri-codegen"))
+            .args(&words)
+            .arg("--help")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{words:?}");
+        for option in words.iter().filter(|word| word.starts_with("--")) {
+            assert!(String::from_utf8_lossy(&output.stdout).contains(option), "{option} in `{command}`");
+        }
     }
 }

@@ -53,7 +53,8 @@ fn finding_d13_every_form_of_the_long_command_is_a_test_that_reads_its_variables
         let folder = match package.as_str() {
             "colibri-tests" => "tests",
             "colibri" => "server/tests",
-            _ => "codegen/tests",
+            "colibri-drift" => "codegen/drift/tests",
+            other => panic!("no folder of tests is known for {other}"),
         };
         let all = root().join(folder).join(binary);
         // The form's own module, so that a variable that only its neighbours read does not do.

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use colibri_codegen::catalogue::{Catalogue, Finding, findings};
-use colibri_codegen::{compile, drift, lock, reference};
+use colibri_codegen::{compile, lock, reference};
+use colibri_drift::{compare, from_lock};
 
 /// Pieces that mean something to YAML, to schemas and to Rust.
 pub const TOKENS: &[&str] = &[
@@ -104,8 +105,8 @@ fn sound(root: &Path) {
     let catalogue = Catalogue::load(root).expect("it was loaded before");
     let text = lock(&catalogue).expect("a lock");
     assert_eq!(lock(&catalogue).expect("a lock"), text, "the same catalogue, the same lock");
-    let state = drift::snapshot::from_lock(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
-    assert!(drift::compare(&state, &state).is_empty(), "it differs from itself:\n{text}");
+    let state = from_lock(&text).unwrap_or_else(|error| panic!("{error}:\n{text}"));
+    assert!(compare(&state, &state).is_empty(), "it differs from itself:\n{text}");
     assert!(!reference(&catalogue).expect("pages").is_empty());
 }
 

@@ -1,0 +1,102 @@
+//! What a command needs: two files become two states, and a verdict becomes a report.
+
+use std::path::Path;
+
+use clap::Args;
+
+use crate::report::{self, Location, Names};
+use crate::{Finding, Snapshot, Unreadable, Verdict, Waiver, waivers};
+
+/// The form of the report.
+#[derive(Debug, Args)]
+pub struct Form {
+    /// Print JSON.
+    #[arg(long, group = "form")]
+    json: bool,
+    /// Print Markdown, for a comment of a pull request.
+    #[arg(long, group = "form")]
+    markdown: bool,
+    /// Print GitHub workflow commands, which appear in the diff.
+    #[arg(long, group = "form")]
+    annotations: bool,
+}
+
+impl Form {
+    /// The report in this form; without one, as text. `place` finds where a finding belongs in the files, if anywhere.
+    #[must_use]
+    pub fn report(
+        &self,
+        verdict: &Verdict,
+        names: &Names,
+        place: &dyn Fn(&Finding) -> Option<Location>,
+    ) -> String {
+        if self.json {
+            // Escaped as JSON before the terminal's escapes would do it in a way of their own.
+            colibri_visible::json(&report::json(verdict, names)).into_owned()
+        } else if self.markdown {
+            report::markdown(verdict, names)
+        } else if self.annotations {
+            report::annotations(verdict, place)
+        } else {
+            report::text(verdict, names)
+        }
+    }
+}
+
+/// Two files to compare.
+#[derive(Debug)]
+pub struct Files<'a> {
+    /// The old state.
+    pub old: &'a Path,
+    /// The new state.
+    pub new: &'a Path,
+    /// A YAML file with waivers.
+    pub waivers: Option<&'a Path>,
+}
+
+/// Two states to judge, and what reports call them.
+#[derive(Debug)]
+pub struct Task {
+    /// The old state.
+    pub old: Snapshot,
+    /// The new state.
+    pub new: Snapshot,
+    /// Findings that were accepted.
+    pub waivers: Vec<Waiver>,
+    /// Whether the change touches the tools at all; [`judge`](crate::judge) says why it matters.
+    pub touched: bool,
+    /// What reports call the states.
+    pub names: Names,
+}
+
+impl Task {
+    /// The verdict on the two states.
+    #[must_use]
+    pub fn judge(&self) -> Verdict {
+        crate::judge(&self.old, &self.new, &self.waivers, self.touched)
+    }
+}
+
+impl Files<'_> {
+    /// Reads the two files with the given parsers, and the waivers.
+    ///
+    /// # Errors
+    /// A file cannot be read, or holds something else; the message names it.
+    pub fn read(&self, parse: &dyn Fn(&str) -> Result<Snapshot, Unreadable>) -> Result<Task, String> {
+        let waivers = match self.waivers {
+            None => Vec::new(),
+            Some(file) => waivers(&read(file)?)
+                .ok_or_else(|| format!("{}: no YAML with `drift:` and `waivers:` in it", file.display()))?,
+        };
+        let snapshot = |file: &Path| -> Result<Snapshot, String> {
+            parse(&read(file)?).map_err(|error| format!("{}: {error}", file.display()))
+        };
+        let name = |file: &Path| file.display().to_string();
+        let names = Names { old: name(self.old), new: name(self.new), waivers: self.waivers.map(name) };
+        Ok(Task { old: snapshot(self.old)?, new: snapshot(self.new)?, waivers, touched: true, names })
+    }
+}
+
+fn read(file: &Path) -> Result<String, String> {
+    std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
+}

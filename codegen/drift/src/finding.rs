@@ -1,0 +1,227 @@
+//! What a rule is and what it finds.
+
+use std::fmt::{self, Write};
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+/// How much a change asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// Listed only: no client can break.
+    Info,
+    /// Somebody must look: it fails until a waiver with a reason stands in the catalogue.
+    Ack,
+    /// A client that worked may fail: it needs a waiver and a new major version (0.x: minor).
+    Break,
+}
+
+impl Severity {
+    /// The word of reports: `INFO`, `ACK`, `BREAK`.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Info => "INFO",
+            Self::Ack => "ACK",
+            Self::Break => "BREAK",
+        }
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+/// What a rule looks at; it decides which way a change may go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Direction {
+    /// What clients send: it may widen.
+    Input,
+    /// What clients read: it may narrow.
+    Output,
+    /// A tool's entry: name, texts, hints.
+    Tool,
+    /// The errors a tool answers with.
+    Error,
+    /// The server as a whole.
+    Catalogue,
+}
+
+/// One rule of the gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rule {
+    /// Its id, for instance `I9`.
+    pub id: &'static str,
+    /// What it looks at.
+    pub direction: Direction,
+    /// The change it is about, in a few words.
+    pub title: &'static str,
+    /// Why that matters, in a sentence without a full stop.
+    pub why: &'static str,
+}
+
+impl Rule {
+    /// A finding of this rule about the server as a whole; what else it says is added to it.
+    #[must_use]
+    pub fn finding(
+        &self,
+        severity: Severity,
+        pointer: impl Into<String>,
+        (old, new): (impl Into<Value>, impl Into<Value>),
+        message: impl Into<String>,
+    ) -> Finding {
+        Finding {
+            rule: self.id,
+            severity,
+            security: false,
+            tool: None,
+            pointer: pointer.into(),
+            old: old.into(),
+            new: new.into(),
+            message: message.into(),
+            why: self.why,
+            help: String::new(),
+            witness: None,
+        }
+    }
+}
+
+/// One change between two snapshots, judged.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finding {
+    /// Id of the rule.
+    pub rule: &'static str,
+    /// What it asks for.
+    pub severity: Severity,
+    /// It bears on security: a person must look at it, whatever the severity.
+    pub security: bool,
+    /// The tool, unless it is about the server as a whole.
+    pub tool: Option<String>,
+    /// Where in the tool's entry, for instance `/input/properties/title`; of the catalogue without a tool.
+    pub pointer: String,
+    /// What stood there; null if nothing did.
+    pub old: Value,
+    /// What stands there now; null if nothing does.
+    pub new: Value,
+    /// What changed, in a sentence.
+    pub message: String,
+    /// Why it matters.
+    pub why: &'static str,
+    /// How to go on without the break.
+    pub help: String,
+    /// A value that the old schema takes and the new one refuses (inputs), or the reverse (outputs).
+    pub witness: Option<Value>,
+}
+
+impl Finding {
+    /// The same about one tool.
+    #[must_use]
+    pub fn of(self, tool: &str) -> Self {
+        Self { tool: Some(tool.to_owned()), ..self }
+    }
+
+    /// The same, bearing on security.
+    #[must_use]
+    pub fn secure(self) -> Self {
+        Self { security: true, ..self }
+    }
+
+    /// The same with a way to go on.
+    #[must_use]
+    pub fn help(self, help: impl Into<String>) -> Self {
+        Self { help: help.into(), ..self }
+    }
+
+    /// Whether it fails the gate until it is waived.
+    #[must_use]
+    pub fn blocks(&self) -> bool {
+        self.severity > Severity::Info || self.security
+    }
+
+    /// What a waiver names: the first 16 hexadecimal digits of the SHA-256 of rule, tool, pointer, old and
+    /// new. It survives rebases, and changes as soon as the change itself does.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        let mut text = String::new();
+        canonical(&json!([self.rule, self.tool, self.pointer, self.old, self.new]), &mut text);
+        let mut digits = String::with_capacity(16);
+        for byte in Sha256::digest(text.as_bytes()).iter().take(8) {
+            let _ = write!(digits, "{byte:02x}");
+        }
+        digits
+    }
+}
+
+/// A value as text that does not depend on the order of members.
+fn canonical(value: &Value, out: &mut String) {
+    match value {
+        Value::Array(items) => {
+            out.push('[');
+            for (index, item) in items.iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                canonical(item, out);
+            }
+            out.push(']');
+        }
+        Value::Object(members) => {
+            let mut members: Vec<_> = members.iter().collect();
+            members.sort_by_key(|(key, _)| *key);
+            out.push('{');
+            for (index, (key, value)) in members.into_iter().enumerate() {
+                if index > 0 {
+                    out.push(',');
+                }
+                let _ = write!(out, "{}:", Value::String(key.clone()));
+                canonical(value, out);
+            }
+            out.push('}');
+        }
+        scalar => {
+            let _ = write!(out, "{scalar}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding(old: Value) -> Finding {
+        Finding {
+            rule: "I7",
+            severity: Severity::Break,
+            security: false,
+            tool: Some("note_add".to_owned()),
+            pointer: "/input/properties/text".to_owned(),
+            old,
+            new: json!({"maxLength": 10}),
+            message: "shorter".to_owned(),
+            why: "old calls fail",
+            help: "do not".to_owned(),
+            witness: None,
+        }
+    }
+
+    #[test]
+    fn severities_are_ordered() {
+        assert!(Severity::Info < Severity::Ack && Severity::Ack < Severity::Break);
+    }
+
+    #[test]
+    fn fingerprint_knows_the_change_and_not_the_words() {
+        let one = finding(json!({"a": 1, "b": [2]}));
+        let same = Finding { message: "other words".to_owned(), ..finding(json!({"b": [2], "a": 1})) };
+        assert_eq!(one.fingerprint(), same.fingerprint());
+        assert_eq!(one.fingerprint().len(), 16);
+        assert_ne!(one.fingerprint(), finding(json!({"a": 2, "b": [2]})).fingerprint());
+        let elsewhere = Finding { tool: None, ..one.clone() };
+        assert_ne!(one.fingerprint(), elsewhere.fingerprint());
+    }
+}

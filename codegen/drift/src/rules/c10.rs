@@ -1,0 +1,50 @@
+//! C10: a waiver that accepts nothing, no longer counts, or gives no reason.
+
+use serde_json::{Value, json};
+
+use crate::version::version;
+use crate::waiver::Waiver;
+use crate::{Direction, Finding, Rule, Severity};
+
+/// The rule.
+pub const RULE: Rule = Rule {
+    id: "C10",
+    direction: Direction::Catalogue,
+    title: "waiver unused, expired or without reason",
+    why: "a waiver that lingers accepts what nobody has looked at",
+};
+
+/// Judges one waiver. `used` says whether it stands for a finding of this comparison.
+pub(crate) fn check(index: usize, waiver: &Waiver, used: bool, current: Option<&str>) -> Option<Finding> {
+    let id = format!("{} {}", waiver.rule, waiver.fingerprint);
+    let (message, help) = if !says_something(&waiver.reason) {
+        let help = "say in a sentence why clients can live with the change";
+        (format!("The waiver {id} gives no reason."), help.to_owned())
+    } else if is_expired(waiver, current) {
+        let until = waiver.until.as_deref().unwrap_or_default();
+        let help = "take the change back, or say anew why it is accepted and until when";
+        (format!("The waiver {id} counted until {until}."), help.to_owned())
+    } else if !used {
+        let help = "remove it; its change is no longer there, or is already in what is compared with";
+        (format!("The waiver {id} accepts nothing that changed."), help.to_owned())
+    } else {
+        return None;
+    };
+    let pointer = format!("/drift/waivers/{index}");
+    Some(RULE.finding(Severity::Break, pointer, (Value::Null, json!(waiver)), message).help(help))
+}
+
+/// Whether a waiver can accept a finding at all.
+pub(crate) fn is_sound(waiver: &Waiver, current: Option<&str>) -> bool {
+    says_something(&waiver.reason) && !is_expired(waiver, current)
+}
+
+/// The text that reports give to paste is no reason yet.
+fn says_something(reason: &str) -> bool {
+    !matches!(reason.trim(), "" | crate::report::REASON)
+}
+
+fn is_expired(waiver: &Waiver, current: Option<&str>) -> bool {
+    let until = waiver.until.as_deref().and_then(version);
+    matches!((until, current.and_then(version)), (Some(until), Some(current)) if until <= current)
+}

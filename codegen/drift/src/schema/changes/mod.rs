@@ -1,0 +1,301 @@
+//! The walk through two schemas at once: what differs, where, and which rule it belongs to.
+//!
+//! Each difference is decided for itself, with a whole value as witness. At the end the whole schemas are
+//! compared once more, so that no loss goes unnamed.
+
+mod arrays;
+mod embed;
+mod objects;
+mod remarks;
+mod scalars;
+mod unions;
+
+use std::collections::{BTreeSet, HashSet};
+
+use serde_json::Value;
+
+use super::contain::{NOT_DECIDED, Trial, Verdict};
+use super::difference::Difference;
+use super::node::{Body, Case, Normal, TYPES, Type};
+use super::store::{NodeId, Store};
+use super::text::unknown_keywords;
+use super::{Direction, SchemaChange};
+use crate::{Severity, rules};
+use embed::Step;
+
+pub(super) fn changes(old: &Value, new: &Value, direction: Direction) -> Vec<SchemaChange> {
+    let store = Store::new();
+    let (old_root, new_root) = (store.node(&[store.site(old, old)]), store.node(&[store.site(new, new)]));
+    let mut walk = Walk {
+        store: &store,
+        direction,
+        roots: (old_root, new_root),
+        found: Vec::new(),
+        open: Vec::new(),
+        clean: HashSet::new(),
+    };
+    let place = if direction == Direction::Input { "the input" } else { "the output" };
+    walk.pair(&Spot {
+        old: old_root,
+        new: new_root,
+        pointer: String::new(),
+        place: place.to_owned(),
+        steps: Vec::new(),
+        safe: false,
+        safe_back: false,
+        may_be_absent: false,
+    });
+    walk.unknown_keywords(old, new);
+    walk.net();
+    walk.found
+}
+
+struct Walk<'s, 'a> {
+    store: &'s Store<'a>,
+    direction: Direction,
+    roots: (NodeId, NodeId),
+    found: Vec<SchemaChange>,
+    /// The pairs around, where a recursive schema comes back.
+    open: Vec<(NodeId, NodeId)>,
+    /// Pairs without any difference.
+    clean: HashSet<(NodeId, NodeId, bool, bool, bool)>,
+}
+
+/// Two schemas for the same part of a value.
+#[derive(Clone)]
+struct Spot {
+    old: NodeId,
+    new: NodeId,
+    pointer: String,
+    place: String,
+    /// The way from the root, for witnesses.
+    steps: Vec<Step>,
+    /// It is proven that nothing is lost here.
+    safe: bool,
+    /// It is proven that nothing is gained here.
+    safe_back: bool,
+    /// It is a property that old values need not have.
+    may_be_absent: bool,
+}
+
+impl Spot {
+    fn below(&self, old: NodeId, new: NodeId, segment: &str, place: String, step: Option<Step>) -> Self {
+        let pointer = format!("{}/{}", self.pointer, segment);
+        let steps = self.steps.iter().cloned().chain(step).collect();
+        Self { old, new, pointer, place, steps, may_be_absent: false, ..self.clone() }
+    }
+
+    /// A place inside this one in words.
+    fn place_of(&self, tail: &str) -> String {
+        match (self.steps.is_empty(), tail.starts_with('[')) {
+            (true, _) => tail.to_owned(),
+            (false, true) => format!("{}{tail}", self.place),
+            (false, false) => format!("{}.{tail}", self.place),
+        }
+    }
+}
+
+/// The side that gives values and the side that must take them, in that order.
+fn sides<T>(direction: Direction, old: T, new: T) -> (T, T) {
+    match direction {
+        Direction::Input => (old, new),
+        Direction::Output => (new, old),
+    }
+}
+
+impl Walk<'_, '_> {
+    fn is_input(&self) -> bool {
+        self.direction == Direction::Input
+    }
+
+    fn pair(&mut self, spot: &Spot) {
+        let key = (spot.old, spot.new, spot.safe, spot.safe_back, spot.may_be_absent);
+        if self.open.contains(&(spot.old, spot.new)) || self.clean.contains(&key) {
+            return;
+        }
+        self.open.push((spot.old, spot.new));
+        let before = self.found.len();
+        let (giver, taker) = sides(self.direction, spot.old, spot.new);
+        let mut spot = spot.clone();
+        let (loss, gain) = (self.store.contained(giver, taker), self.store.contained(taker, giver));
+        // Below schemas that are the same, values tell nothing apart; remarks and unknown keywords may.
+        let same = rules::i14::is_same(&loss, &gain);
+        spot.safe |= same || loss == Verdict::Inside;
+        spot.safe_back |= same || gain == Verdict::Inside;
+        self.remarks(&spot);
+        self.meaning(&spot);
+        self.open.pop();
+        if self.found.len() == before {
+            self.clean.insert(key);
+        }
+    }
+
+    fn meaning(&mut self, spot: &Spot) {
+        let (old, new) = (self.store.normal(spot.old), self.store.normal(spot.new));
+        if is_list(&old) && is_list(&new) {
+            return self.values(spot, &old.cases, &new.cases);
+        }
+        self.types(spot, &old, &new);
+        for kind in TYPES {
+            let of = |normal: &Normal| -> Vec<Case> {
+                normal.cases.iter().filter(|case| case.kind == kind).cloned().collect()
+            };
+            match (&of(&old)[..], &of(&new)[..]) {
+                ([], _) | (_, []) => {}
+                ([old], [new]) => self.cases(spot, old, new),
+                (old, new) => self.union(spot, old, new),
+            }
+        }
+    }
+
+    fn types(&mut self, spot: &Spot, old: &Normal, new: &Normal) {
+        let kinds = |normal: &Normal| normal.cases.iter().map(|case| case.kind).collect::<BTreeSet<Type>>();
+        if kinds(old) == kinds(new) {
+            return;
+        }
+        let lost = |one: &Normal, other: &Normal| {
+            let cases = one.cases.iter().filter(|case| !kinds(other).contains(&case.kind));
+            let samples: Vec<Value> = cases.clone().flat_map(|case| self.store.case_samples(case)).collect();
+            if cases.count() == 0 { Trial::proven() } else { Trial::open(samples) }
+        };
+        let (giver, taker) = sides(self.direction, old, new);
+        let trials = (lost(giver, taker), lost(taker, giver));
+        let names = |normal: &Normal| Value::from(type_names(normal));
+        if let Some(verdict) = self.verdict(spot, trials.0, trials.1) {
+            let difference = self.difference(spot, names(old), names(new), verdict);
+            self.push(if self.is_input() {
+                rules::i5::judge(difference)
+            } else {
+                rules::o5::judge(difference)
+            });
+        }
+    }
+
+    /// Two cases of the same type.
+    fn cases(&mut self, spot: &Spot, old: &Case, new: &Case) {
+        match (&old.body, &new.body) {
+            (Body::Number(one), Body::Number(other)) => self.numbers(spot, one, other),
+            (Body::Text(one), Body::Text(other)) => self.texts(spot, one, other),
+            (Body::Array(one), Body::Array(other)) => self.arrays(spot, one, other),
+            (Body::Object(one), Body::Object(other)) => self.objects(spot, one, other),
+            _ => self.values(spot, std::slice::from_ref(old), std::slice::from_ref(new)),
+        }
+        self.residue(spot, old, new);
+    }
+
+    /// What becomes of a difference: `None` if it makes none. The first trial asks whether something is
+    /// lost, the second whether something is gained.
+    fn verdict(&self, spot: &Spot, loss: Trial, gain: Trial) -> Option<Verdict> {
+        let verdict = if spot.safe { Verdict::Inside } else { self.settle(spot, loss) };
+        let nothing_gained = spot.safe_back || !gain.open;
+        (verdict != Verdict::Inside || !nothing_gained).then_some(verdict)
+    }
+
+    /// A trial whose refutation is a whole value.
+    fn settle(&self, spot: &Spot, trial: Trial) -> Verdict {
+        if !trial.open {
+            return Verdict::Inside;
+        }
+        let (giver, taker) = sides(self.direction, spot.old, spot.new);
+        let (whole_giver, whole_taker) = sides(self.direction, self.roots.0, self.roots.1);
+        let mut reason = trial.reason;
+        for candidate in &trial.candidates {
+            if !self.store.separates(giver, taker, candidate) {
+                continue;
+            }
+            let wholes = self.store.embedded(whole_giver, &spot.steps, candidate);
+            if let Some(whole) =
+                wholes.into_iter().find(|whole| self.store.separates(whole_giver, whole_taker, whole))
+            {
+                return Verdict::Refuted(whole);
+            }
+            reason.get_or_insert_with(|| {
+                format!("`{candidate}` tells them apart, but no whole example was found")
+            });
+        }
+        Verdict::Unknown(reason.unwrap_or_else(|| NOT_DECIDED.to_owned()))
+    }
+
+    fn difference(&self, spot: &Spot, old: Value, new: Value, verdict: Verdict) -> Difference {
+        Difference { pointer: spot.pointer.clone(), place: spot.place.clone(), old, new, verdict }
+    }
+
+    /// Keeps a change; the same rule says the same thing of a place once.
+    fn push(&mut self, change: SchemaChange) {
+        let known = |other: &SchemaChange| {
+            (other.rule, &other.pointer, &other.old, &other.new)
+                == (change.rule, &change.pointer, &change.old, &change.new)
+        };
+        if !self.found.iter().any(known) {
+            self.found.push(change);
+        }
+    }
+
+    /// Unknown keywords that the walk did not come by.
+    fn unknown_keywords(&mut self, old: &Value, new: &Value) {
+        if self.found.iter().any(|change| ["I0", "O0"].contains(&change.rule)) {
+            return;
+        }
+        let (mut before, mut after) = (BTreeSet::new(), BTreeSet::new());
+        unknown_keywords(old, &mut before);
+        unknown_keywords(new, &mut after);
+        if before != after {
+            let only = |one: &BTreeSet<String>, other: &BTreeSet<String>| {
+                let texts: Vec<Value> = one.difference(other).cloned().map(Value::String).collect();
+                if texts.is_empty() { Value::Null } else { Value::Array(texts) }
+            };
+            let difference = self.whole(only(&before, &after), only(&after, &before), Verdict::Inside);
+            let change =
+                if self.is_input() { rules::i0::judge(difference) } else { rules::o0::judge(difference) };
+            self.push(change);
+        }
+    }
+
+    /// The whole schemas once more: a loss that no finding names is named here.
+    fn net(&mut self) {
+        let (giver, taker) = sides(self.direction, self.roots.0, self.roots.1);
+        let verdict = self.store.contained(giver, taker);
+        let named = match &verdict {
+            Verdict::Inside => true,
+            // A loss that a rule only wants looked at has a witness of its own.
+            Verdict::Refuted(_) => self.found.iter().any(|change| {
+                change.severity == Severity::Break
+                    || change.severity == Severity::Ack && change.witness.is_some()
+            }),
+            Verdict::Unknown(_) => self.found.iter().any(|change| change.severity >= Severity::Ack),
+        };
+        if !named {
+            let difference = self.whole(Value::Null, Value::Null, verdict);
+            let change =
+                if self.is_input() { rules::i13::whole(difference) } else { rules::o5::whole(difference) };
+            self.push(change);
+        }
+    }
+
+    fn whole(&self, old: Value, new: Value, verdict: Verdict) -> Difference {
+        let place = if self.is_input() { "the input" } else { "the output" };
+        Difference { pointer: String::new(), place: place.to_owned(), old, new, verdict }
+    }
+}
+
+/// Whether a schema is a list of values, of which one may be null.
+fn is_list(normal: &Normal) -> bool {
+    let plain = |case: &Case| ![Type::Null, Type::Boolean].contains(&case.kind);
+    normal.cases.iter().all(|case| matches!(case.body, Body::Values(_)))
+        && normal.cases.iter().any(plain)
+        && normal.cases.iter().all(|case| case.kind != Type::Null)
+}
+
+fn type_names(normal: &Normal) -> Vec<&'static str> {
+    let mut names: Vec<&str> = Vec::new();
+    for case in &normal.cases {
+        let name = match &case.body {
+            Body::Number(numbers) if numbers.whole => "integer",
+            _ => case.kind.name(),
+        };
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    names
+}

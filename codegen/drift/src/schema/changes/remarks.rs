@@ -1,0 +1,86 @@
+//! What no validator looks at and clients still go by: defaults and descriptions, and names of new
+//! arguments that need a second look.
+
+use serde_json::Value;
+
+use super::{Spot, Walk};
+use crate::rules;
+use crate::schema::contain::Verdict;
+use crate::schema::node::{Body, Type};
+use crate::schema::store::{NodeId, Site, Store};
+
+/// References and merged schemas that are followed for a remark.
+const MAX_DEPTH: u32 = 8;
+
+impl Walk<'_, '_> {
+    pub(super) fn remarks(&mut self, spot: &Spot) {
+        if !self.is_input() {
+            return;
+        }
+        let of = |keyword| (self.store.remark(spot.old, keyword), self.store.remark(spot.new, keyword));
+        let (old, new) = of("default");
+        if old != new {
+            let difference =
+                self.difference(spot, shown(old, "default"), shown(new, "default"), Verdict::Inside);
+            self.push(rules::i12::judge(difference, spot.may_be_absent));
+        }
+        let (old, new) = of("description");
+        if old != new {
+            let [old, new] = [old, new].map(|text| text.cloned().unwrap_or_default());
+            let difference = self.difference(spot, old, new, Verdict::Inside);
+            self.push(rules::i17::judge(difference));
+        }
+    }
+
+    /// An added argument whose name or format says secret, path, address or command.
+    pub(super) fn suspicious(&mut self, spot: &Spot, name: &str) {
+        let format = self.store.remark(spot.new, "format").and_then(Value::as_str);
+        if !self.store.holds_text(spot.new, true) {
+            return;
+        }
+        if let Some(kind) = rules::i15::kind(name, format) {
+            let difference = self.difference(spot, Value::Null, self.written(spot.new), Verdict::Inside);
+            self.push(rules::i15::judge(difference, kind));
+        }
+    }
+
+    /// A node as it is written; several places as a list.
+    pub(super) fn written(&self, node: NodeId) -> Value {
+        match &*self.store.sites(node) {
+            [] => Value::Bool(true),
+            [site] => self.store.place(*site).schema.clone(),
+            sites => sites.iter().map(|site| self.store.place(*site).schema.clone()).collect(),
+        }
+    }
+}
+
+fn shown(value: Option<&Value>, keyword: &str) -> Value {
+    value.map_or(Value::Null, |value| serde_json::json!({ keyword: value }))
+}
+
+impl<'a> Store<'a> {
+    /// The operand of an annotation, with references followed.
+    fn remark(&self, node: NodeId, keyword: &str) -> Option<&'a Value> {
+        self.sites(node).iter().find_map(|site| self.remark_at(*site, keyword, 0))
+    }
+
+    fn remark_at(&self, site: Site, keyword: &str, depth: u32) -> Option<&'a Value> {
+        let schema = self.place(site).schema.as_object()?;
+        if depth > MAX_DEPTH || schema.contains_key(keyword) {
+            return schema.get(keyword);
+        }
+        let target =
+            schema.get("$ref").and_then(Value::as_str).and_then(|reference| self.target(site, reference));
+        let parts = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
+        let parts = parts.map(|part| self.inner(site, part));
+        target.into_iter().chain(parts).find_map(|site| self.remark_at(site, keyword, depth + 1))
+    }
+
+    /// Whether a value can be a text, or a list of texts.
+    fn holds_text(&self, node: NodeId, lists: bool) -> bool {
+        self.normal(node).cases.iter().any(|case| match &case.body {
+            Body::Array(arrays) => lists && self.holds_text(arrays.item(0), false),
+            _ => case.kind == Type::String,
+        })
+    }
+}

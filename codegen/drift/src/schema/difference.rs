@@ -1,0 +1,104 @@
+//! A difference as it is put to its rule.
+
+use serde_json::Value;
+
+use super::SchemaChange;
+use super::contain::Verdict;
+use crate::{Rule, Severity};
+
+/// What differs, where, and whether values fall out because of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Difference {
+    pub pointer: String,
+    /// The place in words, for sentences: `title`, `tags[]`, `the input`.
+    pub place: String,
+    pub old: Value,
+    pub new: Value,
+    /// Whether every value that was fine still is; a refutation is a whole value.
+    pub verdict: Verdict,
+}
+
+impl Difference {
+    /// The severity that the verdict asks for: `worst` if a value shows the loss, `Ack` if nobody knows,
+    /// `Info` if nothing is lost.
+    pub(crate) fn graded(self, rule: &'static Rule, worst: Severity, message: String) -> SchemaChange {
+        let severity = match &self.verdict {
+            Verdict::Refuted(_) => worst,
+            Verdict::Unknown(_) => Severity::Ack,
+            Verdict::Inside => Severity::Info,
+        };
+        self.judged(rule, severity, message)
+    }
+
+    /// A severity that does not hang on values alone.
+    pub(crate) fn judged(self, rule: &'static Rule, severity: Severity, mut message: String) -> SchemaChange {
+        let witness = match self.verdict {
+            Verdict::Refuted(value) => Some(value),
+            Verdict::Unknown(reason) if severity == Severity::Ack => {
+                message = format!("{message} (not decided: {reason})");
+                None
+            }
+            _ => None,
+        };
+        SchemaChange {
+            rule: rule.id,
+            severity,
+            security: false,
+            pointer: self.pointer,
+            old: self.old,
+            new: self.new,
+            message,
+            witness,
+        }
+    }
+
+    /// Whether something was lost, or may have been.
+    pub(crate) fn loses(&self) -> bool {
+        self.verdict != Verdict::Inside
+    }
+
+    /// Old and new in a sentence: `a` became `b`, `a` is gone, `b` is new.
+    pub(crate) fn shift(&self) -> String {
+        match (&self.old, &self.new) {
+            (Value::Null, new) => format!("{} is new", brief(new)),
+            (old, Value::Null) => format!("{} is gone", brief(old)),
+            (old, new) => format!("{} became {}", brief(old), brief(new)),
+        }
+    }
+}
+
+/// How many branches of a union hold values of one type, before and after.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Branches {
+    /// The type's name in JSON Schema.
+    pub kind: &'static str,
+    pub old: usize,
+    pub new: usize,
+}
+
+impl Branches {
+    /// What happened to them at `place`, as a sentence.
+    pub(crate) fn shift(&self, place: &str) -> String {
+        let Self { kind, old, new } = *self;
+        let forms = if new == 1 { "form" } else { "forms" };
+        match old == new {
+            true => format!("`{place}` has changed in its {forms} of type {kind}"),
+            false => format!("`{place}` has {new} {forms} of type {kind} where it had {old}"),
+        }
+    }
+}
+
+/// A value in code marks, cut when it is long; an object with one member as `name value`.
+pub(crate) fn brief(value: &Value) -> String {
+    const MOST: usize = 80;
+    let text = match value {
+        Value::Object(members) => {
+            members.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    };
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("`{}…`", &text[..end]),
+        None => format!("`{text}`"),
+    }
+}

@@ -1,0 +1,164 @@
+//! A lock file, as the catalogue compiler writes it.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::{ChainCode, Contract, Hints, Snapshot, TaskSupport, Tool, Unreadable};
+
+/// The newest form of a lock that is known here.
+const FORM: u32 = 1;
+
+#[derive(Deserialize)]
+struct Lock {
+    lock: u32,
+    name: String,
+    title: String,
+    version: String,
+    instructions: String,
+    #[serde(default)]
+    budget: Option<Budget>,
+    #[serde(default)]
+    chain: Map<String, Value>,
+    tools: Vec<Entry>,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+struct Budget {
+    tools_list_bytes: usize,
+}
+
+#[derive(Deserialize)]
+struct Role {
+    code: String,
+    message: String,
+    #[serde(default)]
+    answered: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    name: String,
+    title: String,
+    description: String,
+    hints: Hints,
+    input: Value,
+    output: Value,
+    #[serde(default)]
+    operator: bool,
+    #[serde(flatten)]
+    rest: Map<String, Value>,
+}
+
+/// Members of a tool that [`Contract`] reads; `since`, `scan` and `early` change nothing for clients.
+const CONTRACT: [&str; 15] = [
+    "domain",
+    "pattern",
+    "mutates",
+    "network",
+    "scan",
+    "storeless",
+    "early",
+    "sensitive",
+    "rules",
+    "envelope",
+    "errors",
+    "since",
+    "stability",
+    "sunset",
+    "relaxed",
+];
+
+/// Reads a lock.
+///
+/// # Errors
+/// The text is no lock, or one of a newer form.
+pub fn parse(text: &str) -> Result<Snapshot, Unreadable> {
+    let value: Value = serde_json::from_str(text).map_err(Unreadable::new)?;
+    if let Some(form) = value.get("lock").and_then(Value::as_u64)
+        && form > u64::from(FORM)
+    {
+        let reason = format!("the lock has form {form}, known is {FORM}; use a newer colibri-codegen");
+        return Err(Unreadable(reason));
+    }
+    let lock: Lock =
+        serde_json::from_value(value).map_err(|error| Unreadable(format!("not a lock file: {error}")))?;
+    debug_assert!(lock.lock <= FORM);
+    let chain = lock.chain.into_iter().map(|(role, entry)| chain_code(role, entry));
+    Ok(Snapshot {
+        name: Some(lock.name),
+        title: Some(lock.title),
+        version: Some(lock.version),
+        instructions: Some(lock.instructions),
+        budget: lock.budget.map(|budget| budget.tools_list_bytes),
+        chain: Some(chain.collect::<Result<_, _>>()?),
+        // A snapshot is what clients see. One that becomes the operator's is gone for them, and the other way round.
+        tools: lock.tools.into_iter().filter(|entry| !entry.operator).map(tool).collect::<Result<_, _>>()?,
+        rest: lock.rest,
+        ..Snapshot::default()
+    })
+}
+
+fn chain_code(role: String, entry: Value) -> Result<ChainCode, Unreadable> {
+    let found: Role = serde_json::from_value(entry)
+        .map_err(|error| Unreadable(format!("not a lock file: chain, role `{role}`: {error}")))?;
+    Ok(ChainCode { role, code: found.code, message: found.message, answered: found.answered })
+}
+
+fn tool(entry: Entry) -> Result<Tool, Unreadable> {
+    let (known, rest): (Map<_, _>, Map<_, _>) =
+        entry.rest.into_iter().partition(|(key, _)| CONTRACT.contains(&key.as_str()));
+    let mut contract: Contract = serde_json::from_value(Value::Object(known))
+        .map_err(|error| Unreadable(format!("not a lock file: tool `{}`: {error}", entry.name)))?;
+    cut_payload(&mut contract.frame, &entry.output);
+    Ok(Tool {
+        name: entry.name,
+        title: Some(entry.title),
+        description: entry.description,
+        icons: Value::Null,
+        hints: entry.hints,
+        task_support: TaskSupport::Forbidden,
+        input: entry.input,
+        output: Some(entry.output),
+        contract: Some(contract),
+        rest,
+    })
+}
+
+/// Leaves of the envelope what is not the payload: that is compared by itself.
+fn cut_payload(envelope: &mut Value, payload: &Value) {
+    if envelope == payload {
+        *envelope = json!({});
+        return;
+    }
+    match envelope {
+        Value::Array(items) => items.iter_mut().for_each(|item| cut_payload(item, payload)),
+        Value::Object(members) => members.values_mut().for_each(|member| cut_payload(member, payload)),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frame_is_the_envelope_without_the_payload() {
+        let payload = json!({"type": "object", "properties": {"id": {"type": "string"}}});
+        let mut envelope = json!({"properties": {"ok": {}, "data": {"anyOf": [payload, {"const": 1}]}}});
+        cut_payload(&mut envelope, &payload);
+        assert_eq!(envelope, json!({"properties": {"ok": {}, "data": {"anyOf": [{}, {"const": 1}]}}}));
+    }
+
+    #[test]
+    fn what_is_no_lock_is_told() {
+        for (text, reason) in [
+            ("[", "EOF while parsing a list at line 1 column 1"),
+            ("{}", "not a lock file: missing field `lock`"),
+            (r#"{"lock": 99}"#, "the lock has form 99, known is 1; use a newer colibri-codegen"),
+        ] {
+            assert_eq!(parse(text).map_err(|error| error.to_string()), Err(reason.to_owned()), "{text}");
+        }
+    }
+}

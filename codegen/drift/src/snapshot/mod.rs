@@ -1,0 +1,241 @@
+//! One state of a server's tools, read from a lock file or from what a live server answers.
+//!
+//! What a source does not tell is `None`, and no rule compares it: a `tools/list` answer knows no error
+//! codes, and a lock of an older form lacks what came later.
+
+mod lock;
+mod tools_list;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use lock::parse as from_lock;
+pub use tools_list::parse as from_tools_list;
+
+/// Why a text is no snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable(String);
+
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+impl Unreadable {
+    pub(crate) fn new(reason: impl fmt::Display) -> Self {
+        Self(reason.to_string())
+    }
+}
+
+/// A state of a server's tools.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Snapshot {
+    /// The server's name.
+    pub name: Option<String>,
+    /// The server's display name.
+    pub title: Option<String>,
+    /// Version of the catalogue or of the server.
+    pub version: Option<String>,
+    /// What the model is told about the server.
+    pub instructions: Option<String>,
+    /// Protocol revisions the server speaks.
+    pub revisions: Option<Vec<String>>,
+    /// Capabilities and extensions it announces.
+    pub capabilities: Option<Vec<String>>,
+    /// Who may keep the list of tools.
+    pub cache_scope: Option<String>,
+    /// How long the list may be kept, in milliseconds.
+    pub ttl_ms: Option<u64>,
+    /// The most bytes the list of tools may have.
+    pub budget: Option<usize>,
+    /// The call chain's own codes.
+    pub chain: Option<Vec<ChainCode>>,
+    /// Tools in listing order.
+    pub tools: Vec<Tool>,
+    /// Members that nobody here knows.
+    pub rest: Map<String, Value>,
+}
+
+/// A tool as clients see it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tool {
+    /// The name clients call.
+    pub name: String,
+    /// The display name.
+    pub title: Option<String>,
+    /// What it does, for the model.
+    pub description: String,
+    /// Its icons; null without.
+    pub icons: Value,
+    /// The hints, those that are absent as the specification has them.
+    pub hints: Hints,
+    /// Whether it can run as a task.
+    pub task_support: TaskSupport,
+    /// Schema of the arguments.
+    pub input: Value,
+    /// Schema of the result; of the payload inside the envelope when there is a contract.
+    pub output: Option<Value>,
+    /// What only a lock tells.
+    pub contract: Option<Contract>,
+    /// Members that nobody here knows.
+    pub rest: Map<String, Value>,
+}
+
+/// MCP's behaviour hints.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Hints {
+    /// `readOnlyHint`.
+    pub read_only: bool,
+    /// `destructiveHint`.
+    pub destructive: bool,
+    /// `idempotentHint`.
+    pub idempotent: bool,
+    /// `openWorldHint`.
+    pub open_world: bool,
+}
+
+/// `execution.taskSupport` of a tool.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TaskSupport {
+    /// It runs as a plain call only.
+    #[default]
+    Forbidden,
+    /// The client chooses.
+    Optional,
+    /// It runs as a task only.
+    Required,
+}
+
+/// What a lock tells of a tool beyond its entry in `tools/list`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Contract {
+    /// Its domain.
+    pub domain: String,
+    /// Where its errors stand.
+    pub pattern: ErrorPattern,
+    /// It writes the store.
+    pub mutates: bool,
+    /// It talks to the outside.
+    #[serde(default)]
+    pub network: bool,
+    /// It answers without a store.
+    #[serde(default)]
+    pub storeless: bool,
+    /// Arguments that hold secrets.
+    #[serde(default)]
+    pub sensitive: Vec<String>,
+    /// Rules across fields.
+    #[serde(default)]
+    pub rules: Vec<Value>,
+    /// The reply's schema with an empty payload.
+    #[serde(default, rename = "envelope")]
+    pub frame: Value,
+    /// Errors it answers with.
+    #[serde(default)]
+    pub errors: Vec<ToolError>,
+    /// What clients may rely on.
+    pub stability: Stability,
+    /// The version from which it may be gone.
+    #[serde(default)]
+    pub sunset: Option<String>,
+    /// A setting that makes inputs optional.
+    #[serde(default)]
+    pub relaxed: Option<Relaxed>,
+}
+
+/// Where an error stands in the reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+pub enum ErrorPattern {
+    /// `ok: false`, `isError: true`.
+    A,
+    /// `ok: true`, `data.ok: false`.
+    B,
+}
+
+/// How far a tool's shape is fixed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stability {
+    /// Changes only with a major version.
+    Stable,
+    /// May change with a minor version.
+    Beta,
+    /// May change at any time.
+    Experimental,
+}
+
+/// A tool's input under a setting of the server.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Relaxed {
+    /// The setting.
+    pub setting: String,
+    /// Its value.
+    pub value: String,
+    /// Schema of the arguments then.
+    pub input: Value,
+}
+
+/// An error a tool answers with.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct ToolError {
+    /// The code.
+    pub code: String,
+    /// The form of its message.
+    pub message: String,
+    /// Whether a Pattern A message starts with the code.
+    #[serde(default = "yes")]
+    pub prefix: bool,
+    /// Schemas of its details, by name; all are always present.
+    #[serde(default)]
+    pub fields: Map<String, Value>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// One of the call chain's codes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChainCode {
+    /// When it is used.
+    pub role: String,
+    /// The code.
+    pub code: String,
+    /// The form of its message.
+    pub message: String,
+    /// How it reaches the client: as a result, as a JSON-RPC error with this number, …
+    pub answered: Option<String>,
+}
+
+impl Snapshot {
+    /// Reads a state, whichever kind the text is: a lock, or a server's answers.
+    ///
+    /// # Errors
+    /// The text is neither.
+    pub fn parse(text: &str) -> Result<Self, Unreadable> {
+        match serde_json::from_str::<Value>(text) {
+            Err(error) => Err(Unreadable(format!("not JSON: {error}"))),
+            Ok(value) if value.get("lock").is_some() => from_lock(text),
+            Ok(_) => from_tools_list(text),
+        }
+    }
+
+    /// Whether a lock told of it, and not a server's answers.
+    #[must_use]
+    pub fn is_lock(&self) -> bool {
+        self.chain.is_some()
+    }
+
+    /// The tool of a name.
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<&Tool> {
+        self.tools.iter().find(|tool| tool.name == name)
+    }
+}

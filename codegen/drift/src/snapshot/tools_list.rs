@@ -1,0 +1,210 @@
+//! What a live server answers: `tools/list`, and if it is there `initialize` or `server/discover`.
+//!
+//! Taken are a bare result, a JSON-RPC response around it, or an array of either: the pages, or all
+//! answers of a session. An object may also carry the answer to `initialize` in a member of that name.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use super::{Hints, Snapshot, TaskSupport, Tool, Unreadable};
+
+/// Where `server/discover` puts the server's identity.
+const IDENTITY: &str = "io.modelcontextprotocol/serverInfo";
+
+/// Reads the answers of a server.
+///
+/// # Errors
+/// The text is no JSON, no answer in it lists tools, or a tool has no name or no input schema.
+pub fn parse(text: &str) -> Result<Snapshot, Unreadable> {
+    let value: Value = serde_json::from_str(text).map_err(Unreadable::new)?;
+    let answers = match value {
+        Value::Array(answers) => answers,
+        single => vec![single],
+    };
+    let mut snapshot = Snapshot::default();
+    let mut listed = false;
+    for answer in &answers {
+        let result = answer.get("result").unwrap_or(answer);
+        if let Some(greeting) = result.get("initialize") {
+            greet(greeting.get("result").unwrap_or(greeting), &mut snapshot);
+        }
+        if let Some(tools) = result.get("tools").and_then(Value::as_array) {
+            listed = true;
+            page(result, tools, &mut snapshot)?;
+        } else {
+            greet(result, &mut snapshot);
+        }
+    }
+    if !listed {
+        return Err(Unreadable("no answer to `tools/list`: no `tools` array in it".to_owned()));
+    }
+    let mut names = BTreeSet::new();
+    match snapshot.tools.iter().find(|tool| !names.insert(&tool.name)) {
+        Some(tool) => Err(Unreadable(format!("the tool `{}` is listed twice", tool.name))),
+        None => Ok(snapshot),
+    }
+}
+
+/// The answer to `initialize` or `server/discover`.
+fn greet(result: &Value, snapshot: &mut Snapshot) {
+    let identity = result.get("serverInfo").or_else(|| result.get("_meta")?.get(IDENTITY));
+    let Some(identity) = identity else { return };
+    snapshot.name = text(identity, "name");
+    snapshot.title = text(identity, "title");
+    snapshot.version = text(identity, "version");
+    snapshot.instructions = Some(text(result, "instructions").unwrap_or_default());
+    snapshot.revisions = match (result.get("supportedVersions"), result.get("protocolVersion")) {
+        (Some(Value::Array(all)), _) => {
+            Some(all.iter().filter_map(Value::as_str).map(str::to_owned).collect())
+        }
+        (_, Some(Value::String(one))) => Some(vec![one.clone()]),
+        _ => None,
+    };
+    snapshot.capabilities = result.get("capabilities").and_then(Value::as_object).map(capabilities);
+}
+
+/// Capabilities by name, extensions and experiments by theirs.
+fn capabilities(all: &Map<String, Value>) -> Vec<String> {
+    const GROUPS: [&str; 2] = ["extensions", "experimental"];
+    let plain = all.keys().filter(|key| !GROUPS.contains(&key.as_str())).cloned();
+    let grouped = GROUPS.iter().filter_map(|group| all.get(*group)?.as_object()).flatten();
+    plain.chain(grouped.map(|(name, _)| name.clone())).collect()
+}
+
+fn page(result: &Value, tools: &[Value], snapshot: &mut Snapshot) -> Result<(), Unreadable> {
+    if let Some(scope) = text(result, "cacheScope") {
+        snapshot.cache_scope = Some(scope);
+    }
+    if let Some(ttl) = result.get("ttlMs").and_then(Value::as_u64) {
+        snapshot.ttl_ms = Some(ttl);
+    }
+    for entry in tools {
+        snapshot.tools.push(tool(entry)?);
+    }
+    Ok(())
+}
+
+fn tool(entry: &Value) -> Result<Tool, Unreadable> {
+    let name = text(entry, "name").ok_or_else(|| Unreadable("a tool has no name".to_owned()))?;
+    let schema =
+        |key: &str| entry.get(key).filter(|schema| schema.is_object() || schema.is_boolean()).cloned();
+    let input =
+        schema("inputSchema").ok_or_else(|| Unreadable(format!("the tool `{name}` has no `inputSchema`")))?;
+    let input = of_objects(input);
+    let annotations = entry.get("annotations").cloned().unwrap_or_default();
+    let hint = |key: &str, absent: bool| annotations.get(key).and_then(Value::as_bool).unwrap_or(absent);
+    Ok(Tool {
+        title: text(entry, "title").or_else(|| text(&annotations, "title")),
+        description: text(entry, "description").unwrap_or_default(),
+        icons: entry.get("icons").cloned().unwrap_or_default(),
+        hints: Hints {
+            read_only: hint("readOnlyHint", false),
+            destructive: hint("destructiveHint", true),
+            idempotent: hint("idempotentHint", false),
+            open_world: hint("openWorldHint", true),
+        },
+        task_support: task_support(entry, &name)?,
+        input,
+        output: schema("outputSchema"),
+        contract: None,
+        rest: rest(entry, &annotations),
+        name,
+    })
+}
+
+/// Arguments are an object in every call, whether or not the schema says so.
+fn of_objects(schema: Value) -> Value {
+    match schema {
+        Value::Object(members) if !members.contains_key("type") => {
+            let kind = [("type".to_owned(), Value::from("object"))];
+            Value::Object(kind.into_iter().chain(members).collect())
+        }
+        Value::Bool(true) => serde_json::json!({"type": "object"}),
+        other => other,
+    }
+}
+
+fn task_support(entry: &Value, name: &str) -> Result<TaskSupport, Unreadable> {
+    match entry.get("execution").and_then(|execution| execution.get("taskSupport")) {
+        None => Ok(TaskSupport::Forbidden),
+        Some(support) => serde_json::from_value(support.clone())
+            .map_err(|_| Unreadable(format!("the tool `{name}` has the unknown `taskSupport` {support}"))),
+    }
+}
+
+/// Members that [`tool`] does not read, those of the annotations among them.
+fn rest(entry: &Value, annotations: &Value) -> Map<String, Value> {
+    const ENTRY: [&str; 8] =
+        ["name", "title", "description", "icons", "annotations", "execution", "inputSchema", "outputSchema"];
+    const HINTS: [&str; 5] = ["title", "readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"];
+    let unknown = |value: &Value, known: &[&str], prefix: &str| -> Vec<(String, Value)> {
+        let members = value.as_object().into_iter().flatten();
+        members
+            .filter(|(key, _)| !known.contains(&key.as_str()))
+            .map(|(key, value)| (format!("{prefix}{key}"), value.clone()))
+            .collect()
+    };
+    let mut rest = unknown(entry, &ENTRY, "");
+    rest.extend(unknown(annotations, &HINTS, "annotations/"));
+    let execution = entry.get("execution").cloned().unwrap_or_default();
+    rest.extend(unknown(&execution, &["taskSupport"], "execution/"));
+    rest.into_iter().collect()
+}
+
+fn text(value: &Value, key: &str) -> Option<String> {
+    value.get(key).and_then(Value::as_str).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn list(name: &str) -> Value {
+        json!({"tools": [{"name": name, "inputSchema": {"type": "object"}}]})
+    }
+
+    #[test]
+    fn bare_result_response_and_pages_are_the_same() {
+        let bare = parse(&list("a").to_string()).unwrap();
+        let response = json!({"jsonrpc": "2.0", "id": 1, "result": list("a")});
+        assert_eq!(parse(&response.to_string()).unwrap(), bare);
+        let pages = parse(&json!([response, list("b")]).to_string()).unwrap();
+        let names: Vec<_> = pages.tools.iter().map(|tool| tool.name.as_str()).collect();
+        assert_eq!(names, ["a", "b"]);
+    }
+
+    #[test]
+    fn greeting_of_either_era_is_read() {
+        let initialize = json!({
+            "serverInfo": {"name": "s", "version": "1.0.0"}, "protocolVersion": "2025-11-25",
+            "capabilities": {"tools": {}},
+        });
+        let discover = json!({"result": {
+            "supportedVersions": ["2026-07-28", "2025-11-25"], "instructions": "Hi.",
+            "capabilities": {"tools": {}, "extensions": {"io.x/tasks": {}}}, "_meta": {IDENTITY: {"name": "s"}},
+        }});
+        let old = parse(&json!([initialize, list("a")]).to_string()).unwrap();
+        assert_eq!((old.name.as_deref(), old.version.as_deref()), (Some("s"), Some("1.0.0")));
+        assert_eq!(old.instructions.as_deref(), Some(""));
+        let new = parse(&json!([discover, list("a")]).to_string()).unwrap();
+        assert_eq!(new.revisions.unwrap().len(), 2);
+        assert_eq!(new.capabilities.unwrap(), ["tools", "io.x/tasks"]);
+    }
+
+    #[test]
+    fn what_is_no_answer_is_told() {
+        for (value, reason) in [
+            (json!({"a": 1}), "no answer to `tools/list`: no `tools` array in it"),
+            (json!([list("a"), list("a")]), "the tool `a` is listed twice"),
+            (json!({"tools": [{}]}), "a tool has no name"),
+            (json!({"tools": [{"name": "a"}]}), "the tool `a` has no `inputSchema`"),
+        ] {
+            assert_eq!(parse(&value.to_string()).map_err(|error| error.to_string()), Err(reason.to_owned()));
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Findings, waivers and versions together: may the change land?
+
+use super::finding::{Finding, Severity};
+use super::rules::{c9, c10};
+use super::snapshot::Snapshot;
+use super::version::version;
+use super::waiver::Waiver;
+
+/// A judged comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// Version compared with.
+    pub old_version: Option<String>,
+    /// Version judged.
+    pub new_version: Option<String>,
+    /// Findings that fail, the worst first.
+    pub blocking: Vec<Finding>,
+    /// Findings that a waiver accepts, with its reason.
+    pub waived: Vec<(Finding, String)>,
+    /// Findings that are listed only.
+    pub listed: Vec<Finding>,
+    /// What is wrong with the version (C9) and with waivers (C10); nothing waives these.
+    pub failures: Vec<Finding>,
+}
+
+impl Verdict {
+    /// Whether the change may land.
+    #[must_use]
+    pub fn passes(&self) -> bool {
+        self.blocking.is_empty() && self.failures.is_empty()
+    }
+
+    /// The version the catalogue must have at least, when a finding breaks and it has less.
+    #[must_use]
+    pub fn needed_version(&self) -> Option<String> {
+        let broken = self.blocking.iter().any(|finding| finding.severity == Severity::Break)
+            || self.failures.iter().any(|finding| finding.rule == c9::RULE.id);
+        let (old, new) = (self.old_version.as_deref()?, self.new_version.as_deref()?);
+        let needed = c9::next_major(version(old)?);
+        let [major, minor, patch] = needed;
+        (broken && version(new)? < needed).then(|| format!("{major}.{minor}.{patch}"))
+    }
+}
+
+/// Compares two snapshots and weighs what changed against waivers and versions.
+///
+/// Waivers that accept nothing fail only when the change touches the catalogue (`touched`): a change to
+/// something else must not fail for a waiver whose own change has landed meanwhile.
+#[must_use]
+pub fn judge(old: &Snapshot, new: &Snapshot, waivers: &[Waiver], touched: bool) -> Verdict {
+    let found = super::compare(old, new);
+    let current = new.version.as_deref();
+    let worst = found.iter().map(|finding| finding.severity).max();
+    let mut used = vec![false; waivers.len()];
+    let mut verdict = Verdict {
+        old_version: old.version.clone(),
+        new_version: new.version.clone(),
+        blocking: Vec::new(),
+        waived: Vec::new(),
+        listed: Vec::new(),
+        failures: c9::check(old.version.as_deref(), current, worst).into_iter().collect(),
+    };
+    for finding in found {
+        let fingerprint = finding.fingerprint();
+        let accepts = |waiver: &Waiver| waiver.rule == finding.rule && waiver.fingerprint == fingerprint;
+        let mut reason = None;
+        for (index, waiver) in waivers.iter().enumerate().filter(|(_, waiver)| accepts(waiver)) {
+            if let Some(used) = used.get_mut(index) {
+                *used = true;
+            }
+            if c10::is_sound(waiver, current) {
+                reason = reason.or_else(|| Some(waiver.reason.clone()));
+            }
+        }
+        match reason {
+            Some(reason) => verdict.waived.push((finding, reason)),
+            None if finding.blocks() => verdict.blocking.push(finding),
+            None => verdict.listed.push(finding),
+        }
+    }
+    for (index, waiver) in waivers.iter().enumerate() {
+        let is_used = used.get(index).copied().unwrap_or_default() || !touched;
+        verdict.failures.extend(c10::check(index, waiver, is_used, current));
+    }
+    verdict
+}
