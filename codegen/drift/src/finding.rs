@@ -61,6 +61,8 @@ pub struct Rule {
     pub direction: Direction,
     /// The change it is about, in a few words.
     pub title: &'static str,
+    /// What it asks for, in words: a severity, or several and when.
+    pub asks: &'static str,
     /// Why that matters, in a sentence without a full stop.
     pub why: &'static str,
 }

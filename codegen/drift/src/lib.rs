@@ -27,7 +27,6 @@
 
 #[cfg(feature = "cli")]
 pub mod command;
-mod errors;
 mod finding;
 #[cfg(feature = "cli")]
 pub mod git;
@@ -56,9 +55,7 @@ use pairing::Comparison;
 pub fn compare(old: &Snapshot, new: &Snapshot) -> Vec<Finding> {
     let change = Comparison::new(old, new);
     let mut found = Vec::new();
-    for check in rules::CHECKS {
-        check(&change, &mut found);
-    }
+    rules::check(&change, &mut found);
     schemas::check(&change, &mut found);
     // Stable: within a severity by tool in listing order, and within a tool as the rules run.
     let position = |finding: &Finding| {

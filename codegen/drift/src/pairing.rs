@@ -117,7 +117,7 @@ fn distance(a: &str, b: &str) -> usize {
 }
 
 /// The words of a name in snake, kebab or camel case, in lower case.
-fn words(name: &str) -> Vec<String> {
+pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut after_small = false;
     for letter in name.chars() {

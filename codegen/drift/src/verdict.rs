@@ -1,7 +1,8 @@
 //! Findings, waivers and versions together: may the change land?
 
 use super::finding::{Finding, Severity};
-use super::rules::{c9, c10};
+use super::rules::catalogue::{next_major, version_step};
+use super::rules::{C9, waivers as waiving};
 use super::snapshot::Snapshot;
 use super::version::version;
 use super::waiver::Waiver;
@@ -34,9 +35,9 @@ impl Verdict {
     #[must_use]
     pub fn needed_version(&self) -> Option<String> {
         let broken = self.blocking.iter().any(|finding| finding.severity == Severity::Break)
-            || self.failures.iter().any(|finding| finding.rule == c9::RULE.id);
+            || self.failures.iter().any(|finding| finding.rule == C9.id);
         let (old, new) = (self.old_version.as_deref()?, self.new_version.as_deref()?);
-        let needed = c9::next_major(version(old)?);
+        let needed = next_major(version(old)?);
         let [major, minor, patch] = needed;
         (broken && version(new)? < needed).then(|| format!("{major}.{minor}.{patch}"))
     }
@@ -58,7 +59,7 @@ pub fn judge(old: &Snapshot, new: &Snapshot, waivers: &[Waiver], touched: bool) 
         blocking: Vec::new(),
         waived: Vec::new(),
         listed: Vec::new(),
-        failures: c9::check(old.version.as_deref(), current, worst).into_iter().collect(),
+        failures: version_step(old.version.as_deref(), current, worst).into_iter().collect(),
     };
     for finding in found {
         let fingerprint = finding.fingerprint();
@@ -68,7 +69,7 @@ pub fn judge(old: &Snapshot, new: &Snapshot, waivers: &[Waiver], touched: bool) 
             if let Some(used) = used.get_mut(index) {
                 *used = true;
             }
-            if c10::is_sound(waiver, current) {
+            if waiving::is_sound(waiver, current) {
                 reason = reason.or_else(|| Some(waiver.reason.clone()));
             }
         }
@@ -80,7 +81,7 @@ pub fn judge(old: &Snapshot, new: &Snapshot, waivers: &[Waiver], touched: bool) 
     }
     for (index, waiver) in waivers.iter().enumerate() {
         let is_used = used.get(index).copied().unwrap_or_default() || !touched;
-        verdict.failures.extend(c10::check(index, waiver, is_used, current));
+        verdict.failures.extend(waiving::check(index, waiver, is_used, current));
     }
     verdict
 }

@@ -1,166 +1,164 @@
-//! The rules, one a file, and the table of them.
+//! The rules: one table, and the judgements by subject.
 //!
-//! A rule's file holds `pub const RULE` and its check. Rules about schemas (`i*`, `o0` to `o9`) are asked
-//! by the comparison of schemas, the others by the gate, each for all tools. Two files add to a rule of
-//! schemas what only a lock tells: `cross_fields` (I13) and `sensitive` (I15).
+//! An entry of the table says what a rule is about, what it asks for, why, and which function checks it. From the table come [`RULES`],
+//! the calls of all checks, and the reference page `docs/reference/drift-rules.md`. Ids never change: fingerprints hash them.
 
-mod c1;
-pub(crate) mod c10;
-mod c2;
-mod c3;
-mod c4;
-pub(crate) mod c9;
-mod cross_fields;
-mod e1;
-mod e2;
-mod e3;
-mod e4;
-mod e5;
-pub mod i0;
-pub mod i1;
-pub mod i10;
-pub mod i11;
-pub mod i12;
-pub mod i13;
-pub mod i14;
-pub mod i15;
-mod i16;
-pub mod i17;
-pub mod i2;
-pub mod i3;
-pub mod i4;
-pub mod i5;
-pub mod i6;
-pub mod i7;
-pub mod i8;
-pub mod i9;
-pub mod o0;
-pub mod o1;
-mod o10;
-mod o11;
-pub mod o2;
-pub mod o3;
-pub mod o4;
-pub mod o5;
-pub mod o6;
-pub mod o7;
-pub mod o8;
-pub mod o9;
-mod sensitive;
-mod t1;
-mod t10;
-mod t11;
-mod t13;
-mod t14;
-mod t15;
-mod t2;
-mod t3;
-mod t4;
-mod t5;
-mod t6;
-mod t7;
-mod t8;
-mod t9;
-mod u1;
+pub mod catalogue;
+mod errors;
+pub mod inputs;
+pub mod outputs;
+mod tools;
+pub mod waivers;
 
-use super::pairing::Comparison;
-use super::{Finding, Rule};
+use crate::pairing::Comparison;
+use crate::{Direction, Finding, Rule};
 
-/// All rules, in the order of the chapter; I0, O0 and U1 are beyond it.
-pub const RULES: &[Rule] = &[
-    t1::RULE,
-    t2::RULE,
-    t3::RULE,
-    t4::RULE,
-    t5::RULE,
-    t6::RULE,
-    t7::RULE,
-    t8::RULE,
-    t9::RULE,
-    t10::RULE,
-    t11::RULE,
-    t13::RULE,
-    t14::RULE,
-    t15::RULE,
-    i0::RULE,
-    i1::RULE,
-    i2::RULE,
-    i3::RULE,
-    i4::RULE,
-    i5::RULE,
-    i6::RULE,
-    i7::RULE,
-    i8::RULE,
-    i9::RULE,
-    i10::RULE,
-    i11::RULE,
-    i12::RULE,
-    i13::RULE,
-    i14::RULE,
-    i15::RULE,
-    i16::RULE,
-    i17::RULE,
-    o0::RULE,
-    o1::RULE,
-    o2::RULE,
-    o3::RULE,
-    o4::RULE,
-    o5::RULE,
-    o6::RULE,
-    o7::RULE,
-    o8::RULE,
-    o9::RULE,
-    o10::RULE,
-    o11::RULE,
-    e1::RULE,
-    e2::RULE,
-    e3::RULE,
-    e4::RULE,
-    e5::RULE,
-    c1::RULE,
-    c2::RULE,
-    c3::RULE,
-    c4::RULE,
-    c9::RULE,
-    c10::RULE,
-    u1::RULE,
-];
+/// Makes a constant of each rule, [`RULES`] in the order of the table, and [`check`].
+macro_rules! rules {
+    ($($id:ident $direction:ident: $title:literal, $asks:literal, $why:literal => $($check:ident)::+;)*) => {
+        $(
+            #[doc = $title]
+            pub const $id: Rule = Rule {
+                id: stringify!($id),
+                direction: Direction::$direction,
+                title: $title,
+                asks: $asks,
+                why: $why,
+            };
+        )*
 
-/// What compares two snapshots.
-type Check = fn(&Comparison<'_>, &mut Vec<Finding>);
+        /// All rules.
+        pub const RULES: &[Rule] = &[$($id),*];
 
-/// The checks that look at whole snapshots. C9 and C10 judge the verdict instead.
-pub(crate) const CHECKS: &[Check] = &[
-    t1::check,
-    t2::check,
-    t3::check,
-    t4::check,
-    t5::check,
-    t6::check,
-    t7::check,
-    t8::check,
-    t9::check,
-    t10::check,
-    t11::check,
-    t13::check,
-    t14::check,
-    t15::check,
-    i16::check,
-    cross_fields::check,
-    sensitive::check,
-    o10::check,
-    o11::check,
-    e1::check,
-    e2::check,
-    e3::check,
-    e4::check,
-    e5::check,
-    c1::check,
-    c2::check,
-    c3::check,
-    c4::check,
-    u1::check,
-];
+        /// Asks the rules that look at whole snapshots.
+        pub fn check(change: &Comparison<'_>, found: &mut Vec<Finding>) {
+            $($($check)::+(change, found);)*
+        }
+    };
+}
+
+rules! {
+    T1 Tool: "tool removed", "BREAK; INFO after a stated `sunset`",
+        "prompts, skills and permission rules name it, and calls of it fail" => tools::removed;
+    T2 Tool: "tool renamed", "BREAK",
+        "hosts key their permissions by name (`mcp__server__tool`), and calls of the old name fail" => tools::renamed;
+    T3 Tool: "tool added", "INFO; ACK when the byte budget was raised for it",
+        "every listed tool costs every user context" => tools::added;
+    T4 Tool: "order of tools or properties changed", "ACK",
+        "the specification asks for a deterministic order, and prompt caches miss" => tools::order_changed;
+    T5 Tool: "tool description changed", "ACK, security",
+        "it steers which tool a model chooses, and it is the channel through which tools are poisoned"
+        => tools::description_changed;
+    T6 Tool: "title or icons changed", "INFO",
+        "they are for display only" => tools::display_changed;
+    T7 Tool: "`readOnlyHint` true to false or absent", "BREAK, security",
+        "hosts approve read-only tools by themselves; approvals given before would now cover writes" => tools::may_write;
+    T8 Tool: "`readOnlyHint` false to true", "ACK, security",
+        "it is a promise: hosts will run the tool without asking" => tools::only_reads;
+    T9 Tool: "`destructiveHint` changed", "BREAK to true, ACK to false, security",
+        "consent prompts appear or vanish (absent means true)" => tools::destructive_changed;
+    T10 Tool: "`idempotentHint` changed", "BREAK to false, INFO to true",
+        "agents repeat idempotent calls blindly; without the promise effects double" => tools::idempotent_changed;
+    T11 Tool: "`openWorldHint` or `network` changed", "ACK to true, security; INFO to false",
+        "a tool that reaches the outside is a new way for data to leave" => tools::reach_changed;
+    T13 Tool: "task support changed", "INFO when optional, BREAK when required or removed",
+        "clients without the extension must still work, and those that run it as a task must still be able to"
+        => tools::task_support_changed;
+    T14 Tool: "toolset or mode that admits the tool changed", "BREAK narrower, INFO wider, ACK for another domain",
+        "users filter by toolset, and a mode is a promise of what runs in it" => tools::admission_changed;
+    T15 Tool: "stability lowered or raised", "BREAK lowered, INFO raised",
+        "a lowered stability hides the breaks that come after it" => tools::stability_changed;
+    I0 Input: "keyword changed that the gate does not know", "ACK",
+        "what is not understood is never taken as safe" => by_schema;
+    I1 Input: "required property added, or an optional one made required", "BREAK",
+        "old calls do not send it, and a default does not help: validators do not apply defaults" => by_schema;
+    I2 Input: "required property made optional", "INFO",
+        "old calls still fit" => by_schema;
+    I3 Input: "optional property added", "INFO; ACK if the object was open",
+        "where any property was allowed, the name may have carried free data" => by_schema;
+    I4 Input: "property removed or renamed", "BREAK if closed, ACK if open",
+        "a closed object refuses the calls that still send it; an open one ignores what they say" => by_schema;
+    I5 Input: "type narrowed, changed or widened", "BREAK narrower, INFO wider",
+        "calls with a value of the old type are refused" => by_schema;
+    I6 Input: "value of an enum removed or added", "BREAK removed, INFO added",
+        "calls with a value that is no longer listed are refused" => by_schema;
+    I7 Input: "bound tightened, newly set or loosened", "BREAK tighter or new, INFO looser",
+        "calls beyond the new bound are refused; the server enforces it" => by_schema;
+    I8 Input: "pattern added or removed", "BREAK added, INFO removed",
+        "calls with a text that does not match are refused" => by_schema;
+    I9 Input: "pattern changed", "INFO if proven wider, BREAK with a witness, else ACK",
+        "calls with a text that only the old pattern takes are refused" => by_schema;
+    I10 Input: "format added or changed", "ACK",
+        "some validators assert formats, others only note them" => by_schema;
+    I11 Input: "object closed or opened", "BREAK closing, INFO opening",
+        "a closed object refuses properties that were let through; an open one does not notice typing errors" => by_schema;
+    I12 Input: "default changed", "BREAK",
+        "the same call has another effect" => by_schema;
+    I13 Input: "branch of a union or another condition added or removed", "BREAK narrower, INFO wider, else ACK",
+        "calls that fit only what was removed, or do not meet what was added, are refused" => by_schema;
+    I14 Input: "the same schema written in another way", "none",
+        "what a schema takes is compared, not its text" => by_schema;
+    I15 Input: "property added that looks like a secret, a path, an address or a command", "ACK, security",
+        "secrets belong in the environment; paths, addresses and commands widen what a call can reach" => by_schema;
+    I16 Input: "input size limit lowered or raised", "BREAK lower or new, INFO higher",
+        "arguments that were taken are refused" => inputs::beyond_schemas;
+    I17 Input: "description of a property changed", "ACK",
+        "models fill arguments from it" => by_schema;
+    O0 Output: "keyword changed that the gate does not know", "ACK",
+        "what is not understood is never taken as safe" => by_schema;
+    O1 Output: "required property removed or made optional", "BREAK",
+        "readers index it" => by_schema;
+    O2 Output: "optional property removed", "ACK",
+        "readers that look for it find nothing any more" => by_schema;
+    O3 Output: "property added", "INFO if open, ACK if closed",
+        "readers with a cached schema or strict generated types reject what is new to them" => by_schema;
+    O4 Output: "optional property made required", "INFO",
+        "readers find more than before" => by_schema;
+    O5 Output: "type widened or narrowed", "BREAK wider, INFO narrower",
+        "readers meet values of a type that they do not expect" => by_schema;
+    O6 Output: "value of an enum added or removed", "ACK added, INFO removed",
+        "exhaustive matches fail on a value that they do not know" => by_schema;
+    O7 Output: "bound loosened, removed or tightened", "BREAK looser, INFO tighter",
+        "fixed buffers, columns and prompts were made for the old bound" => by_schema;
+    O8 Output: "pattern removed, changed or added", "ACK, INFO when added",
+        "ids and hashes get parsed" => by_schema;
+    O9 Output: "object opened or closed", "ACK opening, INFO closing",
+        "readers meet properties that they do not know" => by_schema;
+    O10 Output: "`outputSchema` added or removed", "INFO added, BREAK removed",
+        "once declared, results and errors must fit it, and clients read the structured content" => outputs::schema_declared;
+    O11 Output: "envelope pattern changed", "BREAK",
+        "clients look for errors in one place: at the top with `isError`, or inside `data`" => outputs::envelope_changed;
+    E1 Error: "error code added", "BREAK; ACK if the input takes more now",
+        "calls that worked may fail with a code that no client has a branch for" => errors::added;
+    E2 Error: "error code removed or renamed", "ACK removed, BREAK renamed",
+        "a removed code leaves dead branches in clients, a renamed one is missed by them" => errors::removed_or_renamed;
+    E3 Error: "class of a code changed", "BREAK",
+        "whether a code is a result or a protocol error, and what kind it is, drives retry loops" => errors::class_changed;
+    E4 Error: "shape of an error's details changed", "as O1 to O9",
+        "clients read details as they read results" => errors::details_changed;
+    E5 Error: "message text changed", "INFO; BREAK for the code at its start",
+        "clients match the code at the start of a message (`CODE: …`), and nothing after it" => errors::message_changed;
+    C1 Catalogue: "protocol revision or extension dropped or added", "BREAK dropped, INFO added",
+        "a client that speaks only what was dropped can no longer talk to the server" => catalogue::spoken_changed;
+    C2 Catalogue: "server `name` changed", "BREAK",
+        "permission keys and host configurations (`.mcp.json`) carry it" => catalogue::name_changed;
+    C3 Catalogue: "`instructions` changed", "ACK, security",
+        "they go straight to the model" => catalogue::instructions_changed;
+    C4 Catalogue: "`cacheScope` private to public, or `ttlMs` raised", "ACK; security for the scope",
+        "a list that others keep leaks, and one that is kept for long is stale" => catalogue::caching_changed;
+    C9 Catalogue: "version not bumped as the worst finding demands", "FAIL",
+        "clients that pin a version must not get a break with it" => by_verdict;
+    C10 Catalogue: "waiver unused, expired or without reason", "FAIL",
+        "a waiver that lingers accepts what nobody has looked at" => by_verdict;
+    U1 Catalogue: "something changed that no rule knows", "ACK",
+        "what the gate cannot judge, a person must" => catalogue::unknown_changed;
+}
+
+/// Stands for a rule that the comparison of schemas asks, where it finds a difference.
+fn by_schema(_: &Comparison<'_>, _: &mut Vec<Finding>) {}
+
+/// Stands for a rule that the verdict asks, on versions and waivers.
+fn by_verdict(_: &Comparison<'_>, _: &mut Vec<Finding>) {}
 
 /// The rule of an id.
 #[must_use]

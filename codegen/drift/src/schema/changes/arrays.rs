@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::embed::Step;
 use super::{Spot, Walk, sides};
-use crate::rules;
+use crate::rules::{inputs, outputs};
 use crate::schema::contain::ArrayRule;
 use crate::schema::node::Arrays;
 
@@ -16,11 +16,7 @@ impl Walk<'_, '_> {
             let gain = self.store.array_inside(rule, taker, giver);
             let Some(verdict) = self.verdict(spot, loss, gain) else { continue };
             let difference = self.difference(spot, shown(rule, old), shown(rule, new), verdict);
-            self.push(if self.is_input() {
-                rules::i7::judge(difference)
-            } else {
-                rules::o7::judge(difference)
-            });
+            self.push(if self.is_input() { inputs::bound(difference) } else { outputs::bound(difference) });
         }
         let prefix = old.prefix.len().max(new.prefix.len());
         for index in 0..=prefix {

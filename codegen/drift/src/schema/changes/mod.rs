@@ -20,7 +20,8 @@ use super::node::{Body, Case, Normal, TYPES, Type};
 use super::store::{NodeId, Store};
 use super::text::unknown_keywords;
 use super::{Direction, SchemaChange};
-use crate::{Severity, rules};
+use crate::Severity;
+use crate::rules::{inputs, outputs};
 use embed::Step;
 
 pub(super) fn changes(old: &Value, new: &Value, direction: Direction) -> Vec<SchemaChange> {
@@ -119,7 +120,7 @@ impl Walk<'_, '_> {
         let mut spot = spot.clone();
         let (loss, gain) = (self.store.contained(giver, taker), self.store.contained(taker, giver));
         // Below schemas that are the same, values tell nothing apart; remarks and unknown keywords may.
-        let same = rules::i14::is_same(&loss, &gain);
+        let same = inputs::is_same(&loss, &gain);
         spot.safe |= same || loss == Verdict::Inside;
         spot.safe_back |= same || gain == Verdict::Inside;
         self.remarks(&spot);
@@ -164,9 +165,9 @@ impl Walk<'_, '_> {
         if let Some(verdict) = self.verdict(spot, trials.0, trials.1) {
             let difference = self.difference(spot, names(old), names(new), verdict);
             self.push(if self.is_input() {
-                rules::i5::judge(difference)
+                inputs::type_changed(difference)
             } else {
-                rules::o5::judge(difference)
+                outputs::type_changed(difference)
             });
         }
     }
@@ -245,8 +246,11 @@ impl Walk<'_, '_> {
                 if texts.is_empty() { Value::Null } else { Value::Array(texts) }
             };
             let difference = self.whole(only(&before, &after), only(&after, &before), Verdict::Inside);
-            let change =
-                if self.is_input() { rules::i0::judge(difference) } else { rules::o0::judge(difference) };
+            let change = if self.is_input() {
+                inputs::unknown_keyword(difference)
+            } else {
+                outputs::unknown_keyword(difference)
+            };
             self.push(change);
         }
     }
@@ -266,8 +270,7 @@ impl Walk<'_, '_> {
         };
         if !named {
             let difference = self.whole(Value::Null, Value::Null, verdict);
-            let change =
-                if self.is_input() { rules::i13::whole(difference) } else { rules::o5::whole(difference) };
+            let change = if self.is_input() { inputs::whole(difference) } else { outputs::whole(difference) };
             self.push(change);
         }
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::embed::Step;
 use super::{Spot, Walk, sides};
-use crate::rules;
+use crate::rules::{inputs, outputs};
 use crate::schema::contain::{ObjectRule, Trial};
 use crate::schema::node::Objects;
 use crate::schema::store::NodeId;
@@ -34,11 +34,7 @@ impl Walk<'_, '_> {
             let (loss, gain) = self.trials(rule, old, new);
             let Some(verdict) = self.verdict(spot, loss, gain) else { continue };
             let difference = self.difference(spot, counted(rule, old), counted(rule, new), verdict);
-            self.push(if self.is_input() {
-                rules::i7::judge(difference)
-            } else {
-                rules::o7::judge(difference)
-            });
+            self.push(if self.is_input() { inputs::bound(difference) } else { outputs::bound(difference) });
         }
         if !self.store.reads_same(old.names, new.names) {
             self.condition(spot, ObjectRule::Names, "propertyNames", old, new);
@@ -58,11 +54,11 @@ impl Walk<'_, '_> {
         let verdict = self.loss(spot, ObjectRule::Property(name), old, new);
         let difference = self.difference(child, Value::Null, self.written(child.new), verdict);
         if !self.is_input() {
-            return self.push(rules::o3::judge(difference, was_open));
+            return self.push(outputs::added(difference, was_open));
         }
         self.suspicious(child, name);
         if !new.required.contains(name) {
-            self.push(rules::i3::judge(difference, was_open));
+            self.push(inputs::added(difference, was_open));
         }
     }
 
@@ -74,9 +70,9 @@ impl Walk<'_, '_> {
         let verdict = self.loss(spot, ObjectRule::Property(name), old, new);
         let difference = self.difference(child, self.written(child.old), Value::Null, verdict);
         if self.is_input() {
-            self.push(rules::i4::judge(difference, is_open));
+            self.push(inputs::removed(difference, is_open));
         } else if !old.required.contains(name) {
-            self.push(rules::o2::judge(difference));
+            self.push(outputs::removed(difference));
         }
     }
 
@@ -96,11 +92,13 @@ impl Walk<'_, '_> {
             format!("{}/properties/{}", spot.pointer, name.replace('~', "~0").replace('/', "~1"));
         difference.place = spot.place_of(name);
         match (self.is_input(), added) {
-            (true, true) => self.push(rules::i1::judge(difference, !old.properties.contains_key(name))),
-            (true, false) if kept => self.push(rules::i2::judge(difference)),
+            (true, true) => self.push(inputs::required(difference, !old.properties.contains_key(name))),
+            (true, false) if kept => self.push(inputs::made_optional(difference)),
             (true, false) => {}
-            (false, true) => self.push(rules::o4::judge(difference)),
-            (false, false) => self.push(rules::o1::judge(difference, !new.properties.contains_key(name))),
+            (false, true) => self.push(outputs::made_required(difference)),
+            (false, false) => {
+                self.push(outputs::no_longer_required(difference, !new.properties.contains_key(name)))
+            }
         }
     }
 
@@ -118,9 +116,9 @@ impl Walk<'_, '_> {
                 let state = |node| json!({ "additionalProperties": self.written(node) });
                 let difference = self.difference(spot, state(old.additional), state(new.additional), verdict);
                 self.push(if self.is_input() {
-                    rules::i11::judge(difference)
+                    inputs::closed_or_opened(difference)
                 } else {
-                    rules::o9::judge(difference)
+                    outputs::closed_or_opened(difference)
                 });
             }
         } else if old.additional != new.additional && !closed.0 {
@@ -151,7 +149,7 @@ impl Walk<'_, '_> {
             _ => json!({ keyword: objects.patterns.iter().map(|(pattern, _)| pattern).collect::<Vec<_>>() }),
         };
         let difference = self.difference(spot, shown(old), shown(new), verdict);
-        self.push(if self.is_input() { rules::i13::judge(difference) } else { rules::o7::judge(difference) });
+        self.push(if self.is_input() { inputs::condition(difference) } else { outputs::bound(difference) });
     }
 }
 

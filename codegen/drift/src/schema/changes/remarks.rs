@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::{Spot, Walk};
-use crate::rules;
+use crate::rules::inputs;
 use crate::schema::contain::Verdict;
 use crate::schema::node::{Body, Type};
 use crate::schema::store::{NodeId, Site, Store};
@@ -22,13 +22,13 @@ impl Walk<'_, '_> {
         if old != new {
             let difference =
                 self.difference(spot, shown(old, "default"), shown(new, "default"), Verdict::Inside);
-            self.push(rules::i12::judge(difference, spot.may_be_absent));
+            self.push(inputs::default(difference, spot.may_be_absent));
         }
         let (old, new) = of("description");
         if old != new {
             let [old, new] = [old, new].map(|text| text.cloned().unwrap_or_default());
             let difference = self.difference(spot, old, new, Verdict::Inside);
-            self.push(rules::i17::judge(difference));
+            self.push(inputs::description(difference));
         }
     }
 
@@ -38,9 +38,9 @@ impl Walk<'_, '_> {
         if !self.store.holds_text(spot.new, true) {
             return;
         }
-        if let Some(kind) = rules::i15::kind(name, format) {
+        if let Some(kind) = inputs::kind(name, format) {
             let difference = self.difference(spot, Value::Null, self.written(spot.new), Verdict::Inside);
-            self.push(rules::i15::judge(difference, kind));
+            self.push(inputs::far_reaching(difference, kind));
         }
     }
 

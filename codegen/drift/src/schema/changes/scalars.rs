@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Spot, Walk, sides};
-use crate::rules;
+use crate::rules::{inputs, outputs};
 use crate::schema::contain::{NumberRule, TextRule, Trial, numbers};
 use crate::schema::node::{Body, Bound, Case, Numbers, Texts};
 use crate::schema::number::same;
@@ -19,10 +19,10 @@ impl Walk<'_, '_> {
             let Some(verdict) = self.verdict(spot, trials.0, trials.1) else { continue };
             let difference = self.difference(spot, number_value(rule, old), number_value(rule, new), verdict);
             self.push(match (rule, self.is_input()) {
-                (NumberRule::Whole, true) => rules::i5::judge(difference),
-                (NumberRule::Whole, false) => rules::o5::judge(difference),
-                (_, true) => rules::i7::judge(difference),
-                (_, false) => rules::o7::judge(difference),
+                (NumberRule::Whole, true) => inputs::type_changed(difference),
+                (NumberRule::Whole, false) => outputs::type_changed(difference),
+                (_, true) => inputs::bound(difference),
+                (_, false) => outputs::bound(difference),
             });
         }
     }
@@ -39,12 +39,12 @@ impl Walk<'_, '_> {
             let difference = self.difference(spot, text_value(rule, old), text_value(rule, new), verdict);
             self.push(match (rule, self.is_input()) {
                 (TextRule::Pattern, true) if old.patterns.is_empty() || new.patterns.is_empty() => {
-                    rules::i8::judge(difference)
+                    inputs::pattern_set(difference)
                 }
-                (TextRule::Pattern, true) => rules::i9::judge(difference),
-                (TextRule::Pattern, false) => rules::o8::judge(difference),
-                (_, true) => rules::i7::judge(difference),
-                (_, false) => rules::o7::judge(difference),
+                (TextRule::Pattern, true) => inputs::pattern(difference),
+                (TextRule::Pattern, false) => outputs::pattern(difference),
+                (_, true) => inputs::bound(difference),
+                (_, false) => outputs::bound(difference),
             });
         }
     }
@@ -63,7 +63,7 @@ impl Walk<'_, '_> {
         let Some(verdict) = self.verdict(spot, loss, gain) else { return };
         let (before, after) = (listed(old), listed(new));
         let difference = self.difference(spot, before, after, verdict);
-        self.push(if self.is_input() { rules::i6::judge(difference) } else { rules::o6::judge(difference) });
+        self.push(if self.is_input() { inputs::values(difference) } else { outputs::values(difference) });
     }
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{Spot, Walk, sides};
-use crate::rules;
+use crate::rules::{inputs, outputs};
 use crate::schema::Branches;
 use crate::schema::contain::Trial;
 use crate::schema::node::{Case, Residue};
@@ -53,9 +53,9 @@ impl Walk<'_, '_> {
             let difference = self.difference(spot, counted(old), counted(new), verdict);
             let branches = Branches { kind, old: old.len(), new: new.len() };
             self.push(if self.is_input() {
-                rules::i13::branches(difference, &branches)
+                inputs::branches(difference, &branches)
             } else {
-                rules::o5::branches(difference, &branches)
+                outputs::branches(difference, &branches)
             });
         }
     }
@@ -85,12 +85,12 @@ impl Walk<'_, '_> {
             let difference = self.difference(spot, self.operands(&before), self.operands(&after), verdict);
             let input = self.is_input();
             self.push(match index {
-                0 if input => rules::i10::judge(difference),
-                0 => rules::o8::judge(difference),
-                1 if input => rules::i0::judge(difference),
-                1 => rules::o0::judge(difference),
-                _ if input => rules::i13::judge(difference),
-                _ => rules::o7::judge(difference),
+                0 if input => inputs::format(difference),
+                0 => outputs::pattern(difference),
+                1 if input => inputs::unknown_keyword(difference),
+                1 => outputs::unknown_keyword(difference),
+                _ if input => inputs::condition(difference),
+                _ => outputs::bound(difference),
             });
         }
     }

@@ -1,21 +1,13 @@
-//! C10: a waiver that accepts nothing, no longer counts, or gives no reason.
+//! The rule about waivers: one that accepts nothing, no longer counts, or gives no reason fails.
 
 use serde_json::{Value, json};
 
+use super::C10;
 use crate::version::version;
-use crate::waiver::Waiver;
-use crate::{Direction, Finding, Rule, Severity};
-
-/// The rule.
-pub const RULE: Rule = Rule {
-    id: "C10",
-    direction: Direction::Catalogue,
-    title: "waiver unused, expired or without reason",
-    why: "a waiver that lingers accepts what nobody has looked at",
-};
+use crate::{Finding, Severity, Waiver};
 
 /// Judges one waiver. `used` says whether it stands for a finding of this comparison.
-pub(crate) fn check(index: usize, waiver: &Waiver, used: bool, current: Option<&str>) -> Option<Finding> {
+pub fn check(index: usize, waiver: &Waiver, used: bool, current: Option<&str>) -> Option<Finding> {
     let id = format!("{} {}", waiver.rule, waiver.fingerprint);
     let (message, help) = if !says_something(&waiver.reason) {
         let help = "say in a sentence why clients can live with the change";
@@ -31,11 +23,11 @@ pub(crate) fn check(index: usize, waiver: &Waiver, used: bool, current: Option<&
         return None;
     };
     let pointer = format!("/drift/waivers/{index}");
-    Some(RULE.finding(Severity::Break, pointer, (Value::Null, json!(waiver)), message).help(help))
+    Some(C10.finding(Severity::Break, pointer, (Value::Null, json!(waiver)), message).help(help))
 }
 
 /// Whether a waiver can accept a finding at all.
-pub(crate) fn is_sound(waiver: &Waiver, current: Option<&str>) -> bool {
+pub fn is_sound(waiver: &Waiver, current: Option<&str>) -> bool {
     says_something(&waiver.reason) && !is_expired(waiver, current)
 }
 
