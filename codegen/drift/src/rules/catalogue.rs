@@ -131,7 +131,7 @@ pub fn version_step(old: Option<&str>, new: Option<&str>, worst: Option<Severity
 
 /// The version a break demands: a new major one, while it is 0.x a new minor one.
 pub fn next_major([major, minor, _]: [u64; 3]) -> [u64; 3] {
-    if major == 0 { [0, minor + 1, 0] } else { [major + 1, 0, 0] }
+    if major == 0 { [0, minor.saturating_add(1), 0] } else { [major.saturating_add(1), 0, 0] }
 }
 
 #[cfg(test)]
@@ -151,6 +151,7 @@ mod tests {
             assert!(!fails(old, new, broken), "{old} {new}");
         }
         assert!(fails("0.2.0", "0.1.0", None));
+        assert!(fails("18446744073709551615.0.0", "18446744073709551614.0.0", broken));
         assert!(version_step(None, Some("0.1.0"), broken).is_none());
     }
 }
