@@ -1,4 +1,4 @@
-//! What a command needs: two files become two states, and a verdict becomes a report.
+//! What `mcp-drift` and `colibri-codegen drift` share: two files become two states, and a verdict becomes a report.
 
 use std::path::Path;
 

@@ -1,9 +1,10 @@
-//! The drift gate, from outside: fixtures of rules, real servers' histories, soundness.
+//! The drift gate, from outside: fixtures of rules, real servers' histories, soundness, the command `mcp-drift`.
 //!
 //! `UPDATE_GOLDEN=1` writes expected texts anew; look at the difference before committing it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod command;
 mod fixtures;
 mod frozen;
 mod history;

@@ -1,0 +1,85 @@
+//! `mcp-drift` on files: what it compares, forms of output, exit codes.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+use super::here;
+
+fn run(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_mcp-drift"))
+        .args(arguments)
+        .current_dir(here().join("tool"))
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn locks_and_answers_of_servers_are_told_apart_by_what_they_hold() {
+    let locks = run(&["T7/old.json", "T7/new.json"]);
+    assert_eq!(locks.status.code(), Some(1));
+    assert!(text(&locks.stdout).contains("BREAK, security [T7] note_find /hints/read_only"));
+    let answers = run(&["O10-removed/old.json", "O10-removed/new-removed.json", "--json"]);
+    assert_eq!(answers.status.code(), Some(1));
+    let report: Value = serde_json::from_slice(&answers.stdout).unwrap();
+    assert_eq!((&report["passes"], &report["blocking"][0]["rule"]), (&false.into(), &"O10".into()));
+    for same in ["T7/old.json", "O10-removed/old.json"] {
+        let output = run(&[same, same]);
+        assert_eq!(output.status.code(), Some(0), "{same}");
+        assert!(text(&output.stdout).contains("Nothing changed for clients."), "{same}");
+    }
+}
+
+#[test]
+fn waivers_that_the_report_prints_are_taken_once_they_give_a_reason() {
+    let files = ["C10/old.json", "C10/near.json"];
+    let told = run(&files);
+    assert_eq!(told.status.code(), Some(1));
+    let (_, lines) = text(&told.stdout).split_once("\ndrift:\n").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("accepted.yaml");
+    let waived = |reason: &str| {
+        let lines = lines.replace("WHY CLIENTS CAN LIVE WITH IT", reason);
+        fs::write(&file, format!("drift:\n{lines}")).unwrap();
+        run(&[files[0], files[1], "--waivers", file.to_str().unwrap()])
+    };
+    assert_eq!(waived("WHY CLIENTS CAN LIVE WITH IT").status.code(), Some(1));
+    let output = waived("Read it.");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("reason: Read it."));
+}
+
+#[test]
+fn help_has_examples_and_the_exit_codes() {
+    let output = run(&["--help"]);
+    assert_eq!(output.status.code(), Some(0));
+    for told in ["  mcp-drift old.json new.json\n", "Exit codes: 0 no client breaks", "--markdown"] {
+        assert!(text(&output.stdout).contains(told), "{told}");
+    }
+}
+
+#[test]
+fn bad_command_lines_and_unreadable_files_end_with_2_and_say_why() {
+    for (arguments, told) in [
+        (&["T7/old.json"][..], "<NEW>"),
+        (&["T7/old.json", "nowhere.json"], "error: nowhere.json: "),
+        (&["T7/old.json", "T7/expected.txt"], "error: T7/expected.txt: not JSON: "),
+        (&["T7/old.json", "T7-list/old.json"], "error: T7/old.json is a lock and T7-list/old.json is not"),
+        (&["T7-list/old.json", "T7/old.json"], "error: T7/old.json is a lock and T7-list/old.json is not"),
+        (&["T7/old.json", "T7/new.json", "--json", "--markdown"], "cannot be used with"),
+        (
+            &["T7/old.json", "T7/new.json", "--waivers", "T7/expected.txt"],
+            "T7/expected.txt: no YAML with `drift:`",
+        ),
+    ] {
+        let output = run(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert_eq!(text(&output.stdout), "", "{arguments:?}");
+        assert!(text(&output.stderr).contains(told), "{arguments:?}: {}", text(&output.stderr));
+    }
+}
