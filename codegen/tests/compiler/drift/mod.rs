@@ -2,8 +2,6 @@
 //!
 //! `UPDATE_GOLDEN=1` writes expected texts anew; look at the difference before committing it.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
-
 mod command;
 mod repository;
 
@@ -18,7 +16,7 @@ fn manifest() -> &'static Path {
 
 /// The folder of this test.
 fn here() -> PathBuf {
-    manifest().join("tests/drift")
+    manifest().join("tests/compiler/drift")
 }
 
 /// The fixtures of the gate's rules.
