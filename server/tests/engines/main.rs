@@ -5,7 +5,6 @@
 mod adapters;
 mod consensus;
 mod exports;
-mod gossip;
 mod proof;
 mod reputation;
 mod router;

@@ -1,5 +1,5 @@
 //! Consensus must come out the same on every node (theta §1.1): nothing in its folder looks at a clock, sleeps or
-//! draws random numbers, and its engine has neither maps without order nor, but for one file, floats.
+//! draws random numbers, and its engine has neither maps without order nor floats.
 
 use crate::tidy::source::{Source, words};
 use crate::tidy::{assert_none, tree};
@@ -7,8 +7,6 @@ use crate::tidy::{assert_none, tree};
 const FOLDER: &str = "server/src/domains/consensus/";
 /// What the tools need beside the engine; everything else in the folder is engine.
 const SURFACE: [&str; 6] = ["mod.rs", "node_key", "service", "store", "tie", "verify"];
-/// Where floats are allowed: the sizes of a filter that is never stored nor sent.
-const FLOATS: &str = "bloom.rs";
 
 /// The kernel has these as parameters.
 const INJECTED: [&str; 8] =
@@ -34,9 +32,7 @@ fn theta_60_the_engine_of_consensus_is_the_same_everywhere() {
     for source in engine {
         assert_none(&named(source, &WITHOUT_ORDER));
         assert_none(&named(source, &OUTSIDE));
-        if source.path != format!("{FOLDER}{FLOATS}") {
-            assert_none(&named(source, &FLOAT_TYPES));
-        }
+        assert_none(&named(source, &FLOAT_TYPES));
     }
 }
 

@@ -1,18 +1,12 @@
-//! One arbiter, one round, two tuples (theta §8): detected, proven and punished. Pure.
+//! One arbiter, one round, two tuples (theta §8): detected and proven. Pure.
 
-use colibri_canonical::hex;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use super::canonical::{ConsensusSerializationError, Fields, Hash, encode, sha256};
+use super::canonical::{ConsensusSerializationError, Fields, encode, sha256};
 use super::finality::FinalityLevel;
 use super::identity::{PublicKeyBytes, SenderId};
 use super::messages::{EquivocationProof, Message, SignedMessage, Vote};
 use super::signing::Verifier;
-
-/// How hard lambda punishes it.
-pub const EQUIVOCATION_BAND: &str = "critical";
-/// The lambda domain in which it is punished.
-pub const EQUIVOCATION_DOMAIN: &str = "arbitration";
 
 /// Why two votes prove nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -94,11 +88,6 @@ pub fn build_equivocation_proof(
     })
 }
 
-/// The digest as text; lambda knows the event by it.
-pub fn evidence_hash_hex(proof: &EquivocationProof) -> String {
-    hex::encode(&proof.evidence_hash)
-}
-
 /// Whether a proof proves what it says of the holder of `public_key`.
 ///
 /// # Errors
@@ -172,101 +161,4 @@ impl EquivocationDetector {
     pub fn is_proven(&self, sender: &SenderId) -> bool {
         self.proofs.contains_key(sender)
     }
-}
-
-/// What lambda is asked for: a critical penalty with a scar.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SlashPenalty {
-    /// Who is punished.
-    pub arbiter_id: SenderId,
-    /// [`EQUIVOCATION_BAND`].
-    pub band: &'static str,
-    /// [`EQUIVOCATION_DOMAIN`].
-    pub domain: &'static str,
-    /// Lambda's event id: the evidence hash.
-    pub event_id: String,
-    /// One sentence for people.
-    pub reason: String,
-    /// Lambda's epoch.
-    pub epoch: u64,
-    /// A penalty that leaves a mark.
-    pub scar: bool,
-}
-
-/// Lambda has punished this event already.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DoublePenalty;
-
-/// Where penalties go.
-pub trait Reputation {
-    /// What lambda writes into its history.
-    type HistoryEvent;
-
-    /// Punishes.
-    ///
-    /// # Errors
-    /// [`DoublePenalty`].
-    fn apply_penalty(&mut self, penalty: &SlashPenalty) -> Result<Self::HistoryEvent, DoublePenalty>;
-}
-
-/// What has been punished, kept by the caller.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Slashed {
-    evidence: BTreeSet<Hash>,
-    faults: BTreeSet<(SenderId, u64)>,
-}
-
-/// Why nobody was punished.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NotApplied {
-    /// The proof proves nothing.
-    InvalidProof(InvalidProof),
-    /// The evidence was used, or the arbiter punished for this round: several pairs of votes are one fault.
-    Duplicate,
-    /// Lambda knows the event.
-    LambdaDoubleJeopardy,
-}
-
-impl NotApplied {
-    /// The reason's name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::InvalidProof(_) => "invalid_proof",
-            Self::Duplicate => "duplicate",
-            Self::LambdaDoubleJeopardy => "lambda_double_jeopardy",
-        }
-    }
-}
-
-/// Punishes a proven equivocation once (theta §8.2); what lambda made of it is the result.
-///
-/// # Errors
-/// Why not.
-pub fn apply_equivocation_slash<R: Reputation>(
-    proof: &EquivocationProof,
-    public_key: &PublicKeyBytes,
-    verifier: &(impl Verifier + ?Sized),
-    reputation: &mut R,
-    seen: &mut Slashed,
-    epoch: u64,
-) -> Result<R::HistoryEvent, NotApplied> {
-    verify_equivocation_proof(proof, public_key, verifier).map_err(NotApplied::InvalidProof)?;
-    let fault = (proof.arbiter_id, proof.round_id);
-    if seen.evidence.contains(&proof.evidence_hash) || seen.faults.contains(&fault) {
-        return Err(NotApplied::Duplicate);
-    }
-    let penalty = SlashPenalty {
-        arbiter_id: proof.arbiter_id,
-        band: EQUIVOCATION_BAND,
-        domain: EQUIVOCATION_DOMAIN,
-        event_id: evidence_hash_hex(proof),
-        reason: format!("equivocation in round {}", proof.round_id),
-        epoch,
-        scar: true,
-    };
-    let event =
-        reputation.apply_penalty(&penalty).map_err(|DoublePenalty| NotApplied::LambdaDoubleJeopardy)?;
-    seen.evidence.insert(proof.evidence_hash);
-    seen.faults.insert(fault);
-    Ok(event)
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::canonical::Hash;
 use super::equivocation::{EquivocationDetector, EquivocationError};
-use super::finality::{Divergence, FinalityError, FinalityLevel, FinalitySm, Transition};
+use super::finality::{FinalityError, FinalityLevel, FinalitySm, Transition};
 use super::identity::SenderId;
 use super::messages::{Vote, VoteGroup};
 
@@ -73,8 +73,6 @@ pub struct Change {
     pub transitions: Vec<Transition>,
     /// The sender is an equivocator, and was not known as one.
     pub proven: Option<Proven>,
-    /// A second tuple has a quorum.
-    pub divergence: Option<Divergence>,
 }
 
 /// Why a vote has no place in the round.
@@ -197,8 +195,8 @@ impl History {
         }
         let before = self.machine.transitions().len();
         match self.machine.receive_vote(vote, epoch) {
-            Ok(_) => {}
-            Err(FinalityError::SafetyViolation(divergence)) => change.divergence = Some(*divergence),
+            // The machine has recorded the vote, and the round will never be HARD.
+            Ok(_) | Err(FinalityError::SafetyViolation(_)) => {}
             Err(error) => return Err(error.into()),
         }
         self.epoch = epoch;

@@ -4,12 +4,9 @@
 //! canonical, identity, clock, signing   bytes, names, times and signatures
 //! messages                              what arbiters say to one another
 //! quorum -> finality                    how many are enough, and how far a round has come
-//! equivocation                          one arbiter, one round, two tuples: proven and punished
+//! equivocation                          one arbiter, one round, two tuples: proven
 //! private_key, ecvrf -> vrf             randomness that its owner cannot choose and everybody can check
 //! leader -> round                       who proposes, and how a committee votes
-//! fork_hook                             who is told that a committee is divided
-//! gossip, bloom, fanout                 how events would spread; nothing sends them yet
-//! anchors                               what trusted publishers say the time is
 //! ```
 //!
 //! The tools speak to a committee of one; what they store are rounds with their signed votes:
@@ -20,18 +17,13 @@
 //!                          '- rounds         where they are kept: store (SQL), or overlay (memory, in READONLY)
 //! ```
 
-pub mod anchors;
-pub mod bloom;
 pub mod cache;
 pub mod canonical;
 pub mod clock;
 pub mod ecvrf;
 pub mod equivocation;
 pub mod errors;
-pub mod fanout;
 pub mod finality;
-pub mod fork_hook;
-pub mod gossip;
 pub mod history;
 pub mod identity;
 pub mod leader;

@@ -9,7 +9,6 @@ use super::canonical::{Hash, SALT_LEN};
 use super::clock::LogicalClock;
 use super::errors::Refusal;
 use super::finality::{DISPUTE_WINDOW_EPOCHS_DEFAULT, FinalityLevel, Transition};
-use super::fork_hook::{ForkHookRegistry, ForkTriggerEvent};
 use super::history::{CastVote, Change, History, Origin};
 use super::identity::SenderId;
 use super::leader::select_leader;
@@ -22,13 +21,11 @@ use super::stored::{
     EquivocationRow, Mark, MemberRow, RoundRow, StoredRound, TransitionRow, VoteChange, VoteRow, integer,
 };
 
-/// What lasts between calls beside the rows: logical time, rounds that were played already, and who is told of a
-/// divided committee.
+/// What lasts between calls beside the rows: logical time, and rounds that were played already.
 #[derive(Debug, Default)]
 pub struct Service {
     clock: LogicalClock,
     cache: Cache,
-    hooks: ForkHookRegistry,
 }
 
 /// What a proposal takes from outside.
@@ -194,9 +191,6 @@ impl Service {
             equivocation: change.proven.as_ref().map(EquivocationRow::of),
         })?;
         self.cache.put_changed(round_id, mark, history);
-        if let Some(divergence) = change.divergence {
-            self.hooks.fire(&ForkTriggerEvent::from(divergence));
-        }
         Ok((cast.seq, cast.vote))
     }
 

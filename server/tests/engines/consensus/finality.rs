@@ -1,10 +1,7 @@
 //! The finality machine: worked traces, evidence and refusals (theta §6).
 
-use std::sync::{Arc, Mutex};
-
 use colibri::domains::consensus::canonical::sha256;
 use colibri::domains::consensus::finality::{FinalityError, FinalityLevel, FinalitySm, VoteOutcome};
-use colibri::domains::consensus::fork_hook::{ForkHookRegistry, ForkReason, ForkTriggerEvent};
 use colibri::domains::consensus::identity::SenderId;
 use colibri::domains::consensus::messages::{SignedMessage, Vote, VoteType};
 use colibri::domains::consensus::quorum::QuorumError;
@@ -236,7 +233,6 @@ fn theta_47_two_quorums_stop_the_round() {
     };
     assert_eq!((divergence.round_id, divergence.timestamp_logical), (1, 3));
     assert_eq!(divergence.divergent_roots, [AA, CC], "sorted");
-    fires(&ForkTriggerEvent::from(*divergence));
     for epoch in 4..9 {
         for name in "ABCD".chars() {
             for (root, time) in [(CC, 2 * epoch), (AA, 2 * epoch + 1)] {
@@ -247,21 +243,6 @@ fn theta_47_two_quorums_stop_the_round() {
     }
     assert_eq!(machine.current(), Quorum);
     assert_eq!(machine.seal_epoch(1_000, &[0; 32]), Ok(false));
-}
-
-/// The hook is told once, of both roots.
-fn fires(event: &ForkTriggerEvent) {
-    let told = Arc::new(Mutex::new(Vec::new()));
-    let (mut hooks, listener) = (ForkHookRegistry::default(), told.clone());
-    hooks.register(Arc::new(move |event| {
-        listener
-            .lock()
-            .unwrap()
-            .push((event.reason, event.divergent_roots.iter().copied().collect::<Vec<_>>()));
-        Ok(())
-    }));
-    assert_eq!(hooks.fire(event), []);
-    assert_eq!(*told.lock().unwrap(), [(ForkReason::ConsensusSplit, vec![AA, CC])]);
 }
 
 #[test]

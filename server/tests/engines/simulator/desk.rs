@@ -1,9 +1,8 @@
 //! What a simulated node's round stands on: a clock that the simulation sets, salts, and sinks that remember.
 
 use colibri::domains::consensus::clock::LogicalClock;
-use colibri::domains::consensus::fork_hook::ForkTriggerEvent;
 use colibri::domains::consensus::identity::SenderId;
-use colibri::domains::consensus::round::{Surroundings, ZetaEvent, ZetaPayload};
+use colibri::domains::consensus::round::{ForkTriggerEvent, Surroundings, ZetaEvent, ZetaPayload};
 
 use crate::simulator::rng::Rng;
 

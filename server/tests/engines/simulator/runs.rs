@@ -66,7 +66,7 @@ pub fn hold(plan: &Plan, report: &Report, holds: bool, what: &str) {
 #[track_caller]
 pub fn hold_invariants(plan: &Plan, report: &Report) {
     hold(plan, report, report.violations.is_empty(), "an invariant is violated");
-    hold(plan, report, report.forks.iter().all(|forks| *forks <= 1), "the fork hook was called twice");
+    hold(plan, report, report.forks.iter().all(|forks| *forks <= 1), "the fork was told twice");
 }
 
 /// The table of T1 and T5: every size, behaviour and network, with `sample` seeds by default for size and behaviour.

@@ -2,7 +2,6 @@
 
 use super::FinalityLevel;
 use crate::domains::consensus::canonical::{ConsensusSerializationError, Hash};
-use crate::domains::consensus::fork_hook::{ForkReason, ForkTriggerEvent};
 use crate::domains::consensus::identity::SenderId;
 use crate::domains::consensus::quorum::QuorumError;
 
@@ -17,18 +16,6 @@ pub struct Divergence {
     pub rule_version_hash: Hash,
     /// The logical time of the vote that completed the second quorum.
     pub timestamp_logical: u64,
-}
-
-impl From<Divergence> for ForkTriggerEvent {
-    fn from(divergence: Divergence) -> Self {
-        Self {
-            round_id: divergence.round_id,
-            divergent_roots: divergence.divergent_roots.into_iter().collect(),
-            reason: ForkReason::ConsensusSplit,
-            rule_version_hash: divergence.rule_version_hash,
-            timestamp_logical: divergence.timestamp_logical,
-        }
-    }
 }
 
 /// Why the machine refused something, or stopped (theta §7.5). Unless it says otherwise, nothing has changed.

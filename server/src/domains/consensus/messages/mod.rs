@@ -27,8 +27,6 @@ macro_rules! signed {
         }
     )+};
 }
-pub(super) use signed;
-
 mod phases;
 mod proofs;
 mod vote;
@@ -44,11 +42,11 @@ pub use proofs::{Certificate, EquivocationProof};
 pub use vote::{Vote, VoteGroup, VoteType};
 
 /// The key under which signed messages carry their signature.
-pub(super) const SIGNATURE: &str = "signature";
+const SIGNATURE: &str = "signature";
 
 /// Anything with a canonical form.
 pub trait Message: Sized {
-    /// What the message's `msg_type` says; votes and time anchors have none.
+    /// What the message's `msg_type` says; votes have none.
     const MSG_TYPE: Option<&'static str>;
 
     /// The message as JSON, byte strings as hex.
@@ -146,7 +144,7 @@ pub fn commit_hash(vote: &Vote, salt: &[u8; SALT_LEN]) -> Result<Hash, Consensus
 }
 
 /// Begins to write a message of kind `M`.
-pub(super) fn fields<M: Message>() -> Fields {
+fn fields<M: Message>() -> Fields {
     match M::MSG_TYPE {
         Some(msg_type) => Fields::default().text("msg_type", msg_type),
         None => Fields::default(),
@@ -154,7 +152,7 @@ pub(super) fn fields<M: Message>() -> Fields {
 }
 
 /// Begins to read a message of kind `M`.
-pub(super) fn read<M: Message>(value: &Value) -> Result<Reader<'_>, ConsensusSerializationError> {
+fn read<M: Message>(value: &Value) -> Result<Reader<'_>, ConsensusSerializationError> {
     let mut reader = Reader::of(value)?;
     if let Some(expected) = M::MSG_TYPE {
         reader.parsed("msg_type", |found| (found == expected).then_some(()))?;

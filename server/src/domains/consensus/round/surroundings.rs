@@ -4,7 +4,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::domains::consensus::canonical::{Hash, SALT_LEN};
 use crate::domains::consensus::clock::LogicalClock;
-use crate::domains::consensus::fork_hook::ForkTriggerEvent;
 use crate::domains::consensus::identity::SenderId;
 use crate::domains::consensus::messages::ViewChangeReason;
 
@@ -29,10 +28,24 @@ pub trait Surroundings {
         let _ = (arbiter, round_id);
     }
 
-    /// Takes note that the committee is divided, for the fork hook (theta §12). At most once a round.
+    /// Takes note that the committee is divided. At most once a round.
     fn fork(&mut self, event: &ForkTriggerEvent) {
         let _ = event;
     }
+}
+
+/// That a committee is divided: several of its views failed, with accepted votes on more than one root. The round only
+/// signals it and never creates a fork.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForkTriggerEvent {
+    /// The round.
+    pub round_id: u64,
+    /// The roots that stand against one another, in order.
+    pub divergent_roots: BTreeSet<Hash>,
+    /// The rules in force.
+    pub rule_version_hash: Hash,
+    /// When, in logical time.
+    pub timestamp_logical: u64,
 }
 
 /// Something that happened in a round, for the trail.

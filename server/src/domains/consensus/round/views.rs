@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use crate::domains::consensus::canonical::MAX_INTEGER;
-use crate::domains::consensus::fork_hook::{ForkReason, ForkTriggerEvent};
 use crate::domains::consensus::leader::select_leader;
 use crate::domains::consensus::messages::{SignedMessage, ViewChange, ViewChangeReason};
 use crate::domains::consensus::signing::{Signer, Verifier};
@@ -12,7 +11,8 @@ use super::backlog::Early;
 use super::ballots::Ballots;
 use super::timing::{T_COMMIT_PHASE_MS, T_REVEAL_PHASE_MS, T_ROUND_MS, T_TIMEOUT_MS, scaled};
 use super::{
-    Outcome, RoundMessage, RoundSm, RoundState, RoundStateError, Surroundings, ZetaEvent, ZetaPayload,
+    ForkTriggerEvent, Outcome, RoundMessage, RoundSm, RoundState, RoundStateError, Surroundings, ZetaEvent,
+    ZetaPayload,
 };
 
 impl<S: Signer, V: Verifier, O: Surroundings> RoundSm<S, V, O> {
@@ -206,7 +206,6 @@ impl<S: Signer, V: Verifier, O: Surroundings> RoundSm<S, V, O> {
         self.outside.fork(&ForkTriggerEvent {
             round_id: self.config.round_id,
             divergent_roots: roots,
-            reason: ForkReason::ConsensusSplit,
             rule_version_hash: self.config.tuple.rule_version_hash,
             timestamp_logical,
         });
