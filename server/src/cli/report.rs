@@ -16,8 +16,9 @@ use super::output::{print_json, write_to};
 use super::session::{Found, find, unreadable};
 use crate::domains::proof::envelope_of;
 use crate::domains::proof::keyring::Keyring;
+use crate::domains::proof::{SessionVerification, verify_session};
 use crate::domains::tasks::service::get_task;
-use crate::domains::trail::verify::{Verification, verify_session};
+use crate::domains::trail::verify::Verification;
 use crate::domains::trail::{self, TrailRow, Unpacker, content_of};
 use crate::report::model::{
     Content, Head, Issue, MOST_TASKS, MOST_THOUGHTS, Report, Seal, Session, Signature, Task, TaskFacts,
@@ -31,7 +32,7 @@ use crate::store::db::Db;
 use colibri_canonical::HexDigest;
 use colibri_proof::chain::Content as Stored;
 use colibri_proof::head::SignedTreeHead;
-use colibri_proof::keys::TrustedKeys;
+use colibri_proof::keys::{SignatureStatus, TrustedKeys};
 
 /// What is said of a page that was written.
 #[derive(Serialize)]
@@ -84,7 +85,8 @@ fn gather(db: &Db, session_id: &str, trusted: &TrustedKeys) -> Result<Report, Fa
             DomainFailure::Fault(fault) => unreadable(fault),
         },
     )?;
-    let records = verified.seal.as_ref().map_or(0, |seal| seal.record_count);
+    let SessionVerification { found: verified, seal: sealed } = verified;
+    let records = sealed.record_count;
     let walk = Walk::over(db, session_id, records).map_err(unreadable)?;
     let (tasks, more_tasks) = tasks(db, &verified, &walk.by_task).map_err(unreadable)?;
     let Walk { shown, tree, total, .. } = walk;
@@ -98,7 +100,7 @@ fn gather(db: &Db, session_id: &str, trusted: &TrustedKeys) -> Result<Report, Fa
             task_id: session.task_id,
             started_at: session.started_at,
         },
-        verdict: verdict(verified),
+        verdict: verdict(verified, sealed.signature.map(SignatureStatus::as_str)),
         tasks,
         more_tasks,
         thoughts: Thoughts { total, shown },
@@ -112,7 +114,7 @@ fn gather(db: &Db, session_id: &str, trusted: &TrustedKeys) -> Result<Report, Fa
     })
 }
 
-fn verdict(verified: Verification) -> Verdict {
+fn verdict(verified: Verification, signature: Option<&'static str>) -> Verdict {
     let issues = verified.issues.into_iter().map(|issue| Issue {
         code: issue.code.as_str(),
         sides: issue.sides().map(|(word, value)| (word, value.to_owned())).collect(),
@@ -125,7 +127,7 @@ fn verdict(verified: Verification) -> Verdict {
         broken_count: verified.broken_count,
         unverifiable_count: verified.chains.total.unverifiable_count,
         issues: issues.collect(),
-        signature: verified.seal.and_then(|seal| seal.signature).map(|status| status.as_str()),
+        signature,
     }
 }
 

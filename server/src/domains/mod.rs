@@ -4,6 +4,7 @@
 pub mod consensus;
 pub mod proof;
 pub mod reputation;
+pub mod retention;
 pub mod router;
 pub mod skills;
 pub mod system;

@@ -3,15 +3,18 @@
 use super::Domains;
 use super::cx::{Cx, ScanCx};
 use crate::catalogue::{
-    AuditVerifyChainError, AuditVerifyChainInput, AuditVerifyChainOutput, ThoughtRecordError,
+    AuditVerifyChainError, AuditVerifyChainInput, AuditVerifyChainOutput, AuditVerifyChainOutputSession,
+    AuditVerifyChainOutputSessionSignature, AuditVerifyChainOutputSessionState, ThoughtRecordError,
     ThoughtRecordInput, ThoughtRecordListError, ThoughtRecordListInput, ThoughtRecordListOutput,
     ThoughtRecordOutput, TrailTools,
 };
-use crate::domains::trail::errors::{self, answered, unlisted};
+use crate::domains::proof::{self, SealReport, SessionNotFound, SessionState, SessionVerification};
+use crate::domains::trail::errors::{answered, unlisted};
 use crate::domains::trail::service::{ListFilter, NewThought, Stamp};
 use crate::domains::trail::{output, service, verify};
+use colibri_proof::keys::SignatureStatus;
 use colibri_runtime::chain::Interrupt;
-use colibri_runtime::handler::Outcome;
+use colibri_runtime::handler::{Failure, Outcome};
 
 impl TrailTools<Cx> for Domains {
     fn thought_record(
@@ -20,7 +23,9 @@ impl TrailTools<Cx> for Domains {
         input: ThoughtRecordInput,
     ) -> Outcome<ThoughtRecordOutput, ThoughtRecordError> {
         let stamp = Stamp { id: cx.new_id(), now: cx.now(), sequence_no: cx.sequence_no() };
-        let record = service::create_thought_record(cx.db()?, stamp, input.into()).map_err(answered)?;
+        let db = cx.db()?;
+        let recorded = service::create_thought_record(db, stamp, input.into());
+        let record = recorded.map_err(|failure| answered(proof::explained(db, failure)))?;
         cx.set_subject(&record.id);
         Ok(record.into())
     }
@@ -40,15 +45,17 @@ impl TrailTools<Cx> for Domains {
         input: AuditVerifyChainInput,
     ) -> Outcome<AuditVerifyChainOutput, AuditVerifyChainError> {
         let AuditVerifyChainInput { task_id, session_id } = input;
-        let found = match (&session_id, &task_id) {
-            (Some(session_id), _) => {
-                verify::verify_session(cx.db(), session_id, task_id.as_deref(), cx.trusted_keys(), interrupt)
-                    .map_err(errors::unverified)?
+        let (found, session) = match (&session_id, &task_id) {
+            (Some(session_id), task_id) => {
+                let (task_id, keys) = (task_id.as_deref(), cx.trusted_keys());
+                let verified = proof::verify_session(cx.db(), session_id, task_id, keys, interrupt);
+                let SessionVerification { found, seal } = verified.map_err(unverified)?;
+                (found, Some(seal.into()))
             }
-            (None, Some(task_id)) => verify::verify_task(cx.db(), task_id, interrupt)?,
-            (None, None) => verify::verify_all(cx.db(), interrupt)?,
+            (None, Some(task_id)) => (verify::verify_task(cx.db(), task_id, interrupt)?, None),
+            (None, None) => (verify::verify_all(cx.db(), interrupt)?, None),
         };
-        Ok(output::verdict(found, task_id.is_none()))
+        Ok(output::verdict(found, session, task_id.is_none()))
     }
 }
 
@@ -67,5 +74,36 @@ impl From<ThoughtRecordInput> for NewThought {
 impl From<ThoughtRecordListInput> for ListFilter {
     fn from(input: ThoughtRecordListInput) -> Self {
         Self { task_id: input.task_id, session_id: input.session_id, limit: input.limit, after: input.after }
+    }
+}
+
+/// A refusal as the tool answers it.
+fn unverified(failure: Failure<SessionNotFound>) -> Failure<AuditVerifyChainError> {
+    match failure {
+        Failure::Domain(SessionNotFound { session_id }) => {
+            Failure::Domain(AuditVerifyChainError::ErrSessionNotFound { session_id })
+        }
+        Failure::Fault(fault) => Failure::Fault(fault),
+    }
+}
+
+impl From<SealReport> for AuditVerifyChainOutputSession {
+    fn from(seal: SealReport) -> Self {
+        Self {
+            session_id: seal.session_id,
+            state: match seal.state {
+                SessionState::Open => AuditVerifyChainOutputSessionState::Open,
+                SessionState::Finalized => AuditVerifyChainOutputSessionState::Finalized,
+            },
+            record_count: seal.record_count,
+            root_match: seal.root_match,
+            tree_head_match: seal.tree_head_match,
+            signature: seal.signature.map(|status| match status {
+                SignatureStatus::Valid => AuditVerifyChainOutputSessionSignature::Valid,
+                SignatureStatus::Invalid => AuditVerifyChainOutputSessionSignature::Invalid,
+                SignatureStatus::Unsigned => AuditVerifyChainOutputSessionSignature::Unsigned,
+                SignatureStatus::UnknownKey => AuditVerifyChainOutputSessionSignature::UnknownKey,
+            }),
+        }
     }
 }

@@ -12,8 +12,8 @@ use super::pinned;
 use super::run::Run;
 use super::ties::Ties;
 use crate::domains::proof::{SealedTip, SessionState, session_state, tip_of_task_after};
-use crate::domains::trail::retention::{RetentionZone, zone_for_position};
 use crate::domains::trail::ties::{TABLE, count_records, tied_row};
+use crate::domains::trail::zone::{RetentionZone, zone_for_position};
 use crate::domains::trail::{
     TrailRow, Unpacker, content_of, each_bare_head, each_row_by_chain, each_row_in_order,
     has_more_chains_than, is_where_zone_says, tip,

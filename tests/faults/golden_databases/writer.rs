@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use colibri::domains::retention::archive_record;
 use colibri::domains::router::profile::PROFILES;
-use colibri::domains::trail::retention::archive_record;
 use colibri::store::db::Db;
 use colibri_test_support::actions::await_running;
 use colibri_test_support::client::{Launch, Server, open_database};

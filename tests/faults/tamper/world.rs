@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use colibri::domains::trail::retention::archive_record;
+use colibri::domains::retention::archive_record;
 use colibri::store::db::Db;
 use colibri_test_support::client::{Launch, Server};
 use rusqlite::Connection;

@@ -7,8 +7,8 @@ use base64::engine::general_purpose::STANDARD;
 use flate2::bufread::GzDecoder;
 use flate2::{Compression, GzBuilder};
 
-use super::retention::RetentionZone;
 use super::store::TrailRow;
+use super::zone::RetentionZone;
 use colibri_canonical::HexDigest;
 use colibri_proof::chain::Content;
 

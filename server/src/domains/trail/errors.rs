@@ -2,8 +2,7 @@
 
 use colibri_runtime::handler::{Failure, Fault};
 
-use super::verify::SessionNotFound;
-use crate::catalogue::{AuditVerifyChainError, ThoughtRecordError, ThoughtRecordListError};
+use crate::catalogue::{ThoughtRecordError, ThoughtRecordListError};
 
 /// Why a thought was not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -15,6 +14,15 @@ pub enum Refusal {
         field: &'static str,
         /// What it must be.
         rule: &'static str,
+    },
+    /// The table has not taken the record. It takes records of open sessions alone, so the cited session may be the reason:
+    /// the proof store knows ([`explained`](crate::domains::proof::explained)).
+    #[error("{fault}")]
+    NotAppended {
+        /// What the engine said.
+        fault: Fault,
+        /// The session that the record cites.
+        session_id: Option<String>,
     },
     /// The cited session does not exist.
     #[error("Audit session not found: {0}")]
@@ -41,6 +49,7 @@ pub fn answered(failure: Failure<Refusal>) -> Failure<ThoughtRecordError> {
         Failure::Domain(Refusal::AlreadyFinalized(session_id)) => {
             Failure::Domain(ThoughtRecordError::ErrAlreadyFinalized { session_id })
         }
+        Failure::Domain(Refusal::NotAppended { fault, .. }) => Failure::Fault(fault),
         Failure::Domain(invalid @ Refusal::Invalid { .. }) => {
             Failure::Fault(Fault::Other(invalid.to_string()))
         }
@@ -53,16 +62,6 @@ pub fn unlisted(failure: Failure<CursorNotFound>) -> Failure<ThoughtRecordListEr
     match failure {
         Failure::Domain(CursorNotFound { after }) => {
             Failure::Domain(ThoughtRecordListError::ErrCursorNotFound { after })
-        }
-        Failure::Fault(fault) => Failure::Fault(fault),
-    }
-}
-
-/// The same for a verification.
-pub fn unverified(failure: Failure<SessionNotFound>) -> Failure<AuditVerifyChainError> {
-    match failure {
-        Failure::Domain(SessionNotFound { session_id }) => {
-            Failure::Domain(AuditVerifyChainError::ErrSessionNotFound { session_id })
         }
         Failure::Fault(fault) => Failure::Fault(fault),
     }

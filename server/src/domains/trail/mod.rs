@@ -6,19 +6,18 @@
 //!                         |- record   what a hash covers
 //!                         |- content  where a content is: in the row, packed, dropped
 //!                         '- proof    whether a session is open, and what its seal says
-//! retention: moves content between the zones; no tool leads there
 //! ```
 //!
 //! Other domains see the trail through the functions exported here, never through its tables.
 
-mod content;
+pub(crate) mod content;
 pub mod errors;
 pub(crate) mod output;
-pub mod retention;
 pub mod service;
-mod store;
+pub(crate) mod store;
 pub mod ties;
 pub mod verify;
+pub mod zone;
 
 #[cfg(test)]
 mod tests;

@@ -3,9 +3,7 @@
 use super::service::{Page, StoredContent, StoredThought};
 use super::verify::Verification;
 use crate::catalogue;
-use crate::domains::proof::{SealReport, SessionState};
 use colibri_proof::chain::{Issue, TaskReport};
-use colibri_proof::keys::SignatureStatus;
 use colibri_proof::record::{ThoughtRecord, ThoughtType};
 
 impl From<catalogue::ThoughtType> for ThoughtType {
@@ -80,9 +78,13 @@ impl From<StoredThought> for catalogue::StoredThought {
     }
 }
 
-/// The answer of a verification, chain by chain if `by_task`. What says nothing on a sound store is left out
-/// (zeta §5.3).
-pub fn verdict(found: Verification, by_task: bool) -> catalogue::AuditVerifyChainOutput {
+/// The answer of a verification, chain by chain if `by_task`, with the session that was asked for. What says nothing on a
+/// sound store is left out.
+pub fn verdict(
+    found: Verification,
+    session: Option<catalogue::AuditVerifyChainOutputSession>,
+    by_task: bool,
+) -> catalogue::AuditVerifyChainOutput {
     let valid = found.valid();
     let unverifiable = found.chains.total.unverifiable_count;
     let chains = found.chains.by_task.into_iter().map(Into::into).collect();
@@ -96,7 +98,7 @@ pub fn verdict(found: Verification, by_task: bool) -> catalogue::AuditVerifyChai
         issues: (!valid).then_some(issues),
         issues_truncated: found.issues_truncated.then_some(true),
         unverifiable_count: (unverifiable > 0).then_some(unverifiable),
-        session: found.seal.map(Into::into),
+        session,
     }
 }
 
@@ -122,27 +124,6 @@ impl From<Issue> for catalogue::ChainIssue {
             index: issue.index,
             expected: issue.expected,
             actual: issue.actual,
-        }
-    }
-}
-
-impl From<SealReport> for catalogue::AuditVerifyChainOutputSession {
-    fn from(seal: SealReport) -> Self {
-        Self {
-            session_id: seal.session_id,
-            state: match seal.state {
-                SessionState::Open => catalogue::AuditVerifyChainOutputSessionState::Open,
-                SessionState::Finalized => catalogue::AuditVerifyChainOutputSessionState::Finalized,
-            },
-            record_count: seal.record_count,
-            root_match: seal.root_match,
-            tree_head_match: seal.tree_head_match,
-            signature: seal.signature.map(|status| match status {
-                SignatureStatus::Valid => catalogue::AuditVerifyChainOutputSessionSignature::Valid,
-                SignatureStatus::Invalid => catalogue::AuditVerifyChainOutputSessionSignature::Invalid,
-                SignatureStatus::Unsigned => catalogue::AuditVerifyChainOutputSessionSignature::Unsigned,
-                SignatureStatus::UnknownKey => catalogue::AuditVerifyChainOutputSessionSignature::UnknownKey,
-            }),
         }
     }
 }

@@ -5,7 +5,6 @@ use colibri_runtime::handler::{Failure, Fault};
 use super::content::{MAX_CONTENT_BYTES, Unpacker, content_of};
 use super::errors::{CursorNotFound, Refusal};
 use super::store::{self, TrailRow};
-use crate::domains::proof::{self, SessionState};
 use crate::store::db::Db;
 use colibri_canonical::HexDigest;
 use colibri_proof::chain::Content;
@@ -139,19 +138,7 @@ pub fn create_thought_record(
     };
     match store::append(db, &record, stamp.sequence_no) {
         Ok(()) => Ok(record),
-        Err(fault) => Err(closed(db, record.session_id).map_or(Failure::Fault(fault), Failure::Domain)),
-    }
-}
-
-/// Why a record cannot join its session, if that is the reason why it was not stored. The table itself takes records of
-/// open sessions alone (a reference and a trigger), so the question is asked only when it has refused one.
-fn closed(db: &Db, session_id: Option<String>) -> Option<Refusal> {
-    let session_id = session_id?;
-    match proof::session_state(db, &session_id) {
-        Ok(Some(SessionState::Finalized)) => Some(Refusal::AlreadyFinalized(session_id)),
-        Ok(None) => Some(Refusal::SessionNotFound(session_id)),
-        // An engine that cannot answer now has said before what is the matter.
-        Ok(Some(SessionState::Open)) | Err(_) => None,
+        Err(fault) => Err(Failure::Domain(Refusal::NotAppended { fault, session_id: record.session_id })),
     }
 }
 

@@ -249,7 +249,7 @@ pub fn each_bare_head(db: &Db, mut take: impl FnMut(&str, TrailHead)) -> Result<
 }
 
 /// Id and stored hash of the `number`th record of a chain, counted from 1.
-pub(super) fn record_at(db: &Db, task_id: &str, number: i64) -> Result<Option<(String, String)>, Fault> {
+pub fn record_at(db: &Db, task_id: &str, number: i64) -> Result<Option<(String, String)>, Fault> {
     let Some(before) = number.checked_sub(1).filter(|before| *before >= 0) else { return Ok(None) };
     let sql = "SELECT id, hash FROM thought_records WHERE task_id = ?1 ORDER BY seq LIMIT 1 OFFSET ?2";
     db.query_opt(sql, params![task_id, before], |row| {
@@ -258,7 +258,7 @@ pub(super) fn record_at(db: &Db, task_id: &str, number: i64) -> Result<Option<(S
 }
 
 /// Id of the first record bound to a session.
-pub(super) fn first_of_session(db: &Db, session_id: &str) -> Result<Option<String>, Fault> {
+pub fn first_of_session(db: &Db, session_id: &str) -> Result<Option<String>, Fault> {
     let sql = "SELECT id FROM thought_records WHERE session_id = ?1 ORDER BY seq LIMIT 1";
     db.query_opt(sql, [session_id], |row| row.get(0))
 }
@@ -270,7 +270,7 @@ pub fn has_more_chains_than(db: &Db, many: i64) -> Result<bool, Fault> {
 
 /// What the next record of a task points at: the tip, or the last row where there is no tip, which a sound
 /// store does not have.
-pub(super) fn link_hash(db: &Db, task_id: &str) -> Result<Option<String>, Fault> {
+pub fn link_hash(db: &Db, task_id: &str) -> Result<Option<String>, Fault> {
     db.query_one(
         "SELECT coalesce((SELECT tip_hash FROM trail_heads WHERE task_id = ?1), \
          (SELECT hash FROM thought_records WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1))",
@@ -280,7 +280,7 @@ pub(super) fn link_hash(db: &Db, task_id: &str) -> Result<Option<String>, Fault>
 }
 
 /// Writes a record and moves its chain's end to it.
-pub(super) fn append(db: &Db, record: &ThoughtRecord, sequence_no: Option<i64>) -> Result<(), Fault> {
+pub fn append(db: &Db, record: &ThoughtRecord, sequence_no: Option<i64>) -> Result<(), Fault> {
     let (prev_hash, hash) = (record.prev_hash.as_str(), record.hash.as_str());
     db.execute(
         "INSERT INTO thought_records \
@@ -309,7 +309,7 @@ pub(super) fn append(db: &Db, record: &ThoughtRecord, sequence_no: Option<i64>) 
 }
 
 /// Hands over the row with that id. Whether there is one.
-pub(super) fn with_row(
+pub fn with_row(
     db: &Db,
     id: &str,
     mut take: impl FnMut(&TrailRow<'_>) -> Result<(), Fault>,
@@ -323,19 +323,19 @@ pub(super) fn with_row(
 }
 
 /// The task that a record belongs to.
-pub(super) fn task_of(db: &Db, id: &str) -> Result<Option<String>, Fault> {
+pub fn task_of(db: &Db, id: &str) -> Result<Option<String>, Fault> {
     db.query_opt("SELECT task_id FROM thought_records WHERE id = ?1", [id], |row| {
         Ok(text(row, 0)?.unwrap_or(NO_TEXT).to_owned())
     })
 }
 
 /// Where a record stands in insertion order.
-pub(super) fn seq_of(db: &Db, id: &str) -> Result<Option<i64>, Fault> {
+pub fn seq_of(db: &Db, id: &str) -> Result<Option<i64>, Fault> {
     db.query_opt("SELECT seq FROM thought_records WHERE id = ?1", [id], |row| row.get(0))
 }
 
 /// Walks over the records behind `after` that match, in insertion order, until `take` says `false`.
-pub(super) fn each_match(
+pub fn each_match(
     db: &Db,
     task_id: Option<&str>,
     session_id: Option<&str>,
@@ -379,7 +379,7 @@ pub fn latest_reflection_not_by(db: &Db, task_id: &str, agent_id: &str) -> Resul
 }
 
 /// What an archived row is to hold instead of its content.
-pub(super) struct Move<'a> {
+pub struct Move<'a> {
     /// The zone it goes to.
     pub zone: &'a str,
     /// The packed content, in the warm zone.
@@ -389,7 +389,7 @@ pub(super) struct Move<'a> {
 }
 
 /// Moves a row's content.
-pub(super) fn archive(db: &Db, id: &str, to: &Move<'_>) -> Result<(), Fault> {
+pub fn archive(db: &Db, id: &str, to: &Move<'_>) -> Result<(), Fault> {
     db.execute(
         "UPDATE thought_records SET zone = ?2, content = NULL, content_compressed = ?3, content_hash = ?4 \
          WHERE id = ?1",
@@ -400,7 +400,7 @@ pub(super) fn archive(db: &Db, id: &str, to: &Move<'_>) -> Result<(), Fault> {
 
 /// A record's position, 1 being its task's newest. Beyond `farthest` all positions look alike, which bounds
 /// the count.
-pub(super) fn position(db: &Db, task_id: &str, seq: i64, farthest: i64) -> Result<i64, Fault> {
+pub fn position(db: &Db, task_id: &str, seq: i64, farthest: i64) -> Result<i64, Fault> {
     db.query_one(
         "SELECT 1 + count(*) FROM (SELECT 1 FROM thought_records WHERE task_id = ?1 AND seq > ?2 LIMIT ?3)",
         params![task_id, seq, farthest],
@@ -409,7 +409,7 @@ pub(super) fn position(db: &Db, task_id: &str, seq: i64, farthest: i64) -> Resul
 }
 
 /// A record whose zone may be due to change.
-pub(super) struct Due {
+pub struct Due {
     /// Where it stands.
     pub seq: i64,
     /// Its id.
@@ -419,7 +419,7 @@ pub(super) struct Due {
 }
 
 /// The oldest records of a task behind `after` that lie beyond the last position of their zone.
-pub(super) fn due(
+pub fn due(
     db: &Db,
     task_id: &str,
     after: i64,
@@ -438,7 +438,7 @@ pub(super) fn due(
 }
 
 /// The first task behind another, in the order of their ids.
-pub(super) fn next_task(db: &Db, after: Option<&str>) -> Result<Option<String>, Fault> {
+pub fn next_task(db: &Db, after: Option<&str>) -> Result<Option<String>, Fault> {
     // No task has an empty id.
     let sql = "SELECT min(task_id) FROM thought_records WHERE task_id > ?1";
     db.query_one(sql, [after.unwrap_or_default()], |row| row.get(0))

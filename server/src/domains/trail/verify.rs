@@ -1,21 +1,15 @@
-//! Verification of stored chains (zeta §4.7, §5.3): one task's, all of them, or those of a session with its
-//! seal. Rows are streamed; what is kept does not grow with the number of records.
+//! Verification of stored chains: one task's, those of several, or all of them. Rows are streamed; what is kept does not grow with the number of records.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use colibri_runtime::chain::Interrupt;
-use colibri_runtime::handler::{Failure, Fault};
+use colibri_runtime::handler::Fault;
 
 use super::content::{Unpacker, content_of};
 use super::store::{self, TrailRow};
-use crate::domains::proof::{self, SealReport};
 use crate::store::db::Db;
-use colibri_proof::chain::{
-    ChainReport, ChainWalk, ChainsReport, Issue, IssueCode, StoredRecord, TaskReport,
-};
-use colibri_proof::head::ChainTip;
-use colibri_proof::keys::TrustedKeys;
+use colibri_proof::chain::{ChainReport, ChainWalk, ChainsReport, Issue, StoredRecord, TaskReport};
 
 /// The most findings that a verification lists; further ones are only counted (zeta §3).
 pub const MAX_REPORTED_ISSUES: usize = 100;
@@ -27,10 +21,8 @@ const MAX_OPEN_CHAINS: i64 = 50_000;
 /// What a verification found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
-    /// The chains, without the seal.
+    /// The chains, without a seal.
     pub chains: ChainsReport,
-    /// The session and its seal, if one was asked for.
-    pub seal: Option<SealReport>,
     /// Broken records, and failed checks of heads and seal.
     pub broken_count: i64,
     /// Id of the first broken record, or of what stands for it; `None` when nothing is broken.
@@ -46,14 +38,6 @@ impl Verification {
     pub fn valid(&self) -> bool {
         self.broken_count == 0
     }
-}
-
-/// There is no session of that id.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("Audit session not found: {session_id}")]
-pub struct SessionNotFound {
-    /// The id as it was given.
-    pub session_id: String,
 }
 
 /// Verifies the chain of one task. A task that nobody knows has a sound one without records.
@@ -90,88 +74,20 @@ pub(super) fn verify_chains(db: &Db, interrupt: &Interrupt, most_open: i64) -> R
     Ok(walker.summed(chains))
 }
 
-/// Verifies the chains of the tasks that have to do with a session, or of one of them, and the session's seal.
+/// Verifies the chains of these tasks. What was found before stands behind what is found now.
 ///
 /// # Errors
-/// [`SessionNotFound`]; otherwise as for [`verify_task`].
-pub fn verify_session(
+/// As for [`verify_task`].
+pub fn verify_tasks(
     db: &Db,
-    session_id: &str,
-    task_id: Option<&str>,
-    trusted: &TrustedKeys,
+    tasks: &BTreeSet<String>,
+    found: Findings,
     interrupt: &Interrupt,
-) -> Result<Verification, Failure<SessionNotFound>> {
-    if proof::session_state(db, session_id)?.is_none() {
-        return Err(Failure::Domain(SessionNotFound { session_id: session_id.to_owned() }));
-    }
-    let mut sealed = Findings::default();
-    let seal = verify_seal(db, session_id, trusted, &mut sealed)?;
-    let mut tasks = tasks_of(db, &seal)?;
-    tasks.retain(|task| task_id.is_none_or(|only| only == task));
+) -> Result<Verification, Fault> {
     let mut walker = Walker::new(db, interrupt);
     let chains = tasks.iter().map(|task| walker.chain_of(task)).collect::<Result<_, Fault>>()?;
-    walker.findings.append(sealed);
-    let mut verification = walker.summed(chains);
-    verification.broken_count += seal.issues;
-    if verification.first_broken_at.is_none() {
-        verification.first_broken_at.clone_from(&seal.first_broken_at);
-    }
-    verification.seal = Some(seal);
-    Ok(verification)
-}
-
-/// Checks the seal, and that every chain still holds what the seal saw at its end.
-fn verify_seal(
-    db: &Db,
-    session_id: &str,
-    trusted: &TrustedKeys,
-    findings: &mut Findings,
-) -> Result<SealReport, Fault> {
-    let mut seal = proof::verify_seal(db, session_id, trusted, &mut |issue| findings.add(issue))?;
-    for tip in &proof::tips_of_seal(db, session_id)? {
-        let Some(issue) = regression(db, session_id, tip)? else { continue };
-        seal.issues += 1;
-        seal.tree_head_match = Some(false);
-        if seal.first_broken_at.is_none() {
-            seal.first_broken_at.clone_from(&issue.record_id);
-        }
-        findings.add(issue);
-    }
-    if seal.issues > 0 && seal.first_broken_at.is_none() {
-        seal.first_broken_at = store::first_of_session(db, session_id)?;
-    }
-    Ok(seal)
-}
-
-/// The tasks whose chains have to do with a session: those of its records and of its seal's tips. If the seal is
-/// broken, those of the sealed records too, which may have been taken out of the session.
-fn tasks_of(db: &Db, seal: &SealReport) -> Result<BTreeSet<String>, Fault> {
-    let mut tasks = BTreeSet::from_iter(store::tasks_of_session(db, &seal.session_id)?);
-    tasks.extend(proof::tips_of_seal(db, &seal.session_id)?.into_iter().map(|tip| tip.task_id));
-    if seal.issues > 0 {
-        proof::each_sealed_record(db, &seal.session_id, |id| {
-            tasks.extend(store::task_of(db, id)?);
-            Ok(())
-        })?;
-    }
-    Ok(tasks)
-}
-
-/// Whether a chain no longer holds what a seal saw at its end.
-fn regression(db: &Db, session_id: &str, tip: &ChainTip) -> Result<Option<Issue>, Fault> {
-    let found = store::record_at(db, &tip.task_id, tip.chain_length)?;
-    let (record_id, hash) = match found {
-        Some((_, hash)) if hash == tip.tip_hash => return Ok(None),
-        Some((id, hash)) => (Some(id), hash),
-        None => (None, "no such record".to_owned()),
-    };
-    Ok(Some(Issue {
-        task_id: Some(tip.task_id.clone()),
-        session_id: Some(session_id.to_owned()),
-        record_id,
-        index: Some(tip.chain_length.saturating_sub(1)),
-        ..Issue::new(IssueCode::TipRegression).comparing(&tip.tip_hash, &hash)
-    }))
+    walker.findings.append(found);
+    Ok(walker.summed(chains))
 }
 
 /// A chain that was walked to its end, and where it begins in the file.
@@ -286,7 +202,6 @@ impl<'a> Walker<'a> {
         let ChainReport { broken_count, first_broken_at, .. } = report.total.clone();
         Verification {
             chains: report,
-            seal: None,
             broken_count,
             first_broken_at,
             issues: self.findings.issues,
@@ -297,13 +212,14 @@ impl<'a> Walker<'a> {
 
 /// The first findings.
 #[derive(Default)]
-struct Findings {
+pub struct Findings {
     issues: Vec<Issue>,
     truncated: bool,
 }
 
 impl Findings {
-    fn add(&mut self, issue: Issue) {
+    /// Keeps a finding, unless there are too many already.
+    pub fn add(&mut self, issue: Issue) {
         if self.issues.len() < MAX_REPORTED_ISSUES {
             self.issues.push(issue);
         } else {

@@ -1,11 +1,10 @@
 //! Retention record by record: zeta_55 to zeta_58.
 
-use colibri::domains::trail::retention::{
-    Archived, NoPosition, RetentionError, RetentionZone, Retrieved, archive_record, retrieve_record,
-    zone_for_position,
-};
+use colibri::domains::proof::verify_session;
+use colibri::domains::retention::{Archived, RetentionError, Retrieved, archive_record, retrieve_record};
 use colibri::domains::trail::service::{ListFilter, StoredContent, list_thought_records};
-use colibri::domains::trail::verify::{Verification, verify_session, verify_task};
+use colibri::domains::trail::verify::{Verification, verify_task};
+use colibri::domains::trail::zone::{NoPosition, RetentionZone, zone_for_position};
 use colibri::store::db::Db;
 use colibri_canonical::HexDigest;
 use colibri_proof::keys::TrustedKeys;
@@ -141,12 +140,12 @@ fn zeta_58_content_is_dropped_only_when_a_seal_commits_to_it() {
     assert_eq!(archive(&db, 1), (RetentionZone::Cold, true));
 
     let check = || verify_session(&db, "S", None, &TrustedKeys::default(), &Interrupt::default()).unwrap();
-    let found = check();
-    assert!(found.valid(), "{:?}", found.issues);
-    assert_eq!(found.seal.unwrap().tree_head_match, Some(true));
+    let checked = check();
+    assert!(checked.found.valid(), "{:?}", checked.found.issues);
+    assert_eq!(checked.seal.tree_head_match, Some(true));
     disarm(&db);
     db.execute("UPDATE thought_records SET content_hash = hash WHERE id = ?1", [id(1)]).unwrap();
-    let found = check();
-    assert!(codes(&found).contains(&"TREE_ROOT_MISMATCH"), "{:?}", found.issues);
-    assert_eq!(found.seal.unwrap().tree_head_match, Some(false));
+    let checked = check();
+    assert!(codes(&checked.found).contains(&"TREE_ROOT_MISMATCH"), "{:?}", checked.found.issues);
+    assert_eq!(checked.seal.tree_head_match, Some(false));
 }

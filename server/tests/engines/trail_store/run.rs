@@ -4,7 +4,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use colibri::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
-use colibri::domains::trail::retention::{Applied, apply_retention};
 use colibri::settings::config::Config;
 use colibri::store::audit::AuditFacts;
 use colibri::store::migrate::MIGRATIONS;
@@ -12,6 +11,7 @@ use colibri::store::open::{StoreOptions, WAIT, init_db};
 use colibri::store::process::boot_id;
 use colibri::store::sqlite::SqliteStore;
 use colibri::tools::cx::Cx;
+use colibri::tools::retention::{Applied, apply_retention};
 use colibri_runtime::chain::store::{Access, Store};
 use colibri_runtime::kernel::{SystemClock, SystemIds};
 

@@ -1,5 +1,6 @@
 //! What the library's callers meet who do not come through a tool (zeta §4.6, §14).
 
+use colibri::domains::proof::explained;
 use colibri::domains::trail::errors::Refusal;
 use colibri::domains::trail::service::{
     NewThought, Stamp, StoredContent, create_thought_record, get_thought_record,
@@ -46,7 +47,8 @@ fn a_cited_session_is_open() {
         ("S", Refusal::AlreadyFinalized("S".to_owned())),
         ("nope", Refusal::SessionNotFound("nope".to_owned())),
     ] {
-        let refused = create_thought_record(&db, stamp(2), new_thought("T", "x".to_owned(), Some(session)));
+        let new = new_thought("T", "x".to_owned(), Some(session));
+        let refused = create_thought_record(&db, stamp(2), new).map_err(|failure| explained(&db, failure));
         assert_eq!(refused, Err(Failure::Domain(expected)));
     }
     assert_eq!(dump(&db), before);
@@ -69,7 +71,8 @@ fn what_is_left_of_a_seal_keeps_its_session_closed() {
     db.execute("PRAGMA foreign_keys = ON", []).unwrap();
     let before = dump(&db);
     for kept in ["merkle_roots", "tree_heads", "merkle_leaves"] {
-        let refused = create_thought_record(&db, stamp(9), new_thought("T", "x".to_owned(), Some(kept)));
+        let new = new_thought("T", "x".to_owned(), Some(kept));
+        let refused = create_thought_record(&db, stamp(9), new).map_err(|failure| explained(&db, failure));
         assert_eq!(refused, Err(Failure::Domain(Refusal::AlreadyFinalized(kept.to_owned()))));
     }
     assert_eq!(dump(&db), before);
