@@ -12,6 +12,7 @@ use colibri::catalogue::CATALOGUE;
 use colibri_runtime::schema::{Literal, Schema, Shape, StringRule};
 use colibri_runtime::validate::validate;
 use colibri_test_support::client::{Launch, Server};
+use colibri_test_support::dice::Dice;
 use serde_json::{Map, Value, json};
 
 /// The kernel's numbers of the sockets that a process holds.
@@ -50,20 +51,16 @@ fn alpha_72_a_server_that_runs_every_tool_holds_no_network_socket() {
     }
 }
 
-/// A small generator: one seed, one run.
-struct Dice(u64);
+/// Instances of schemas: one seed, one run.
+struct Instances(Dice);
 
-impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % sides as u64) as usize
+impl Instances {
+    fn roll(&self, sides: usize) -> usize {
+        self.0.place(sides)
     }
 
     /// A value of any kind. Integers beyond 2^53-1 are left out: there ours refuses on purpose.
-    fn anything(&mut self, depth: usize) -> Value {
+    fn anything(&self, depth: usize) -> Value {
         let plain = [
             json!(null),
             json!(true),
@@ -82,7 +79,7 @@ impl Dice {
         }
     }
 
-    fn text(&mut self, rule: &StringRule) -> String {
+    fn text(&self, rule: &StringRule) -> String {
         // What hashes, keys and round ids look like, and nearly look like: letters alone never would.
         if rule.pattern.is_some() && self.roll(8) < 7 {
             let (unit, times) =
@@ -104,7 +101,7 @@ impl Dice {
     }
 
     /// A value that fits the schema, or nearly does.
-    fn near(&mut self, schema: &Schema) -> Value {
+    fn near(&self, schema: &Schema) -> Value {
         if self.roll(14) == 0 {
             return self.anything(2);
         }
@@ -172,10 +169,10 @@ fn alpha_73_stage_2_and_an_independent_validator_give_the_same_verdict() {
     for (seed, tool) in CATALOGUE.tools.iter().enumerate() {
         let listing: Value = serde_json::from_str(tool.listing).unwrap();
         let judge = jsonschema::draft202012::new(&listing["inputSchema"]).unwrap();
-        let mut dice = Dice(seed as u64);
+        let instances = Instances(Dice::new(seed as u64));
         let mut valid = 0;
         for _ in 0..share {
-            let instance = dice.near(tool.input);
+            let instance = instances.near(tool.input);
             let expected = judge.is_valid(&instance);
             valid += usize::from(expected);
             // Rules across fields (R19) are not in the published schema.

@@ -14,6 +14,7 @@ use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
 use colibri_proof::log_row::ClosedRow;
 use colibri_proof::record::{THOUGHT_TYPES, ThoughtRecord, compute_hash};
 use colibri_runtime::kernel::{Clock, Ids, SystemClock, SystemIds, rfc3339_ms};
+use colibri_test_support::dice::Dice;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -155,15 +156,15 @@ struct Maker<'a> {
     clock: SystemClock,
     ids: SystemIds,
     boot_id: String,
-    random: Random,
+    dice: Dice,
 }
 
 impl<'a> Maker<'a> {
     fn new(history: &'a mut History) -> Self {
         let (clock, mut ids) = (SystemClock::default(), SystemIds::default());
         let boot_id = ids.v7(clock.wall_ms());
-        let random = Random(history.log.exit_no.unsigned_abs());
-        Self { history, clock, ids, boot_id, random }
+        let dice = Dice::new(history.log.exit_no.unsigned_abs());
+        Self { history, clock, ids, boot_id, dice }
     }
 
     /// The next call; `None` when the target is reached. Tasks and thoughts keep their proportion all the way.
@@ -182,9 +183,9 @@ impl<'a> Maker<'a> {
         let wall_ms = self.clock.wall_ms();
         let at = rfc3339_ms(wall_ms);
         let id = self.ids.v7(wall_ms);
-        let project_id = project_name(self.random.next());
+        let project_id = project_name(self.dice.roll());
         let title = format!("Task {}: see that every append reads the tip", self.history.extent.tasks + 1);
-        let priority = ["critical", "high", "medium", "low"][self.random.below(4)];
+        let priority = ["critical", "high", "medium", "low"][self.dice.place(4)];
         let arguments = json!({ "title": title, "project_id": project_id, "priority": priority });
         let task = Task {
             task_id: id.clone(),
@@ -214,9 +215,9 @@ impl<'a> Maker<'a> {
         let chain = &mut self.history.chains[place];
         let mut record = ThoughtRecord {
             id,
-            kind: THOUGHT_TYPES[self.random.below(4)],
+            kind: THOUGHT_TYPES[self.dice.place(4)],
             task_id: chain.task_id.clone(),
-            agent_id: format!("agent-{}", self.random.below(8)),
+            agent_id: format!("agent-{}", self.dice.place(8)),
             content: format!("Thought {number}: the invariant holds, for the tip is read where it is moved."),
             timestamp: at.clone(),
             prev_hash: chain.tip_hash,
@@ -245,7 +246,7 @@ impl<'a> Maker<'a> {
             chains.push(Chain { task_id, length: 0, tip_id: String::new(), tip_hash: HexDigest::ZERO });
             return chains.len() - 1;
         }
-        self.random.below(chains.len())
+        self.dice.place(chains.len())
     }
 
     /// Enters and closes a call in the log.
@@ -315,23 +316,4 @@ fn result_hash(output: &impl Serialize) -> HexDigest {
 
 fn args_hash(arguments: &Value) -> String {
     sha256_hex(canonical_json(arguments, NumberRule::Wire).expect("canonical").as_bytes())
-}
-
-/// Numbers that look random and come out the same in every run (SplitMix64).
-pub struct Random(pub u64);
-
-impl Random {
-    /// The next number.
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// The next number below `limit`.
-    pub fn below(&mut self, limit: usize) -> usize {
-        usize::try_from(self.next() % limit as u64).expect("below a usize")
-    }
 }

@@ -5,9 +5,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use colibri_test_support::client::{Launch, Server};
+use colibri_test_support::dice::Dice;
 use serde_json::{Value, json};
 
-use super::history::{Random, SESSION, chain_name, project_name};
+use super::history::{SESSION, chain_name, project_name};
 use super::latencies::Latencies;
 
 /// Starts that are timed, of each kind.
@@ -95,14 +96,14 @@ fn boot(database: &Path) -> (Duration, Server) {
 
 fn one_at_a_time(database: &Path, durability: &str, chains: usize, calls: usize) -> Calls {
     let mut server = launch(database).env("COLIBRI_DURABILITY", durability).start();
-    let mut random = Random(chains as u64);
+    let dice = Dice::new(chains as u64);
     let (mut task, mut thought) = (Vec::new(), Vec::new());
     for number in 0..WARM_UP + calls {
-        let project = project_name(random.next());
+        let project = project_name(dice.roll());
         let arguments = json!({ "title": format!("Measured {number}"), "project_id": project });
         task.push(timed(&mut server, "task_create", arguments));
         let arguments = json!({
-            "type": "analysis", "task_id": chain_name(random.below(chains)), "agent_id": "agent-0",
+            "type": "analysis", "task_id": chain_name(dice.place(chains)), "agent_id": "agent-0",
             "content": format!("Measured {number}: the tip is found by its task, however many there are."),
             "session_id": SESSION,
         });

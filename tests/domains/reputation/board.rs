@@ -4,9 +4,10 @@ use colibri::domains::reputation::domain::Domain;
 use colibri::domains::reputation::leaderboard::leaderboard;
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Failure, Fault};
+use colibri_test_support::dice::Dice;
 use serde_json::{Value, json};
 
-use crate::reputation::world::{Dice, World, nodes};
+use crate::reputation::world::{World, nodes};
 
 fn board(world: &mut World, epoch: i64, limit: Option<i64>) -> Value {
     let mut arguments = json!({ "domain": "execution", "current_epoch": epoch });
@@ -92,19 +93,20 @@ fn decayed(mut score: i64, rate: i64, idle: i64) -> i64 {
 #[test]
 fn lambda_35_the_board_is_a_sort_of_everything() {
     let mut world = World::new();
-    let mut dice = Dice(35);
+    let dice = Dice::new(35);
+    let roll = |sides: u64| dice.below(sides).cast_signed();
     world.sql.execute_batch("BEGIN").unwrap();
     let mut rows = Vec::new();
     for number in 0..1000 {
         // Few different scores and epochs, so that there are ties.
-        let (score, last) = (dice.roll(40) * 250, dice.roll(30) * 10);
-        let node_id = format!("{:x}-{number}", dice.roll(16));
+        let (score, last) = (roll(40) * 250, roll(30) * 10);
+        let node_id = format!("{:x}-{number}", roll(16));
         world.put(&node_id, "governance", score, last);
         rows.push((node_id, score, last));
     }
     world.sql.execute_batch("COMMIT").unwrap();
     for _ in 0..20 {
-        let (epoch, limit) = (dice.roll(700), 1 + dice.roll(1000));
+        let (epoch, limit) = (roll(700), 1 + roll(1000));
         let mut sorted: Vec<(String, i64)> =
             rows.iter().map(|(id, score, last)| (id.clone(), decayed(*score, 200, epoch - last))).collect();
         sorted.sort_by(|(id, score), (other_id, other)| other.cmp(score).then(id.cmp(other_id)));

@@ -314,14 +314,3 @@ pub fn gain<'a>(
 pub fn nodes(rows: &Value) -> Vec<&str> {
     rows.as_array().unwrap().iter().map(|row| row["node_id"].as_str().unwrap()).collect()
 }
-
-/// A small generator of numbers, for tests that want many cases of their own.
-pub struct Dice(pub u64);
-
-impl Dice {
-    /// A number from 0 to `sides - 1` (Knuth's MMIX constants).
-    pub fn roll(&mut self, sides: i64) -> i64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        i64::try_from(self.0 >> 33).unwrap() % sides
-    }
-}

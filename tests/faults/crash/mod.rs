@@ -4,7 +4,7 @@
 //! The tests in `layer` run as often as `COLIBRI_CRASH_RUNS` says, from the seed that `COLIBRI_CRASH_SEED` names. `tests/long`
 //! runs them for as long as you ask.
 
-mod dice;
+pub mod dice;
 mod full_disk;
 mod kill;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -1,9 +1,9 @@
 //! What clients ask for.
 
 use colibri_runtime::chain::call::{Call, ReplyTo};
+use colibri_test_support::dice::Dice;
 use serde_json::{Value, json};
 
-use crate::simulator::dice::Dice;
 use crate::simulator::history::Said;
 
 const STATES: [&str; 8] = ["INIT", "GATHER", "ANALYZE", "PLAN", "APPLY", "VERIFY", "DONE", "CANCELLED"];
@@ -72,12 +72,12 @@ impl Known {
             86..=87 => reputation(dice),
             88 => consensus(dice),
             89..=90 => ("server_ping", json!({})),
-            91..=93 => ("task_create", json!({ "title": dice.pick(&["", " "]), "size": 1 })),
+            91..=93 => ("task_create", json!({ "title": *dice.pick(&["", " "]), "size": 1 })),
             94 => {
                 ("task_update", json!({ "id": self.task(dice).0, "title": "x", "patch": { "title": "y" } }))
             }
             95 => ("thought_record", json!({ "content": 7 })),
-            96..=97 => (dice.pick(&["task_destroy", "", "reputation_import"]), json!({ "id": 1 })),
+            96..=97 => (*dice.pick(&["task_destroy", "", "reputation_import"]), json!({ "id": 1 })),
             _ => ("task_update", json!({ "id": self.task(dice).0, "patch": {} })),
         };
         self.numbered(dice, name, arguments)
@@ -104,7 +104,7 @@ impl Known {
     /// What an operator asks for: an event that counts once, or a rehearsal of it.
     pub fn operation(&mut self, dice: &Dice) -> Call {
         let line = json!({
-            "event_id": format!("event {}", dice.below(5)), "node_id": dice.pick(&AGENTS), "domain": "social",
+            "event_id": format!("event {}", dice.below(5)), "node_id": *dice.pick(&AGENTS), "domain": "social",
             "kind": "gain", "delta": 300, "acker_id": "dave", "epoch": 20_000, "reason": "helped",
         });
         self.numbered(dice, "reputation_import", json!({ "lines": [line], "dry_run": dice.one_in(2) }))
@@ -136,16 +136,16 @@ impl Known {
     fn new_task(&self, dice: &Dice) -> Value {
         let mut task = json!({ "title": title(dice) });
         if dice.one_in(3) {
-            task["status"] = dice.pick(&STATES).into();
+            task["status"] = (*dice.pick(&STATES)).into();
         }
         if dice.one_in(2) {
-            task["assignee"] = dice.pick(&AGENTS).into();
+            task["assignee"] = (*dice.pick(&AGENTS)).into();
         }
         if dice.one_in(3) {
-            task["project"] = dice.pick(&["colibri", "nest"]).into();
+            task["project"] = (*dice.pick(&["colibri", "nest"])).into();
         }
         if dice.one_in(4) {
-            task["priority"] = dice.pick(&["critical", "high", "whenever"]).into();
+            task["priority"] = (*dice.pick(&["critical", "high", "whenever"])).into();
         }
         if dice.one_in(6) {
             task["description"] = "d".repeat(dice.place(4000)).into();
@@ -163,13 +163,13 @@ impl Known {
             // Mostly the next step of the pipeline.
             let at = STATES.iter().position(|state| *state == status).unwrap_or_default();
             let next = STATES[(at + 1).min(6)];
-            patch["status"] = if dice.one_in(5) { dice.pick(&STATES) } else { next }.into();
+            patch["status"] = if dice.one_in(5) { *dice.pick(&STATES) } else { next }.into();
         }
         if dice.one_in(3) {
             patch["title"] = title(dice).into();
         }
         if dice.one_in(5) {
-            patch["assignee"] = if dice.one_in(3) { Value::Null } else { dice.pick(&AGENTS).into() };
+            patch["assignee"] = if dice.one_in(3) { Value::Null } else { (*dice.pick(&AGENTS)).into() };
         }
         if dice.one_in(8) {
             patch["depends_on"] = if dice.one_in(3) { json!([]) } else { json!([self.task(dice).0]) };
@@ -182,25 +182,25 @@ impl Known {
     }
 
     fn thought(&self, dice: &Dice) -> Value {
-        let content = dice.pick(&["x", "é🐦", "\u{1}\u{2028}", "a thought"]);
+        let content = *dice.pick(&["x", "é🐦", "\u{1}\u{2028}", "a thought"]);
         json!({
-            "type": dice.pick(&KINDS),
+            "type": *dice.pick(&KINDS),
             "task_id": self.task(dice).0,
-            "agent_id": dice.pick(&AGENTS),
-            "content": content.repeat(1 + dice.pick(&[0, 3, 200])),
+            "agent_id": *dice.pick(&AGENTS),
+            "content": content.repeat(1 + *dice.pick(&[0, 3, 200])),
             "session_id": self.session(dice),
         })
     }
 }
 
 fn title(dice: &Dice) -> String {
-    format!("{} {}", dice.pick(&["T", "--lead", "é🐦", "'\";<b>"]), dice.below(1000))
+    format!("{} {}", *dice.pick(&["T", "--lead", "é🐦", "'\";<b>"]), dice.below(1000))
 }
 
 fn listing(dice: &Dice) -> Value {
     match dice.below(3) {
         0 => json!({}),
-        1 => json!({ "status": dice.pick(&STATES), "limit": 3 }),
+        1 => json!({ "status": *dice.pick(&STATES), "limit": 3 }),
         _ => json!({ "project_id": "nest", "limit": 2, "offset": 1 }),
     }
 }
@@ -215,7 +215,7 @@ fn new_session(dice: &Dice) -> Value {
 }
 
 fn reputation(dice: &Dice) -> (&'static str, Value) {
-    let node = dice.pick(&AGENTS);
+    let node = *dice.pick(&AGENTS);
     match dice.below(3) {
         0 => ("reputation_get", json!({ "node_id": node, "current_epoch": 30_000 })),
         1 => ("reputation_history", json!({ "node_id": node, "domain": "execution" })),

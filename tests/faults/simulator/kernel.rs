@@ -4,8 +4,7 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use colibri_runtime::kernel::{Clock, Ids};
-
-use crate::simulator::dice::Dice;
+use colibri_test_support::dice::Dice;
 
 /// Where every run begins: 2026-11-21T10:00:00Z.
 const BEGINNING_MS: i64 = 1_795_255_200_000;
@@ -26,8 +25,8 @@ impl SimClock {
 
     /// Lets time pass. The wall clock may stand still, jump ahead or jump back; the other one never goes back.
     pub fn shift(&self, dice: &Dice) {
-        self.look_us.store(dice.pick(&[0, 0, 1, 500, 20_000, 60_000]), Ordering::Relaxed);
-        let passed_ms = dice.pick(&[0, 0, 1, 7, 250, 90_000]);
+        self.look_us.store(*dice.pick(&[0, 0, 1, 500, 20_000, 60_000]), Ordering::Relaxed);
+        let passed_ms = *dice.pick(&[0, 0, 1, 7, 250, 90_000]);
         self.monotonic_us.fetch_add(passed_ms * 1000, Ordering::Relaxed);
         let jump = match dice.below(20) {
             0 => -(dice.below(3000) as i64),
@@ -72,7 +71,7 @@ impl SimIds {
     }
 
     fn random(&mut self) -> u64 {
-        self.dice.get_mut().unwrap().next()
+        self.dice.get_mut().unwrap().roll()
     }
 }
 

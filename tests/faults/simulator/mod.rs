@@ -10,7 +10,6 @@
 
 mod check;
 mod clients;
-mod dice;
 mod faults;
 mod frozen;
 mod history;

@@ -8,11 +8,11 @@ use std::rc::{Rc, Weak};
 use std::sync::Arc;
 
 use colibri_runtime::chain::call::Call;
+use colibri_test_support::dice::Dice;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 
 use crate::simulator::clients::Known;
-use crate::simulator::dice::Dice;
 use crate::simulator::faults::{Control, Defect, HandlerKind, Kind, StorePlan};
 use crate::simulator::history::Record;
 use crate::simulator::kernel::SimClock;
@@ -171,7 +171,7 @@ impl World {
     }
 
     fn boot(self: &Rc<Self>) -> Slot {
-        let seed = self.dice.next();
+        let seed = self.dice.roll();
         let world = Rc::downgrade(self);
         let pause = move || {
             if let Some(world) = Weak::upgrade(&world) {
@@ -293,12 +293,12 @@ impl World {
                     Kind::CrashAfter,
                     Kind::Unclear,
                 ];
-                let (first, length) = (dice.below(5 * calls + 8), dice.pick(&[1, 1, 1, 2, 3, 20, 500]));
-                (Some(StorePlan { first, length, kind: dice.pick(&kinds) }), None)
+                let (first, length) = (dice.below(5 * calls + 8), *dice.pick(&[1, 1, 1, 2, 3, 20, 500]));
+                (Some(StorePlan { first, length, kind: *dice.pick(&kinds) }), None)
             }
             28..=37 => {
                 use HandlerKind::{Crash, Drop, DropAndFail, Fail, Panic};
-                (None, Some((dice.below(calls), dice.pick(&[Fail, Panic, Crash, Drop, DropAndFail]))))
+                (None, Some((dice.below(calls), *dice.pick(&[Fail, Panic, Crash, Drop, DropAndFail]))))
             }
             _ => (None, None),
         };

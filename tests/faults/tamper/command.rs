@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use colibri_test_support::client::Launch;
+use colibri_test_support::dice::Dice;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::tamper::dice::Dice;
 use crate::tamper::kinds::{KINDS, case};
 use crate::tamper::table;
 use crate::tamper::world::{PUBLIC_KEY, World};
@@ -332,9 +332,9 @@ fn the_binary_reports_each_kind_of_tampering_with_the_guards_put_back() {
     for kind in KINDS {
         for (number, name) in ["tasks", "thought_records", "merkle_leaves"].iter().enumerate() {
             let table = tables.iter().find(|table| table.name == *name).unwrap();
-            let mut dice = Dice::new(number as u64);
+            let dice = Dice::new(number as u64);
             let place = loop {
-                let Some(case) = case(kind, table, dice.below(table.columns.len()), &mut dice) else {
+                let Some(case) = case(kind, table, dice.place(table.columns.len()), &dice) else {
                     continue;
                 };
                 let place = Place::of(&world);

@@ -1,8 +1,8 @@
 //! What an attacker who recomputes everything in the file can do, and what a checkpoint from before makes of it.
 
+use colibri_test_support::dice::Dice;
 use colibri_test_support::forger::recompute;
 
-use crate::tamper::dice::Dice;
 use crate::tamper::kinds::{Kind, case};
 use crate::tamper::table;
 use crate::tamper::verifier::Verifier;
@@ -119,11 +119,11 @@ fn random_forgeries_are_told_by_the_checkpoint() {
     let verifier = Verifier::open(&path);
     let mut done = 0;
     for seed in 0xF0_0000..0xF0_0000 + 300 {
-        let mut dice = Dice::new(seed);
+        let dice = Dice::new(seed);
         let (name, columns) = *dice.pick(LOOSE);
         let table = tables.iter().find(|table| table.name == name).unwrap();
-        let turn = table.column(columns[dice.below(columns.len())]);
-        let Some(case) = case(Kind::Edit, table, turn, &mut dice) else { continue };
+        let turn = table.column(columns[dice.place(columns.len())]);
+        let Some(case) = case(Kind::Edit, table, turn, &dice) else { continue };
         let told = verifier.tampered(&case.sql, |verifier| {
             recompute(&verifier.db);
             !verifier.with_checkpoint().is_sound()

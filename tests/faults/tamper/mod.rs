@@ -2,7 +2,6 @@
 //! edited, deleted, inserted, swapped and cut at random, and in pairs that fit each other.
 
 mod command;
-mod dice;
 mod forged;
 mod hidden;
 mod kinds;

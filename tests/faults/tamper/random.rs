@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::tamper::dice::Dice;
+use colibri_test_support::dice::Dice;
+
 use crate::tamper::kinds::{Case, KINDS, Kind, case};
 use crate::tamper::outside::outside_only;
 use crate::tamper::table::{self, Table};
@@ -66,11 +67,11 @@ fn shard_of(path: &Path, seeds: impl Iterator<Item = u64>, first_seed: u64, only
     let verifier = Verifier::open(path);
     let mut tally = Tally::default();
     for seed in seeds {
-        let mut dice = Dice::new(seed);
+        let dice = Dice::new(seed);
         // The first ones go through all columns, so that none is left to chance.
         let column = usize::try_from(seed - first_seed).ok().and_then(|turn| nth_column(&tables, only, turn));
         // A tampering that the engine refuses is no tampering; the next throw of the same dice is taken.
-        while !one(&verifier, &tables, only, (seed, column), &mut dice, &mut tally) {}
+        while !one(&verifier, &tables, only, (seed, column), &dice, &mut tally) {}
     }
     assert!(verifier.inside().is_sound(), "a tampering was not undone");
     tally
@@ -82,7 +83,7 @@ fn one(
     tables: &[Table],
     only: &[&str],
     (seed, column): (u64, Option<(usize, usize)>),
-    dice: &mut Dice,
+    dice: &Dice,
     tally: &mut Tally,
 ) -> bool {
     let wanted: Vec<&Table> =
@@ -90,9 +91,9 @@ fn one(
     let (table, kind, turn) = match column {
         Some((table, column)) => (wanted[table], Kind::Edit, column),
         None => {
-            let table = wanted[dice.below(wanted.len())];
-            let kind = if dice.flip() { Kind::Edit } else { KINDS[dice.below(KINDS.len())] };
-            (table, kind, dice.below(table.columns.len()))
+            let table = wanted[dice.place(wanted.len())];
+            let kind = if dice.one_in(2) { Kind::Edit } else { KINDS[dice.place(KINDS.len())] };
+            (table, kind, dice.place(table.columns.len()))
         }
     };
     let Some(case) = case(kind, table, turn, dice) else { return false };

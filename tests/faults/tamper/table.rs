@@ -1,9 +1,8 @@
 //! Tables as an attacker sees them: columns, keys and rows, and the SQL that puts other rows in their place.
 
+use colibri_test_support::dice::Dice;
 use rusqlite::Connection;
 use rusqlite::types::Value;
-
-use crate::tamper::dice::Dice;
 
 /// A table and its rows, as they were before any tampering.
 pub struct Table {
@@ -97,7 +96,7 @@ impl Table {
 
     /// A row; more often than by chance one of the few that are protected in another way than their neighbours:
     /// running calls, and records whose content was moved.
-    pub fn some_row(&self, dice: &mut Dice) -> &Row {
+    pub fn some_row(&self, dice: &Dice) -> &Row {
         let special = |row: &&Row| {
             let is = |column: &str, texts: &[&str]| {
                 let at = self.columns.iter().position(|one| one.name == column);
@@ -108,10 +107,10 @@ impl Table {
             is("outcome", &["running"]) || is("zone", &["warm", "cold"])
         };
         let special: Vec<&Row> = self.rows.iter().filter(special).collect();
-        if special.is_empty() || dice.below(4) == 0 {
+        if special.is_empty() || dice.place(4) == 0 {
             dice.pick(&self.rows)
         } else {
-            special[dice.below(special.len())]
+            special[dice.place(special.len())]
         }
     }
 

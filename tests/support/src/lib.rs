@@ -3,6 +3,7 @@
 
 pub mod actions;
 pub mod client;
+pub mod dice;
 pub mod embed;
 pub mod forger;
 pub mod fuzzing;

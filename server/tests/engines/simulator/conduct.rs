@@ -6,13 +6,13 @@ use std::rc::Rc;
 use colibri::domains::consensus::canonical::{Hash, MAX_INTEGER};
 use colibri::domains::consensus::messages::{Commit, Reveal, SignedMessage, Vote, commit_hash};
 use colibri::domains::consensus::round::{Outgoing, RoundMessage, Surroundings};
+use colibri_test_support::dice::Dice;
 
 use crate::simulator::keys::Key;
 use crate::simulator::lies::{ROOT_E, ROOT_F, bomb, broken, creep, forged, missigned, spam, vote_on};
 use crate::simulator::network::Mail;
 use crate::simulator::node::Round;
 use crate::simulator::plan::Behaviour;
-use crate::simulator::rng::Rng;
 
 /// How many messages a replaying node keeps, and sends again at a time.
 const KEPT: usize = 64;
@@ -45,7 +45,7 @@ pub struct Conduct {
     pub behaviour: Behaviour,
     /// Its number among the faulty ones.
     pub place: u64,
-    rng: Rng,
+    dice: Dice,
     kept: Vec<Rc<Mail>>,
     /// The two votes of the view, with their salt.
     double: Option<(Vote, Vote, [u8; 32])>,
@@ -54,8 +54,8 @@ pub struct Conduct {
 pub type Said = Vec<(To, Mail)>;
 
 impl Conduct {
-    pub fn new(behaviour: Behaviour, place: u64, rng: Rng) -> Self {
-        Self { behaviour, place, rng, kept: Vec::new(), double: None }
+    pub fn new(behaviour: Behaviour, place: u64, dice: Dice) -> Self {
+        Self { behaviour, place, dice, kept: Vec::new(), double: None }
     }
 
     /// What it makes of what the honest machine wants to say.
@@ -81,7 +81,7 @@ impl Conduct {
             }
             (Behaviour::BadSignature, message) => {
                 let members = round.config().committee.len() as u64;
-                let victim = self.rng.below(members) as usize;
+                let victim = self.dice.below(members) as usize;
                 let victim = *round.config().committee.keys().nth(victim).unwrap();
                 said.push((To::All, Mail::Round(forged(message.clone(), victim, key))));
                 said.push((to, Mail::Round(missigned(message, key))));
@@ -98,8 +98,8 @@ impl Conduct {
         }
         if self.kept.len() < KEPT {
             self.kept.push(Rc::clone(mail));
-        } else if self.rng.chance(10) {
-            let place = self.rng.below(KEPT as u64) as usize;
+        } else if self.dice.chance(10) {
+            let place = self.dice.below(KEPT as u64) as usize;
             self.kept[place] = Rc::clone(mail);
         }
     }
@@ -117,7 +117,7 @@ impl Conduct {
     }
 
     fn old(&mut self) -> Mail {
-        let place = self.rng.below(self.kept.len() as u64) as usize;
+        let place = self.dice.below(self.kept.len() as u64) as usize;
         (*self.kept[place]).clone()
     }
 

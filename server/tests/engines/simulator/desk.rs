@@ -3,15 +3,14 @@
 use colibri::domains::consensus::clock::LogicalClock;
 use colibri::domains::consensus::identity::SenderId;
 use colibri::domains::consensus::round::{ForkTriggerEvent, Surroundings, ZetaEvent, ZetaPayload};
-
-use crate::simulator::rng::Rng;
+use colibri_test_support::dice::Dice;
 
 #[derive(Debug, Clone)]
 pub struct Desk {
     /// Milliseconds since the simulation began.
     pub now: u64,
     pub logical: LogicalClock,
-    pub salts: Rng,
+    pub salts: Dice,
     pub events: Vec<ZetaEvent>,
     /// Whom the round has called silent, once for each time.
     pub silent: Vec<SenderId>,
@@ -19,7 +18,7 @@ pub struct Desk {
 }
 
 impl Desk {
-    pub fn new(salts: Rng) -> Self {
+    pub fn new(salts: Dice) -> Self {
         let (events, silent, forks) = (Vec::new(), Vec::new(), Vec::new());
         Self { now: 0, logical: LogicalClock::default(), salts, events, silent, forks }
     }

@@ -14,7 +14,6 @@ mod parity;
 mod plan;
 mod promises;
 mod replay;
-mod rng;
 mod runs;
 mod setup;
 mod simulation;

@@ -6,8 +6,7 @@ use std::rc::Rc;
 
 use colibri::domains::consensus::messages::Vote;
 use colibri::domains::consensus::round::RoundMessage;
-
-use crate::simulator::rng::Rng;
+use colibri_test_support::dice::Dice;
 
 const LOST_PERCENT: u64 = 30;
 const DOUBLED_PERCENT: u64 = 10;
@@ -57,14 +56,14 @@ pub enum Event {
 #[derive(Debug)]
 pub struct Network {
     gst_ms: u64,
-    rng: Rng,
+    dice: Dice,
     queue: BTreeMap<(u64, u64), Event>,
     caused: u64,
 }
 
 impl Network {
-    pub fn new(gst_ms: u64, rng: Rng) -> Self {
-        Self { gst_ms, rng, queue: BTreeMap::new(), caused: 0 }
+    pub fn new(gst_ms: u64, dice: Dice) -> Self {
+        Self { gst_ms, dice, queue: BTreeMap::new(), caused: 0 }
     }
 
     /// Lets something happen at a time.
@@ -80,13 +79,13 @@ impl Network {
 
     /// Sends a message, once or twice; each copy fares on its own.
     pub fn send(&mut self, now: u64, from: usize, to: usize, mail: &Rc<Mail>) {
-        let copies = if self.rng.chance(DOUBLED_PERCENT) { 2 } else { 1 };
+        let copies = if self.dice.chance(DOUBLED_PERCENT) { 2 } else { 1 };
         for _ in 0..copies {
             let early = now < self.gst_ms;
-            if early && self.rng.chance(LOST_PERCENT) {
+            if early && self.dice.chance(LOST_PERCENT) {
                 continue;
             }
-            let delay = self.rng.below(if early { EARLY_DELAY_MS } else { DELAY_MS } + 1);
+            let delay = self.dice.below(if early { EARLY_DELAY_MS } else { DELAY_MS } + 1);
             self.at(now + delay, Event::Deliver { from, to, mail: Rc::clone(mail) });
         }
     }

@@ -6,10 +6,10 @@ use colibri::domains::consensus::messages::{
 };
 use colibri::domains::consensus::round::{Entries, RoundConfig, RoundMessage, RoundState, RoundStateError};
 use colibri::domains::consensus::signing::Signer;
+use colibri_test_support::dice::Dice;
 
 use crate::simulator::desk::Desk;
 use crate::simulator::keys::{Key, Scheme};
-use crate::simulator::rng::Rng;
 use crate::simulator::support::{
     Round, commit_in, commit_of, committee, config, only, revealed, tick_at, view_change,
 };
@@ -198,7 +198,7 @@ fn theta_51_a_round_that_does_not_fit_together_is_refused() {
     let made = |change: &dyn Fn(&mut RoundConfig)| {
         let mut config = config(&keys, &keys[0], VoteType::Accept);
         change(&mut config);
-        Round::new(config, keys[0].clone(), Scheme::Ed25519, Desk::new(Rng::new(0))).map(|_| ())
+        Round::new(config, keys[0].clone(), Scheme::Ed25519, Desk::new(Dice::new(0))).map(|_| ())
     };
     assert_eq!(made(&|_| ()), Ok(()));
     let stranger = Scheme::Ed25519.key([9; 32]).sender_id();

@@ -7,6 +7,7 @@ use colibri::domains::consensus::identity::SenderId;
 use colibri::domains::consensus::messages::{VoteGroup, VoteType};
 use colibri::domains::consensus::round::{RoundConfig, RoundSm, committee_of};
 use colibri::domains::consensus::signing::Signer;
+use colibri_test_support::dice::Dice;
 
 use crate::simulator::checker::Checker;
 use crate::simulator::conduct::Conduct;
@@ -16,18 +17,17 @@ use crate::simulator::lies::{ROOT_E, ROOT_F, RULES};
 use crate::simulator::network::{Event, Network};
 use crate::simulator::node::Node;
 use crate::simulator::plan::{Behaviour, Plan};
-use crate::simulator::rng::Rng;
 
 pub const ROUND: u64 = 1;
 /// Nodes begin within this time.
 const START_MS: u64 = 1_000;
 
 /// All nodes at time 0.
-pub fn nodes(plan: &Plan, rng: &Rng) -> Vec<Node> {
-    let mut seeds = rng.fork(1);
+pub fn nodes(plan: &Plan, dice: &Dice) -> Vec<Node> {
+    let seeds = dice.stream(1);
     let keys: Vec<Key> = (0..plan.n).map(|_| plan.scheme.key(seeds.bytes())).collect();
     let public_keys: Vec<_> = keys.iter().map(Signer::public_key).collect();
-    let faulty = rng.fork(2).choose(plan.faulty(), plan.n);
+    let faulty = dice.stream(2).choose(plan.faulty(), plan.n);
     let node = |(index, key): (usize, &Key)| {
         let place = faulty.iter().position(|faulty| *faulty == index);
         let root = root_of(plan, index, place.is_some());
@@ -40,9 +40,9 @@ pub fn nodes(plan: &Plan, rng: &Rng) -> Vec<Node> {
             tuple: VoteGroup { round_id: ROUND, merkle_root: root, rule_version_hash: RULES },
             vote_type: VoteType::Accept,
         };
-        let desk = Desk::new(rng.fork(1_000 + index as u64));
+        let desk = Desk::new(dice.stream(1_000 + index as u64));
         let round = RoundSm::new(config, key.clone(), plan.scheme, desk).unwrap();
-        let draws = rng.fork(2_000 + index as u64);
+        let draws = dice.stream(2_000 + index as u64);
         let conduct = place.map(|place| Conduct::new(plan.behaviour, place as u64, draws));
         Node { round, key: key.clone(), conduct, finality: None, queued: None }
     };
@@ -50,9 +50,9 @@ pub fn nodes(plan: &Plan, rng: &Rng) -> Vec<Node> {
 }
 
 /// The network with everybody's beginning queued.
-pub fn network(plan: &Plan, rng: &Rng, nodes: &[Node]) -> Network {
-    let mut network = Network::new(plan.gst_ms, rng.fork(3));
-    let mut starts = rng.fork(4);
+pub fn network(plan: &Plan, dice: &Dice, nodes: &[Node]) -> Network {
+    let mut network = Network::new(plan.gst_ms, dice.stream(3));
+    let starts = dice.stream(4);
     for (index, node) in nodes.iter().enumerate() {
         network.at(starts.below(START_MS), Event::Start(index));
         if plan.acts() && node.conduct.is_some() {

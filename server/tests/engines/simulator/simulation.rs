@@ -8,6 +8,7 @@ use colibri::domains::consensus::identity::SenderId;
 use colibri::domains::consensus::round::{Entries, Outgoing, RoundMessage, RoundState};
 use colibri::domains::consensus::signing::Signer;
 use colibri_canonical::hex;
+use colibri_test_support::dice::Dice;
 use sha2::{Digest, Sha256};
 
 use crate::simulator::checker::Checker;
@@ -16,7 +17,6 @@ use crate::simulator::lies::{ROOT_E, vote_on};
 use crate::simulator::network::{Event, Mail, Network};
 use crate::simulator::node::{Finality, Node};
 use crate::simulator::plan::{Behaviour, Case, Plan};
-use crate::simulator::rng::Rng;
 use crate::simulator::setup;
 
 /// How often faulty nodes do something unasked.
@@ -77,9 +77,9 @@ pub fn run(plan: &Plan, traced: bool) -> Report {
 
 impl Simulation {
     fn new(plan: Plan, traced: bool) -> Self {
-        let rng = Rng::new(plan.seed);
-        let nodes = setup::nodes(&plan, &rng);
-        let (network, checker) = (setup::network(&plan, &rng, &nodes), setup::checker(&plan, &nodes));
+        let dice = Dice::new(plan.seed);
+        let nodes = setup::nodes(&plan, &dice);
+        let (network, checker) = (setup::network(&plan, &dice, &nodes), setup::checker(&plan, &nodes));
         let numbers = nodes.iter().enumerate().map(|(number, node)| (node.key.sender_id(), number)).collect();
         Self {
             plan,

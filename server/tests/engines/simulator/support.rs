@@ -6,10 +6,10 @@ use colibri::domains::consensus::messages::{
 };
 use colibri::domains::consensus::round::{RoundConfig, RoundMessage, RoundSm, committee_of};
 use colibri::domains::consensus::signing::Signer;
+use colibri_test_support::dice::Dice;
 
 use crate::simulator::desk::Desk;
 use crate::simulator::keys::{Key, Scheme};
-use crate::simulator::rng::Rng;
 
 pub type Round = RoundSm<Key, Scheme, Desk>;
 
@@ -22,7 +22,7 @@ pub fn committee(n: usize) -> (Vec<Key>, Vec<Round>) {
 }
 
 pub fn committee_of_type(n: usize, vote_type: VoteType) -> (Vec<Key>, Vec<Round>) {
-    let mut seeds = Rng::new(51);
+    let seeds = Dice::new(51);
     let mut keys: Vec<Key> = (0..n).map(|_| Scheme::Ed25519.key(seeds.bytes())).collect();
     keys.sort_by_key(Signer::sender_id);
     let rounds = keys.iter().map(|key| round(&keys, key, vote_type)).collect();
@@ -43,7 +43,7 @@ pub fn config(keys: &[Key], key: &Key, vote_type: VoteType) -> RoundConfig {
 }
 
 pub fn round(keys: &[Key], key: &Key, vote_type: VoteType) -> Round {
-    let desk = Desk::new(Rng::new(1).fork(u64::from(key.public_key()[0])));
+    let desk = Desk::new(Dice::new(1).stream(u64::from(key.public_key()[0])));
     Round::new(config(keys, key, vote_type), key.clone(), Scheme::Ed25519, desk).unwrap()
 }
 

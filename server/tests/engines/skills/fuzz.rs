@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use colibri_test_support::dice::Dice;
+
 use crate::skills::corpus::{CORPUS, judge};
 
 /// Runs without the variable.
@@ -58,55 +60,38 @@ const TOKENS: [&[u8]; 40] = [
     b"name: ab\n",
 ];
 
-/// SplitMix64.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.roll() % (bound.max(1) as u64)).unwrap()
-    }
-}
-
 /// The bytes of a run.
 fn input(run: u64) -> Vec<u8> {
-    let mut dice = Dice(run);
-    let mut bytes = CORPUS[dice.below(CORPUS.len())].as_bytes().to_vec();
+    let dice = Dice::new(run);
+    let mut bytes = CORPUS[dice.place(CORPUS.len())].as_bytes().to_vec();
     // Most runs leave the opening line alone, or nothing behind it would ever be read.
-    let kept = if dice.below(4) == 0 { 0 } else { 4 };
-    for _ in 0..=dice.below(6) {
+    let kept = if dice.place(4) == 0 { 0 } else { 4 };
+    for _ in 0..=dice.place(6) {
         let from = kept.min(bytes.len());
-        let at = from + dice.below(bytes.len() - from + 1);
-        let end = (at + dice.below(12)).min(bytes.len());
-        match dice.below(7) {
+        let at = from + dice.place(bytes.len() - from + 1);
+        let end = (at + dice.place(12)).min(bytes.len());
+        match dice.place(7) {
             // Mostly ASCII: half of all bytes would end the run at the check of UTF-8.
             0 if at < bytes.len() => {
-                bytes[at] = if dice.below(10) == 0 { 0xFF } else { dice.below(128) as u8 }
+                bytes[at] = if dice.place(10) == 0 { 0xFF } else { dice.place(128) as u8 }
             }
             1 => drop(bytes.drain(at..end)),
             2 => {
                 let piece = bytes[at..end].to_vec();
-                let to = dice.below(bytes.len() + 1);
+                let to = dice.place(bytes.len() + 1);
                 bytes.splice(to..to, piece);
             }
             3 => {
-                let other = CORPUS[dice.below(CORPUS.len())].as_bytes();
+                let other = CORPUS[dice.place(CORPUS.len())].as_bytes();
                 bytes.truncate(at);
-                bytes.extend_from_slice(&other[dice.below(other.len())..]);
+                bytes.extend_from_slice(&other[dice.place(other.len())..]);
             }
             4 => {
-                let token = TOKENS[dice.below(TOKENS.len())];
-                let many = 1 + dice.below(40);
+                let token = TOKENS[dice.place(TOKENS.len())];
+                let many = 1 + dice.place(40);
                 bytes.splice(at..at, token.repeat(many));
             }
-            _ => drop(bytes.splice(at..at, TOKENS[dice.below(TOKENS.len())].iter().copied())),
+            _ => drop(bytes.splice(at..at, TOKENS[dice.place(TOKENS.len())].iter().copied())),
         }
     }
     bytes

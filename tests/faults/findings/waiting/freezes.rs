@@ -16,6 +16,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use colibri_test_support::client::{Launch, Server, open_database};
 use serde_json::{Value, json};
 
+use crate::crash::dice::Dice;
+
 const SERVER: &str = env!("CARGO_BIN_EXE_colibri-under-test");
 const FREEZES: u64 = 3;
 /// How often a process is stopped until it is at the head of the queue.
@@ -29,18 +31,6 @@ const FREEZES_A_GROUP: u64 = 5;
 struct Limits {
     ping: Duration,
     call: Duration,
-}
-
-/// A small generator, so that a seed repeats a run's plan.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
 }
 
 fn number(name: &str) -> Option<u64> {
@@ -59,7 +49,7 @@ fn finding_a5_a_frozen_server_holds_up_no_other() {
     let fresh = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_nanos() as u64;
     let seed = number("COLIBRI_FREEZE_SEED").unwrap_or(fresh % 1_000_000) + 1;
     println!("COLIBRI_FREEZE_SEED={} COLIBRI_FREEZES={freezes}", seed - 1);
-    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+    let mut dice = Dice::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let mut found = Found::default();
     let mut left = freezes;
     while left > 0 {

@@ -5,8 +5,8 @@ use colibri_proof::session_export::{ExportCheck, ExportVerdict, NotAnExport};
 use serde_json::Value;
 
 use super::command::judge;
-use super::dice::Dice;
 use super::genuine::{EXPORT, TRUSTED};
+use crate::dice::Dice;
 
 /// Members and values of an export.
 pub const TOKENS: &[&str] = &[
@@ -43,7 +43,7 @@ pub fn check(bytes: &[u8]) -> bool {
     let alone = verdict(bytes, &TrustedKeys::default());
     let trusting = verdict(bytes, &TRUSTED);
     let valid = trusting.as_ref().is_ok_and(|verdict| verdict.valid);
-    let mut dice = Dice::of(bytes);
+    let dice = Dice::of(bytes);
     if valid || dice.one_in(20) {
         let code = judge("verify-export", bytes, dice.one_in(2));
         let expected = if trusting.is_err() { 2 } else { u8::from(!valid) };

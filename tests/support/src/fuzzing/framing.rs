@@ -2,7 +2,7 @@
 
 use colibri_runtime::wire::frame::{Frame, Frames, LINE_LIMIT};
 
-use super::dice::Dice;
+use crate::dice::Dice;
 
 /// What the splitter looks for.
 pub const TOKENS: &[&str] =
@@ -11,10 +11,10 @@ pub const TOKENS: &[&str] =
 /// Takes the stream in pieces of one, of few and of many bytes, and as a whole.
 pub fn check(stream: &[u8]) -> bool {
     let expected = plain(stream);
-    let mut dice = Dice::of(stream);
+    let dice = Dice::of(stream);
     assert_eq!(cut(stream, || usize::MAX), expected, "in one piece");
     for most in [1, 3, 50] {
-        assert_eq!(cut(stream, || 1 + dice.below(most)), expected, "in pieces of at most {most}");
+        assert_eq!(cut(stream, || 1 + dice.place(most)), expected, "in pieces of at most {most}");
     }
     !expected.is_empty()
 }

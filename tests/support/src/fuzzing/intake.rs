@@ -24,8 +24,8 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::dice::Dice;
 use super::framing::plain;
+use crate::dice::Dice;
 use crate::probe::CATALOGUE;
 
 /// Pieces of messages.
@@ -229,7 +229,7 @@ impl AsyncRead for Pieces {
         _: &mut Context<'_>,
         into: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let size = (1 + self.dice.below(400)).min(self.rest.len()).min(into.remaining());
+        let size = (1 + self.dice.place(400)).min(self.rest.len()).min(into.remaining());
         into.put_slice(&self.rest[..size]);
         self.rest.drain(..size);
         Poll::Ready(Ok(()))

@@ -2,8 +2,8 @@
 
 use colibri_runtime::wire::frame::LINE_LIMIT;
 
-use super::dice::Dice;
 use super::framing::{cut, plain};
+use crate::dice::Dice;
 
 /// What a read of the loop gives at most, and a little more.
 const PIECE_BYTES: usize = 80_000;
@@ -15,8 +15,8 @@ pub fn check(bytes: &[u8]) -> bool {
     let (before, after) = place.map_or((rest, &[][..]), |at| (&rest[..at], &rest[at + 1..]));
     let stretch = LINE_LIMIT - 8 + usize::from(first % 16);
     let stream = [before, &vec![b'x'; stretch], after].concat();
-    let mut dice = Dice::of(bytes);
-    let found = cut(&stream, || 1 + dice.below(PIECE_BYTES));
+    let dice = Dice::of(bytes);
+    let found = cut(&stream, || 1 + dice.place(PIECE_BYTES));
     let expected = plain(&stream);
     // Not by `assert_eq`, which would print the stretch.
     assert!(found == expected, "{} frames instead of {}", found.len(), expected.len());

@@ -10,7 +10,6 @@
 pub mod catalogue;
 pub mod checkpoint;
 pub mod command;
-pub mod dice;
 pub mod export;
 pub mod framing;
 pub mod genuine;

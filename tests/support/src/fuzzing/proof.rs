@@ -5,8 +5,8 @@ use colibri_proof::keys::{SignatureStatus, TrustedKeys};
 use colibri_proof::tree::legacy::Side;
 
 use super::command::judge;
-use super::dice::Dice;
 use super::genuine::{BUNDLES, TRUSTED};
+use crate::dice::Dice;
 
 /// Members and values of a proof.
 pub const TOKENS: &[&str] = &[
@@ -43,7 +43,7 @@ pub fn check(bytes: &[u8]) -> bool {
     let read = parse_bundle(bytes);
     let trusting = read.as_ref().is_ok_and(vouched);
     // The command takes its time; most files are no proof at all, and some of them will do.
-    let mut dice = Dice::of(bytes);
+    let dice = Dice::of(bytes);
     if read.is_ok() || dice.one_in(20) {
         let code = judge("check-proof", bytes, dice.one_in(2));
         let expected = match read {
