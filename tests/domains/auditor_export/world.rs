@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use colibri_test_support::client::{Launch, Server};
+use colibri_test_support::shell::Run;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -12,24 +13,6 @@ use tempfile::TempDir;
 pub const GOLDEN: &str = include_str!("../../../server/tests/vectors/session-export.jsonl");
 pub const GOLDEN_KEY: &str = "03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8";
 const SEED: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
-
-pub struct Run {
-    pub code: Option<i32>,
-    pub out: String,
-    pub err: String,
-}
-
-impl Run {
-    pub fn of(mut command: Command) -> Self {
-        let Output { status, stdout, stderr } = command.stdin(Stdio::null()).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Self { code: status.code(), out: text(stdout), err: text(stderr) }
-    }
-
-    pub fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}{}", self.out, self.err))
-    }
-}
 
 /// A server whose seals are signed with the key of zeta §15.7.
 pub struct World {
@@ -89,7 +72,7 @@ impl World {
         for argument in arguments {
             launch = launch.arg(argument);
         }
-        Run::of(launch.command())
+        Run::of(launch.command().stdin(Stdio::null()).output().unwrap())
     }
 
     /// The export of a session, from stdout.
@@ -119,7 +102,7 @@ impl Auditor {
     pub fn colibri(&self, arguments: &[&str]) -> Run {
         let mut command = Command::new(env!("CARGO_BIN_EXE_colibri-under-test"));
         command.args(arguments).env_clear().current_dir(self.folder.path());
-        Run::of(command)
+        Run::of(command.stdin(Stdio::null()).output().unwrap())
     }
 
     /// `colibri verify-export` of these bytes.

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 
+use colibri_test_support::shell::Run;
 use serde_json::{Value, json};
 
 use super::world::{World, counts, gain, lines, penalty};
@@ -151,8 +152,7 @@ fn lambda_8_7_a_server_that_does_not_write_imports_nothing() {
         let mut command = world.launch().env("COLIBRI_MODE", mode).command();
         let path = world.path("one.jsonl");
         std::fs::write(&path, lines(&[gain("e", "alice", "bob", 1, now)])).unwrap();
-        let run = super::world::Run::of(command.args(["reputation", "import"]).arg(&path).output().unwrap())
-            .ends(1);
+        let run = Run::of(command.args(["reputation", "import"]).arg(&path).output().unwrap()).ends(1);
         assert_eq!(
             run.err,
             format!("colibri: nothing was imported: Tool reputation_import is not admitted in mode {mode}\n")

@@ -1,8 +1,9 @@
 //! What verification says of reputation: the whole command, and its part by itself.
 
+use colibri_test_support::shell::Run;
 use serde_json::json;
 
-use super::world::{Run, World, gain, penalty};
+use super::world::{World, gain, penalty};
 
 /// A base with entries of every source, closed.
 fn lived() -> World {

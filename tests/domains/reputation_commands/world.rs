@@ -2,39 +2,14 @@
 
 use std::io::Write;
 use std::path::PathBuf;
-use std::process::{Output, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 
 use colibri_test_support::client::{Launch, Server, open_database};
+use colibri_test_support::shell::Run;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
-
-/// A command's end.
-pub struct Run {
-    pub code: Option<i32>,
-    pub out: String,
-    pub err: String,
-}
-
-impl Run {
-    /// Of a process that has ended.
-    pub fn of(output: Output) -> Self {
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
-    }
-
-    /// Demands this exit code.
-    pub fn ends(self, code: i32) -> Self {
-        assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
-        self
-    }
-
-    /// The JSON it printed.
-    pub fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}{}", self.out, self.err))
-    }
-}
 
 /// The folder.
 pub struct World {

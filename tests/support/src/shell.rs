@@ -68,6 +68,18 @@ impl Run {
         }
     }
 
+    /// Demands this exit code.
+    pub fn ends(self, code: i32) -> Self {
+        assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
+        self
+    }
+
+    /// Demands this text on stdout.
+    pub fn says(self, text: &str) -> Self {
+        assert!(self.out.contains(text), "{text:?} is missing:\n{}{}", self.out, self.err);
+        self
+    }
+
     /// The JSON that it printed.
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}{}", self.out, self.err))

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use colibri_proof::keys::SigningKey;
 use colibri_test_support::client::{Launch, Server};
+use colibri_test_support::shell::Run;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
-use serde_json::{Value, json};
+use serde_json::json;
 use tempfile::TempDir;
 
 pub const BINARY: &str = env!("CARGO_BIN_EXE_colibri-under-test");
@@ -25,34 +26,9 @@ pub fn public(seed: u8) -> String {
     key(seed).public_key().hex()
 }
 
-/// What a command did.
-pub struct Run {
-    pub code: Option<i32>,
-    pub out: String,
-    pub err: String,
-}
-
-impl Run {
-    /// Of a command that is whole but for its streams.
-    pub fn of(command: &mut Command) -> Self {
-        let output = command.stdin(Stdio::null()).output().unwrap();
-        let text = |bytes| String::from_utf8(bytes).unwrap();
-        Self { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
-    }
-
-    pub fn ends(self, code: i32) -> Self {
-        assert_eq!(self.code, Some(code), "{}{}", self.out, self.err);
-        self
-    }
-
-    pub fn says(self, text: &str) -> Self {
-        assert!(self.out.contains(text), "{text:?} is missing:\n{}{}", self.out, self.err);
-        self
-    }
-
-    pub fn json(&self) -> Value {
-        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}{}", self.out, self.err))
-    }
+/// Runs a command that is whole but for its streams.
+pub fn run(command: &mut Command) -> Run {
+    Run::of(command.stdin(Stdio::null()).output().unwrap())
 }
 
 /// A folder with a database, and what was taken from it.
@@ -91,7 +67,7 @@ impl Desk {
         let path = self.path(&format!("key-{seed}"));
         if !path.exists() {
             // The file is made as an operator makes it, and then holds the seed that the test knows.
-            Run::of(self.command(&["keys", "generate"]).arg(&path)).ends(0);
+            run(self.command(&["keys", "generate"]).arg(&path)).ends(0);
             fs::write(&path, key(seed).seed_text().expose()).unwrap();
         }
         path
@@ -110,7 +86,7 @@ impl Desk {
 
     /// Runs a command with these variables and no other.
     pub fn run_with(&self, variables: &[(&str, &OsStr)], arguments: &[&str]) -> Run {
-        Run::of(self.command(arguments).envs(variables.iter().copied()))
+        run(self.command(arguments).envs(variables.iter().copied()))
     }
 
     /// The database, opened by an attacker with its triggers switched off.

@@ -6,13 +6,15 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
-use super::desk::{BINARY, Desk, Run, finish, mode, sealed};
+use colibri_test_support::shell::Run;
+
+use super::desk::{self, BINARY, Desk, finish, mode, sealed};
 
 /// Runs a command under a umask that takes no permission away.
 fn run(desk: &Desk, arguments: &[&str]) -> Run {
     let mut command = Command::new("sh");
     command.args(["-c", "umask 0; exec \"$@\"", "sh", BINARY]).args(arguments);
-    Run::of(command.current_dir(desk.folder.path()).env_clear().env("COLIBRI_DB_PATH", desk.database()))
+    desk::run(command.current_dir(desk.folder.path()).env_clear().env("COLIBRI_DB_PATH", desk.database()))
 }
 
 #[test]
