@@ -6,6 +6,7 @@ use std::path::Path;
 use colibri::catalogue::{CATALOGUE, Dispatcher};
 use colibri::lifecycle::server::create_server;
 use colibri::tools::Domains;
+use colibri_canonical::hex;
 use colibri_runtime::chain::redact::REDACTED;
 use colibri_test_support::actions::actions;
 use colibri_test_support::embed::{Lines, Recorder, Seen, Wire, block_on, converse, options};
@@ -25,7 +26,7 @@ impl Traces {
         let bytes = unhex(seed);
         let mut forms = Vec::new();
         for piece in bytes.chunks(8) {
-            let hex = hex(piece);
+            let hex = hex::encode(piece);
             forms.push(("bytes", piece.to_vec()));
             forms.push(("upper-case hex", hex.to_uppercase().into_bytes()));
             forms.push(("hex", hex.into_bytes()));
@@ -48,10 +49,6 @@ impl Traces {
         let holds = |needle: &[u8]| haystack.windows(needle.len()).any(|window| window == needle);
         self.0.iter().find(|(_, needle)| holds(needle)).map(|(form, _)| *form)
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn base64(bytes: &[u8]) -> String {
@@ -236,7 +233,7 @@ fn all_columns(world: &World) -> String {
     while let Some(row) = rows.next().unwrap() {
         for column in 0..count {
             let value = match row.get_ref(column).unwrap() {
-                rusqlite::types::ValueRef::Blob(bytes) => hex(bytes),
+                rusqlite::types::ValueRef::Blob(bytes) => hex::encode(bytes),
                 value => format!("{value:?}"),
             };
             text.push_str(&value);

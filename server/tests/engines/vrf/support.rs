@@ -1,5 +1,7 @@
 //! The four identities of theta §3.3 and the way from hex and back.
 
+pub use colibri_canonical::hex::encode as hex;
+
 use colibri::domains::consensus::private_key::{PrivateKey, parse_private_key};
 use sha2::{Digest, Sha256};
 
@@ -18,10 +20,6 @@ pub fn key(seed: &str) -> PrivateKey {
 
 pub fn sender_id(seed: &str) -> String {
     format!("soul:{}", hex(&Sha256::digest(key(seed).public_key())))
-}
-
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 pub fn unhex(text: &str) -> Vec<u8> {

@@ -8,6 +8,7 @@ use colibri::domains::consensus::node_key::existing_key;
 use colibri::domains::consensus::private_key::{PrivateKey, parse_private_key};
 use colibri::domains::proof::key_file::read_key_file;
 use colibri::settings::rules::{PublicKeys, Rule};
+use colibri_canonical::hex;
 use colibri_proof::keys::{PublicKey, SigningKey, TrustedKeys};
 
 /// Seeds, prefixes, and what other programs write keys as.
@@ -58,7 +59,7 @@ fn signing_key(text: &str) -> Option<SigningKey> {
 /// The key of consensus and of the verifiable random function.
 fn private_key(text: &str) -> Option<PrivateKey> {
     let key = parse_private_key(text).map_err(|error| silent(text, &error.to_string())).ok()?;
-    let (seed, public) = (hex(key.seed()), hex(&key.public_key()));
+    let (seed, public) = (hex::encode(key.seed()), hex::encode(&key.public_key()));
     let forms = [seed.clone(), format!("302e020100300506032b657004220420{seed}"), format!("{seed}{public}")];
     assert!(forms.iter().any(|form| form == text), "it was written in one of the forms");
     for form in forms {
@@ -80,7 +81,7 @@ fn public_keys(text: &str) -> bool {
     }
     match PublicKeys.parse(text) {
         Ok(keys) => {
-            let list: Vec<String> = keys.iter().map(|key| hex(key)).collect();
+            let list: Vec<String> = keys.iter().map(|key| hex::encode(key)).collect();
             assert_eq!(PublicKeys.parse(&list.join(",")), Ok(keys));
         }
         Err(complaint) => silent(text, &complaint),
@@ -142,8 +143,4 @@ fn silent(secret: &str, said: &str) {
         let Ok(piece) = std::str::from_utf8(piece) else { continue };
         assert!(SAID.contains(piece) || !said.contains(piece), "`{said}` repeats `{piece}`");
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
