@@ -8,5 +8,4 @@ mod findings;
 mod fuzz_corpus;
 mod golden_databases;
 mod sharing;
-mod simulator;
 mod tamper;

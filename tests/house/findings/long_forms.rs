@@ -78,7 +78,7 @@ fn finding_d13_every_form_of_the_long_command_is_a_test_that_reads_its_variables
 const CARGO: &str = r#"#!/bin/sh
 case "$*" in
 *--no-run*) ;;
-*" simulator::"*) echo "seed $COLIBRI_SIMULATOR_FIRST: lost"; exit 101 ;;
+*"--test simulator "*) echo "seed $COLIBRI_SIMULATOR_FIRST: lost"; exit 101 ;;
 *" tamper::"*) echo "test result: ok. 0 passed; 0 failed" ;;
 *) echo "test result: ok. 1 passed; 0 failed" ;;
 esac

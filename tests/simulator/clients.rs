@@ -4,7 +4,7 @@ use colibri_runtime::chain::call::{Call, ReplyTo};
 use colibri_test_support::dice::Dice;
 use serde_json::{Value, json};
 
-use crate::simulator::history::Said;
+use crate::history::Said;
 
 const STATES: [&str; 8] = ["INIT", "GATHER", "ANALYZE", "PLAN", "APPLY", "VERIFY", "DONE", "CANCELLED"];
 const AGENTS: [&str; 4] = ["alice", "bob", "carol", "é🐦"];

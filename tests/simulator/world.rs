@@ -12,11 +12,11 @@ use colibri_test_support::dice::Dice;
 use rusqlite::{Connection, OpenFlags};
 use tempfile::TempDir;
 
-use crate::simulator::clients::Known;
-use crate::simulator::faults::{Control, Defect, HandlerKind, Kind, StorePlan};
-use crate::simulator::history::Record;
-use crate::simulator::kernel::SimClock;
-use crate::simulator::process::{Inbox, Life, Machine, Process};
+use crate::clients::Known;
+use crate::faults::{Control, Defect, HandlerKind, Kind, StorePlan};
+use crate::history::Record;
+use crate::kernel::SimClock;
+use crate::process::{Inbox, Life, Machine, Process};
 
 /// How deep processes run within the pauses of others.
 const DEEPEST: u32 = 2;

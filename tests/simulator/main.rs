@@ -4,7 +4,7 @@
 //! dies or comes up. [`model`] knows what must hold, and [`check`] holds the file against it.
 //!
 //! A failure prints its seed. To replay it alone:
-//! `COLIBRI_SIMULATOR_SEED=7 cargo test -p colibri-tests --test faults simulator::runs`. `tests/long` runs it for as long as you ask.
+//! `COLIBRI_SIMULATOR_SEED=7 cargo test -p colibri-tests --test simulator`. `tests/long` runs it for as long as you ask.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stderr)]
 

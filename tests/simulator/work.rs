@@ -2,9 +2,9 @@
 
 use colibri_runtime::chain::call::{Answer, Call};
 
-use crate::simulator::history::{Record, Said};
-use crate::simulator::process::{Inbox, Life, Process};
-use crate::simulator::world::World;
+use crate::history::{Record, Said};
+use crate::process::{Inbox, Life, Process};
+use crate::world::World;
 
 impl World {
     /// Calls are on their way; their places in the history.

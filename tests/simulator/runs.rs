@@ -3,10 +3,10 @@
 use std::env;
 use std::rc::Rc;
 
-use crate::simulator::check::check;
-use crate::simulator::faults::Defect;
-use crate::simulator::history::Said;
-use crate::simulator::world::{Violation, World};
+use crate::check::check;
+use crate::faults::Defect;
+use crate::history::Said;
+use crate::world::{Violation, World};
 
 /// Steps of a run.
 const STEPS: u64 = 40;
@@ -83,7 +83,7 @@ fn assert_kept(seed: u64) -> Trace {
     run(seed, Defect::None).unwrap_or_else(|Violation { step, what }| {
         panic!(
             "seed {seed}, step {step}: {what}\nreplay: COLIBRI_SIMULATOR_SEED={seed} cargo test -p colibri-tests \
-             --test faults simulator::runs"
+             --test simulator"
         )
     })
 }

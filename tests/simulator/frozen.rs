@@ -4,11 +4,11 @@ use std::fmt::Write as _;
 
 use sha2::{Digest, Sha256};
 
-use crate::simulator::faults::{Control, Defect};
-use crate::simulator::history::Said;
-use crate::simulator::kernel::SimClock;
-use crate::simulator::process::{Inbox, Machine, Process};
-use crate::simulator::world::World;
+use crate::faults::{Control, Defect};
+use crate::history::Said;
+use crate::kernel::SimClock;
+use crate::process::{Inbox, Machine, Process};
+use crate::world::World;
 
 /// Calls that each of the databases holds at least.
 const CALLS: usize = 400;

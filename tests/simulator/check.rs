@@ -14,9 +14,9 @@ use colibri_runtime::chain::scan::Interrupt;
 use colibri_test_support::log_chain::assert_log_is_sound;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::simulator::history::{Record, Said, own_code};
-use crate::simulator::model::{Ended, Model};
-use crate::simulator::rows::{self, Entry};
+use crate::history::{Record, Said, own_code};
+use crate::model::{Ended, Model};
+use crate::rows::{self, Entry};
 
 /// What the checks have found wrong first, with the step it goes back to if that is known.
 pub type Wrong = (Option<u64>, String);

@@ -30,9 +30,9 @@ use colibri_runtime::kernel::{Clock, rfc3339_ms};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::simulator::faults::{Control, Crash, FaultyDispatch, FaultyStore};
-use crate::simulator::history::Said;
-use crate::simulator::kernel::{Issued, SimClock, SimIds};
+use crate::faults::{Control, Crash, FaultyDispatch, FaultyStore};
+use crate::history::Said;
+use crate::kernel::{Issued, SimClock, SimIds};
 
 /// What a process is made of besides its own code.
 pub struct Machine<'a> {

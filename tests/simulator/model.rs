@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::simulator::history::Record;
-use crate::simulator::rows::{Entry, Task};
+use crate::history::Record;
+use crate::rows::{Entry, Task};
 
 const ZEROS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
