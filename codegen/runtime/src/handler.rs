@@ -5,7 +5,7 @@ use std::pin::Pin;
 
 use serde_json::{Map, Value};
 
-use crate::chain::scan::Interrupt;
+use crate::interrupt::Interrupt;
 
 /// What a handler returns: its typed output, or a [`Failure`].
 pub type Outcome<T, E> = Result<T, Failure<E>>;

@@ -3,6 +3,7 @@
 
 pub mod chain;
 pub mod handler;
+mod interrupt;
 pub mod kernel;
 pub mod members;
 pub mod memory;

@@ -3,6 +3,7 @@
 
 mod borders;
 mod consensus;
+mod graph;
 mod names;
 mod packages;
 mod size;

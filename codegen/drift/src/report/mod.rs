@@ -15,10 +15,8 @@ pub use markdown::markdown;
 pub use text::text;
 
 use super::finding::{Finding, Severity};
+use super::rules::waivers::REASON;
 use super::verdict::Verdict;
-
-/// What waivers to paste give as their reason; it is not taken for one.
-pub(crate) const REASON: &str = "WHY CLIENTS CAN LIVE WITH IT";
 
 /// What a report names besides the verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]

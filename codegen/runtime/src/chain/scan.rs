@@ -1,9 +1,6 @@
 //! Long reads: a batch of their own, in a helper thread on a read transaction of its own (design §3).
 //! They hold the tool lock, so no store tool runs meanwhile, but never the write queue.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -12,23 +9,8 @@ use crate::chain::call::{Call, Outlet, ReplyTo};
 use crate::chain::row::Entered;
 use crate::chain::store::{Store, StoreFault};
 use crate::handler::{Dispatch, Dispatched, guarded};
+pub use crate::interrupt::Interrupt;
 use crate::spec::ToolSpec;
-
-/// Tells a long-running scan that it may stop early (shutdown). Checked between pages of rows.
-#[derive(Debug, Clone, Default)]
-pub struct Interrupt(Arc<AtomicBool>);
-
-impl Interrupt {
-    /// Asks the scan to stop.
-    pub fn raise(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// Whether it was asked to.
-    pub fn is_raised(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 /// A scan in its helper thread.
 pub struct ScanFlight {
