@@ -4,7 +4,7 @@
 //!
 //! Puts ROWS standings (default 1,000,000) into a database for each of three states of a domain, and asks the real server
 //! for the best 100 and 1,000, five rounds in turn with the bare reading of as many rows as the walk has to see. Prints the
-//! medians, their ratio, and the server's peak memory; then what 10,000 decays in one batch take (lambda case 41).
+//! medians, their ratio, and the server's peak memory; then what 10,000 decays in one batch take (reputation#decay).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 

@@ -1,4 +1,4 @@
-//! `colibri backup` (issue 8): a copy taken while others write holds everything that was acknowledged before, is sound,
+//! `colibri backup`: a copy taken while others write holds everything that was acknowledged before, is sound,
 //! stands alone, and serves; what cannot be made leaves nothing behind.
 
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Several processes on one database file (rulings R1, R2): nothing is lost, no chain forks, nobody sees a
+//! Several processes on one database file (store#sharing, store#process-locks): nothing is lost, no chain forks, nobody sees a
 //! lock, everybody gets a turn.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Which tools a mode admits (alpha §6.2, §6.3), over the whole catalogue.
+//! Which tools a mode admits (chain#modes, chain#admission), over the whole catalogue.
 
 use colibri::catalogue::{CATALOGUE, ToolId};
 use colibri::settings::mode::{Capabilities, Mode, ModeGate, capabilities_for, is_admitted};

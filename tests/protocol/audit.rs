@@ -1,4 +1,4 @@
-//! Alpha acceptance cases 31–37 and 62–64: the table of calls, and what survives failures.
+//! chain#audit-row: the table of calls, and what survives failures.
 //!
 //! `router_call` is not in the catalogue yet; the probe's network tool stands in for it (34, 62), its
 //! tool with a sensitive argument for `consensus_vote` (37), and a deferred foreign key makes COMMIT
@@ -302,7 +302,7 @@ fn alpha_63_a_failed_commit_stores_nothing_and_says_so_to_every_call() {
     let conn = server.sql();
     let stored: i64 = conn.query_row("SELECT count(*) FROM probe", [], |row| row.get(0)).unwrap();
     assert_eq!(stored, 0);
-    // Their rows were closed first thing in the next transaction (design §3).
+    // Their rows were closed first thing in the next transaction (chain#two-transactions).
     let rows = actions(&conn);
     let failed: Vec<_> = rows.iter().filter(|row| row.tool == "probe_write").collect();
     assert_eq!(failed.len(), 64);

@@ -1,5 +1,5 @@
 //! Every example of the catalogue is executed against the real server, so that the reference cannot lie
-//! (design §2).
+//! (catalogue#examples).
 //!
 //! Each example gets a server of its own. Its `before` calls set the stage and keep what later calls are
 //! bound to; the reply must be the documented one, member by member. An operation, which no client can call, runs in this

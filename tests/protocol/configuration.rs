@@ -1,4 +1,4 @@
-//! Configuration and modes as pure functions (alpha §6, §8), and the documents made from the key table.
+//! Configuration and modes as pure functions (chain#modes, chain#configuration), and the documents made from the key table.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

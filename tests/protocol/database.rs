@@ -1,4 +1,4 @@
-//! Alpha acceptance cases 46–52: opening, migrating, sharing and refusing the database.
+//! store#opening: opening, migrating, sharing and refusing the database.
 //!
 //! Migrations that fail or are out of step are handed to the library; everything else is the process's.
 //! The schema holds the tables of the domains that have landed. The crowd of case 51 is in the tests of

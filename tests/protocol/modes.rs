@@ -1,4 +1,4 @@
-//! Alpha acceptance cases 38–45: runtime modes and configuration, as a process shows them.
+//! chain#modes: runtime modes and configuration, as a process shows them.
 //!
 //! 42 uses a tool that reads the database, 45 the capability that stops outside traffic; `router` and
 //! `router_tools` of the domains have the tool that it stops. Counts are computed from the catalogue's flags.
@@ -84,7 +84,7 @@ fn alpha_40_readonly_denies_writers_before_validation_and_leaves_the_file_alone(
         (&health["middleware"]["audit_sink"], &health["database"]["read_only"]),
         (&json!("memory"), &json!(true))
     );
-    // Numbers are the process's own (alpha §5.6).
+    // Numbers are the process's own (chain#audit-sinks).
     assert_eq!(health["middleware"]["last_sequence_no"], 5);
     let ended = server.finish();
     assert_eq!(ended.code(), 0);

@@ -1,4 +1,4 @@
-//! Alpha acceptance cases 72–74: no network, an independent judge of validation, a closed surface.
+//! chain#one-way-in: no network, an independent judge of validation, a closed surface.
 //!
 //! - 72: the deny list over the dependency tree is a tidy test's.
 //! - 74: that code outside the runtime cannot name a chain stage is a `compile_fail` example of
@@ -175,7 +175,7 @@ fn alpha_73_stage_2_and_an_independent_validator_give_the_same_verdict() {
             let instance = instances.near(tool.input);
             let expected = judge.is_valid(&instance);
             valid += usize::from(expected);
-            // Rules across fields (R19) are not in the published schema.
+            // Rules across fields (catalogue#cross-rules) are not in the published schema.
             let issues = validate(tool.input, &[], &mut instance.clone()).err();
             assert_eq!(issues.is_none(), expected, "{}: {instance}\n{issues:?}", tool.name);
         }
@@ -183,7 +183,7 @@ fn alpha_73_stage_2_and_an_independent_validator_give_the_same_verdict() {
     }
 }
 
-/// The library's files that alpha §9.2 names the surface of.
+/// The library's files that chain#two-phases names the surface of.
 const SURFACE: [(&str, &str); 7] = [
     ("colibri::lifecycle::server", "server/src/lifecycle/server.rs"),
     ("colibri::lifecycle::options", "server/src/lifecycle/options.rs"),

@@ -1,4 +1,4 @@
-//! Alpha acceptance cases 1–12, 60 and 61: transport and protocol, against the real binary.
+//! protocol#eras: transport and protocol, against the real binary.
 //!
 //! The tools of later issues are not in the catalogue yet: counts and order are the catalogue's. Case 3 runs
 //! on the probe server, whose second phase can be slowed down.
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 const MODES: [&str; 4] = ["FULL", "READONLY", "TEST", "MINIMAL"];
 
-/// Alpha §4.5: names that no release may have.
+/// chain#registry: names that no release may have.
 const FORBIDDEN: [&str; 12] = [
     "server_info",
     "server_shutdown",

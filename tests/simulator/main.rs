@@ -1,4 +1,4 @@
-//! A deterministic simulator (issue 8): several server processes on one file, their clients, and faults, all from one
+//! A deterministic simulator: several server processes on one file, their clients, and faults, all from one
 //! seed. The processes are real: chain, store, handlers and file are the server's own. What is simulated is around
 //! them: [`kernel`] time and ids, [`faults`] what the store and the handlers do not get done, [`world`] who runs next,
 //! dies or comes up. [`model`] knows what must hold, and [`check`] holds the file against it.

@@ -95,7 +95,7 @@ pub struct CallStatus {
     pub queue_depth: usize,
 }
 
-/// The stages of the chain, in order (alpha §3).
+/// The stages of the chain, in order (chain#stages).
 pub const STAGES: [&str; 5] = ["tool-lock", "schema-validate", "audit-enter", "dispatch", "audit-exit"];
 
 /// A handler's result after serialisation, before it becomes an envelope.

@@ -45,7 +45,7 @@ pub fn rfc3339_ms(wall_ms: i64) -> String {
     humantime::format_rfc3339_millis(time).to_string()
 }
 
-/// Identifiers (design R14).
+/// Identifiers (chain#kernel).
 pub trait Ids: Send {
     /// A random UUID, version 4, for correlation.
     fn v4(&mut self) -> String;

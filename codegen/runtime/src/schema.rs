@@ -11,7 +11,7 @@ pub struct Schema {
     pub shape: Shape,
     /// `null` is accepted beside the shape.
     pub nullable: bool,
-    /// Replaces the message of every issue this node reports itself (alpha §2.4).
+    /// Replaces the message of every issue this node reports itself (catalogue#validation).
     pub message: Option<&'static str>,
 }
 
@@ -176,7 +176,7 @@ pub struct UnionRule {
 }
 
 /// A rule across fields that JSON Schema's portable subset cannot say; checked in stage 2 after
-/// the structure has been found sound (design.md R19).
+/// the structure has been found sound (catalogue#cross-rules).
 #[derive(Debug)]
 pub enum CrossRule {
     /// If both are given they must be equal.

@@ -2,7 +2,7 @@
 
 use crate::schema::{CrossRule, Schema};
 
-/// How a tool's declared errors reach the client (alpha §2.1).
+/// How a tool's declared errors reach the client (chain#envelopes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
     /// `ok: false`, `isError: true`.
@@ -57,7 +57,7 @@ pub struct ToolSpec {
     pub relaxed: Option<&'static Relaxation>,
 }
 
-/// A setting of the server and the tool as it is under it (design R19).
+/// A setting of the server and the tool as it is under it (catalogue#relaxed).
 #[derive(Debug)]
 pub struct Relaxation {
     /// The setting's name.

@@ -241,7 +241,7 @@ pub struct Hints {
     pub open_world: bool,
 }
 
-/// A rule across fields, by name (design R19).
+/// A rule across fields, by name (catalogue#cross-rules).
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Rule {
@@ -279,7 +279,7 @@ pub enum Rule {
     },
 }
 
-/// A setting of the server that changes a tool's input (design R19).
+/// catalogue#relaxed.
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Relaxation {

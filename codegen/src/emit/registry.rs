@@ -68,7 +68,7 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
     }
 }
 
-/// A tool's entry of `tools/list` (alpha §1.6).
+/// A tool's entry of `tools/list` (protocol#tools-list).
 pub fn listing(tool: &ToolIr<'_>, input: &Schema, ir: &Ir<'_>) -> Value {
     let entry = tool.entry;
     json!({

@@ -1,5 +1,5 @@
 //! Generated tests: for every optional-nullable field of every input, absent, null and a value must
-//! survive decoding and encoding as three different things (design §2: null clears, absent keeps).
+//! survive decoding and encoding as three different things (catalogue#types: null clears, absent keeps).
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};

@@ -43,7 +43,7 @@ fn plain_type(schema: &Schema, ir: &Ir<'_>) -> TokenStream {
     }
 }
 
-/// How a property's presence and null are told apart (design §2: null clears, absent keeps).
+/// How a property's presence and null are told apart (catalogue#types: null clears, absent keeps).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
     /// Always there; `Option` only when null is a value.

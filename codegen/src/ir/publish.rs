@@ -38,7 +38,7 @@ pub fn publish(schema: &Schema, shared: &Shared) -> Value {
 }
 
 /// The published schema of a tool's reply: one object that success, Pattern A and Pattern B
-/// envelopes all satisfy (design R5). Clients check replies against it, errors included.
+/// envelopes all satisfy (catalogue#published-schemas). Clients check replies against it, errors included.
 #[must_use]
 pub fn envelope(payload: &Schema, pattern: ErrorPattern, shared: &Shared) -> Value {
     let payload = publish(payload, shared);

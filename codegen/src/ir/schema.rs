@@ -17,7 +17,7 @@ pub struct Schema {
     pub description: Option<String>,
     /// Taken when the property is absent.
     pub default: Option<Value>,
-    /// `x-message`: replaces the standard issue texts (alpha §2.4). Never published.
+    /// `x-message`: replaces the standard issue texts (catalogue#validation). Never published.
     pub message: Option<String>,
 }
 

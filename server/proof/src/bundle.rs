@@ -1,4 +1,4 @@
-//! The inclusion bundle (zeta §7.8): a record, its place in both trees of its session, and the tree head,
+//! The inclusion bundle (proof#bundle): a record, its place in both trees of its session, and the tree head,
 //! in one file that is checked without a database. Pure.
 //!
 //! A file has exactly one form, canonical JSON (RFC 8785) and a line end: what reads otherwise is refused,

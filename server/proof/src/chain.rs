@@ -1,4 +1,4 @@
-//! Verification of a task's chain (zeta §4.7): a walk over its records in insertion order that never
+//! Verification of a task's chain (trail#verify-chain): a walk over its records in insertion order that never
 //! stops early and keeps nothing but the last record. Pure.
 
 mod issue;

@@ -7,13 +7,13 @@
 //! 1. *The log.* `last_row_hash` is the end of a hash chain, so the closed rows up to `last_exit_no` are those of
 //!    then, in every column. Numbers have no gap, so the calls up to `last_sequence_no` that are not among them
 //!    are those that were running; of these the columns written at their start are kept as hashes.
-//! 2. *Rows tied to calls* (design R17). A successful call's row in the log holds the hash of its reply and the
+//! 2. *Rows tied to calls* (store#ties). A successful call's row in the log holds the hash of its reply and the
 //!    key of its row. Rows of append-only tables must still give that reply, each call must find its row and no
 //!    row may lack a call: so sessions, records, seals and tree heads of then are there, unchanged, and none was
 //!    put between them. A task may have been changed by later calls; which state it had then stands in the log.
 //! 3. *What seals hold beside replies*: leaves are recomputed from the records, the tips from the head's hash.
 //! 4. *Trail heads* are recomputed from the records.
-//! 5. *Records whose content was given up* (cold, zeta §9) do not give their reply any more, and if they are not
+//! 5. *Records whose content was given up* (cold, trail#retention) do not give their reply any more, and if they are not
 //!    sealed nothing else covers their columns. `records.digest` runs over every column that retention leaves
 //!    alone, with the digest of the content for the content, which retention keeps as well.
 //! 6. *Order*. Records stand in the order of their calls, and so do tasks.
@@ -95,7 +95,7 @@ pub struct HeadsPin {
 
 /// A record as a checkpoint pins it: what retention never changes.
 #[derive(Debug, Clone, Copy)]
-#[allow(missing_docs)] // The columns of zeta §11.1, under their names.
+#[allow(missing_docs)] // The columns of trail#tables, under their names.
 pub struct PinnedRecord<'a> {
     pub agent_id: &'a str,
     pub content_hash: &'a str,

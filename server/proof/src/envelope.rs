@@ -1,12 +1,12 @@
 //! What a leaf of the second tree is: everything about a record that must not change, the author and the
-//! session included, with the content's digest in place of the content (zeta §7.5). Pure.
+//! session included, with the content's digest in place of the content (proof#rfc9162-tree). Pure.
 
 use crate::tree::rfc9162::{self, Hash};
 use colibri_canonical::object::{number, text};
 
 /// A leaf, in the order of its canonical keys.
 #[derive(Debug, Clone, Copy)]
-#[allow(missing_docs)] // The keys of zeta §7.5; `kind` is `type`.
+#[allow(missing_docs)] // The keys of proof#rfc9162-tree; `kind` is `type`.
 pub struct LeafEnvelope<'a> {
     pub agent_id: &'a str,
     pub content_hash: &'a str,

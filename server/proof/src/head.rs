@@ -1,4 +1,4 @@
-//! Tree heads: what is hashed, chained and signed when a session is sealed (zeta §7.6). Pure.
+//! Tree heads: what is hashed, chained and signed when a session is sealed (proof#tree-head). Pure.
 
 use colibri_canonical::cmp_utf16;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub const VERSION: i64 = 1;
 
 /// What a session says of itself.
 #[derive(Debug, Clone, Copy)]
-#[allow(missing_docs)] // The columns of zeta §11.2, under their names.
+#[allow(missing_docs)] // The columns of proof#tables, under their names.
 pub struct SessionFacts<'a> {
     pub session_id: &'a str,
     pub intent: &'a str,
@@ -43,7 +43,7 @@ impl SessionFacts<'_> {
 
 /// Where a task's chain ended when a session was sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // The columns of zeta §11.2, under their names.
+#[allow(missing_docs)] // The columns of proof#tables, under their names.
 pub struct ChainTip {
     pub task_id: String,
     pub chain_length: i64,
@@ -76,7 +76,7 @@ pub fn chain_tips_message(tips: &mut [ChainTip]) -> Vec<u8> {
 /// A tree head: eleven fields, and the version as the twelfth. Hashes are texts, for a stored head is
 /// not believed before it is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // The fields of zeta §7.6, under their names.
+#[allow(missing_docs)] // The fields of proof#tree-head, under their names.
 pub struct TreeHead {
     pub session_id: String,
     pub session_hash: String,
@@ -130,7 +130,7 @@ pub struct HeadSignature {
 }
 
 /// A head with its hash and, if a key was configured, its signature. In JSON one flat object of sixteen
-/// members (zeta §8.2).
+/// members (proof#tree-head).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Flat", into = "Flat")]
 pub struct SignedTreeHead {

@@ -1,4 +1,4 @@
-//! Ed25519 keys of tree heads (zeta §7.6, RFC 8032): one signs, any number are trusted when a head is
+//! Ed25519 keys of tree heads (proof#keys, RFC 8032): one signs, any number are trusted when a head is
 //! checked. Pure; [`key_file`](super::key_file) reads them.
 
 use colibri_canonical::hex;
@@ -184,7 +184,7 @@ impl SignatureStatus {
 
 /// Checks a head's signature. The key that the head names says nothing about trust, but a signature must
 /// at least be that key's and name it rightly: so an edit of any of the three fields is seen even by
-/// somebody who trusts no key (stricter than zeta §7.7, which asks this of trusted keys only).
+/// somebody who trusts no key (stricter than proof#keys, which asks this of trusted keys only).
 pub fn check_signature(head: &SignedTreeHead, trusted: &TrustedKeys) -> SignatureStatus {
     let Some(signed) = &head.signature else { return SignatureStatus::Unsigned };
     let stated = PublicKey::parse(&signed.public_key).ok();

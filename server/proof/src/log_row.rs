@@ -1,12 +1,12 @@
 //! What a closed row's `row_hash` covers: the canonical JSON (RFC 8785, number rule `wire`) of every
-//! column but `row_hash` itself (alpha §5.3, §5.5). Pure.
+//! column but `row_hash` itself (chain#audit-row, chain#hashes). Pure.
 
 use colibri_canonical::HexDigest;
 use colibri_canonical::object::{number, text};
 
 /// A closed row of `actions`, in the order of its canonical keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // The columns of alpha §5.3, under their names.
+#[allow(missing_docs)] // The columns of chain#audit-row, under their names.
 pub struct ClosedRow<'a> {
     pub args_hash: &'a str,
     pub boot_id: &'a str,
@@ -31,7 +31,7 @@ pub struct ClosedRow<'a> {
 
 /// What a call's row holds from its start: the columns that may never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)] // The columns of alpha §5.3, under their names.
+#[allow(missing_docs)] // The columns of chain#audit-row, under their names.
 pub struct OpenRow<'a> {
     pub args_hash: &'a str,
     pub boot_id: &'a str,

@@ -1,11 +1,11 @@
-//! The thought record and its hash (zeta §4.1, §4.4). Pure.
+//! The thought record and its hash (trail#record). Pure.
 
 use serde::{Deserialize, Serialize};
 
 use colibri_canonical::HexDigest;
 use colibri_canonical::object::text;
 
-/// What a thought is (zeta §4.2).
+/// What a thought is (trail#record).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ThoughtType {
@@ -40,10 +40,10 @@ impl ThoughtType {
     }
 }
 
-/// What a record's hash covers: six of its fields, in the order of their canonical keys (zeta §4.4).
-/// The author and the session are not among them; the second tree (zeta §7.5) covers those.
+/// What a record's hash covers: six of its fields, in the order of their canonical keys (trail#record).
+/// The author and the session are not among them; the second tree (proof#rfc9162-tree) covers those.
 #[derive(Debug, Clone, Copy)]
-#[allow(missing_docs)] // The fields of zeta §4.1, under their names.
+#[allow(missing_docs)] // The fields of trail#record, under their names.
 pub struct Preimage<'a> {
     pub content: &'a str,
     pub id: &'a str,
@@ -74,9 +74,9 @@ impl Preimage<'_> {
     }
 }
 
-/// A whole thought record (zeta §4.1).
+/// A whole thought record (trail#record).
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // The fields of zeta §4.1, under their names; `kind` is `type`.
+#[allow(missing_docs)] // The fields of trail#record, under their names; `kind` is `type`.
 pub struct ThoughtRecord {
     pub id: String,
     pub kind: ThoughtType,

@@ -81,7 +81,7 @@ fn print(result: &Value, out: &mut dyn Write) -> Result<(), Failure> {
         .ok_or_else(|| Failure::Failed("the server's reply holds no envelope".to_owned()))?;
     print_json(out, &envelope)?;
     out.flush()?;
-    // Both levels count: a Pattern B refusal is `ok` outside (alpha §2.1).
+    // Both levels count: a Pattern B refusal is `ok` outside (chain#envelopes).
     let refused = [envelope.get("ok"), envelope.pointer("/data/ok")].contains(&Some(&Value::Bool(false)));
     if refused { Err(Failure::Finding) } else { Ok(()) }
 }

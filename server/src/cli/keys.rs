@@ -1,4 +1,4 @@
-//! `colibri keys`: the Ed25519 key that signs tree heads (zeta §7.6), made or shown. The seed never leaves its
+//! `colibri keys`: the Ed25519 key that signs tree heads (proof#keys), made or shown. The seed never leaves its
 //! file; what is printed is public.
 
 use std::io::{self, Write};

@@ -1,4 +1,4 @@
-//! The command line (alpha §8.3, design R11): serving, and the commands beside it.
+//! The command line (chain#commands): serving, and the commands beside it.
 //!
 //! ```text
 //! arguments -> serve   nothing here: the caller starts the server
@@ -15,7 +15,7 @@
 //!           '- demo    the main job as a transcript                (client, transcript)
 //! ```
 //!
-//! Exit codes (design R20): 0 done or sound, 1 a finding or a failure, 2 bad command line or input.
+//! Exit codes (chain#commands): 0 done or sound, 1 a finding or a failure, 2 bad command line or input.
 
 pub mod arguments;
 mod backup;

@@ -1,4 +1,4 @@
-//! `colibri proof`: one record of a sealed session with its proof, as a file that stands alone (zeta §7.8).
+//! `colibri proof`: one record of a sealed session with its proof, as a file that stands alone (proof#bundle).
 
 use std::io::Write;
 

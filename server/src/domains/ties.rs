@@ -1,4 +1,4 @@
-//! Tables whose rows are tied to calls (design R17). A successful call's row in the log keeps the hash of its
+//! Tables whose rows are tied to calls (store#ties). A successful call's row in the log keeps the hash of its
 //! reply, and the reply holds the row as it was written: so the row must still give that reply. Each domain
 //! says in its `ties` what its tables, tools and replies are; [`crate::verification`] compares.
 
@@ -75,7 +75,7 @@ pub struct TiedRow<'a> {
 pub enum Reply {
     /// Its hash, as the log has it.
     Hash(HexDigest),
-    /// A part of it was given up by rule (zeta §9), so that the hash cannot be had any more.
+    /// A part of it was given up by rule (trail#retention), so that the hash cannot be had any more.
     Dropped,
     /// The row cannot be read as one.
     Unreadable,

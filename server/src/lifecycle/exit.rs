@@ -1,4 +1,4 @@
-//! Exit codes of the process (alpha §9.6, design R20).
+//! Exit codes of the process (chain#commands).
 
 /// Done, sound, or a clean stop.
 pub const SUCCESS: u8 = 0;

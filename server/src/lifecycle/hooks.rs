@@ -1,4 +1,4 @@
-//! Functions that run when the server stops (alpha §9.5).
+//! Functions that run when the server stops (chain#shutdown).
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,7 +1,7 @@
 //! One operation of the operator's, run by a command of this very process: the database is opened as a server opens
 //! it, the call goes through the same five stages under a boot id of its own, and nothing is ever served.
 //!
-//! No code path bypasses the chain (*1 — Transport*); an operation only comes to it by another door than a client.
+//! No code path bypasses the chain (chain#one-way-in); an operation only comes to it by another door than a client.
 
 use colibri_runtime::chain::call::{Answer, Call, Reply, ReplyTo};
 use colibri_runtime::chain::log::Level;

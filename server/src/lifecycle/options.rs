@@ -37,7 +37,7 @@ pub struct Options {
     pub config: Option<Config>,
     /// Replaces the package's version.
     pub version: Option<String>,
-    /// Replaces the directory of skills that the configuration names (epsilon §9.1).
+    /// Replaces the directory of skills that the configuration names (skills#discovery).
     pub skills_root: Option<PathBuf>,
     /// Replaces the mode; a bad `COLIBRI_MODE` is not looked at then.
     pub mode: Option<Mode>,
@@ -63,7 +63,7 @@ pub struct Options {
     pub on_open: Option<OpenHook>,
 }
 
-/// How long a shutdown waits for the running call (alpha §11).
+/// How long a shutdown waits for the running call (chain#limits).
 pub const CLEANUP_TIMEOUT_MS: u64 = 5000;
 
 impl Default for Options {

@@ -1,4 +1,4 @@
-//! Phase 2 of the start: the database, on a helper thread, while the loop already answers (alpha §9.2).
+//! Phase 2 of the start: the database, on a helper thread, while the loop already answers (chain#two-phases).
 
 use std::path::Path;
 use std::sync::Arc;

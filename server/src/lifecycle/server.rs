@@ -1,4 +1,4 @@
-//! A server: put together, started, run, stopped (alpha §9).
+//! A server: put together, started, run, stopped (chain#life-cycle).
 //!
 //! States only move forward: constructed, phase 1 (transport up), phase 2 (database ready), stopping,
 //! stopped.
@@ -277,7 +277,7 @@ impl<D: Dispatch<Cx>> Server<D> {
         finish
     }
 
-    /// The shutdown sequence of alpha §9.5 from step 2 on; whether the database could be put away in order. A second stop
+    /// The shutdown sequence of chain#shutdown from step 2 on; whether the database could be put away in order. A second stop
     /// does nothing.
     pub fn stop(&mut self) -> bool {
         if std::mem::replace(&mut self.stopped, true) {

@@ -1,4 +1,4 @@
-//! A thread that sees signals and the startup timeout while a handler keeps the loop busy (alpha §7.6).
+//! A thread that sees signals and the startup timeout while a handler keeps the loop busy (chain#shutdown).
 
 use std::io;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::{background, exit};
 /// their time; one that a handler keeps busy is ended then.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// The last line of a forced stop (alpha §9.5).
+/// The last line of a forced stop (chain#shutdown).
 pub(super) fn forced(cleanup_timeout_ms: u64) -> String {
     format!("[Shutdown] Forced after {cleanup_timeout_ms}ms timeout")
 }

@@ -31,7 +31,7 @@ pub struct Report {
     pub seal: Option<Seal>,
 }
 
-/// An audit session (zeta §6).
+/// An audit session (proof#sessions).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Session {
     /// Its id.
@@ -44,7 +44,7 @@ pub struct Session {
     pub started_at: String,
 }
 
-/// What recomputing chains and seal found (zeta §5.3).
+/// What recomputing chains and seal found (trail#verdict).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// Records recomputed, in all chains that the session touches.
@@ -62,7 +62,7 @@ pub struct Verdict {
 /// Something wrong.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Issue {
-    /// The code of zeta §5.3 and §7.7.
+    /// The code of proof#seal-verification.
     pub code: &'static str,
     /// The chain.
     pub task_id: Option<String>,
@@ -107,7 +107,7 @@ pub struct Thoughts {
     pub shown: Vec<Thought>,
 }
 
-/// A thought record (zeta §4.1).
+/// A thought record (trail#record).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thought {
     /// Its place in the session, from 0; after the seal, its leaf.
@@ -162,7 +162,7 @@ impl Content {
     }
 }
 
-/// A seal (zeta §7.6, §8.2).
+/// A seal (proof#tree-head).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seal {
     /// The legacy root: what the sealing call answered as `root`.
@@ -177,7 +177,7 @@ pub struct Seal {
     pub tree: FoldedTree,
 }
 
-/// A tree head (zeta §7.6), as text.
+/// A tree head (proof#tree-head), as text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
     /// The RFC 9162 root.

@@ -1,4 +1,4 @@
-//! One text for one value (kappa §2): the project's encoder under the rule that writes integers exactly and
+//! One text for one value (rules#canonical-text): the project's encoder under the rule that writes integers exactly and
 //! refuses fractions. Pure.
 
 use colibri_canonical::{CanonicalError, NumberRule, canonical_json};

@@ -1,4 +1,4 @@
-//! Whole numbers and basis points (kappa §1). Every quantity is an `i64`, products are formed in 128 bits, a result
+//! Whole numbers and basis points (rules#integers). Every quantity is an `i64`, products are formed in 128 bits, a result
 //! that does not fit is an error, and division goes toward minus infinity whatever the signs. Pure.
 
 /// One whole in basis points: 100 %.
@@ -17,7 +17,7 @@ pub const MAX_DECAY_EPOCHS: i64 = 10_000;
 /// Values up to here, times any share of a whole, are far inside the 64 bits.
 const SMALL: i64 = u32::MAX as i64;
 
-/// Why a number cannot be had. Each message begins with the class that kappa §1.2 names.
+/// Why a number cannot be had. Each message begins with the class that rules#integers names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IntegerError {
     /// The result leaves the 64 bits.

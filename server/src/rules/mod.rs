@@ -1,4 +1,4 @@
-//! What reputation, routing and consensus calculate with (kappa §1 to §3): whole numbers with checked operations,
+//! What reputation, routing and consensus calculate with (rules#purpose): whole numbers with checked operations,
 //! one text for one value, one hash for one set of rules. Pure.
 
 #![deny(clippy::float_arithmetic)]

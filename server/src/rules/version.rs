@@ -1,4 +1,4 @@
-//! The hash that names a set of rules (kappa §3): SHA-256 of the canonical rules, sorted by name, followed by the
+//! The hash that names a set of rules (rules#version-hash): SHA-256 of the canonical rules, sorted by name, followed by the
 //! engine's version. Whatever could change a number changes the hash. Pure.
 
 use std::hint::black_box;

@@ -1,5 +1,5 @@
 //! The server's configuration: read from the environment once, checked as a whole, immutable
-//! (alpha §8).
+//! (chain#configuration).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,12 +15,12 @@ use colibri_proof::secret::Secret;
 
 /// The prefix of the server's own variables.
 const NAMESPACE: &str = "COLIBRI_";
-/// The prefix that no variable may have (alpha §8.1).
+/// The prefix that no variable may have (chain#configuration).
 const LEGACY_NAMESPACE: &str = "AMS_";
 /// The suffix of variables whose values are secrets.
 const SECRET_SUFFIX: &str = "_API_KEY";
 
-/// Whether a reply waits for the disk (alpha §5.7).
+/// Whether a reply waits for the disk (store#durability).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// The log is synced before each reply.
@@ -29,7 +29,7 @@ pub enum Durability {
     Normal,
 }
 
-/// Whether a thought record needs an audit session (zeta §6.3).
+/// Whether a thought record needs an audit session (trail#session-policy).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionPolicy {
     /// It does.
@@ -103,13 +103,13 @@ impl Config {
     }
 
     /// The value in force of a setting that chooses between words; `None` for every other name. The
-    /// catalogue may name such a setting (design R19).
+    /// catalogue may name such a setting (catalogue#relaxed).
     pub fn word(&self, name: &str) -> Option<&'static str> {
         let key = &keys::TRAIL_SESSION_POLICY;
         (key.name == name).then(|| key.rule.word(&self.trail_session_policy)).flatten()
     }
 
-    /// The values that no reply, row or log line may show (alpha §2.3), for a
+    /// The values that no reply, row or log line may show (chain#redaction), for a
     /// [`Redactor`](colibri_runtime::chain::redact::Redactor), which leaves out the short ones. Without the spaces
     /// around them, which no provider sees or repeats.
     pub fn secrets(&self) -> Vec<String> {
@@ -133,7 +133,7 @@ pub fn load_config(env: &Environment, pid: u32) -> Result<(Config, Vec<String>),
     if reader.problems.is_empty() { Ok((config, warnings(env))) } else { Err(reader.problems) }
 }
 
-/// The legacy guard (alpha §8.1): the first step of every start.
+/// The legacy guard (chain#configuration): the first step of every start.
 ///
 /// # Errors
 /// The fatal line that lists the offending variables.

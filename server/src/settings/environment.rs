@@ -1,4 +1,4 @@
-//! The process environment, captured once: nothing else in the server reads it (alpha §8.1).
+//! The process environment, captured once: nothing else in the server reads it (chain#configuration).
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};

@@ -1,4 +1,4 @@
-//! Every configuration variable, once (design R12). The parser, `--help`, `colibri doctor` and the
+//! Every configuration variable, once (chain#configuration). The parser, `--help`, `colibri doctor` and the
 //! reference page all read this table; nothing else names a variable.
 
 use colibri_runtime::chain::log::Level;
@@ -191,8 +191,8 @@ const fn base_url(name: &'static str, default_text: &'static str) -> Key<AtCall>
     key(name, "router", rule, "Where the provider's API is.")
 }
 
-/// The variables that are read raw and checked by each call of the router (alpha §8.1; defaults of
-/// delta §7 and §12.2).
+/// The variables that are read raw and checked by each call of the router (chain#configuration; defaults of
+/// router#models, router#settings).
 pub static AT_CALL: [Key<AtCall>; 24] = [
     model("COLIBRI_ANTHROPIC_MODEL", "claude-sonnet-4-6"),
     model("COLIBRI_MODEL_CLAUDE", "COLIBRI_ANTHROPIC_MODEL"),

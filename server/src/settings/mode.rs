@@ -1,4 +1,4 @@
-//! The four runtime modes: what each may do, and which tools it admits (alpha §6).
+//! The four runtime modes: what each may do, and which tools it admits (chain#modes).
 
 use std::fmt;
 
@@ -48,7 +48,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// What a mode may do (alpha §6.2).
+/// What a mode may do (chain#modes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capabilities {
     /// `canWriteDatabase`.
@@ -80,7 +80,7 @@ pub struct Denial {
     pub reason: &'static str,
 }
 
-/// Whether the mode lets the tool run (alpha §6.3).
+/// Whether the mode lets the tool run (chain#admission).
 ///
 /// # Errors
 /// The reason why not.
@@ -97,12 +97,12 @@ pub const fn is_admitted(mode: Mode, tool: &ToolSpec) -> Result<(), Denial> {
 /// Whether `tools/list` shows the tool in that mode.
 ///
 /// READONLY shows what it admits. MINIMAL shows all tools, for the consensus and router tools are listed in every mode
-/// (P3.7.1 §7): it is a probe of the server that the operator has set up, not a smaller server.
+/// (chain#modes): it is a probe of the server that the operator has set up, not a smaller server.
 pub const fn is_listed(mode: Mode, tool: &ToolSpec) -> bool {
     matches!(mode, Mode::Minimal) || is_admitted(mode, tool).is_ok()
 }
 
-/// Stage 1's check of a server that runs in one mode (alpha §3.5).
+/// Stage 1's check of a server that runs in one mode (chain#admission).
 #[derive(Debug)]
 pub struct ModeGate {
     mode: Mode,
@@ -134,10 +134,10 @@ impl Admission for ModeGate {
     }
 }
 
-/// The mode the environment asks for (alpha §6.5). There is no silent fallback.
+/// The mode the environment asks for (chain#modes). There is no silent fallback.
 ///
 /// # Errors
-/// The text of §6.5 for a legacy variable or an unknown mode.
+/// The text (chain#modes) for a legacy variable or an unknown mode.
 pub fn detect_mode(env: &Environment) -> Result<Mode, String> {
     if env.get_os("AMS_MODE").is_some() {
         return Err("Colibri does not support the legacy AMS_MODE variable. \

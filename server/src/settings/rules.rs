@@ -213,7 +213,7 @@ impl Rule for PublicKeys {
     }
 }
 
-/// Where the router's model candidates come from (delta §9.1).
+/// Where the router's model candidates come from (router#candidates).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CandidateSource {
     /// No snapshot.

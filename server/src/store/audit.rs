@@ -1,4 +1,4 @@
-//! The rows of `actions`: written when a call enters, closed when it ends (alpha §5.3, §5.7). All of
+//! The rows of `actions`: written when a call enters, closed when it ends (chain#audit-row, chain#open-rows). All of
 //! it happens inside a transaction that somebody else opened.
 
 use colibri_runtime::chain::audit::{EnterEvent, ExitEvent, RowOutcome};
@@ -92,7 +92,7 @@ pub(super) struct Closing<'a> {
 }
 
 impl<'a> Closing<'a> {
-    /// A call that ended in this process. A cancelled one has no duration (alpha §5.3).
+    /// A call that ended in this process. A cancelled one has no duration (chain#audit-row).
     ///
     /// What a failed call would have changed was undone with it, so it has no subject.
     pub(super) fn of(event: &'a ExitEvent<'a>, subject: Option<&'a str>) -> Self {

@@ -1,4 +1,4 @@
-//! Copies the log into the database beside the loop, so that no reply waits for it (design §3).
+//! Copies the log into the database beside the loop, so that no reply waits for it (store#checkpoints).
 //!
 //! SQLite would do it inside the commit that makes the log long enough, and that call would wait for two or three syncs
 //! and some hundred page writes. Here a thread with a connection of its own does it, in two passes: the long one

@@ -11,7 +11,7 @@ use super::bounds::Bounds;
 use super::db::Db;
 use super::queue::ORDINARY_WAIT;
 
-/// How long a statement waits for a lock that another program holds (alpha §7.2).
+/// How long a statement waits for a lock that another program holds (store#settings).
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_millis(5000);
 /// Prepared statements kept by a connection.
 const STATEMENT_CACHE: usize = 128;
@@ -111,7 +111,7 @@ fn open_read_only(location: &Location) -> rusqlite::Result<Connection> {
     Ok(conn)
 }
 
-/// The settings that change nothing in the file (alpha §7.2 step 5).
+/// The settings that change nothing in the file (store#settings).
 pub(super) fn settle(conn: &Connection) -> rusqlite::Result<()> {
     conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     // Plans do not look at what is bound: otherwise SQLite compiles a statement that binds its LIMIT anew each time.
@@ -119,7 +119,7 @@ pub(super) fn settle(conn: &Connection) -> rusqlite::Result<()> {
     conn.pragma_update(None, "foreign_keys", true)?;
     conn.pragma_update(None, "recursive_triggers", true)?;
     conn.pragma_update(None, "trusted_schema", false)?;
-    // A reply waits for our own sync of the log, outside the lock (design §3).
+    // A reply waits for our own sync of the log, outside the lock (store#durability).
     conn.pragma_update(None, "synchronous", "NORMAL")
 }
 

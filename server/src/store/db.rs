@@ -197,7 +197,7 @@ pub fn storage(error: rusqlite::Error) -> Fault {
 }
 
 /// SQLite's own text for an error, which names neither statements nor files. A value that is there already
-/// is named by its column (zeta §5.1).
+/// is named by its column (trail#limits).
 pub fn reason(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqliteFailure(failure, Some(text))

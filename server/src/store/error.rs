@@ -1,4 +1,4 @@
-//! Why a database could not be opened. Every one of these ends the boot (alpha §7.2, §9.4), so the
+//! Why a database could not be opened. Every one of these ends the boot (store#opening, chain#start-failure), so the
 //! texts name the file and, where there is one, the way out.
 
 use std::path::Path;
@@ -7,7 +7,7 @@ use rusqlite::ErrorCode;
 
 use super::db::reason;
 
-/// A failure of [`super::open::init_db`]. The texts are alpha §7.2's and §6.4's.
+/// A failure of [`super::open::init_db`]. The texts are published (store#opening).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
     /// Written by a later release.
@@ -96,7 +96,7 @@ pub enum OpenError {
         /// Its length.
         bytes: u64,
     },
-    /// SQLite's locks and shared memory do not work across machines (design R1).
+    /// SQLite's locks and shared memory do not work across machines (store#network-file-systems).
     #[error(
         "database is on a network file system ({kind}): {path}; put it on a local disk and set COLIBRI_DB_PATH to it"
     )]

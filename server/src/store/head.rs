@@ -1,4 +1,4 @@
-//! The head of the log: where numbering and chain stand (alpha §5.3). It is read inside the transaction that moves it, or known
+//! The head of the log: where numbering and chain stand (store#log-head). It is read inside the transaction that moves it, or known
 //! from the last one of this process if nobody has written since.
 
 use rusqlite::Connection;

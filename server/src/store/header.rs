@@ -1,4 +1,4 @@
-//! Whose file it is: read from the header before anything is written (alpha §7.2, step 3), so that a
+//! Whose file it is: read from the header before anything is written (store#header), so that a
 //! refused file keeps its bytes.
 
 use std::path::Path;
@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use super::error::OpenError;
 use super::migrate::user_version;
 
-/// `CLBR`, in the header of every Colibri database (alpha §7.2).
+/// `CLBR`, in the header of every Colibri database (store#header).
 pub const APPLICATION_ID: i64 = 0x434C_4252;
 
 /// What the header says of a file that was not refused.

@@ -96,7 +96,7 @@ pub struct ClosedCall {
 impl Inspection {
     /// Opens the file for reading, and compares its schema with the one that its version should have: only tables that
     /// agree are read. Where SQLite may not put its side files and no log waits to be read, the file is read as it
-    /// stands (alpha §6.4). Waits for a start that has migrations to run.
+    /// stands (store#read-only). Waits for a start that has migrations to run.
     ///
     /// # Errors
     /// See [`Unreadable`].

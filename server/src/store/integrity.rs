@@ -1,4 +1,4 @@
-//! How much of a file is checked at boot (alpha §7.2 step 4, design R18): always the ends of its
+//! How much of a file is checked at boot (store#integrity): always the ends of its
 //! chains; every page only after an unclean stop, and only while that takes moments.
 
 use std::path::Path;

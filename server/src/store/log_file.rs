@@ -1,5 +1,5 @@
 //! Makes commits durable by syncing SQLite's `-wal` file ourselves, after the write queue was left
-//! (design §3). SQLite's own sync (`synchronous=FULL`) would happen inside the lock, and every other
+//! (store#durability). SQLite's own sync (`synchronous=FULL`) would happen inside the lock, and every other
 //! writer would wait for the disk.
 
 use std::fs::{File, OpenOptions};

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::db::Db;
 
-/// What the column `outcome` may hold (alpha §5.3).
+/// What the column `outcome` may hold (chain#audit-row).
 pub const OUTCOMES: [&str; 7] = ["running", "ok", "domain_error", "error", "invalid", "denied", "aborted"];
 
 /// Which calls are wanted; what is absent does not matter.
@@ -29,7 +29,7 @@ pub struct LogFilter {
     pub limit: Option<u32>,
 }
 
-/// A row of `actions`, its columns in the table's order (alpha §5.3).
+/// A row of `actions`, its columns in the table's order (chain#audit-row).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)] // The columns, under their names.
 pub struct LogRow<'a> {

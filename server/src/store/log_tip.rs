@@ -1,4 +1,4 @@
-//! Where the log of calls ends, for those who commit to it (zeta §7.6): read from the rows themselves. The head's
+//! Where the log of calls ends, for those who commit to it (proof#tree-head): read from the rows themselves. The head's
 //! row is written at commit, so inside a transaction it is older than the rows.
 
 use colibri_runtime::handler::Fault;

@@ -1,4 +1,4 @@
-//! The migration runner (alpha §7.4): forward only, one transaction a migration, no bookkeeping table.
+//! The migration runner (store#migrations): forward only, one transaction a migration, no bookkeeping table.
 
 use std::path::Path;
 

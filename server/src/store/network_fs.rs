@@ -1,4 +1,4 @@
-//! Refuses network file systems by name (design R1): SQLite's locks and its shared memory work
+//! Refuses network file systems by name (store#network-file-systems): SQLite's locks and its shared memory work
 //! between processes of one machine only, and so do the lock files beside the database.
 
 use std::ffi::OsString;

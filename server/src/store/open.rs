@@ -1,4 +1,4 @@
-//! Opens the database, in the order of alpha §7.2: nothing is written before the file is known to be
+//! Opens the database, in the order of store#opening: nothing is written before the file is known to be
 //! ours and sound, and this process counts as alive before its first row.
 
 use std::io;
@@ -34,7 +34,7 @@ pub const WAIT: Duration = Duration::from_secs(15);
 pub struct StoreOptions {
     /// The database file, or [`MEMORY`].
     pub path: PathBuf,
-    /// READONLY: nothing is created, migrated or locked (alpha §6.4).
+    /// READONLY: nothing is created, migrated or locked (store#read-only).
     pub read_only: bool,
     /// Whether commits are synced before replies (`COLIBRI_DURABILITY=full`).
     pub sync: bool,
@@ -67,7 +67,7 @@ pub struct Opened {
     pub schema_version: i64,
     /// Migrations that this start ran.
     pub migrated: usize,
-    /// Calls of dead processes that this start closed. Worth one warning when above 0 (alpha §5.7).
+    /// Calls of dead processes that this start closed. Worth one warning when above 0 (store#process-locks).
     pub aborted: usize,
 }
 

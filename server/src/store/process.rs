@@ -1,5 +1,5 @@
 //! Who is alive: each process that writes holds an operating-system lock on a small file of its own
-//! beside the database (design R2, alpha §7.3). The system frees the lock when the process dies.
+//! beside the database (store#process-locks). The system frees the lock when the process dies.
 
 use std::fmt;
 use std::fs::File;

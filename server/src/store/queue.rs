@@ -1,4 +1,4 @@
-//! The write queue of all processes that share a database (design §3, alpha §7.3).
+//! The write queue of all processes that share a database (store#write-queue).
 //!
 //! SQLite's busy handler polls, and a process that polls can starve: eight writers made one of them
 //! wait 7.7 s. Waiting on an operating-system lock first brings that down to milliseconds.

@@ -1,4 +1,4 @@
-//! The calls that have no end yet (alpha §5.3), found without an index of their own: an index that every call enters
+//! The calls that have no end yet (store#log-head), found without an index of their own: an index that every call enters
 //! and leaves again costs each call two page writes, and only boots and people ask.
 
 use colibri_runtime::handler::Fault;

@@ -1,5 +1,5 @@
 //! Files that stand beside the database. They are opened freely; the database file itself and its
-//! `-shm` never are, since closing such a handle would drop SQLite's POSIX locks (design R2).
+//! `-shm` never are, since closing such a handle would drop SQLite's POSIX locks (store#one-file).
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};

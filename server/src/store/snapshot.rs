@@ -15,7 +15,7 @@ use super::{connection, migrate, network_fs, open, schema, turn};
 /// dropping the handle ends the transaction. Waits while a start is at work on the file.
 ///
 /// # Errors
-/// As a READONLY start (alpha §6.4): [`OpenError::Missing`], [`OpenError::Foreign`], [`OpenError::Newer`],
+/// As a READONLY start (store#read-only): [`OpenError::Missing`], [`OpenError::Foreign`], [`OpenError::Newer`],
 /// [`OpenError::Older`], [`OpenError::Network`], or what the engine says.
 pub fn open_snapshot(path: &Path) -> Result<Db, OpenError> {
     if let Some(kind) = network_fs::network_file_system(path) {

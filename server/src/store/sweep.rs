@@ -1,4 +1,4 @@
-//! Closes the calls of dead processes at boot (alpha §5.7, design R2).
+//! Closes the calls of dead processes at boot (store#process-locks).
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::head::Head;
 use super::process::{self, Life};
 use super::running::running_rows;
 
-/// The message of a row whose process died (alpha §5.7).
+/// The message of a row whose process died (store#process-locks).
 const MESSAGE: &str = "process ended before audit exit";
 
 /// Whether a process has died here: its lock file is left, or its rows are still running. A look

@@ -1,5 +1,5 @@
 //! The transactions behind the chain: queue, `BEGIN`, savepoints, the log's head, `COMMIT`, sync
-//! (design §3). Knows no context and no mode; [`super::sqlite`] puts it behind the runtime's trait.
+//! (store#transactions). Knows no context and no mode; [`super::sqlite`] puts it behind the runtime's trait.
 
 use std::io;
 use std::path::Path;

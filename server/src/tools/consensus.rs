@@ -160,7 +160,7 @@ impl ConsensusTools<Cx> for Domains {
         _: &mut Cx,
         _: ConsensusGossipInput,
     ) -> Outcome<ConsensusGossipOutput, ConsensusGossipError> {
-        // A committee of one has no peers (theta §14.4).
+        // A committee of one has no peers (consensus#not-built).
         Ok(ConsensusGossipOutput { events_sent: Vec::new(), events_received: Vec::new() })
     }
 

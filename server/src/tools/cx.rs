@@ -108,7 +108,7 @@ impl Cx {
         rfc3339_ms(self.now_ms())
     }
 
-    /// A fresh UUID v7 for something stored (design R14).
+    /// A fresh UUID v7 for something stored (chain#kernel).
     pub fn new_id(&mut self) -> String {
         let now = self.now_ms();
         self.ids.v7(now)
@@ -123,7 +123,7 @@ impl Cx {
         secret.ok_or_else(|| Fault::Other("the operating system gives no randomness".into()))
     }
 
-    /// The number of the running call in the audit log, kept with rows that tools update in place (R17).
+    /// The number of the running call in the audit log, kept with rows that tools update in place (store#ties).
     pub fn sequence_no(&self) -> Option<i64> {
         self.status.sequence_no
     }

@@ -28,7 +28,7 @@ impl Clock for At {
     }
 }
 
-/// Boot at 1.2, now 1284.7, as in alpha §10.1.
+/// Boot at 1.2, now 1284.7, as in chain#system-tools.
 fn context(mode: Mode, phase: Phase, status: DatabaseStatus, database: Option<&str>) -> Cx {
     let mut config = Config::for_tests("data/colibri.db");
     config.mode = mode;

@@ -1,4 +1,4 @@
-//! Consensus rounds played again from their signed votes (theta §13.3).
+//! Consensus rounds played again from their signed votes (consensus#persistence).
 
 use super::run::Run;
 use crate::domains::consensus::verify_rounds;

@@ -1,4 +1,4 @@
-//! The log of calls: its chain, numbering and head (alpha §5.3). What is tied to calls, and what a checkpoint
+//! The log of calls: its chain, numbering and head (chain#audit-row). What is tied to calls, and what a checkpoint
 //! says of them, is looked at in the same pass.
 
 use super::pinned;

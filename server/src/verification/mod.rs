@@ -1,4 +1,4 @@
-//! Verification of a whole database by somebody who trusts neither the agent nor the server (issue 3).
+//! Verification of a whole database for auditors who trust neither the agent nor the server.
 //!
 //! One run reads the database at one moment and recomputes everything that can be recomputed:
 //!

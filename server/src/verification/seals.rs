@@ -1,4 +1,4 @@
-//! Sealed sessions and the chain of tree heads (zeta §7.7).
+//! Sealed sessions and the chain of tree heads (proof#seal-verification).
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Rows against the calls that wrote them, both ways (design R17):
+//! Rows against the calls that wrote them, both ways (store#ties):
 //!
 //! - each row names a successful call of a tool that writes its table, about this very row, and gives the reply
 //!   that the log has the hash of ([`Table::row`]);

@@ -1,4 +1,4 @@
-//! The decision trail: every chain, and every row by itself (zeta §4.7, §9, §11).
+//! The decision trail: every chain, and every row by itself (trail#verify-chain).
 //!
 //! While there are few enough tasks, one pass in insertion order feeds all chains, the ties of the records to their
 //! calls, and the checkpoint's digest. Beyond that the chains are walked one after the other, so that memory does

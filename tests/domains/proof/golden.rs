@@ -1,4 +1,4 @@
-//! The vectors of zeta §15.1, §15.4 and §15.7 through a whole server: cases 36 and 45.
+//! The vectors of proof#golden-vectors through a whole server: cases 36 and 45.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -16,7 +16,7 @@ use crate::proof::world::{SEED, World, ZERO, key_file};
 
 const TASK: &str = "11111111-1111-4111-8111-111111111111";
 
-/// Type, content and time of §15.4's records; the time counts milliseconds from 10:00.
+/// Type, content and time of the golden records (trail#golden-vectors); the time counts milliseconds from 10:00.
 const RECORDS: [(&str, &str, i64); 4] = [
     ("plan", "Plan: build the \u{3b6} verifier", 0),
     ("analysis", "Line one\nLine two\t\"quoted\" back\\slash /slash", 1_250),
@@ -53,7 +53,7 @@ impl Clock for Wall {
     }
 }
 
-/// The ids of §15.4, one after the other.
+/// The ids of the golden records, one after the other.
 #[derive(Default)]
 struct Counted(u64);
 
@@ -75,7 +75,7 @@ async fn data(wire: &mut Wire, tool: &str, arguments: Value) -> Value {
     envelope["data"].clone()
 }
 
-/// The session of §15.7, from its start to its seal; the payload of the seal.
+/// The golden session, from its start to its seal; the payload of the seal.
 fn sealed_session(folder: &TempDir, key: bool) -> Value {
     let (wire, streams) = Wire::pair();
     let clock = Arc::new(Wall(AtomicI64::new(TEN - 1_000)));
@@ -108,7 +108,7 @@ fn sealed_session(folder: &TempDir, key: bool) -> Value {
     block_on(converse(&mut server, wire, talk)).0
 }
 
-/// This server keeps no audit log, so the log may end as §15.7 has it: with row 6, the digest of `log tip`.
+/// This server keeps no audit log, so the log may end as the golden vectors has it: with row 6, the digest of `log tip`.
 fn log_ends_with_the_vector(folder: &TempDir) {
     let conn = open_database(&folder.path().join("colibri.db"));
     let row_hash = "3f18324a0fc22d594e5a75190c2eb0dc0a5fe8240c776c4a0749ef18afcad487";

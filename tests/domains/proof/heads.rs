@@ -184,7 +184,7 @@ fn a_head_that_is_gone_is_missed_by_the_one_after_it() {
         let expected: Vec<_> = missed.map(|index| ("HEAD_LINK_BROKEN", Some(index))).into_iter().collect();
         assert_eq!(found, expected);
         assert_eq!(report.issues, expected.len() as i64);
-        // The newest one is missed only by its session, or by who kept its hash elsewhere (zeta §13, row 17).
+        // The newest one is missed only by its session, or by who kept its hash elsewhere (proof#layers).
         let session = ["A", "B", "C"][usize::try_from(index).unwrap()];
         let mut codes = Vec::new();
         verify_sealed_records(&world.db(), session, &mut |issue| codes.push(issue.code.as_str())).unwrap();

@@ -1,5 +1,5 @@
-//! The acceptance cases of audit sessions and seals (zeta §16, 12, 31 to 39, 46 to 53, 59, 60, and the vectors of
-//! §15.7) against the real binary, over pipes. What needs an injected clock and ids runs the server inside the test.
+//! The acceptance cases of audit sessions and seals (proof#golden-vectors)
+//! against the real binary, over pipes. What needs an injected clock and ids runs the server inside the test.
 //!
 //! Cases 40 to 45 concern pure functions; they are tested beside the engine.
 

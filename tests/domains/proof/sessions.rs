@@ -17,7 +17,7 @@ fn is_uuid_v7(text: &str) -> bool {
         && groups[3].starts_with(['8', '9', 'a', 'b'])
 }
 
-/// The 24-character form of zeta §3.
+/// The 24-character form of trail#record.
 fn is_timestamp(text: &str) -> bool {
     let form = "0000-00-00T00:00:00.000Z";
     let fits = |(byte, model): (u8, u8)| if model == b'0' { byte.is_ascii_digit() } else { byte == model };

@@ -1,4 +1,4 @@
-//! Each thing that a seal keeps, changed by itself: case 51 and the codes of zeta §7.7.
+//! Each thing that a seal keeps, changed by itself: case 51 and the codes of proof#seal-verification.
 
 use serde_json::{Value, json};
 

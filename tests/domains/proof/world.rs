@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 /// 64 zeros: what stands before the first link of a chain.
 pub const ZERO: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// The seed of zeta §15.7.
+/// The seed of proof#golden-vectors.
 pub const SEED: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 
 /// The real server in a fresh folder.
@@ -133,7 +133,7 @@ impl World {
         self.sql.query_row(sql, params, |row| row.get(0)).unwrap()
     }
 
-    /// What an attacker with write access to the file has: no triggers (zeta §11.3).
+    /// What an attacker with write access to the file has: no triggers (proof#tables).
     pub fn disarm(&self) {
         let triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger'";
         let names: Vec<String> = self

@@ -82,7 +82,7 @@ fn lambda_34_a_tie_at_the_end_of_the_walk_is_still_decided() {
     assert_eq!(listed(&board(&mut world, 100, Some(2))), [("a".to_owned(), 5000), ("z".to_owned(), 5000)]);
 }
 
-/// Decay as lambda §5.2 has it, written down once more.
+/// Decay as reputation#decay has it, written down once more.
 fn decayed(mut score: i64, rate: i64, idle: i64) -> i64 {
     for _ in 0..idle.clamp(0, 600) {
         score -= score * rate / 10_000;

@@ -1,4 +1,4 @@
-//! The logical clock of lambda §8.1, as the server keeps it.
+//! The logical clock of reputation#epochs, as the server keeps it.
 
 use colibri::domains::reputation::epoch::{fixed_length, present_epoch};
 use colibri::domains::reputation::event::Acker;

@@ -1,4 +1,4 @@
-//! What finished tasks and sealed sessions leave: lambda_43 to lambda_45, and lambda §8.2.
+//! What finished tasks and sealed sessions leave: lambda_43 to lambda_45, and reputation#events.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! The acceptance cases of reputation (lambda §12, 20 to 40, 43 to 51, 54, 55, 58, and the run of §8.5) against the real
+//! The acceptance cases of reputation (reputation#purpose, and the run of reputation#gains) against the real
 //! binary, over pipes. Where a case needs epochs of its own choosing, the writer runs on a connection of the test's, and
 //! the server reads what it wrote.
 //!

@@ -1,4 +1,4 @@
-//! The writer's penalty step over real tables: lambda_54, and lambda §8.4.
+//! The writer's penalty step over real tables: lambda_54, and reputation#penalties.
 
 use colibri::domains::reputation::domain::{DOMAINS, Domain};
 use colibri::domains::reputation::event::Acker;

@@ -1,5 +1,5 @@
 //! The operator's commands on reputation, as a person runs them: the real binary on a real database, beside a running
-//! server (lambda §8.7, cases 42, 52 to 54, 56 and 57).
+//! server (reputation#import).
 
 mod audited;
 mod epochs;

@@ -1,4 +1,4 @@
-//! The worked run of lambda §8.5 through everything that feeds reputation: finished tasks, a sealed session and imports,
+//! The worked run of reputation#gains through everything that feeds reputation: finished tasks, a sealed session and imports,
 //! over a server and operations of this process, whose clock is set from epoch to epoch.
 
 use std::path::Path;

@@ -37,7 +37,7 @@ fn delta_43_exhaustion_names_every_model_in_order() {
     let provider = Loopback::always(Reply::json(401, &json!({ "error": { "message": "no" } })));
     let mut world = World::around(provider, |launch| launch.env("COLIBRI_ROUTER_CANDIDATES", "auto"));
     let message = exhaustion(&world.server.call("router_call", json!({ "prompt": "hello" })));
-    // The order of delta §8.7, example B.
+    // The order of router#scoring, example B.
     let order = [
         "gpt-4o-mini",
         "llama-3-3-70b",

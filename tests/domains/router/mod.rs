@@ -1,4 +1,4 @@
-//! The router over the real binary and over a network that ends at this machine: delta acceptance cases 22 to 24,
+//! The router over the real binary and over a network that ends at this machine: router#walk,
 //! 27 to 45 and 61. Every base URL is on this machine; a server that is started here inherits no key.
 
 mod answers;

@@ -1,4 +1,4 @@
-//! The network itself against a scripted server: delta §16, cases 33, 35, 36, and what dropping does.
+//! The network itself against a scripted server: router#network, and what dropping does.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Proxies of the environment: for hosts elsewhere, never for this machine (delta §16).
+//! Proxies of the environment: for hosts elsewhere, never for this machine (router#network).
 
 use colibri_test_support::client::Launch;
 use colibri_test_support::loopback::{Loopback, Reply};

@@ -1,4 +1,4 @@
-//! Cases 19 to 21 and delta §9: where candidates come from, and what a bad source stops.
+//! Cases 19 to 21 and router#candidates: where candidates come from, and what a bad source stops.
 
 use colibri::domains::router::candidates::{LatencyTier, built_in};
 use colibri_test_support::client::{Launch, Server};

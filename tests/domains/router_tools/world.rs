@@ -3,7 +3,7 @@
 use colibri_test_support::client::{Launch, Server};
 use serde_json::{Value, json};
 
-/// The rule hash of the default pack (delta §8.6).
+/// The rule hash of the default pack (rules#version-hash).
 pub const DEFAULT_HASH: &str = "4a669a1f33dc25902015d1686374ef13ca5b0eba09f8ff7f677408d4ee8352a9";
 /// What a call says that finds no key.
 pub const NO_KEY: &str =

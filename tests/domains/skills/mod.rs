@@ -1,4 +1,4 @@
-//! The acceptance cases of the skill registry (epsilon §12, 54 to 61) against the real binary, over pipes.
+//! The acceptance cases of the skill registry (skills#purpose) against the real binary, over pipes.
 //!
 //! Cases 48 to 53 concern the parser alone; they, and what of these cases no client can see, are in
 //! `server/tests/engines/skills`.

@@ -14,7 +14,7 @@ fn beta_05_a_bare_title_makes_a_task_in_init() {
     }
     assert_eq!(task["id"], task["task_id"]);
     let id = task["id"].as_str().unwrap();
-    // Version 7 by ruling R14; the variant of RFC 9562.
+    // Version 7 by chain#kernel; the variant of RFC 9562.
     assert!(id.len() == 36 && id.as_bytes()[14] == b'7' && b"89ab".contains(&id.as_bytes()[19]), "{id}");
     assert_eq!(id, id.to_lowercase());
     assert_eq!(task["created_at"], task["updated_at"]);

@@ -4,7 +4,7 @@ use colibri_test_support::client::{Launch, Server};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-/// The states in canonical order (beta §2.1).
+/// The states in canonical order (tasks#states).
 pub const STATES: [&str; 8] = ["INIT", "GATHER", "ANALYZE", "PLAN", "APPLY", "VERIFY", "DONE", "CANCELLED"];
 
 /// The real server in a fresh folder.
@@ -144,7 +144,7 @@ pub fn id_of(task: &Value) -> String {
     task["id"].as_str().expect("an id").to_owned()
 }
 
-/// The Pattern B error in an envelope: inside a success, so that `isError` is not set (beta §5.1).
+/// The Pattern B error in an envelope: inside a success, so that `isError` is not set (tasks#errors).
 pub fn refusal(envelope: &Value) -> Value {
     assert_eq!(envelope["ok"], true, "{envelope}");
     assert_eq!(envelope["data"]["ok"], false, "{envelope}");

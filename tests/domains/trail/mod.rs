@@ -1,4 +1,4 @@
-//! The acceptance cases of the trail's tools (zeta §16, 4 to 30, and 60) against the real binary, over pipes;
+//! The acceptance cases of the trail's tools (trail#golden-vectors) against the real binary, over pipes;
 //! where a case wants a clock or ids of its own, against a server inside the test. Cases that seal sessions stand
 //! with the proof tools, those about retention in `server/tests/engines/trail_store`.
 

@@ -113,7 +113,7 @@ fn zeta_10_a_session_is_required_unless_the_policy_says_otherwise() {
     }
 }
 
-/// What is advertised is what is enforced (zeta §5.1).
+/// What is advertised is what is enforced (trail#limits).
 #[test]
 fn zeta_10_the_published_schema_follows_the_policy() {
     for (policy, required) in [

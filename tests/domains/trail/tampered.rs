@@ -38,7 +38,7 @@ fn forge(world: &World) {
     world.rehash(&id(99));
 }
 
-/// The nine changes of zeta §4.7 from the first edit to the rewritten first link: how many records are broken
+/// The nine changes of trail#verify-chain from the first edit to the rewritten first link: how many records are broken
 /// then, and the first of them.
 #[rustfmt::skip]
 const TABLE: [(&str, Change, i64, usize); 9] = [
@@ -142,7 +142,7 @@ fn zeta_28_bytes_that_are_no_text_are_a_break_not_a_failure() {
             id(3)
         ));
         let verdict = world.verify(json!({ "task_id": "T-A" }));
-        // The author is not part of the record's hash (zeta §4.4).
+        // The author is not part of the record's hash (trail#record).
         assert_eq!(verdict["valid"], column == "agent_id", "{column}: {verdict}");
         assert_eq!(world.list(json!({ "task_id": "T-A" }))["count"], 5, "{column}");
     }
@@ -214,7 +214,7 @@ fn a_sealed_records_chain_belongs_to_the_session() {
     assert_eq!(tasks, ["T", "U"]);
 }
 
-/// What a seal saw at the end of a chain is asked for, session or not (zeta §7.7).
+/// What a seal saw at the end of a chain is asked for, session or not (proof#seal-verification).
 #[test]
 fn a_chain_that_lost_what_a_seal_saw_is_a_broken_seal() {
     let mut world = World::new();

@@ -112,7 +112,7 @@ impl World {
         self.sql.query_row("SELECT count(*) FROM thought_records", [], |row| row.get(0)).unwrap()
     }
 
-    /// Takes away what guards the tables (zeta §11.3): whoever may write the file may do that.
+    /// Takes away what guards the tables (proof#tables): whoever may write the file may do that.
     pub fn disarm(&self) {
         let triggers: Vec<String> = self
             .sql

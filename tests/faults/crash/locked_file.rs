@@ -1,4 +1,4 @@
-//! Another program holds the database: calls wait, and say so when it takes too long (alpha §7.2).
+//! Another program holds the database: calls wait, and say so when it takes too long (store#turn).
 
 use std::time::Duration;
 

@@ -1,5 +1,5 @@
-//! What a dying process, a failing disk, a power cut, a jumping clock and a locked file leave behind (design §3, §8;
-//! rulings R1, R2).
+//! What a dying process, a failing disk, a power cut, a jumping clock and a locked file leave behind (chain#faults, store#fault-tests;
+//! store#sharing, store#process-locks).
 //!
 //! The tests in `layer` run as often as `COLIBRI_CRASH_RUNS` says, from the seed that `COLIBRI_CRASH_SEED` names. `tests/long`
 //! runs them for as long as you ask.

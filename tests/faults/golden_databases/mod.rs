@@ -1,4 +1,4 @@
-//! Databases that earlier versions wrote (issue 8): every version from then on opens, migrates and verifies them, and answers
+//! Databases that earlier versions wrote: every version from then on opens, migrates and verifies them, and answers
 //! from them what was answered then. They lie in `tests/golden_databases`, one or more a release, and are never written again:
 //! a release adds its own with `COLIBRI_WRITE_GOLDEN_DATABASES=1`, which refuses to replace any.
 

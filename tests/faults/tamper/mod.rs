@@ -1,4 +1,4 @@
-//! Whoever changes a database behind the server's back is found out (zeta §13, design §8): every table and column,
+//! Whoever changes a database behind the server's back is found out (proof#layers, store#fault-tests): every table and column,
 //! edited, deleted, inserted, swapped and cut at random, and in pairs that fit each other.
 
 mod command;

@@ -1,4 +1,4 @@
-//! Consensus must come out the same on every node (theta §1.1): nothing in its folder looks at a clock, sleeps or
+//! Consensus must come out the same on every node (consensus#layers): nothing in its folder looks at a clock, sleeps or
 //! draws random numbers, and its engine has neither maps without order nor floats.
 
 use crate::tidy::source::{Source, words};

@@ -1,4 +1,4 @@
-//! Alpha acceptance cases 13–30, 65 and 66: envelopes and the five stages.
+//! chain#stages: envelopes and the five stages.
 //!
 //! Where a case needs a handler that fails, waits or panics, the probe server stands in for the real one;
 //! its network tool stands in for `router_call`, its tool with a sensitive argument for `consensus_vote`; the real

@@ -1,4 +1,4 @@
-//! The commands beside `serve`, run as a user runs them (design R11, R20).
+//! The commands beside `serve`, run as a user runs them (chain#commands).
 
 use std::io::Write;
 use std::process::Stdio;

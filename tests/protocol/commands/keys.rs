@@ -1,4 +1,4 @@
-//! `colibri keys` (zeta §7.6): the seed stays in its file, and the file stays what it is.
+//! `colibri keys` (proof#keys): the seed stays in its file, and the file stays what it is.
 
 #[test]
 fn a_new_key_lies_in_a_new_file_of_its_owner_and_is_shown_by_its_public_half() {
@@ -70,7 +70,7 @@ fn what_is_no_key_file_is_refused_without_repeating_it() {
 
 #[test]
 fn the_golden_seed_shows_the_golden_key() {
-    // zeta §15.7.
+    // proof#golden-vectors.
     let shell = super::shell();
     let seed: String = (0..32).map(|byte: u8| format!("{byte:02x}")).collect();
     std::fs::write(shell.path().join("golden"), seed).unwrap();

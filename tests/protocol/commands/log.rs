@@ -1,4 +1,4 @@
-//! `colibri log`, and how the commands that read a database say what is wrong with it (design R11, R20).
+//! `colibri log`, and how the commands that read a database say what is wrong with it (chain#commands).
 
 use colibri_test_support::shell::Shell;
 use rusqlite::Connection;

@@ -94,7 +94,7 @@ fn alpha_53_a_second_start_adds_nothing() {
         .await;
     });
     assert_eq!(*asked.borrow(), ["open", "close"]);
-    // Signal handlers are the process's (alpha §9.2): a server inside another program installs none.
+    // Signal handlers are the process's (chain#life-cycle): a server inside another program installs none.
     assert_eq!(caught_signals(), signals);
 }
 

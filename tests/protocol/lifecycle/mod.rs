@@ -1,4 +1,4 @@
-//! Alpha acceptance cases 53–59 and 67–71: construction, start, shutdown, registration, health.
+//! chain#life-cycle: construction, start, shutdown, registration, health.
 //!
 //! What a process cannot show (an injected transport, clock or sink; shutdown handlers) runs on a server
 //! inside the test, on one thread as the process would. Case 59's closed handle is shown beside the

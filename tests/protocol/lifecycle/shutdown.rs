@@ -159,7 +159,7 @@ fn alpha_56_stuck_calls_beside_the_loop_do_not_keep_the_database_from_closing() 
             (1, "[Shutdown] Forced after 300ms timeout"),
             "{tool}"
         );
-        // They own nothing (alpha §9.5): the process has signed off, and leaves their rows to the next start.
+        // They own nothing (chain#shutdown): the process has signed off, and leaves their rows to the next start.
         let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
         let locks: Vec<_> = names.filter(|name| name.to_string_lossy().ends_with(".lock")).collect();
         assert!(locks.is_empty(), "{tool}: {locks:?}");

@@ -19,7 +19,7 @@ fn a_thousand_queued_calls_are_answered_at_the_end_of_input() {
 }
 
 /// A file is at its end before the database is open: more calls than may wait there are refused by the
-/// protocol (alpha §1.5), so the thousand stay below that.
+/// protocol (chain#waiting), so the thousand stay below that.
 #[test]
 fn a_thousand_calls_in_a_file_are_answered() {
     let launch = launch();

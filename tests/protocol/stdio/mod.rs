@@ -1,4 +1,4 @@
-//! Standard input and output of every kind a host may hand over (design §3), against the real binary.
+//! Standard input and output of every kind a host may hand over (chain#two-transactions), against the real binary.
 
 mod end_of_input;
 mod kinds;

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::stdio::run::{all_answered, call, creates, exit_code, launch, replies, spawn};
 
-/// `<UTC time> <LEVEL> <message>` (alpha §9.8).
+/// `<UTC time> <LEVEL> <message>` (chain#log-lines).
 fn is_log_line(line: &[u8]) -> bool {
     let text = String::from_utf8_lossy(line);
     let mut words = text.splitn(3, ' ');

@@ -362,7 +362,7 @@ pub fn response(line: &[u8]) -> Value {
     message
 }
 
-/// Every code that is answered is the tool's own or the chain's (alpha case 73), in whatever test it shows.
+/// Every code that is answered is the tool's own or the chain's (chain#envelopes), in whatever test it shows.
 fn assert_declared(tool: &str, envelope: &Value) {
     let error = if envelope["ok"] == json!(false) { &envelope["error"] } else { &envelope["data"]["error"] };
     let Some(code) = error["code"].as_str() else { return };

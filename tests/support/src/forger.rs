@@ -1,5 +1,5 @@
 //! Somebody with the file and Colibri's code: changes rows and then recomputes everything in the file that is
-//! computed, so that it fits again (zeta §13, rows 10 and 16).
+//! computed, so that it fits again (proof#layers).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

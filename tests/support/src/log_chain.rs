@@ -1,4 +1,4 @@
-//! The audit log's own chain, recomputed from the rows as stored (alpha §5.3): the tests' second opinion on
+//! The audit log's own chain, recomputed from the rows as stored (chain#audit-row): the tests' second opinion on
 //! what the server writes.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

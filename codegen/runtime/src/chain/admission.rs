@@ -1,4 +1,4 @@
-//! Stage 1's extension point: may this tool run now (alpha §3.5).
+//! Stage 1's extension point: may this tool run now (chain#admission).
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,4 @@
-//! Audit events, and the sinks that receive them outside the store's transaction (alpha §5.1, §5.2).
+//! Audit events, and the sinks that receive them outside the store's transaction (chain#audit-sinks).
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
-/// How a call ended (alpha §5.4).
+/// How a call ended (chain#outcomes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowOutcome {
     /// Success.
@@ -93,7 +93,7 @@ pub enum SinkResult<'a> {
     Pending(Pin<Box<dyn Future<Output = Result<(), String>> + 'a>>),
 }
 
-/// An audit sink outside the store's transaction (P0.2.1 §5). The chain awaits both methods and
+/// An audit sink outside the store's transaction (chain#audit-sinks). The chain awaits both methods and
 /// hands it the calls one by one.
 pub trait AuditSink {
     /// The word a health report shows for it.
@@ -179,7 +179,7 @@ impl MemoryRow {
     }
 }
 
-/// How many calls the memory sink remembers (alpha §5.2).
+/// How many calls the memory sink remembers (chain#audit-sinks).
 pub const MEMORY_SINK_ROWS: usize = 10_000;
 
 /// Remembers the last [`MEMORY_SINK_ROWS`] calls; for modes that may not write. Clones share rows.

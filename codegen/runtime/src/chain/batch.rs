@@ -1,4 +1,4 @@
-//! Stages 3 to 5 for a batch, against the store's own audit table (design §3).
+//! Stages 3 to 5 for a batch, against the store's own audit table (chain#two-transactions).
 //!
 //! One transaction holds the batch's enter rows; a second one holds, call by call, a savepoint with the
 //! handler's effects and the exit row together. Replies leave after the second commit is synced. A batch without effects needs

@@ -15,7 +15,7 @@ use crate::spec::ToolSpec;
 use crate::validate::{Issue, validate};
 
 /// What the stages so far have decided about a call. Each stage looks at it and only an open one goes on
-/// (precedence: alpha §3.2).
+/// (precedence: chain#failure-codes).
 #[derive(Debug)]
 pub(crate) enum Verdict {
     Open(Target),

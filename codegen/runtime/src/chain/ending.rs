@@ -1,4 +1,4 @@
-//! What a call came to: the reply, and how its audit row is closed (alpha §2.3, §3.2).
+//! What a call came to: the reply, and how its audit row is closed (chain#failure-codes).
 
 use serde_json::{Map, Value, json};
 
@@ -44,7 +44,7 @@ impl Ending {
     }
 
     pub fn exit_event<'a>(&'a self, row: &'a Row) -> ExitEvent<'a> {
-        // For a sink a Pattern B error is an ordinary result (beta §1.3).
+        // For a sink a Pattern B error is an ordinary result (chain#audit-sinks).
         let failed = !matches!(self.outcome, RowOutcome::Ok | RowOutcome::DomainError);
         ExitEvent {
             tool: &row.tool,
@@ -178,7 +178,7 @@ impl Words<'_> {
         self.failure(RowOutcome::Error, self.codes.handler_error, message, Map::new())
     }
 
-    /// Effects and exit row could not be stored together (design §3). The client sees a handler error, the
+    /// Effects and exit row could not be stored together (chain#faults). The client sees a handler error, the
     /// row is closed later under the more precise code.
     pub fn commit_failed(&self, reason: &str) -> Ending {
         let message = format!("{}: {reason}", self.codes.store_commit_failed);

@@ -1,4 +1,4 @@
-//! The envelopes a client receives (alpha §2.1).
+//! The envelopes a client receives (chain#envelopes).
 
 use serde_json::{Map, Value, json};
 
@@ -39,7 +39,7 @@ pub fn domain_error_envelope(code: &str, message: &str, fields: Map<String, Valu
     ok_envelope(json!({ "ok": false, "error": error }))
 }
 
-/// The `result_hash` of an envelope that is sent (alpha §5.5).
+/// The `result_hash` of an envelope that is sent (chain#hashes).
 pub fn envelope_hash(envelope: &Value) -> String {
     match canonical_json(envelope, NumberRule::Wire) {
         Ok(text) => sha256_hex(text.as_bytes()),

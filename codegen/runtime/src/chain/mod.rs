@@ -1,10 +1,10 @@
-//! The five-stage call chain (alpha §3, design §3).
+//! The five-stage call chain (chain#stages, chain#two-transactions).
 //!
 //! In the order in which a call meets them: [`call`] what comes in, [`admission`] and [`check`] stages 1
 //! and 2, [`prepared`] a batch before its turn to write, [`row`] and [`audit`] stage 3, [`ending`] what stage 4 came to, [`batch`] and [`single`] the two
 //! ways through stages 3 to 5, [`network`] and [`scan`] the calls that run beside the loop.
 //!
-//! The stages themselves are private: nothing reaches around the chain (alpha §4.3).
+//! The stages themselves are private: nothing reaches around the chain (chain#one-way-in).
 //!
 //! ```compile_fail,E0603
 //! use colibri_runtime::chain::batch;
@@ -65,21 +65,21 @@ use crate::spec::{CatalogueSpec, ToolSpec};
 pub use scan::Interrupt;
 pub use sizes::BatchSizes;
 
-/// The longest an exit transaction stays open while further calls of its batch wait (alpha §5.7).
+/// The longest an exit transaction stays open while further calls of its batch wait (chain#batches).
 pub const LONGEST_EXIT_TRANSACTION_MS: f64 = 100.0;
 /// The longest a call waits for its turn to write, which another process may hold, before it fails.
 pub const TURN_LIMIT: Duration = Duration::from_secs(5);
 /// A wait for the turn that lasts longer is no ordinary contention: the log says who holds it, and calls that need no store
 /// are answered without it.
 pub const TURN_GRACE: Duration = Duration::from_millis(500);
-/// How many calls may be answered before their rows can be written: in the first phase (alpha §5.2), and while another
+/// How many calls may be answered before their rows can be written: in the first phase (chain#two-phases), and while another
 /// process holds the turn to write.
 pub const BUFFERED_CALLS: usize = 256;
-/// How many characters of a called name the audit row keeps (alpha §11).
+/// How many characters of a called name the audit row keeps (chain#limits).
 pub const AUDITED_NAME_CHARACTERS: usize = 128;
-/// How many characters of a handler's message reach the client (alpha §2.3).
+/// How many characters of a handler's message reach the client (chain#failure-codes).
 pub const HANDLER_MESSAGE_CHARACTERS: usize = 8192;
-/// How many characters of a message the audit row keeps (alpha §5.3).
+/// How many characters of a message the audit row keeps (chain#failure-codes).
 pub const STORED_MESSAGE_CHARACTERS: usize = 500;
 
 /// Where audit events go.
@@ -426,7 +426,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
     }
 
-    /// One line per ended call (alpha §5.6).
+    /// One line per ended call (chain#audit-sinks).
     fn log_exit(&self, row: &Row, ending: &Ending) {
         let level = if matches!(self.audit, Audit::Sink(_)) { Level::Info } else { Level::Debug };
         if !self.kernel.log.enabled(level) {

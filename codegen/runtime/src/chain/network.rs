@@ -1,4 +1,4 @@
-//! Network tools: they hold no store and run beside the loop, one at a time per tool (design §3, R4).
+//! Network tools: they hold no store and run beside the loop, one at a time per tool (chain#network-tools).
 
 use std::collections::{HashMap, VecDeque};
 use std::future::Future;

@@ -1,4 +1,4 @@
-//! Keeps configured secrets out of messages, rows and log lines (alpha §2.3).
+//! Keeps configured secrets out of messages, rows and log lines (chain#redaction).
 
 use std::borrow::Cow;
 use std::ops::Range;

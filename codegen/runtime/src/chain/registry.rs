@@ -1,4 +1,4 @@
-//! The tools by name, and what is checked when they are registered (alpha §4).
+//! The tools by name, and what is checked when they are registered (chain#registry).
 
 use std::collections::HashMap;
 

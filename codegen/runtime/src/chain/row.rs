@@ -116,7 +116,7 @@ fn redacted_arguments(sensitive: &[&str], arguments: &Value) -> Option<Value> {
     Some(Value::Object(copy))
 }
 
-/// SHA-256 of the canonical arguments (alpha §5.5). Integers of any size are kept exactly, so the encoder
+/// SHA-256 of the canonical arguments (chain#hashes). Integers of any size are kept exactly, so the encoder
 /// only refuses what the decoder has refused before it: nesting beyond its limit.
 pub(super) fn args_hash(arguments: &Value) -> String {
     match canonical_json(arguments, NumberRule::Wire) {

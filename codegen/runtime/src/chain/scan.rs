@@ -1,4 +1,4 @@
-//! Long reads: a batch of their own, in a helper thread on a read transaction of its own (design §3).
+//! Long reads: a batch of their own, in a helper thread on a read transaction of its own (chain#scan-tools).
 //! They hold the tool lock, so no store tool runs meanwhile, but never the write queue.
 
 use serde_json::Value;

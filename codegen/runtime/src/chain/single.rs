@@ -1,4 +1,4 @@
-//! Stages 3 to 5 one call at a time, for sinks outside the store's transaction (P0.2.1 §5): enter,
+//! Stages 3 to 5 one call at a time, for sinks outside the store's transaction (chain#audit-sinks): enter,
 //! dispatch, exit, next call. Calls that run beside the loop are entered and closed here too, whatever
 //! the sink.
 

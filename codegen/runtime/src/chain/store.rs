@@ -30,7 +30,7 @@ pub enum Access {
     Read,
 }
 
-/// Transactions, savepoints and durability behind the five stages (design §3).
+/// Transactions, savepoints and durability behind the five stages (chain#two-transactions).
 ///
 /// The chain is the only caller, but for the turn, which the loop takes before it hands over work. Order of calls in a
 /// batch: `poll_turn`, `begin`, then for each call `savepoint`, the handler, `release` or `roll_back`, then `commit`, and

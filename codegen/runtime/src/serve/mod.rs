@@ -1,4 +1,4 @@
-//! The loop: one thread reads, runs the chain and writes, with no hand-over between (design §3).
+//! The loop: one thread reads, runs the chain and writes, with no hand-over between (chain#one-thread).
 //!
 //! [`events`] waits for the next event, [`queues`] holds the calls that cannot run yet, [`turn`] runs them when the
 //! store can be written to, and this file says what is done in which order.
@@ -345,7 +345,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
     }
 
     /// Network calls own nothing and scans only read, so they need not be waited for: their rows stay open
-    /// until a later start closes them (alpha §9.5).
+    /// until a later start closes them (chain#shutdown).
     fn expire(&mut self) {
         let owing = !self.chain.is_ready() && self.chain.has_buffered();
         if owing {

@@ -1,4 +1,4 @@
-//! Calls that have been read and cannot run yet (alpha §1.5), and how they are cut into batches.
+//! Calls that have been read and cannot run yet (chain#waiting), and how they are cut into batches.
 
 use std::collections::VecDeque;
 

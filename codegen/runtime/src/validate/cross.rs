@@ -1,4 +1,4 @@
-//! Rules across fields that JSON Schema's portable subset cannot say (design R19).
+//! Rules across fields that JSON Schema's portable subset cannot say (catalogue#cross-rules).
 
 use serde_json::Value;
 

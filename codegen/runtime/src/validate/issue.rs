@@ -1,10 +1,10 @@
-//! What is wrong with an argument, in the form of Zod 4 (alpha §2.4).
+//! What is wrong with an argument, in the form of Zod 4 (catalogue#validation).
 
 use serde_json::{Map, Value};
 
 use super::path::PathPart;
 
-/// The most issues one call reports (alpha §2.4).
+/// The most issues one call reports (catalogue#validation).
 pub const MAX_ISSUES: usize = 50;
 
 /// One broken rule. Carries what the schema wants, never what was received.
@@ -50,7 +50,7 @@ pub fn issues_to_value(issues: &[Issue]) -> Value {
     issues.iter().map(Issue::to_value).collect()
 }
 
-/// The message of the chain's answer to invalid arguments (alpha §2.3): the first issue and how many
+/// The message of the chain's answer to invalid arguments (catalogue#validation): the first issue and how many
 /// more there are.
 pub fn invalid_params_message(tool: &str, issues: &[Issue]) -> String {
     let Some(first) = issues.first() else {

@@ -1,5 +1,5 @@
 //! Stage 2: arguments against the static schema tables. One interpreter reports every problem in
-//! Zod's form (alpha §2.4) and, when there is none, leaves the value ready for decoding.
+//! Zod's form (catalogue#validation) and, when there is none, leaves the value ready for decoding.
 
 mod check;
 mod cross;

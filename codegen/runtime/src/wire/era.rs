@@ -1,4 +1,4 @@
-//! The two eras of the protocol, told apart by each request's `_meta` (`spec/mcp-protocol.md`).
+//! The two eras of the protocol, told apart by each request's `_meta` (`protocol#eras`).
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -28,7 +28,7 @@ pub const BATCH_VERSION: &str = "2025-03-26";
 /// The stateless era's way in.
 pub const DISCOVER: &str = "server/discover";
 
-/// The longest trace header that is kept, in characters (alpha §5.3).
+/// The longest trace header that is kept, in characters (protocol#trace-headers).
 const TRACE_VALUE_LIMIT: usize = 8192;
 
 /// How a request is answered.

@@ -1,4 +1,4 @@
-//! JSON-RPC errors: the table of alpha §1.4.
+//! JSON-RPC errors: the table of protocol#faults.
 
 use std::borrow::Cow;
 
@@ -72,7 +72,7 @@ impl<'a> ProtocolFault<'a> {
         Self::new(INVALID_PARAMS, format!("Invalid params: {problem}"), Some(id))
     }
 
-    /// A tool that is not registered; `data` is the JSON text of the envelope (alpha §2.3).
+    /// A tool that is not registered; `data` is the JSON text of the envelope (protocol#faults).
     pub fn unknown_tool(name: &str, data: String, id: RequestId<'a>) -> Self {
         Self { data: Some(data), ..Self::new(INVALID_PARAMS, format!("Unknown tool: {name}"), Some(id)) }
     }

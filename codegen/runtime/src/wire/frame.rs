@@ -1,4 +1,4 @@
-//! Cuts a stream of bytes into lines, with a limit (alpha §1.1).
+//! Cuts a stream of bytes into lines, with a limit (protocol#framing).
 
 /// The longest line accepted, without its newline: 4 MiB.
 pub const LINE_LIMIT: usize = 4 * 1024 * 1024;

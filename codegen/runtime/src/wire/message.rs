@@ -1,4 +1,4 @@
-//! Decodes one line into a JSON-RPC message, borrowing from it (alpha §1.4).
+//! Decodes one line into a JSON-RPC message, borrowing from it (protocol#faults).
 
 use std::borrow::Cow;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! The MCP wire: lines in, lines out, in both eras (`spec/mcp-protocol.md`).
+//! The MCP wire: lines in, lines out, in both eras (`protocol#eras`).
 //!
 //! In the order in which a message meets them: [`frame`] cuts the byte stream into lines, [`message`]
 //! decodes a line, [`params`] and [`era`] read its parameters and `_meta`, [`protocol`] answers everything

@@ -1,5 +1,5 @@
 //! What waits to be written. One write takes all that is there; a client that does not read makes the
-//! server stop reading (design §3).
+//! server stop reading (protocol#back-pressure).
 
 use std::io;
 use std::pin::Pin;

@@ -1,4 +1,4 @@
-//! Answers every method but `tools/call`, from the catalogue and without state (`spec/mcp-protocol.md`).
+//! Answers every method but `tools/call`, from the catalogue and without state (`protocol#eras`).
 
 use std::cell::OnceCell;
 

@@ -1,4 +1,4 @@
-//! Writes answers: one JSON-RPC message, one line, one buffer (alpha §1.1, §2.1).
+//! Writes answers: one JSON-RPC message, one line, one buffer (protocol#framing, chain#envelopes).
 //!
 //! Ids, results and envelopes come as JSON text and are copied as they are: nothing is parsed again.
 

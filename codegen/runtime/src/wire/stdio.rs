@@ -1,5 +1,5 @@
 //! Standard input and output of whatever kind the host hands over: Node gives sockets, Python pipes,
-//! people a terminal, scripts a file or `/dev/null` (design §3).
+//! people a terminal, scripts a file or `/dev/null` (protocol#streams).
 //!
 //! Pipes and sockets are made non-blocking and restored at exit; everything else is read by a thread of
 //! its own and written directly.

@@ -1,4 +1,4 @@
-//! The issue list of alpha §2.4, case by case from a fixture, and the limits around it.
+//! The issue list of catalogue#validation, case by case from a fixture, and the limits around it.
 
 use colibri_runtime::validate::{
     Issue, MAX_ISSUES, PathPart, invalid_params_message, issues_to_value, validate,

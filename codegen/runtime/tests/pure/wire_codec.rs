@@ -1,4 +1,4 @@
-//! Decoding of messages: the table of alpha §1.4.
+//! Decoding of messages: the table of protocol#faults.
 
 use colibri_runtime::wire::fault::ProtocolFault;
 use colibri_runtime::wire::message::{Incoming, Request, decode};
@@ -30,7 +30,7 @@ fn faults_follow_the_table() {
     let parse = json!([-32700, "Parse error", null]);
     let invalid = |id: Value| json!([-32600, "Invalid Request", id]);
     let cases: Vec<(&[u8], Value)> = vec![
-        // alpha 4
+        // protocol#faults
         (b"{bad", parse.clone()),
         (b"", parse.clone()),
         (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"} x", parse.clone()),
@@ -44,7 +44,7 @@ fn faults_follow_the_table() {
         (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",}", parse.clone()),
         (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\tb\"}", parse.clone()),
         (b"[1,", parse),
-        // alpha 5; what becomes of an array depends on the connection
+        // protocol#arrays; what becomes of an array depends on the connection
         (b"[]", json!(["array", 0])),
         (b"[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}, 7]", json!(["array", 2])),
         (b"7", invalid(json!(null))),

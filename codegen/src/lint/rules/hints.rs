@@ -1,4 +1,4 @@
-//! `hints`: MCP's behaviour hints agree with each other and with what the tool does (design R19:
+//! `hints`: MCP's behaviour hints agree with each other and with what the tool does (catalogue#placement:
 //! a read-only tool does not mutate; one that does not mutate need not be read-only).
 
 use crate::lint::{Context, Report};

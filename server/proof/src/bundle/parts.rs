@@ -68,7 +68,7 @@ pub struct InclusionBundle {
 /// A record as a bundle holds it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs)] // The fields of zeta §4.1, under their names; `kind` is `type`.
+#[allow(missing_docs)] // The fields of trail#record, under their names; `kind` is `type`.
 pub struct BundleRecord {
     pub id: String,
     #[serde(rename = "type")]
@@ -113,7 +113,7 @@ impl BundleRecord {
     }
 }
 
-/// Membership in the original's tree (zeta §7.2).
+/// Membership in the original's tree (proof#first-tree).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LegacyInclusion {
@@ -125,7 +125,7 @@ pub struct LegacyInclusion {
     pub proof: Vec<ProofStep>,
 }
 
-/// Inclusion in the second tree (zeta §7.5).
+/// Inclusion in the second tree (proof#rfc9162-tree).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TreeInclusion {

@@ -1,4 +1,4 @@
-//! What a bundle proves (zeta §7.8).
+//! What a bundle proves (proof#bundle).
 
 use super::parts::{BundleRecord, InclusionBundle, TreeInclusion};
 use crate::keys::{SignatureStatus, TrustedKeys, check_signature};

@@ -1,4 +1,4 @@
-//! What a verification finds: one issue a finding (zeta §4.7, §5.3, §7.7).
+//! What a verification finds: one issue a finding (trail#verdict).
 
 /// How much of a stored text an issue repeats. Sound values are shorter; a forged one may be a megabyte.
 const SHOWN_CHARS: usize = 128;
@@ -185,7 +185,7 @@ impl Issue {
     }
 
     /// The values for people, each after the word that says where it comes from; the stored one first. The published
-    /// names cannot serve: `actual` is the stored hash of a record, but the recomputed root of a session (zeta §5.3).
+    /// names cannot serve: `actual` is the stored hash of a record, but the recomputed root of a session (trail#verdict).
     pub fn sides(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let (expected, actual) = self.code.sides();
         let expected = self.expected.as_deref().map(|value| (expected, value));

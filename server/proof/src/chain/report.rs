@@ -1,4 +1,4 @@
-//! What a verification of chains says in sum (zeta §4.7, §4.7.1).
+//! What a verification of chains says in sum (trail#verify-chain).
 
 use std::collections::HashMap;
 
@@ -53,7 +53,7 @@ pub struct ChainsReport {
     pub by_task: Vec<TaskReport>,
 }
 
-/// Verifies one chain, given in insertion order, by its records alone (zeta §4.7).
+/// Verifies one chain, given in insertion order, by its records alone (trail#verify-chain).
 pub fn verify_chain(records: &[ThoughtRecord]) -> ChainReport {
     let mut walk = ChainWalk::new("", None);
     let mut scratch = Vec::new();
@@ -63,7 +63,7 @@ pub fn verify_chain(records: &[ThoughtRecord]) -> ChainReport {
     walk.finish_records()
 }
 
-/// Verifies the chains of many tasks, whose records may be interleaved (zeta §4.7.1).
+/// Verifies the chains of many tasks, whose records may be interleaved (trail#verify-chain).
 pub fn verify_chains_by_task(records: &[ThoughtRecord]) -> ChainsReport {
     let mut walks: Vec<(&str, ChainWalk)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();

@@ -5,7 +5,7 @@ use super::report::ChainReport;
 use crate::record::{Preimage, ThoughtType};
 use colibri_canonical::HexDigest;
 
-/// A record's content, as far as it is still there (zeta §4.7.3).
+/// A record's content, as far as it is still there (trail#retention).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content<'a> {
     /// Stored, or decoded from the archive and equal to its digest.
@@ -18,7 +18,7 @@ pub enum Content<'a> {
 
 /// A record as it is stored. Nothing about it is believed yet, so its hashes are texts.
 #[derive(Debug, Clone, Copy)]
-#[allow(missing_docs)] // The fields of zeta §4.1, under their names; `kind` is `type`.
+#[allow(missing_docs)] // The fields of trail#record, under their names; `kind` is `type`.
 pub struct StoredRecord<'a> {
     pub id: &'a str,
     pub kind: &'a str,
@@ -126,7 +126,7 @@ impl ChainWalk {
         overwrite(&mut self.last_hash, record.hash);
     }
 
-    /// Ends the walk and compares it with the head (zeta §4.7.2).
+    /// Ends the walk and compares it with the head (trail#chain-head).
     pub fn finish(mut self, issues: &mut dyn FnMut(Issue)) -> ChainReport {
         let Some((issue, id)) = self.head_issue() else { return self.report };
         let sound = self.report.broken_count == 0;

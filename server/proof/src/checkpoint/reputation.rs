@@ -28,7 +28,7 @@ pub struct TokensPin {
 
 /// An entry as a checkpoint pins it.
 #[derive(Debug, Clone, Copy)]
-#[allow(missing_docs)] // The columns of lambda §4.3, under their names.
+#[allow(missing_docs)] // The columns of reputation#epochs, under their names.
 pub struct PinnedEntry<'a> {
     pub entry_hash: &'a str,
     pub history_id: i64,

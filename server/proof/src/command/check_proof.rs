@@ -1,4 +1,4 @@
-//! `colibri check-proof`: what a proof file proves (zeta §7.8), with nothing but the file itself and what the
+//! `colibri check-proof`: what a proof file proves (proof#bundle), with nothing but the file itself and what the
 //! auditor brings along.
 
 use std::io::{self, Read, Write};

@@ -197,7 +197,7 @@ impl ExportHeader {
 /// A line with a record, as it stands in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs)] // The fields of zeta §4.1, under their names; `kind` is `type`.
+#[allow(missing_docs)] // The fields of trail#record, under their names; `kind` is `type`.
 pub struct ExportRecord<'a> {
     #[serde(borrow)]
     pub agent_id: Cow<'a, str>,

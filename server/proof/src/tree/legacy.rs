@@ -1,7 +1,7 @@
-//! The original's Merkle tree, byte for byte (zeta §7.1, §7.2): leaves are the records' own hashes,
+//! The original's Merkle tree, byte for byte (proof#first-tree): leaves are the records' own hashes,
 //! sorted; pairs are sorted before they are hashed; a lone node moves up unchanged. Pure.
 //!
-//! Its root commits to a set of hashes and to nothing else (zeta §7.4 lists what that leaves open),
+//! Its root commits to a set of hashes and to nothing else (proof#first-tree lists what that leaves open),
 //! and inner nodes cannot be told from leaves: never take a bare hash for a record, see
 //! [`verify_record_inclusion`].
 
@@ -114,7 +114,7 @@ pub fn verify_proof(root: &str, proof: &[ProofStep], leaf_hash: &str) -> bool {
 }
 
 /// Whether `record` is a member of the tree with this root. The leaf is recomputed from the record, so
-/// that an inner node cannot pass for one (zeta §7.4).
+/// that an inner node cannot pass for one (proof#first-tree).
 pub fn verify_record_inclusion(record: &ThoughtRecord, proof: &[ProofStep], root: &str) -> bool {
     let computed = compute_hash(record);
     computed == record.hash && verify_proof(root, proof, computed.as_str())

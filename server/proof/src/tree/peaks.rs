@@ -1,6 +1,6 @@
 //! The shape that both trees have: perfect subtrees from the left, what is left over moved up. The
 //! largest power of two below `n` splits `n` leaves (RFC 9162 §2.1.1), and that is also what pairing
-//! neighbours and promoting a lone node gives (zeta §7.1). Pure.
+//! neighbours and promoting a lone node gives (proof#first-tree). Pure.
 
 use super::rfc9162::Hash;
 

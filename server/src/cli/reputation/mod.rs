@@ -1,4 +1,4 @@
-//! `colibri reputation`: the operator's side of reputation (lambda §8.7). Reading needs no server and changes nothing;
+//! `colibri reputation`: the operator's side of reputation (reputation#import). Reading needs no server and changes nothing;
 //! [`import`] is a call through the chain like any other, only that no client can make it.
 
 mod export;
@@ -34,7 +34,7 @@ pub fn run(
     }
 }
 
-/// Prints the present epoch (lambda §8.1). Before there is a database it is the clock's.
+/// Prints the present epoch (reputation#epochs). Before there is a database it is the clock's.
 fn epoch(
     database: &Database,
     env: &Environment,

@@ -1,5 +1,5 @@
-//! `colibri verify`: recomputes a whole database (issue 3), for somebody who trusts neither the agent nor the
-//! server. Exit 0 for a sound one, 1 when something does not fit, 2 when there is nothing to verify.
+//! `colibri verify`: recomputes a whole database, for auditors who trust neither the agent nor the server.
+//! Exit 0 for a sound one, 1 when something does not fit, 2 when there is nothing to verify.
 
 mod print;
 mod progress;

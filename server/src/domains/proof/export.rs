@@ -1,4 +1,4 @@
-//! The inclusion bundle of one record (zeta §7.8), put together from what was stored when its session was sealed.
+//! The inclusion bundle of one record (proof#bundle), put together from what was stored when its session was sealed.
 
 use colibri_runtime::handler::{Failure, Fault};
 

@@ -1,4 +1,4 @@
-//! Verification of tree heads (zeta §7.7): one by itself and its neighbours, or all of them in one walk.
+//! Verification of tree heads (proof#seal-verification): one by itself and its neighbours, or all of them in one walk.
 
 use colibri_runtime::handler::Fault;
 

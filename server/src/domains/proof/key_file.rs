@@ -1,4 +1,4 @@
-//! The file that keeps the signing key: 64 hex characters, readable by its owner only (zeta §7.6).
+//! The file that keeps the signing key: 64 hex characters, readable by its owner only (proof#keys).
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};

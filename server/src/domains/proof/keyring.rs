@@ -1,4 +1,4 @@
-//! The keys of one server: what it signs tree heads with, and whose signatures it accepts (zeta §7.6).
+//! The keys of one server: what it signs tree heads with, and whose signatures it accepts (proof#keys).
 
 use super::key_file::read_key_file;
 use crate::settings::config::Config;

@@ -1,4 +1,4 @@
-//! The leaves of a session: what its records are in both trees (zeta §7.3, §7.5), one at a time and in constant
+//! The leaves of a session: what its records are in both trees (proof#rfc9162-tree), one at a time and in constant
 //! memory.
 
 use colibri_runtime::handler::Fault;
@@ -42,7 +42,7 @@ impl Envelopes {
     }
 }
 
-/// A stored record as the second tree takes it (zeta §7.5).
+/// A stored record as the second tree takes it (proof#rfc9162-tree).
 pub fn envelope_of<'a>(row: &TrailRow<'a>, content_hash: &'a str) -> LeafEnvelope<'a> {
     LeafEnvelope {
         agent_id: row.agent_id,

@@ -1,4 +1,4 @@
-//! The proof store (eta): sealed sessions, their trees, heads and signatures.
+//! The proof store proof#purpose: sealed sessions, their trees, heads and signatures.
 //!
 //! ```text
 //! record -> envelope -> rfc9162 (tree that fixes order, author and session) -+

@@ -1,4 +1,4 @@
-//! Verification of seals (zeta §7.7): whether a sealed session's records, leaves, root and head still belong
+//! Verification of seals (proof#seal-verification): whether a sealed session's records, leaves, root and head still belong
 //! together.
 //!
 //! Only `TIP_REGRESSION` is not found here: it needs a walk along each chain, which the trail does, with
@@ -17,7 +17,7 @@ use colibri_proof::head::SignedTreeHead;
 use colibri_proof::keys::{SignatureStatus, TrustedKeys};
 use colibri_proof::tree::rfc9162::{Accumulator, Hash};
 
-/// What a session is (zeta §6.1). It is derived, not stored.
+/// What a session is (proof#sessions). It is derived, not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionState {
     /// Records can join it.

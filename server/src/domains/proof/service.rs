@@ -1,6 +1,6 @@
-//! What can be done with audit sessions, each operation all or nothing inside the caller's transaction (zeta §6, §8).
+//! What can be done with audit sessions, each operation all or nothing inside the caller's transaction (proof#sealing).
 //!
-//! Refusals come before anything is written, in the order of zeta §8.2. Tips, heads and the end of the audit log are
+//! Refusals come before anything is written, in the order of proof#sealing. Tips, heads and the end of the audit log are
 //! read inside the transaction, never from memory: other processes write too.
 
 use colibri_runtime::handler::{Failure, Fault, Outcome};
@@ -38,7 +38,7 @@ pub fn start_audit_session(
 pub struct Sealing<'a> {
     /// The present time, UTC, RFC 3339 with milliseconds.
     pub now: &'a str,
-    /// The audit number of the call (ruling R17); `None` outside calls.
+    /// The audit number of the call (store#ties); `None` outside calls.
     pub sequence_no: Option<i64>,
     /// The key that signs the head; none leaves it unsigned.
     pub key: Option<&'a SigningKey>,
@@ -47,7 +47,7 @@ pub struct Sealing<'a> {
 }
 
 /// Seals a session: both roots, the frozen leaves, the head and its tips. The records are taken as they are found;
-/// whether they are sound is the verifier's business (zeta §8.2). Reputation hears of it inside the same savepoint.
+/// whether they are sound is the verifier's business (proof#sealing). Reputation hears of it inside the same savepoint.
 ///
 /// # Errors
 /// The declared ones of the tool, before anything is written; storage faults; a record that cannot be sealed because

@@ -1,4 +1,4 @@
-//! Where chains stood when sessions were sealed (zeta §7.6): what a walk along a chain holds it against.
+//! Where chains stood when sessions were sealed (proof#tree-head): what a walk along a chain holds it against.
 
 use colibri_runtime::handler::Fault;
 

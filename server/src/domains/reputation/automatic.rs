@@ -1,4 +1,4 @@
-//! The events that the server reports itself (lambda §8.2): what each is worth, in which domain, under which id. Pure.
+//! The events that the server reports itself (reputation#events): what each is worth, in which domain, under which id. Pure.
 
 use super::domain::Domain;
 use super::event::Source;

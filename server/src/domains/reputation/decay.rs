@@ -1,4 +1,4 @@
-//! What inactivity takes (lambda §5.2): a share of the score for each idle epoch, rounded in each. A read never stores
+//! What inactivity takes (reputation#decay): a share of the score for each idle epoch, rounded in each. A read never stores
 //! it. Pure.
 
 use super::domain::Domain;
@@ -45,7 +45,7 @@ pub fn apply_decay_batch(rows: &[Standing], current_epoch: i64) -> Result<Vec<St
     rows.iter().map(|row| apply_decay(row, current_epoch)).collect()
 }
 
-/// [`apply_decay`] for any epoch: a score rests after at most 516 idle epochs (lambda §5.2), so no more than
+/// [`apply_decay`] for any epoch: a score rests after at most 516 idle epochs (reputation#decay), so no more than
 /// [`MAX_DECAY_EPOCHS`] need be looked at, and the result is exact.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! The five domains of standing (lambda §4.1): a closed set; nothing moves from one to another. Pure.
+//! The five domains of standing (reputation#domains): a closed set; nothing moves from one to another. Pure.
 
 use std::cmp::Ordering;
 use std::fmt;

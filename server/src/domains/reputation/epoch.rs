@@ -1,4 +1,4 @@
-//! The logical clock (lambda §8.1). Below the writer an epoch is a number that is handed in; here it is made from the
+//! The logical clock (reputation#epochs). Below the writer an epoch is a number that is handed in; here it is made from the
 //! wall clock, once an event, at the edge.
 
 use colibri_runtime::handler::Fault;

@@ -1,4 +1,4 @@
-//! What moves a standing (lambda §8.2 to §8.4): gains, which others acknowledge, and penalties; and what becomes of
+//! What moves a standing (reputation#events, reputation#gains, reputation#penalties): gains, which others acknowledge, and penalties; and what becomes of
 //! a standing through one of them. Pure.
 
 use super::domain::Domain;
@@ -147,7 +147,7 @@ pub struct Step {
     pub scar_before: i64,
 }
 
-/// An event that cannot be recorded. The codes are those of lambda §10.
+/// An event that cannot be recorded. The codes are those of reputation#errors.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EventError {
     /// Nobody's event.

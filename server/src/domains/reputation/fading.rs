@@ -1,4 +1,4 @@
-//! Decay for walks over a whole domain (lambda §5.2): the same numbers as [`decay`](super::decay)'s, looked up instead of
+//! Decay for walks over a whole domain (reputation#decay): the same numbers as [`decay`](super::decay)'s, looked up instead of
 //! taken step by step, which for a row that was idle for long is hundreds of steps. Pure.
 
 use super::decay::rate_for;

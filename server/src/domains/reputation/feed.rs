@@ -1,4 +1,4 @@
-//! What the server itself reports (lambda §8.2): finished tasks and sealed sessions. The domains that know of them call
+//! What the server itself reports (reputation#feed): finished tasks and sealed sessions. The domains that know of them call
 //! the functions here inside the savepoint of their own change, so that neither exists without the other.
 //!
 //! The caller does not see how an event is weighed: only a failing database fails the call.

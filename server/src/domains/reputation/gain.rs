@@ -1,4 +1,4 @@
-//! What an acknowledged event adds (lambda §8.3). Pure: whether it was recorded before is the writer's to know.
+//! What an acknowledged event adds (reputation#gains). Pure: whether it was recorded before is the writer's to know.
 //!
 //! Idle epochs are settled first. Otherwise a node that was idle for long, and is read low, would jump back to its
 //! stored score with any event, since every event restarts the timer.

@@ -1,4 +1,4 @@
-//! What a standing allows (lambda §5.4): advice, which nothing here enforces. Pure.
+//! What a standing allows (reputation#gates): advice, which nothing here enforces. Pure.
 //!
 //! All functions but [`evaluate`] take rows from which decay was taken off already.
 
@@ -61,7 +61,7 @@ fn not_negative(operation: &'static str, argument: &'static str, value: i64) -> 
     if value < 0 { Err(IntegerError::Underflow { operation, argument, value }) } else { Ok(()) }
 }
 
-/// All gates of a node at one epoch (lambda §7.4).
+/// All gates of a node at one epoch (reputation#gates).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gates {
     /// [`max_parallel_tasks`].

@@ -1,4 +1,4 @@
-//! The best nodes of a domain by decayed score (lambda §7.3), exact and in constant memory: rows come by stored score,
+//! The best nodes of a domain by decayed score (reputation#leaderboard), exact and in constant memory: rows come by stored score,
 //! the best ones so far are held, and the walk ends when no later row can be among them.
 
 use std::cmp::Ordering;

@@ -1,4 +1,4 @@
-//! The ledger's entries (lambda §8.6): everything that went into one step of a standing, and the hash that chains it to
+//! The ledger's entries (reputation#ledger): everything that went into one step of a standing, and the hash that chains it to
 //! the step before. Pure.
 
 use colibri_canonical::escape::push_string;
@@ -13,7 +13,7 @@ use colibri_canonical::object::{number, text};
 /// An entry: a row of `reputation_ledger` with its row of `reputation_history`. The two hashes are texts, for a stored
 /// entry is not believed before it is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // The fields of lambda §8.6, under their names.
+#[allow(missing_docs)] // The fields of reputation#ledger, under their names.
 pub struct Entry {
     pub history_id: i64,
     pub event_id: String,
@@ -149,7 +149,7 @@ impl Entry {
     }
 }
 
-/// What an event may be recorded under once (lambda §4.3): canonical JSON of event, node, domain, kind and band.
+/// What an event may be recorded under once (reputation#ledger): canonical JSON of event, node, domain, kind and band.
 pub fn dedupe_key(event_id: &str, node_id: &str, domain: Domain, kind: Kind, band: Option<Band>) -> String {
     let band = band.map_or("", Band::as_str);
     let mut key = String::with_capacity(event_id.len() + node_id.len() + 48);

@@ -1,4 +1,4 @@
-//! The rules of reputation as data (kappa §3), built from the very constants that the engine calculates with, and
+//! The rules of reputation as data (rules#version-hash), built from the very constants that the engine calculates with, and
 //! their hash, which every entry of the ledger carries. Pure.
 
 use serde_json::{Map, Value, json};

@@ -1,4 +1,4 @@
-//! What offences cost (lambda §5.3, §8.4): a share of the score, and for the gravest a ban and a scar. Pure.
+//! What offences cost (reputation#penalties): a share of the score, and for the gravest a ban and a scar. Pure.
 
 use super::decay::{clamp_idle, settle};
 use super::domain::Domain;
@@ -81,7 +81,7 @@ pub const fn damage_for(band: Band) -> i64 {
     }
 }
 
-/// The offences that have a name, and so a band (lambda §5.3).
+/// The offences that have a name, and so a band (reputation#penalties).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Offence {
     /// A task left without a word.
@@ -115,7 +115,7 @@ impl Offence {
 
 /// A row of `reputation_history` before it has an id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // The fields of lambda §4.2, under their names.
+#[allow(missing_docs)] // The fields of reputation#standing, under their names.
 pub struct HistoryEvent {
     pub node_id: String,
     pub domain: Domain,

@@ -1,4 +1,4 @@
-//! The ledger taken again from empty (lambda §8.7): each entry must follow from the entries before it, and the last
+//! The ledger taken again from empty (reputation#replay): each entry must follow from the entries before it, and the last
 //! entry of a node and domain is its row. Pure.
 
 mod fault;

@@ -1,4 +1,4 @@
-//! The lifetime view of a node's events (lambda §5.1): all that was acknowledged, without decay. Live standings come
+//! The lifetime view of a node's events (reputation#not-built): all that was acknowledged, without decay. Live standings come
 //! from [`super::gain`] instead. Pure.
 
 use super::domain::Domain;

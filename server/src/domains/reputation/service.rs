@@ -1,4 +1,4 @@
-//! What can be read of reputation (lambda §7, §9). Rows are decayed on the way out; nothing is stored.
+//! What can be read of reputation (reputation#reading, reputation#not-built). Rows are decayed on the way out; nothing is stored.
 
 use std::collections::BTreeMap;
 
@@ -74,7 +74,7 @@ pub fn check_gates(db: &Db, node_id: &str, current_epoch: i64) -> Result<Gates, 
     gates::evaluate(node_id, &rows, current_epoch).map_err(fault)
 }
 
-/// The decayed score of every node of a domain, by id (lambda §9: who may publish time anchors).
+/// The decayed score of every node of a domain, by id (reputation#not-built: who may publish time anchors).
 ///
 /// # Errors
 /// As [`standing`].
@@ -88,7 +88,7 @@ pub fn snapshot(db: &Db, domain: Domain, epoch: i64) -> Result<BTreeMap<String, 
 }
 
 /// How reliable a model has been: the decayed score in execution of the node that stands for it, 0 when there is none
-/// (lambda §9).
+/// (reputation#not-built).
 ///
 /// # Errors
 /// As [`standing`].

@@ -1,4 +1,4 @@
-//! What other domains read of standing (lambda §9): scores with decay taken off, at an epoch that the caller names. Pure.
+//! What other domains read of standing (reputation#not-built): scores with decay taken off, at an epoch that the caller names. Pure.
 
 use std::collections::BTreeMap;
 

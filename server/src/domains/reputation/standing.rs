@@ -1,4 +1,4 @@
-//! A node's standing in one domain (lambda §4.2): a score, what caps it, and since when it decays. Pure.
+//! A node's standing in one domain (reputation#standing): a score, what caps it, and since when it decays. Pure.
 
 use super::domain::Domain;
 use crate::rules::integer::BPS_MAX;
@@ -20,7 +20,7 @@ pub struct Standing {
     pub last_activity_epoch: i64,
 }
 
-/// A stored row that no event can have left so. The message is published (lambda §10).
+/// A stored row that no event can have left so. The message is published (reputation#errors).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("REPUTATION_ROW_INVALID: {node_id}/{domain}: {field}")]
 pub struct RowInvalid {
@@ -34,7 +34,7 @@ pub struct RowInvalid {
 
 /// The columns of a stored row, not yet believed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // The columns of lambda §4.3, under their names.
+#[allow(missing_docs)] // The columns of reputation#standing, under their names.
 pub struct StoredStanding {
     pub node_id: String,
     pub domain: String,
@@ -48,7 +48,7 @@ impl StoredStanding {
     /// The row as a standing.
     ///
     /// # Errors
-    /// [`RowInvalid`] names the first column that breaks an invariant of lambda §4.2. Nothing is repaired.
+    /// [`RowInvalid`] names the first column that breaks an invariant of reputation#standing. Nothing is repaired.
     pub fn check(self) -> Result<Standing, RowInvalid> {
         let domain = match (Domain::parse(&self.domain), self.invalid_field()) {
             (Some(domain), None) => domain,

@@ -126,7 +126,7 @@ pub fn each_by_score<E: From<Fault>>(
     )
 }
 
-/// A row of `reputation_history` (lambda §4.2).
+/// A row of `reputation_history` (reputation#tables).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryEvent {
     /// Its number, in the order of writing.
@@ -208,7 +208,7 @@ pub(super) fn highest_epoch(db: &Db) -> Result<Option<i64>, Fault> {
     db.query_opt(sql, [], |row| row.get(0))
 }
 
-/// Whether something was recorded under that key (lambda §4.3).
+/// Whether something was recorded under that key (reputation#ledger).
 pub(super) fn is_recorded(db: &Db, key: &str) -> Result<bool, Fault> {
     db.query_one("SELECT EXISTS (SELECT 1 FROM reputation_ledger WHERE dedupe_key = ?1)", [key], |row| {
         row.get(0)

@@ -1,4 +1,4 @@
-//! Experience tokens (lambda §6): evidence of work, never moved, changed or removed. Pure: ids and times are the
+//! Experience tokens (reputation#tokens): evidence of work, never moved, changed or removed. Pure: ids and times are the
 //! caller's, and so are the tokens that are there already.
 
 mod promotion;
@@ -59,7 +59,7 @@ impl Level {
 
 /// A row of `experience_tokens`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // The columns of lambda §6, under their names.
+#[allow(missing_docs)] // The columns of reputation#tokens, under their names.
 pub struct Token {
     pub id: String,
     pub node_id: String,

@@ -1,4 +1,4 @@
-//! ULIDs for experience tokens and witnesses (lambda §6). Pure.
+//! ULIDs for experience tokens and witnesses (reputation#tokens). Pure.
 //!
 //! A ULID and a UUID v7 are the same 128 bits, 48 of them the time in milliseconds: one is written in Crockford's base 32,
 //! the other in hexadecimal. So the server's one source of ids serves both.

@@ -1,4 +1,4 @@
-//! Where standings change (lambda §8.3, §8.4): an event goes into the history, its numbers into the ledger behind the last
+//! Where standings change (reputation#gains, reputation#penalties): an event goes into the history, its numbers into the ledger behind the last
 //! entry, and the row of `reputations` becomes what they leave.
 //!
 //! Everything happens inside the caller's savepoint. The rules are the pure ones of `gain` and `penalty`; here is what
@@ -20,7 +20,7 @@ use colibri_canonical::HexDigest;
 pub struct Recording {
     /// Milliseconds since the Unix epoch.
     pub now_ms: i64,
-    /// The audit number of the call (ruling R17); `None` outside calls.
+    /// The audit number of the call (store#ties); `None` outside calls.
     pub sequence_no: Option<i64>,
     /// The configured length of an epoch, in seconds; the first entry fixes it.
     pub epoch_seconds: u32,
@@ -106,7 +106,7 @@ pub fn record_penalty(
 }
 
 /// The hash that the next entry continues: zeros for the first one. Read inside the transaction, for other processes
-/// write too (ruling R1).
+/// write too (store#sharing).
 fn tip(db: &Db) -> Result<HexDigest, Failure<Refusal>> {
     let Some((history_id, hash)) = store::ledger_tip(db)? else { return Ok(HexDigest::ZERO) };
     let hash = hash.as_deref().and_then(HexDigest::parse);

@@ -1,4 +1,4 @@
-//! One attempt at one model, over the network: settings, request, retries, answer (delta §12).
+//! One attempt at one model, over the network: settings, request, retries, answer (router#retries).
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl Providers {
         Ok(result)
     }
 
-    /// Modes without outside traffic end here, before a setting is read (delta §12.2).
+    /// Modes without outside traffic end here, before a setting is read (router#modes).
     fn outside_allowed(&self, profile: Profile) -> Result<(), AttemptError> {
         let mode = self.config.mode;
         if capabilities_for(mode).dispatch_external_io {
@@ -114,7 +114,7 @@ impl Providers {
         (self.clock.monotonic_ms() - began) as u64
     }
 
-    /// The line of delta §12.9: numbers and the provider's version string, nothing that was asked or answered.
+    /// The line of router#errors: numbers and the provider's version string, nothing that was asked or answered.
     fn log_success(&self, profile: Profile, result: &CompletionResult) {
         // Cut last, or half a key could stay that nothing recognises.
         let version = self.redaction.redact(&result.model);

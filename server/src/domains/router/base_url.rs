@@ -1,4 +1,4 @@
-//! Which base URLs a key may be sent to (delta §12.2): `https` anywhere, `http` on this machine only. Pure.
+//! Which base URLs a key may be sent to (router#settings): `https` anywhere, `http` on this machine only. Pure.
 
 /// An accepted base URL, without a slash at its end.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The operator's file of candidates (delta §9.1): JSON, strict, every fault with its place. Pure.
+//! The operator's file of candidates (router#candidates): JSON, strict, every fault with its place. Pure.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -125,7 +125,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectOnly<T> {
     }
 }
 
-/// An integer as the router takes one: no fractional part, within ±(2^53-1); `3.0` is one (delta §2).
+/// An integer as the router takes one: no fractional part, within ±(2^53-1); `3.0` is one (router#bad-candidates).
 #[derive(Clone, Copy)]
 struct Whole(i64);
 

@@ -1,4 +1,4 @@
-//! The models that may be chosen, and what is known of them (delta §8.2, §9.2). Pure.
+//! The models that may be chosen, and what is known of them (router#candidates). Pure.
 
 use super::model_id::ModelId;
 use super::rules::Weights;
@@ -98,7 +98,7 @@ impl Snapshot {
     }
 }
 
-/// A model's list price (delta §13.2): what an answer of [`ModelId::default_upstream`] costs where no row says otherwise.
+/// A model's list price (router#cost): what an answer of [`ModelId::default_upstream`] costs where no row says otherwise.
 pub const fn list_price(model: ModelId) -> SplitPrice {
     let (input, output) = match model {
         ModelId::Claude | ModelId::ClaudeSonnet35 => (3000, 15_000),
@@ -113,7 +113,7 @@ pub const fn list_price(model: ModelId) -> SplitPrice {
     SplitPrice { input, output }
 }
 
-/// The built-in rows of delta §9.2 with list prices, each enabled where `enabled` says so. The table's seed rows
+/// The built-in rows of router#candidates with list prices, each enabled where `enabled` says so. The table's seed rows
 /// repeat them. The cost that scores go by is that of the model an id is named after, whatever is asked under it
 /// today: a score means the same in every release.
 pub fn built_in(enabled: impl Fn(ModelId) -> bool) -> Vec<Candidate> {

@@ -1,4 +1,4 @@
-//! The circuit breaker (delta §11): a model that keeps failing is left alone for a minute. Pure; the caller brings
+//! The circuit breaker (router#circuits): a model that keeps failing is left alone for a minute. Pure; the caller brings
 //! the clock.
 
 use std::collections::BTreeMap;

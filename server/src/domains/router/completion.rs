@@ -1,5 +1,5 @@
-//! One attempt at one model: what the walk along the chain asks of the adapters, and what comes back (delta §10.3,
-//! §12.1). The walk knows no provider, the adapters know no chain.
+//! One attempt at one model: what the walk along the chain asks of the adapters, and what comes back (router#walk, router#adapters
+//! router#adapters). The walk knows no provider, the adapters know no chain.
 
 use std::fmt;
 use std::future::Future;
@@ -37,10 +37,10 @@ pub struct CompletionRequest {
     pub max_tokens: Option<u64>,
     /// The system prompt; never empty.
     pub system_prompt: Option<String>,
-    /// The provider's name of a model, which goes before every setting (delta §7); never empty. The walk gives it to
+    /// The provider's name of a model, which goes before every setting (router#models); never empty. The walk gives it to
     /// the first member of the chain only.
     pub upstream_model: Option<String>,
-    /// Tools that the model may ask for; no tool of the server fills this in (delta §12.3).
+    /// Tools that the model may ask for; no tool of the server fills this in (router#requests).
     pub tools: Vec<ToolDescriptor>,
 }
 
@@ -55,10 +55,10 @@ pub struct ToolDescriptor {
     pub input_schema: Value,
 }
 
-/// A provider's answer, in one shape for all of them (delta §12.1).
+/// A provider's answer, in one shape for all of them (router#adapters).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompletionResult {
-    /// The text, or JSON text of blocks where the model asks for tools (delta §12.6).
+    /// The text, or JSON text of blocks where the model asks for tools (router#answers).
     pub content: String,
     /// The provider's version string.
     pub model: String,
@@ -68,7 +68,7 @@ pub struct CompletionResult {
     pub completion_tokens: u64,
     /// Monotonic milliseconds of the attempt, its own retries included.
     pub latency_ms: u64,
-    /// Why the answer ends, normalised (delta §12.5); never empty.
+    /// Why the answer ends, normalised (router#answers); never empty.
     pub stop_reason: String,
 }
 
@@ -86,7 +86,7 @@ pub struct AttemptError {
     pub blame: Blame,
 }
 
-/// The kinds of failed attempts (delta §10.4, §12.8).
+/// The kinds of failed attempts (router#errors).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptCode {
     /// A setting is missing or bad, or the mode forbids the call.
@@ -113,7 +113,7 @@ impl fmt::Display for AttemptCode {
     }
 }
 
-/// Whose doing a failure is, and so what remembers it (delta §11.2, §13.4).
+/// Whose doing a failure is, and so what remembers it (router#blame).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blame {
     /// The provider's: statistics and breaker count it.

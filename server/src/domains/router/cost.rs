@@ -1,4 +1,4 @@
-//! What an answer costs (delta §13.1), in billionths of a dollar. Pure.
+//! What an answer costs (router#cost), in billionths of a dollar. Pure.
 
 use std::iter::Sum;
 

@@ -1,4 +1,4 @@
-//! The record of a routing decision (delta §14): who was considered, who was chosen, and a hash of what it was
+//! The record of a routing decision (router#decision-record): who was considered, who was chosen, and a hash of what it was
 //! decided on. It holds neither prompt nor answer. Pure.
 
 use colibri_canonical::{CanonicalError, NumberRule, canonical_json, sha256_hex};

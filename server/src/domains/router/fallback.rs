@@ -1,4 +1,4 @@
-//! The walk along the chain (delta §10): the best model first, and whoever is next when it does not answer. Clock,
+//! The walk along the chain (router#walk): the best model first, and whoever is next when it does not answer. Clock,
 //! waiting, log and the outside are parameters.
 
 use std::fmt;
@@ -69,7 +69,7 @@ impl AttemptLimits {
     }
 }
 
-/// What a caller may ask for besides the prompt (delta §10.1).
+/// What a caller may ask for besides the prompt (router#tools).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RouteOptions {
     /// The longest answer in tokens.
@@ -86,7 +86,7 @@ pub struct RouteOptions {
     pub received: Value,
 }
 
-/// An answer, and the way to it (delta §4.2).
+/// An answer, and the way to it (router#walk).
 #[derive(Debug, Clone, PartialEq)]
 pub struct RouteResult {
     /// Who answered.
@@ -137,7 +137,7 @@ impl FallbackChainExhaustedError {
 }
 
 impl fmt::Display for FallbackChainExhaustedError {
-    /// The form of delta §10.5; the catalogue has the same for clients.
+    /// The form of router#walk; the catalogue has the same for clients.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (count, models, last) = (self.attempts.len(), self.models(), self.last_message());
         write!(out, "\u{3b4} fallback chain exhausted after {count} attempts: [{models}] {last}")

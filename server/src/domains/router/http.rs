@@ -1,4 +1,4 @@
-//! One HTTP exchange as data: what the adapters build and read (delta §12.1). Pure.
+//! One HTTP exchange as data: what the adapters build and read (router#adapters). Pure.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use colibri_proof::secret::Secret;
 pub struct HttpRequest {
     /// Where to, complete.
     pub url: String,
-    /// The host is this machine: no proxy may see the request (delta §16).
+    /// The host is this machine: no proxy may see the request (router#network).
     pub loopback: bool,
     /// Headers that everybody may see.
     pub headers: Vec<(&'static str, String)>,
@@ -18,7 +18,7 @@ pub struct HttpRequest {
     pub body: String,
 }
 
-/// The header that proves who asks. Its value is put together where it is sent and nowhere else (delta §17).
+/// The header that proves who asks. Its value is put together where it is sent and nowhere else (router#secrets).
 #[derive(Clone)]
 pub struct Authorization {
     /// The header's name.
@@ -72,7 +72,7 @@ pub enum NetworkFailure {
 }
 
 impl fmt::Display for NetworkFailure {
-    /// The kind, as delta §12.8 words it.
+    /// The kind, as router#errors words it.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::Refused => "connection refused",

@@ -1,4 +1,4 @@
-//! The model router (delta): which model suits a prompt, and asking it, with others behind it.
+//! The model router router#purpose: which model suits a prompt, and asking it, with others behind it.
 //!
 //! ```text
 //! candidates + rules -> scoring -> chain -> fallback (walk) -> completion <- attempt

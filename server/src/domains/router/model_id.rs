@@ -1,4 +1,4 @@
-//! The models that the router knows (delta §7). Pure.
+//! The models that the router knows (router#models). Pure.
 
 use super::profile::Profile;
 pub use crate::catalogue::ModelId;

@@ -1,4 +1,4 @@
-//! The providers' interfaces, as far as names go (delta §12.2, §12.8). Pure.
+//! The providers' interfaces, as far as names go (router#settings, router#errors). Pure.
 
 use std::fmt;
 

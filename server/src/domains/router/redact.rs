@@ -1,4 +1,4 @@
-//! Takes keys out of texts from outside before anybody sees them (delta §17): the configured ones, and whatever
+//! Takes keys out of texts from outside before anybody sees them (router#secrets): the configured ones, and whatever
 //! has the shape of one. Pure.
 
 use std::borrow::Cow;

@@ -1,4 +1,4 @@
-//! When an attempt asks the same provider again, and after which wait (delta §12.7). Pure.
+//! When an attempt asks the same provider again, and after which wait (router#retries). Pure.
 
 /// Requests after the first one.
 pub const MAX_RETRIES: u32 = 3;

@@ -1,4 +1,4 @@
-//! The constants of scoring, and the hash that stands for them (delta §8.3, §8.4, §8.6). Pure.
+//! The constants of scoring, and the hash that stands for them (router#scoring, rules#version-hash). Pure.
 //!
 //! Scoring reads nothing but these, and all of them are in the pack, so that no number can change without the hash.
 

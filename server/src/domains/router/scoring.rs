@@ -1,4 +1,4 @@
-//! Which model suits a prompt (delta §8): seven dimensions in whole basis points. Pure.
+//! Which model suits a prompt (router#scoring): seven dimensions in whole basis points. Pure.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -58,7 +58,7 @@ impl Scores {
         MODELS.into_iter().zip(self.bps)
     }
 
-    /// The models to ask, in order: the winner, then whoever has a score at all, best first (delta §10.2). Money is
+    /// The models to ask, in order: the winner, then whoever has a score at all, best first (router#chain). Money is
     /// never spent where scoring said no.
     pub fn chain(&self) -> Vec<ModelId> {
         let mut others: Vec<_> =

@@ -1,5 +1,5 @@
 //! Where an attempt goes and with which key: what the operator's variables say, checked by each call and never at
-//! boot (delta §7, §12.2). Pure.
+//! boot (router#models, router#settings). Pure.
 
 use super::base_url::BaseUrl;
 use super::completion::{AttemptCode, AttemptError, Blame};
@@ -9,7 +9,7 @@ use crate::settings::config::Config;
 use crate::settings::keys;
 use colibri_proof::secret::Secret;
 
-/// The variable that names `claude`'s upstream model beside [`ModelId::upstream_variable`] (delta §7).
+/// The variable that names `claude`'s upstream model beside [`ModelId::upstream_variable`] (router#models).
 const ANTHROPIC_MODEL: &str = "COLIBRI_ANTHROPIC_MODEL";
 
 /// The upstream model of [`Profile::Codex`], which no [`ModelId`] is bound to.

@@ -1,4 +1,4 @@
-//! The router's part of the start (delta §9): candidates are read once, before the gate opens. A bad source does
+//! The router's part of the start (router#candidates): candidates are read once, before the gate opens. A bad source does
 //! not keep the server from starting, for other domains must not fall with this one; it stops scoring and calling
 //! until it is mended.
 
@@ -77,7 +77,7 @@ pub fn has_key(config: &Config, profile: Profile) -> bool {
     }
 }
 
-/// The candidates that a file lists (delta §9.1).
+/// The candidates that a file lists (router#candidates).
 ///
 /// # Errors
 /// Why it cannot be read, or what it must not say; without its path, for clients read it.

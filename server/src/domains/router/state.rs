@@ -1,4 +1,4 @@
-//! What the router remembers between calls, for the life of the process: circuits and figures (delta §10.7). The
+//! What the router remembers between calls, for the life of the process: circuits and figures (router#beside-the-loop). The
 //! lock is held for bookkeeping only, never while an attempt waits.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! What became of attempts since the process started (delta §13.3 to §13.5). Pure.
+//! What became of attempts since the process started (router#figures). Pure.
 
 use std::collections::{BTreeMap, VecDeque};
 

@@ -1,4 +1,4 @@
-//! The table of candidates (delta §9.2): read once, at the start.
+//! The table of candidates (router#candidates): read once, at the start.
 
 use colibri_runtime::handler::Fault;
 

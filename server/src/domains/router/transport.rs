@@ -1,4 +1,4 @@
-//! HTTP on a thread beside the loop (delta §16). The client blocks, so that each request has a thread of its own;
+//! HTTP on a thread beside the loop (router#network). The client blocks, so that each request has a thread of its own;
 //! what waits for it is a future, and dropping that closes the connection under the thread's hands.
 
 use std::io::ErrorKind;

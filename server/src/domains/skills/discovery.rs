@@ -1,4 +1,4 @@
-//! Finds and parses the skills on disk (epsilon §9.1). Reads only, and only below the root: a link that leads
+//! Finds and parses the skills on disk (skills#discovery). Reads only, and only below the root: a link that leads
 //! out of it is refused, not followed.
 
 use std::ffi::{OsStr, OsString};

@@ -1,4 +1,4 @@
-//! Which skills a listing shows (epsilon §9.4). Pure.
+//! Which skills a listing shows (skills#listing). Pure.
 
 /// What is looked for; everything where nothing is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! The front matter's keys and their rules (epsilon §8.2). Pure.
+//! The front matter's keys and their rules (skills#front-matter). Pure.
 
 use super::node::{Mapping, Node, members_to_json};
 use super::text::{Reason, Refusal, shown};

@@ -1,4 +1,4 @@
-//! Brings the rows of a root in line with its files, once each start (epsilon §9.3).
+//! Brings the rows of a root in line with its files, once each start (skills#loading).
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The skill registry (epsilon §8 to §10): what the SKILL.md files below a root declare. It records; it grants
+//! The skill registry (skills#purpose): what the SKILL.md files below a root declare. It records; it grants
 //! nothing, runs nothing and never reads a body's meaning.
 //!
 //! ```text

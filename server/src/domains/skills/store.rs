@@ -1,4 +1,4 @@
-//! The registry's SQL (epsilon §9.2, §9.4): an index of the files, by root. Each start replaces that of its own root.
+//! The registry's SQL (skills#registry): an index of the files, by root. Each start replaces that of its own root.
 
 use colibri_runtime::handler::Fault;
 use rusqlite::types::Type;

@@ -1,5 +1,5 @@
 //! The text of a SKILL.md file: what of it is front matter, what is body, and why it is refused
-//! (epsilon §8.3, §8.4). Pure: the same text gives the same answer, and no text makes it panic.
+//! (skills#parser). Pure: the same text gives the same answer, and no text makes it panic.
 
 use super::frontmatter::Frontmatter;
 use super::yaml::read_mapping;
@@ -11,7 +11,7 @@ pub const MAX_FRONTMATTER_BYTES: usize = 64 * 1024;
 /// The most characters of a file's own text that a message repeats.
 const MAX_SHOWN_CHARACTERS: usize = 60;
 
-/// Why a file is no skill (epsilon §8.4, §9.1).
+/// Why a file is no skill (skills#parser).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// Missing, unreadable, not a regular file, or a link out of the root.

@@ -1,5 +1,5 @@
 //! One YAML mapping, read event by event so that what a front matter may not hold is refused by name:
-//! anchors, aliases, tags, merge keys, equal keys, further documents, deep nesting (epsilon §8.3). Pure.
+//! anchors, aliases, tags, merge keys, equal keys, further documents, deep nesting (skills#file-syntax). Pure.
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! What a running server knows about itself; filled in by boot, shown by the system tools.
 
-/// How far the start has come (alpha §9.1).
+/// How far the start has come (chain#life-cycle).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// The transport is up, the database is not.
@@ -53,7 +53,7 @@ pub struct SystemFacts {
 }
 
 impl SystemFacts {
-    /// Whole milliseconds since the start, for a monotonic time of the same clock (alpha §10.1).
+    /// Whole milliseconds since the start, for a monotonic time of the same clock (chain#system-tools).
     pub fn uptime_ms(&self, monotonic_ms: f64) -> i64 {
         (monotonic_ms - self.boot_start_ms).max(0.0).floor() as i64
     }

@@ -1,4 +1,4 @@
-//! What `server_health` asks the database (alpha §10.2).
+//! What `server_health` asks the database (chain#system-tools).
 
 use colibri_runtime::handler::Fault;
 

@@ -1,4 +1,4 @@
-//! The search for loops among dependencies (beta §7). Pure: where the edges are kept is the caller's.
+//! The search for loops among dependencies (tasks#dependencies). Pure: where the edges are kept is the caller's.
 
 use std::collections::HashSet;
 

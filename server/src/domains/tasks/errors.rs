@@ -29,7 +29,7 @@ pub struct TaskNotFound {
     pub operation: Operation,
 }
 
-/// A task was to be finished without a trace of its work (beta §4.3).
+/// A task was to be finished without a trace of its work (tasks#writeback-gate).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Writeback required for task {task_id}: missing {}", missing_fields.join(", "))]
 pub struct WritebackRequired {

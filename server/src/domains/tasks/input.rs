@@ -78,7 +78,7 @@ pub struct ListFilter {
 }
 
 impl Default for ListFilter {
-    /// The first page of all live tasks (beta §4.4).
+    /// The first page of all live tasks (tasks#listing).
     fn default() -> Self {
         Self { status: None, project_id: None, limit: 100, offset: 0, include_deleted: false }
     }
@@ -96,7 +96,7 @@ pub struct QueueFilter {
 }
 
 impl Default for QueueFilter {
-    /// The head of the whole queue (beta §6.5).
+    /// The head of the whole queue (tasks#queue).
     fn default() -> Self {
         Self { project_id: None, assignee: None, limit: 20 }
     }
@@ -107,6 +107,6 @@ impl Default for QueueFilter {
 pub struct Stamp<'a> {
     /// The present time, UTC, RFC 3339 with milliseconds.
     pub now: &'a str,
-    /// The audit number of the call (ruling R17); `None` outside calls.
+    /// The audit number of the call (store#ties); `None` outside calls.
     pub sequence_no: Option<i64>,
 }

@@ -1,7 +1,7 @@
-//! The task pipeline (beta): tasks that move one checked step at a time from INIT to DONE.
+//! The task pipeline tasks#purpose: tasks that move one checked step at a time from INIT to DONE.
 //!
 //! ```text
-//! tool (typed input) -> service (checks, in the order of beta §4.2) -> store (SQL)
+//! tool (typed input) -> service (checks, in the order of tasks#update) -> store (SQL)
 //!                          |- state         which step is legal
 //!                          |- dependencies  whether a loop would close
 //!                          |- trail         whether the work left a thought record

@@ -1,4 +1,4 @@
-//! How urgent a free-text priority is (beta §4.5).
+//! How urgent a free-text priority is (tasks#queue).
 //!
 //! The queue's SQL and its index state the same ranking; tests hold them to this table.
 

@@ -1,6 +1,6 @@
-//! What can be done with tasks, each operation all or nothing inside the caller's transaction (beta §4).
+//! What can be done with tasks, each operation all or nothing inside the caller's transaction (tasks#update).
 //!
-//! Refusals come before anything is written, in the order of beta §4.2.
+//! Refusals come before anything is written, in the order of tasks#update.
 
 use colibri_runtime::handler::{Failure, Fault, Outcome};
 
@@ -183,7 +183,7 @@ pub fn writeback_required(db: &Db, id: &str) -> Result<bool, Fault> {
     Ok(finished && trail::count_thoughts(db, id)? == 0)
 }
 
-/// The gate before DONE (beta §4.3): the task's work has left at least one thought record.
+/// The gate before DONE (tasks#writeback-gate): the task's work has left at least one thought record.
 ///
 /// # Errors
 /// [`WritebackRequired`] when it has not; storage faults.
@@ -199,7 +199,7 @@ pub fn not_found(id: &str, operation: Operation) -> TaskNotFound {
     TaskNotFound { task_id: id.to_owned(), operation }
 }
 
-/// The checks of beta §7: every new dependency is a live task, and none leads back to the task.
+/// The checks of tasks#dependencies: every new dependency is a live task, and none leads back to the task.
 fn check_dependencies(db: &Db, task: &Task, wanted: &[String]) -> Result<(), Failure<TaskUpdateError>> {
     let kept = task.depends_on.as_deref().unwrap_or_default();
     let missing = unknown_tasks(db, wanted, kept)?;

@@ -1,4 +1,4 @@
-//! The task pipeline's state machine (beta §2): eight states, thirteen steps, no way back from the last two.
+//! The task pipeline's state machine (tasks#states): eight states, thirteen steps, no way back from the last two.
 //!
 //! The states themselves are the catalogue's; what leads where is the table here.
 

@@ -1,4 +1,4 @@
-//! Where the content of a stored record is: in the row, packed, or gone but for its digest (zeta §9). Pure.
+//! Where the content of a stored record is: in the row, packed, or gone but for its digest (trail#retention). Pure.
 
 use std::io::{self, Read, Write};
 
@@ -12,7 +12,7 @@ use super::zone::RetentionZone;
 use colibri_canonical::HexDigest;
 use colibri_proof::chain::Content;
 
-/// The most bytes of UTF-8 a content may have (zeta §3). Unpacking stops there.
+/// The most bytes of UTF-8 a content may have (trail#limits). Unpacking stops there.
 pub const MAX_CONTENT_BYTES: usize = 1_048_576;
 
 /// No packed form of [`MAX_CONTENT_BYTES`] is longer, however badly it compresses.
@@ -64,7 +64,7 @@ impl Unpacker {
     }
 }
 
-/// The content of a row, unpacked and checked against its digest if it is warm (zeta §4.7.3). A row that
+/// The content of a row, unpacked and checked against its digest if it is warm (trail#retention). A row that
 /// does not hold what its zone says has lost it.
 pub fn content_of<'a>(row: &TrailRow<'a>, unpacker: &'a mut Unpacker) -> Content<'a> {
     match RetentionZone::of(row.zone) {

@@ -7,7 +7,7 @@ use crate::catalogue::{ThoughtRecordError, ThoughtRecordListError};
 /// Why a thought was not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// A field breaks a limit of zeta §3. On the tools' path stage 2 has refused it before.
+    /// A field breaks a limit of trail#limits. On the tools' path stage 2 has refused it before.
     #[error("{field} {rule}")]
     Invalid {
         /// The field.

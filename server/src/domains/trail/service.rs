@@ -1,4 +1,4 @@
-//! What can be done with the trail, each operation inside the caller's transaction (zeta §4.6, §5.2).
+//! What can be done with the trail, each operation inside the caller's transaction (trail#chain).
 
 use colibri_runtime::handler::{Failure, Fault};
 
@@ -10,7 +10,7 @@ use colibri_canonical::HexDigest;
 use colibri_proof::chain::Content;
 use colibri_proof::record::{Preimage, ThoughtRecord, ThoughtType};
 
-/// Longest task id, agent id and session id, in Unicode scalar values (zeta §3).
+/// Longest task id, agent id and session id, in Unicode scalar values (trail#limits).
 pub const MAX_ID_CHARS: usize = 256;
 
 /// How much content a page may hold before it ends early: a page of the longest thoughts would not fit
@@ -29,7 +29,7 @@ pub struct NewThought {
     /// The thought.
     pub content: String,
     /// The open audit session it is bound to, if any. Whether there must be one is the tool's rule, not the
-    /// library's (zeta §4.8).
+    /// library's (trail#session-policy).
     pub session_id: Option<String>,
 }
 
@@ -40,7 +40,7 @@ pub struct Stamp {
     pub id: String,
     /// The present time, UTC, RFC 3339 with milliseconds.
     pub now: String,
-    /// The audit number of the call (ruling R17); `None` outside calls.
+    /// The audit number of the call (store#ties); `None` outside calls.
     pub sequence_no: Option<i64>,
 }
 
@@ -66,7 +66,7 @@ impl Default for ListFilter {
 
 /// A record as it is stored; its hashes are not checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // The fields of zeta §4.1, under their names; `kind` is `type`.
+#[allow(missing_docs)] // The fields of trail#record, under their names; `kind` is `type`.
 pub struct StoredThought {
     pub id: String,
     pub kind: String,
@@ -102,7 +102,7 @@ pub struct Page {
     pub has_more: bool,
 }
 
-/// Appends a thought to its task's chain (zeta §4.6).
+/// Appends a thought to its task's chain (trail#chain).
 ///
 /// The link is the tip that `trail_heads` names, whatever the last row says: if tail records were removed
 /// behind our back, the next append shows the gap for good.

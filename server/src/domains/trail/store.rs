@@ -154,7 +154,7 @@ pub fn each_row_of_session(
 }
 
 /// Hands over the stored hashes of a session's records in ascending order, as the original's tree wants
-/// its leaves (zeta §7.1).
+/// its leaves (proof#first-tree).
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -212,7 +212,7 @@ pub fn sequence_no_of(db: &Db, id: &str) -> Result<Option<Option<i64>>, Fault> {
     db.query_opt("SELECT sequence_no FROM thought_records WHERE id = ?1", [id], |row| row.get(0))
 }
 
-/// How many thought records a task has: of any type, session and retention zone (zeta §10). A task
+/// How many thought records a task has: of any type, session and retention zone (tasks#writeback-gate). A task
 /// that does not exist has none.
 ///
 /// # Errors
@@ -359,7 +359,7 @@ pub fn each_match(
     }
 }
 
-/// Who wrote a task's first record (lambda §8.2).
+/// Who wrote a task's first record (reputation#events).
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -368,7 +368,7 @@ pub fn first_author(db: &Db, task_id: &str) -> Result<Option<String>, Fault> {
     db.query_opt(sql, [task_id], |row| row.get(0))
 }
 
-/// Who wrote a task's latest reflection among those not written by `agent_id` (lambda §8.2).
+/// Who wrote a task's latest reflection among those not written by `agent_id` (reputation#events).
 ///
 /// # Errors
 /// [`Fault::Storage`].

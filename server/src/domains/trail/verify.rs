@@ -11,7 +11,7 @@ use super::store::{self, TrailRow};
 use crate::store::db::Db;
 use colibri_proof::chain::{ChainReport, ChainWalk, ChainsReport, Issue, StoredRecord, TaskReport};
 
-/// The most findings that a verification lists; further ones are only counted (zeta §3).
+/// The most findings that a verification lists; further ones are only counted (trail#verdict).
 pub const MAX_REPORTED_ISSUES: usize = 100;
 
 /// Up to so many chains are walked at once, in the order in which the rows lie in the file; more of them one

@@ -1,4 +1,4 @@
-//! What fails, and what is left behind then (design §3).
+//! What fails, and what is left behind then (chain#faults).
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The runner (alpha §7.4, §7.5).
+//! The runner (store#migrations).
 
 use super::super::migrate::*;
 use super::*;

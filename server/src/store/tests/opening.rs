@@ -1,4 +1,4 @@
-//! Opening: order, refusals, side files (alpha §6.4, §7.2).
+//! Opening: order, refusals, side files (store#read-only, store#opening).
 
 use super::super::header::APPLICATION_ID;
 use super::super::migrate::latest;

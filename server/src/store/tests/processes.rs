@@ -1,4 +1,4 @@
-//! Who is alive, and what becomes of the calls of the dead (alpha §5.7, §7.3).
+//! Who is alive, and what becomes of the calls of the dead (store#process-locks).
 
 use super::super::identity::FileId;
 use super::super::process::{Life, ProcessLock, ProcessRecord, boot_id, life, living, lock_files, lock_path};

@@ -1,4 +1,4 @@
-//! Rows of `actions`: what is stored, what is refused, what is hashed (alpha §5.3).
+//! Rows of `actions`: what is stored, what is refused, what is hashed (chain#audit-row).
 
 use colibri_canonical::{NumberRule, canonical_json};
 use proptest::prelude::*;

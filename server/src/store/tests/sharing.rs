@@ -1,5 +1,5 @@
 //! Several stores on one file, as several processes would have them: std's file locks belong to the
-//! open file, so stores of one process exclude each other just as well (design R1).
+//! open file, so stores of one process exclude each other just as well (store#sharing).
 
 use std::sync::Barrier;
 use std::time::Duration;

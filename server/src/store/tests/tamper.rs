@@ -1,4 +1,4 @@
-//! Whoever edits a closed row with a plain SQLite shell is found out (alpha §5.3).
+//! Whoever edits a closed row with a plain SQLite shell is found out (chain#audit-row).
 
 use super::super::verify::ActionsFinding;
 use super::*;

@@ -1,4 +1,4 @@
-//! Recomputes the log (alpha §5.3) in constant memory:
+//! Recomputes the log (chain#audit-row) in constant memory:
 //!
 //! - [`walk_log`] goes through all of it and tells a [`LogVisitor`] what it reads and what does not fit;
 //! - [`verify_actions`] stops at the first finding, boot looks at the end of the log alone;
@@ -77,7 +77,7 @@ impl LogVisitor<Fault> for FirstFinding {
     }
 }
 
-/// Boot's look at the end of the log: the last closed row, its hash, and the head (design R18).
+/// Boot's look at the end of the log: the last closed row, its hash, and the head (store#integrity).
 ///
 /// # Errors
 /// The engine's.

@@ -1,4 +1,4 @@
-//! What no call leaves in a column of the log: the table's own rules (alpha §5.3), which somebody with the file
+//! What no call leaves in a column of the log: the table's own rules (chain#audit-row), which somebody with the file
 //! can switch off, and the forms of the values. Pure.
 
 use colibri_canonical::HexDigest;

@@ -1,4 +1,4 @@
-//! Entries against the calls that wrote them, both ways (design R17). An entry names a closed, successful call of the
+//! Entries against the calls that wrote them, both ways (store#ties). An entry names a closed, successful call of the
 //! tool that causes such events, about the very thing it is about; entries stand in the order in which their calls took
 //! effect. An import names the entries it has written, so that none of those can go.
 

@@ -15,7 +15,7 @@ use crate::domains::reputation::ties::{Clock, LedgerRow, Stored};
 use crate::store::walk::Stop;
 use colibri_proof::checkpoint::{Checkpoint, PinnedEntry, ReputationPin};
 
-/// The longest epoch, in seconds (lambda §4.3).
+/// The longest epoch, in seconds (reputation#epochs).
 const LONGEST_EPOCH: u32 = 31_536_000;
 
 /// The ledger, as far as it has been walked.

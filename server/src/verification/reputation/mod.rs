@@ -1,4 +1,4 @@
-//! Reputation (lambda §8.7): the ledger taken again from empty, the standings it leaves, the events and tokens beside it,
+//! Reputation (reputation#replay): the ledger taken again from empty, the standings it leaves, the events and tokens beside it,
 //! and the calls that wrote all of it.
 //!
 //! [`entries`] is one walk along the ledger; memory grows with the number of standings, which each entry must continue,

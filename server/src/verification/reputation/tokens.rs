@@ -1,4 +1,4 @@
-//! Experience tokens (lambda §6) against the entries beside which they were made: a finished task leaves a raw token, and
+//! Experience tokens (reputation#tokens) against the entries beside which they were made: a finished task leaves a raw token, and
 //! a confirmed one if a peer vouched for it. Their ids alone are random; a checkpoint pins those.
 
 use super::super::run::Run;

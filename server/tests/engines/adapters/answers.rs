@@ -1,4 +1,4 @@
-//! Answers as they are read (delta §12.4 to §12.6).
+//! Answers as they are read (router#answers).
 
 use colibri::domains::router::profile::Profile;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Where a key may be sent (delta §12.2, case 27).
+//! Where a key may be sent (router#settings).
 
 use colibri::domains::router::base_url::BaseUrl;
 

@@ -1,4 +1,4 @@
-//! Error answers in words, and whose doing they are (delta §11.2, §12.8).
+//! Error answers in words, and whose doing they are (router#blame, router#errors).
 
 use colibri::domains::router::completion::Blame;
 use colibri::domains::router::http::HttpResponse;

@@ -1,4 +1,4 @@
-//! The router's adapters, settings and retries without a socket: delta §12, §17 and the acceptance cases that need
+//! The router's adapters, settings and retries without a socket: router#adapters, router#secrets and the acceptance cases that need
 //! no server.
 
 mod answers;

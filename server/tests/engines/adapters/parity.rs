@@ -1,4 +1,4 @@
-//! The parity matrix (delta §18, rule 7): what must hold for every adapter, from one table. Nobody who reads a
+//! The parity matrix (router#adapters, rule 7): what must hold for every adapter, from one table. Nobody who reads a
 //! result can tell who answered.
 
 use colibri::domains::router::adapters;

@@ -1,4 +1,4 @@
-//! Keys and what looks like one, taken out of texts (delta §17).
+//! Keys and what looks like one, taken out of texts (router#secrets).
 
 use colibri::domains::router::redact::Redaction;
 

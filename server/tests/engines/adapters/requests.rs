@@ -1,4 +1,4 @@
-//! Requests as they are built (delta §12.2, §12.3).
+//! Requests as they are built (router#settings, router#requests).
 
 use colibri::VERSION;
 use colibri::domains::router::adapters;

@@ -1,4 +1,4 @@
-//! Attempts against a scripted network: retries, limits, modes, and the log line (delta §12.7 to §12.9).
+//! Attempts against a scripted network: retries, limits, modes, and the log line (router#retries, router#errors).
 
 use colibri::domains::router::completion::{AttemptCode, Blame};
 use colibri::domains::router::http::NetworkFailure;

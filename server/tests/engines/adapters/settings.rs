@@ -1,4 +1,4 @@
-//! What the operator's variables say, at the time of the call (delta §7, §12.2).
+//! What the operator's variables say, at the time of the call (router#models, router#settings).
 
 use colibri::domains::router::completion::{AttemptError, Blame};
 use colibri::domains::router::model_id::{MODELS, ModelId};

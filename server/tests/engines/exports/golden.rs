@@ -1,4 +1,4 @@
-//! The session of zeta §15.4 and §15.7.
+//! The session of proof#golden-vectors.
 
 use colibri_proof::head::{ChainTip, SessionFacts};
 use colibri_proof::keys::SignatureStatus;

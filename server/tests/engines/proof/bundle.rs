@@ -1,4 +1,4 @@
-//! Verdicts on bundles (zeta §7.8).
+//! Verdicts on bundles (proof#bundle).
 
 use colibri_proof::bundle::{BundleVerdict, InclusionBundle, verify_bundle};
 use colibri_proof::keys::{SignatureStatus, SigningKey, TrustedKeys};

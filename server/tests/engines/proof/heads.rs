@@ -1,4 +1,4 @@
-//! Tree heads and signatures: the vectors of zeta §15.7, and what a signature is worth.
+//! Tree heads and signatures: the vectors of proof#golden-vectors, and what a signature is worth.
 
 use colibri_canonical::{NumberRule, canonical_json};
 use colibri_proof::head::{

@@ -1,4 +1,4 @@
-//! Key files: who may read them and what they hold (zeta §7.6).
+//! Key files: who may read them and what they hold (proof#keys).
 
 use std::path::Path;
 

@@ -50,7 +50,7 @@ fn zeta_40_roots_are_those_of_the_chapter() {
     for (count, root) in listed {
         assert_eq!(build_merkle_tree(&legacy_leaves(count)).root().as_str(), root, "{count} leaves");
     }
-    // The two records of zeta §15.1, and the five of §15.3.
+    // The two records of trail#golden-vectors.
     let pinned = [
         "6a2f9597f563d5515cfa69891a51806d0f93bfbe222997d3ba37c365ceee3f1a",
         "2f616d9fd12baac42b21f0b10bdb4e9840cac24154cffd13da621b4019b1347f",

@@ -1,4 +1,4 @@
-//! The proof store's engine without a database: the acceptance cases of zeta §16 that need none.
+//! The proof store's engine without a database: the acceptance cases of trail#golden-vectors that need none.
 
 mod bundle;
 mod bundle_file;

@@ -1,4 +1,4 @@
-//! The sealed session `S-1` of zeta §15.4 to §15.7, and vectors.
+//! The sealed session `S-1` of proof#golden-vectors, and vectors.
 
 use colibri_canonical::HexDigest;
 use colibri_proof::bundle::{BundleRecord, InclusionBundle, LegacyInclusion, TreeInclusion};
@@ -97,7 +97,7 @@ pub fn head() -> TreeHead {
     }
 }
 
-/// The key of zeta §15.7: bytes 00 to 1f.
+/// The key of proof#golden-vectors: bytes 00 to 1f.
 pub fn key() -> SigningKey {
     SigningKey::generate(std::array::from_fn(|index| index as u8))
 }
@@ -149,7 +149,7 @@ pub fn hashes(values: &Value) -> Vec<Hash> {
     values.as_array().unwrap().iter().map(|value| hash(value.as_str().unwrap())).collect()
 }
 
-/// `leaf-0`, `leaf-1` and so on, hashed (zeta §15.5).
+/// `leaf-0`, `leaf-1` and so on, hashed (proof#golden-vectors).
 pub fn legacy_leaf(index: usize) -> HexDigest {
     HexDigest::of(format!("leaf-{index}").as_bytes())
 }

@@ -1,4 +1,4 @@
-//! Acknowledged events (lambda §8.3): cases 46 to 51, and the refusals that 53 names.
+//! Acknowledged events (reputation#gains): cases 46 to 51, and the refusals that 53 names.
 
 use colibri::domains::reputation::domain::Domain;
 use colibri::domains::reputation::event::{Acker, EventError, Gain, Kind, Source, is_reserved};

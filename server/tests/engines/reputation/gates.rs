@@ -1,4 +1,4 @@
-//! Gates (lambda §5.4, §7.4): case 18, and the arithmetic of 36 to 38.
+//! Gates (reputation#gates): case 18, and the arithmetic of 36 to 38.
 
 use colibri::domains::reputation::domain::{DOMAINS, Domain};
 use colibri::domains::reputation::gates::{

@@ -1,4 +1,4 @@
-//! Reputation's engine and the rules it stands on, without a database: the acceptance cases of lambda §12 that need none,
+//! Reputation's engine and the rules it stands on, without a database: the acceptance cases of reputation#gains that need none,
 //! and properties over random histories.
 
 mod encoding;

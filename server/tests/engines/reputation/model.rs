@@ -1,4 +1,4 @@
-//! Lambda §8.3 and §8.4 told once more, as literally as possible, for the engine to be compared with: wide numbers, decay
+//! reputation#gains, reputation#penalties told once more, as literally as possible, for the engine to be compared with: wide numbers, decay
 //! that takes every epoch, sums found by looking through all that was recorded.
 
 use std::collections::BTreeMap;

@@ -1,4 +1,4 @@
-//! Whole numbers and basis points (kappa §1): cases 1 to 6.
+//! Whole numbers and basis points (rules#integers): cases 1 to 6.
 
 use colibri::domains::reputation::decay::rate_for;
 use colibri::domains::reputation::domain::DOMAINS;

@@ -1,4 +1,4 @@
-//! Offences (lambda §5.3, §8.4): cases 14 to 16, 19, and the arithmetic of 54.
+//! Offences (reputation#penalties): cases 14 to 16, 19, and the arithmetic of 54.
 
 use colibri::domains::reputation::domain::{DOMAINS, Domain};
 use colibri::domains::reputation::event::Penalty;

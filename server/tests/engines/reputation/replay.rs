@@ -1,4 +1,4 @@
-//! The ledger taken again (lambda §8.7), and what a forger who mends every later hash is still found by.
+//! The ledger taken again (reputation#replay), and what a forger who mends every later hash is still found by.
 
 use colibri::domains::reputation::domain::Domain;
 use colibri::domains::reputation::event::{Kind, Source};

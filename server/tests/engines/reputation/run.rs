@@ -1,4 +1,4 @@
-//! The worked run of lambda §8.5 and the vector of §8.6: case 42.
+//! The worked run of reputation#ledger and the vector of reputation#ledger: case 42.
 
 use colibri::domains::reputation::automatic::{
     AutomaticEvent, SESSION_SEALED, TASK_COMMISSIONED, TASK_DONE, session_sealed_id, task_commissioned_id,

@@ -1,4 +1,4 @@
-//! Rows, the fold of scores and decay (lambda §4.2, §5.1, §5.2): cases 11 to 13, 17, and the arithmetic of 22, 23, 39, 41.
+//! Rows, the fold of scores and decay (reputation#standing, reputation#not-built, reputation#decay): cases 11 to 13, 17, and the arithmetic of 22, 23, 39, 41.
 
 use colibri::domains::reputation::decay::{
     apply_decay, apply_decay_batch, decayed, decayed_score, rate_for, settle,
@@ -68,7 +68,7 @@ fn lambda_12_decay_changes_the_score_alone_and_not_its_argument() {
     assert_eq!(apply_decay(&scarred, 10_100).unwrap().score, 19);
 }
 
-/// A line of the table of lambda §5.2: the domain, scores after 1, 2, 5, 10, 50 and 100 epochs from 10000, the first epoch at
+/// A line of the table of reputation#decay: the domain, scores after 1, 2, 5, 10, 50 and 100 epochs from 10000, the first epoch at
 /// or below 5000, where it rests and since when.
 type Line = (Domain, [i64; 6], i64, i64, i64);
 
@@ -194,7 +194,7 @@ fn snapshots_are_of_one_domain_and_reliability_of_one_row() {
 }
 
 proptest! {
-    /// The properties that lambda §5.1 names.
+    /// The properties that reputation#not-built names.
     #[test]
     fn folds_do_not_depend_on_order_and_grow_with_gains(
         mut events in prop::collection::vec((0_i64..5, -10_000_i64..=10_000, -500_i64..12_000), 0..12),

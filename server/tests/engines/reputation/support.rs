@@ -154,7 +154,7 @@ impl World {
     }
 }
 
-/// Calls `compute` `runs` times: all answers must be equal; equal errors agree too (kappa §1.4).
+/// Calls `compute` `runs` times: all answers must be equal; equal errors agree too (rules#purity).
 pub fn deterministic<T: PartialEq + Debug, E: PartialEq + Debug>(
     compute: impl Fn() -> Result<T, E>,
     runs: usize,

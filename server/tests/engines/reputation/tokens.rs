@@ -1,4 +1,4 @@
-//! Experience tokens (lambda §6): the arithmetic of case 58.
+//! Experience tokens (reputation#tokens): the arithmetic of case 58.
 
 use colibri::domains::reputation::domain::Domain;
 use colibri::domains::reputation::tokens::{

@@ -1,4 +1,4 @@
-//! The file of candidates (delta §9.1, §9.3): strict, and every fault has its place.
+//! The file of candidates (router#candidates, router#bad-candidates): strict, and every fault has its place.
 
 use colibri::domains::router::candidate_file::parse;
 use colibri::domains::router::candidates::SplitPrice;

@@ -1,4 +1,4 @@
-//! The circuit breaker on a clock that is told what time it is (delta §11).
+//! The circuit breaker on a clock that is told what time it is (router#circuits).
 
 use colibri::domains::router::circuit::{CircuitBreaker, CircuitState, Moment};
 use colibri::domains::router::model_id::ModelId;

@@ -1,4 +1,4 @@
-//! What answers cost (delta §13.1): exact to the billionth of a dollar.
+//! What answers cost (router#cost): exact to the billionth of a dollar.
 
 use colibri::domains::router::candidates::{Candidate, Snapshot, SplitPrice, built_in, list_price};
 use colibri::domains::router::cost::{NanoDollars, Price};
@@ -33,7 +33,7 @@ fn delta_59_a_row_s_own_prices_go_before_its_blend_and_that_before_the_list() {
 }
 
 /// The cost column is (3·input + output) ÷ 4 of the prices at which the models were released, rounded half up (delta
-/// §9.2); an answer costs what the list says today.
+/// router#candidates); an answer costs what the list says today.
 #[test]
 fn scores_go_by_the_prices_of_the_release_and_costs_by_todays() {
     let released = [

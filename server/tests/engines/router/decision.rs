@@ -1,4 +1,4 @@
-//! Records of decisions (delta §14).
+//! Records of decisions (router#decision-record).
 
 use std::sync::Arc;
 

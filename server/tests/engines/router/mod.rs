@@ -1,4 +1,4 @@
-//! The router's engine without network and without waiting: the acceptance cases of delta that need neither.
+//! The router's engine without network and without waiting: the acceptance cases that need neither.
 
 mod candidate_file;
 mod circuit;

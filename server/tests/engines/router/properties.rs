@@ -1,4 +1,4 @@
-//! What must hold of any candidates and any history (delta §18.8).
+//! What must hold of any candidates and any history (router#scoring).
 //!
 //! `COLIBRI_ROUTER_CASES=20000 cargo test -p colibri --test engines router::properties` tries more.
 

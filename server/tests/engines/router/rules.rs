@@ -1,4 +1,4 @@
-//! The rule pack and its hash (delta §8.6), and which weights may take the place of ours.
+//! The rule pack and its hash (rules#version-hash), and which weights may take the place of ours.
 
 use std::collections::BTreeMap;
 

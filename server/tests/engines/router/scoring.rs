@@ -1,4 +1,4 @@
-//! Scores: the worked examples of delta §8.7 to the last decimal, ties, gates, and what is ignored.
+//! Scores: the worked examples of router#scoring to the last decimal, ties, gates, and what is ignored.
 
 use std::collections::BTreeMap;
 

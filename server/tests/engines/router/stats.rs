@@ -1,4 +1,4 @@
-//! Figures (delta §13.3 to §13.5).
+//! Figures (router#figures).
 
 use colibri::domains::router::cost::NanoDollars;
 use colibri::domains::router::model_id::ModelId;

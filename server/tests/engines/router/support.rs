@@ -21,7 +21,7 @@ use colibri::domains::router::service::{Router, Scorer};
 use colibri_runtime::chain::log::{Level, Log};
 use colibri_runtime::kernel::Clock;
 
-/// The rule hash of the default pack (delta §8.6).
+/// The rule hash of the default pack (rules#version-hash).
 pub const DEFAULT_HASH: &str = "4a669a1f33dc25902015d1686374ef13ca5b0eba09f8ff7f677408d4ee8352a9";
 
 /// The eight built-in rows, all enabled.

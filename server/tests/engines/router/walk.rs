@@ -1,4 +1,4 @@
-//! The walk along the chain (delta §10), with scripted answers and clocks that stand still.
+//! The walk along the chain (router#walk), with scripted answers and clocks that stand still.
 
 use std::pin::pin;
 use std::task::Poll;

@@ -1,4 +1,4 @@
-//! What of a root is taken, and what is refused (epsilon §9.1).
+//! What of a root is taken, and what is refused (skills#discovery).
 
 use std::os::unix::fs::symlink;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! The skill registry without a server: the acceptance cases of epsilon §12 that need none, and the parser
+//! The skill registry without a server: the acceptance cases of skills#parser that need none, and the parser
 //! under random and broken input.
 
 mod corpus;

@@ -1,4 +1,4 @@
-//! The parser's acceptance cases, epsilon §12 48 to 53.
+//! The parser's acceptance cases, skills#parser.
 
 use colibri::domains::skills::{
     GREEK_LETTERS, MAX_DEPTH, MAX_FILE_BYTES, MAX_FRONTMATTER_BYTES, Node, ParsedSkill, Reason, Refusal,

@@ -1,4 +1,4 @@
-//! Loads, listings and the digest (epsilon §9.3 to §9.5), on a database file.
+//! Loads, listings and the digest (skills#loading), on a database file.
 
 use colibri::domains::skills::{Loaded, RecordedIndex, SkillFilter, count_skills};
 use colibri::store::db::Db;
@@ -13,7 +13,7 @@ fn loaded(loaded: usize, skipped: usize, pruned: usize) -> Loaded {
     Loaded { loaded, skipped, pruned, total_on_disk: loaded + skipped }
 }
 
-/// The example of epsilon §9.3.
+/// The example of skills#loading.
 fn example() -> World {
     let mut world = World::new();
     for name in ["colibri-a", "colibri-c", "colibri-x"] {

@@ -37,7 +37,7 @@ fn beta_15_what_create_returns_is_what_is_stored() {
     assert_eq!(created.updated_at, created.created_at);
 }
 
-/// The truth table of beta §4.3 for a step to DONE, from every state, without and with a thought record.
+/// The truth table of tasks#writeback-gate for a step to DONE, from every state, without and with a thought record.
 #[test]
 fn beta_18_to_21_done_needs_the_right_state_first_and_then_a_thought() {
     for from in TASK_STATES {

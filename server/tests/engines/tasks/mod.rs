@@ -1,5 +1,5 @@
-//! The task engine on a database in memory: the acceptance cases of beta §12 that need no server, and
-//! the properties of beta §11.7. The cases that go over the wire are tested against the binary.
+//! The task engine on a database in memory: the acceptance cases of tasks#properties that need no server, and
+//! the properties of tasks#properties. The cases that go over the wire are tested against the binary.
 
 mod agreement;
 mod dependencies;

@@ -1,4 +1,4 @@
-//! The properties of beta §11.7 over random histories.
+//! The properties of tasks#properties over random histories.
 
 use colibri::catalogue::TaskStatus;
 use colibri::domains::tasks::dependencies::find_cycle;

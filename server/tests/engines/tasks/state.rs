@@ -6,7 +6,7 @@ use colibri::domains::tasks::state::{
     transition,
 };
 
-/// The table of beta §2.2, written down once more: rows and columns in canonical order.
+/// The table of tasks#states, written down once more: rows and columns in canonical order.
 const LEGAL: [&str; 8] = [
     ".*.....*", // INIT
     "..*....*", // GATHER

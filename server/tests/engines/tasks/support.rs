@@ -16,7 +16,7 @@ use rusqlite::types::Value;
 /// Midnight of 2026-01-01, UTC.
 pub const START_MS: i64 = 1_767_225_600_000;
 
-/// A database in memory with every migration applied and the pragmas of alpha §7.2.
+/// A database in memory with every migration applied and the pragmas of store#settings.
 pub fn connection() -> Connection {
     let connection = Connection::open_in_memory().unwrap();
     connection

@@ -1,4 +1,4 @@
-//! The trail's tables guard themselves (zeta §11.1 to §11.3).
+//! The trail's tables guard themselves (trail#tables).
 
 use rusqlite::Connection;
 

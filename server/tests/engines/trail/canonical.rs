@@ -1,4 +1,4 @@
-//! Canonical JSON as the trail uses it (zeta §4.3). The vectors K1 to K7 are the runtime's own tests'.
+//! Canonical JSON as the trail uses it (trail#canonical-json). The vectors K1 to K7 are the runtime's own tests'.
 
 use colibri_canonical::{NumberRule, canonical_json, hash_json};
 use serde_json::{Number, Value, json};

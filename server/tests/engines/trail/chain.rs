@@ -1,4 +1,4 @@
-//! Verification of chains: the table of zeta §4.7 and the head's checks of §4.7.2.
+//! Verification of chains: the table of trail#verify-chain.
 
 use colibri_canonical::HexDigest;
 use colibri_proof::chain::{

@@ -1,4 +1,4 @@
-//! Record hashes: the golden digests of zeta §15.1, §15.3 and §15.4.
+//! Record hashes: the golden digests of trail#golden-vectors.
 
 use colibri_canonical::HexDigest;
 use colibri_canonical::{NumberRule, canonical_json};

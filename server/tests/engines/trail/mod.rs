@@ -1,4 +1,4 @@
-//! The trail's engine without a database: the acceptance cases of zeta §16 that need none.
+//! The trail's engine without a database: the acceptance cases of trail#golden-vectors that need none.
 
 mod canonical;
 mod chain;

@@ -1,4 +1,4 @@
-//! Records as zeta §15 lists them.
+//! Records as trail#golden-vectors lists them.
 
 use colibri_canonical::HexDigest;
 use colibri_proof::record::{ThoughtRecord, ThoughtType, compute_hash};
@@ -32,7 +32,7 @@ pub fn id(number: usize) -> String {
     format!("00000000-0000-4000-8000-{number:012}")
 }
 
-/// The five records of zeta §15.3.
+/// The five records of trail#golden-vectors.
 pub fn five() -> Vec<ThoughtRecord> {
     use ThoughtType::{Analysis, Decision, Plan, Reflection};
     let mut chain: Vec<ThoughtRecord> = Vec::new();

@@ -1,4 +1,4 @@
-//! The trail on a database, below the tools: what its tables refuse, and retention, which has no tool (zeta §16,
+//! The trail on a database, below the tools: what its tables refuse, and retention, which has no tool (trail#golden-vectors,
 //! 54 to 58).
 
 mod guards;

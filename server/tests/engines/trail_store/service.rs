@@ -1,4 +1,4 @@
-//! What the library's callers meet who do not come through a tool (zeta §4.6, §14).
+//! What the library's callers meet who do not come through a tool (trail#chain).
 
 use colibri::domains::proof::explained;
 use colibri::domains::trail::errors::Refusal;

@@ -13,7 +13,7 @@ use rusqlite::types::Value;
 
 pub const NOW: &str = "2026-05-01T10:00:00.000Z";
 
-/// A database in memory with every migration applied and the pragmas of alpha §7.2.
+/// A database in memory with every migration applied and the pragmas of store#settings.
 pub fn database() -> Db {
     let connection = Connection::open_in_memory().unwrap();
     connection.execute_batch("PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON").unwrap();

@@ -1,4 +1,4 @@
-//! What a disk may hold after a power cut (design §8).
+//! What a disk may hold after a power cut (store#fault-tests).
 //!
 //! # The model
 //!

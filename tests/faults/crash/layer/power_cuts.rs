@@ -1,4 +1,4 @@
-//! Power cuts (design §8): what servers did is recorded, the disk is rebuilt as it may be after a cut at any point, and
+//! Power cuts (store#fault-tests): what servers did is recorded, the disk is rebuilt as it may be after a cut at any point, and
 //! the next server starts on it.
 
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! How sessions and seals are tied to calls (design R17): opening a session replies with the whole row, sealing one
+//! How sessions and seals are tied to calls (store#ties): opening a session replies with the whole row, sealing one
 //! with root and tree head.
 
 mod store;

@@ -1,4 +1,4 @@
-//! Experience tokens as they are kept (lambda §6): the rules are `tokens`', here their results become rows. A promotion is
+//! Experience tokens as they are kept (reputation#tokens): the rules are `tokens`', here their results become rows. A promotion is
 //! a row of its own; no row is ever changed.
 //!
 //! All functions work inside the caller's savepoint. Ids and times are the caller's.
@@ -121,7 +121,7 @@ pub(super) struct Experience<'a> {
     pub counterparty: Option<&'a str>,
 }
 
-/// Mints the token of a credited event, and the confirmed one as well if a peer acknowledged it (lambda §6). `ids` are
+/// Mints the token of a credited event, and the confirmed one as well if a peer acknowledged it (reputation#tokens). `ids` are
 /// UUIDs.
 pub(super) fn of_event(
     db: &Db,

@@ -1,4 +1,4 @@
-//! `reputation_import` (lambda §8.7): what happened outside, brought in by the operator. One call is one file: its events
+//! `reputation_import` (reputation#import): what happened outside, brought in by the operator. One call is one file: its events
 //! go through the writer in the order of their epochs, and any that cannot be recorded refuses them all.
 //!
 //! [`plan`] checks each line by itself and puts the events in order, [`text`] reads the file's text into lines.

@@ -1,5 +1,5 @@
 //! A file's text as lines of JSON. An object that names a key twice is refused: which of the two values was meant cannot
-//! be known (kappa §2). Pure.
+//! be known (rules#canonical-text). Pure.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::catalogue::ReputationImportError;
 
-/// The largest file that is read, in bytes (lambda §8.7).
+/// The largest file that is read, in bytes (reputation#import).
 pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// How much of a parser's complaint is repeated; it may hold a piece of the line.

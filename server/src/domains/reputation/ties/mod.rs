@@ -1,4 +1,4 @@
-//! How the rows of reputation hang together and on calls (lambda §8.7, design R17), for [`crate::verification`]: every
+//! How the rows of reputation hang together and on calls (reputation#calls, store#ties), for [`crate::verification`]: every
 //! entry names the call that wrote it, and what that call was about says which events it can have caused.
 
 mod store;
@@ -49,7 +49,7 @@ pub enum Stored {
 
 /// A row of `experience_tokens`, as it stands, without what no one else can know: its id.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs)] // The columns of lambda §6, under their names.
+#[allow(missing_docs)] // The columns of reputation#tokens, under their names.
 pub struct StoredToken {
     pub node_id: String,
     pub level: String,

@@ -25,7 +25,7 @@ pub fn promote_to_l1(
 }
 
 /// Raises a confirmed token that others have seen. Without at least one witness, or with one that does not count, the
-/// token comes back unchanged: that is no error (lambda §6). `raised` are tokens that came from it before.
+/// token comes back unchanged: that is no error (reputation#tokens). `raised` are tokens that came from it before.
 ///
 /// # Errors
 /// Another level, or a promotion that took place before.

@@ -1,4 +1,4 @@
-//! Anthropic's Messages interface (delta §12.3 to §12.5). Pure.
+//! Anthropic's Messages interface (router#requests, router#answers). Pure.
 
 use serde_json::{Value, json};
 

@@ -1,5 +1,5 @@
 //! The content of an answer that asks for tools: JSON text of blocks in Anthropic's form, whoever answered
-//! (delta §12.6). Pure.
+//! (router#answers). Pure.
 
 use serde_json::{Map, Value, json};
 

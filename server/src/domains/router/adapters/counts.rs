@@ -1,4 +1,4 @@
-//! Token counts as providers send them. A missing or nonsensical one is 0, never an error (delta §12.4). Pure.
+//! Token counts as providers send them. A missing or nonsensical one is 0, never an error (router#answers). Pure.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Gemini's generateContent (delta §12.3 to §12.5). Pure.
+//! Gemini's generateContent (router#requests, router#answers). Pure.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! The providers' interfaces as two pure functions each: a request is built, a response is read (delta §12). All
+//! The providers' interfaces as two pure functions each: a request is built, a response is read (router#adapters). All
 //! adapters give results of the same shape and words, so that nobody has to know who answered.
 
 mod anthropic;
@@ -17,10 +17,10 @@ use super::redact::Redaction;
 use super::settings::Target;
 use crate::VERSION;
 
-/// The longest answer in tokens when the caller sets no limit (delta §12.3).
+/// The longest answer in tokens when the caller sets no limit (router#requests).
 pub const DEFAULT_MAX_TOKENS: u64 = 1024;
 
-/// The request that asks a provider (delta §12.3).
+/// The request that asks a provider (router#requests).
 pub fn build(target: &Target, request: &CompletionRequest) -> HttpRequest {
     let parts = match target.profile {
         Profile::Anthropic => anthropic::build(target, request),
@@ -48,7 +48,7 @@ pub fn build(target: &Target, request: &CompletionRequest) -> HttpRequest {
     }
 }
 
-/// What a response says: a completion, or why there is none (delta §12.4, §12.8). `model` is the upstream model
+/// What a response says: a completion, or why there is none (router#answers, router#errors). `model` is the upstream model
 /// that was asked for; a transient status is an error like any other here.
 ///
 /// # Errors
@@ -119,7 +119,7 @@ fn text(value: &Value, name: &str) -> Option<String> {
     value.get(name).and_then(Value::as_str).map(str::to_owned)
 }
 
-/// A provider's word for the end of an answer that this adapter has no own translation for (delta §12.5).
+/// A provider's word for the end of an answer that this adapter has no own translation for (router#answers).
 fn other_reason(word: Option<&str>) -> String {
     match word.filter(|word| !word.is_empty()) {
         Some(word) => word.to_ascii_lowercase(),

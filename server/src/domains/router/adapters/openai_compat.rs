@@ -1,4 +1,4 @@
-//! Chat completions as OpenAI has them, and Kimi, Codex, Mistral and hosts of Llama after it (delta §12.3 to §12.5).
+//! Chat completions as OpenAI has them, and Kimi, Codex, Mistral and hosts of Llama after it (router#requests, router#answers).
 //! Pure.
 
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Error statuses in words (delta §12.8), and whose doing they are (delta §11.2). Pure.
+//! Error statuses in words (router#blame, router#errors), and whose doing they are (router#blame). Pure.
 
 use colibri_visible::is_hidden;
 use serde_json::Value;

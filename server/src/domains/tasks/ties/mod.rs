@@ -1,4 +1,4 @@
-//! How tasks are tied to calls (design R17): creating and updating a task reply with the whole of it, its
+//! How tasks are tied to calls (store#ties): creating and updating a task reply with the whole of it, its
 //! dependencies in the order in which they were named.
 
 mod store;

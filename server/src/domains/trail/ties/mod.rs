@@ -1,4 +1,4 @@
-//! How thought records are tied to calls (design R17): recording a thought replies with all nine fields of the
+//! How thought records are tied to calls (store#ties): recording a thought replies with all nine fields of the
 //! record, its content among them. A cold record has given its content up, so that its reply cannot be had.
 
 mod reply;

@@ -18,7 +18,7 @@ pub(super) struct RecordReply<'a> {
 }
 
 impl RecordReply<'_> {
-    /// Appends the canonical JSON of the envelope that is sent (alpha §5.5). Verification does this for every
+    /// Appends the canonical JSON of the envelope that is sent (chain#hashes). Verification does this for every
     /// record, so the general encoder's maps are spared; a test holds the two together.
     fn write(&self, out: &mut Vec<u8>) {
         text(out, b"{\"data\":{\"agent_id\":", Some(self.agent_id));
