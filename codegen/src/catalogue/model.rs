@@ -279,7 +279,7 @@ pub enum Rule {
     },
 }
 
-/// catalogue#relaxed.
+/// A setting of the server that changes a tool's input (catalogue#relaxed).
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Relaxation {

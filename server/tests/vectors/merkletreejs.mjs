@@ -4,7 +4,7 @@
 //   node merkletreejs.mjs > merkletreejs.json
 //
 // Leaf i is the SHA-256 of the ASCII text `leaf-i`; a tree of n has the leaves 0 to n-1. The options
-// are those of the original (zeta §7.1): sortLeaves, sortPairs, no hashing of leaves.
+// are those of the original (proof#first-tree): sortLeaves, sortPairs, no hashing of leaves.
 
 import { createHash } from "node:crypto";
 import { createRequire } from "node:module";

@@ -108,7 +108,7 @@ fn sealed_session(folder: &TempDir, key: bool) -> Value {
     block_on(converse(&mut server, wire, talk)).0
 }
 
-/// This server keeps no audit log, so the log may end as the golden vectors has it: with row 6, the digest of `log tip`.
+/// This server keeps no audit log, so the log may end as the golden vectors have it: with row 6, the digest of `log tip`.
 fn log_ends_with_the_vector(folder: &TempDir) {
     let conn = open_database(&folder.path().join("colibri.db"));
     let row_hash = "3f18324a0fc22d594e5a75190c2eb0dc0a5fe8240c776c4a0749ef18afcad487";

@@ -2,7 +2,7 @@
 
 use crate::trail::world::{World, zero_hash};
 
-/// The hashes of store#sharing to catalogue#published-schemas.
+/// The hashes of the five records.
 pub const HASHES: [&str; 5] = [
     "cf5a3ced9a621eadd272ebf871f8501005f5a93e3589437bcba93b821f62aa5b",
     "f6ec467d458bdca4a24b291f722fee92cabc8443358912d30fe4812400d36a55",
