@@ -240,6 +240,9 @@ fn alpha_74_the_librarys_public_names_equal_the_golden_list() {
         "fn register_shutdown_handler",
         "struct NoOpSink",
     ] {
-        assert!(list.lines().any(|line| line.ends_with(&format!(" {name}"))), "chain#two-phases names {name}");
+        assert!(
+            list.lines().any(|line| line.ends_with(&format!(" {name}"))),
+            "chain#two-phases names {name}"
+        );
     }
 }

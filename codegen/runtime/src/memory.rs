@@ -44,14 +44,14 @@ impl<T: Clone + Send + 'static> Context for MemoryCx<T> {
 }
 
 /// What a rolled back transaction had done to the audit rows.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Undo {
     Entered,
     Closed(i64),
 }
 
 /// Transactions and savepoints by copying `T`; audit rows like the table's, the last 10,000 of them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct MemoryStore<T> {
     cx: MemoryCx<T>,
     before: Option<T>,

@@ -1,17 +1,8 @@
 //! A counter behind two tools.
 
 use std::process::ExitCode;
-use std::sync::Arc;
 
-use colibri_runtime::chain::log::NoLog;
-use colibri_runtime::chain::redact::Redactor;
-use colibri_runtime::chain::registry::Registry;
-use colibri_runtime::chain::{Audit, Chain, Kernel};
-use colibri_runtime::handler::Outcome;
-use colibri_runtime::kernel::{SystemClock, SystemIds};
-use colibri_runtime::memory::{MemoryCx, MemoryStore};
-use colibri_runtime::serve::{Control, Finish, Serve};
-use colibri_runtime::wire::stdio;
+use colibri_runtime::{MemoryCx, MemoryStore, Outcome, serve_stdio};
 
 /// The catalogue, compiled.
 mod catalogue {
@@ -54,30 +45,5 @@ impl CounterTools<Cx> for Server {
 }
 
 fn main() -> ExitCode {
-    let modes = stdio::Modes::default();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let finish = runtime.and_then(|runtime| runtime.block_on(serve(&modes)));
-    modes.restore();
-    match finish {
-        Ok(Finish::EndOfInput | Finish::Stopped | Finish::ClientGone) => ExitCode::SUCCESS,
-        _ => ExitCode::FAILURE,
-    }
-}
-
-/// Serves stdin until it ends.
-async fn serve(modes: &stdio::Modes) -> std::io::Result<Finish> {
-    let kernel = Kernel {
-        clock: Arc::new(SystemClock::default()),
-        ids: Box::new(SystemIds::default()),
-        log: Arc::new(NoLog),
-        redactor: Redactor::new([]),
-    };
-    let registry = Registry::of(&CATALOGUE).map_err(std::io::Error::other)?;
-    let mut chain = Chain::new(registry, MemoryStore::new(0), Dispatcher(Server), Audit::Buffer, kernel);
-    let (controls, received) = tokio::sync::mpsc::unbounded_channel();
-    // A store that has to be opened says so later; this one is there at once.
-    controls.send(Control::Opened(Ok((MemoryStore::new(0), "memory")))).map_err(std::io::Error::other)?;
-    let streams = stdio::open(modes)?;
-    let version = env!("CARGO_PKG_VERSION");
-    Ok(Serve::new(&mut chain, version, streams.reader, streams.writer, received).run().await)
+    serve_stdio(&CATALOGUE, env!("CARGO_PKG_VERSION"), Dispatcher(Server), MemoryStore::new(0))
 }
