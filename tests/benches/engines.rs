@@ -14,8 +14,6 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use colibri::catalogue::CATALOGUE;
-use colibri::domains::consensus::ecvrf::{ecvrf_prove, ecvrf_verify};
-use colibri::domains::consensus::private_key::PrivateKey;
 use colibri::domains::reputation::domain::Domain;
 use colibri::domains::reputation::event::{Acker, Gain, Source};
 use colibri::domains::reputation::gain::{EpochSums, GainOutcome, gain_step};
@@ -24,6 +22,8 @@ use colibri::domains::reputation::replay::Replay;
 use colibri_canonical::HexDigest;
 use colibri_canonical::{NumberRule, canonical_json};
 use colibri_codegen::catalogue::Catalogue;
+use colibri_consensus::ecvrf::{ecvrf_prove, ecvrf_verify};
+use colibri_consensus::private_key::PrivateKey;
 use colibri_proof::log_row::ClosedRow;
 use colibri_proof::record::Preimage;
 use colibri_proof::tree::rfc9162::{Hash, inclusion_path, leaf_hash, root, verify_inclusion};

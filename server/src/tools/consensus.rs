@@ -8,22 +8,22 @@ use crate::catalogue::{
     ConsensusProposeInput, ConsensusProposeOutput, ConsensusTools, ConsensusVoteError, ConsensusVoteInput,
     ConsensusVoteInputVoteVoteType, ConsensusVoteOutput, VrfEvalError, VrfEvalInput, VrfEvalOutput,
 };
-use crate::domains::consensus::canonical::Hash;
-use crate::domains::consensus::ecvrf::VrfError;
 use crate::domains::consensus::errors::Refusal;
-use crate::domains::consensus::finality::FinalityLevel;
-use crate::domains::consensus::messages::VoteType;
 use crate::domains::consensus::node_key::node_key;
 use crate::domains::consensus::output::{proposed, voted};
 use crate::domains::consensus::overlay::{Memory, Overlay};
-use crate::domains::consensus::private_key::{PrivateKey, parse_private_key};
 use crate::domains::consensus::rounds::Rounds;
 use crate::domains::consensus::service::{Ballot, Proposal, Service};
-use crate::domains::consensus::signing::Ed25519Signer;
 use crate::domains::consensus::store::Tables;
-use crate::domains::consensus::vrf::vrf_eval;
 use crate::settings::mode::capabilities_for;
 use colibri_canonical::hex;
+use colibri_consensus::canonical::Hash;
+use colibri_consensus::ecvrf::VrfError;
+use colibri_consensus::finality::FinalityLevel;
+use colibri_consensus::messages::VoteType;
+use colibri_consensus::private_key::{PrivateKey, parse_private_key};
+use colibri_consensus::signing::Ed25519Signer;
+use colibri_consensus::vrf::vrf_eval;
 use colibri_runtime::handler::{Fault, Outcome};
 use zeroize::Zeroizing;
 

@@ -3,14 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod adapters;
-mod consensus;
 mod exports;
 mod proof;
 mod reputation;
 mod router;
-mod simulator;
 mod skills;
 mod tasks;
 mod trail;
 mod trail_store;
-mod vrf;

@@ -1,8 +1,8 @@
 //! Reading a round: cases 2 and 6 to 8.
 
-use colibri::domains::consensus::messages::{Message, SignedMessage, Vote, VoteType};
-use colibri::domains::consensus::signing::StrictEd25519;
 use colibri_canonical::hex;
+use colibri_consensus::messages::{Message, SignedMessage, Vote, VoteType};
+use colibri_consensus::signing::StrictEd25519;
 use serde_json::{Value, json};
 
 use crate::consensus::world::{SEED_A, World, sender_id, sha256_hex};

@@ -1,8 +1,8 @@
 //! The verifiable random function: cases 30 to 37.
 
-use colibri::domains::consensus::ecvrf::ecvrf_verify;
-use colibri::domains::consensus::private_key::parse_private_key;
-use colibri::domains::consensus::vrf::vrf_verify;
+use colibri_consensus::ecvrf::ecvrf_verify;
+use colibri_consensus::private_key::parse_private_key;
+use colibri_consensus::vrf::vrf_verify;
 use colibri_test_support::client::{Server, envelope};
 use serde_json::{Value, json};
 

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use colibri::domains::consensus::identity::SenderId;
-use colibri::domains::consensus::private_key::parse_private_key;
 use colibri_canonical::hex;
+use colibri_consensus::identity::SenderId;
+use colibri_consensus::private_key::parse_private_key;
 use colibri_test_support::client::{Launch, Server};
 use colibri_test_support::stored::stored;
 use rusqlite::Connection;

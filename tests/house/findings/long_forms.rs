@@ -54,6 +54,7 @@ fn finding_d13_every_form_of_the_long_command_is_a_test_that_reads_its_variables
             "colibri-tests" => "tests",
             "colibri" => "server/tests",
             "colibri-drift" => "codegen/drift/tests",
+            "colibri-consensus" => "server/consensus/tests",
             other => panic!("no folder of tests is known for {other}"),
         };
         let all = root().join(folder).join(binary);

@@ -1,10 +1,10 @@
 //! The consensus node's part of the examination: whether its key file can be used. It is not made here.
 
 use super::Finding;
-use crate::domains::consensus::identity::SenderId;
 use crate::domains::consensus::node_key::usable_key;
 use crate::settings::config::Config;
 use crate::settings::keys::CONSENSUS_KEY_FILE;
+use colibri_consensus::identity::SenderId;
 
 const CHECK: &str = "consensus";
 

@@ -2,12 +2,12 @@
 
 use colibri_runtime::handler::{Failure, Fault};
 
-use super::clock::ClockError;
 use super::node_key::NodeKeyError;
-use super::private_key::PrivateKeyError;
-use super::replay::Mismatch;
-use super::round::RoundStateError;
 use crate::catalogue::{ConsensusFinalityError, ConsensusProposeError, ConsensusVoteError};
+use colibri_consensus::clock::ClockError;
+use colibri_consensus::private_key::PrivateKeyError;
+use colibri_consensus::replay::Mismatch;
+use colibri_consensus::round::RoundStateError;
 
 /// A refusal.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,10 +9,10 @@ use std::path::Path;
 use colibri_runtime::handler::Fault;
 use zeroize::Zeroizing;
 
-use super::canonical::SEED_LEN;
-use super::identity::SenderId;
-use super::private_key::{PrivateKey, parse_private_key};
 use crate::private_file;
+use colibri_consensus::canonical::SEED_LEN;
+use colibri_consensus::identity::SenderId;
+use colibri_consensus::private_key::{PrivateKey, parse_private_key};
 
 /// 64 characters and a line end; whatever is longer is no key file.
 const MAX_BYTES: u64 = 65;

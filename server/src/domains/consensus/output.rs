@@ -3,8 +3,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use super::finality::FinalityLevel;
 use crate::catalogue::{ConsensusProposeOutput, ConsensusProposeOutputStatus, ConsensusVoteOutput};
+use colibri_consensus::finality::FinalityLevel;
 
 /// The reply to a proposal. A round that is beyond QUORUM by now was at QUORUM then.
 pub fn proposed(round_id: i64, level: FinalityLevel) -> ConsensusProposeOutput {

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 
 use colibri_runtime::handler::Fault;
 
-use super::finality::FinalityLevel;
 use super::rounds::{Rounds, number_after};
-use super::stored::{Mark, StoredRound, VoteChange};
+use colibri_consensus::finality::FinalityLevel;
+use colibri_consensus::stored::{Mark, StoredRound, VoteChange};
 
 /// The rounds that this process has made or voted on, whole.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use colibri_runtime::handler::Fault;
 
-use super::stored::{Mark, StoredRound, VoteChange};
+use colibri_consensus::stored::{Mark, StoredRound, VoteChange};
 
 /// A place for rounds. What it answers holds for the running transaction.
 pub trait Rounds {

@@ -4,20 +4,20 @@
 use colibri_runtime::handler::Fault;
 use zeroize::Zeroizing;
 
-use super::cache::Cache;
-use super::canonical::{Hash, SALT_LEN};
-use super::clock::LogicalClock;
 use super::errors::Refusal;
-use super::finality::{DISPUTE_WINDOW_EPOCHS_DEFAULT, FinalityLevel, Transition};
-use super::history::{CastVote, Change, History, Origin};
-use super::identity::SenderId;
-use super::leader::select_leader;
-use super::messages::{SignedMessage, Vote, VoteGroup, VoteType};
-use super::replay::replay;
-use super::round::{RoundConfig, RoundSm, RoundState, Surroundings, committee_of};
 use super::rounds::{Rounds, number_after};
-use super::signing::{Ed25519Signer, Signer, StrictEd25519};
-use super::stored::{
+use colibri_consensus::cache::Cache;
+use colibri_consensus::canonical::{Hash, SALT_LEN};
+use colibri_consensus::clock::LogicalClock;
+use colibri_consensus::finality::{DISPUTE_WINDOW_EPOCHS_DEFAULT, FinalityLevel, Transition};
+use colibri_consensus::history::{CastVote, Change, History, Origin};
+use colibri_consensus::identity::SenderId;
+use colibri_consensus::leader::select_leader;
+use colibri_consensus::messages::{SignedMessage, Vote, VoteGroup, VoteType};
+use colibri_consensus::replay::replay;
+use colibri_consensus::round::{RoundConfig, RoundSm, RoundState, Surroundings, committee_of};
+use colibri_consensus::signing::{Ed25519Signer, Signer, StrictEd25519};
+use colibri_consensus::stored::{
     EquivocationRow, Mark, MemberRow, RoundRow, StoredRound, TransitionRow, VoteChange, VoteRow, integer,
 };
 

@@ -2,11 +2,11 @@
 
 use colibri_runtime::handler::Fault;
 
-use super::finality::FinalityLevel;
-use super::replay::replay;
 use super::rounds::Rounds;
 use super::store::{Tables, each_round, each_time};
 use crate::store::db::Db;
+use colibri_consensus::finality::FinalityLevel;
+use colibri_consensus::replay::replay;
 
 /// Something that the service cannot have left in the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]

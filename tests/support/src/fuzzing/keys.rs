@@ -5,10 +5,10 @@ use std::fs;
 use std::io::Write;
 
 use colibri::domains::consensus::node_key::existing_key;
-use colibri::domains::consensus::private_key::{PrivateKey, parse_private_key};
 use colibri::domains::proof::key_file::read_key_file;
 use colibri::settings::rules::{PublicKeys, Rule};
 use colibri_canonical::hex;
+use colibri_consensus::private_key::{PrivateKey, parse_private_key};
 use colibri_proof::keys::{PublicKey, SigningKey, TrustedKeys};
 
 /// Seeds, prefixes, and what other programs write keys as.

@@ -5,12 +5,12 @@ mod store;
 
 use colibri_runtime::handler::Fault;
 
-use super::finality::FinalityLevel;
 use super::output::{proposed, voted};
 use crate::catalogue::ToolId;
 use crate::domains::ties::{Place, Reply, TiedRow, TiedTable, Writer};
 use crate::store::db::Db;
 use crate::store::walk::Stop;
+use colibri_consensus::finality::FinalityLevel;
 
 /// `mcp_consensus_rounds`, with the committee and the vote of the proposal.
 #[derive(Debug)]

@@ -1,0 +1,26 @@
+//! How far a node's logical time follows that of others.
+//!
+//! A message may lead by 2^32 and still be believed (theta §3.5). Following each such message would let a single faulty
+//! member lead some honest nodes away, step by step, until the others believe none of their messages any more. So a node
+//! follows the time that f + 1 members have shown: at least one of them is honest. With f = 0 that is every message's.
+
+use std::collections::BTreeMap;
+
+use crate::identity::SenderId;
+
+/// The latest time that each member has shown.
+#[derive(Debug, Clone, Default)]
+pub(super) struct PeerTimes {
+    latest: BTreeMap<SenderId, u64>,
+}
+
+impl PeerTimes {
+    /// Takes note of a member's time; the latest that more than `faulty` members have shown.
+    pub(super) fn shown(&mut self, sender: SenderId, logical: u64, faulty: usize) -> Option<u64> {
+        let latest = self.latest.entry(sender).or_default();
+        *latest = logical.max(*latest);
+        let mut times: Vec<u64> = self.latest.values().copied().collect();
+        times.sort_unstable_by(|a, b| b.cmp(a));
+        times.get(faulty).copied()
+    }
+}
