@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::canonical::Hash;
 use super::equivocation::{EquivocationDetector, EquivocationError};
-use super::finality::{FinalityError, FinalityLevel, FinalitySm, Transition};
+use super::finality::{FinalityError, FinalityLevel, FinalityMachine, Transition};
 use super::identity::SenderId;
 use super::messages::{Vote, VoteGroup};
 
@@ -104,7 +104,7 @@ pub enum HistoryError {
 #[derive(Debug, Clone)]
 pub struct History {
     committee: BTreeSet<SenderId>,
-    machine: FinalitySm,
+    machine: FinalityMachine,
     detector: EquivocationDetector,
     /// The number of each sender's first vote.
     firsts: BTreeMap<SenderId, i64>,
@@ -120,14 +120,14 @@ impl History {
     /// A round before its first vote.
     ///
     /// # Errors
-    /// As [`FinalitySm::new`].
+    /// As [`FinalityMachine::new`].
     pub fn new(
         round_id: u64,
         committee: &[SenderId],
         dispute_window_epochs: u64,
     ) -> Result<Self, FinalityError> {
         Ok(Self {
-            machine: FinalitySm::new(round_id, committee, dispute_window_epochs)?,
+            machine: FinalityMachine::new(round_id, committee, dispute_window_epochs)?,
             committee: committee.iter().copied().collect(),
             detector: EquivocationDetector::default(),
             firsts: BTreeMap::new(),

@@ -5,11 +5,11 @@
 //! Four arbiters tolerate one faulty member, and three votes on one tuple are a quorum:
 //!
 //! ```
-//! use colibri_consensus::{Ed25519Signer, FinalityLevel, FinalitySm, SignedMessage, Signer, StrictEd25519, Vote, VoteType};
+//! use colibri_consensus::{Ed25519Signer, FinalityLevel, FinalityMachine, SignedMessage, Signer, StrictEd25519, Vote, VoteType};
 //!
 //! let arbiters = [1, 2, 3, 4].map(|seed| Ed25519Signer::from_seed(&[seed; 32]));
 //! let committee: Vec<_> = arbiters.iter().map(Signer::sender_id).collect();
-//! let mut round = FinalitySm::new(1, &committee, 100)?;
+//! let mut round = FinalityMachine::new(1, &committee, 100)?;
 //! for arbiter in &arbiters[..3] {
 //!     let vote = Vote {
 //!         round_id: 1,
@@ -59,9 +59,9 @@ pub mod signing;
 pub mod stored;
 pub mod vrf;
 
-pub use finality::{FinalityLevel, FinalitySm};
+pub use finality::{FinalityLevel, FinalityMachine};
 pub use messages::{SignedMessage, Vote, VoteType};
 pub use replay::replay;
-pub use round::{Committee, RoundSm};
+pub use round::{Committee, Round};
 pub use signing::{Ed25519Signer, Signer, StrictEd25519, Verifier};
 pub use vrf::{vrf_eval, vrf_verify};

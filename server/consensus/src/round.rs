@@ -1,6 +1,6 @@
 //! One round of voting (theta §7): arbiters promise their votes, reveal them, and go to another view when too little comes
 //! in time. What a round ends with, a quorum's votes, is what finality is fed. Pure: time, salts and keys come from outside,
-//! messages go out through [`RoundSm::take_outgoing`].
+//! messages go out through [`Round::take_outgoing`].
 //!
 //! ```text
 //!               q promises            q votes, or all, or time           q ACCEPT on one tuple
@@ -147,10 +147,10 @@ struct OwnBallot {
     reveal: Option<Reveal>,
 }
 
-/// A round as one node sees it. [`RoundSm::begin`] starts it; then it is given what comes in and, whenever
-/// [`RoundSm::next_deadline`] is reached, [`RoundSm::tick`].
+/// A round as one node sees it. [`Round::begin`] starts it; then it is given what comes in and, whenever
+/// [`Round::next_deadline`] is reached, [`Round::tick`].
 #[derive(Debug)]
-pub struct RoundSm<S, V, O> {
+pub struct Round<S, V, O> {
     config: RoundConfig,
     quorum: usize,
     faulty: usize,
@@ -181,7 +181,7 @@ pub struct RoundSm<S, V, O> {
     entries: Entries,
 }
 
-impl<S: Signer, V: Verifier, O: Surroundings> RoundSm<S, V, O> {
+impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
     /// A round in the commit phase of view 0; the phase's time runs.
     ///
     /// # Errors

@@ -50,7 +50,7 @@ struct Anchor {
 
 /// See the module's text. Votes come with their signatures already verified.
 #[derive(Debug, Clone)]
-pub struct FinalitySm {
+pub struct FinalityMachine {
     round_id: u64,
     committee: BTreeSet<SenderId>,
     threshold: u64,
@@ -68,7 +68,7 @@ pub struct FinalitySm {
     conflict: bool,
 }
 
-impl FinalitySm {
+impl FinalityMachine {
     /// A round at PENDING.
     ///
     /// # Errors
@@ -297,7 +297,7 @@ fn in_range(field: &str, integer: u64) -> Result<(), ConsensusSerializationError
 mod tests {
     #![allow(clippy::unwrap_used)]
 
-    use super::{FinalityError, FinalityLevel, FinalitySm};
+    use super::{FinalityError, FinalityLevel, FinalityMachine};
     use crate::identity::SenderId;
 
     /// Nothing outside can ask for such a step, so the guard is tried from within.
@@ -305,7 +305,7 @@ mod tests {
     fn theta_6_3_only_the_very_next_level_can_follow() {
         for from in FinalityLevel::ORDER {
             for to in FinalityLevel::ORDER {
-                let mut machine = FinalitySm::new(1, &[SenderId::of(&[7; 32])], 100).unwrap();
+                let mut machine = FinalityMachine::new(1, &[SenderId::of(&[7; 32])], 100).unwrap();
                 machine.level = from;
                 let next = from.next() == Some(to);
                 let expected = if next { Ok(()) } else { Err(FinalityError::Rollback { from, to }) };

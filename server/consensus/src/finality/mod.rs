@@ -13,4 +13,4 @@ mod tally;
 
 pub use crate::level::FinalityLevel;
 pub use error::{Divergence, FinalityError};
-pub use machine::{DISPUTE_WINDOW_EPOCHS_DEFAULT, FinalitySm, Transition, VoteOutcome};
+pub use machine::{DISPUTE_WINDOW_EPOCHS_DEFAULT, FinalityMachine, Transition, VoteOutcome};

@@ -8,7 +8,7 @@ use crate::signing::{Signer, Verifier};
 
 use super::backlog::Early;
 use super::certificate::certified_tuple;
-use super::{Outcome, RoundMessage, RoundSm, RoundState, RoundStateError, Surroundings};
+use super::{Outcome, Round, RoundMessage, RoundState, RoundStateError, Surroundings};
 
 /// Where a message of some view belongs.
 enum Placed {
@@ -18,8 +18,8 @@ enum Placed {
     Later,
 }
 
-impl<S: Signer, V: Verifier, O: Surroundings> RoundSm<S, V, O> {
-    /// Takes any message of the round; [`RoundSm::tick`] comes first if time has passed.
+impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
+    /// Takes any message of the round; [`Round::tick`] comes first if time has passed.
     ///
     /// # Errors
     /// See the message's own method.

@@ -11,11 +11,11 @@ use super::backlog::Early;
 use super::ballots::Ballots;
 use super::timing::{T_COMMIT_PHASE_MS, T_REVEAL_PHASE_MS, T_ROUND_MS, T_TIMEOUT_MS, scaled};
 use super::{
-    ForkTriggerEvent, Outcome, RoundMessage, RoundSm, RoundState, RoundStateError, Surroundings, ZetaEvent,
+    ForkTriggerEvent, Outcome, Round, RoundMessage, RoundState, RoundStateError, Surroundings, ZetaEvent,
     ZetaPayload,
 };
 
-impl<S: Signer, V: Verifier, O: Surroundings> RoundSm<S, V, O> {
+impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
     /// Does what is due. Doing it twice at one instant is doing it once.
     ///
     /// # Errors
@@ -43,7 +43,7 @@ impl<S: Signer, V: Verifier, O: Surroundings> RoundSm<S, V, O> {
         }
     }
 
-    /// When [`RoundSm::tick`] has something to do next, in milliseconds; never after completion.
+    /// When [`Round::tick`] has something to do next, in milliseconds; never after completion.
     pub fn next_deadline(&self) -> Option<u64> {
         let limit = match self.state {
             RoundState::CommitPhase => T_COMMIT_PHASE_MS,

@@ -1,7 +1,7 @@
 //! The finality machine: worked traces, evidence and refusals (theta §6).
 
 use colibri_consensus::canonical::sha256;
-use colibri_consensus::finality::{FinalityError, FinalityLevel, FinalitySm, VoteOutcome};
+use colibri_consensus::finality::{FinalityError, FinalityLevel, FinalityMachine, VoteOutcome};
 use colibri_consensus::identity::SenderId;
 use colibri_consensus::messages::{SignedMessage, Vote, VoteType};
 use colibri_consensus::quorum::QuorumError;
@@ -9,20 +9,20 @@ use colibri_consensus::quorum::QuorumError;
 use crate::support::{AA, CC, arbiter, hex, id, vote, vote_of};
 use FinalityLevel::{Absolute, Hard, Pending, Quorum, Soft};
 
-fn machine(names: &str) -> FinalitySm {
+fn machine(names: &str) -> FinalityMachine {
     let committee: Vec<SenderId> = names.chars().map(id).collect();
-    FinalitySm::new(1, &committee, 100).unwrap()
+    FinalityMachine::new(1, &committee, 100).unwrap()
 }
 
 /// Votes of several members on `root`, all received in `epoch`, with the epoch as their logical time.
-fn receive(machine: &mut FinalitySm, names: &str, root: [u8; 32], epoch: u64) {
+fn receive(machine: &mut FinalityMachine, names: &str, root: [u8; 32], epoch: u64) {
     for name in names.chars() {
         let outcome = machine.receive_vote(&vote(name, root, epoch), epoch);
         assert_eq!(outcome, Ok(VoteOutcome::Counted), "{name} in epoch {epoch}");
     }
 }
 
-fn steps(machine: &FinalitySm) -> Vec<(FinalityLevel, u64)> {
+fn steps(machine: &FinalityMachine) -> Vec<(FinalityLevel, u64)> {
     machine.transitions().iter().map(|step| (step.to, step.epoch)).collect()
 }
 
@@ -186,7 +186,7 @@ fn theta_44_strangers_and_other_rounds_change_nothing() {
 #[test]
 fn theta_45_effects_wait_for_their_level() {
     let mut machine = machine("ABCD");
-    let seen = |machine: &FinalitySm| {
+    let seen = |machine: &FinalityMachine| {
         let external = machine.require_external_effects_allowed().is_ok();
         (machine.current(), external, machine.require_irreversible_effects_allowed().is_ok())
     };
@@ -249,7 +249,7 @@ fn theta_47_two_quorums_stop_the_round() {
 fn theta_6_1_what_cannot_be_a_round() {
     let new = |names: &str, window| {
         let committee: Vec<SenderId> = names.chars().map(id).collect();
-        FinalitySm::new(1, &committee, window).map(|machine| machine.current())
+        FinalityMachine::new(1, &committee, window).map(|machine| machine.current())
     };
     assert_eq!(new("", 100), Err(FinalityError::Quorum(QuorumError::BadN(0))));
     assert_eq!(new("ABA", 100), Err(FinalityError::DuplicateArbiter(id('A'))));

@@ -1,6 +1,6 @@
 //! Random messages and random histories (theta §15.2, "Property tests"). `COLIBRI_THETA_CASES` sets how many.
 
-use colibri_consensus::finality::{FinalityError, FinalitySm};
+use colibri_consensus::finality::{FinalityError, FinalityMachine};
 use colibri_consensus::identity::SenderId;
 use colibri_consensus::messages::{
     Certificate, Commit, EquivocationProof, Message, Reveal, ViewChange, ViewChangeReason, Vote, VoteType,
@@ -116,9 +116,9 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 /// Drives both machines with the same events and compares what they say.
-fn agree(n: usize, events: &[Event]) -> FinalitySm {
+fn agree(n: usize, events: &[Event]) -> FinalityMachine {
     let names: Vec<SenderId> = "ABCD".chars().map(id).chain([SenderId::of(&[9; 32])]).collect();
-    let mut machine = FinalitySm::new(1, &names[..n], 4).unwrap();
+    let mut machine = FinalityMachine::new(1, &names[..n], 4).unwrap();
     let mut reference = Reference::new(&names[..n], 4);
     let (mut epoch, mut time) = (1_u64, 0_u64);
     let template = vote('A', AA, 1);

@@ -15,7 +15,7 @@ use colibri_consensus::identity::SenderId;
 use colibri_consensus::leader::select_leader;
 use colibri_consensus::messages::{SignedMessage, Vote, VoteGroup, VoteType};
 use colibri_consensus::replay::replay;
-use colibri_consensus::round::{RoundConfig, RoundSm, RoundState, Surroundings, committee_of};
+use colibri_consensus::round::{Round, RoundConfig, RoundState, Surroundings, committee_of};
 use colibri_consensus::signing::{Ed25519Signer, Signer, StrictEd25519};
 use colibri_consensus::stored::{
     EquivocationRow, Mark, MemberRow, RoundRow, StoredRound, TransitionRow, VoteChange, VoteRow, integer,
@@ -147,7 +147,7 @@ impl Service {
             vote_type: VoteType::Accept,
         };
         let outside = Outside { clock: &mut self.clock, salt: &proposal.salt, now_ms: proposal.now_ms };
-        let mut round = RoundSm::new(config, proposal.signer, StrictEd25519, outside)?;
+        let mut round = Round::new(config, proposal.signer, StrictEd25519, outside)?;
         round.begin()?;
         round.tick()?;
         match (round.state(), round.outcome()) {

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use colibri_consensus::equivocation::EquivocationDetector;
-use colibri_consensus::finality::{DISPUTE_WINDOW_EPOCHS_DEFAULT, FinalityLevel, FinalitySm};
+use colibri_consensus::finality::{DISPUTE_WINDOW_EPOCHS_DEFAULT, FinalityLevel, FinalityMachine};
 use colibri_consensus::identity::SenderId;
 use colibri_consensus::messages::{SignedMessage, Vote};
-use colibri_consensus::round::{RoundSm, Surroundings};
+use colibri_consensus::round::Surroundings;
 
 use crate::simulator::conduct::Conduct;
 use crate::simulator::desk::Desk;
 use crate::simulator::keys::{Key, Scheme};
 
-pub type Round = RoundSm<Key, Scheme, Desk>;
+pub type Round = colibri_consensus::Round<Key, Scheme, Desk>;
 
 /// A node; whoever has a conduct is faulty, and its round is only where its lies begin.
 #[derive(Debug)]
@@ -28,7 +28,7 @@ pub struct Node {
 /// How an honest node goes on after the round.
 #[derive(Debug)]
 pub struct Finality {
-    pub machine: FinalitySm,
+    pub machine: FinalityMachine,
     pub epoch: u64,
     detector: EquivocationDetector,
     proven: BTreeSet<SenderId>,
@@ -43,7 +43,8 @@ impl Finality {
     pub fn begin(round: &Round) -> Self {
         let config = round.config();
         let committee: Vec<SenderId> = config.committee.keys().copied().collect();
-        let machine = FinalitySm::new(config.round_id, &committee, DISPUTE_WINDOW_EPOCHS_DEFAULT).unwrap();
+        let machine =
+            FinalityMachine::new(config.round_id, &committee, DISPUTE_WINDOW_EPOCHS_DEFAULT).unwrap();
         let detector = round.equivocations().clone();
         let proven = BTreeSet::new();
         let mut finality =
@@ -99,7 +100,7 @@ impl Finality {
     pub fn seals_in_time(&mut self) -> bool {
         let disputed = self.hard_epoch().max(self.last_proof).unwrap_or(0);
         let due = disputed + DISPUTE_WINDOW_EPOCHS_DEFAULT;
-        let seal = |machine: &mut FinalitySm, epoch| machine.seal_epoch(epoch, &[0xdd; 32]).unwrap();
+        let seal = |machine: &mut FinalityMachine, epoch| machine.seal_epoch(epoch, &[0xdd; 32]).unwrap();
         !seal(&mut self.machine, due - 1)
             && seal(&mut self.machine, due)
             && self.machine.current() == FinalityLevel::Absolute

@@ -4,7 +4,9 @@ use colibri_canonical::hex;
 use colibri_consensus::canonical::{Fields, Hash, encode, sha256};
 use colibri_consensus::clock::LogicalClock;
 use colibri_consensus::equivocation::{EquivocationDetector, verify_equivocation_proof};
-use colibri_consensus::finality::{DISPUTE_WINDOW_EPOCHS_DEFAULT, FinalityLevel, FinalitySm, Transition};
+use colibri_consensus::finality::{
+    DISPUTE_WINDOW_EPOCHS_DEFAULT, FinalityLevel, FinalityMachine, Transition,
+};
 use colibri_consensus::messages::{SignedMessage, Vote, VoteType};
 use colibri_consensus::signing::{Ed25519Signer, Signer, StrictEd25519};
 use serde_json::Value;
@@ -97,7 +99,7 @@ fn verdict(kinds: &[Kind], seed: u64) -> Verdict {
     let signers: Vec<_> = ["A", "B", "C", "D"].iter().map(|label| arbiter(seed, label)).collect();
     let signers = &signers[..kinds.len()];
     let committee: Vec<_> = signers.iter().map(Signer::sender_id).collect();
-    let mut machine = FinalitySm::new(ROUND, &committee, DISPUTE_WINDOW_EPOCHS_DEFAULT).unwrap();
+    let mut machine = FinalityMachine::new(ROUND, &committee, DISPUTE_WINDOW_EPOCHS_DEFAULT).unwrap();
     let (mut detector, mut evidence) = (EquivocationDetector::default(), Vec::new());
     for (signer, kind) in signers.iter().zip(kinds) {
         let key = signer.public_key();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use colibri_consensus::canonical::Hash;
 use colibri_consensus::identity::SenderId;
 use colibri_consensus::messages::{VoteGroup, VoteType};
-use colibri_consensus::round::{RoundConfig, RoundSm, committee_of};
+use colibri_consensus::round::{Round, RoundConfig, committee_of};
 use colibri_consensus::signing::Signer;
 use colibri_test_support::dice::Dice;
 
@@ -41,7 +41,7 @@ pub fn nodes(plan: &Plan, dice: &Dice) -> Vec<Node> {
             vote_type: VoteType::Accept,
         };
         let desk = Desk::new(dice.stream(1_000 + index as u64));
-        let round = RoundSm::new(config, key.clone(), plan.scheme, desk).unwrap();
+        let round = Round::new(config, key.clone(), plan.scheme, desk).unwrap();
         let draws = dice.stream(2_000 + index as u64);
         let conduct = place.map(|place| Conduct::new(plan.behaviour, place as u64, draws));
         Node { round, key: key.clone(), conduct, finality: None, queued: None }

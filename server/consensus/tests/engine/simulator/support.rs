@@ -4,14 +4,14 @@ use colibri_consensus::canonical::Hash;
 use colibri_consensus::messages::{
     Commit, Reveal, SignedMessage, ViewChange, ViewChangeReason, VoteGroup, VoteType,
 };
-use colibri_consensus::round::{RoundConfig, RoundMessage, RoundSm, committee_of};
+use colibri_consensus::round::{RoundConfig, RoundMessage, committee_of};
 use colibri_consensus::signing::Signer;
 use colibri_test_support::dice::Dice;
 
 use crate::simulator::desk::Desk;
 use crate::simulator::keys::{Key, Scheme};
 
-pub type Round = RoundSm<Key, Scheme, Desk>;
+pub type Round = colibri_consensus::Round<Key, Scheme, Desk>;
 
 const RULES: Hash = [0xbb; 32];
 const ROOT: Hash = [0xaa; 32];
