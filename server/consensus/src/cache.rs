@@ -1,4 +1,4 @@
-//! Rounds that need not be played again, because nothing has happened to their rows since (theta §13.3). Pure.
+//! Rounds that need not be played again, because nothing has happened to their rows since (consensus#persistence). Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 

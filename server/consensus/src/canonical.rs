@@ -1,4 +1,4 @@
-//! Bytes of consensus messages (theta §3.1): the project's canonical JSON, in which every byte string is lowercase hex.
+//! Bytes of consensus messages (consensus#messages): the project's canonical JSON, in which every byte string is lowercase hex.
 //! What can be decoded has exactly one form. Pure.
 
 use colibri_canonical::hex;

@@ -1,4 +1,4 @@
-//! Logical time: a Lamport counter (theta §3.5). Pure.
+//! Logical time: a Lamport counter (consensus#logical-time). Pure.
 
 use super::canonical::MAX_INTEGER;
 

@@ -1,4 +1,4 @@
-//! The verifiable random function ECVRF-EDWARDS25519-SHA512-TAI (RFC 9381 §5 and §5.5, suite 3): the holder of an
+//! The verifiable random function ECVRF-EDWARDS25519-SHA512-TAI (RFC 9381 §5.5, suite 3): the holder of an
 //! Ed25519 key turns any bytes into 64 that nobody can foresee and everybody can check. Pure.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! One arbiter, one round, two tuples (theta §8): detected and proven. Pure.
+//! One arbiter, one round, two tuples (consensus#equivocation): detected and proven. Pure.
 
 use std::collections::BTreeMap;
 

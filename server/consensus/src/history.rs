@@ -1,4 +1,4 @@
-//! A round as its votes tell it (theta §13.3, §13.4): given one vote after the other, it says what each has changed.
+//! A round as its votes tell it (consensus#persistence, consensus#propose-and-vote): given one vote after the other, it says what each has changed.
 //! The service feeds it new votes, the replay stored ones. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! Who an arbiter is: the digest of its key (theta §3.3), so that an id is bound to the key that speaks for it. Pure.
+//! Who an arbiter is: the digest of its key (consensus#identity), so that an id is bound to the key that speaks for it. Pure.
 
 use colibri_canonical::hex;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Who proposes in a round's view (theta §9.7): drawn by a hash, so that everybody knows it beforehand and a leader
+//! Who proposes in a round's view (consensus#leader): drawn by a hash, so that everybody knows it beforehand and a leader
 //! who keeps silent can be replaced without his help. Pure.
 
 use std::collections::BTreeMap;

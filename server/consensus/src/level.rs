@@ -1,6 +1,6 @@
 //! How final a round is.
 
-/// The levels of a round, in their order; a round climbs them one at a time and never goes down (theta §2).
+/// The levels of a round, in their order; a round climbs them one at a time and never goes down (consensus#finality).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FinalityLevel {
     /// No member has voted.

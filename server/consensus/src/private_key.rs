@@ -1,4 +1,4 @@
-//! Private keys as callers write them: the forms of theta §3.4, read into the one seed that signs and evaluates. Pure.
+//! Private keys as callers write them: the forms of consensus#private-keys, read into the one seed that signs and evaluates. Pure.
 //!
 //! A key is wiped when it goes, has no `Debug`, and no error here repeats any of it.
 
@@ -13,7 +13,7 @@ const PKCS8_PREFIX: [u8; 16] =
 const PKCS8_LEN: usize = PKCS8_PREFIX.len() + SEED_LEN;
 const PAIR_LEN: usize = 2 * SEED_LEN;
 
-/// Why a text is no private key, in the words of theta §3.4.
+/// Why a text is no private key, in the words of consensus#private-keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum PrivateKeyError {
     /// Not pairs of lowercase hex characters. A tool's schema says so first.
@@ -62,7 +62,7 @@ impl Drop for PrivateKey {
 /// Reads a key from lowercase hex: a seed, a PKCS#8 version 1 document, or a seed and its public key.
 ///
 /// # Errors
-/// Whatever theta §3.4 refuses.
+/// Whatever consensus#private-keys refuses.
 pub fn parse_private_key(hex: &str) -> Result<PrivateKey, PrivateKeyError> {
     let length = hex.len() / 2;
     if !hex.len().is_multiple_of(2) || !hex.bytes().all(|c| matches!(c, b'0'..=b'9' | b'a'..=b'f')) {

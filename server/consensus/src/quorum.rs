@@ -1,4 +1,4 @@
-//! How many are enough (theta §5). Pure.
+//! How many are enough (consensus#quorum). Pure.
 
 use super::canonical::MAX_INTEGER;
 

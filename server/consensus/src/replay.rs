@@ -1,4 +1,4 @@
-//! A stored round played again from its votes (theta §13.3): everything else in its rows must follow from them. Pure.
+//! A stored round played again from its votes (consensus#persistence): everything else in its rows must follow from them. Pure.
 
 use super::canonical::Hash;
 use super::finality::{DISPUTE_WINDOW_EPOCHS_DEFAULT, FinalityLevel};

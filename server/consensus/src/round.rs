@@ -1,4 +1,4 @@
-//! One round of voting (theta §7): arbiters promise their votes, reveal them, and go to another view when too little comes
+//! One round of voting (consensus#round): arbiters promise their votes, reveal them, and go to another view when too little comes
 //! in time. What a round ends with, a quorum's votes, is what finality is fed. Pure: time, salts and keys come from outside,
 //! messages go out through [`Round::take_outgoing`].
 //!

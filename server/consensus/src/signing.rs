@@ -1,4 +1,4 @@
-//! Signatures (theta §3.2): Ed25519 with the strict rule, behind traits so that a simulation may use a cheaper one.
+//! Signatures (consensus#signatures): Ed25519 with the strict rule, behind traits so that a simulation may use a cheaper one.
 //! Pure.
 
 use ed25519_dalek::{Signature, Signer as _, VerifyingKey};
@@ -11,7 +11,7 @@ pub type SignatureBytes = [u8; SIG_LEN];
 
 /// Somebody who signs.
 ///
-/// What is signed is always a JSON object longer than 32 bytes (theta §16.3): the VRF derives its nonces from the same
+/// What is signed is always a JSON object longer than 32 bytes (consensus#private-keys): the VRF derives its nonces from the same
 /// key as Ed25519, and signing a caller's 32 bytes could give the key away.
 pub trait Signer {
     /// The key that verifies what this one signs.
@@ -76,7 +76,7 @@ pub struct StrictEd25519;
 impl Verifier for StrictEd25519 {
     fn verifies(&self, public_key: &PublicKeyBytes, message: &[u8], signature: &SignatureBytes) -> bool {
         let Ok(key) = VerifyingKey::from_bytes(public_key) else { return false };
-        // Decoding takes y ≥ p as well; only the form that encoding gives counts (theta §9.2 measured it). R needs no
+        // Decoding takes y ≥ p as well; only the form that encoding gives counts (consensus#signatures measured it). R needs no
         // such look: `verify_strict` compares its bytes with those of the point that it computes.
         key.to_edwards().compress().as_bytes() == public_key
             && key.verify_strict(message, &Signature::from_bytes(signature)).is_ok()

@@ -113,7 +113,7 @@ pub struct EquivocationRow {
     pub slash_status: String,
 }
 
-/// The state of a penalty that nobody has applied: the only one that the server writes (theta §8.2).
+/// The state of a penalty that nobody has applied: the only one that the server writes (consensus#equivocation).
 pub const UNAPPLIED: &str = "UNAPPLIED";
 
 impl EquivocationRow {

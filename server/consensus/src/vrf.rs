@@ -1,4 +1,4 @@
-//! The verifiable random function as consensus uses it (theta §9): what a seed and an input become, one interface
+//! The verifiable random function as consensus uses it (consensus#vrf): what a seed and an input become, one interface
 //! to evaluate and verify, and a committee drawn by it. Pure.
 
 use super::ecvrf::{Output, Proof, VrfError, ecvrf_prove, ecvrf_verify};
@@ -7,7 +7,7 @@ use super::private_key::PrivateKey;
 /// What an alpha made from a seed begins with.
 pub const VRF_ALPHA_TAG: &[u8; 20] = b"colibri-vrf-alpha-v1";
 
-/// The bytes that are proven for a seed and an input (theta §9.3): the seed's length stands before it, so that no two
+/// The bytes that are proven for a seed and an input (consensus#vrf): the seed's length stands before it, so that no two
 /// pairs with a seed become the same bytes. Without a seed it is the input alone, for the vectors of RFC 9381; no
 /// protocol uses that.
 pub fn alpha(seed: &[u8], input: &[u8]) -> Vec<u8> {
@@ -90,7 +90,7 @@ pub struct Drawn {
     pub output: Output,
 }
 
-/// Draws `count` of the candidates, those with the smallest outputs (theta §9.7). A candidate whose proof does not
+/// Draws `count` of the candidates, those with the smallest outputs (consensus#vrf). A candidate whose proof does not
 /// verify is out, and one id gets one place however often it is listed. Whoever calls must have known the keys
 /// before the seed: a key made afterwards can be made to win.
 pub fn vrf_sortition(candidates: &[Candidate], seed: &[u8], input: &[u8], count: usize) -> Vec<Drawn> {

@@ -11,7 +11,7 @@ const TOOLS: [&str; 5] =
     ["consensus_propose", "consensus_vote", "consensus_finality", "consensus_gossip", "vrf_eval"];
 const MODES: [&str; 4] = ["FULL", "TEST", "READONLY", "MINIMAL"];
 
-/// The input schemas of theta §14.1 to §14.5.
+/// The input schemas of consensus#propose-and-vote, consensus#vrf.
 const SCHEMAS: [&str; 5] = [
     r#"{"type":"object","additionalProperties":false,"required":["event"],"properties":{"event":{"type":"object","additionalProperties":false,"required":["merkle_root_hex","rule_version_hash_hex"],"properties":{"merkle_root_hex":{"type":"string","pattern":"^[0-9a-f]{64}$"},"rule_version_hash_hex":{"type":"string","pattern":"^[0-9a-f]{64}$"}}}}}"#,
     r#"{"type":"object","additionalProperties":false,"required":["round_id","vote"],"properties":{"round_id":{"type":"string","pattern":"^[0-9]{1,78}$"},"vote":{"type":"object","additionalProperties":false,"required":["merkle_root_hex","rule_version_hash_hex","vote_type"],"properties":{"merkle_root_hex":{"type":"string","pattern":"^[0-9a-f]{64}$"},"rule_version_hash_hex":{"type":"string","pattern":"^[0-9a-f]{64}$"},"vote_type":{"type":"string","enum":["ACCEPT","REJECT","ABSTAIN"]}}},"privKey":{"type":"string","pattern":"^([0-9a-f]{2})*$","maxLength":256}}}"#,

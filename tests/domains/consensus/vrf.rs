@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::consensus::world::{PKCS8, PUBLIC_B, SEED_A, SEED_B, SEED_C, World, launch, unhex};
 
-/// Seed, input, key, output and proof: the examples of RFC 9381 appendix B.3 and the rows of theta §9.5.
+/// Seed, input, key, output and proof: the examples of RFC 9381 appendix B.3 and the rows of consensus#vrf.
 const VECTORS: [[&str; 5]; 6] = [
     [
         "",

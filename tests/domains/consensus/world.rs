@@ -1,4 +1,4 @@
-//! The "fixed node" of theta §18: node key A, logical clock 0, an empty database.
+//! The "fixed node" of consensus#node-key: node key A, logical clock 0, an empty database.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// The seeds of the arbiters A and B (theta §3.3).
+/// The seeds of the arbiters A and B (consensus#identity).
 pub const SEED_A: &str = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
 pub const SEED_B: &str = "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb";
 pub const SEED_C: &str = "c5aa8df43f9f837bedb7442f31dcb7b166d38535076f094b85ce3a2e0b4458f7";
@@ -20,12 +20,12 @@ pub const PUBLIC_B: &str = "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd
 /// What a PKCS#8 document of an Ed25519 key begins with.
 pub const PKCS8: &str = "302e020100300506032b657004220420";
 
-/// The chapter's roots R and R2, and the rules V.
+/// The chapter's roots R and store#process-locks, and the rules V.
 pub const R: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 pub const R2: &str = "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc";
 pub const V: &str = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
 
-/// The signatures of theta §4.1.
+/// The signatures of consensus#messages.
 pub const SIG_V2: &str =
     "uAvvUPvZZUn0FY+s4avbFeJ8HN87qv5RaNWshkQing9r4WMsoMoFtXei2iDzXa0GieECIVM5MOTWVu9SaAMYAA==";
 pub const SIG_V2R: &str =

@@ -1,4 +1,4 @@
-//! The node's key file (theta §13.1).
+//! The node's key file (consensus#node-key).
 
 use crate::consensus_restart::support::{
     SEED_A, folder, launch, level, node, propose, refusal, set_mode, write_key,

@@ -1,4 +1,4 @@
-//! What consensus keeps and what it does not (theta §13, cases 22 to 27): restarts, damage, kills, failed commits, two
+//! What consensus keeps and what it does not (consensus#persistence): restarts, damage, kills, failed commits, two
 //! processes with one key, a database that is only read.
 
 mod commits;

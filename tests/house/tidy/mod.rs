@@ -1,4 +1,4 @@
-//! What must never be in the work tree (design §5): rules that the compiler and clippy do not know.
+//! What must never be in the work tree (store#borders): rules that the compiler and clippy do not know.
 //! A finding is a line `path:line: what`; a rule's test prints all of them.
 
 mod borders;
@@ -7,9 +7,9 @@ mod graph;
 mod names;
 mod packages;
 mod size;
-mod source;
+pub mod source;
 mod texts;
-mod tree;
+pub mod tree;
 
 /// Fails with the findings, if there are any.
 fn assert_none(findings: &[String]) {

@@ -18,7 +18,7 @@ pub struct Divergence {
     pub timestamp_logical: u64,
 }
 
-/// Why the machine refused something, or stopped (theta §7.5). Unless it says otherwise, nothing has changed.
+/// Why the machine refused something, or stopped (consensus#checks). Unless it says otherwise, nothing has changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FinalityError {
     /// The committee is empty.

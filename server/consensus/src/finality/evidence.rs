@@ -1,4 +1,4 @@
-//! What a transition is proven by: canonical JSON with the signed votes that caused it (theta §6.2).
+//! What a transition is proven by: canonical JSON with the signed votes that caused it (consensus#evidence).
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The finality machine of one round: a level that only rises, one step at a time (theta §6.2, §6.3).
+//! The finality machine of one round: a level that only rises, one step at a time (consensus#finality).
 
 use std::collections::{BTreeMap, BTreeSet};
 

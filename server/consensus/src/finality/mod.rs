@@ -1,4 +1,4 @@
-//! Finality (theta §6): how far one round has come, and the bytes that prove it. Pure.
+//! Finality (consensus#finality): how far one round has come, and the bytes that prove it. Pure.
 //!
 //! ```text
 //! machine ---- votes, equivocations and seals in; levels and transitions out

@@ -1,4 +1,4 @@
-//! What arbiters say to one another (theta §4): votes and the messages around them, with their bytes. Pure.
+//! What arbiters say to one another (consensus#messages): votes and the messages around them, with their bytes. Pure.
 //!
 //! ```text
 //! vote ---- signed tuple, wrapped by:      phases --- COMMIT, REVEAL, VIEW_CHANGE of the round
@@ -135,7 +135,7 @@ pub trait SignedMessage: Message {
     }
 }
 
-/// `SHA-256(canonical(vote) ‖ salt)`: what a COMMIT promises (theta §3.2).
+/// `SHA-256(canonical(vote) ‖ salt)`: what a COMMIT promises (consensus#signatures).
 ///
 /// # Errors
 /// As [`Message::canonical`].

@@ -8,7 +8,7 @@ use crate::canonical::{ConsensusSerializationError, Hash};
 use crate::identity::SenderId;
 use crate::level::FinalityLevel;
 
-/// Two votes of one arbiter on different tuples of one round (theta §8.1).
+/// Two votes of one arbiter on different tuples of one round (consensus#equivocation).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EquivocationProof {
     /// The arbiter.

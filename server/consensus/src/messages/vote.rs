@@ -49,7 +49,7 @@ pub struct VoteGroup {
 }
 
 impl fmt::Display for VoteGroup {
-    /// `<round_id>|<merkle_root hex>|<rule_version_hash hex>` (theta §3.2).
+    /// `<round_id>|<merkle_root hex>|<rule_version_hash hex>` (consensus#signatures).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,

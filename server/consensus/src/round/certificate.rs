@@ -1,4 +1,4 @@
-//! Certificates (theta §4, §7.4): the votes by which a completed node convinces one that lags.
+//! Certificates (consensus#certificates): the votes by which a completed node convinces one that lags.
 
 use crate::messages::{Certificate, SignedMessage, VoteGroup, VoteType};
 use crate::signing::Verifier;

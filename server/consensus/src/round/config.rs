@@ -1,4 +1,4 @@
-//! What a round is about and who takes part in it (theta §7.1).
+//! What a round is about and who takes part in it (consensus#round).
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub struct RoundConfig {
     pub leader: SenderId,
     /// The root of the round before, or zeros; the leaders of later views are drawn from it.
     pub prev_merkle_root: Hash,
-    /// What this node votes on, in all views: the vote lock of theta §7.2.
+    /// What this node votes on, in all views: the vote lock of consensus#round.
     pub tuple: VoteGroup,
     /// What it says of it.
     pub vote_type: VoteType,

@@ -1,4 +1,4 @@
-//! Why a round refuses something (theta §7.5).
+//! Why a round refuses something (consensus#checks).
 
 use crate::canonical::ConsensusSerializationError;
 use crate::clock::ClockError;
@@ -6,7 +6,7 @@ use crate::quorum::QuorumError;
 
 use super::RoundState;
 
-/// Why a round refuses a message or a step. What is refused by a message's first checks (theta §7.3) changes nothing.
+/// Why a round refuses a message or a step. What is refused by a message's first checks (consensus#checks) changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RoundStateError {
     /// The round cannot be set up so.

@@ -1,4 +1,4 @@
-//! What comes in (theta §7.3, §7.4): checked, put to its view, and counted.
+//! What comes in (consensus#checks): checked, put to its view, and counted.
 
 use crate::canonical::Hash;
 use crate::identity::SenderId;
@@ -36,7 +36,7 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
     /// otherwise faulty members that promise fast and never reveal would shut out slower honest ones.
     ///
     /// # Errors
-    /// The checks of theta §7.3 in their order, [`RoundStateError::WrongPhase`], [`RoundStateError::ConflictingCommit`].
+    /// The checks of consensus#checks in their order, [`RoundStateError::WrongPhase`], [`RoundStateError::ConflictingCommit`].
     pub fn receive_commit(&mut self, commit: &Commit) -> Result<(), RoundStateError> {
         self.check(commit.round_id, commit)?;
         let placed = self.place(commit.view)?;
@@ -51,7 +51,7 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
     /// Takes a revealed vote.
     ///
     /// # Errors
-    /// The checks of theta §7.3 in their order, the same ones for the vote within, then [`RoundStateError::WrongPhase`]
+    /// The checks of consensus#checks in their order, the same ones for the vote within, then [`RoundStateError::WrongPhase`]
     /// and [`RoundStateError::CommitMismatch`].
     pub fn receive_reveal(&mut self, reveal: &Reveal) -> Result<(), RoundStateError> {
         self.check(reveal.round_id, reveal)?;
@@ -68,7 +68,7 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
     /// Takes a wish to leave a view. A completed node answers it with its certificate.
     ///
     /// # Errors
-    /// The checks of theta §7.3 in their order; a wish is never stale.
+    /// The checks of consensus#checks in their order; a wish is never stale.
     pub fn receive_view_change(&mut self, change: &ViewChange) -> Result<(), RoundStateError> {
         self.check(change.round_id, change)?;
         self.observe(change.sender_id, change.timestamp_logical);

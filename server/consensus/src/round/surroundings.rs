@@ -1,4 +1,4 @@
-//! What a round takes from outside and tells the outside (theta §7.1): time, salts and sinks.
+//! What a round takes from outside and tells the outside (consensus#round): time, salts and sinks.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,6 +1,6 @@
 //! How far a node's logical time follows that of others.
 //!
-//! A message may lead by 2^32 and still be believed (theta §3.5). Following each such message would let a single faulty
+//! A message may lead by 2^32 and still be believed (consensus#logical-time). Following each such message would let a single faulty
 //! member lead some honest nodes away, step by step, until the others believe none of their messages any more. So a node
 //! follows the time that f + 1 members have shown: at least one of them is honest. With f = 0 that is every message's.
 

@@ -1,4 +1,4 @@
-//! How long a view's phases may take (theta §2, §7.4). The values belong to the governed rules: whoever changes one changes
+//! How long a view's phases may take (consensus#limits). The values belong to the governed rules: whoever changes one changes
 //! `rule_version_hash`.
 
 /// How often a wish to leave view 0 is sent again, in milliseconds.

@@ -1,4 +1,4 @@
-//! Verification, and the way from one view to the next (theta §7.4).
+//! Verification, and the way from one view to the next (consensus#views).
 
 use std::collections::BTreeSet;
 

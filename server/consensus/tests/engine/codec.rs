@@ -1,4 +1,4 @@
-//! Reading messages back: strictly, and never as something else (theta §3.1, §3.2).
+//! Reading messages back: strictly, and never as something else (consensus#messages, consensus#signatures).
 
 use std::collections::BTreeSet;
 

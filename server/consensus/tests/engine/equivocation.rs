@@ -1,4 +1,4 @@
-//! Equivocation: detected and proven (theta §8).
+//! Equivocation: detected and proven (consensus#equivocation).
 
 use colibri_consensus::equivocation::{
     EquivocationDetector, EquivocationError, InvalidProof, build_equivocation_proof,

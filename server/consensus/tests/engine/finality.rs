@@ -1,4 +1,4 @@
-//! The finality machine: worked traces, evidence and refusals (theta §6).
+//! The finality machine: worked traces, evidence and refusals (consensus#finality).
 
 use colibri_consensus::canonical::sha256;
 use colibri_consensus::finality::{FinalityError, FinalityLevel, FinalityMachine, VoteOutcome};

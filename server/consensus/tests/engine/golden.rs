@@ -1,4 +1,4 @@
-//! Bytes, signatures and hashes of messages (theta §4.1).
+//! Bytes, signatures and hashes of messages (consensus#messages).
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

@@ -1,4 +1,4 @@
-//! Random messages and random histories (theta §15.2, "Property tests"). `COLIBRI_THETA_CASES` sets how many.
+//! Random messages and random histories (consensus#finality, "Property tests"). `COLIBRI_THETA_CASES` sets how many.
 
 use colibri_consensus::finality::{FinalityError, FinalityMachine};
 use colibri_consensus::identity::SenderId;

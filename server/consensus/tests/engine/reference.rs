@@ -1,5 +1,5 @@
 //! A slow finality machine that keeps everything and asks the chapter's sentences anew after each event
-//! (theta §6.2, §6.3). It shares no code with the real one but the names of levels and outcomes.
+//! (consensus#finality). It shares no code with the real one but the names of levels and outcomes.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! The chapter's four arbiters and its common values (theta §3.3, §4.1).
+//! The chapter's four arbiters and its common values (consensus#identity, consensus#messages).
 
 use colibri_canonical::hex;
 use colibri_consensus::canonical::Hash;

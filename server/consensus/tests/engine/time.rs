@@ -1,4 +1,4 @@
-//! Logical time (theta §3.5).
+//! Logical time (consensus#logical-time).
 
 use colibri_consensus::clock::{ClockError, LogicalClock, MAX_CLOCK_JUMP};
 

@@ -1,4 +1,4 @@
-//! The file with this node's key (theta §13.1): a seed as 64 lowercase hex characters, read and written by its owner only.
+//! The file with this node's key (consensus#node-key): a seed as 64 lowercase hex characters, read and written by its owner only.
 //! It is made when it is first needed.
 
 use colibri_canonical::hex;

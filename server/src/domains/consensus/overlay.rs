@@ -1,4 +1,4 @@
-//! Rounds in memory above a database that is only read (theta §13.3): stored rounds can be read and voted on, new ones get
+//! Rounds in memory above a database that is only read (consensus#modes): stored rounds can be read and voted on, new ones get
 //! ids above the stored ones, and nothing outlives the process.
 
 use std::collections::BTreeMap;

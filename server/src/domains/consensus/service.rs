@@ -1,4 +1,4 @@
-//! The committee of one arbiter that the tools speak to (theta §13, §14). The same machines run as for any committee; that
+//! The committee of one arbiter that the tools speak to (consensus#persistence, consensus#propose-and-vote). The same machines run as for any committee; that
 //! one vote is a quorum is the threshold's doing.
 
 use colibri_runtime::handler::Fault;
@@ -71,7 +71,7 @@ impl Service {
         *self = Self::default();
     }
 
-    /// Opens a round in which the arbiter accepts what it proposes (theta §14.1): its id and level.
+    /// Opens a round in which the arbiter accepts what it proposes (consensus#propose-and-vote): its id and level.
     ///
     /// # Errors
     /// [`Refusal::ClockExhausted`], [`Refusal::Fault`].
@@ -156,7 +156,7 @@ impl Service {
         }
     }
 
-    /// Signs a vote and stores it (theta §14.2, from step 3 on): the vote and its number.
+    /// Signs a vote and stores it (consensus#propose-and-vote, from step 3 on): the vote and its number.
     ///
     /// # Errors
     /// [`Refusal::RoundNotFound`], [`Refusal::AlreadyVoted`], [`Refusal::Corrupt`], [`Refusal::ClockExhausted`],

@@ -1,4 +1,4 @@
-//! The invariants of theta §15.2, looked at after every event for the node that it touched.
+//! The invariants of consensus#simulator, looked at after every event for the node that it touched.
 
 use std::collections::{BTreeMap, BTreeSet};
 

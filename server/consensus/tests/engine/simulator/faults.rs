@@ -1,4 +1,4 @@
-//! Up to f faulty members: T1, T5 and T7 of theta §15.2.
+//! Up to f faulty members: T1, T5 and T7 of consensus#simulator.
 
 use colibri_consensus::round::Entries;
 

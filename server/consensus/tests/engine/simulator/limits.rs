@@ -1,4 +1,4 @@
-//! Where agreement or progress ends, and what still holds there: T2, T3, T4 and T6 of theta §15.2.
+//! Where agreement or progress ends, and what still holds there: T2, T3, T4 and T6 of consensus#simulator.
 
 use colibri_consensus::quorum::max_faulty;
 

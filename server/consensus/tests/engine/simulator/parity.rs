@@ -1,4 +1,4 @@
-//! The parity harness (theta §15.1): four fixed scenarios whose verdicts any implementation must reach. Case 58.
+//! The parity harness (consensus#simulator): four fixed scenarios whose verdicts any implementation must reach. Case 58.
 
 use colibri_canonical::hex;
 use colibri_consensus::canonical::{Fields, Hash, encode, sha256};

@@ -7,7 +7,7 @@ use colibri_consensus::quorum::max_faulty;
 
 use crate::simulator::keys::Scheme;
 
-/// The tests of theta §15.2.
+/// The tests of consensus#simulator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Case {
     /// At most f faulty.

@@ -1,4 +1,4 @@
-//! Which runs a test makes. `COLIBRI_SIM_RUNS=full` makes all of theta §15.2's, a number as many for each cell of a test's
+//! Which runs a test makes. `COLIBRI_SIM_RUNS=full` makes all of consensus#simulator's, a number as many for each cell of a test's
 //! table; `COLIBRI_SIM_FIRST` says from which seed on, `COLIBRI_SIM_SEED` makes the one run that a failure has printed.
 
 use std::env;

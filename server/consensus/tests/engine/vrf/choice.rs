@@ -1,4 +1,4 @@
-//! Leaders and committees (theta §9.7).
+//! Leaders and committees (consensus#leader).
 
 use std::collections::BTreeMap;
 

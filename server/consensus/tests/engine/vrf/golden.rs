@@ -28,7 +28,7 @@ const EXAMPLES: [[&str; 4]; 3] = [
     ],
 ];
 
-/// Seed, input, output and proof of key B (theta §9.5).
+/// Seed, input, output and proof of key B (consensus#vrf).
 const TOOL_LEVEL: [[&str; 4]; 3] = [
     [
         "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",

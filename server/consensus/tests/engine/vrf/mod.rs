@@ -1,4 +1,4 @@
-//! The verifiable random function, private keys and the choice of leaders, without a server (theta §3.4 and §9).
+//! The verifiable random function, private keys and the choice of leaders, without a server (consensus#private-keys, consensus#vrf).
 
 mod choice;
 mod golden;

@@ -1,4 +1,4 @@
-//! What verification must refuse (theta case 36).
+//! What verification must refuse (consensus#vrf).
 
 use colibri_consensus::ecvrf::{VrfError, ecvrf_proof_to_hash, ecvrf_verify};
 

@@ -1,4 +1,4 @@
-//! The forms in which a private key may be written (theta §3.4).
+//! The forms in which a private key may be written (consensus#private-keys).
 
 use colibri_consensus::private_key::{PrivateKey, PrivateKeyError, parse_private_key};
 use colibri_consensus::vrf::vrf_eval;

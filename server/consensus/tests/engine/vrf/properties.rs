@@ -38,7 +38,7 @@ proptest! {
         prop_assert!(ecvrf_verify(&public, &alpha(&seed, &longer), &evaluation.proof).is_err());
     }
 
-    /// theta case 33: about half of the output's bits change with one bit of the input. With 512 bits, less than
+    /// consensus#vrf: about half of the output's bits change with one bit of the input. With 512 bits, less than
     /// 150 or more than 362 are further than nine standard deviations away.
     #[test]
     fn theta_33_one_bit_of_the_input_changes_half_the_output(

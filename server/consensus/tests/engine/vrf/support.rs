@@ -1,4 +1,4 @@
-//! The four identities of theta §3.3 and the way from hex and back.
+//! The four identities of consensus#identity and the way from hex and back.
 
 pub use colibri_canonical::hex::encode as hex;
 

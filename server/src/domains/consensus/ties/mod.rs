@@ -1,4 +1,4 @@
-//! How rounds and votes are tied to calls (design R17): a proposal replies with the round's id and status, a vote with its
+//! How rounds and votes are tied to calls (store#ties): a proposal replies with the round's id and status, a vote with its
 //! signature. What else is in the rows follows from the signed votes ([`verify_rounds`](super::verify_rounds)).
 
 mod store;
