@@ -20,7 +20,7 @@ pub const PUBLIC_B: &str = "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd
 /// What a PKCS#8 document of an Ed25519 key begins with.
 pub const PKCS8: &str = "302e020100300506032b657004220420";
 
-/// The chapter's roots R and store#process-locks, and the rules V.
+/// The two roots and the rules of the golden votes.
 pub const R: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 pub const R2: &str = "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc";
 pub const V: &str = "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb";
