@@ -1,4 +1,4 @@
-//! What a server's `build.rs` calls: the pipeline with cargo as its reader.
+//! The entry point for a server's `build.rs`: the pipeline, with messages for cargo.
 
 use std::env;
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ pub fn build(root: impl AsRef<Path>) {
     let mut lines = vec![format!("cargo::rerun-if-changed={}", root.display())];
     let errors = attempt(root).err().unwrap_or_default();
     lines.extend(errors.iter().map(|error| format!("cargo::error={}", error.replace('\n', " "))));
-    // Without a reader at the other end nobody is left to tell.
+    // If the reader has closed the pipe, the message is lost and the exit code remains.
     let told = writeln!(io::stdout().lock(), "{}", lines.join("\n"));
     if told.is_err() || !errors.is_empty() {
         process::exit(1);

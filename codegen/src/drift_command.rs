@@ -42,7 +42,7 @@ pub struct Arguments {
     form: Form,
 }
 
-/// Runs the gate. Findings that block are told on stdout, like every result.
+/// Runs the gate. Blocking findings go to stdout, like every result.
 pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let (task, catalogue) = match (&arguments.locks, &arguments.from_tools_list, arguments.paths.as_slice()) {
         (Some(files), _, _) => (of_files(files, &from_lock, arguments)?, None),
@@ -72,7 +72,7 @@ fn of_files(files: &[PathBuf], parse: &Parse, arguments: &Arguments) -> Result<T
     Files { old, new, waivers: arguments.waivers.as_deref() }.read(parse).map_err(Failure::Unusable)
 }
 
-/// The catalogue as it is, and as its base has it. `None`, with a word of it, when there is no base.
+/// Returns the catalogue as it is, and as its base has it. If there is no base, says so and returns `None`.
 fn of_history(folder: &Path, catalogue: &Catalogue, revision: Option<&str>) -> Result<Option<Task>, Failure> {
     let text = lock(catalogue)?;
     let failed = |error: git::GitError| unusable(&error.to_string());
@@ -99,7 +99,7 @@ fn of_history(folder: &Path, catalogue: &Catalogue, revision: Option<&str>) -> R
     Ok(Some(Task { old, new, waivers, touched, names }))
 }
 
-/// The catalogue's waivers as the gate reads them.
+/// Returns the catalogue's waivers as the gate reads them.
 fn waivers(catalogue: &Catalogue) -> Vec<Waiver> {
     let waivers = catalogue.head.drift.waivers.iter().cloned();
     waivers
@@ -112,11 +112,11 @@ fn waivers(catalogue: &Catalogue) -> Vec<Waiver> {
         .collect()
 }
 
-/// Where a finding belongs: its tool's entry, or the head.
+/// Returns where a finding belongs: its tool's entry, or the head.
 fn place(catalogue: &Catalogue, finding: &Finding) -> Option<Location> {
     let entry =
         finding.tool.as_ref().and_then(|name| catalogue.tools().find(|entry| &entry.tool.name == name));
-    // A tool that is gone has no entry.
+    // A removed tool has no entry.
     let at = catalogue.locate(&entry.map_or_else(|| catalogue.head_place(), |entry| entry.place));
     Some(Location { path: at.path, line: at.line, column: at.column })
 }

@@ -5,7 +5,7 @@
 //!                                                                     \---> reference pages, lock
 //! ```
 //!
-//! The crate knows no tool of any server; it serves every MCP server that has a catalogue. A server's
+//! The crate contains no tool of any server; it serves every MCP server that has a catalogue. A server's
 //! `build.rs` is one call:
 //!
 //! ```no_run
@@ -53,7 +53,7 @@ pub fn compile(root: &Path) -> Result<Generated, Vec<Finding>> {
     Ok(Generated { rust })
 }
 
-/// Everything that a build would say about a catalogue that has been loaded.
+/// Returns everything that a build would report about a loaded catalogue.
 ///
 /// ```
 /// use colibri_codegen::{catalogue::Catalogue, check};
@@ -70,7 +70,7 @@ pub fn check(catalogue: &Catalogue) -> Vec<Finding> {
     }
 }
 
-/// The reference pages: path below the reference folder, text.
+/// Returns the reference pages: path below the reference folder, text.
 ///
 /// ```
 /// use colibri_codegen::{catalogue::Catalogue, reference};
@@ -87,8 +87,8 @@ pub fn reference(catalogue: &Catalogue) -> Result<Vec<(PathBuf, String)>, Vec<Fi
     Ok(emit::reference::pages(&resolve(catalogue)?))
 }
 
-/// A page that people write, with the table of tools between its markers
-/// (`<!-- begin tools -->` and `<!-- end tools -->`); `below` is the way from the page to the reference
+/// Returns a page that people write, with the table of tools between its markers
+/// (`<!-- begin tools -->` and `<!-- end tools -->`); `below` is the path from the page to the reference
 /// folder. `None` when the page has no markers.
 ///
 /// # Errors
@@ -102,7 +102,7 @@ pub fn with_tool_table(
     Ok(emit::reference::between_markers(page, &table))
 }
 
-/// The lock: the resolved, canonical catalogue as pretty-printed JSON.
+/// Returns the lock: the resolved, canonical catalogue as pretty-printed JSON.
 ///
 /// ```
 /// use colibri_codegen::{catalogue::Catalogue, lock};
@@ -121,18 +121,18 @@ pub fn lock(catalogue: &Catalogue) -> Result<String, Vec<Finding>> {
     Ok(emit::lock::text(&resolve(catalogue)?))
 }
 
-/// What became of a generated file.
+/// The result of writing or checking a generated file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Written {
-    /// The file holds the text already.
+    /// The file already holds the text.
     Current,
     /// The file was written.
     Updated,
-    /// The file differs, or is not there; only told when checking.
+    /// The file differs or is missing; only when checking.
     Stale,
 }
 
-/// Makes the file at `path` hold `text`; with `check`, only says whether it does.
+/// Makes the file at `path` hold `text`; with `check`, only returns whether it does.
 ///
 /// # Errors
 /// The file cannot be read or written.
@@ -154,7 +154,7 @@ pub fn write_or_check(path: &Path, text: &str, check: bool) -> io::Result<Writte
     Ok(Written::Updated)
 }
 
-/// Lint and resolution, which every output needs first.
+/// Runs lint and resolution, which every output needs first.
 fn resolve(catalogue: &Catalogue) -> Result<Ir<'_>, Vec<Finding>> {
     let findings = lint::check(catalogue);
     if !findings.is_empty() {

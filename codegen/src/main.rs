@@ -87,13 +87,13 @@ struct Input {
     folder: PathBuf,
 }
 
-/// Why a command did not end well.
+/// Why a command failed.
 enum Failure {
     /// What is wrong with the catalogue: exit code 1.
     Findings(Vec<Finding>),
     /// Generated files that differ: exit code 1.
     Stale(Vec<PathBuf>),
-    /// Changes that break clients, told already: exit code 1.
+    /// Changes that break clients, already reported: exit code 1.
     Drift,
     /// Input that cannot be read, output that cannot be written: exit code 2.
     Unusable(String),
@@ -140,7 +140,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Help, or what is wrong with the command line, which may repeat any argument.
+/// Prints help, or what is wrong with the command line, which may repeat any argument.
 fn refused(error: &clap::Error) -> ExitCode {
     let text = error.render().to_string();
     if error.use_stderr() {
@@ -214,7 +214,7 @@ fn load(folder: &Path) -> Result<Catalogue, Failure> {
     Ok(Catalogue::load(folder)?)
 }
 
-/// Writes or checks files, and says of each what became of it.
+/// Writes or checks files, and reports the result for each.
 fn store(files: Vec<(PathBuf, String)>, check: bool) -> Result<(), Failure> {
     let mut stale = Vec::new();
     for (path, text) in files {
@@ -229,7 +229,7 @@ fn store(files: Vec<(PathBuf, String)>, check: bool) -> Result<(), Failure> {
     if stale.is_empty() { Ok(()) } else { Err(Failure::Stale(stale)) }
 }
 
-/// Writes to stdout, with escapes for what a terminal would obey. A reader that has gone away wants no more, which is no
+/// Writes to stdout and escapes terminal control characters. A reader that has closed the pipe does not count as a
 /// failure.
 fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
@@ -241,7 +241,7 @@ fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a line to stderr; when that is closed there is nobody left to tell.
+/// Writes a line to stderr. If that is closed, the line is lost.
 fn say(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", printable_lines(text));
 }

@@ -1,5 +1,5 @@
-//! The canonical form of a text, without building a value of it: what a handler returned is sent as it was written, and
-//! only its hash wants another order of the members.
+//! Writes the canonical form of a text without building a value of it. The server sends a handler's result as it was
+//! written; only its hash needs the members in another order.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,8 +15,8 @@ use crate::value::{Encoder, sort_members};
 
 /// Writes one JSON text in the form that [`canonical_json`](crate::canonical_json) gives to its value.
 ///
-/// `None` where the two might part or there is no such form: it is not JSON, an object names a member twice, a number is
-/// refused by `rule`, or it is nested deeper than 127 levels.
+/// Returns `None` where the two might differ or no such form exists: the text is not JSON, an object names a member
+/// twice, `rule` refuses a number, or the nesting is deeper than 127 levels.
 pub fn canonical_text(json: &str, rule: NumberRule) -> Option<String> {
     let mut encoder = Encoder::new(json.len(), rule);
     let mut reader = serde_json::Deserializer::from_str(json);
@@ -25,7 +25,7 @@ pub fn canonical_text(json: &str, rule: NumberRule) -> Option<String> {
     Some(encoder.out)
 }
 
-/// The value of a text that was written from one, however deep it is nested.
+/// Returns the value of a text that was written from one, however deep it is nested.
 pub fn value_of(json: &str) -> Option<Value> {
     let mut reader = serde_json::Deserializer::from_str(json);
     reader.disable_recursion_limit();
@@ -95,7 +95,7 @@ impl<'de> Visitor<'de> for Node<'_> {
         Ok(())
     }
 
-    /// Members are written as they come and put in order afterwards.
+    /// Writes the members as they come and orders them afterwards.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
         let out = &mut *self.0;
         let start = out.out.len();

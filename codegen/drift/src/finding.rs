@@ -1,4 +1,4 @@
-//! What a rule is and what it finds.
+//! Rules and their findings.
 
 use std::fmt::{self, Write};
 
@@ -6,13 +6,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// How much a change asks for.
+/// How much attention a change demands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Listed only: no client can break.
     Info,
-    /// Somebody must look: it fails until a waiver with a reason stands in the catalogue.
+    /// A person must look: the gate fails until the catalogue holds a waiver with a reason.
     Ack,
     /// A client that worked may fail: it needs a waiver and a new major version (0.x: minor).
     Break,
@@ -57,18 +57,18 @@ pub enum Direction {
 pub struct Rule {
     /// Its id, for instance `I9`.
     pub id: &'static str,
-    /// What it looks at.
+    /// The side of the contract that it looks at.
     pub direction: Direction,
     /// The change it is about, in a few words.
     pub title: &'static str,
-    /// What it asks for, in words: a severity, or several and when.
+    /// What it demands, in words: one severity, or several and when.
     pub asks: &'static str,
     /// Why that matters, in a sentence without a full stop.
     pub why: &'static str,
 }
 
 impl Rule {
-    /// A finding of this rule about the server as a whole; what else it says is added to it.
+    /// Returns a finding of this rule about the server as a whole; the other methods add the details.
     #[must_use]
     pub fn finding(
         &self,
@@ -93,59 +93,59 @@ impl Rule {
     }
 }
 
-/// One change between two snapshots, judged.
+/// One change between two snapshots, with its severity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
     /// Id of the rule.
     pub rule: &'static str,
-    /// What it asks for.
+    /// Its severity.
     pub severity: Severity,
-    /// It bears on security: a person must look at it, whatever the severity.
+    /// The change bears on security: a person must look at it at any severity.
     pub security: bool,
-    /// The tool, unless it is about the server as a whole.
+    /// The tool; `None` if the change is about the server as a whole.
     pub tool: Option<String>,
-    /// Where in the tool's entry, for instance `/input/properties/title`; of the catalogue without a tool.
+    /// Where in the tool's entry, for instance `/input/properties/title`; a place in the catalogue if there is no tool.
     pub pointer: String,
-    /// What stood there; null if nothing did.
+    /// The old value; null if there was none.
     pub old: Value,
-    /// What stands there now; null if nothing does.
+    /// The new value; null if there is none.
     pub new: Value,
     /// What changed, in a sentence.
     pub message: String,
     /// Why it matters.
     pub why: &'static str,
-    /// How to go on without the break.
+    /// How to make the change without breaking clients.
     pub help: String,
-    /// A value that the old schema takes and the new one refuses (inputs), or the reverse (outputs).
+    /// A value that the old schema accepts and the new one refuses (inputs), or the reverse (outputs).
     pub witness: Option<Value>,
 }
 
 impl Finding {
-    /// The same about one tool.
+    /// Sets the tool.
     #[must_use]
     pub fn of(self, tool: &str) -> Self {
         Self { tool: Some(tool.to_owned()), ..self }
     }
 
-    /// The same, bearing on security.
+    /// Marks the finding as bearing on security.
     #[must_use]
     pub fn secure(self) -> Self {
         Self { security: true, ..self }
     }
 
-    /// The same with a way to go on.
+    /// Adds a way to go on.
     #[must_use]
     pub fn help(self, help: impl Into<String>) -> Self {
         Self { help: help.into(), ..self }
     }
 
-    /// Whether it fails the gate until it is waived.
+    /// Returns whether it fails the gate until it is waived.
     #[must_use]
     pub fn blocks(&self) -> bool {
         self.severity > Severity::Info || self.security
     }
 
-    /// What a waiver names: the first 16 hexadecimal digits of the SHA-256 of rule, tool, pointer, old and
+    /// Returns what a waiver names: the first 16 hexadecimal digits of the SHA-256 of rule, tool, pointer, old and
     /// new. It survives rebases, and changes as soon as the change itself does.
     #[must_use]
     pub fn fingerprint(&self) -> String {
@@ -159,7 +159,7 @@ impl Finding {
     }
 }
 
-/// A value as text that does not depend on the order of members.
+/// Writes a value as text that does not depend on the order of members.
 fn canonical(value: &Value, out: &mut String) {
     match value {
         Value::Array(items) => {

@@ -1,7 +1,7 @@
 //! The base of a comparison, read through `git`.
 //!
-//! Which commit is meant when none is named: the merge base with the default branch. On the default
-//! branch itself that is the commit one stands on, and then its parent is meant.
+//! Without a named commit, the base is the merge base with the default branch. On the default branch itself
+//! that is the current commit, so the base is its parent.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -16,18 +16,18 @@ pub const LOCK: &str = "catalogue.lock.json";
 /// The catalogue's file name.
 const HEAD: &str = "catalogue.yaml";
 
-/// Why there is no base to compare with.
+/// Why no base could be read.
 #[derive(Debug)]
 pub enum GitError {
     /// `git` cannot be run.
     NoGit(std::io::Error),
-    /// The folder is in no repository.
+    /// The folder is not in a repository.
     NoRepository(PathBuf),
     /// The revision does not exist here.
     UnknownRevision(String),
     /// The checkout has no history.
     Shallow,
-    /// Git answered something else than asked for.
+    /// Git answered with something unexpected.
     Failed(String),
 }
 
@@ -73,7 +73,7 @@ impl Base {
     }
 }
 
-/// What a commit says of a catalogue.
+/// What a commit holds of a catalogue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct State {
     /// The text of its lock.
@@ -89,10 +89,10 @@ pub struct Repository {
 }
 
 impl Repository {
-    /// The repository that the folder is in.
+    /// Finds the repository that the folder is in.
     ///
     /// # Errors
-    /// There is no `git`, or no repository.
+    /// `git` or a repository is missing.
     pub fn of(folder: &Path) -> Result<Self, GitError> {
         let repository = Self { folder: folder.to_path_buf() };
         match repository.ask(["rev-parse", "--is-inside-work-tree"])?.as_deref() {
@@ -101,7 +101,7 @@ impl Repository {
         }
     }
 
-    /// The base: the named revision itself, or what the module says.
+    /// Returns the base: the named revision itself, or the one that the module's documentation describes.
     /// `None` when the present commit is the first of all.
     ///
     /// # Errors
@@ -131,8 +131,8 @@ impl Repository {
         }
     }
 
-    /// What a commit says of this catalogue; `None` when it had no lock. A catalogue that has moved is
-    /// found when the commit has one lock only.
+    /// Returns what a commit holds of this catalogue; `None` when it had no lock. Finds a catalogue that has moved
+    /// only if the commit has exactly one lock.
     ///
     /// # Errors
     /// Git fails.
@@ -165,7 +165,7 @@ impl Repository {
         Ok(self.ask(["rev-parse", "--is-shallow-repository"])?.as_deref() == Some("true"))
     }
 
-    /// The branch that changes land on, and its tip. A repository without a remote has it too.
+    /// Returns the default branch, where changes land, and its tip. A repository without a remote has one too.
     fn default_branch(&self) -> Result<Option<(String, String)>, GitError> {
         let remote = self.ask(["symbolic-ref", "--quiet", "--short", "refs/remotes/origin/HEAD"])?;
         let known = ["origin/main", "origin/master", "main", "master"].map(str::to_owned);
@@ -177,7 +177,7 @@ impl Repository {
         Ok(None)
     }
 
-    /// Standard output, its last line break cut off; `None` when git says no.
+    /// Returns standard output without its last line break; `None` when git exits with a failure.
     fn ask<const N: usize>(&self, arguments: [&str; N]) -> Result<Option<String>, GitError> {
         let output = self.run(arguments)?;
         if !output.status.success() {

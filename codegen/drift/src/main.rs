@@ -50,14 +50,14 @@ fn main() -> ExitCode {
         Ok(false) => ExitCode::from(1),
         Err(message) => {
             let message = if message.starts_with("error: ") { message } else { format!("error: {message}") };
-            // When stderr is closed, the exit code alone has to say it.
+            // If stderr is closed, only the exit code can tell.
             let _ = writeln!(io::stderr().lock(), "{}", printable_lines(&message));
             ExitCode::from(2)
         }
     }
 }
 
-/// Compares, prints the report, and says whether no client breaks.
+/// Compares, prints the report, and returns whether every client still works.
 fn run(cli: &Cli) -> Result<bool, String> {
     let (old, new) = (cli.old.as_path(), cli.new.as_path());
     let task = Files { old, new, waivers: cli.waivers.as_deref() }.read(&Snapshot::parse)?;
@@ -74,7 +74,7 @@ fn run(cli: &Cli) -> Result<bool, String> {
     Ok(verdict.passes())
 }
 
-/// Writes to stdout, with escapes for what a terminal would obey. A reader that has closed the pipe is no failure.
+/// Writes to stdout and escapes terminal control characters. A reader that has closed the pipe does not count as a failure.
 fn print(text: &str) -> Result<(), String> {
     let mut out = io::stdout().lock();
     match out.write_all(printable_lines(text).as_bytes()).and_then(|()| out.flush()) {

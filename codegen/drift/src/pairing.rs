@@ -1,4 +1,4 @@
-//! Which tool of the old state is which of the new one.
+//! Matches the tools of the old state with those of the new one.
 
 use crate::schema::{Direction, compare};
 use crate::snapshot::{Contract, Snapshot, Tool};
@@ -14,7 +14,7 @@ pub struct Comparison<'a> {
     pub pairs: Vec<Pair<'a>>,
     /// The tools that are gone, in the old order.
     pub removed: Vec<&'a Tool>,
-    /// The tools that came, in the new order.
+    /// The tools that are new, in the new order.
     pub added: Vec<&'a Tool>,
 }
 
@@ -28,19 +28,19 @@ pub struct Pair<'a> {
 }
 
 impl<'a> Pair<'a> {
-    /// The name clients know it by.
+    /// Returns the name that clients know it by.
     #[must_use]
     pub fn name(&self) -> &'a str {
         &self.old.name
     }
 
-    /// Whether it goes by another name.
+    /// Returns whether its name has changed.
     #[must_use]
     pub fn renamed(&self) -> bool {
         self.old.name != self.new.name
     }
 
-    /// What locks tell of it, when both are locks.
+    /// Returns the contracts of both sides, if both are locks.
     #[must_use]
     pub fn contracts(&self) -> Option<(&'a Contract, &'a Contract)> {
         Some((self.old.contract.as_ref()?, self.new.contract.as_ref()?))
@@ -48,7 +48,7 @@ impl<'a> Pair<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// Finds the pairs: by name first, then by equal schemas under a name that is near.
+    /// Finds the pairs: by name first, then by equal schemas under a similar name.
     #[must_use]
     pub fn new(old: &'a Snapshot, new: &'a Snapshot) -> Self {
         let mut removed: Vec<&Tool> =
@@ -76,24 +76,24 @@ fn is_rename(old: &Tool, new: &Tool) -> bool {
     are_near(&old.name, &new.name) && outputs && compare(&old.input, &new.input, Direction::Input).is_empty()
 }
 
-/// Whether a name may have become the other: a slip apart, or half of their words in common.
+/// Returns whether a name may have become the other: they differ by a typing slip, or share half of their words.
 pub(crate) fn are_near(old: &str, new: &str) -> bool {
     let (before, after) = (words(old), words(new));
     let common = before.iter().filter(|word| after.contains(word)).count();
     is_slip(old, new) || 2 * common >= before.len().max(after.len())
 }
 
-/// Longer names are no slips, and comparing them would take long.
+/// Longer names do not count as typing slips, and comparing them would take long.
 const MAX_LETTERS: usize = 64;
 
-/// Whether at most a third of the letters of `old` differ, and it has three or more.
+/// Returns whether `old` has three letters or more and at most a third of them differ.
 fn is_slip(old: &str, new: &str) -> bool {
     let letters = old.chars().count();
     (3..=MAX_LETTERS).contains(&letters) && distance(old, new) <= letters / 3
 }
 
-/// Edits between two names: insertions, deletions, replacements and swaps of neighbours, letter case
-/// counted as one edit for the whole name.
+/// Counts the edits between two names: insertions, deletions, replacements and swaps of neighbours. A change of
+/// letter case counts as one edit for the whole name.
 fn distance(a: &str, b: &str) -> usize {
     if a.eq_ignore_ascii_case(b) {
         return usize::from(a != b);
@@ -116,7 +116,7 @@ fn distance(a: &str, b: &str) -> usize {
     last.last().copied().unwrap_or(0)
 }
 
-/// The words of a name in snake, kebab or camel case, in lower case.
+/// Returns the words of a name in snake, kebab or camel case, in lower case.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut after_small = false;

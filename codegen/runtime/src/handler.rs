@@ -18,7 +18,7 @@ pub type NetworkOutcome<T, E> = Pin<Box<dyn Future<Output = Outcome<T, E>>>>;
 pub enum Failure<E> {
     /// One of the errors the catalogue declares for the tool.
     Domain(E),
-    /// Something the catalogue does not know: storage, or a defect. Always answered as Pattern A.
+    /// A failure outside the catalogue: a storage error or a bug. Always answered as Pattern A.
     Fault(Fault),
 }
 
@@ -28,7 +28,7 @@ pub enum Fault {
     /// The store failed. Carries the engine's text, without SQL or paths.
     #[error("{0}")]
     Storage(String),
-    /// Anything else; the text reaches the client as it is.
+    /// Any other failure; the text reaches the client unchanged.
     #[error("{0}")]
     Other(String),
 }
@@ -61,7 +61,7 @@ pub trait ToolError {
 pub trait Context {
     /// The read-only context that `scan` tools get in their helper thread.
     type Scan: Send + 'static;
-    /// What `network` tools get, which hold no store: whatever may outlive the turn in which the call starts.
+    /// What `network` tools get, which hold no store: values that may outlive the turn in which the call starts.
     type Network: 'static;
 
     /// A call is about to be dispatched.
@@ -70,8 +70,8 @@ pub trait Context {
     /// The context of a network call that is about to start.
     fn network(&mut self) -> Self::Network;
 
-    /// Whether the call that just succeeded was a rehearsal: its effects are undone, its exit row and its reply stay.
-    /// Not asked of scan and network tools, which have no effects in the store.
+    /// Returns whether the call that just succeeded was a rehearsal: its effects are undone, its exit row and its reply stay.
+    /// The chain does not ask this for scan and network tools, which have no effects in the store.
     fn is_rehearsal(&self) -> bool {
         false
     }
@@ -82,8 +82,8 @@ pub trait Context {
 pub struct CallStatus {
     /// The call's number in the audit log, where the sink counts.
     pub sequence_no: Option<i64>,
-    /// When the call was entered in the log, in milliseconds since the Unix epoch: the time that rows of it may carry,
-    /// whatever the clock does meanwhile.
+    /// When the call was entered in the log, in milliseconds since the Unix epoch. Its rows may carry this time, even if the
+    /// clock changes meanwhile.
     pub entered_ms: Option<i64>,
     /// Whether the gate is open.
     pub ready: bool,
@@ -158,13 +158,13 @@ pub trait Dispatch<C: Context> {
         let _ = (cx, arguments);
         Dispatched::Fault(Fault::Other(format!("there is no operation {operation}")))
     }
-    /// The savepoint of the last call was rolled back, or a commit failed: drop whatever memory
-    /// stands beside rows.
+    /// Drops state in memory that belongs to rows: the savepoint of the last call was rolled back, or a commit
+    /// failed.
     fn rolled_back(&mut self) {}
 }
 
 /// Decodes validated arguments into a generated input type. Stage 2 has checked them, so a failure
-/// is a defect of the generator; it is answered, not panicked over.
+/// is a bug of the generator; it is answered, not panicked over.
 ///
 /// # Errors
 /// The decoder's text as [`Fault::Other`].
@@ -192,12 +192,12 @@ thread_local! {
     static IN_HANDLER: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Whether this thread is inside a handler, whose panics the chain catches and answers. For panic hooks.
+/// Returns whether this thread is inside a handler, whose panics the chain catches and answers. For panic hooks.
 pub fn in_handler() -> bool {
     IN_HANDLER.get()
 }
 
-/// Runs a handler; a panic comes back as an error.
+/// Runs a handler, and returns a panic as an error.
 pub(crate) fn guarded<T>(work: impl FnOnce() -> T) -> std::thread::Result<T> {
     let before = IN_HANDLER.replace(true);
     let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work));

@@ -1,13 +1,13 @@
-//! What a run depends on besides its input: clocks, ids and the environment's secrets. All of it is
-//! passed in, so that a test can replay any run.
+//! What a run depends on besides its input: clocks, ids and the environment's secrets. The caller passes all of
+//! it in, so that a test can replay any run.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 /// Time, as the chain and the handlers see it.
 pub trait Clock: Send + Sync {
-    /// Monotonic milliseconds since an origin of the clock's own.
+    /// Returns monotonic milliseconds since an origin of the clock's own.
     fn monotonic_ms(&self) -> f64;
-    /// Milliseconds since the Unix epoch, UTC: from 0 to [`LAST_MS`], so that a timestamp can show each.
+    /// Returns milliseconds since the Unix epoch, UTC: from 0 to [`LAST_MS`], so that a timestamp can show each.
     fn wall_ms(&self) -> i64;
 }
 
@@ -35,11 +35,11 @@ impl Clock for SystemClock {
     }
 }
 
-/// The last time that a text of four digits of a year can show, 9999-12-31T23:59:59.999Z, in milliseconds since the epoch.
+/// The last time that a four-digit year can show, 9999-12-31T23:59:59.999Z, in milliseconds since the epoch.
 pub const LAST_MS: i64 = 253_402_300_799_999;
 
-/// `YYYY-MM-DDTHH:MM:SS.mmmZ` for milliseconds since the epoch. Times before it are shown as the epoch, times after the
-/// year 9999 as its end: a clock may show anything.
+/// Writes milliseconds since the epoch as `YYYY-MM-DDTHH:MM:SS.mmmZ`. Times before the epoch are shown as the epoch, and
+/// times after the year 9999 as its end, because a clock may show anything.
 pub fn rfc3339_ms(wall_ms: i64) -> String {
     let time = UNIX_EPOCH + std::time::Duration::from_millis(wall_ms.clamp(0, LAST_MS) as u64);
     humantime::format_rfc3339_millis(time).to_string()
@@ -52,8 +52,8 @@ pub trait Ids: Send {
     /// An ordered UUID, version 7 (RFC 9562 §6.2), for stored things: ascending within a process even
     /// when `wall_ms` stands still or steps back.
     fn v7(&mut self, wall_ms: i64) -> String;
-    /// 32 bytes that nobody can guess, for keys and salts; `None` where there is no such source, which ids can do
-    /// without and secrets cannot.
+    /// Returns 32 bytes that cannot be guessed, for keys and salts. `None` if there is no such source: ids can do without
+    /// one, secrets cannot.
     fn secret(&mut self) -> Option<[u8; 32]> {
         None
     }
@@ -80,7 +80,7 @@ const COUNTER_BITS: u32 = 42;
 impl SystemIds {
     fn random<const N: usize>(&mut self) -> [u8; N] {
         if self.used + N > self.pool.len() {
-            // Without randomness there are no unpredictable ids; the clock keeps them distinct.
+            // Without randomness ids become predictable; the clock keeps them distinct.
             if getrandom::getrandom(&mut self.pool).is_err() {
                 let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
                 for (place, byte) in self.pool.iter_mut().zip(nanos.to_le_bytes().into_iter().cycle()) {

@@ -1,5 +1,5 @@
-//! JSON objects with free names in generated types. They keep the order in which they were filled, as the objects
-//! with fixed names do, so that a handler decides what its reply looks like.
+//! JSON objects with free names in generated types. They keep the order in which they were filled, as objects with
+//! fixed names do, so that a handler decides what its reply looks like.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -7,27 +7,27 @@ use std::marker::PhantomData;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 
-/// Names with values, in the order they came.
+/// Names with values, in the order in which they came.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Members<K, V>(Vec<(K, V)>);
 
 impl<K, V> Members<K, V> {
-    /// No member.
+    /// Returns an object without members.
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// Whether there is none.
+    /// Returns whether the object has no members.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How many there are.
+    /// Returns the number of members.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// The members in their order.
+    /// Returns the members in their order.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.0.iter().map(|(name, value)| (name, value))
     }
@@ -39,7 +39,7 @@ impl<K, V> Default for Members<K, V> {
     }
 }
 
-/// Of members with one name the last value counts, in the place of the first.
+/// If several members share a name, the last value counts, in the place of the first.
 impl<K: PartialEq, V> FromIterator<(K, V)> for Members<K, V> {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(members: I) -> Self {
         let mut kept: Vec<(K, V)> = Vec::new();
@@ -74,7 +74,7 @@ impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Deserialize<'de> for Members
     }
 }
 
-/// Takes members as they come: what is read here was an object already, whose names are distinct.
+/// Reads members as they come: the source was already an object with distinct names.
 struct Object<K, V>(PhantomData<(K, V)>);
 
 impl<'de, K: Deserialize<'de>, V: Deserialize<'de>> Visitor<'de> for Object<K, V> {

@@ -1,4 +1,4 @@
-//! YAML text to values, values to the typed model; each fault with a pointer to its node.
+//! YAML text to values, values to the typed model; each fault has a pointer to its node.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -20,7 +20,7 @@ pub(super) struct Misfit {
 /// The most unknown keys reported for one value.
 const MAX_UNKNOWN: usize = 32;
 
-/// Reads text whose structure has been found sound. The error is line, column, message.
+/// Reads text whose structure is valid. The error is line, column, message.
 pub(super) fn yaml(text: &str) -> Result<Value, (usize, usize, String)> {
     serde_yaml::from_str(text).map_err(|error| {
         let (line, column) = error.location().map_or((1, 1), |at| (at.line().max(1), at.column().max(1)));
@@ -28,7 +28,7 @@ pub(super) fn yaml(text: &str) -> Result<Value, (usize, usize, String)> {
     })
 }
 
-/// Decodes a value. All unknown keys are found in one go, of other faults the first.
+/// Decodes a value. Finds all unknown keys in one go, but only the first of other faults.
 pub(super) fn typed<T: DeserializeOwned>(value: &Value) -> Result<T, Vec<Misfit>> {
     let mut misfits = Vec::new();
     let mut value = value.clone();
@@ -42,7 +42,7 @@ pub(super) fn typed<T: DeserializeOwned>(value: &Value) -> Result<T, Vec<Misfit>
         let text = error.inner().to_string();
         let unknown = text.starts_with("unknown field");
         misfits.push(explain(&text, pointer.clone()));
-        // Without the key that nobody knows, decoding gets further.
+        // Without the unknown key, decoding gets further.
         if !unknown || misfits.len() >= MAX_UNKNOWN || !remove(&mut value, &pointer) {
             return Err(misfits);
         }
@@ -58,7 +58,7 @@ fn remove(value: &mut Value, pointer: &str) -> bool {
     }
 }
 
-/// The path as JSON pointer, cut where the value has no such node (a variant's name that is text).
+/// Returns the path as JSON pointer, cut where the value lacks such a node (a variant's name that is text).
 fn pointer_of(path: &Path, value: &Value) -> String {
     let mut pointer = String::new();
     for segment in path {

@@ -1,9 +1,8 @@
-//! Where every node of a YAML text stands, and whether the text keeps to plain YAML.
+//! The positions of all nodes of a YAML text, and the check that the text keeps to plain YAML.
 //!
-//! Works on the parser's events, before anything is built, so that text made to blow up (anchors
-//! that expand without bound, endless nesting) is refused while it is still small. The reader that
-//! makes values keeps no positions and takes the last of two equal keys in silence; both gaps are
-//! closed here.
+//! Works on the parser's events, before anything is built. So it refuses text made to blow up (anchors
+//! that expand without bound, endless nesting) while it is still small. The reader that makes values keeps
+//! no positions and silently takes the last of two equal keys; this module closes both gaps.
 
 use std::collections::{HashMap, HashSet};
 
@@ -37,7 +36,7 @@ pub(super) struct Fault {
 }
 
 impl Index {
-    /// Walks the whole text. The index is as complete as the text could be read.
+    /// Walks the whole text. The index covers as much of the text as could be read.
     pub fn build(text: &str) -> (Self, Vec<Fault>) {
         let mut builder = Builder::default();
         builder.odd_line_ends(text);
@@ -65,12 +64,12 @@ impl Index {
         (Self { spots: builder.spots }, builder.faults)
     }
 
-    /// Position of the node, or of the nearest ancestor that is there.
+    /// Returns the position of the node, or of its nearest existing ancestor.
     pub fn node(&self, pointer: &str) -> (usize, usize) {
         self.nearest(pointer, |spot| if spot.scalar { spot.value } else { spot.key.unwrap_or(spot.value) })
     }
 
-    /// Position of the node's key.
+    /// Returns the position of the node's key.
     pub fn key(&self, pointer: &str) -> (usize, usize) {
         self.nearest(pointer, |spot| spot.key.unwrap_or(spot.value))
     }
@@ -113,8 +112,8 @@ impl Builder {
         self.faults.push(Fault { line, column, message, help: help.to_owned() });
     }
 
-    /// The reader that makes values takes these for line ends, as YAML 1.1 did, and YAML 1.2 does not: the two would
-    /// disagree about what stands where.
+    /// Reports odd line ends. The reader that makes values takes these for line ends, as YAML 1.1 did; YAML 1.2 does not.
+    /// The two would disagree about positions.
     fn odd_line_ends(&mut self, text: &str) {
         let odd =
             text.char_indices().find(|(_, letter)| matches!(letter, '\u{85}' | '\u{2028}' | '\u{2029}'));
@@ -154,7 +153,7 @@ impl Builder {
                 if plain {
                     self.number(at, &text);
                 }
-                // An empty value has no text of its own: it stands where its key does.
+                // An empty value has no text of its own: its position is that of its key.
                 let empty = plain && span.start.index() == span.end.index();
                 self.node(at, !empty).is_some()
             }
@@ -180,7 +179,7 @@ impl Builder {
         }
     }
 
-    /// Anchors and tags, on whatever node.
+    /// Reports anchors and tags, on any node.
     fn properties(&mut self, at: (usize, usize), anchor: usize, tag: bool) {
         if anchor > 0 {
             let help = "write the value out, or share a schema through types.yaml and `$ref`";
@@ -258,7 +257,7 @@ impl Builder {
         self.fault(at, format!("nested deeper than {MAX_DEPTH} levels"), "name inner schemas in types.yaml");
     }
 
-    /// Numbers that JSON or JavaScript cannot hold.
+    /// Reports numbers that JSON or JavaScript cannot hold.
     fn number(&mut self, at: (usize, usize), text: &str) {
         if !text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '+' | '-' | '.')) {
             return;
@@ -301,11 +300,11 @@ fn is_safe(text: &str, number: &serde_yaml::Number) -> bool {
         .is_some_and(|value| (-MAX_SAFE_INTEGER..=MAX_SAFE_INTEGER).contains(&value))
 }
 
-/// Whether a plain scalar is text by the rules of YAML's core schema.
+/// Returns whether a plain scalar is text by the rules of YAML's core schema.
 fn is_string(text: &str) -> bool {
     match serde_yaml::from_str::<serde_yaml::Value>(text) {
         Ok(value) => value.is_string(),
-        // A word the reader refuses by itself is at least no number, boolean or null.
+        // A word that the reader refuses is certainly not a number, boolean or null.
         Err(_) => true,
     }
 }

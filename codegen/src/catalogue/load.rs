@@ -1,4 +1,4 @@
-//! A folder of YAML files into a [`Catalogue`].
+//! Reads a folder of YAML files into a [`Catalogue`].
 //!
 //! ```text
 //! catalogue.yaml           head: name, version, chain codes, order of domains
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Every file is read, and every entry of a file is decoded by itself, so that one run reports all
-//! that is wrong.
+//! faults.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -41,7 +41,7 @@ pub struct Catalogue {
 pub struct DomainEntry {
     /// Index into [`Catalogue::files`].
     pub file: usize,
-    /// What the file says.
+    /// The file's content.
     pub data: DomainFile,
 }
 
@@ -50,9 +50,9 @@ pub struct DomainEntry {
 pub struct ToolEntry<'a> {
     /// The domain it belongs to.
     pub domain: &'a DomainEntry,
-    /// What its entry says.
+    /// The entry's content.
     pub tool: &'a Tool,
-    /// Where the entry stands.
+    /// The entry's place.
     pub place: Place,
 }
 
@@ -61,9 +61,9 @@ impl Catalogue {
     ///
     /// # Errors
     ///
-    /// Everything that was found wrong in any file, sorted by file, line and column: unreadable or
+    /// Everything that is wrong in any file, sorted by file, line and column: unreadable or
     /// missing files, text that is not plain YAML, keys that are unknown, missing or of the wrong
-    /// type. What the values mean is [`lint`](crate::lint)'s to judge.
+    /// type. [`lint`](crate::lint) judges what the values mean.
     pub fn load(root: &Path) -> Result<Self, Vec<Finding>> {
         let mut loader = Loader { root, files: Vec::new(), findings: Vec::new() };
         let head_value = loader.read("catalogue.yaml");
@@ -92,14 +92,14 @@ impl Catalogue {
         }
     }
 
-    /// Line and column of a node: of a scalar itself, of the key of a mapping or sequence; of the
-    /// nearest ancestor when there is no such node.
+    /// Returns line and column of a node: of a scalar itself, of the key of a mapping or sequence; of the
+    /// nearest existing ancestor when the node is missing.
     #[must_use]
     pub fn locate(&self, place: &Place) -> Location {
         self.position(place, SourceFile::locate)
     }
 
-    /// Line and column of a node's key.
+    /// Returns line and column of a node's key.
     #[must_use]
     pub fn locate_key(&self, place: &Place) -> Location {
         self.position(place, SourceFile::locate_key)
@@ -112,31 +112,31 @@ impl Catalogue {
         }
     }
 
-    /// The root of `catalogue.yaml`.
+    /// Returns the root of `catalogue.yaml`.
     #[must_use]
     pub fn head_place(&self) -> Place {
         Place { file: 0, pointer: String::new() }
     }
 
-    /// The shared schema `name` in `types.yaml`.
+    /// Returns the place of the shared schema `name` in `types.yaml`.
     #[must_use]
     pub fn type_place(&self, name: &str) -> Place {
         Place { file: self.types_file.unwrap_or(0), pointer: "/types".into() }.child(name)
     }
 
-    /// The root of the file of the domain with this index.
+    /// Returns the root of the file of the domain with this index.
     #[must_use]
     pub fn domain_place(&self, domain: usize) -> Place {
         Place { file: self.domains.get(domain).map_or(0, |entry| entry.file), pointer: String::new() }
     }
 
-    /// The tool with this index in the domain with that one.
+    /// Returns the place of a tool: its index within the domain, and the domain's index.
     #[must_use]
     pub fn tool_place(&self, domain: usize, tool: usize) -> Place {
         self.domain_place(domain).child("tools").child(tool)
     }
 
-    /// All tools in listing order.
+    /// Returns all tools in listing order.
     pub fn tools(&self) -> impl Iterator<Item = ToolEntry<'_>> {
         self.domains.iter().enumerate().flat_map(move |(d, domain)| {
             let tools = domain.data.tools.iter().enumerate();
@@ -156,7 +156,7 @@ impl Loader<'_> {
         self.findings.push(Finding { at, rule: "model", message, help });
     }
 
-    /// Reads one file; its index and its value when it is sound YAML.
+    /// Reads one file, and returns its index, and its value when it is valid YAML.
     fn read(&mut self, name: &str) -> Option<(usize, Value)> {
         let path = self.root.join(name);
         if !path.is_file() {
@@ -197,7 +197,7 @@ impl Loader<'_> {
         }
     }
 
-    /// The head's domains that can be file names; of a head that cannot be read, what the folder holds.
+    /// Returns the head's domains that can be file names; if the head cannot be read, the stems in the folder.
     fn domain_names(&mut self, head: Option<&(usize, Value)>) -> Vec<String> {
         let present = self.files_in_tools();
         let listed = head.and_then(|(file, value)| Some((*file, value.get("domains")?.as_array()?)));
@@ -239,7 +239,7 @@ impl Loader<'_> {
         names
     }
 
-    /// Stems of the YAML files in `tools/`, sorted.
+    /// Returns the stems of the YAML files in `tools/`, sorted.
     fn files_in_tools(&mut self) -> BTreeSet<String> {
         let folder = self.root.join("tools");
         let Ok(entries) = fs::read_dir(&folder) else { return BTreeSet::new() };
@@ -262,7 +262,7 @@ impl Loader<'_> {
 
     fn domain(&mut self, name: &str) -> Option<DomainEntry> {
         let (file, mut value) = self.read(name)?;
-        // The tools are decoded one by one, the rest of the file without them.
+        // The tools are decoded one by one, and the rest of the file without them.
         let tools = match value.get_mut("tools") {
             Some(Value::Array(tools)) => std::mem::take(tools),
             _ => Vec::new(),

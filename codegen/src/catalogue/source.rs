@@ -1,4 +1,4 @@
-//! One YAML file as read: its text, and where each of its nodes stands.
+//! One YAML file as read: its text, and the positions of its nodes.
 
 use std::fs::File;
 use std::io::Read;
@@ -29,8 +29,8 @@ pub struct SourceFile {
 }
 
 impl SourceFile {
-    /// Reads and indexes a file. On success the value is there too, `None` when the text is not
-    /// sound YAML of the plain kind a catalogue is written in; the findings then say why.
+    /// Reads and indexes a file. On success the value is there too; `None` when the text is not the plain
+    /// YAML that a catalogue is written in. Then the findings say why.
     pub(super) fn read(path: &Path) -> Result<(Self, Option<Value>, Vec<Finding>), Finding> {
         let text = read_text(path)?;
         let mut file = Self { path: path.to_path_buf(), text, index: Index::default() };
@@ -56,15 +56,15 @@ impl SourceFile {
         Ok((file, value, findings))
     }
 
-    /// Where the node at `pointer` stands: a scalar by its own position, a mapping or sequence that
-    /// is a mapping's member by its key. A node that is not there stands where its nearest
-    /// ancestor does.
+    /// Returns the position of the node at `pointer`: a scalar's own, or the key of a mapping or sequence
+    /// that is a mapping's member. A missing node has the position of its nearest existing
+    /// ancestor.
     #[must_use]
     pub fn locate(&self, pointer: &str) -> Location {
         self.at(self.index.node(pointer))
     }
 
-    /// Where the key of the node at `pointer` stands; the node itself when it has no key.
+    /// Returns the position of the key of the node at `pointer`; of the node itself when it has no key.
     #[must_use]
     pub fn locate_key(&self, pointer: &str) -> Location {
         self.at(self.index.key(pointer))
@@ -75,16 +75,16 @@ impl SourceFile {
     }
 }
 
-/// What to do about text that is no YAML at all.
+/// What to do about text that is not YAML at all.
 const YAML_HELP: &str = "indent with spaces, put a space after each `:`, and quote text that holds `: `, ` #` or starts with a special character";
 
-/// A place that the file has: parsers put the end of a text without a last line end on the line behind it.
+/// Returns a place inside the file: parsers put the end of a text without a last line end on the line behind it.
 fn inside(text: &str, line: usize, column: usize) -> (usize, usize) {
     let end = end(text);
     if line <= end.0 { (line, column) } else { end }
 }
 
-/// The place behind the last character; lines end as YAML's do, with a carriage return too.
+/// Returns the place behind the last character; as in YAML, a carriage return also ends a line.
 pub(super) fn end(text: &str) -> (usize, usize) {
     let text = text.replace("\r\n", "\n");
     let mut lines = text.split(['\n', '\r']);

@@ -1,10 +1,10 @@
-//! "Did you mean": the known word nearest to one that is not known.
+//! "Did you mean": finds the known word nearest to an unknown one.
 
-/// Longer words are no slips of names, and comparing them would take long.
+/// Longer words do not count as typing slips, and comparing them would take long.
 const MAX_LETTERS: usize = 64;
 
-/// The nearest of `known` to `word`, when it is near enough to be a slip: at most a third of the
-/// word's letters differ, and it has three or more. The first of several equally near ones is taken.
+/// Returns the word of `known` nearest to `word`, if it may be a typing slip: `word` has three letters or more,
+/// and at most a third of them differ. Takes the first of several equally near words.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters = word.chars().count();
     if !(3..=MAX_LETTERS).contains(&letters) {
@@ -21,8 +21,8 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     best.map(|(_, candidate)| candidate)
 }
 
-/// Edits between two words: insertions, deletions, replacements and swaps of neighbours, letter
-/// case counted as one edit for the whole word.
+/// Counts the edits between two words: insertions, deletions, replacements and swaps of neighbours. A change of
+/// letter case counts as one edit for the whole word.
 fn distance(a: &str, b: &str) -> usize {
     if a.eq_ignore_ascii_case(b) {
         return usize::from(a != b);
@@ -45,7 +45,7 @@ fn distance(a: &str, b: &str) -> usize {
     last.last().copied().unwrap_or(0)
 }
 
-/// The words as `` `a`, `b` or `c` ``.
+/// Joins the words as `` `a`, `b` or `c` ``.
 #[must_use]
 pub fn alternatives(words: &[&str]) -> String {
     let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();

@@ -8,13 +8,13 @@ use crate::ir::Ir;
 use crate::ir::names::ident;
 use crate::ir::schema::{Kind, Property, Schema};
 
-/// The type of a value of this schema; `Option` when null is accepted.
+/// Returns the type of a value of this schema; `Option` when null is accepted.
 pub fn rust_type(schema: &Schema, ir: &Ir<'_>) -> TokenStream {
     let plain = plain_type(schema, ir);
     if ir.is_nullable(schema) { quote!(::std::option::Option<#plain>) } else { plain }
 }
 
-/// The type of a value that is not null.
+/// Returns the type of a value that is not null.
 fn plain_type(schema: &Schema, ir: &Ir<'_>) -> TokenStream {
     match &schema.kind {
         Kind::Null => quote!(()),
@@ -43,7 +43,7 @@ fn plain_type(schema: &Schema, ir: &Ir<'_>) -> TokenStream {
     }
 }
 
-/// How a property's presence and null are told apart (catalogue#types: null clears, absent keeps).
+/// How a property's presence and null are distinguished (catalogue#types: null clears, absent keeps).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
     /// Always there; `Option` only when null is a value.
@@ -57,7 +57,7 @@ pub enum Presence {
 }
 
 impl Presence {
-    /// The presence of a property.
+    /// Returns the presence of a property.
     pub fn of(property: &Property, ir: &Ir<'_>) -> Self {
         let schema = ir.shared.resolve(&property.schema);
         match (property.required, schema.default.is_some()) {
@@ -71,8 +71,8 @@ impl Presence {
     }
 }
 
-/// The Rust expression of a default. `variants` finds the variant of a string enum by its text.
-/// `None` when there is no such expression.
+/// Returns the Rust expression of a default; `None` when it has none. `variants` finds the variant of a string enum by
+/// its text.
 pub fn default_value(
     value: &Value,
     schema: &Schema,

@@ -1,5 +1,5 @@
-//! Rust types: typify makes them, [`Shaper`] mends what typify does not keep (order of fields,
-//! null beside absent, empty lists) and leaves out what nobody needs.
+//! Rust types: typify makes them. [`Shaper`] mends what typify does not keep (order of fields,
+//! null beside absent, empty lists) and leaves out unused parts.
 
 use std::collections::BTreeMap;
 
@@ -18,7 +18,7 @@ use crate::ir::names::{ident, snake};
 use crate::ir::schema::{Kind, Property, Schema};
 use crate::ir::{Ir, Problem};
 
-/// All types of the catalogue, in the order of their definitions.
+/// Emits all types of the catalogue, in the order of their definitions.
 ///
 /// # Errors
 /// typify's refusal, or a default that has no Rust expression.
@@ -54,7 +54,7 @@ pub fn emit(ir: &Ir<'_>) -> Result<TokenStream, Problem> {
     Ok(out)
 }
 
-/// What typify makes of the definitions, in its own order and form.
+/// Returns what typify makes of the definitions, in its own order and form.
 fn typified(ir: &Ir<'_>) -> Result<syn::File, Problem> {
     let mut settings = TypeSpaceSettings::default();
     settings.with_map_type("::colibri_runtime::members::Members");
@@ -70,7 +70,7 @@ fn typified(ir: &Ir<'_>) -> Result<syn::File, Problem> {
     syn::parse2(space.to_stream()).map_err(|error| internal(&format!("typify's output: {error}")))
 }
 
-/// The schema as typify reads it: draft 7, without what stage 2 of the chain has checked. Only named
+/// Returns the schema as typify reads it: draft 7, without what stage 2 of the chain has checked. Only named
 /// strings keep length and pattern; they become types of their own.
 fn draft7(schema: &Schema, named: bool, ir: &Ir<'_>) -> Value {
     let plain = match &schema.kind {
@@ -151,8 +151,8 @@ impl Shaper<'_> {
         self.parts.entry(name.to_string()).or_default()
     }
 
-    /// The type an impl belongs to, if it is one that is kept: text forms of enums and newtypes,
-    /// and the ways in and out of newtypes.
+    /// Returns the type an impl belongs to, if that is kept: text forms of enums and newtypes,
+    /// and conversions from and to newtypes.
     fn owner(&self, item: &ItemImpl) -> Option<String> {
         let (path, _) = item.trait_.as_ref()?;
         let last = path.segments.last()?;

@@ -1,4 +1,4 @@
-//! What an edit of the catalogue does to a server: the example is copied, changed and compiled.
+//! How an edit of the catalogue affects a server: the tests copy, change and compile the example.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use colibri_codegen::{compile, reference};
 
 /// A copy of the example in a workspace of its own, with the generator and the runtime of this one.
 ///
-/// Copies share a target folder, in which cargo tells packages apart by their path below the workspace:
+/// Copies share a target folder, in which cargo distinguishes packages by their path below the workspace:
 /// every copy needs a name of its own.
 struct Copy {
     folder: tempfile::TempDir,
@@ -48,7 +48,7 @@ impl Copy {
         fs::write(path, text.replace(from, to)).unwrap();
     }
 
-    /// `cargo check`: whether it went well, and what was said.
+    /// Runs `cargo check`, and returns whether it succeeded and what it printed.
     fn check(&self) -> (bool, String) {
         let output = Command::new(env!("CARGO"))
             .args(["check", "--offline", "--quiet", "--color=never"])
@@ -86,7 +86,7 @@ fn copy_folder(from: &Path, to: &Path) {
 fn adding_a_field_changes_types_validation_listing_and_reference() {
     let copy = Copy::new("field");
     let (before, page_before) = (copy.rust(), copy.page());
-    // The handler is written for the field first: without it in the catalogue there is no such thing.
+    // The handler uses the field before the catalogue declares it, so the field does not exist yet.
     copy.edit(
         "src/notes.rs",
         "text: input.text, label,",

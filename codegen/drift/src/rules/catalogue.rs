@@ -1,4 +1,4 @@
-//! Rules about the server as a whole: what it speaks, its name, its version; and what no rule knows.
+//! Rules about the server as a whole: its protocol revisions, name and version; and about members that no rule covers.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ const SPOKEN_HELP: &str = "go on answering what old clients speak";
 
 pub fn spoken_changed(change: &Comparison<'_>, found: &mut Vec<Finding>) {
     match (change.old.revisions.as_deref(), change.new.revisions.as_deref()) {
-        // One revision each: what it answered to the same question.
+        // One revision each: both states answered the same question.
         (Some([old]), Some([new])) if old != new => {
             let (severity, which) =
                 if new < old { (Severity::Break, "older") } else { (Severity::Info, "newer") };
@@ -106,7 +106,7 @@ fn members(old: &Map<String, Value>, new: &Map<String, Value>) -> Vec<Finding> {
     changed.map(finding).collect()
 }
 
-/// Judges the step from one version to the other. Without two semantic versions there is no step.
+/// Judges the step from one version to the other. Returns `None` unless both versions are semantic versions.
 pub fn version_step(old: Option<&str>, new: Option<&str>, worst: Option<Severity>) -> Option<Finding> {
     let (old, new) = (old?, new?);
     let (from, to) = (version(old)?, version(new)?);
@@ -129,7 +129,7 @@ pub fn version_step(old: Option<&str>, new: Option<&str>, worst: Option<Severity
     Some(C9.finding(Severity::Break, "/version", (old, new), message).help(help))
 }
 
-/// The version a break demands: a new major one, while it is 0.x a new minor one.
+/// Returns the version that a break demands: a new major one, or a new minor one while it is 0.x.
 pub fn next_major([major, minor, _]: [u64; 3]) -> [u64; 3] {
     if major == 0 { [0, minor.saturating_add(1), 0] } else { [major.saturating_add(1), 0, 0] }
 }

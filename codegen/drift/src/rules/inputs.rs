@@ -1,4 +1,4 @@
-//! Rules about what clients send: it may widen.
+//! Rules about what clients send: it may accept more than before.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::schema::{Branches, Difference, SchemaChange, Verdict};
 use crate::snapshot::Contract;
 use crate::{Finding, Severity};
 
-/// What no schema says and only a lock tells: limits in bytes (I16), rules across fields (I13), secrets (I15).
+/// Compares what only a lock holds, not a schema: limits in bytes (I16), rules across fields (I13), secrets (I15).
 pub fn beyond_schemas(change: &Comparison<'_>, found: &mut Vec<Finding>) {
     size_limits(change, found);
     across_fields(change, found);
@@ -72,8 +72,8 @@ pub fn pattern_set(difference: Difference) -> SchemaChange {
     difference.graded(&I8, Severity::Break, message)
 }
 
-/// Inclusion of the languages is decided by automata; a witness holds the shortest string that only the old
-/// pattern takes.
+/// Automata decide whether one language includes the other; a witness holds the shortest string that only the
+/// old pattern matches.
 pub fn pattern(difference: Difference) -> SchemaChange {
     let message = format!("the pattern of `{}`: {}", difference.place, difference.shift());
     difference.graded(&I9, Severity::Break, message)
@@ -108,24 +108,24 @@ pub fn condition(difference: Difference) -> SchemaChange {
     difference.graded(&I13, Severity::Break, message)
 }
 
-/// A union of several forms of one type.
+/// Compares unions of several forms of one type.
 pub fn branches(difference: Difference, branches: &Branches) -> SchemaChange {
     let message = branches.shift(&difference.place);
     difference.graded(&I13, Severity::Break, message)
 }
 
-/// The schemas as a whole, when no other finding names the loss.
+/// Compares the schemas as a whole, when no other finding names the loss.
 pub fn whole(difference: Difference) -> SchemaChange {
     difference.graded(&I13, Severity::Break, "the input takes other values than before".to_owned())
 }
 
-/// Whether two schemas take the same values, so that no rule about values has anything to say. I14 has no finding: it keeps
-/// the others silent.
+/// Returns whether two schemas accept the same values, so that rules about values have nothing to report. I14 has no
+/// finding of its own: it silences the others.
 pub fn is_same(loss: &Verdict, gain: &Verdict) -> bool {
     *loss == Verdict::Inside && *gain == Verdict::Inside
 }
 
-/// What a new argument looks like: `a secret`, `a path`, `an address`, `a command`.
+/// Names the kind of a new argument: `a secret`, `a path`, `an address`, `a command`.
 pub fn kind(name: &str, format: Option<&str>) -> Option<&'static str> {
     if format
         .is_some_and(|format| format.starts_with("uri") || format.starts_with("iri") || format == "hostname")
@@ -214,7 +214,7 @@ pub fn size_limits(change: &Comparison<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-/// The tightest limit of each field.
+/// Returns the tightest limit of each field.
 fn limits(contract: &Contract) -> BTreeMap<&str, u64> {
     let mut limits = BTreeMap::new();
     for rule in contract.rules.iter().filter_map(|rule| rule.get("max_bytes")) {
@@ -253,12 +253,12 @@ pub fn across_fields(change: &Comparison<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-/// The rules that are no limits of size; those are I16's.
+/// Returns the rules except limits of size, which I16 compares.
 fn demands(rules: &[Value]) -> impl Iterator<Item = &Value> {
     rules.iter().filter(|rule| rule.get("max_bytes").is_none())
 }
 
-/// Whether the same is demanded, in whatever words it is refused.
+/// Returns whether one of the rules demands the same, with any error message.
 fn holds(rules: &[Value], wanted: &Value) -> bool {
     rules.iter().any(|rule| without_message(rule) == without_message(wanted))
 }
@@ -273,7 +273,7 @@ fn without_message(rule: &Value) -> Value {
     rule
 }
 
-/// `` `either`: text excludes file ``, roughly: the rule's name and its fields.
+/// Describes a rule roughly as `` `either`: text excludes file ``: its name and its fields.
 fn told(rule: &Value) -> String {
     let Some((name, body)) = rule.as_object().and_then(|members| members.iter().next()) else {
         return rule.to_string();

@@ -6,10 +6,10 @@ use super::C10;
 use crate::version::version;
 use crate::{Finding, Severity, Waiver};
 
-/// What waivers to paste give as their reason; it is not taken for one.
+/// The placeholder reason in waivers that reports print for pasting. It is not accepted as a reason.
 pub(crate) const REASON: &str = "WHY CLIENTS CAN LIVE WITH IT";
 
-/// Judges one waiver. `used` says whether it stands for a finding of this comparison.
+/// Judges one waiver. `used` says whether it accepts a finding of this comparison.
 pub fn check(index: usize, waiver: &Waiver, used: bool, current: Option<&str>) -> Option<Finding> {
     let id = format!("{} {}", waiver.rule, waiver.fingerprint);
     let (message, help) = if !says_something(&waiver.reason) {
@@ -29,12 +29,12 @@ pub fn check(index: usize, waiver: &Waiver, used: bool, current: Option<&str>) -
     Some(C10.finding(Severity::Break, pointer, (Value::Null, json!(waiver)), message).help(help))
 }
 
-/// Whether a waiver can accept a finding at all.
+/// Returns whether a waiver can accept a finding at all.
 pub fn is_sound(waiver: &Waiver, current: Option<&str>) -> bool {
     says_something(&waiver.reason) && !is_expired(waiver, current)
 }
 
-/// The text that reports give to paste is no reason yet.
+/// Returns whether a reason was given; the placeholder that reports print does not count.
 fn says_something(reason: &str) -> bool {
     !matches!(reason.trim(), "" | REASON)
 }

@@ -1,4 +1,4 @@
-//! A difference as it is put to its rule.
+//! A difference between two schemas, as a rule receives it.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::SchemaChange;
 use super::contain::Verdict;
 use crate::{Rule, Severity};
 
-/// What differs, where, and whether values fall out because of it.
+/// What differs, where, and whether values are lost because of it.
 #[derive(Debug, Clone)]
 pub(crate) struct Difference {
     pub pointer: String,
@@ -14,13 +14,13 @@ pub(crate) struct Difference {
     pub place: String,
     pub old: Value,
     pub new: Value,
-    /// Whether every value that was fine still is; a refutation is a whole value.
+    /// Whether every value that was valid still is; a refutation is a whole value.
     pub verdict: Verdict,
 }
 
 impl Difference {
-    /// The severity that the verdict asks for: `worst` if a value shows the loss, `Ack` if nobody knows,
-    /// `Info` if nothing is lost.
+    /// Takes the severity from the verdict: `worst` if a value shows the loss, `Ack` if it is undecided, `Info` if
+    /// nothing is lost.
     pub(crate) fn graded(self, rule: &'static Rule, worst: Severity, message: String) -> SchemaChange {
         let severity = match &self.verdict {
             Verdict::Refuted(_) => worst,
@@ -30,7 +30,7 @@ impl Difference {
         self.judged(rule, severity, message)
     }
 
-    /// A severity that does not hang on values alone.
+    /// Sets a severity that does not depend on values alone.
     pub(crate) fn judged(self, rule: &'static Rule, severity: Severity, mut message: String) -> SchemaChange {
         let witness = match self.verdict {
             Verdict::Refuted(value) => Some(value),
@@ -52,12 +52,12 @@ impl Difference {
         }
     }
 
-    /// Whether something was lost, or may have been.
+    /// Returns whether something was lost, or may have been.
     pub(crate) fn loses(&self) -> bool {
         self.verdict != Verdict::Inside
     }
 
-    /// Old and new in a sentence: `a` became `b`, `a` is gone, `b` is new.
+    /// Describes old and new in a sentence: `a` became `b`, `a` is gone, `b` is new.
     pub(crate) fn shift(&self) -> String {
         match (&self.old, &self.new) {
             (Value::Null, new) => format!("{} is new", brief(new)),
@@ -77,7 +77,7 @@ pub(crate) struct Branches {
 }
 
 impl Branches {
-    /// What happened to them at `place`, as a sentence.
+    /// Describes in a sentence what happened to them at `place`.
     pub(crate) fn shift(&self, place: &str) -> String {
         let Self { kind, old, new } = *self;
         let forms = if new == 1 { "form" } else { "forms" };
@@ -88,7 +88,7 @@ impl Branches {
     }
 }
 
-/// A value in code marks, cut when it is long; an object with one member as `name value`.
+/// Shows a value in code marks and cuts it when it is long; shows an object with one member as `name value`.
 pub(crate) fn brief(value: &Value) -> String {
     const MOST: usize = 80;
     let text = match value {

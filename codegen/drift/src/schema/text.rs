@@ -1,5 +1,5 @@
-//! Schemas as text in which only what bears on their meaning is left, with references followed: equal
-//! texts mean the same.
+//! Schemas as text: only what affects their meaning is kept, and references are followed. Equal texts mean the
+//! same.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -9,10 +9,10 @@ use serde_json::{Map, Value};
 
 use super::store::{NodeId, Site, Store};
 
-/// Texts longer than this are not made; such schemas are equal to none.
+/// Longer texts are not built; such a schema never counts as equal to another.
 const MAX_TEXT: usize = 40_000;
 
-/// Keywords that take no part in what a schema takes.
+/// Keywords that do not affect which values a schema accepts.
 const ANNOTATIONS: [&str; 19] = [
     "$schema",
     "$id",
@@ -53,10 +53,10 @@ const ONE: [&str; 11] = [
 /// Keywords with a list of schemas.
 const LIST: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 
-/// Keywords with a schema a name.
+/// Keywords with a schema for each name.
 const NAMED: [&str; 4] = ["properties", "patternProperties", "dependentSchemas", "dependencies"];
 
-/// Keywords whose operands are no schemas.
+/// Keywords whose operands do not contain schemas.
 const PLAIN: [&str; 21] = [
     "type",
     "enum",
@@ -81,7 +81,7 @@ const PLAIN: [&str; 21] = [
     "maxContains",
 ];
 
-/// Whether a keyword is one that the comparison knows, be it as an annotation.
+/// Returns whether the comparison knows a keyword, if only as an annotation.
 pub(crate) fn is_known(keyword: &str) -> bool {
     is_annotation(keyword)
         || keyword == "dependentRequired"
@@ -92,7 +92,7 @@ pub(crate) fn is_annotation(keyword: &str) -> bool {
     ANNOTATIONS.contains(&keyword)
 }
 
-/// A value as text that does not depend on the order of members.
+/// Writes a value as text that does not depend on the order of members.
 pub(crate) fn canonical(value: &Value) -> String {
     match value {
         Value::Array(items) => format!("[{}]", items.iter().map(canonical).collect::<Vec<_>>().join(",")),
@@ -108,7 +108,7 @@ pub(crate) fn canonical(value: &Value) -> String {
 }
 
 impl<'a> Store<'a> {
-    /// The meaning of a schema as text; `None` when it would be too long.
+    /// Returns the meaning of a schema as text; `None` when it would be too long.
     pub(crate) fn text(&self, site: Site) -> Option<Rc<str>> {
         if let Some(known) = self.texts.borrow().get(&site) {
             return known.clone();
@@ -119,7 +119,7 @@ impl<'a> Store<'a> {
         text
     }
 
-    /// The text of some keywords of a schema.
+    /// Returns the text of some keywords of a schema.
     pub(crate) fn text_of(&self, site: Site, keywords: &[&str]) -> Option<Rc<str>> {
         let schema = self.place(site).schema.as_object()?;
         let mut writer = Writer { store: self, out: String::new(), open: vec![site] };
@@ -132,7 +132,7 @@ impl<'a> Store<'a> {
         Some(Rc::from(writer.out))
     }
 
-    /// Whether the text of two nodes says that they are the same.
+    /// Returns whether the texts of two nodes are the same.
     pub(crate) fn reads_same(&self, one: NodeId, other: NodeId) -> bool {
         let texts = |node| -> Option<BTreeSet<Rc<str>>> {
             self.sites(node).iter().map(|site| self.text(*site)).collect()
@@ -144,7 +144,7 @@ impl<'a> Store<'a> {
 struct Writer<'s, 'a> {
     store: &'s Store<'a>,
     out: String,
-    /// The schemas around, for references that lead back into one of them.
+    /// The enclosing schemas, for references that lead back into one of them.
     open: Vec<Site>,
 }
 
@@ -245,7 +245,7 @@ impl<'a> Writer<'_, 'a> {
     }
 }
 
-/// Unknown keywords anywhere in a schema, each with its operand, in the order of the text.
+/// Collects the unknown keywords anywhere in a schema.
 pub(crate) fn unknown_keywords(schema: &Value, out: &mut BTreeSet<String>) {
     let Value::Object(members) = schema else { return };
     for (keyword, operand) in members {

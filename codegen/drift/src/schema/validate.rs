@@ -1,7 +1,7 @@
-//! A small validator of its own: every witness is put to it before it is published.
+//! A small validator of its own, which checks every witness before it is published.
 //!
 //! It works on the schemas as they are written, not on their normal form, so that it also checks the
-//! normal form. What it cannot decide is `None`.
+//! normal form. It returns `None` where it cannot decide.
 
 use serde_json::{Map, Value};
 
@@ -35,7 +35,7 @@ fn not(outcome: Outcome) -> Outcome {
     outcome.map(|holds| !holds)
 }
 
-/// As many outcomes hold as `fits` wants, whatever becomes of the undecided ones.
+/// Holds if `fits` accepts the number of outcomes that hold, whichever way the undecided ones would turn out.
 fn counted(outcomes: impl Iterator<Item = Outcome>, fits: impl Fn(u64) -> bool) -> Outcome {
     let (mut sure, mut open) = (0, 0);
     for outcome in outcomes {
@@ -47,12 +47,12 @@ fn counted(outcomes: impl Iterator<Item = Outcome>, fits: impl Fn(u64) -> bool) 
 }
 
 impl<'a> Store<'a> {
-    /// Whether a value fits all schemas of a node.
+    /// Returns whether a value fits all schemas of a node.
     pub(crate) fn fits(&self, node: NodeId, value: &Value) -> Outcome {
         all(self.sites(node).iter().map(|site| self.fits_schema(*site, value, 0)))
     }
 
-    /// Whether a value fits what a residue stands for.
+    /// Returns whether a value fits what a residue represents.
     pub(crate) fn fits_residue(&self, Residue { site, keyword }: &Residue, value: &Value) -> Outcome {
         let (site, keyword) = (*site, &**keyword);
         if keyword.is_empty() || keyword == "properties" {
@@ -250,7 +250,7 @@ pub(crate) fn count(operand: &Value) -> Option<u64> {
     Num::of(operand).and_then(Num::floor).and_then(|count| u64::try_from(count).ok())
 }
 
-/// The schemas of the first items, in the spelling of any draft.
+/// Returns the schemas of the first items, in the spelling of any draft.
 pub(crate) fn prefix(schema: &Map<String, Value>) -> &[Value] {
     match (schema.get("prefixItems"), schema.get("items")) {
         (Some(Value::Array(parts)), _) | (None, Some(Value::Array(parts))) => parts,
@@ -258,7 +258,7 @@ pub(crate) fn prefix(schema: &Map<String, Value>) -> &[Value] {
     }
 }
 
-/// `unevaluatedProperties` is the same as `additionalProperties` where nothing else looks at properties.
+/// Returns whether `unevaluatedProperties` means the same as `additionalProperties`: nothing else looks at properties.
 pub(crate) fn looks_like_additional(schema: &Map<String, Value>) -> bool {
     const OTHERS: [&str; 10] = [
         "additionalProperties",

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::{ChainCode, Contract, Hints, Snapshot, TaskSupport, Tool, Unreadable};
 
-/// The newest form of a lock that is known here.
+/// The newest form of a lock that this code reads.
 const FORM: u32 = 1;
 
 #[derive(Deserialize)]
@@ -73,7 +73,7 @@ const CONTRACT: [&str; 15] = [
 /// Reads a lock.
 ///
 /// # Errors
-/// The text is no lock, or one of a newer form.
+/// The text is not a lock, or has a newer form.
 pub fn parse(text: &str) -> Result<Snapshot, Unreadable> {
     let value: Value = serde_json::from_str(text).map_err(Unreadable::new)?;
     if let Some(form) = value.get("lock").and_then(Value::as_u64)
@@ -93,7 +93,7 @@ pub fn parse(text: &str) -> Result<Snapshot, Unreadable> {
         instructions: Some(lock.instructions),
         budget: lock.budget.map(|budget| budget.tools_list_bytes),
         chain: Some(chain.collect::<Result<_, _>>()?),
-        // A snapshot is what clients see. One that becomes the operator's is gone for them, and the other way round.
+        // A snapshot is what clients see. A tool that becomes the operator's is gone for them, and the reverse.
         tools: lock.tools.into_iter().filter(|entry| !entry.operator).map(tool).collect::<Result<_, _>>()?,
         rest: lock.rest,
         ..Snapshot::default()
@@ -126,7 +126,7 @@ fn tool(entry: Entry) -> Result<Tool, Unreadable> {
     })
 }
 
-/// Leaves of the envelope what is not the payload: that is compared by itself.
+/// Removes the payload from the envelope, because it is compared on its own.
 fn cut_payload(envelope: &mut Value, payload: &Value) {
     if envelope == payload {
         *envelope = json!({});

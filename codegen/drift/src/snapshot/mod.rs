@@ -1,7 +1,7 @@
 //! One state of a server's tools, read from a lock file or from what a live server answers.
 //!
-//! What a source does not tell is `None`, and no rule compares it: a `tools/list` answer knows no error
-//! codes, and a lock of an older form lacks what came later.
+//! What a source does not tell is `None`, and no rule compares it: a `tools/list` answer has no error
+//! codes, and a lock of an older form lacks later members.
 
 mod lock;
 mod tools_list;
@@ -14,7 +14,7 @@ use serde_json::{Map, Value};
 pub use lock::parse as from_lock;
 pub use tools_list::parse as from_tools_list;
 
-/// Why a text is no snapshot.
+/// Why a text is not a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unreadable(String);
 
@@ -41,15 +41,15 @@ pub struct Snapshot {
     pub title: Option<String>,
     /// Version of the catalogue or of the server.
     pub version: Option<String>,
-    /// What the model is told about the server.
+    /// What the server tells the model about itself.
     pub instructions: Option<String>,
     /// Protocol revisions the server speaks.
     pub revisions: Option<Vec<String>>,
     /// Capabilities and extensions it announces.
     pub capabilities: Option<Vec<String>>,
-    /// Who may keep the list of tools.
+    /// Who may cache the list of tools.
     pub cache_scope: Option<String>,
-    /// How long the list may be kept, in milliseconds.
+    /// How long clients may cache the list, in milliseconds.
     pub ttl_ms: Option<u64>,
     /// The most bytes the list of tools may have.
     pub budget: Option<usize>,
@@ -57,7 +57,7 @@ pub struct Snapshot {
     pub chain: Option<Vec<ChainCode>>,
     /// Tools in listing order.
     pub tools: Vec<Tool>,
-    /// Members that nobody here knows.
+    /// Members that this code does not know.
     pub rest: Map<String, Value>,
 }
 
@@ -72,17 +72,17 @@ pub struct Tool {
     pub description: String,
     /// Its icons; null without.
     pub icons: Value,
-    /// The hints, those that are absent as the specification has them.
+    /// The hints; absent ones have the specification's defaults.
     pub hints: Hints,
     /// Whether it can run as a task.
     pub task_support: TaskSupport,
     /// Schema of the arguments.
     pub input: Value,
-    /// Schema of the result; of the payload inside the envelope when there is a contract.
+    /// Schema of the result; if there is a contract, of the payload inside the envelope.
     pub output: Option<Value>,
-    /// What only a lock tells.
+    /// What only a lock holds.
     pub contract: Option<Contract>,
-    /// Members that nobody here knows.
+    /// Members that this code does not know.
     pub rest: Map<String, Value>,
 }
 
@@ -113,14 +113,14 @@ pub enum TaskSupport {
     Required,
 }
 
-/// What a lock tells of a tool beyond its entry in `tools/list`.
+/// What a lock holds of a tool beyond its entry in `tools/list`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Contract {
     /// Its domain.
     pub domain: String,
-    /// Where its errors stand.
+    /// Where its replies put errors.
     pub pattern: ErrorPattern,
-    /// It writes the store.
+    /// It writes to the store.
     pub mutates: bool,
     /// It talks to the outside.
     #[serde(default)]
@@ -142,7 +142,7 @@ pub struct Contract {
     pub errors: Vec<ToolError>,
     /// What clients may rely on.
     pub stability: Stability,
-    /// The version from which it may be gone.
+    /// The first version that may lack it.
     #[serde(default)]
     pub sunset: Option<String>,
     /// A setting that makes inputs optional.
@@ -215,7 +215,7 @@ pub struct ChainCode {
 }
 
 impl Snapshot {
-    /// Reads a state, whichever kind the text is: a lock, or a server's answers.
+    /// Reads a state of either kind: a lock, or a server's answers.
     ///
     /// # Errors
     /// The text is neither.
@@ -227,13 +227,13 @@ impl Snapshot {
         }
     }
 
-    /// Whether a lock told of it, and not a server's answers.
+    /// Returns whether it was read from a lock, not from a server's answers.
     #[must_use]
     pub fn is_lock(&self) -> bool {
         self.chain.is_some()
     }
 
-    /// The tool of a name.
+    /// Returns the tool of a name.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         self.tools.iter().find(|tool| tool.name == name)

@@ -1,6 +1,6 @@
-//! What a live server answers: `tools/list`, and if it is there `initialize` or `server/discover`.
+//! Reads a live server's answers: `tools/list`, and `initialize` or `server/discover` if present.
 //!
-//! Taken are a bare result, a JSON-RPC response around it, or an array of either: the pages, or all
+//! Accepts a bare result, a JSON-RPC response around it, or an array of either: the pages, or all
 //! answers of a session. An object may also carry the answer to `initialize` in a member of that name.
 
 use std::collections::BTreeSet;
@@ -15,7 +15,7 @@ const IDENTITY: &str = "io.modelcontextprotocol/serverInfo";
 /// Reads the answers of a server.
 ///
 /// # Errors
-/// The text is no JSON, no answer in it lists tools, or a tool has no name or no input schema.
+/// The text is not JSON, no answer in it lists tools, or a tool has no name or input schema.
 pub fn parse(text: &str) -> Result<Snapshot, Unreadable> {
     let value: Value = serde_json::from_str(text).map_err(Unreadable::new)?;
     let answers = match value {
@@ -46,7 +46,7 @@ pub fn parse(text: &str) -> Result<Snapshot, Unreadable> {
     }
 }
 
-/// The answer to `initialize` or `server/discover`.
+/// Reads the answer to `initialize` or `server/discover`.
 fn greet(result: &Value, snapshot: &mut Snapshot) {
     let identity = result.get("serverInfo").or_else(|| result.get("_meta")?.get(IDENTITY));
     let Some(identity) = identity else { return };
@@ -64,7 +64,7 @@ fn greet(result: &Value, snapshot: &mut Snapshot) {
     snapshot.capabilities = result.get("capabilities").and_then(Value::as_object).map(capabilities);
 }
 
-/// Capabilities by name, extensions and experiments by theirs.
+/// Returns the capabilities by name; extensions and experiments by their own names.
 fn capabilities(all: &Map<String, Value>) -> Vec<String> {
     const GROUPS: [&str; 2] = ["extensions", "experimental"];
     let plain = all.keys().filter(|key| !GROUPS.contains(&key.as_str())).cloned();
@@ -113,7 +113,7 @@ fn tool(entry: &Value) -> Result<Tool, Unreadable> {
     })
 }
 
-/// Arguments are an object in every call, whether or not the schema says so.
+/// Adds `type: object` where the schema omits it: in every call the arguments are an object.
 fn of_objects(schema: Value) -> Value {
     match schema {
         Value::Object(members) if !members.contains_key("type") => {
@@ -133,7 +133,7 @@ fn task_support(entry: &Value, name: &str) -> Result<TaskSupport, Unreadable> {
     }
 }
 
-/// Members that [`tool`] does not read, those of the annotations among them.
+/// Returns members that [`tool`] does not read, those of the annotations among them.
 fn rest(entry: &Value, annotations: &Value) -> Map<String, Value> {
     const ENTRY: [&str; 8] =
         ["name", "title", "description", "icons", "annotations", "execution", "inputSchema", "outputSchema"];

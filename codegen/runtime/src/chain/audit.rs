@@ -26,7 +26,7 @@ pub enum RowOutcome {
 }
 
 impl RowOutcome {
-    /// The text stored in the row.
+    /// Returns the text stored in the row.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -44,7 +44,7 @@ impl RowOutcome {
 pub struct EnterEvent<'a> {
     /// The name that was called, at most 128 characters.
     pub tool: &'a str,
-    /// Typed arguments when valid, the raw ones otherwise; `sensitive` values replaced.
+    /// Typed arguments when valid, the raw ones otherwise, with `sensitive` values replaced.
     pub args: &'a Value,
     /// Monotonic milliseconds.
     pub timestamp: f64,
@@ -69,7 +69,7 @@ pub struct ExitEvent<'a> {
     pub correlation_id: &'a str,
     /// Whole milliseconds since the call's own enter event.
     pub duration_ms: i64,
-    /// The payload, for sinks outside the store; present there exactly when there is no error.
+    /// The payload, for sinks outside the store; present there exactly when the call has no error.
     pub result: Option<&'a Value>,
     /// Code and message; present exactly on failure.
     pub error: Option<(&'a str, &'a str)>,
@@ -85,7 +85,7 @@ pub struct ExitEvent<'a> {
     pub exited_at: &'a str,
 }
 
-/// What a sink's method gives back: done, or a future to await.
+/// What a sink's method returns: the result, or a future to await.
 pub enum SinkResult<'a> {
     /// Finished.
     Ready(Result<(), String>),
@@ -94,7 +94,7 @@ pub enum SinkResult<'a> {
 }
 
 /// An audit sink outside the store's transaction (chain#audit-sinks). The chain awaits both methods and
-/// hands it the calls one by one.
+/// passes it the calls one by one.
 pub trait AuditSink {
     /// The word a health report shows for it.
     fn kind(&self) -> &'static str {
@@ -104,13 +104,13 @@ pub trait AuditSink {
     fn enter<'a>(&'a mut self, event: &'a EnterEvent<'a>) -> SinkResult<'a>;
     /// A call has ended.
     fn exit<'a>(&'a mut self, event: &'a ExitEvent<'a>) -> SinkResult<'a>;
-    /// The sequence number it gave to the last entered call, if it counts.
+    /// Returns the sequence number it gave to the last entered call, if it counts.
     fn last_sequence_no(&self) -> Option<i64> {
         None
     }
 }
 
-/// Keeps nothing.
+/// A sink that keeps nothing.
 #[derive(Debug, Default)]
 pub struct NoOpSink;
 
@@ -162,7 +162,7 @@ impl MemoryRow {
         }
     }
 
-    /// Takes the exit half out again.
+    /// Removes the exit half again.
     pub(crate) fn reopen(&mut self) {
         self.outcome = None;
         self.error_code = None;
@@ -190,7 +190,7 @@ pub struct MemorySink {
 }
 
 impl MemorySink {
-    /// The remembered calls, oldest first.
+    /// Returns the remembered calls, oldest first.
     pub fn rows(&self) -> Vec<MemoryRow> {
         self.rows.borrow().iter().cloned().collect()
     }

@@ -22,13 +22,13 @@ use crate::spec::Kind;
 enum Step {
     /// Its savepoint is released; the row is closed, or noted as unclosed.
     Done(Ending),
-    /// The engine has rolled the whole transaction back. Carries what the handler had come to.
+    /// The engine has rolled the whole transaction back. Carries the handler's result.
     Lost(Option<Ending>),
 }
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
-    /// The whole of stages 3 to 5, readable in one piece. What the turn to write does not last for is left in
-    /// [`Chain::resume`]'s hands.
+    /// Runs stages 3 to 5, readable in one piece. Calls that do not fit into the turn to write wait for
+    /// [`Chain::resume`].
     pub(super) fn run_batch(
         &mut self,
         mut entered: VecDeque<Entered>,
@@ -55,7 +55,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         flights
     }
 
-    /// Whether the store can be written to without waiting. Between two transactions a foreign program may have come.
+    /// Returns whether the store can be written to without waiting. Another program may write between two transactions.
     fn still_has_turn(&mut self) -> bool {
         self.store.poll_turn(&mut TaskContext::from_waker(Waker::noop())).is_ready()
     }
@@ -81,7 +81,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.commit_entered()
     }
 
-    /// Stage 3 has failed: no call has a row, and none goes on.
+    /// Refuses all calls because stage 3 failed: no call has a row, and none goes on.
     pub(super) fn refuse_all(&mut self, entered: &mut VecDeque<Entered>, reason: &StoreFault) {
         self.store.roll_back();
         self.log(Level::Error, format_args!("[audit] enter failed: {reason}"));
@@ -93,20 +93,20 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
     }
 
-    /// Closes rows whose exit could not be stored, in order, inside the open transaction. They are
-    /// forgotten by [`Chain::forget_closed`] once that is committed. A row that still refuses stops
-    /// everything only if it is a network tool's.
+    /// Closes rows whose exit could not be stored, in order, inside the open transaction. Once that is
+    /// committed, [`Chain::forget_closed`] forgets them. A row that still refuses stops everything only if it
+    /// is a network tool's.
     pub(super) fn close_unclosed(&mut self) -> Result<(), StoreFault> {
         for record in &mut self.unclosed {
             let Some(sequence_no) = record.row.sequence_no else { continue };
             self.store.savepoint()?;
             let closed = match record.row.close_in(&mut self.store, sequence_no, &record.ending) {
                 Ok(()) => Ok(()),
-                // The engine has rolled everything back: its reason is the one to tell.
+                // The engine has rolled everything back, and its reason explains the failure.
                 Err(fault) if !self.store.in_transaction() => return Err(fault),
                 Err(fault) => {
                     self.store.roll_back_to_savepoint()?;
-                    // A commit that was reported as failed may have taken effect all the same.
+                    // A commit that was reported as failed may still have taken effect.
                     if self.store.audit_is_open(sequence_no)? { Err(fault) } else { Ok(()) }
                 }
             };
@@ -123,7 +123,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.unclosed.retain(|record| !record.closed);
     }
 
-    /// The network calls of the batch that may start, taken out of it.
+    /// Takes the network calls that may start out of the batch.
     fn take_flights(&mut self, entered: &mut VecDeque<Entered>) -> Vec<Flight> {
         let mut flights = Vec::new();
         for call in std::mem::take(entered) {
@@ -137,17 +137,17 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         flights
     }
 
-    /// Whether calls are entered and have not run: their turn to write was over.
+    /// Returns whether calls are entered but have not run because their turn to write was over.
     pub fn has_rest(&self) -> bool {
         !self.rest.is_empty()
     }
 
-    /// Stages 4 and 5 of the entered calls, as many as fit into one transaction, which uses the turn to write. One that
-    /// has been open for long is committed, synced and answered before the next: other processes wait meanwhile.
+    /// Runs stages 4 and 5 of as many entered calls as fit into one transaction, which uses the turn to write. A transaction
+    /// that has been open for long is committed, synced and answered before the next, because other processes wait meanwhile.
     pub fn resume(&mut self, outlet: &mut dyn Outlet) {
         let mut waiting = std::mem::take(&mut self.rest);
         let mut ended: Vec<(Entered, Ending)> = Vec::with_capacity(waiting.len());
-        // Once a sync has failed nothing more is begun: it could not be made durable.
+        // After a failed sync the chain begins nothing more, because it could not be made durable.
         let begun = match &self.fatal {
             Some(reason) => Err(StoreFault(reason.clone())),
             None => self.store.begin(Access::Write),
@@ -165,7 +165,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.rest = waiting;
     }
 
-    /// As many calls as fit into the open transaction, and its commit.
+    /// Runs as many calls as fit into the open transaction, and commits it.
     fn effects_in_transaction(
         &mut self,
         waiting: &mut VecDeque<Entered>,
@@ -204,7 +204,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.dispatch.rolled_back();
     }
 
-    /// Stages 4 and 5 of one call in a savepoint of the open transaction.
+    /// Runs stages 4 and 5 of one call in a savepoint of the open transaction.
     fn effects_of(&mut self, call: &Entered) -> Step {
         if self.store.savepoint().is_err() {
             return Step::Lost(None);
@@ -227,13 +227,13 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
     }
 
-    /// Whether the call that has just succeeded asked that nothing of it stay.
+    /// Returns whether the call that has just succeeded asked that none of its effects stay.
     pub(super) fn is_rehearsal(&mut self, call: &Entered) -> bool {
         matches!(call.verdict, Verdict::Open(_)) && self.store.cx().is_rehearsal()
     }
 
-    /// Stage 5: the exit row, in the savepoint that holds the effects. Fails with what the handler had come
-    /// to when the transaction is lost.
+    /// Runs stage 5: writes the exit row in the savepoint that holds the effects. If the transaction is lost, fails with
+    /// the handler's result.
     fn stage_audit_exit(&mut self, call: &Entered, ending: Ending) -> Result<Ending, Box<Ending>> {
         // Without an enter row there is nothing to close.
         let Some(sequence_no) = call.row.sequence_no else { return Ok(ending) };
@@ -247,10 +247,10 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         Ok(self.exit_failed(call, ending, &fault))
     }
 
-    /// Stages 4 and 5 of one call in a transaction of its own: the batch's was lost.
+    /// Runs stages 4 and 5 of one call in a transaction of its own, because the batch's was lost.
     fn effects_alone(&mut self, call: Entered) -> (Entered, Ending) {
-        // How it ended in the lost transaction counts no longer: it may end otherwise now, and the row must say what
-        // the reply says.
+        // Its ending in the lost transaction no longer counts. It may end otherwise now, and the row must match
+        // the reply.
         self.forget_unclosed(&call.row);
         if let Err(fault) = self.store.begin(Access::Write) {
             return self.uncommitted(call, None, &fault);
@@ -293,7 +293,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
     }
 
-    /// Nothing of the call is stored: the reply says so, and the row is closed when the store takes it.
+    /// Ends a call of which nothing is stored: the reply says so, and the row is closed when the store takes it.
     fn uncommitted(
         &mut self,
         call: Entered,
@@ -301,7 +301,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         fault: &StoreFault,
     ) -> (Entered, Ending) {
         self.log(Level::Error, format_args!("[audit] {} could not be committed: {fault}", call.row.tool));
-        // A call that failed or was refused has no effects; its own reason is the truer answer.
+        // A call that failed or was refused has no effects, so its own reason is more accurate.
         let ending = ending
             .filter(Ending::failed)
             .or_else(|| self.words().judged(&call.verdict).err().map(|refusal| *refusal))
@@ -311,7 +311,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         (call, ending)
     }
 
-    /// The exit row was refused; the effects are rolled back. A handler's own failure is never masked.
+    /// Ends a call whose exit row was refused and whose effects are rolled back. Never masks a handler's own failure.
     fn exit_failed(&mut self, call: &Entered, ending: Ending, fault: &StoreFault) -> Ending {
         self.log(Level::Error, format_args!("[audit] exit of {} failed: {fault}", call.row.tool));
         let ending = if ending.failed() {
@@ -333,7 +333,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
     }
 
-    /// Drops what was noted of a row before its call ended anew.
+    /// Drops the note about a row from before its call ended anew.
     fn forget_unclosed(&mut self, row: &Row) {
         self.unclosed.retain(|record| record.row.sequence_no != row.sequence_no);
     }

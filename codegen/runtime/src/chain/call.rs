@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// Whom a reply answers.
+/// The request that a reply answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplyTo {
     /// JSON text of the request's id, byte for byte.
@@ -25,7 +25,7 @@ pub struct Member {
 /// A decoded `tools/call`.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// Whom to answer.
+    /// The request to answer.
     pub reply_to: ReplyTo,
     /// The tool's name as received.
     pub name: String,
@@ -58,22 +58,22 @@ pub enum Answer {
     },
 }
 
-/// An answer and whom it is for.
+/// An answer and its request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reply {
-    /// Whom.
+    /// The request.
     pub to: ReplyTo,
-    /// What.
+    /// The answer.
     pub answer: Answer,
 }
 
-/// Takes replies once what they tell is stored.
+/// Takes replies once the effects they report are stored.
 pub trait Outlet {
-    /// A reply that may leave.
+    /// Takes a reply that may leave.
     fn reply(&mut self, reply: Reply);
-    /// A call that gets no reply: its client has cancelled it.
+    /// Takes note of a call that gets no reply, because its client has cancelled it.
     fn unanswered(&mut self, _: &ReplyTo) {}
-    /// Send what there is now; the batch goes on.
+    /// Sends what is there now; the batch goes on.
     fn flush(&mut self);
 }
 

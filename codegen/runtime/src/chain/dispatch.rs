@@ -13,7 +13,7 @@ use crate::spec::ToolSpec;
 use crate::validate::conforms;
 use colibri_canonical::value_of;
 
-/// What a client is told about a panic; the panic's own text goes to the log.
+/// The message that a client gets after a panic; the panic's own text goes to the log.
 pub(super) const PANICKED: &str = "handler panicked";
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
@@ -21,7 +21,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         Words { codes: &self.spec.codes, redactor: &self.kernel.redactor }
     }
 
-    /// The ending that stages 1 to 3 or the handler bring about.
+    /// Returns the ending that stages 1 to 3 or the handler bring about.
     pub(super) fn stage_dispatch(&mut self, entered: &Entered) -> Ending {
         let Target { tool, index } = match self.words().judged(&entered.verdict) {
             Ok(target) => target,
@@ -39,21 +39,21 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.words().dispatched(tool, dispatched)
     }
 
-    /// A handler's result, or what a panic is answered with.
+    /// Returns a handler's result, or the failure that answers a panic.
     pub(super) fn settle(&self, tool: &ToolSpec, result: std::thread::Result<Dispatched>) -> Dispatched {
         let dispatched = result.unwrap_or_else(|panic| {
             self.log(Level::Error, format_args!("[{}] {PANICKED}: {}", tool.name, panic_text(&*panic)));
             Dispatched::Fault(Fault::Other(PANICKED.to_owned()))
         });
         match self.looked_into(tool, dispatched) {
-            // JSON has no NaN and no infinity; the serialiser writes null, which a required number is not.
+            // JSON has no NaN and no infinity: the serialiser writes null, which is not valid for a required number.
             Dispatched::Value(value)
                 if (tool.operator || self.registry.returns_numbers(tool.name))
                     && !conforms(tool.output, &value) =>
             {
                 Dispatched::Fault(Fault::Other("result is not serialisable".to_owned()))
             }
-            // A release build trusts the types; a test build holds the value against the published schema.
+            // A release build trusts the types; a test build checks the value against the published schema.
             Dispatched::Value(value) if cfg!(debug_assertions) && !conforms(tool.output, &value) => {
                 self.misfit(tool, &value)
             }
@@ -71,8 +71,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         Dispatched::Fault(Fault::Other(text))
     }
 
-    /// Reads a written payload again where somebody wants to look into it: the check of numbers, an operator's command, a
-    /// sink outside the store.
+    /// Parses a written payload again if something needs its value: the check of numbers, an operator's command, a sink
+    /// outside the store.
     fn looked_into(&self, tool: &ToolSpec, dispatched: Dispatched) -> Dispatched {
         match dispatched {
             Dispatched::Text(text)

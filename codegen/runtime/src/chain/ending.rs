@@ -1,4 +1,4 @@
-//! What a call came to: the reply, and how its audit row is closed (chain#failure-codes).
+//! The ending of a call: the reply, and how its audit row is closed (chain#failure-codes).
 
 use serde_json::{Map, Value, json};
 
@@ -19,26 +19,26 @@ use colibri_canonical::value_of;
 /// The end of a call.
 #[derive(Debug, Clone)]
 pub(crate) struct Ending {
-    /// `None` for a cancelled call: nothing is sent.
+    /// `None` for a cancelled call, which gets no reply.
     pub answer: Option<Answer>,
     pub outcome: RowOutcome,
     pub error_code: Option<String>,
     pub error_message: Option<String>,
     pub result_hash: Option<String>,
-    /// The payload, for sinks; absent on failure, and where nobody wants it.
+    /// The payload, for sinks; absent on failure, and where no sink needs it.
     pub result: Option<Value>,
     pub duration_ms: i64,
     pub exited_at: String,
 }
 
-/// The words an ending is made of.
+/// The texts that an ending is made of.
 pub(crate) struct Words<'a> {
     pub codes: &'a ChainCodes,
     pub redactor: &'a Redactor,
 }
 
 impl Ending {
-    /// Whether the call's effects must be undone.
+    /// Returns whether the call's effects must be undone.
     pub fn failed(&self) -> bool {
         self.outcome != RowOutcome::Ok
     }
@@ -90,7 +90,7 @@ impl Ending {
 }
 
 impl Words<'_> {
-    /// A failure answered by the chain itself, Pattern A.
+    /// Builds a failure that the chain itself answers, Pattern A.
     fn failure(
         &self,
         outcome: RowOutcome,
@@ -104,7 +104,7 @@ impl Words<'_> {
         Ending::with_envelope(outcome, &err_envelope(code, message, details), true).named(code, message)
     }
 
-    /// What stages 1 to 3 decided: the tool to run, or how the call ends without it.
+    /// Returns what stages 1 to 3 decided: the tool to run, or how the call ends without it.
     pub fn judged(&self, verdict: &Verdict) -> Result<Target, Box<Ending>> {
         Err(Box::new(match verdict {
             Verdict::Open(target) => return Ok(*target),
@@ -139,7 +139,7 @@ impl Words<'_> {
         }
     }
 
-    /// What the handler came to.
+    /// Builds the ending from the handler's result.
     pub fn dispatched(&self, tool: &ToolSpec, dispatched: Dispatched) -> Ending {
         match dispatched {
             Dispatched::Text(data) => match ok_envelope_text(&data) {
@@ -173,19 +173,19 @@ impl Words<'_> {
         }
     }
 
-    /// A failure of the handler, with the text as it is.
+    /// Builds a failure of the handler, with the text unchanged.
     pub fn handler_error(&self, message: &str) -> Ending {
         self.failure(RowOutcome::Error, self.codes.handler_error, message, Map::new())
     }
 
-    /// Effects and exit row could not be stored together (chain#faults). The client sees a handler error, the
-    /// row is closed later under the more precise code.
+    /// Builds the ending of a call whose effects and exit row could not be stored together (chain#faults). The client sees a
+    /// handler error; the row is closed later under the more precise code.
     pub fn commit_failed(&self, reason: &str) -> Ending {
         let message = format!("{}: {reason}", self.codes.store_commit_failed);
         self.handler_error(&message).named(self.codes.store_commit_failed, &message)
     }
 
-    /// Another start took this process for dead and closed the call's row.
+    /// Builds the ending of a call whose row another start closed, because it took this process for dead.
     pub fn closed_by_another(&self) -> Ending {
         let code = self.codes.process_aborted;
         let message = format!(
@@ -195,7 +195,7 @@ impl Words<'_> {
         self.handler_error(&message).named(code, &message)
     }
 
-    /// A network call cancelled in flight.
+    /// Builds the ending of a network call that was cancelled in flight.
     pub fn cancelled(&self) -> Ending {
         let mut ending =
             self.handler_error("cancelled").named(self.codes.cancelled, "cancelled by the client");
@@ -206,7 +206,7 @@ impl Words<'_> {
     }
 }
 
-/// A payload that cannot be hashed as it was written.
+/// Reads a payload again that cannot be hashed as it was written.
 fn reread(data: &str) -> Dispatched {
     value_of(data).map_or_else(
         || Dispatched::Fault(Fault::Other("result is not serialisable".to_owned())),
@@ -214,7 +214,7 @@ fn reread(data: &str) -> Dispatched {
     )
 }
 
-/// The text that is sent. Straight into a string: by way of `Display` it takes twice as long.
+/// Returns the text to send. Writes straight into a string: by way of `Display` it takes twice as long.
 fn text_of(envelope: &Value) -> String {
     // A value that came from JSON always has a text.
     serde_json::to_string(envelope).unwrap_or_else(|_| envelope.to_string())
@@ -224,7 +224,7 @@ fn take_data(mut envelope: Value) -> Option<Value> {
     envelope.as_object_mut().and_then(|members| members.swap_remove("data"))
 }
 
-/// The first `most` characters.
+/// Returns the first `most` characters.
 fn cut(text: &str, most: usize) -> &str {
     match text.char_indices().nth(most) {
         Some((end, _)) => &text[..end],

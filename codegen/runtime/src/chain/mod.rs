@@ -1,10 +1,11 @@
 //! The five-stage call chain (chain#stages, chain#two-transactions).
 //!
 //! In the order in which a call meets them: [`call`] what comes in, [`admission`] and [`check`] stages 1
-//! and 2, [`prepared`] a batch before its turn to write, [`row`] and [`audit`] stage 3, [`ending`] what stage 4 came to, [`batch`] and [`single`] the two
-//! ways through stages 3 to 5, [`network`] and [`scan`] the calls that run beside the loop.
+//! and 2, [`prepared`] a batch before its turn to write, [`row`] and [`audit`] stage 3, [`ending`] the result of
+//! stage 4, [`batch`] and [`single`] the two ways through stages 3 to 5, [`network`] and [`scan`] the calls that run
+//! beside the loop.
 //!
-//! The stages themselves are private: nothing reaches around the chain (chain#one-way-in).
+//! The stages themselves are private, so that every call goes through the chain (chain#one-way-in).
 //!
 //! ```compile_fail,E0603
 //! use colibri_runtime::chain::batch;
@@ -69,11 +70,11 @@ pub use sizes::BatchSizes;
 pub const LONGEST_EXIT_TRANSACTION_MS: f64 = 100.0;
 /// The longest a call waits for its turn to write, which another process may hold, before it fails.
 pub const TURN_LIMIT: Duration = Duration::from_secs(5);
-/// A wait for the turn that lasts longer is no ordinary contention: the log says who holds it, and calls that need no store
-/// are answered without it.
+/// A longer wait for the turn exceeds ordinary contention. The log then says who holds it, and calls that need no
+/// store are answered without it.
 pub const TURN_GRACE: Duration = Duration::from_millis(500);
-/// How many calls may be answered before their rows can be written: in the first phase (chain#two-phases), and while another
-/// process holds the turn to write.
+/// How many calls may be answered before their rows can be written: in the first phase (chain#two-phases), and while
+/// another process holds the turn to write.
 pub const BUFFERED_CALLS: usize = 256;
 /// How many characters of a called name the audit row keeps (chain#limits).
 pub const AUDITED_NAME_CHARACTERS: usize = 128;
@@ -144,7 +145,7 @@ pub struct Chain<S: Store, D> {
 }
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
-    /// A chain whose gate is still closed.
+    /// Builds a chain whose gate is still closed.
     pub fn new(registry: Registry, store: S, dispatch: D, audit: Audit, kernel: Kernel) -> Self {
         Self {
             spec: registry.catalogue(),
@@ -173,73 +174,73 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.admission.push(check);
     }
 
-    /// Handlers only read: their transactions take no write lock.
+    /// Sets whether handlers only read; then their transactions take no write lock.
     pub fn set_access(&mut self, access: Access) {
         self.access = access;
     }
 
-    /// The tools and their names.
+    /// Returns the tools and their names.
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
-    /// The server starts: no tool can be registered any more.
+    /// Marks that the server starts: from now on no tool can be registered.
     pub fn seal_registry(&mut self) {
         self.registry.start();
     }
 
-    /// The clock, ids, log and redactor.
+    /// Returns the clock, ids, log and redactor.
     pub fn kernel(&self) -> &Kernel {
         &self.kernel
     }
 
-    /// Whether the gate is open.
+    /// Returns whether the gate is open.
     pub fn is_ready(&self) -> bool {
         self.ready
     }
 
-    /// Why the process must end: a sync failed, and what it covered may not be durable.
+    /// Returns why the process must end: a sync failed, and what it covered may not be durable.
     pub fn fatal(&self) -> Option<&str> {
         self.fatal.as_deref()
     }
 
-    /// How long the last sync took, in milliseconds; about 0 where nothing is synced.
+    /// Returns how long the last sync took, in milliseconds; about 0 where nothing is synced.
     pub fn sync_ms(&self) -> f64 {
         self.sync_ms
     }
 
-    /// How large the batches were.
+    /// Returns how large the batches were.
     pub fn batch_sizes(&self) -> BatchSizes {
         self.sizes
     }
 
-    /// How many calls wait outside; shown by the context's [`CallStatus`].
+    /// Sets how many calls wait outside; the context's [`CallStatus`] shows it.
     pub fn set_queue_depth(&mut self, depth: usize) {
         self.queue_depth = depth;
     }
 
-    /// The tools that clients are shown, in registration order.
+    /// Returns the tools that clients see, in registration order.
     pub fn listed(&self) -> impl Iterator<Item = &'static ToolSpec> {
         let shown = |tool: &&'static ToolSpec| self.admission.iter().all(|check| check.lists(tool));
         self.registry.tools().iter().copied().filter(shown)
     }
 
-    /// Whether calls of early tools may be answered before the gate opens; they are by default.
+    /// Sets whether calls of early tools may be answered before the gate opens; they are by default.
     pub fn set_answers_early(&mut self, answers: bool) {
         self.answers_early = answers;
     }
 
-    /// Whether calls of early tools are answered before the gate opens.
+    /// Returns whether calls of early tools are answered before the gate opens.
     pub fn answers_early(&self) -> bool {
         self.answers_early && self.may_answer_early()
     }
 
-    /// Whether a further call may be answered before its row can be written.
+    /// Returns whether a further call may be answered before its row can be written.
     pub fn may_answer_early(&self) -> bool {
         self.buffered.len() < BUFFERED_CALLS
     }
 
-    /// Whether calls were answered whose rows are still to be written.
+    /// Returns whether calls were answered whose rows are still to be written.
     pub fn has_buffered(&self) -> bool {
         !self.buffered.is_empty()
     }
@@ -257,7 +258,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             self.store.leave_queue();
             written?;
             if owed {
-                // Their replies have left: nothing more is waited for.
+                // Their replies have left, so no client waits for anything more.
                 self.sync();
                 if let Some(reason) = &self.fatal {
                     return Err(store::StoreFault(reason.clone()));
@@ -269,8 +270,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         Ok(())
     }
 
-    /// Writes the rows of the calls that were answered while another process held the turn to write. Rows that the store
-    /// refuses are kept; whether it took them.
+    /// Writes the rows of the calls that were answered while another process held the turn to write. Keeps rows that the
+    /// store refuses, and returns whether it took them.
     pub fn write_buffered(&mut self) -> bool {
         let written = self.flush_buffer();
         if let Err(fault) = &written {
@@ -301,15 +302,15 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         Ok(())
     }
 
-    /// Stages 1 and 2 of a batch, before its turn to write: other processes need not wait for them.
+    /// Runs stages 1 and 2 of a batch before its turn to write, so that other processes need not wait for them.
     pub fn check_batch(&mut self, calls: Vec<Call>) -> Prepared {
         self.sizes.count(calls.len());
         let checked = calls.into_iter().map(|call| self.check(call)).collect();
         self.past_check(checked)
     }
 
-    /// The further stages of a batch, in arrival order, with the turn to write. Network calls whose lock is free are
-    /// entered with it and come back as flights to be polled beside the loop. What the turn did not last for waits for
+    /// Runs the further stages of a batch, in arrival order, with the turn to write. Network calls whose lock is free are
+    /// entered with it and come back as flights to be polled beside the loop. Calls that do not fit into the turn wait for
     /// [`Chain::resume`].
     pub async fn run_prepared(&mut self, batch: Prepared, outlet: &mut dyn Outlet) -> Vec<network::Flight> {
         match batch.0 {
@@ -318,7 +319,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
     }
 
-    /// One batch through the five stages, to its end.
+    /// Runs one batch through all five stages.
     pub async fn run(&mut self, calls: Vec<Call>, outlet: &mut dyn Outlet) -> Vec<network::Flight> {
         let batch = self.check_batch(calls);
         let flights = self.run_prepared(batch, outlet).await;
@@ -326,28 +327,29 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         flights
     }
 
-    /// Runs what is entered, waiting on this thread for each turn.
+    /// Runs the calls that are entered, and waits on this thread for each turn.
     fn run_rest(&mut self, outlet: &mut dyn Outlet) {
         while self.has_rest() {
-            // Without the turn it says itself what is in the way.
+            // Without the turn, running reports what is in the way.
             let _ = self.store.wait_turn(TURN_LIMIT);
             self.resume(outlet);
         }
     }
 
-    /// One call of the operator's through the same five stages, in a batch of its own. What a client calls by the same
-    /// name is an unknown tool ([`Chain::run`]).
+    /// Runs one call of the operator's through the same five stages, in a batch of its own. If a client calls the same
+    /// name, the tool is unknown ([`Chain::run`]).
     pub async fn operate(&mut self, call: Call, outlet: &mut dyn Outlet) {
         let checked = vec![self.check_operation(call)];
         let batch = self.past_check(checked);
-        // No client is served beside an operation, so it may wait here. Without the turn, the operation itself says what is in the way.
+        // No client is served beside an operation, so it may wait here. Without the turn, the operation itself reports what is
+        // in the way.
         let _ = self.store.wait_turn(TURN_LIMIT);
         // An operation runs in the store's transaction, so there is nothing to wait for beside the chain.
         drop(self.run_prepared(batch, outlet).await);
         self.run_rest(outlet);
     }
 
-    /// The database will not open in time: calls that were answered early have no row, which the log says.
+    /// Gives up the rows of calls that were answered early, because the database will not open in time. The log says so.
     pub fn give_up_rows(&mut self) {
         let lost = std::mem::take(&mut self.buffered);
         if !lost.is_empty() {
@@ -363,20 +365,20 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
     }
 
-    /// What a call is answered that waited for a second phase that failed.
+    /// Returns the answer to a call that waited for a second phase that failed.
     pub fn startup_failure(&self, reason: &str) -> Option<call::Answer> {
         let message = format!("{}: {reason}", self.spec.codes.startup_failed);
         self.words().handler_error(&message).answer
     }
 
-    /// Writes what is still open or was only answered; called once at shutdown, after the last call. After a failed sync
-    /// nothing is begun: the next start closes the rows.
+    /// Writes rows that are still open or buffered; called once at shutdown, after the last call. After a failed sync it
+    /// begins nothing: the next start closes the rows.
     pub fn close_pending(&mut self) {
         let nothing = self.unclosed.is_empty() && self.buffered.is_empty();
         if nothing || !matches!(self.audit, Audit::Store { .. }) || self.fatal.is_some() {
             return;
         }
-        // Without the turn, beginning says what is in the way.
+        // Without the turn, `begin` reports what is in the way.
         let _ = self.store.wait_turn(TURN_LIMIT);
         let closed = match self.store.begin(Access::Write) {
             Ok(()) => {
@@ -426,7 +428,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
     }
 
-    /// One line per ended call (chain#audit-sinks).
+    /// Logs one line per ended call (chain#audit-sinks).
     fn log_exit(&self, row: &Row, ending: &Ending) {
         let level = if matches!(self.audit, Audit::Sink(_)) { Level::Info } else { Level::Debug };
         if !self.kernel.log.enabled(level) {

@@ -24,12 +24,12 @@ pub struct Flight {
 }
 
 impl Flight {
-    /// Whom it will answer.
+    /// Returns the request that it will answer.
     pub fn reply_to(&self) -> &ReplyTo {
         &self.call.reply_to
     }
 
-    /// The tool whose lock it holds.
+    /// Returns the tool whose lock it holds.
     pub fn tool(&self) -> &'static str {
         self.tool.name
     }
@@ -44,7 +44,7 @@ impl Flight {
 }
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
-    /// Stage 4 of a network call begins.
+    /// Begins stage 4 of a network call.
     pub(super) fn start_flight(&mut self, mut call: Entered, target: Target) -> Flight {
         let arguments = std::mem::replace(&mut call.arguments, Value::Null);
         let (dispatch, cx) = (&mut self.dispatch, self.store.cx().network());
@@ -55,7 +55,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         Flight { call, tool: target.tool, work }
     }
 
-    /// Stage 5 of a network call: its exit row, in a transaction of its own, then the reply.
+    /// Runs stage 5 of a network call: writes its exit row in a transaction of its own, then replies.
     pub async fn land(
         &mut self,
         flight: Flight,
@@ -67,7 +67,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.close_call(flight.call, ending, outlet).await;
     }
 
-    /// The client has cancelled the call: the attempt is dropped, the row closed, nothing answered.
+    /// Cancels the call for the client: drops the attempt, closes the row and answers nothing.
     pub async fn cancel(&mut self, flight: Flight, outlet: &mut dyn Outlet) {
         let Flight { call, work, .. } = flight;
         drop(work);
@@ -104,28 +104,28 @@ impl ToolLocks {
         starting
     }
 
-    /// When the oldest call came whose tool's lock is free.
+    /// Returns the arrival time of the oldest call whose tool's lock is free.
     pub fn oldest_ms(&self) -> Option<f64> {
         let free = self.waiting.iter().filter(|(tool, _)| !self.held.contains(*tool));
         free.filter_map(|(_, queue)| queue.front()).map(|call| call.since_ms).reduce(f64::min)
     }
 
-    /// Lets go of a tool's lock.
+    /// Releases a tool's lock.
     pub fn release(&mut self, tool: &str) {
         self.held.retain(|held| *held != tool);
     }
 
-    /// How many calls wait.
+    /// Returns how many calls wait.
     pub fn waiting(&self) -> usize {
         self.waiting.values().map(VecDeque::len).sum()
     }
 
-    /// Whether nobody holds or awaits a tool's lock.
+    /// Returns whether no call holds or awaits a tool's lock.
     pub fn is_free(&self, tool: &str) -> bool {
         !self.held.contains(&tool) && !self.waiting.contains_key(tool)
     }
 
-    /// Drops the waiting calls with that id; who would have been answered.
+    /// Drops the waiting calls with that id, and returns the requests they would have answered.
     pub fn remove(&mut self, request_id: &str) -> Vec<ReplyTo> {
         let dropped = self.waiting.values_mut().flat_map(|queue| drop_calls(queue, request_id)).collect();
         self.waiting.retain(|_, queue| !queue.is_empty());
@@ -138,7 +138,7 @@ impl ToolLocks {
     }
 }
 
-/// Drops the calls with that id from a queue; who would have been answered.
+/// Drops the calls with that id from a queue, and returns the requests they would have answered.
 pub(crate) fn drop_calls(queue: &mut VecDeque<Call>, request_id: &str) -> Vec<ReplyTo> {
     let mut dropped = Vec::new();
     queue.retain(|call| {

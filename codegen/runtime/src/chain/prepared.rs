@@ -1,4 +1,4 @@
-//! A batch between stage 2 and its turn to write: other processes need not wait for what can be done before it.
+//! A batch between stage 2 and its turn to write. Work done here does not make other processes wait.
 
 use std::collections::VecDeque;
 
@@ -21,7 +21,7 @@ pub(super) enum Calls {
 }
 
 impl Prepared {
-    /// Whether no call is left.
+    /// Returns whether no call is left.
     pub fn is_empty(&self) -> bool {
         match &self.0 {
             Calls::Together(calls) => calls.is_empty(),
@@ -29,7 +29,7 @@ impl Prepared {
         }
     }
 
-    /// Drops the calls with that request id; who would have been answered.
+    /// Drops the calls with that request id, and returns the requests they would have answered.
     pub fn remove(&mut self, request_id: &str) -> Vec<ReplyTo> {
         let mut dropped = Vec::new();
         let mut stays = |to: &ReplyTo| {
@@ -46,7 +46,7 @@ impl Prepared {
         dropped
     }
 
-    /// Drops all calls; whom they would have been answered to.
+    /// Drops all calls, and returns the requests they would have answered.
     pub fn drop_all(self) -> Vec<ReplyTo> {
         match self.0 {
             Calls::Together(calls) => calls.into_iter().map(|call| call.reply_to).collect(),
@@ -65,13 +65,13 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         })
     }
 
-    /// How many calls may share a batch: a sink outside the store gets a turn to write for each call.
+    /// Returns how many calls may share a batch: a sink outside the store gets a turn to write for each call.
     pub fn most_calls(&self, most: usize) -> usize {
         if matches!(self.audit, Audit::Sink(_)) { 1 } else { most }
     }
 
     /// Answers the calls of a batch that do not work in the store, although the store cannot be written to: refused calls
-    /// and storeless tools. Their rows are kept for the next turn, as many as [`Chain::may_answer_early`] allows.
+    /// and storeless tools. Keeps their rows for the next turn, as many as [`Chain::may_answer_early`] allows.
     pub fn answer_without_store(&mut self, batch: &mut Prepared, outlet: &mut dyn Outlet) {
         let Calls::Together(calls) = &mut batch.0 else { return };
         let mut ended: Vec<(Entered, Ending)> = Vec::new();

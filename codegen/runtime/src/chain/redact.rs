@@ -6,7 +6,7 @@ use std::ops::Range;
 use colibri_visible::is_hidden;
 use serde_json::{Map, Value};
 
-/// What stands in a secret's place.
+/// The text that replaces a secret.
 pub const REDACTED: &str = "[redacted]";
 
 /// Shorter values are too likely to be part of an innocent text.
@@ -15,13 +15,13 @@ pub const SHORTEST_SECRET: usize = 8;
 /// Replaces every occurrence of the secrets it was given. It has no `Debug`, on purpose.
 ///
 /// A secret is also found with white space, control characters or invisible characters between its own, and with
-/// escapes of JSON (`\u0073`) or of URLs (`%73`) in their place: an echo that was wrapped or quoted still gives it away.
-/// The work is at most the length of the text times that of the secrets, and for a text that repeats no beginning of a
-/// secret one look at each byte.
+/// escapes of JSON (`\u0073`) or of URLs (`%73`) in their place: an echo that was wrapped or quoted still reveals it.
+/// The work is at most the length of the text times that of the secrets. For a text that repeats no beginning of a
+/// secret it is one look at each byte.
 #[derive(Clone)]
 pub struct Redactor {
     secrets: Vec<Secret>,
-    /// The bytes that an occurrence can begin with, and those that can follow: most of a text is passed over by these alone.
+    /// The bytes that an occurrence can begin with, and those that can follow. They rule out most of a text.
     first: [bool; 256],
     second: [bool; 256],
 }
@@ -29,10 +29,9 @@ pub struct Redactor {
 #[derive(Clone)]
 struct Secret {
     text: String,
-    /// Its characters without what may be filled in between them. Empty when too few are left to be told from innocent
-    /// words that stand beside one another.
+    /// Its characters without fillers. Empty when too few are left to distinguish them from adjacent innocent words.
     bare: Vec<char>,
-    /// Whether it is also looked for as it is written: what can be taken for an escape may be none.
+    /// Whether it is also searched exactly as it is written, because what looks like an escape may be literal text.
     literal: bool,
 }
 
@@ -43,12 +42,12 @@ impl Default for Redactor {
 }
 
 impl Redactor {
-    /// Takes the secrets; those under [`SHORTEST_SECRET`] bytes are left out.
+    /// Takes the secrets; skips those under [`SHORTEST_SECRET`] bytes.
     pub fn new(secrets: impl IntoIterator<Item = String>) -> Self {
         Self::of_length(SHORTEST_SECRET, secrets)
     }
 
-    /// Takes the secrets of at least that many bytes. A shorter one than [`SHORTEST_SECRET`] is found only as it is written.
+    /// Takes the secrets of at least that many bytes. One shorter than [`SHORTEST_SECRET`] is found only as it is written.
     pub fn of_length(shortest: usize, secrets: impl IntoIterator<Item = String>) -> Self {
         let long = secrets.into_iter().filter(|secret| !secret.is_empty() && secret.len() >= shortest);
         let secrets: Vec<Secret> = long.map(Secret::new).collect();
@@ -68,13 +67,13 @@ impl Redactor {
             }
         }
         for (byte, possible) in second.iter_mut().enumerate() {
-            // What is filled in, escapes, and characters of more than one byte.
+            // Fillers, escapes, and characters of more than one byte.
             *possible |= byte <= 0x20 || byte >= 0x7f || matches!(byte, 0x25 | 0x5c);
         }
         Self { secrets, first, second }
     }
 
-    /// The text without secrets.
+    /// Returns the text without secrets.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         let found = self.find(text);
         if found.is_empty() {
@@ -91,7 +90,7 @@ impl Redactor {
         Cow::Owned(clean)
     }
 
-    /// JSON text without secrets, still JSON: its strings are redacted as they are meant, not as they are escaped.
+    /// Returns JSON text without secrets, still JSON: redacts its strings by their meaning, not by their escaped form.
     pub fn redact_json<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.find(text).is_empty() {
             return Cow::Borrowed(text);
@@ -99,7 +98,7 @@ impl Redactor {
         let mut value = serde_json::from_str(text).unwrap_or_default();
         self.redact_value(&mut value);
         let clean = value.to_string();
-        // A secret that is no string, a number perhaps: nothing of it stays.
+        // A secret outside a string, a number perhaps: nothing of it stays.
         let left = !self.find(&clean).is_empty();
         Cow::Owned(if left { Value::from(REDACTED).to_string() } else { clean })
     }
@@ -130,18 +129,18 @@ impl Redactor {
         }
     }
 
-    /// Whether there is anything to look for.
+    /// Returns whether there are no secrets to look for.
     pub fn is_idle(&self) -> bool {
         self.secrets.is_empty()
     }
 
-    /// Where secrets stand, in order; what overlaps is one place.
+    /// Returns where secrets are, in order; overlapping places become one.
     fn find(&self, text: &str) -> Vec<Range<usize>> {
         let mut found: Vec<Range<usize>> = Vec::new();
         if self.is_idle() {
             return found;
         }
-        // Every character is tried as a beginning, also inside an escape: what stands before a secret must not hide it.
+        // Every character is tried as a beginning, also inside an escape: the text before a secret must not hide it.
         let bytes = text.as_bytes();
         for (start, byte) in bytes.iter().copied().enumerate() {
             if !self.first[usize::from(byte)] {
@@ -178,18 +177,18 @@ impl Secret {
         Self { text, bare, literal }
     }
 
-    /// The length of the occurrence that begins there, where a character begins.
+    /// Returns the length of the occurrence that begins there, where a character begins.
     fn length_at(&self, text: &str, start: usize) -> Option<usize> {
         let rest = &text[start..];
         let literal = (self.literal && rest.starts_with(&self.text)).then_some(self.text.len());
-        // A run of backslashes is looked at from its last one: once, however long it is.
+        // A run of backslashes is examined only from its last one, however long it is.
         if self.bare.is_empty() || rest.starts_with("\\\\") {
             return literal;
         }
         self.filled_length(rest).max(literal)
     }
 
-    /// The length of the secret at the beginning of the text, with what is filled in.
+    /// Returns the length of the secret at the beginning of the text, fillers included.
     fn filled_length(&self, text: &str) -> Option<usize> {
         let mut at = 0;
         for (index, wanted) in self.bare.iter().enumerate() {
@@ -208,7 +207,7 @@ impl Secret {
     }
 }
 
-/// What may stand between the characters of a secret without hiding it.
+/// Returns whether a character may separate those of a secret without hiding it.
 fn is_filler(character: char) -> bool {
     match character.is_ascii() {
         true => character <= ' ' || character == '\x7f',
@@ -216,7 +215,7 @@ fn is_filler(character: char) -> bool {
     }
 }
 
-/// The character that the text begins with, an escape taken for what it stands for, and its length.
+/// Returns the character that the text begins with, decoded if it is an escape, and its length.
 #[inline]
 fn unit(text: &str) -> Option<(char, usize)> {
     match *text.as_bytes().first()? {
@@ -230,7 +229,7 @@ fn unit(text: &str) -> Option<(char, usize)> {
     }
 }
 
-/// An escape of JSON. Text that was quoted twice has more than one backslash.
+/// Decodes an escape of JSON. Text that was quoted twice has more than one backslash.
 fn backslash(text: &str) -> (char, usize) {
     let rest = text.trim_start_matches('\\');
     let slashes = text.len() - rest.len();
@@ -244,7 +243,7 @@ fn backslash(text: &str) -> (char, usize) {
     }
 }
 
-/// The character whose number the text begins with, in that many hexadecimal digits; `None` for half of a surrogate pair.
+/// Returns the character whose number the text begins with, in that many hexadecimal digits; `None` for half a surrogate pair.
 fn hex(text: &str, digits: usize) -> Option<char> {
     let number = text.get(..digits).filter(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))?;
     char::from_u32(u32::from_str_radix(number, 16).ok()?)
@@ -275,13 +274,13 @@ mod tests {
         ] {
             assert_eq!(redacted(&["sk-1234567"], &format!("a {text} b")), "a [redacted] b", "{text:?}");
         }
-        // What stands before a secret does not take its first character away.
+        // The text before a secret does not take its first character away.
         assert_eq!(
             redacted(&["network-key"], "\\network-key \\\\\\n\\u0065twork-key"),
             "\\[redacted] \\\\\\[redacted]"
         );
         assert_eq!(redacted(&["ba-secret"], "\\u00ba-secret"), "\\u00[redacted]");
-        // Nor does a character of more than one byte, or a secret that holds what is filled in elsewhere.
+        // Nor does a character of more than one byte, or a secret that itself contains fillers.
         assert_eq!(redacted(&["ключ-ключ"], "к люч-\\u043aлюч"), "[redacted]");
         assert_eq!(redacted(&["a\\b \"c\" d e f g"], "{\"a\\\\b \\\"c\\\" d e f g\"}"), "{\"[redacted]\"}");
     }
@@ -306,7 +305,7 @@ mod tests {
     fn json_stays_json() {
         let redactor = Redactor::new(["n-secret-key".to_owned(), "12345678".to_owned()]);
         for (text, clean) in [
-            // As it is written the secret's bytes are there.
+            // The secret's bytes are there exactly as written.
             (r#""\n-secret-key""#, r#""[redacted]""#),
             (r#""\\n-secret-key""#, r#""\\[redacted]""#),
             (r#""\u006e-secret-key\t""#, r#""[redacted]\t""#),

@@ -24,7 +24,7 @@ pub(crate) struct Row {
     pub trace_context: Option<String>,
     /// Monotonic milliseconds at enter.
     pub timestamp: f64,
-    /// The wall clock at enter, in milliseconds since the epoch, and as the row has it.
+    /// The wall clock at enter, in milliseconds since the epoch, and as the row shows it.
     pub entered_ms: i64,
     pub entered_at: String,
 }
@@ -60,13 +60,13 @@ pub(crate) struct Entered {
     pub verdict: Verdict,
     /// Typed arguments when the verdict is open, the raw ones otherwise.
     pub arguments: Value,
-    /// The arguments with `sensitive` values replaced, where there are any.
+    /// The arguments with `sensitive` values replaced, if there are any.
     pub shown: Option<Value>,
     pub row: Row,
 }
 
 impl Entered {
-    /// Whether a handler runs that may want the store, or that has effects elsewhere. Calls that were refused and those of
+    /// Returns whether a handler runs that may need the store, or that has effects elsewhere. Refused calls and those of
     /// storeless tools leave nothing but their row.
     pub fn works_in_store(&self) -> bool {
         matches!(self.verdict, Verdict::Open(target) if !target.tool.storeless)
@@ -80,7 +80,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let Call { reply_to, name, arguments, trace_context, .. } = call;
         let shown = redacted_arguments(sensitive, &arguments);
         let trace_context = trace_context.map(|text| self.kernel.redactor.redact_json(&text).into_owned());
-        // A name is whatever the client wrote. Redacted before it is cut, or a part of a secret would stay.
+        // The client may have written anything as the name. It is redacted before it is cut, or a part of a secret would stay.
         let name = self.kernel.redactor.redact(&name);
         let entered_ms = self.kernel.clock.wall_ms();
         let row = Row {
@@ -101,7 +101,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 }
 
-/// A copy of the arguments without the values the catalogue calls sensitive; `None` if there are none.
+/// Returns a copy of the arguments without the values the catalogue calls sensitive; `None` if there are none.
 fn redacted_arguments(sensitive: &[&str], arguments: &Value) -> Option<Value> {
     let given = arguments.as_object()?;
     if !sensitive.iter().any(|name| given.contains_key(*name)) {
@@ -116,8 +116,8 @@ fn redacted_arguments(sensitive: &[&str], arguments: &Value) -> Option<Value> {
     Some(Value::Object(copy))
 }
 
-/// SHA-256 of the canonical arguments (chain#hashes). Integers of any size are kept exactly, so the encoder
-/// only refuses what the decoder has refused before it: nesting beyond its limit.
+/// Returns the SHA-256 of the canonical arguments (chain#hashes). Integers of any size are kept exactly, so the encoder
+/// refuses only nesting beyond its limit, which the decoder has refused before.
 pub(super) fn args_hash(arguments: &Value) -> String {
     match canonical_json(arguments, NumberRule::Wire) {
         Ok(text) => sha256_hex(text.as_bytes()),

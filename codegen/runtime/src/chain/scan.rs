@@ -23,14 +23,14 @@ pub struct ScanFlight {
 }
 
 impl ScanFlight {
-    /// Whom it will answer.
+    /// Returns the request that it will answer.
     pub fn reply_to(&self) -> &ReplyTo {
         &self.call.reply_to
     }
 }
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
-    /// Stages 1 to 3 of a scan call, and the start of its thread. `None` when it ended before.
+    /// Runs stages 1 to 3 of a scan call, and starts its thread. `None` if the call ended before.
     pub async fn start_scan(&mut self, call: Call, outlet: &mut dyn Outlet) -> Option<ScanFlight> {
         let checked = self.check(call);
         let mut call = self.enter_row(checked);
@@ -54,7 +54,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         None
     }
 
-    /// Stage 5 of a scan call.
+    /// Runs stage 5 of a scan call.
     pub async fn land_scan(
         &mut self,
         scan: ScanFlight,
@@ -77,7 +77,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             let result = guarded(|| work(&mut cx, &stop));
             // The read transaction ends before the call does.
             drop(cx);
-            // Nobody listens any more only when the process is on its way out.
+            // The receiver is gone only when the process is about to end.
             let _ = sender.send(result);
         };
         std::thread::Builder::new().name("scan".to_owned()).spawn(scan)?;

@@ -1,6 +1,5 @@
 //! Stages 3 to 5 one call at a time, for sinks outside the store's transaction (chain#audit-sinks): enter,
-//! dispatch, exit, next call. Calls that run beside the loop are entered and closed here too, whatever
-//! the sink.
+//! dispatch, exit, next call. With any sink, calls that run beside the loop are entered and closed here too.
 
 use crate::chain::audit::SinkResult;
 use crate::chain::call::Outlet;
@@ -34,7 +33,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         flights
     }
 
-    /// Stage 3 of one call. It keeps the turn to write.
+    /// Runs stage 3 of one call. It keeps the turn to write.
     pub(super) async fn enter_call(&mut self, call: &mut Entered) {
         let entered = if let Audit::Sink(sink) = &mut self.audit {
             match sink.enter(&Self::enter_event(call)) {
@@ -66,7 +65,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         Ok(())
     }
 
-    /// Stage 4 in a transaction of its own, without an exit row.
+    /// Runs stage 4 in a transaction of its own, without an exit row.
     fn effects_outside(&mut self, call: &Entered) -> Ending {
         if !call.works_in_store() {
             self.store.leave_queue();
@@ -97,7 +96,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         })
     }
 
-    /// Stage 5 of one call, and its reply.
+    /// Runs stage 5 of one call, and replies.
     pub(super) async fn close_call(&mut self, call: Entered, ending: Ending, outlet: &mut dyn Outlet) {
         let mut ending = self.stamp(&call, ending);
         match &mut self.audit {
@@ -113,7 +112,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                     SinkResult::Ready(result) => result,
                     SinkResult::Pending(future) => future.await,
                 };
-                // What a sink outside the store does not take never changes the reply.
+                // A failure of a sink outside the store never changes the reply.
                 if let Err(reason) = exited {
                     self.exit_failures += 1;
                     self.log(
@@ -126,15 +125,15 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.send(&mut vec![(call, ending)], outlet);
     }
 
-    /// The exit row of a call that ran beside the loop, in a transaction of its own. The outside effect has
-    /// happened, so a row that cannot be written is kept for later. A row that another start has closed, because it took this
-    /// process for dead, stays as it is: the ending that says so is returned, for the reply.
+    /// Writes the exit row of a call that ran beside the loop, in a transaction of its own. The outside effect has
+    /// happened, so a row that cannot be written is kept for later. A row stays as it is if another start, which took this
+    /// process for dead, has closed it; then the ending that says so is returned for the reply.
     fn close_row(&mut self, call: &Entered, ending: &Ending) -> Option<Ending> {
         let Some(sequence_no) = call.row.sequence_no else {
             self.store.leave_queue();
             return None;
         };
-        // After a failed sync nothing is begun, and the client is told of a failure: the next start closes the row.
+        // After a failed sync the chain begins nothing, and the client gets a failure: the next start closes the row.
         if self.fatal.is_some() {
             return None;
         }

@@ -1,5 +1,5 @@
-//! What the chain asks of a store. The SQLite one is the server's; [`crate::memory::MemoryStore`]
-//! stands beside it for servers that keep nothing.
+//! What the chain asks of a store. The server brings the SQLite one; [`crate::memory::MemoryStore`] is for
+//! servers that keep nothing.
 
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
@@ -32,23 +32,23 @@ pub enum Access {
 
 /// Transactions, savepoints and durability behind the five stages (chain#two-transactions).
 ///
-/// The chain is the only caller, but for the turn, which the loop takes before it hands over work. Order of calls in a
+/// The chain is the only caller, except that the loop takes the turn before it passes work on. Order of calls in a
 /// batch: `poll_turn`, `begin`, then for each call `savepoint`, the handler, `release` or `roll_back`, then `commit`, and
 /// `sync` once after the last commit.
 pub trait Store {
-    /// What handlers get.
+    /// What handlers receive.
     type Cx: Context;
 
-    /// The context of the call that runs now.
+    /// Returns the context of the call that runs now.
     fn cx(&mut self) -> &mut Self::Cx;
 
-    /// Asks for the turn to write: the place at the head of the write queue. Without it, `cx` is woken when it may be
-    /// there, and [`Store::leave_queue`] gives the wish up. Never waits long; a store without a queue is always ready.
+    /// Asks for the turn to write: the place at the head of the write queue. While it is pending, `cx` is woken when the turn
+    /// may have come; [`Store::leave_queue`] withdraws the request. Never waits long; a store without a queue is always ready.
     fn poll_turn(&mut self, _: &mut TaskContext<'_>) -> Poll<Result<(), StoreFault>> {
         Poll::Ready(Ok(()))
     }
 
-    /// What keeps the turn away, and which process it is. Asked for when a wait has become long.
+    /// Returns what holds up the turn, and which process it is. The chain asks when a wait has become long.
     fn obstacle(&mut self) -> StoreFault {
         StoreFault("the store cannot be written to".to_owned())
     }
@@ -74,7 +74,7 @@ pub trait Store {
         }
     }
 
-    /// Opens a transaction. [`Access::Write`] uses the turn; without one it fails unless the turn can be had at once.
+    /// Opens a transaction. [`Access::Write`] uses the turn; without one it fails unless the turn is free at once.
     ///
     /// # Errors
     /// The transaction could not be opened; none is open then.
@@ -86,11 +86,11 @@ pub trait Store {
     /// Nothing of the transaction is stored; none is open then.
     fn commit(&mut self) -> Result<(), StoreFault>;
 
-    /// Undoes the whole transaction, if there is one. Never fails: what cannot be rolled back is
-    /// undone by recovery.
+    /// Undoes the whole transaction, if there is one. Never fails: recovery undoes what cannot be rolled
+    /// back here.
     fn roll_back(&mut self);
 
-    /// Whether the transaction is still there. An engine may drop it by itself (full disk, I/O error).
+    /// Returns whether the transaction is still there. An engine may drop it by itself (full disk, I/O error).
     fn in_transaction(&self) -> bool;
 
     /// Leaves the write queue, if this store is in it or waits for its turn.
@@ -120,17 +120,17 @@ pub trait Store {
     /// Fatal: the chain answers and the process ends, a sync is never retried.
     fn sync(&mut self) -> Result<(), StoreFault>;
 
-    /// Replies have left: the time for work that no client waits for.
+    /// Does work that no client waits for, once replies have left.
     fn upkeep(&mut self);
 
-    /// Writes a call's enter row inside the open transaction; the row's sequence number.
+    /// Writes a call's enter row inside the open transaction, and returns the row's sequence number.
     ///
     /// # Errors
     /// The row is not there.
     fn audit_enter(&mut self, event: &EnterEvent<'_>) -> Result<i64, StoreFault>;
 
-    /// Closes the row inside the open transaction. `enter` is what it was entered with, so that a store that commits to
-    /// the whole row need not read it back; its `args` are not there any more.
+    /// Closes the row inside the open transaction. `enter` holds the values it was entered with, so that a store that commits
+    /// to the whole row need not read it back; its `args` are gone by then.
     ///
     /// # Errors
     /// The row is as it was.
@@ -141,16 +141,16 @@ pub trait Store {
         exit: &ExitEvent<'_>,
     ) -> Result<(), StoreFault>;
 
-    /// Whether the row is there and not closed, as the open transaction sees it.
+    /// Returns whether the row is there and not closed, as the open transaction sees it.
     ///
     /// # Errors
-    /// The row could not be looked at.
+    /// The row could not be read.
     fn audit_is_open(&mut self, sequence_no: i64) -> Result<bool, StoreFault>;
 
-    /// A context for a scan tool's helper thread, on a read transaction of its own.
+    /// Returns a context for a scan tool's helper thread, on a read transaction of its own.
     ///
     /// # Errors
-    /// There is no store, or the second connection could not be opened.
+    /// The store is missing, or the second connection could not be opened.
     fn scan_cx(&mut self) -> Result<<Self::Cx as Context>::Scan, StoreFault>;
 }
 

@@ -1,5 +1,5 @@
-//! Waiting for whatever happens next: input, room for output, a control, the end of a call that runs
-//! beside the loop.
+//! Waits for the next event: input, room for output, a control, or the end of a call that runs beside the
+//! loop.
 
 use std::future::Future;
 use std::io;
@@ -13,7 +13,7 @@ use crate::handler::{Dispatch, Dispatched};
 use crate::serve::queues::WAITING_CALLS;
 use crate::serve::{Control, Serve};
 
-/// How much is read at a time; what a pipe holds.
+/// How much is read at a time: as much as a pipe holds.
 pub(super) const READ_BYTES: usize = 64 * 1024;
 
 pub(super) enum Event<S> {
@@ -26,7 +26,7 @@ pub(super) enum Event<S> {
     Landed(usize, Option<std::thread::Result<Dispatched>>),
     /// The scan has ended.
     Scanned(std::thread::Result<Dispatched>),
-    /// The turn to write may be there, or something is due without it.
+    /// The turn to write may have come, or something is due without it.
     Turn,
 }
 
@@ -45,7 +45,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         if let Some(scan) = &mut self.scan
             && let Poll::Ready(result) = Pin::new(&mut scan.done).poll(cx)
         {
-            // The thread sends whatever comes of its work, so only a defect leaves the channel empty.
+            // The thread sends every result of its work, so only a bug leaves the channel empty.
             let result = result.unwrap_or_else(|_| Err(Box::new("the scan's thread sent nothing")));
             return Poll::Ready(Event::Scanned(result));
         }
@@ -63,9 +63,9 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         Poll::Pending
     }
 
-    /// The pipe is the back-pressure: nothing is read while calls that could run are waiting, except as
-    /// many as may wait behind a scan, so that protocol methods are answered meanwhile. Lines that are read
-    /// already come first.
+    /// Returns whether to read on; the pipe is the back-pressure. The loop reads nothing while calls that could run are
+    /// waiting, except as many as may wait behind a scan, so that protocol methods are answered meanwhile. Lines already
+    /// read come first.
     fn wants_input(&self) -> bool {
         self.reading
             && !self.outbox.is_full()
@@ -77,7 +77,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         let cancelled = std::mem::take(&mut self.queues.cancelled);
         for request_id in &cancelled {
             if let Some(index) = self.flights.iter().position(|flight| flight.reply_to().id == *request_id) {
-                // The others are looked at in the next round.
+                // The next round handles the others.
                 self.queues.cancelled = cancelled.iter().filter(|id| *id != request_id).cloned().collect();
                 return Some(Event::Landed(index, None));
             }

@@ -1,7 +1,7 @@
-//! The loop: one thread reads, runs the chain and writes, with no hand-over between (chain#one-thread).
+//! The loop: one thread reads, runs the chain and writes, without passing work to other threads (chain#one-thread).
 //!
 //! [`events`] waits for the next event, [`queues`] holds the calls that cannot run yet, [`turn`] runs them when the
-//! store can be written to, and this file says what is done in which order.
+//! store can be written to, and this file sets the order of the work.
 
 mod events;
 mod gather;
@@ -45,17 +45,17 @@ pub enum Control<S> {
 /// Why the loop has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finish {
-    /// The input ended, everything read is answered.
+    /// The input has ended, and everything read is answered.
     EndOfInput,
     /// A signal; the running call is answered.
     Stopped,
     /// A signal; calls beside the loop did not end in time and were left behind.
     Forced,
-    /// The client does not take replies any more: some are lost.
+    /// The client no longer takes replies: some are lost.
     ClientGone,
     /// The second phase of the start failed.
     StartupFailed(String),
-    /// Durability cannot be promised any more.
+    /// Durability can no longer be promised.
     Fatal(String),
 }
 
@@ -77,9 +77,9 @@ pub struct Serve<'a, S: Store, D> {
     landings: VecDeque<Landing>,
     /// The batch that runs next.
     door: Option<Door>,
-    /// The turn to write is another process's.
+    /// A wait, while another process holds the turn to write.
     wait: Option<Wait>,
-    /// Rows of answered calls were refused; they are tried again after that time.
+    /// Rows of answered calls were refused; the loop tries them again after that time.
     rows_after_ms: f64,
     /// How many calls the last batch had.
     last_batch: usize,
@@ -89,7 +89,7 @@ pub struct Serve<'a, S: Store, D> {
 }
 
 impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
-    /// Puts a loop together; nothing is read before [`Serve::run`].
+    /// Builds a loop; nothing is read before [`Serve::run`].
     pub fn new(
         chain: &'a mut Chain<S, D>,
         server_version: &str,
@@ -124,7 +124,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
 
     /// Takes what has come before the loop begins, and answers what needs no chain; never waits.
     pub async fn greet(&mut self) {
-        // At its first look the runtime only learns of the stream; before the second it asks the system.
+        // The first poll only registers the stream with the runtime; before the second, the runtime asks the system.
         self.react_if_ready().await;
         self.react_if_ready().await;
         self.outbox.flush_now();
@@ -161,15 +161,15 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             Event::Control(control) => self.obey(control),
             Event::Landed(index, result) => self.land(index, result),
             Event::Scanned(result) => self.land_scan(result),
-            // What it allows is done by [`Serve::run_ready`].
+            // [`Serve::run_ready`] does the work that the turn allows.
             Event::Turn => {}
         }
     }
 
-    /// Whether there is nothing left to do, and why.
+    /// Returns why nothing is left to do, if so.
     fn finished(&mut self) -> Option<Finish> {
         if let Some(reason) = self.chain.fatal() {
-            // What is answered already still leaves; nothing new is taken on.
+            // Replies that are ready still leave; the loop accepts nothing new.
             let reason = reason.to_owned();
             self.reading = false;
             let sent = self.outbox.is_empty() || self.ended == Some(Finish::ClientGone);
@@ -179,7 +179,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             return self.ended.take();
         }
         let beside = !self.flights.is_empty() || self.scan.is_some() || !self.landings.is_empty();
-        // Calls answered before the gate opens get their rows when it does, however the process ends.
+        // Calls answered before the gate opens get their rows when it opens, however the process ends.
         let owing = !self.chain.is_ready() && self.chain.has_buffered();
         let running = beside || self.chain.has_rest() || self.opening.is_some() || owing;
         if self.ended == Some(Finish::ClientGone) {
@@ -196,8 +196,8 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         (!self.reading && self.chain.is_ready()).then_some(Finish::EndOfInput)
     }
 
-    /// Decodes the complete lines there are: protocol methods are answered at once, calls queue up. What
-    /// there is no room to answer stays undecoded.
+    /// Decodes the complete lines: answers protocol methods at once and queues calls. Lines without room for their
+    /// answer stay undecoded.
     fn take_lines(&mut self) {
         while !self.outbox.is_full()
             && let Some(frame) = self.frames.next()
@@ -255,7 +255,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         self.intake.send(self.outbox.buffer(), to, line);
     }
 
-    /// A waiting call vanishes without a trace; a network call in flight is aborted when it is next polled;
+    /// Cancels a call. A waiting call vanishes without a trace; a network call in flight is aborted when it is next polled;
     /// any other running call goes on.
     fn cancel(&mut self, request_id: &str) {
         let mut dropped = match &mut self.door {
@@ -287,7 +287,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             Control::Stop => self.stop(),
             Control::Expire => self.expire(),
             Control::Opened(opened) => match opened {
-                // The rows of what was answered so far are written first, which takes a turn.
+                // The rows of calls answered so far are written first, which takes a turn.
                 Ok(opened) if self.chain.has_buffered() => self.opening = Some(opened),
                 Ok((store, kind)) => self.open(store, kind),
                 Err(reason) => self.startup_failed(reason),
@@ -320,7 +320,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         self.ended = Some(Finish::StartupFailed(reason));
     }
 
-    /// Signals: what waits is refused, what runs may finish.
+    /// Handles a signal: refuses the calls that wait; running calls may finish.
     fn stop(&mut self) {
         self.stopping = true;
         self.reading = false;
@@ -330,7 +330,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         self.ended.get_or_insert(Finish::Stopped);
     }
 
-    /// Drops the calls that have not begun; whom they would have been answered to.
+    /// Drops the calls that have not begun, and returns the requests they would have answered.
     fn drop_waiting(&mut self) -> Vec<ReplyTo> {
         let mut dropped = match self.door.take() {
             None => Vec::new(),
@@ -344,7 +344,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         dropped
     }
 
-    /// Network calls own nothing and scans only read, so they need not be waited for: their rows stay open
+    /// Stops waiting for calls beside the loop. Network calls own nothing and scans only read, so their rows stay open
     /// until a later start closes them (chain#shutdown).
     fn expire(&mut self) {
         let owing = !self.chain.is_ready() && self.chain.has_buffered();
@@ -355,7 +355,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         let landed = self.landings.drain(..).map(|landing| landing.reply_to().clone());
         let left: Vec<ReplyTo> = beside.chain(landed).collect();
         if owing && left.is_empty() && self.opening.is_none() && self.outbox.is_empty() {
-            // Only the start was waited for.
+            // The loop only waited for the start.
             return;
         }
         for to in &left {
@@ -368,7 +368,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         self.ended = Some(Finish::Forced);
     }
 
-    /// The client has lost replies, so the end is not a clean one.
+    /// Ends the loop as unclean, because the client has lost replies.
     fn client_gone(&mut self, error: &std::io::Error) {
         self.log(Level::Error, &format!("[colibri] replies are lost, since they cannot be written: {error}"));
         self.stopping = true;

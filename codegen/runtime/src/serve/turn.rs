@@ -1,5 +1,5 @@
-//! The turn to write, which another process may hold for as long as it likes: the loop asks for it, goes on with everything
-//! else meanwhile, and fails what has waited too long.
+//! The turn to write, which another process may hold without limit: the loop asks for it, goes on with everything
+//! else meanwhile, and fails calls that have waited too long.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -35,7 +35,7 @@ pub(super) struct Landing {
 }
 
 impl Landing {
-    /// Whom it will answer.
+    /// Returns the request that it will answer.
     pub fn reply_to(&self) -> &ReplyTo {
         match &self.what {
             Landed::Flight(flight, _) => flight.reply_to(),
@@ -52,9 +52,9 @@ pub(super) enum Landed {
 
 /// A wait for the turn.
 pub(super) struct Wait {
-    /// When it began; later by as long as this process itself stood still meanwhile.
+    /// When it began, moved later by the time for which this process itself stood still.
     began_ms: f64,
-    /// When it was last looked at.
+    /// When it was last checked.
     seen_ms: f64,
     /// The log has said who holds the turn.
     warned: bool,
@@ -62,11 +62,11 @@ pub(super) struct Wait {
     alarm: Option<Pin<Box<Sleep>>>,
 }
 
-/// How often a wait is looked at, at least.
+/// The longest time between two checks of a wait.
 const TICK_MS: f64 = 500.0;
-/// Without a look for so long this process was frozen itself, or its machine asleep: that time does not count.
+/// After so long without a check, this process was frozen or its machine asleep: that time does not count.
 const STANDSTILL_MS: f64 = 1500.0;
-/// How long rows that the store has refused are left alone.
+/// How long the loop waits before it offers refused rows to the store again.
 const BUFFER_PAUSE_MS: f64 = 1000.0;
 
 const fn milliseconds(duration: Duration) -> f64 {
@@ -95,12 +95,12 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         if self.chain.fatal().is_some() {
             self.answer_unstored().await;
         }
-        // Nothing more is done now, so no other process may wait for this one.
+        // Nothing more is done now, so other processes must not wait for this one.
         self.wait = None;
         self.chain.store.leave_queue();
     }
 
-    /// After a failed sync nothing is begun; what has run or was entered is told so.
+    /// Ends calls after a failed sync: nothing is begun, and calls that ran or were entered are answered with the failure.
     async fn answer_unstored(&mut self) {
         while let Some(landing) = self.landings.pop_front() {
             self.close(landing).await;
@@ -110,7 +110,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         }
     }
 
-    /// Whether something is to be written.
+    /// Returns whether something is to be written.
     fn wants_turn(&self) -> bool {
         self.opening.is_some()
             || !self.landings.is_empty()
@@ -119,12 +119,12 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
             || self.owes_rows()
     }
 
-    /// Whether calls were answered whose rows can be written now.
+    /// Returns whether calls were answered whose rows can be written now.
     fn owes_rows(&self) -> bool {
         self.chain.is_ready() && self.chain.has_buffered() && self.now_ms() >= self.rows_after_ms
     }
 
-    /// Takes the next batch as far as stage 2, unless one stands there already. A batch is not cut during a wait: calls
+    /// Takes the next batch as far as stage 2, unless one is there already. A batch is not cut during a wait: calls
     /// that come meanwhile have their own limit.
     fn cut_batch(&mut self) {
         let busy = self.scan.is_some() || self.door.is_some() || self.chain.has_rest();
@@ -133,7 +133,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         }
     }
 
-    /// The next batch of calls that came until that time.
+    /// Returns the next batch of calls that came until that time.
     fn next_door(&mut self, until_ms: f64) -> Option<Door> {
         let most = self.chain.most_calls(BATCH_CALLS);
         let batch = self.queues.next_batch(self.chain.registry(), most, until_ms)?;
@@ -152,7 +152,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         if polled.is_pending() {
             return false;
         }
-        // A turn that cannot be had at all is no turn either: what begins without it says why.
+        // A failed request for the turn also ends the wait: the work that begins without the turn reports why.
         if let Some(Wait { warned: true, began_ms, .. }) = self.wait.take() {
             let seconds = (self.now_ms() - began_ms) / 1000.0;
             self.log(Level::Warn, &format!("[store] the turn to write came after {seconds:.1} s"));
@@ -165,7 +165,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         store.poll_turn(cx).map(drop)
     }
 
-    /// The turn may be there, or something is due without it.
+    /// Waits until the turn may have come, or something is due without it.
     pub(super) fn poll_wait(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(wait) = &mut self.wait else { return Poll::Pending };
         if let Some(alarm) = &mut wait.alarm
@@ -176,7 +176,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         self.poll_turn(cx)
     }
 
-    /// One piece of work, the oldest first, with the turn.
+    /// Does one piece of work, the oldest first, with the turn.
     async fn use_turn(&mut self) {
         if let Some((store, kind)) = self.opening.take() {
             return self.open(store, kind);
@@ -222,7 +222,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         }
     }
 
-    /// Stage 5 of a call that ran beside the loop.
+    /// Runs stage 5 of a call that ran beside the loop.
     async fn close(&mut self, landing: Landing) {
         let mut outlet = ReplyOutlet(&mut self.outbox, &mut self.intake);
         match landing.what {
@@ -237,7 +237,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         }
     }
 
-    /// The turn is not there: says so once when it takes long, and answers what needs no store.
+    /// Works without the turn: logs a long wait once, and answers calls that need no store.
     async fn go_on_without(&mut self) {
         let now = self.now_ms();
         let wait = self.wait.get_or_insert(Wait { began_ms: now, seen_ms: now, warned: false, alarm: None });
@@ -247,7 +247,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         }
         let began = wait.began_ms;
         if !self.chain.is_ready() {
-            // Until the gate opens only calls run that need no store.
+            // Until the gate opens, only calls that need no store run.
             while let Some(door) = self.next_door(f64::INFINITY) {
                 self.run_door(door).await;
             }
@@ -280,7 +280,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         }
     }
 
-    /// Runs without the turn what has waited for its limit, which fails it with the reason; whether there was anything.
+    /// Runs overdue work without the turn, which fails it with the reason, and returns whether there was any.
     /// Otherwise sets the alarm for the next that is due.
     async fn run_overdue(&mut self) -> bool {
         let now = self.now_ms();
@@ -295,7 +295,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
                 self.chain.resume(&mut ReplyOutlet(&mut self.outbox, &mut self.intake));
                 return true;
             }
-            // What is read already and would come after the batch at the door has waited as long.
+            // Calls that were read already and would follow the batch at the door have waited as long.
             let overdue = match self.door.take() {
                 None if self.scan.is_none() => self.next_door(now - limit),
                 door => door,
@@ -328,12 +328,12 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
             self.landings.front().map(|landing| landing.since_ms.max(wait.began_ms) + limit),
         ];
         let next = due.into_iter().flatten().fold(now + TICK_MS, f64::min);
-        // A millisecond more, so that what is due is due when it rings.
+        // One millisecond more, so that the work is surely due when the alarm rings.
         let after = Duration::from_secs_f64((next - now).max(0.0) / 1000.0) + Duration::from_millis(1);
         wait.alarm = Some(Box::pin(tokio::time::sleep(after)));
     }
 
-    /// The time of the kernel's clock.
+    /// Returns the time of the kernel's clock.
     pub(super) fn now_ms(&self) -> f64 {
         self.chain.kernel().clock.monotonic_ms()
     }

@@ -1,4 +1,4 @@
-//! The walk over schema and value. It reads only; [`super::normalise`] follows when it has to.
+//! The walk over schema and value. It only reads; [`super::normalise`] follows where necessary.
 
 use serde_json::{Map, Value};
 
@@ -15,7 +15,7 @@ pub(super) struct Checker {
     collects: bool,
 }
 
-/// Where the walk stands. `None` is the root.
+/// The current place of the walk. `None` is the root.
 pub(super) type At<'a> = Option<&'a Place<'a>>;
 
 impl Checker {
@@ -31,7 +31,7 @@ impl Checker {
         self.failed
     }
 
-    /// The value is sound, but has defaults to be put in or integers written as fractions.
+    /// Returns whether the value is valid, but lacks defaults or has integers written as fractions.
     pub(super) fn untidy(&self) -> bool {
         self.untidy
     }
@@ -44,7 +44,7 @@ impl Checker {
         self.issues
     }
 
-    /// Nothing more will be reported, so there is no use in looking further.
+    /// Returns whether the limit of issues is reached, so that further checks would be useless.
     pub(super) fn full(&self) -> bool {
         self.failed && (!self.collects || self.issues.len() >= MAX_ISSUES)
     }
@@ -90,7 +90,7 @@ impl Checker {
         }
     }
 
-    /// A required value is not there.
+    /// Reports that a required value is missing.
     pub(super) fn missing(&mut self, schema: &Schema, at: At<'_>) {
         match &schema.shape {
             Shape::Enum(literals) => self.outside(schema, literals, at),
@@ -187,7 +187,7 @@ impl Checker {
     }
 }
 
-/// The name Zod gives to what a shape wants.
+/// Returns the name that Zod gives to what a shape expects.
 fn expected(shape: &Shape) -> &'static str {
     match shape {
         Shape::Any | Shape::Enum(_) | Shape::Union(_) => "nonoptional",

@@ -1,4 +1,4 @@
-//! When two JSON values are the same: as in JSON Schema, `1` and `1.0` are.
+//! Equality of JSON values: as in JSON Schema, `1` and `1.0` are equal.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,7 @@ use super::numbers::as_integer;
 use crate::schema::Literal;
 use colibri_canonical::{NumberRule, canonical_json};
 
-/// Whether `value` is the literal.
+/// Returns whether `value` is the literal.
 pub(super) fn is_literal(value: &Value, literal: &Literal) -> bool {
     match (value, literal) {
         (Value::Null, Literal::Null) => true,
@@ -19,7 +19,7 @@ pub(super) fn is_literal(value: &Value, literal: &Literal) -> bool {
     }
 }
 
-/// Whether two values are equal, whatever the order of their keys and the form of their numbers.
+/// Returns whether two values are equal, in any order of their keys and any form of their numbers.
 pub(super) fn equal(left: &Value, right: &Value) -> bool {
     match (left, right) {
         (Value::Number(left), Value::Number(right)) => same_number(left, right),
@@ -38,7 +38,7 @@ fn same_number(left: &Number, right: &Number) -> bool {
     if left.is_f64() == right.is_f64() { left == right } else { left.as_f64() == right.as_f64() }
 }
 
-/// Whether no two items are equal. Takes time in proportion to the items, however many there are.
+/// Returns whether all items are distinct. Takes time in proportion to the number of items.
 pub(super) fn all_distinct(items: &[Value]) -> bool {
     if items.len() < 2 {
         return true;
@@ -48,7 +48,7 @@ pub(super) fn all_distinct(items: &[Value]) -> bool {
         return items.iter().filter_map(Value::as_str).all(|item| seen.insert(item));
     }
     let mut seen = HashSet::with_capacity(items.len());
-    // Equal values have one canonical text. What has none is too deep for the wire to deliver.
+    // Equal values have one canonical text. A value without one is too deep for the wire to deliver.
     items
         .iter()
         .all(|item| seen.insert(canonical_json(item, NumberRule::Wire).unwrap_or_else(|_| item.to_string())))

@@ -1,5 +1,5 @@
-//! Stage 2: arguments against the static schema tables. One interpreter reports every problem in
-//! Zod's form (catalogue#validation) and, when there is none, leaves the value ready for decoding.
+//! Stage 2: checks arguments against the static schema tables. One interpreter reports every problem in
+//! Zod's form (catalogue#validation). If it finds none, it leaves the value ready for decoding.
 
 mod check;
 mod cross;
@@ -21,7 +21,7 @@ pub use path::PathPart;
 /// Checks `value` and normalises it in place: defaults are put in at their declared place and
 /// numbers such as `10.0` become integers where an integer is declared.
 ///
-/// `rules` are looked at only when the structure is sound, on the value as it was received.
+/// `rules` are checked only when the structure is valid, on the value as it was received.
 ///
 /// # Errors
 /// Every issue in declared field order, at most [`MAX_ISSUES`]; `value` is then unchanged.
@@ -40,7 +40,7 @@ pub fn validate(input: &'static Schema, rules: &[CrossRule], value: &mut Value) 
     Ok(())
 }
 
-/// A member by name. Few are found sooner by looking at each than by hashing.
+/// Returns a member by name. Among few members, comparing each is faster than hashing.
 fn member<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
     match members.len() {
         0..=8 => members.iter().find(|(key, _)| *key == name).map(|(_, value)| value),
@@ -48,7 +48,7 @@ fn member<'a>(members: &'a Map<String, Value>, name: &str) -> Option<&'a Value> 
     }
 }
 
-/// Whether `value` fits `schema` as it stands. For checks of output in debug builds.
+/// Returns whether `value` fits `schema` as it is. For checks of output in debug builds.
 pub fn conforms(schema: &Schema, value: &Value) -> bool {
     let mut checker = check::Checker::deciding();
     checker.node(schema, value, None);

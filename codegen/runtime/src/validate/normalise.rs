@@ -1,4 +1,4 @@
-//! Makes a sound value ready for decoding: defaults are put in, integers are written as integers.
+//! Makes a valid value ready for decoding: inserts defaults and writes integers as integers.
 
 use serde_json::{Map, Value};
 
@@ -9,7 +9,7 @@ use crate::schema::{ObjectRule, Schema, Shape};
 /// Normalises `value`, which has been found to fit `schema`.
 pub(super) fn normalise(schema: &Schema, value: &mut Value) {
     match (&schema.shape, value) {
-        // A number that fits an enum is one of its integers: there are no other numeric literals.
+        // A number that fits an enum is one of its integers, because enums hold only integers as numbers.
         (Shape::Integer(_) | Shape::Enum(_), value @ Value::Number(_)) => to_integer(value),
         (Shape::Array(rule), Value::Array(items)) => {
             items.iter_mut().for_each(|item| normalise(&rule.items, item));
@@ -51,8 +51,8 @@ fn object(rule: &ObjectRule, members: &mut Map<String, Value>) {
     }
 }
 
-/// Rebuilds the object in declared order, so that each default stands at its declared place; keys
-/// that are not declared keep their order behind.
+/// Rebuilds the object in declared order, so that each default is at its declared place. Undeclared keys follow in
+/// their own order.
 fn put_defaults(rule: &ObjectRule, members: &mut Map<String, Value>) {
     let room = members.len() + rule.properties.len();
     let mut received: Vec<_> = std::mem::replace(members, Map::with_capacity(room)).into_iter().collect();
@@ -61,7 +61,7 @@ fn put_defaults(rule: &ObjectRule, members: &mut Map<String, Value>) {
             let (name, value) = received.remove(place);
             members.insert(name, value);
         } else if let Some(value) = property.default.and_then(|text| serde_json::from_str(text).ok()) {
-            // The generator has parsed every default, so this finds them all.
+            // The generator has parsed every default, so this inserts them all.
             members.insert(property.name.to_owned(), value);
         }
     }

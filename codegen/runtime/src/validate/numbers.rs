@@ -51,7 +51,7 @@ impl Whole {
     }
 }
 
-/// The integer that a sound number stands for; `None` when it is no integer within 64 bits.
+/// Returns the integer that a valid number means; `None` when it is not an integer within 64 bits.
 pub(super) fn as_integer(number: &Number) -> Option<i64> {
     match Whole::of(number)? {
         Whole::Exact(integer) => i64::try_from(integer).ok(),
@@ -147,7 +147,7 @@ impl Checker {
     }
 }
 
-/// Which end of a range was passed.
+/// Which end of a range was exceeded.
 #[derive(Clone, Copy)]
 enum Side {
     Min,
@@ -184,7 +184,7 @@ impl Side {
     }
 }
 
-/// A bound as ECMAScript prints it: `1`, not `1.0`.
+/// Writes a bound as ECMAScript prints it: `1`, not `1.0`.
 fn plain(bound: f64) -> Value {
     if bound.fract() == 0.0 && bound.abs() <= MAX_SAFE_INTEGER as f64 {
         return Value::from(bound as i64);

@@ -1,7 +1,7 @@
-//! Arrays of messages, the batches of JSON-RPC: what answers one array leaves together, as one array.
+//! Arrays of messages, the batches of JSON-RPC: the answers to one array leave together, as one array.
 //!
-//! Only revision 2025-03-26 has them. Their calls queue up and run like any others; what is kept here is the one
-//! thing that joins them, the answers that have to wait for one another.
+//! Only revision 2025-03-26 has them. Their calls queue up and run like any others. This module keeps only what
+//! joins them: the answers that must wait for one another.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use crate::chain::call::Member;
 
 /// The most messages of an array: as many calls as share a transaction.
 pub const MEMBERS: usize = 64;
-/// With more bytes of answers than this held back, the requests of a further array are refused.
+/// When more bytes of answers than this are held back, the requests of a further array are refused.
 pub const HELD_BYTES: usize = FULL_BYTES;
 
 /// The arrays that are not answered yet.
@@ -24,7 +24,7 @@ pub struct Arrays {
 /// The answers to one array.
 #[derive(Debug)]
 struct Array {
-    /// One a message, in their order, each with its line end; empty where there is none.
+    /// One for each message, in their order, with its line end; empty for a message without an answer.
     answers: Vec<Vec<u8>>,
     /// How many calls have not ended, and one more until the whole array has been taken.
     missing: usize,
@@ -38,12 +38,12 @@ impl Arrays {
         self.last
     }
 
-    /// The array has been taken; it is answered now unless it has calls.
+    /// Marks the array as taken; it is answered now unless it has calls.
     pub fn taken(&mut self, array: u64, out: &mut Vec<u8>) {
         self.one_less(array, out);
     }
 
-    /// Keeps the answer of a message that is no call.
+    /// Keeps the answer to a message other than a call.
     pub fn put(&mut self, member: Member, line: Vec<u8>) {
         self.held += line.len();
         let kept = self.open.get_mut(&member.array).and_then(|array| array.answers.get_mut(member.place));
@@ -52,25 +52,25 @@ impl Arrays {
         }
     }
 
-    /// The message is a call, whose answer or end is waited for.
+    /// Marks the message as a call, whose answer or end the array waits for.
     pub fn expect(&mut self, member: Member) {
         if let Some(array) = self.open.get_mut(&member.array) {
             array.missing += 1;
         }
     }
 
-    /// The answer of a call.
+    /// Takes the answer of a call.
     pub fn answered(&mut self, member: Member, line: Vec<u8>, out: &mut Vec<u8>) {
         self.put(member, line);
         self.one_less(member.array, out);
     }
 
-    /// The call gets no answer.
+    /// Notes that the call gets no answer.
     pub fn unanswered(&mut self, member: Member, out: &mut Vec<u8>) {
         self.one_less(member.array, out);
     }
 
-    /// Whether too much is held back.
+    /// Returns whether too much is held back.
     pub fn is_full(&self) -> bool {
         self.held > HELD_BYTES
     }

@@ -1,4 +1,4 @@
-//! The two eras of the protocol, told apart by each request's `_meta` (`protocol#eras`).
+//! The two eras of the protocol, which each request's `_meta` distinguishes (`protocol#eras`).
 
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
@@ -40,8 +40,8 @@ pub enum Era {
     Stateless,
 }
 
-/// Finds a request's era and checks what the stateless era demands of it. Nothing is remembered
-/// between requests.
+/// Finds a request's era and checks what the stateless era demands of it. It remembers nothing between
+/// requests.
 ///
 /// # Errors
 /// A missing or mistyped `_meta` member, or an unsupported revision.
@@ -75,8 +75,8 @@ fn lacks<'a>(kind: &str, key: &str, request: &Request<'a>) -> ProtocolFault<'a> 
     ProtocolFault::invalid_params(&problem, request.id.clone())
 }
 
-/// The trace headers in a request's `_meta` as one canonical JSON object, or `None` when it has none. Headers
-/// that are no string or too long are left out.
+/// Returns the trace headers in a request's `_meta` as one canonical JSON object, or `None` when it has none. Leaves
+/// out headers that are not strings or are too long.
 pub fn trace_context(meta: Option<&RawValue>) -> Option<String> {
     const HEADERS: [&str; 3] = ["traceparent", "tracestate", "baggage"];
     let values = members(meta?, HEADERS)?;

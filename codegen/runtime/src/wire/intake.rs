@@ -1,4 +1,4 @@
-//! From a frame to what the loop does with it: an answer at once, a call, a cancellation, or nothing.
+//! Turns a frame into what the loop does with it: an answer at once, a call, a cancellation, or nothing.
 
 use serde_json::value::RawValue;
 
@@ -13,17 +13,17 @@ use crate::wire::message::{Incoming, Notification, decode, decode_member};
 use crate::wire::protocol::{Answer, INITIALIZE, Protocol};
 use crate::wire::reply::encode_error;
 
-/// What a frame comes to.
+/// The result of taking a frame.
 pub enum Inbound {
     /// The answer is in the buffer.
     Answered,
-    /// Nothing is answered; odd input carries a warning for the log.
+    /// The frame gets no answer; odd input carries a warning for the log.
     Ignored(Option<String>),
-    /// The client does not want the answer to that request any more (JSON text of its id).
+    /// The client no longer wants the answer to that request (JSON text of its id).
     Cancel(Box<str>),
     /// A tool call.
     Call(Call),
-    /// What the messages of an array come to, in their order.
+    /// The results of an array's messages, in their order.
     Array(Vec<Inbound>),
 }
 
@@ -32,13 +32,13 @@ pub struct Intake {
     protocol: Protocol,
     redactor: Redactor,
     arrays: Arrays,
-    /// The connection has negotiated the revision that has arrays: all that is remembered of it.
+    /// The connection has negotiated the revision that has arrays. The intake remembers nothing else of it.
     takes_arrays: bool,
 }
 
 impl Intake {
-    /// Prepares the protocol's fixed answers; `listed` are the tools that clients are shown. What the redactor knows is
-    /// taken out of ids and methods before anything else sees them.
+    /// Prepares the protocol's fixed answers; `listed` are the tools that clients see. The redactor's secrets are removed
+    /// from ids and methods before any other code sees them.
     pub fn new<'a>(
         catalogue: &CatalogueSpec,
         listed: impl IntoIterator<Item = &'a ToolSpec>,
@@ -53,7 +53,7 @@ impl Intake {
         }
     }
 
-    /// Takes one frame; answers of protocol methods are appended to `out`.
+    /// Takes one frame, and appends answers of protocol methods to `out`.
     pub fn take(&mut self, frame: Frame, out: &mut Vec<u8>) -> Inbound {
         let line = match frame {
             Frame::TooLong => {
@@ -128,7 +128,7 @@ impl Intake {
         let mut answer = Vec::new();
         let incoming = match decode_member(message) {
             Incoming::Request(request) if busy => Incoming::Fault(ProtocolFault::busy(request.id)),
-            // What an array may hold is settled before there is one.
+            // The revision, and with it whether arrays are allowed, must be settled before the first array.
             Incoming::Request(request) if request.method == INITIALIZE => {
                 Incoming::Fault(ProtocolFault::invalid_request(Some(request.id)))
             }
@@ -164,7 +164,7 @@ impl Intake {
         }
     }
 
-    /// A call gets no answer; the rest of its array does not wait for it.
+    /// Notes that a call gets no answer, so that the rest of its array does not wait for it.
     pub fn unanswered(&mut self, out: &mut Vec<u8>, to: &ReplyTo) {
         if let Some(member) = to.member {
             self.arrays.unanswered(member, out);
@@ -175,7 +175,7 @@ impl Intake {
         if let Some(request_id) = notification.cancelled() {
             return Inbound::Cancel(request_id.redacted(&self.redactor).as_str().into());
         }
-        // A call without an id could not be answered; running it all the same would hide its outcome.
+        // A call without an id could not be answered; running it anyway would hide its outcome.
         let call = notification.method == "tools/call";
         Inbound::Ignored(call.then(|| "tools/call without an id was not executed".to_owned()))
     }

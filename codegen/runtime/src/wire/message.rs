@@ -13,18 +13,18 @@ use crate::chain::redact::Redactor;
 use crate::wire::scan;
 use colibri_canonical::MAX_DEPTH;
 
-/// What a line holds.
+/// The content of a line.
 #[derive(Debug)]
 pub enum Incoming<'a> {
     /// An array of messages, at most one more than [`MEMBERS`] of them.
     Array(Vec<&'a RawValue>),
-    /// Wants an answer.
+    /// A request, which expects an answer.
     Request(Request<'a>),
-    /// Wants none.
+    /// A notification, which expects no answer.
     Notification(Notification<'a>),
     /// An answer to a request that this server never sends. Ignored.
     Response,
-    /// Is answered with an error.
+    /// A fault, which is answered with an error.
     Fault(ProtocolFault<'a>),
 }
 
@@ -40,8 +40,8 @@ pub struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// Without secrets of the server's in its id and method. An id that holds one is no id of a client that means well: it
-    /// is echoed and stored with the mark in the secret's place. Every other id stays byte for byte.
+    /// Removes secrets of the server's from its id and method. A well-meaning client does not use an id with a secret in it;
+    /// such an id is echoed and stored with the mark in the secret's place. Every other id stays byte for byte.
     #[must_use]
     pub fn redacted(self, redactor: &Redactor) -> Self {
         let method = match redactor.redact(&self.method) {
@@ -62,7 +62,7 @@ pub struct Notification<'a> {
 }
 
 impl<'a> Notification<'a> {
-    /// For `notifications/cancelled`: the id of the request that is no longer wanted.
+    /// Returns, for `notifications/cancelled`, the id of the cancelled request.
     pub fn cancelled(&self) -> Option<RequestId<'a>> {
         if self.method != "notifications/cancelled" {
             return None;
@@ -83,7 +83,7 @@ impl<'a> RequestId<'a> {
             .then_some(Self(Cow::Borrowed(text)))
     }
 
-    /// The JSON text: `"call-1"` with its quotes, or `7`.
+    /// Returns the JSON text: `"call-1"` with its quotes, or `7`.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -97,18 +97,18 @@ impl<'a> RequestId<'a> {
         }
     }
 
-    /// An id that outlives its line.
+    /// Returns an id that outlives its line.
     pub fn into_owned(self) -> RequestId<'static> {
         RequestId(Cow::Owned(self.0.into_owned()))
     }
 
-    /// Whether two ids mean the same request: `"a"` and `"\u0061"` do.
+    /// Returns whether two ids mean the same request: `"a"` and `"\u0061"` do.
     pub fn matches(&self, other: &RequestId<'_>) -> bool {
         self.0 == other.0 || matches!((text_of(&self.0), text_of(&other.0)), (Some(a), Some(b)) if a == b)
     }
 }
 
-/// Decodes a line. Never fails: what is wrong becomes [`Incoming::Fault`].
+/// Decodes a line. Never fails: errors become [`Incoming::Fault`].
 pub fn decode(line: &[u8]) -> Incoming<'_> {
     if scan::check(line, MAX_DEPTH).is_err() {
         return Incoming::Fault(ProtocolFault::parse_error());
@@ -122,7 +122,7 @@ pub fn decode(line: &[u8]) -> Incoming<'_> {
     }
 }
 
-/// Decodes a member of an array, whose line has been checked. An array inside an array is no message.
+/// Decodes a member of an array, whose line has been checked. An array inside an array is not a message.
 pub fn decode_member(member: &RawValue) -> Incoming<'_> {
     match serde_json::from_str(member.get()) {
         Ok(Parsed::Object(members)) => classify(members),

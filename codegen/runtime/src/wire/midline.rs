@@ -1,7 +1,7 @@
 //! Keeps log lines out of replies when standard output and standard error are one pipe (`2>&1`).
 //!
-//! A reply that is larger than the room in the pipe leaves in parts. Whoever writes to the same file in
-//! between would cut it in two, and the client could read neither.
+//! A reply that is larger than the room in the pipe leaves in parts. Another writer to the same file could cut it
+//! in two, and the client could read neither.
 
 use std::io;
 use std::pin::Pin;
@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 
 use tokio::io::AsyncWrite;
 
-/// Whether the last line on standard output is only half written, where that is of interest. Clones share
+/// Whether the last line on standard output is only half written, where that matters. Clones share
 /// it.
 #[derive(Debug, Clone, Default)]
 pub struct Midline(Arc<Mutex<bool>>);

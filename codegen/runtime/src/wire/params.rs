@@ -1,4 +1,4 @@
-//! Reads members of an object out of raw JSON, borrowing from it and parsing nothing else.
+//! Reads members of an object from raw JSON. Borrows from it and parses nothing else.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,14 +15,14 @@ pub struct Params<'a> {
     pub name: Option<&'a RawValue>,
     /// `tools/call`: its arguments.
     pub arguments: Option<&'a RawValue>,
-    /// `tools/list`: where to go on.
+    /// `tools/list`: where to continue.
     pub cursor: Option<&'a RawValue>,
     /// `initialize`: the revision asked for.
     pub protocol_version: Option<&'a RawValue>,
 }
 
 impl<'a> Params<'a> {
-    /// All members are `None` when `params` is absent or no object.
+    /// Reads the members. All are `None` when `params` is absent or not an object.
     pub fn read(params: Option<&'a RawValue>) -> Self {
         const KEYS: [&str; 5] = ["_meta", "name", "arguments", "cursor", "protocolVersion"];
         let found = params.and_then(|params| members(params, KEYS)).unwrap_or_default();
@@ -31,7 +31,7 @@ impl<'a> Params<'a> {
     }
 }
 
-/// The text of a JSON string, borrowed when it holds no escape; `None` for other types.
+/// Returns the text of a JSON string, borrowed when it holds no escape; `None` for other types.
 pub(super) fn text_of(raw: &str) -> Option<Cow<'_, str>> {
     let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
     if inner.contains('\\') {
@@ -40,13 +40,13 @@ pub(super) fn text_of(raw: &str) -> Option<Cow<'_, str>> {
     Some(Cow::Borrowed(inner))
 }
 
-/// One member of an object; the last, if the key is repeated. `None` if `raw` is no object.
+/// Returns one member of an object; the last, if the key is repeated. `None` if `raw` is not an object.
 pub(super) fn member<'a>(raw: &'a RawValue, key: &str) -> Option<&'a RawValue> {
     let [value] = members(raw, [key])?;
     value
 }
 
-/// Several members of an object at once. `None` if `raw` is no object.
+/// Returns several members of an object at once. `None` if `raw` is not an object.
 pub(super) fn members<'a, const N: usize>(
     raw: &'a RawValue,
     keys: [&str; N],

@@ -1,4 +1,4 @@
-//! Answers every method but `tools/call`, from the catalogue and without state (`protocol#eras`).
+//! Answers every method except `tools/call`, from the catalogue and without state (`protocol#eras`).
 
 use std::cell::OnceCell;
 
@@ -20,12 +20,12 @@ pub const INITIALIZE: &str = "initialize";
 /// only with the binary.
 const TTL_MS: u32 = 3_600_000;
 
-/// What a request comes to.
+/// The result of answering a request.
 #[derive(Debug)]
 pub enum Answer<'a> {
     /// A finished line for stdout.
     Reply(Vec<u8>),
-    /// The same of a handshake, and the revision that it has settled on.
+    /// The line that answers a handshake, and the revision it settled on.
     Handshake {
         /// The line.
         reply: Vec<u8>,
@@ -36,25 +36,25 @@ pub enum Answer<'a> {
     Call(ToolCall<'a>),
 }
 
-/// The protocol's answers, written once: the short ones when the server starts, the lists of tools when somebody first
-/// asks. They are a hundred times as long, and the first answer is not one of them.
+/// The protocol's answers, each written once: the short ones when the server starts, the lists of tools at the first
+/// request for them. The lists are a hundred times as long, and the first answer never is one.
 #[derive(Debug)]
 pub struct Protocol {
     /// The members of an `initialize` result behind its `protocolVersion`.
     initialize_rest: String,
     discover: String,
-    /// What the tools in force say of themselves.
+    /// The entries of the tools in force.
     listings: Vec<&'static str>,
     list: OnceCell<String>,
     stateless_list: OnceCell<String>,
-    /// What a stateless result says beside its tools.
+    /// What a stateless result holds besides its tools.
     caching: String,
     /// What a stateless tool result holds besides its content.
     stateless_extras: String,
 }
 
 impl Protocol {
-    /// Prepares the answers for a catalogue, of which `tools` are those in force under the server's settings.
+    /// Prepares the answers for a catalogue; `tools` are those in force under the server's settings, and
     /// `server_version` is the package's.
     pub fn new<'a>(
         catalogue: &CatalogueSpec,
@@ -84,7 +84,7 @@ impl Protocol {
         }
     }
 
-    /// Answers a request, or decodes it for the chain. What the answer repeats of the request is redacted.
+    /// Answers a request, or decodes it for the chain. Redacts what the answer repeats of the request.
     pub fn answer<'a>(&self, request: Request<'a>, redactor: &Redactor) -> Answer<'a> {
         self.dispatch(request.redacted(redactor))
             .unwrap_or_else(|fault| Answer::Reply(fault.redacted(redactor).to_line()))
@@ -108,7 +108,7 @@ impl Protocol {
         }))
     }
 
-    /// The answer to a tool call. `envelope` is compact JSON text.
+    /// Returns the answer to a tool call. `envelope` is compact JSON text.
     pub fn tool_result(&self, era: Era, id: &str, envelope: &str, is_error: bool) -> Vec<u8> {
         let extras = match era {
             Era::Handshake => "",
@@ -123,7 +123,7 @@ impl Protocol {
         params: &Params<'a>,
         era: Era,
     ) -> Result<&str, ProtocolFault<'a>> {
-        // There is one page, so no cursor was ever given out. `null` is how some clients write "none".
+        // The list has one page, so the server never gave out a cursor. Some clients write `null` for "none".
         if params.cursor.is_some_and(|cursor| cursor.get() != "null") {
             return Err(ProtocolFault::invalid_params("unknown cursor", request.id.clone()));
         }
@@ -139,7 +139,7 @@ impl Protocol {
     }
 }
 
-/// Echoes a revision of the handshake era; anything else gets the newest of them.
+/// Returns the revision asked for, if it is of the handshake era; otherwise the newest of that era.
 fn negotiated(params: &Params<'_>) -> &'static str {
     let wanted = params.protocol_version.and_then(|raw| text_of(raw.get()));
     let version = HANDSHAKE_VERSIONS.iter().find(|version| wanted.as_deref() == Some(**version));

@@ -1,19 +1,19 @@
-//! A look at raw JSON bytes before they are parsed: what the parser would only find late, or not in
-//! the members nobody reads.
+//! Checks raw JSON bytes before they are parsed. The parser would find these faults late, or miss them in members
+//! that are never read.
 
 /// Why bytes are refused before parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// More than `limit` arrays and objects inside one another.
+    /// More than `limit` nested arrays and objects.
     TooDeep,
-    /// An escape such as `\ud800` without its other half: no text has such a character.
+    /// An escape such as `\ud800` without its other half, which is not a character.
     LoneSurrogate,
 }
 
-/// Checks nesting and surrogate escapes. Says nothing about the rest of the syntax.
+/// Checks nesting and surrogate escapes, but not the rest of the syntax.
 ///
 /// # Errors
-/// The first thing found wrong.
+/// The first fault found.
 pub fn check(bytes: &[u8], limit: usize) -> Result<(), Refusal> {
     let mut depth = 0_usize;
     let mut at = 0;
@@ -34,7 +34,7 @@ pub fn check(bytes: &[u8], limit: usize) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The place behind the closing quote of the string that starts at `at`; the end, if it never closes.
+/// Returns the place behind the closing quote of the string that starts at `at`; the end, if it never closes.
 fn string_end(bytes: &[u8], mut at: usize) -> Result<usize, Refusal> {
     while let Some(byte) = bytes.get(at) {
         at += 1;
@@ -45,7 +45,7 @@ fn string_end(bytes: &[u8], mut at: usize) -> Result<usize, Refusal> {
                 match unit(bytes, at) {
                     Some(0xd800..=0xdbff) if low_follows(bytes, at + 4) => at += 10,
                     Some(0xd800..=0xdfff) => return Err(Refusal::LoneSurrogate),
-                    // Anything that is no hexadecimal number is the parser's to refuse.
+                    // The parser refuses anything else than a hexadecimal number.
                     _ => {}
                 }
             }
@@ -60,7 +60,7 @@ fn low_follows(bytes: &[u8], at: usize) -> bool {
     bytes.get(at..at + 2) == Some(b"\\u") && matches!(unit(bytes, at + 2), Some(0xdc00..=0xdfff))
 }
 
-/// The UTF-16 code unit written in the four hexadecimal digits at `at`.
+/// Returns the UTF-16 code unit written in the four hexadecimal digits at `at`.
 fn unit(bytes: &[u8], at: usize) -> Option<u32> {
     bytes
         .get(at..at + 4)?

@@ -1,8 +1,8 @@
-//! Standard input and output of whatever kind the host hands over: Node gives sockets, Python pipes,
-//! people a terminal, scripts a file or `/dev/null` (protocol#streams).
+//! Standard input and output, of any kind that the host passes: Node gives sockets, Python pipes, people a
+//! terminal, scripts a file or `/dev/null` (protocol#streams).
 //!
-//! Pipes and sockets are made non-blocking and restored at exit; everything else is read by a thread of
-//! its own and written directly.
+//! Pipes and sockets are made non-blocking and restored at exit. A thread reads anything else, and the loop writes
+//! to it directly.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -31,8 +31,8 @@ pub struct Streams {
     pub writer: Box<dyn AsyncWrite + Unpin>,
 }
 
-/// What others must know of the descriptors: the file status flags as they were before the server changed
-/// them, and whether a reply is half written. Clones share it.
+/// What other code must know of the descriptors: their original file status flags, and whether a reply is half
+/// written. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct Modes {
     flags: Arc<Mutex<Vec<(OwnedFd, OFlags)>>>,
@@ -46,9 +46,9 @@ impl Modes {
         Ok(())
     }
 
-    /// Puts the flags back. Descriptors may be shared with the process that started this one, and it
-    /// expects them to block. What was changed last comes first: both streams may be one socket, which then
-    /// did not block any more when its flags were read the second time.
+    /// Restores the flags. Descriptors may be shared with the process that started this one, and it expects them to
+    /// block. The last change is undone first: both streams may be one socket, which was already non-blocking when its
+    /// flags were read the second time.
     pub fn restore(&self) {
         for (fd, flags) in self.flags.lock().unwrap_or_else(PoisonError::into_inner).drain(..).rev() {
             // A descriptor that cannot be restored is closed with the process anyway.
@@ -56,7 +56,7 @@ impl Modes {
         }
     }
 
-    /// For the log, whose lines must not cut a reply in two when standard error is standard output.
+    /// Returns the midline for the log, whose lines must not cut a reply in two when both outputs are one file.
     pub fn midline(&self) -> Midline {
         self.midline.clone()
     }
@@ -76,7 +76,7 @@ pub fn open(modes: &Modes) -> io::Result<Streams> {
     Ok(Streams { reader, writer })
 }
 
-/// Whether two descriptors lead to the same file; what cannot be asked is taken for another.
+/// Returns whether two descriptors lead to the same file; `false` if the system does not answer.
 fn one_file(left: impl AsFd, right: impl AsFd) -> bool {
     let (Ok(left), Ok(right)) = (fstat(left), fstat(right)) else { return false };
     (left.st_dev, left.st_ino) == (right.st_dev, right.st_ino)
@@ -141,7 +141,7 @@ impl ReadingThread {
                     chunk.truncate(length);
                     chunk
                 });
-                // Nobody listens any more when the server stops first.
+                // Sending fails if the server stops first and drops the receiver.
                 if sender.blocking_send(message).is_err() || last {
                     return;
                 }

@@ -1,4 +1,4 @@
-//! Arrays of messages: who receives them, and how the answers to one are kept together.
+//! Arrays of messages: which revisions receive them, and how the answers to one are kept together.
 
 use colibri_runtime::chain::call::{Answer, Call, Reply, ReplyTo};
 use colibri_runtime::chain::redact::Redactor;
@@ -27,7 +27,7 @@ impl Connection {
         connection
     }
 
-    /// The calls among what a line comes to.
+    /// Takes a line and returns the calls in it.
     fn take(&mut self, message: &Value) -> Vec<Call> {
         let inbound = self.intake.take(Frame::Line(message.to_string().into_bytes()), &mut self.out);
         let mut calls = Vec::new();
@@ -40,7 +40,7 @@ impl Connection {
         self.intake.encode(&mut self.out, &Reply { to: to.clone(), answer });
     }
 
-    /// What was written since the last look: one line, or nothing.
+    /// Returns what was written since the last look: one line, or nothing.
     fn written(&mut self) -> Value {
         let line = std::mem::take(&mut self.out);
         assert!(line.iter().filter(|byte| **byte == b'\n').count() <= 1);
@@ -114,7 +114,7 @@ fn a_further_array_is_refused_while_too_much_is_held_back() {
     assert!(connection.take(&json!([call(3), { "jsonrpc": "2.0", "method": "x" }])).is_empty());
     let refused = connection.written();
     assert_eq!((&refused[0]["id"], &refused[0]["error"]["code"]), (&json!(3), &json!(-32000)), "{refused}");
-    // A message on a line of its own is taken as ever, and when the answers have left there is room.
+    // A message on a line of its own is still taken, and once the answers have left there is room.
     assert_eq!(connection.take(&call(4)).len(), 1);
     connection.answer(&calls[1].reply_to, "two");
     assert_eq!(ids(&connection.written()), json!([1, 2]));

@@ -1,4 +1,4 @@
-//! Reference pages in Markdown: an index of all tools, a page a domain, and the error catalogue.
+//! Reference pages in Markdown: an index of all tools, a page for each domain, and the error catalogue.
 
 mod fields;
 mod markdown;
@@ -12,7 +12,7 @@ use crate::ir::publish::publish;
 use crate::ir::{Domain, Ir, ToolIr};
 use markdown::{Page, code, text};
 
-/// The pages: path below the reference folder, text.
+/// Returns the pages: path below the reference folder, text.
 #[must_use]
 pub fn pages(ir: &Ir<'_>) -> Vec<(PathBuf, String)> {
     let domains = ir.domains.iter().map(|domain| {
@@ -45,12 +45,12 @@ fn index(ir: &Ir<'_>) -> String {
     page.finish()
 }
 
-/// The tools that clients see; `below` is the way from the page to the reference folder.
+/// Writes the tools that clients see; `below` is the path from the page to the reference folder.
 fn tool_table(ir: &Ir<'_>, below: &str, page: &mut Page) {
     page.table(&["Tool", "What it does", "Effect", "Stability"], tool_rows(ir, below, false));
 }
 
-/// One row a tool: the clients' or the operator's.
+/// Returns one row for each tool: the clients' or the operator's.
 fn tool_rows(ir: &Ir<'_>, below: &str, operator: bool) -> impl Iterator<Item = Vec<String>> {
     ir.domains.iter().flat_map(move |domain| {
         let tools = domain.tools.iter().filter(move |tool| tool.entry.operator == operator);
@@ -62,7 +62,7 @@ fn tool_rows(ir: &Ir<'_>, below: &str, operator: bool) -> impl Iterator<Item = V
     })
 }
 
-/// The table alone, for a page that people write: see [`between_markers`].
+/// Returns the table alone, for a page that people write: see [`between_markers`].
 pub fn table(ir: &Ir<'_>, below: &str) -> String {
     let mut page = Page::empty();
     tool_table(ir, below, &mut page);
@@ -72,7 +72,7 @@ pub fn table(ir: &Ir<'_>, below: &str) -> String {
 /// Where a written page takes the generated table.
 pub const MARKERS: [&str; 2] = ["<!-- begin tools -->\n", "<!-- end tools -->"];
 
-/// A page with `table` between its markers; `None` when the page has none.
+/// Returns the page with `table` between its markers; `None` when the page has none.
 pub fn between_markers(page: &str, table: &str) -> Option<String> {
     let [begin, end] = MARKERS;
     let from = page.find(begin)? + begin.len();
@@ -84,7 +84,7 @@ fn domain_page(domain: &Domain<'_>, ir: &Ir<'_>) -> String {
     let mut page = Page::new(&domain.entry.title);
     page.paragraph(&text(&domain.entry.description));
     page.paragraph("[All tools](index.md) · [Errors](errors.md)");
-    // The operator's come last, whatever the catalogue's order.
+    // The operator's tools come last, in any catalogue.
     let (operations, listed): (Vec<_>, Vec<_>) = domain.tools.iter().partition(|tool| tool.entry.operator);
     for tool in listed.into_iter().chain(operations) {
         self::tool(tool, ir, &mut page);
@@ -176,7 +176,7 @@ fn effect(tool: &ToolIr<'_>) -> &'static str {
     }
 }
 
-/// What users are told before a tool goes.
+/// Returns what users read before a tool goes.
 fn sunset(tool: &ToolIr<'_>) -> String {
     tool.entry.sunset.as_ref().map(|version| format!("; may be gone from {version} on")).unwrap_or_default()
 }
@@ -230,7 +230,7 @@ fn errors(ir: &Ir<'_>) -> String {
     page.finish()
 }
 
-/// One row a declared error: of the clients' tools or of the operator's.
+/// Returns one row for each declared error: of the clients' tools or of the operator's.
 fn error_rows<'a>(ir: &'a Ir<'_>, operator: bool) -> impl Iterator<Item = Vec<String>> + 'a {
     ir.domains.iter().flat_map(move |domain| {
         let tools = domain.tools.iter().filter(move |tool| tool.entry.operator == operator);
@@ -253,7 +253,7 @@ fn error_rows<'a>(ir: &'a Ir<'_>, operator: bool) -> impl Iterator<Item = Vec<St
     })
 }
 
-/// The schema in words is not enough where it is a choice; there it is shown.
+/// Returns the schema itself where it is a choice, because words are not enough there.
 fn shown(schema: &crate::ir::schema::Schema, ir: &Ir<'_>) -> String {
     code(&publish(schema, &ir.shared).to_string())
 }

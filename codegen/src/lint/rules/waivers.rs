@@ -1,4 +1,4 @@
-//! `waivers`: whoever accepts a finding of the drift gate says why.
+//! `waivers`: a waiver that accepts a finding of the drift gate must give a reason.
 
 use crate::lint::{Context, Report};
 

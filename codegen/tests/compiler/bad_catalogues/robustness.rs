@@ -1,4 +1,4 @@
-//! Whatever bytes a catalogue holds, loading and linting it ends, and ends without a panic.
+//! For any bytes in a catalogue, loading and linting end, and end without a panic.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,7 @@ impl Random {
 
 const FILES: [&str; 4] = ["catalogue.yaml", "types.yaml", "tools/notes.yaml", "tools/vault.yaml"];
 
-/// Loads, lints and renders; the result does not matter, that there is one does.
+/// Loads, lints and renders. Any result will do, as long as there is one.
 fn survives(folder: &Path) {
     let found = found(folder);
     let shown = findings::render(&found);
@@ -74,7 +74,7 @@ fn damaged_catalogues_never_panic() {
 
 #[test]
 fn random_bytes_never_panic() {
-    // Without the other files a load is quick, so that there can be many.
+    // Without the other files a load is quick, so that the test can try many.
     let folder = tempfile::tempdir().unwrap();
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let path = folder.path().join("types.yaml");

@@ -1,4 +1,4 @@
-//! The gate in a git repository: which commit is the base, and what a narrowed input is told.
+//! The gate in a git repository: which commit is the base, and what it reports for a narrowed input.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn git(folder: &Path, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-/// Hooks tell git by these where they run; this repository is elsewhere.
+/// Clears the variables by which hooks tell git where they run; this repository is elsewhere.
 fn clean(command: &mut Command) -> &mut Command {
     for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"] {
         command.env_remove(name);
@@ -49,7 +49,7 @@ impl Repository {
         clean(&mut command).args(arguments).current_dir(self.path()).output().unwrap()
     }
 
-    /// Commits everything, with a lock that is current.
+    /// Commits everything, with a current lock.
     fn commit(&self, message: &str) {
         let output = self.run(&["lock"]);
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -71,7 +71,7 @@ impl Repository {
         (output.status.code().unwrap(), text(&output.stdout), text(&output.stderr))
     }
 
-    /// Waivers of the report, with a reason, as they are pasted.
+    /// Pastes the waivers of the report, with a reason.
     fn paste_waivers(&self, report: &str, reason: &str) {
         let lines: Vec<&str> = report.lines().filter(|line| line.starts_with("    - { rule: ")).collect();
         let lines = lines.join("\n").replace("WHY CLIENTS CAN LIVE WITH IT", reason);
@@ -115,7 +115,7 @@ fn narrowed_input_fails_with_a_text_that_says_how_to_go_on() {
     let base = git(repository.path(), &["rev-parse", "main"]);
     super::golden(&super::here().join("expected/narrowed.txt"), &told.replace(&base[..9], "BASE"));
 
-    // What it says is enough: the version and the waivers as given, and a reason.
+    // The report says enough: the version and the waivers as given, and a reason.
     repository.edit("catalogue.yaml", "version: 1.2.3", "version: 2.0.0");
     repository.paste_waivers(&told, "No drawing has dashes that long.");
     repository.commit("accept it");
@@ -163,7 +163,7 @@ fn default_branch_is_compared_with_its_parent_and_a_spent_waiver_fails_with_the_
     assert_eq!(code, 0, "{told}");
     assert!(told.contains("(the commit before this one)") && told.contains("1 waived"), "{told}");
 
-    // The change has landed: nobody else's work fails for its waiver, the next change removes it.
+    // The change has landed: its waiver does not fail other people's work, and the next change removes it.
     fs::write(repository.path().join("README.md"), "x").unwrap();
     repository.commit("something else");
     let (code, told, _) = repository.drift(&[]);

@@ -6,7 +6,7 @@ use super::{Trial, Verdict};
 use crate::schema::node::Objects;
 use crate::schema::store::{NodeId, Store};
 
-/// What a schema can say of objects.
+/// What a schema can demand of objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ObjectRule<'n> {
     Required(&'n str),
@@ -27,7 +27,7 @@ impl Store<'_> {
         rules.into_iter().map(|rule| self.object_inside(rule, one, other)).fold(Trial::proven(), Trial::and)
     }
 
-    /// Whether all objects of `one` keep a rule of `other`.
+    /// Tries whether all objects of `one` keep a rule of `other`.
     pub(crate) fn object_inside(&self, rule: ObjectRule<'_>, one: &Objects, other: &Objects) -> Trial {
         match rule {
             ObjectRule::Required(name) if one.required.contains(name) => Trial::proven(),
@@ -56,8 +56,8 @@ impl Store<'_> {
         }
     }
 
-    /// Properties that neither names, pattern by pattern: what the one allows under a pattern or beyond all
-    /// patterns must fit whatever the other may ask of such a name.
+    /// Compares properties that neither names, pattern by pattern. What `one` allows under a pattern, or outside all
+    /// patterns, must fit everything that `other` may ask of such a name.
     fn rest_inside(&self, one: &Objects, other: &Objects) -> Trial {
         if one.most == Some(0) {
             return Trial::proven();
@@ -136,7 +136,7 @@ impl Store<'_> {
         trial
     }
 
-    /// The most properties that an object can have, as far as it shows at once.
+    /// Returns the most properties that an object can have, as far as the schema shows it directly.
     fn largest(&self, objects: &Objects) -> Option<u64> {
         let closed = objects.patterns.is_empty() && self.is_never(objects.additional);
         let named = objects.properties.keys().filter(|name| !self.is_never(self.child(objects, name)));

@@ -1,4 +1,4 @@
-//! Strings: lengths and patterns, by automata.
+//! Strings: compares lengths and patterns by automata.
 
 use std::rc::Rc;
 
@@ -9,7 +9,7 @@ use crate::schema::node::Texts;
 use crate::schema::regex::{Automaton, Found, Wanted, shortest};
 use crate::schema::store::Store;
 
-/// What a schema can say of strings.
+/// What a schema can demand of strings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextRule {
     Least,
@@ -21,7 +21,7 @@ impl TextRule {
     pub(crate) const ALL: [Self; 3] = [Self::Least, Self::Most, Self::Pattern];
 }
 
-/// Strings that patterns outside the dialect often take.
+/// Strings that patterns outside the dialect often match.
 const COMMON: [&str; 16] = [
     "",
     "a",
@@ -42,7 +42,7 @@ const COMMON: [&str; 16] = [
 ];
 
 impl Store<'_> {
-    /// Whether all strings of `one` keep a rule of `other`.
+    /// Tries whether all strings of `one` keep a rule of `other`.
     pub(crate) fn text_inside(&self, rule: TextRule, one: &Texts, other: &Texts) -> Trial {
         match rule {
             TextRule::Least if one.least >= other.least => Trial::proven(),
@@ -79,7 +79,7 @@ impl Store<'_> {
         }
     }
 
-    /// A string of `one` that also has the given lengths and is refused: if there is none, it is proven.
+    /// Searches for a string of `one` that has the given lengths and is refused. If none exists, the rule is proven.
     fn text_trial(
         &self,
         one: &Texts,
@@ -104,7 +104,7 @@ impl Store<'_> {
         }
     }
 
-    /// Patterns outside the dialect are left out, so that a search may find too much, never too little.
+    /// Ignores patterns outside the dialect, so that a search may find too much but never too little.
     fn search(&self, one: &Texts, refused_by: Option<&Automaton>, least: u64, most: Option<u64>) -> Found {
         let automata: Vec<Rc<Automaton>> =
             one.patterns.iter().filter_map(|pattern| self.automaton(pattern)).collect();
@@ -112,7 +112,7 @@ impl Store<'_> {
         shortest(&Wanted { taken_by: &taken_by, refused_by, least, most })
     }
 
-    /// Some strings of a case, the shortest first.
+    /// Returns some strings of a case, the shortest first.
     pub(crate) fn text_samples(&self, texts: &Texts) -> Vec<Value> {
         let mut found = Vec::new();
         let mut least = texts.least;

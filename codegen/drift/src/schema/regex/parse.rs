@@ -1,17 +1,17 @@
-//! The portable dialect: literals, classes, groups, alternation, counts and anchors, read as ECMAScript's
-//! Unicode mode reads them (ECMA-262 §22.2.1), written down again for the automata.
+//! Parses the portable dialect: literals, classes, groups, alternation, counts and anchors. Reads them as ECMAScript's
+//! Unicode mode does (ECMA-262 §22.2.1), and writes them again in the syntax of the automata.
 //!
-//! What means different things in different engines, or is no regular language, is not read:
-//! look-around, back references, word boundaries, properties (`\p`), and what only the old mode allows.
+//! Refuses syntax that differs between engines or is beyond regular languages: look-around, back references, word
+//! boundaries, properties (`\p`), and what only the old mode allows.
 
 use super::class::Class;
 
-/// Groups deeper than this are not read.
+/// Groups that are nested deeper are refused.
 const MAX_DEPTH: usize = 50;
-/// Counts beyond this are not read; they make automata too large anyway.
+/// Greater counts are refused; they make automata too large anyway.
 const MAX_COUNT: u32 = 10_000;
 
-/// The pattern in the syntax of `regex-syntax`; `None` outside the dialect.
+/// Translates the pattern to the syntax of `regex-syntax`; `None` outside the dialect.
 pub(super) fn translate(pattern: &str) -> Option<String> {
     let mut parser = Parser { rest: pattern, out: String::with_capacity(pattern.len() * 4) };
     parser.alternatives(0)?;
@@ -99,7 +99,7 @@ impl Parser<'_> {
         self.eat(")").then_some(())
     }
 
-    /// A count behind an atom; whether it is lazy makes no difference to what matches.
+    /// Reads a count behind an atom. Whether it is lazy makes no difference to what matches.
     fn count(&mut self) -> Option<()> {
         match self.peek() {
             Some(sign @ ('*' | '+' | '?')) => {
@@ -192,7 +192,7 @@ impl Parser<'_> {
         char::from_u32(code).map(one)
     }
 
-    /// `\uXXXX`, where a pair of surrogates is one character.
+    /// Reads `\uXXXX`; a pair of surrogates is one character.
     fn unit(&mut self) -> Option<u32> {
         let high = self.hexadecimal(4)?;
         if !(0xD800..0xDC00).contains(&high) {

@@ -1,4 +1,4 @@
-//! The shortest string that some patterns take and another does not: breadth first over the product of
+//! Finds the shortest string that some patterns match and another does not: breadth first over the product of
 //! their automata.
 
 use std::collections::HashMap;
@@ -9,12 +9,12 @@ use regex_automata::util::primitives::StateID;
 
 use super::Automaton;
 
-/// States of the product that are visited at most.
+/// The most states of the product that a search visits.
 const MAX_STATES: usize = 60_000;
 /// Strings longer than this are not written out.
 const MAX_TEXT: u64 = 1 << 20;
 
-/// What a string is to be like.
+/// What the string must be like.
 pub(crate) struct Wanted<'a> {
     pub taken_by: &'a [&'a Automaton],
     pub refused_by: Option<&'a Automaton>,
@@ -23,18 +23,18 @@ pub(crate) struct Wanted<'a> {
     pub most: Option<u64>,
 }
 
-/// What a search came to.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
     /// A shortest string of that kind.
     Text(String),
-    /// There is none.
+    /// No such string exists.
     Nothing,
-    /// Too much to search.
+    /// The search was too large.
     TooMuch,
 }
 
-/// A shortest string that is as wanted.
+/// Finds a shortest string that is as wanted.
 pub(crate) fn shortest(wanted: &Wanted<'_>) -> Found {
     if wanted.most.is_some_and(|most| most < wanted.least) {
         return Found::Nothing;
@@ -49,7 +49,7 @@ pub(crate) fn shortest(wanted: &Wanted<'_>) -> Found {
     let only_any = [any];
     let wanted =
         &Wanted { taken_by: if wanted.taken_by.is_empty() { &only_any } else { wanted.taken_by }, ..*wanted };
-    // Without the upper bound there are far fewer states, and most answers come from there.
+    // Without the upper bound there are far fewer states, and most answers are found that way.
     let free = Search::new(wanted, None).run();
     match (&free, wanted.most) {
         (Found::Text(text), Some(most)) if text.chars().count() as u64 > most => {
@@ -59,7 +59,7 @@ pub(crate) fn shortest(wanted: &Wanted<'_>) -> Found {
     }
 }
 
-/// Takes every string; without it, a search could leave UTF-8.
+/// An automaton that matches every string; without it, a search could leave UTF-8.
 fn any() -> Option<&'static Automaton> {
     static ANY: OnceLock<Option<Automaton>> = OnceLock::new();
     ANY.get_or_init(|| Automaton::new("")).as_ref()
@@ -67,7 +67,7 @@ fn any() -> Option<&'static Automaton> {
 
 struct Search<'a> {
     automata: Vec<&'a Automaton>,
-    /// The last automaton has to refuse.
+    /// The last automaton must refuse the string.
     last_refuses: bool,
     least: u64,
     most: Option<u64>,
@@ -128,7 +128,7 @@ impl<'a> Search<'a> {
                 .all(|(index, (automaton, state))| automaton.accepts(*state) == (index < self.takers()))
     }
 
-    /// `None` if nothing that is wanted lies behind.
+    /// Takes a step; `None` if no wanted string can follow.
     fn step(&self, (states, length): &State, byte: u8) -> Option<State> {
         let starts_character = byte & 0xC0 != 0x80;
         let length = length + u64::from(starts_character);
@@ -159,7 +159,7 @@ fn text(queue: &[(State, usize, u8)]) -> Found {
     String::from_utf8(bytes).map_or(Found::TooMuch, Found::Text)
 }
 
-/// One byte for each group that no automaton tells apart, the most readable of it first.
+/// Returns one byte for each group that all automata treat alike, the most readable byte first.
 fn representatives(automata: &[&Automaton]) -> Vec<u8> {
     let mut readable: Vec<u8> = (0..=255).collect();
     readable.sort_by_key(|byte| match byte {

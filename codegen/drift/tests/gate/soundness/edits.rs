@@ -11,7 +11,7 @@ const INSIDE: [&str; 8] =
 const LISTS: [&str; 4] = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const NAMED: [&str; 4] = ["properties", "patternProperties", "$defs", "dependentSchemas"];
 
-/// The schema with one edit, sometimes two, sometimes none; or another schema altogether.
+/// Returns the schema with no edit, one or two; or another schema altogether.
 pub fn edited(schema: &Value, dice: &mut Dice) -> Value {
     if dice.one_in(25) {
         return schemas::schema(dice);
@@ -41,7 +41,7 @@ pub fn edited(schema: &Value, dice: &mut Dice) -> Value {
     edited
 }
 
-/// Pointers of all schemas inside a schema.
+/// Returns the pointers of all schemas inside a schema.
 fn places(schema: &Value) -> Vec<String> {
     fn walk(schema: &Value, at: &str, found: &mut Vec<String>) {
         found.push(at.to_owned());
@@ -67,7 +67,7 @@ fn places(schema: &Value) -> Vec<String> {
     }
     let mut found = Vec::new();
     walk(schema, "", &mut found);
-    // A definition that nobody refers to makes no difference.
+    // A definition without references to it makes no difference.
     let text = schema.to_string();
     found.retain(|place| match place.strip_prefix("/$defs/").map(|rest| rest.split('/').next()) {
         Some(name) => text.contains(&format!("#/$defs/{}\"", name.unwrap_or_default())),
@@ -76,7 +76,7 @@ fn places(schema: &Value) -> Vec<String> {
     found
 }
 
-/// The same meaning, written in another way.
+/// Rewrites a part in another way with the same meaning.
 fn rewrite(part: &mut Value, dice: &mut Dice) {
     let inner = part.take();
     *part = match (dice.roll(5), inner) {
@@ -144,7 +144,7 @@ fn add_keyword(members: &mut Map<String, Value>, from: &Value, dice: &mut Dice) 
     }
 }
 
-/// A bound a little higher or lower, a pattern of another kind.
+/// Moves a bound a little, or changes the kind of a pattern.
 fn nudge(members: &mut Map<String, Value>, dice: &mut Dice) {
     let keywords: Vec<String> = members
         .iter()

@@ -1,10 +1,10 @@
-//! Whatever step of the store fails, each call is whole or not there, says so, and leaves no transaction
+//! Whichever step of the store fails, each call is stored whole or not at all, says so, and leaves no transaction
 //! open.
 
 use super::*;
 use crate::chain::audit::RowOutcome;
 
-/// Three good calls among two that fail by themselves and one that nobody knows.
+/// Returns three good calls among two that fail by themselves and one of an unknown tool.
 fn batch() -> Vec<Call> {
     ["keep", "refuse", "keep", "nobody", "panic", "keep"]
         .iter()
@@ -110,8 +110,8 @@ async fn finding_a12_row_and_reply_say_the_same_whichever_three_steps_fail() {
     }
 }
 
-/// A batch after the faults closes what is open. Either no call of the batch before has a row, or each has one that
-/// commits to the reply.
+/// Sends a batch after the faults, which closes open rows. Either no call of the batch before has a row, or each has one
+/// that commits to the reply.
 async fn assert_rows_say_what_replies_said(
     case: &str,
     chain: &mut Chain<FaultyStore, Handlers>,
@@ -201,7 +201,7 @@ async fn a_transaction_lost_under_the_handler_is_run_again_alone() {
     assert_eq!(outcomes(&three), [None]);
 }
 
-/// Each look at it takes 60 ms.
+/// A clock that advances by 60 ms each time it is read.
 #[derive(Default)]
 pub struct Slow(std::sync::atomic::AtomicU64);
 

@@ -1,4 +1,4 @@
-//! The operator's tools: the same five stages, and no way to them for a client.
+//! The operator's tools: they go through the same five stages, and no client can reach them.
 
 use super::*;
 use crate::chain::admission::{Admission, Denial};
@@ -39,7 +39,7 @@ async fn a_rehearsal_succeeds_and_keeps_nothing() {
     let rehearsed = operate(&mut chain, json!({ "key": "a", "rehearse": true })).await;
     assert_eq!(envelope(&rehearsed[0]), json!({ "ok": true, "data": { "kept": 1 } }));
     assert!(chain.store.inner.data().is_empty());
-    // The next call is none, whatever the last one was.
+    // The next call is not a rehearsal, even if the last one was.
     assert!(succeeded(&operate(&mut chain, json!({ "key": "b" })).await[0]));
     assert_eq!(chain.store.inner.data(), &["b"]);
     assert_eq!(outcomes(&chain), [Some("ok"); 2]);
