@@ -1,4 +1,4 @@
-//! Error answers in words, and whose doing they are (router#blame, router#errors).
+//! Error answers in words, and who is to blame for them (router#blame, router#errors).
 
 use colibri::domains::router::completion::Blame;
 use colibri::domains::router::http::HttpResponse;
@@ -44,7 +44,7 @@ fn the_excerpt_is_one_short_line() {
     assert_eq!(message(418, &body), "Anthropic API error 418: a b [31mc d");
     let body = json!({ "message": "é".repeat(500) }).to_string();
     assert_eq!(message(418, &body), format!("Anthropic API error 418: {}", "é".repeat(200)));
-    // The key straddles the cut: half of it would be recognised by nobody.
+    // The key straddles the cut: redaction would not recognise half of it.
     let body = json!({ "message": format!("{}{KEY}", "é".repeat(190)) }).to_string();
     let expected = format!("{}[redacted]", "é".repeat(190));
     assert_eq!(message(418, &body), format!("Anthropic API error 418: {expected}"));

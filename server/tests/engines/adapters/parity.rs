@@ -1,5 +1,5 @@
-//! The parity matrix (router#adapters, rule 7): what must hold for every adapter, from one table. Nobody who reads a
-//! result can tell who answered.
+//! The parity matrix (router#adapters, rule 7): what must hold for every adapter, from one table. A result must not
+//! reveal which provider answered.
 
 use colibri::domains::router::adapters;
 use colibri::domains::router::completion::{Blame, CompletionResult};
@@ -42,7 +42,7 @@ fn result(profile: Profile, name: &str) -> CompletionResult {
     parsed(profile, &of(profile, name)).unwrap_or_else(|error| panic!("{profile} {name}: {error}"))
 }
 
-/// The same conversation gives the same result, but for the version string.
+/// The same conversation gives the same result, except for the version string.
 fn shape(profile: Profile) {
     let success = result(profile, "success");
     let expected = CompletionResult {
@@ -114,7 +114,7 @@ fn errors(profile: Profile) {
     }
 }
 
-/// Through every model that is bound to the profile.
+/// Runs it through every model that is bound to the profile.
 fn retries(profile: Profile) {
     for model in MODELS.into_iter().filter(|model| model.profile() == profile) {
         let recovered = attempt(

@@ -1,4 +1,4 @@
-//! A file has one form; whatever differs from it is named by its line.
+//! A file has one form; the check names the line of any departure from it.
 
 use colibri_proof::session_export::{MAX_LINE_BYTES, NotAnExport};
 

@@ -1,4 +1,4 @@
-//! No change of a sealed export goes unseen, and no input whatever makes the check panic.
+//! No change of a sealed export goes unseen, and no input makes the check panic.
 
 use colibri_proof::session_export::ExportRecord;
 use proptest::collection::vec;
@@ -19,8 +19,8 @@ fn assert_found(file: &[u8], what: impl FnOnce() -> String) {
     assert!(!is_valid(file), "unseen: {}", what());
 }
 
-/// Every place of an export without a signature, and of the line of a signed one that the signature is about:
-/// signatures are slow to check, and no other line depends on them. The flag says which of the two it is.
+/// Tries every place of an export without a signature, and of the signed line in a signed one: signatures are slow to
+/// check, and no other line depends on them. The flag says which of the two it is.
 fn each_place(mut change: impl FnMut(&[u8], usize, bool)) {
     let records = chain(1, "T", ZERO, 2);
     let unsigned = sealed(&records, vec![tip("T", 2, &records[1].hash)]);

@@ -109,9 +109,9 @@ fn zeta_53_altering_any_field_is_seen() {
                 *file.pointer_mut(&place).unwrap() = altered.clone();
                 let valid = serde_json::from_value::<InclusionBundle>(file)
                     .is_ok_and(|bundle| verify_bundle(&bundle, &TrustedKeys::default(), false).valid);
-                // Advisory, for pairs are sorted; and a text for a step's side is no side.
+                // Positions are advisory, because pairs are sorted; and a text in place of a step's side is not a side.
                 let expected = place.ends_with("/position") && ["left", "right"].iter().any(|side| altered == *side)
-                    // What retention drops; the digest stays proved.
+                    // Retention drops it; the digest stays proved.
                     || place == "/record/content" && altered.is_null();
                 assert_eq!(valid, expected, "{place} = {altered}");
             }

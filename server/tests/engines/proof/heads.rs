@@ -116,7 +116,7 @@ fn zeta_52_what_a_signature_is_worth() {
         |head| head.head.tree_size += 1,
     ];
     for (number, spoil) in spoils.into_iter().enumerate() {
-        // Whoever trusts nobody still sees that it is not what it says of itself.
+        // A verifier that trusts no key still sees that the head contradicts itself.
         for keys in [&[&key()] as &[&SigningKey], &[&other], &[]] {
             assert_eq!(status(&spoiled(spoil), keys), "invalid", "spoil {number}");
         }
@@ -179,7 +179,7 @@ fn tips_are_sorted_by_utf_16() {
 }
 
 proptest! {
-    /// What is written by hand is what the project's one encoder writes.
+    /// The output written by hand equals that of the project's one encoder.
     #[test]
     fn messages_are_canonical(texts in prop::array::uniform4(any::<String>()), number in 0_i64..1 << 53, absent: bool) {
         let [a, b, c, d] = &texts;

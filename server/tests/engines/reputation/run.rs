@@ -123,7 +123,7 @@ fn automatic_events_have_the_numbers_and_ids_of_the_chapter() {
 }
 
 proptest! {
-    /// The writer of known keys and the project's one encoder agree, whatever stands in the texts.
+    /// The writer of known keys and the project's one encoder agree, for any texts.
     #[test]
     fn entries_are_hashed_as_the_general_encoder_writes_them(
         texts in prop::array::uniform5(any::<String>()),

@@ -54,7 +54,7 @@ pub fn offence<'a>(event_id: &'a str, node_id: &'a str, band: Band, epoch: i64) 
     }
 }
 
-/// What became of an event.
+/// The result of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Taken {
     Recorded(Step),

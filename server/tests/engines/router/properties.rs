@@ -231,7 +231,7 @@ impl History {
     }
 }
 
-/// A set of names that no candidate row has is ignored, whatever they are.
+/// A set of names that no candidate row has is ignored, whichever names it holds.
 #[test]
 fn preferences_for_other_names_change_nothing() {
     let names = ["nope", "__proto__", "constructor", ""];

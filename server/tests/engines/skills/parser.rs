@@ -43,7 +43,7 @@ fn beta_48_a_minimal_file_is_a_skill_with_bom_and_crlf_too() {
         parse_skill_text("\u{FEFF}---\r\nname: ab\r\ndescription: Does it.\r\n---\r\nBody\r\n").unwrap();
     assert_eq!(odd.frontmatter, skill.frontmatter);
     assert_eq!(odd.body, "Body\r\n");
-    // One mark is dropped; a second one is no part of an opening line.
+    // The parser drops one mark; a second one does not belong to an opening line.
     assert_eq!(reason_of("\u{FEFF}\u{FEFF}---\nname: ab\n---\n"), Reason::MissingFrontmatter);
 }
 

@@ -34,7 +34,7 @@ fn zeta_03_numbers_without_an_exact_form_are_refused() {
     for edge in [9_007_199_254_740_991_i64, -9_007_199_254_740_991] {
         assert_eq!(canonical_json(&json!(edge), NumberRule::Trail).unwrap(), edge.to_string());
     }
-    // What is not finite is no number of JSON at all, so the encoder never meets it.
+    // JSON has no numbers but finite ones, so the encoder never meets these.
     for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         assert_eq!(Number::from_f64(number), None);
     }

@@ -1,4 +1,4 @@
-//! What the library's callers meet who do not come through a tool (trail#chain).
+//! What callers of the library meet who do not come through a tool (trail#chain).
 
 use colibri::domains::proof::explained;
 use colibri::domains::trail::errors::Refusal;
@@ -54,7 +54,7 @@ fn a_cited_session_is_open() {
     assert_eq!(dump(&db), before);
 }
 
-/// Whatever is left of a seal keeps its session closed: the root, the tree head or the leaves alone.
+/// Any remainder of a seal keeps its session closed: the root, the tree head or the leaves alone.
 #[test]
 fn what_is_left_of_a_seal_keeps_its_session_closed() {
     let db = database();
@@ -78,7 +78,7 @@ fn what_is_left_of_a_seal_keeps_its_session_closed() {
     assert_eq!(dump(&db), before);
 }
 
-/// A head without a row is followed, a row without a head too, and a head that is no hash is not.
+/// An append follows a head without a row and a row without a head, but refuses a head that is not a hash.
 #[test]
 fn an_append_links_to_what_is_left() {
     let db = database();
