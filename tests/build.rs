@@ -4,8 +4,8 @@
 
 use std::path::PathBuf;
 
-/// A shared library beside the other build products; the tests find its path in `COLIBRI_FILE_LAYER`. It needs
-/// `LD_PRELOAD` and a C library with the Linux names, so elsewhere there is none.
+/// Compiles a shared library beside the other build products; the tests find its path in `COLIBRI_FILE_LAYER`. It needs
+/// `LD_PRELOAD` and a C library with the Linux names, so other systems do without it.
 fn main() {
     const SOURCE: &str = "shim/files.c";
     println!("cargo::rerun-if-changed={SOURCE}");

@@ -1,4 +1,4 @@
-//! How others fare while `audit_verify_chain` walks a long trail: the same server's `ping`, another process's
+//! How other calls fare while `audit_verify_chain` walks a long trail: the same server's `ping`, another process's
 //! `task_create`.
 //!
 //!     cargo bench -p colibri-tests --bench scanning -- [RECORDS] [--rounds N]
@@ -92,7 +92,7 @@ fn fill(folder: &Arc<TempDir>, records: i64) {
     println!("{records} thoughts written in {:.1} s", began.elapsed().as_secs_f64());
 }
 
-/// Creates tasks through the other server, one at a time, while `work` lasts; what that comes to, and what each took.
+/// Creates tasks through the other server, one at a time, while `work` lasts. Returns the result of `work`, and each task's time.
 fn beside<T>(writing: &mut Server, work: impl FnOnce() -> T) -> (T, Vec<Duration>) {
     let stop = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -114,7 +114,7 @@ fn beside<T>(writing: &mut Server, work: impl FnOnce() -> T) -> (T, Vec<Duration
     })
 }
 
-/// Stops the writer, also when the work beside it fails.
+/// Stops the writer, even when the work beside it fails.
 struct Stopping<'a>(&'a AtomicBool);
 
 impl Drop for Stopping<'_> {

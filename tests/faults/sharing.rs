@@ -1,5 +1,5 @@
-//! Several processes on one database file (store#sharing, store#process-locks): nothing is lost, no chain forks, nobody sees a
-//! lock, everybody gets a turn.
+//! Several processes on one database file (store#sharing, store#process-locks): nothing is lost, no chain forks, no client sees a
+//! lock, every process gets a turn.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -78,7 +78,7 @@ fn pipeline(server: &mut Server, name: usize, count: usize) -> Done {
     done
 }
 
-/// Lets processes work side by side; what each has done.
+/// Lets processes work side by side, and returns what each has done.
 fn side_by_side(folder: &Arc<TempDir>, processes: usize, count: usize) -> Vec<Done> {
     let start = Arc::new(Barrier::new(processes));
     let workers: Vec<_> = (0..processes)
@@ -202,7 +202,7 @@ fn processes_that_start_at_once_on_a_missing_file_all_serve() {
         assert_log_is_sound(&conn);
         let versions: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
         assert!(versions > 0);
-        // Whoever has stopped cleanly leaves no sign of life behind.
+        // A process that has stopped cleanly leaves no sign of life behind.
         let locks = std::fs::read_dir(folder.path())
             .unwrap()
             .filter(|entry| entry.as_ref().unwrap().file_name().to_string_lossy().ends_with(".lock"))

@@ -1,4 +1,4 @@
-//! The page of promises names the tests that show them: each must exist, or the page promises on nobody's word.
+//! The page of promises names the tests that show them: each must exist, or the promise is empty.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ fn named(page: &str) -> Vec<(&str, &str)> {
     page.split('`').skip(1).step_by(2).filter_map(|code| code.split_once(".rs::")).collect()
 }
 
-/// Those for which the file has no test of that name.
+/// Returns those for which the file has no test of that name.
 fn missing(page: &str) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let exists = |path: &str, name: &str| {

@@ -1,4 +1,4 @@
-//! The end of a run: the file is held against the history, the model and the library's own verification.
+//! The end of a run: compares the file with the history, the model and the library's own verification.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,10 +18,10 @@ use crate::history::{Record, Said, own_code};
 use crate::model::{Ended, Model};
 use crate::rows::{self, Entry};
 
-/// What the checks have found wrong first, with the step it goes back to if that is known.
+/// The first violation that the checks have found, with its step if that is known.
 pub type Wrong = (Option<u64>, String);
 
-/// Everything that must hold at the end.
+/// Checks everything that must hold at the end.
 pub fn check(path: &Path, history: &[Record]) -> Result<Vec<String>, Wrong> {
     verified(path).map_err(|what| (None, what))?;
     let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
@@ -44,7 +44,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
 }
 
-/// The library finds nothing.
+/// Checks that the library finds nothing wrong.
 fn verified(path: &Path) -> Result<(), String> {
     static EXPECTED: OnceLock<Schema> = OnceLock::new();
     let options = Options {
@@ -65,7 +65,7 @@ fn verified(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Each call with its row, in the order in which they took effect; calls without a row are left out.
+/// Returns each call with its row, in the order in which they took effect; leaves out calls without a row.
 fn paired<'a>(history: &'a [Record], entries: &'a [Entry]) -> Result<Vec<(&'a Record, &'a Entry)>, Wrong> {
     let mut rows: BTreeMap<&str, Vec<&Entry>> = BTreeMap::new();
     for entry in entries {
@@ -94,27 +94,27 @@ fn paired<'a>(history: &'a [Record], entries: &'a [Entry]) -> Result<Vec<(&'a Re
     Ok(pairs)
 }
 
-/// A call that was never entered, or of which nothing is promised: its process died before it answered, or before it
+/// Returns whether a call may lack its row: it was never entered, or its process died before it answered, or before it
 /// had a database.
 fn may_lack_row(record: &Record) -> bool {
     match &record.said {
         None => record.unclear,
         Some(Said::NotEntered) => true,
         Some(_) if record.early => record.unclear,
-        // What is refused without being run is answered even if its row cannot be written.
+        // A call that is refused without being run is answered even if its row cannot be written.
         Some(Said::Invalid | Said::Unknown) => record.disturbed,
         Some(_) => false,
     }
 }
 
-/// Whether a row tells what the client was told.
+/// Checks that a row matches what the client was told.
 fn fits(record: &Record, entry: &Entry) -> Result<(), String> {
     if entry.tool != record.tool || entry.args_hash != record.args_hash() || entry.boot_id != record.boot {
         return Err(format!("its row tells of another call: {entry:?}"));
     }
     let (outcome, code) = (entry.outcome.as_str(), entry.error_code.as_deref());
     if (outcome, code) == ("aborted", Some("PROCESS_ABORTED")) {
-        // Nobody was told of a success, and the process has ended before it could close the row.
+        // No client was told of a success, and the process has ended before it could close the row.
         let late = record.is_beside() && record.disturbed;
         let acknowledged = matches!(record.said, Some(Said::Done(_))) && !late;
         return if acknowledged { Err("acknowledged and closed as aborted".to_owned()) } else { Ok(()) };
@@ -135,14 +135,14 @@ fn fits(record: &Record, entry: &Entry) -> Result<(), String> {
     if outcomes.contains(&outcome) && entry.result_hash == record.hash {
         return Ok(());
     }
-    // It was told that nothing is certain.
+    // The client was told that nothing is certain.
     if record.unclear && !matches!(record.said, Some(Said::Done(_))) {
         return Ok(());
     }
     Err(format!("it was told {:?}, and its row says {outcome} {code:?}", record.said))
 }
 
-/// What was told before another call was sent has taken effect before it, whichever processes they went to.
+/// Checks that a call acknowledged before another was sent took effect before it, in any processes.
 fn in_order(ended: &[(&Record, &Entry)]) -> Result<(), Wrong> {
     let mut latest: Option<&Record> = None;
     let mut numbers = BTreeSet::new();
@@ -165,12 +165,12 @@ fn in_order(ended: &[(&Record, &Entry)]) -> Result<(), Wrong> {
     Ok(())
 }
 
-/// Plays what ended well, or was refused by its own tool.
+/// Plays calls that succeeded or that their own tool refused.
 fn played(model: &mut Model, record: &Record, entry: &Entry) -> Result<(), String> {
     let own = entry.error_message.as_deref().and_then(own_code).map(str::to_owned);
     let ended = match (entry.outcome.as_str(), own) {
         ("ok", _) => Ended::Done,
-        // The row may have been closed later than the call was refused, or the call have seen what was undone since.
+        // The row may have been closed later than the refusal, or the call may have seen effects that were undone since.
         (_, _) if record.disturbed => return Ok(()),
         ("domain_error", _) => Ended::Refused(entry.error_code.clone().unwrap_or_default()),
         ("error", Some(code)) => Ended::Refused(code),
@@ -183,7 +183,7 @@ fn played(model: &mut Model, record: &Record, entry: &Entry) -> Result<(), Strin
     model.play(record, entry, &ended, data)
 }
 
-/// Whether the file holds what the model has, and nothing else.
+/// Checks that the file holds what the model has, and nothing else.
 fn stored(model: &Model, conn: &Connection) -> Result<(), String> {
     let tasks = rows::tasks(conn);
     let expected: Vec<_> = model.tasks.values().cloned().collect();
@@ -225,7 +225,7 @@ fn stored(model: &Model, conn: &Connection) -> Result<(), String> {
     differ("what reputation was told", &told, &rows::reputation(conn))
 }
 
-/// The first difference between two lists.
+/// Returns the first difference between two lists.
 fn differ<T: PartialEq + std::fmt::Debug>(what: &str, expected: &[T], found: &[T]) -> Result<(), String> {
     let at = expected.iter().zip(found).position(|(one, other)| one != other);
     let at = at.unwrap_or(expected.len().min(found.len()));

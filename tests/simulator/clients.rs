@@ -12,7 +12,7 @@ const KINDS: [&str; 4] = ["plan", "analysis", "decision", "reflection"];
 const CLIENTS: u64 = 3;
 const ROOT: &str = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
 
-/// What all clients together have heard of. They share it, so that they get in each other's way.
+/// What all clients together have seen in replies. They share it, so that they get in each other's way.
 #[derive(Default)]
 pub struct Known {
     tasks: Vec<(String, String)>,
@@ -39,7 +39,7 @@ impl Known {
     }
 
     fn task(&self, dice: &Dice) -> (String, String) {
-        // The last few are asked for most, so that they get on.
+        // Clients ask for the last few most, so that those make progress.
         let from = if dice.one_in(4) { 0 } else { self.tasks.len().saturating_sub(4) };
         let near = &self.tasks[from..];
         if near.is_empty() || dice.one_in(25) {
@@ -86,7 +86,7 @@ impl Known {
     /// A call that leaves the machine.
     pub fn network_call(&mut self, dice: &Dice) -> Call {
         let call = self.numbered(dice, "router_call", json!({ "prompt": "ping" }));
-        // Nobody repeats its id: it is answered out of order, and the id alone says which call a reply is for.
+        // No client repeats its id: it is answered out of order, and the id alone says which call a reply is for.
         self.requests += 1;
         call
     }

@@ -60,7 +60,7 @@ pub fn own_code(message: &str) -> Option<&str> {
     (is_code && !["STORAGE_FAILURE", "STORE_COMMIT_FAILED"].contains(&code)).then_some(code)
 }
 
-/// A call and what became of it.
+/// A call and its result.
 #[derive(Debug)]
 pub struct Record {
     pub step: u64,
@@ -69,20 +69,20 @@ pub struct Record {
     pub correlation_id: String,
     pub tool: String,
     pub arguments: Value,
-    /// Logical times: everything told before one call was sent took effect before it.
+    /// Logical times: all calls acknowledged before this one was sent took effect before it.
     pub sent: u64,
     pub told: u64,
     pub said: Option<Said>,
-    /// What the audit row must have for a hash.
+    /// The hash that the audit row must have.
     pub hash: Option<String>,
-    /// The client has taken it back in flight.
+    /// The client has cancelled it in flight.
     pub cancelled: bool,
     /// The process answered it before it had a database.
     pub early: bool,
     /// Something was made to fail while it ran.
     pub disturbed: bool,
-    /// Its process died, or could not sync, or was told that a commit had failed which had not: whatever was not
-    /// acknowledged is there whole or not at all.
+    /// Its process died, could not sync, or got an error from a commit that had succeeded: a call without an
+    /// acknowledgement is there whole or not at all.
     pub unclear: bool,
 }
 
@@ -109,7 +109,7 @@ impl Record {
         sha256_hex(canonical_json(&self.arguments, NumberRule::Wire).expect("canonical").as_bytes())
     }
 
-    /// Whether it ran beside the others: what it found out or did outside stands, so it is answered even if its row
+    /// Returns whether it ran beside the others: its result or outside effect stands, so it is answered even if its row
     /// cannot be closed yet.
     pub fn is_beside(&self) -> bool {
         ["router_call", "audit_verify_chain", "reputation_leaderboard"].contains(&self.tool.as_str())

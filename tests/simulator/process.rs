@@ -38,7 +38,7 @@ use crate::kernel::{Issued, SimClock, SimIds};
 pub struct Machine<'a> {
     pub path: &'a Path,
     pub clock: &'a Arc<SimClock>,
-    /// Whether syncs reach the disk; they cost more than all else.
+    /// Whether syncs reach the disk; they cost more than everything else.
     pub durable: bool,
 }
 
@@ -64,7 +64,7 @@ pub enum Life {
 }
 
 impl Process {
-    /// The first phase: it answers, and has no database yet.
+    /// Runs the first phase: the process answers, and has no database yet.
     pub fn start(machine: &Machine<'_>, seed: u64, control: Rc<Control>) -> Self {
         let clock: Arc<dyn Clock> = machine.clock.clone();
         let (mut ids, issued) = (SimIds::new(seed), Issued::default());
@@ -83,7 +83,7 @@ impl Process {
         Self { boot, chain, control, issued, flight: None, scan: None, limited: false }
     }
 
-    /// The second phase up to the open database; what is called so far is not written yet.
+    /// Runs the second phase up to the open database; the calls so far are not written yet.
     pub fn open(&self, machine: &Machine<'_>, seed: u64) -> Result<FaultyStore, String> {
         let options = StoreOptions {
             path: machine.path.to_owned(),
@@ -112,7 +112,7 @@ impl Process {
         }
     }
 
-    /// The correlation ids that `work` was given.
+    /// Returns the correlation ids issued after the first `before`.
     pub fn issued_since(&self, before: usize) -> Vec<String> {
         self.issued.lock().unwrap()[before..].to_vec()
     }
@@ -121,7 +121,7 @@ impl Process {
         self.issued.lock().unwrap().len()
     }
 
-    /// A batch; the network call that has started with it, if any.
+    /// Runs a batch, and returns the network call that has started with it, if any.
     pub fn run(&mut self, calls: Vec<Call>, outlet: &mut dyn Outlet) -> Option<Flight> {
         let mut flights = ready(self.chain.run(calls, outlet));
         assert!(flights.len() <= 1, "one network call at a time was asked for");
@@ -133,7 +133,7 @@ impl Process {
         ready(self.chain.operate(call, outlet));
     }
 
-    /// How many of its calls are open in the log.
+    /// Returns how many of its calls are open in the log.
     pub fn open_rows(&mut self) -> Result<i64, String> {
         let boot = self.boot.clone();
         let db = self.chain.store.inner.cx().db().map_err(|fault| fault.to_string())?;
@@ -141,7 +141,7 @@ impl Process {
         db.query_one(sql, [boot], |row| row.get(0)).map_err(|fault| fault.to_string())
     }
 
-    /// The end of the network call that is out.
+    /// Ends the network call in flight.
     pub fn land(&mut self, flight: Flight, cancelled: bool, outlet: &mut dyn Outlet) {
         let mut flight = flight;
         if cancelled {
@@ -153,12 +153,12 @@ impl Process {
         ready(self.chain.land(flight, result, outlet));
     }
 
-    /// The start of a long read.
+    /// Starts a long read.
     pub fn start_scan(&mut self, call: Call, outlet: &mut dyn Outlet) -> Option<ScanFlight> {
         ready(self.chain.start_scan(call, outlet))
     }
 
-    /// The end of the long read.
+    /// Ends the long read.
     pub fn land_scan(&mut self, mut scan: ScanFlight, outlet: &mut dyn Outlet) {
         let (_, never) = tokio::sync::oneshot::channel();
         let result = std::mem::replace(&mut scan.done, never).blocking_recv().expect("the thread ends well");
@@ -189,7 +189,7 @@ impl Process {
         self.chain.store.inner.close().map_err(|fault| fault.0)
     }
 
-    /// What a kill leaves behind: a locked file that is free now, a log that nobody has folded, rows that are open.
+    /// Leaves what a kill leaves behind: a locked file that is free now, a log that no process has folded, rows that are open.
     pub fn kill(mut self, path: &Path) {
         self.give_up_scan();
         let anchor = Anchor::of(path);
@@ -201,14 +201,14 @@ impl Process {
     fn give_up_scan(&mut self) {
         if let Some((scan, _)) = self.scan.take() {
             scan.interrupt.raise();
-            // It may have answered or not; nobody listens any more.
+            // The scan may have answered or not; its receiver is gone.
             let _ = scan.done.blocking_recv();
         }
     }
 }
 
-/// A connection that keeps SQLite from tidying up when the last other one is dropped, which a dead process does not
-/// do: the log stays, and its next reader recovers it.
+/// A connection that keeps SQLite from tidying up when the last other one is dropped, because a dead process does not
+/// tidy up: the log stays, and its next reader recovers it.
 struct Anchor {
     _conn: Connection,
 }
@@ -252,13 +252,13 @@ fn ready<T>(future: impl Future<Output = T>) -> T {
     }
 }
 
-/// Where a process's replies arrive. They count as told, whatever becomes of the process next.
+/// Where a process's replies arrive. They count as received, even if the process then dies.
 pub struct Inbox<'a> {
     pub control: &'a Control,
     /// The process has no database yet.
     pub early: bool,
     pub replies: Vec<Reply>,
-    /// A reply that told of something that was not synced.
+    /// A reply that reported effects before they were synced.
     pub hasty: Option<Reply>,
 }
 
@@ -273,7 +273,7 @@ impl Outlet for Inbox<'_> {
         let told_of_row = match Said::read(&reply.answer).0 {
             Said::NotEntered => false,
             Said::Done(_) => true,
-            // After a failed sync nothing is synced any more, and nothing acknowledged.
+            // After a failed sync the process syncs and acknowledges nothing more.
             _ => !self.control.has_sync_failed(),
         };
         if told_of_row && self.control.is_unsynced() && !self.early {

@@ -7,7 +7,7 @@ use crate::process::{Inbox, Life, Process};
 use crate::world::World;
 
 impl World {
-    /// Calls are on their way; their places in the history.
+    /// Notes calls as sent, and returns their places in the history.
     pub fn send(&self, process: &Process, calls: &[Call]) -> Vec<usize> {
         let now = self.tick();
         let mut history = self.history.borrow_mut();
@@ -18,7 +18,7 @@ impl World {
         (first..history.len()).collect()
     }
 
-    /// What became of calls that were sent.
+    /// Settles the results of calls that were sent.
     pub fn settle(
         &self,
         process: &Process,
@@ -64,7 +64,7 @@ impl World {
         }
     }
 
-    /// A client hears something.
+    /// Notes an answer that a client gets.
     fn told(&self, at: usize, answer: &Answer) {
         let (said, hash) = Said::read(answer);
         let now = self.tick();
@@ -121,7 +121,7 @@ impl World {
         life
     }
 
-    /// A batch in which nothing failed closes all its rows, and those that earlier ones had to leave open.
+    /// Checks that a batch in which nothing failed closes all its rows, and those that earlier ones left open.
     fn check_closed(&self, process: &mut Process) {
         if process.control.has_fired() || process.control.is_confused() || process.limited {
             return;
@@ -132,7 +132,7 @@ impl World {
         }
     }
 
-    /// A call of the operator's. In the real world the process is its own; the chain is the same.
+    /// Runs a call of the operator's. In the real world it has its own process; the chain is the same.
     fn operate(&self, process: &mut Process) -> Life {
         let call = self.known.borrow_mut().operation(&self.dice);
         self.arm(&process.control, 1);
@@ -175,7 +175,7 @@ impl World {
         self.conclude(process, at, |process, inbox| process.land(flight, cancelled, inbox))
     }
 
-    /// The end of a call that ran beside the others.
+    /// Ends a call that ran beside the others.
     fn conclude(
         &self,
         process: &mut Process,

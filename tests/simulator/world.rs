@@ -1,4 +1,4 @@
-//! The machine on which the processes run, and who decides what happens next.
+//! The machine on which the processes run, and which decides what happens next.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
@@ -89,7 +89,7 @@ impl World {
         })
     }
 
-    /// The whole run, up to a file that nobody has open.
+    /// Runs the whole simulation, up to a file that no process has open.
     pub fn run(self: &Rc<Self>, steps: u64) -> Result<(), Violation> {
         for _ in 0..steps {
             self.take_step();
@@ -103,7 +103,7 @@ impl World {
                 if self.dice.one_in(2) { self.stop(*process) } else { self.kill(*process) }
             }
         }
-        // Whoever comes last tidies up.
+        // The last process tidies up.
         match self.boot() {
             Slot::Up(process) => self.stop(*process),
             _ => self.violated("the last boot failed"),
@@ -141,7 +141,7 @@ impl World {
         Machine { path: &self.path, clock: &self.clock, durable: self.durable }
     }
 
-    /// Something happens to one of the processes.
+    /// Makes something happen to one of the processes.
     fn take_step(self: &Rc<Self>) {
         self.step.set(self.step.get() + 1);
         self.clock.shift(&self.dice);
@@ -154,7 +154,7 @@ impl World {
         self.slots.borrow_mut()[at] = next;
     }
 
-    /// Other processes run while one of them is between two transactions.
+    /// Runs other processes while one of them is between two transactions.
     fn interleave(self: &Rc<Self>) {
         let due = self.depth.get() < DEEPEST && !self.ending.get() && self.dice.one_in(5);
         if due && self.queue_is_free() {
@@ -164,7 +164,7 @@ impl World {
         }
     }
 
-    /// Whether a writer would get in at once. If not, it would wait for a process that waits for it.
+    /// Returns whether a writer would get in at once. If not, it would wait for a process that waits for it.
     fn queue_is_free(&self) -> bool {
         let queue = self.folder.path().join("colibri.db.queue");
         File::open(queue).is_ok_and(|file| file.try_lock().is_ok())
@@ -219,7 +219,7 @@ impl World {
         places.iter().for_each(|at| self.history.borrow_mut()[*at].early = true);
     }
 
-    /// Nobody's rows are closed but those of the dead, and theirs all are.
+    /// Checks that a boot has closed every row of dead processes, and none of a living one's.
     fn check_swept(&self) {
         let conn = Connection::open_with_flags(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
         let running: Vec<(String, String)> = conn
@@ -242,7 +242,7 @@ impl World {
         }
     }
 
-    /// What happens to a process that is up.
+    /// Makes something happen to a process that is up.
     fn drive(self: &Rc<Self>, mut process: Box<Process>) -> Slot {
         match self.dice.below(100) {
             0..=3 => {
@@ -309,7 +309,7 @@ impl World {
         if life == Life::Dead || self.dice.one_in(2) { self.kill(process) } else { self.stop(process) }
     }
 
-    /// A clean stop. Mostly it waits for what is under way.
+    /// Stops a process cleanly. Mostly it waits for calls under way.
     fn stop(&self, mut process: Process) {
         let whole = process.chain.fatal().is_none() && !self.dice.one_in(4);
         process.control.arm(None, None);
@@ -330,7 +330,7 @@ impl World {
         if let Err(reason) = process.stop() {
             self.say(format!("{} stopped badly: {reason}", self.step()));
         }
-        // Not before: it lives while it stops, and others may run meanwhile.
+        // Not earlier: the process lives while it stops, and others may run meanwhile.
         self.living.borrow_mut().remove(&boot);
     }
 
@@ -343,7 +343,7 @@ impl World {
         process.kill(&self.path);
     }
 
-    /// The machine goes down, as far as it is not in the middle of something.
+    /// Takes the machine down, except processes that are in the middle of something.
     fn kill_everybody(&self) {
         for at in 0..self.places() {
             match self.take(at) {
@@ -356,7 +356,7 @@ impl World {
         }
     }
 
-    /// What it had under way nobody will answer.
+    /// Forgets the calls it had under way, which will never be answered.
     fn forget_calls(&self, process: &Process) {
         for (_, at) in process.flight.iter() {
             self.flying.borrow_mut().remove(at);

@@ -1,5 +1,5 @@
 //! A history as the server itself would have written it: each task and each thought with the call that made it, all
-//! hashes by the server's own functions, ids and times from its own clock and ids. What is made here passes
+//! hashes by the server's own functions, ids and times from its own clock and ids. It passes
 //! `colibri verify`.
 //!
 //! A thread of its own makes and hashes the calls while this one stores them.
@@ -103,7 +103,7 @@ pub struct Call {
 /// The mode of the server that is supposed to have run the calls.
 pub const MODE: &str = "FULL";
 
-/// What has been stored so far, as far as whatever comes next depends on it.
+/// What has been stored so far, as far as the next calls depend on it.
 pub struct History {
     /// Rows.
     pub extent: Extent,
@@ -123,7 +123,7 @@ pub fn project_name(random: u64) -> String {
     format!("project-{:02}", random % PROJECTS)
 }
 
-/// Grows a database that a server has made, and that nobody uses meanwhile, to an extent; how many calls that took.
+/// Grows a database that a server has made to an extent, and returns how many calls that took. No other process may use it.
 pub fn grow(database: &Path, target: Extent) -> i64 {
     let loading = Loading::begin(database);
     let mut history = loading.history();

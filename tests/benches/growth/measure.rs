@@ -46,7 +46,7 @@ fn launch(database: &Path) -> Launch {
     Launch::new(env!("CARGO_BIN_EXE_colibri-under-test")).env("COLIBRI_DB_PATH", database)
 }
 
-/// Lets a server make the database and start the session, where there is none yet.
+/// Lets a server make the database and start the session, if they are missing.
 pub fn create(database: &Path) {
     if database.exists() {
         return;
@@ -83,7 +83,7 @@ fn boots(database: &Path) -> (Latencies, Latencies) {
     (Latencies::of(clean), Latencies::of(killed))
 }
 
-/// Starts a server; how long its first reply took.
+/// Starts a server, and returns how long its first reply took.
 fn boot(database: &Path) -> (Duration, Server) {
     let launch = launch(database);
     let began = Instant::now();
@@ -123,7 +123,7 @@ fn timed(server: &mut Server, tool: &str, arguments: Value) -> Duration {
     took
 }
 
-/// Recomputes the whole database with `colibri verify`; whether it is sound.
+/// Recomputes the whole database with `colibri verify`, and returns whether it is sound.
 pub fn is_sound(database: &Path) -> bool {
     let began = Instant::now();
     let mut command = Command::new(env!("CARGO_BIN_EXE_colibri-under-test"));

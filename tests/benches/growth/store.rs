@@ -1,6 +1,6 @@
-//! The SQL of a load in bulk. Rows are put in as the server leaves them, not as it writes them (first open, then
-//! closed; first the record, then its head), so the triggers are taken out for the time and put back in their own words.
-//! Whatever else the tables demand, of values and of their uniqueness, holds all the time.
+//! The SQL of a load in bulk. It inserts rows as the server leaves them, not as the server writes them (first open, then
+//! closed; first the record, then its head). So it removes the triggers for the time and restores them in their own words.
+//! All other constraints of the tables, on values and on their uniqueness, hold all the time.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -15,7 +15,7 @@ use super::history::{Call, Chain, Effect, Extent, History, LogEnd, MODE};
 /// Calls to a transaction. A page that changes often is written once for all of them.
 const TRANSACTION: usize = 250_000;
 
-/// No journal, since whoever interrupts a load throws the file away; no sync before the end, and room for the pages
+/// No journal, because the file of an interrupted load is thrown away; no sync before the end, and room for the pages
 /// that random inserts touch again and again.
 const FAST: &str = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = DELETE; PRAGMA journal_mode = OFF; \
     PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF; PRAGMA cache_size = -2000000;";
@@ -39,7 +39,7 @@ const LOG_END: &str = "UPDATE actions_head SET last_sequence_no = ?1, last_exit_
 const TRIGGERS: &str = "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' \
     AND tbl_name IN ('actions', 'actions_head', 'tasks', 'thought_records', 'trail_heads') ORDER BY rowid";
 
-/// A database that is being filled. Nobody else may use it.
+/// A database that is being filled. No other process may use it.
 pub struct Loading {
     conn: Connection,
     path: PathBuf,

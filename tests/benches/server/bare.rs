@@ -49,7 +49,7 @@ impl Bare {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let conn = Connection::open_with_flags(database, flags).expect("the file that Colibri made");
         conn.set_prepared_statement_cache_capacity(32);
-        // As the server has them; the log is checkpointed when nobody measures.
+        // Set as in the server; the log is checkpointed outside the measurement.
         for (pragma, value) in [
             ("foreign_keys", "ON"),
             ("recursive_triggers", "ON"),

@@ -89,8 +89,8 @@ pub struct Pipelined {
     pub cpu_us: f64,
 }
 
-/// Keeps `plan.window` of the lines in flight until all are answered, in whatever order. Their ids follow one another
-/// from `first` on.
+/// Keeps `plan.window` of the lines in flight until all are answered, in any order. Their ids count up
+/// from `first`.
 pub fn pipelined(process: &mut Process, lines: &[String], first: u64, plan: Plan) -> Pipelined {
     let mut sent_at = Vec::with_capacity(lines.len());
     let mut laps = Vec::with_capacity(lines.len());

@@ -68,7 +68,7 @@ pub struct Options {
     pub settings: Vec<Setting>,
     /// Colibri.
     pub colibri: Target,
-    /// Whom it is measured beside.
+    /// The servers that it is compared with.
     pub peers: Vec<Target>,
     memory: PathBuf,
     disk: PathBuf,

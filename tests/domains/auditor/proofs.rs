@@ -139,7 +139,7 @@ fn what_was_asked_the_wrong_way_ends_with_2() {
     let elsewhere = Elsewhere::new();
     elsewhere.put("proof.json", world.product(&["proof", "S", &ids[0]]));
     elsewhere.put("words.txt", "no key at all");
-    // The signing key's own file in place of its public half: never trusted, whatever it happens to be.
+    // The signing key's own file in place of its public half: it is never trusted, even if it parses as a key.
     elsewhere.put("seed", std::fs::read(world.folder.path().join("seal.key")).unwrap());
     for wrong in [
         &["check-proof"][..],

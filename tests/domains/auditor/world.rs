@@ -1,4 +1,4 @@
-//! Two desks: where the database is, and where there is nothing but what was carried over.
+//! Two desks: one where the database is, and one that has only the files that were carried over.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -51,19 +51,19 @@ impl World {
         self.server.data("audit_session_start", json!({ "intent": "an audit", "session_id": session_id }));
     }
 
-    /// Records a thought; its id.
+    /// Records a thought, and returns its id.
     pub fn think(&mut self, session_id: &str, task_id: &str, content: &str) -> String {
         let thought = json!({ "type": "analysis", "task_id": task_id, "agent_id": "agent-7", "content": content,
             "session_id": session_id });
         self.server.data("thought_record", thought)["id"].as_str().unwrap().to_owned()
     }
 
-    /// Seals a session; its tree head, as somebody would publish it.
+    /// Seals a session, and returns its tree head as a person would publish it.
     pub fn seal(&mut self, session_id: &str) -> Value {
         self.server.data("merkle_finalize", json!({ "session_id": session_id }))["tree_head"].clone()
     }
 
-    /// A sealed session `S` of three thoughts on two tasks: their ids and the tree head.
+    /// Seals a session `S` of three thoughts on two tasks, and returns their ids and the tree head.
     pub fn usual(&mut self) -> (Vec<String>, Value) {
         self.start("S");
         let thoughts = [("T", "first"), ("U", "<script>alert(\"é\")</script>\0\u{202e}"), ("T", "last")];
@@ -71,7 +71,7 @@ impl World {
         (ids, self.seal("S"))
     }
 
-    /// A connection of one's own.
+    /// Opens a separate connection.
     pub fn sql(&self) -> Connection {
         self.server.sql()
     }
@@ -95,7 +95,7 @@ impl World {
         run(self.folder.path(), &variables, arguments)
     }
 
-    /// What a command writes to stdout, which must end well.
+    /// Returns what a command writes to stdout; the command must succeed.
     pub fn product(&self, arguments: &[&str]) -> String {
         self.run(arguments).ends(0).out
     }

@@ -83,7 +83,7 @@ impl World {
     }
 }
 
-/// Somebody with an empty folder and an empty environment.
+/// An auditor with an empty folder and an empty environment.
 pub struct Auditor {
     pub folder: TempDir,
 }

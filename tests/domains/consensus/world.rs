@@ -195,12 +195,12 @@ pub fn event(root: &str, rules: &str) -> Value {
     json!({ "event": { "merkle_root_hex": root, "rule_version_hash_hex": rules } })
 }
 
-/// The id of whoever has that seed.
+/// Returns the id of the sender with that seed.
 pub fn sender_id(seed: &str) -> SenderId {
     SenderId::of(&parse_private_key(seed).unwrap().public_key())
 }
 
-/// What is no 32 bytes of lowercase hex.
+/// Values that are not 32 bytes of lowercase hex.
 pub fn malformed_hashes() -> Vec<Value> {
     let texts =
         ["a".repeat(63), "a".repeat(65), String::new(), "A".repeat(64), format!("0x{}", "a".repeat(62))];

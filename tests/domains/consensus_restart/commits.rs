@@ -1,4 +1,4 @@
-//! Case 26: what is not committed has not happened.
+//! Case 26: a vote that is not committed has not happened.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ fn rows(conn: &Connection) -> Vec<Option<i64>> {
         .collect()
 }
 
-/// Waits until somebody holds the write lock.
+/// Waits until a process holds the write lock.
 fn await_writer(conn: &Connection) {
     conn.busy_timeout(Duration::ZERO).unwrap();
     let began = Instant::now();
@@ -53,8 +53,8 @@ fn theta_26_a_kill_before_the_commit_leaves_neither_vote_nor_step() {
     server.send_call("consensus_vote", ballot("1", "aa", "ACCEPT"));
     await_running(&server, "consensus_vote");
     await_writer(&conn);
-    // The vote is stored before its step, so what is killed here has inserted it, unless it was stopped on its way from
-    // one statement to the next.
+    // The vote is stored before its step, so the killed process has inserted it, unless it was stopped between the
+    // two statements.
     std::thread::sleep(Duration::from_millis(50));
     server.kill();
     conn.busy_timeout(PATIENCE).unwrap();
@@ -125,7 +125,7 @@ fn theta_26_a_batch_whose_commit_failed_leaves_nothing_in_memory() {
         format!("{}\n", json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }))
     };
     let asked = json!({ "round_id": "1" });
-    // A refusal between vote and reading: the round is taken into memory again by the reading.
+    // A refusal between vote and reading: the reading takes the round into memory again.
     let batch = [
         call(101, "consensus_vote", ballot("1", "aa", "ACCEPT")),
         call(102, "consensus_vote", ballot("1", "aa", "ACCEPT")),

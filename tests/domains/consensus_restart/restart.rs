@@ -47,7 +47,7 @@ fn theta_22_every_kind_of_round_is_the_same_after_a_restart() {
     let before: Vec<_> = rounds.iter().map(|id| finality(&mut server, id)).collect();
     let levels: Vec<_> = before.iter().map(|round| round["level"].as_str().unwrap()).collect();
     assert_eq!(levels, ["QUORUM", "QUORUM", "QUORUM", "HARD", "HARD"]);
-    // The observer's equivocation is proven as well; it is nobody's of the committee, so it disturbs nothing.
+    // The observer's equivocation is proven as well; the observer is outside the committee, so it disturbs nothing.
     let proven = "SELECT round_id FROM mcp_consensus_equivocations ORDER BY trigger_seq";
     assert_eq!(numbers(&server.sql(), proven), [Some(3), Some(4), Some(5)]);
     finish(server);
@@ -72,7 +72,7 @@ fn theta_23_a_fresh_key_is_an_observer_of_older_rounds() {
     assert_eq!(level(&mut server, "1"), "QUORUM");
     let epochs = numbers(&server.sql(), "SELECT epoch FROM mcp_consensus_votes ORDER BY seq");
     assert_eq!(epochs, [Some(1), None]);
-    // Its own rounds are its own all the same.
+    // Its own rounds still belong to it.
     assert_eq!(propose(&mut server, "cc"), "2");
     accepted(&mut server, "2", "cc");
     assert_eq!(level(&mut server, "2"), "HARD");

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 /// The node's seed: arbiter A.
 pub const SEED_A: &str = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
-/// Somebody else's: arbiter B.
+/// The seed of another arbiter, B.
 pub const SEED_B: &str = "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb";
 
 pub fn folder() -> Arc<TempDir> {

@@ -60,7 +60,7 @@ fn theta_26_votes_that_change_no_level_are_seen_too() {
     assert_verified(&folder);
 }
 
-/// Whoever loses the race for the file reads the winner's.
+/// The process that loses the race for the file reads the winner's.
 #[test]
 fn theta_13_1_processes_that_make_the_key_file_at_once_end_with_one_key() {
     for _ in 0..4 {

@@ -45,7 +45,7 @@ fn zeta_53_without_a_signature_a_bundle_does_not_do_where_one_is_required() {
     assert!(!verify_bundle(&bundle, &trusted(), true).valid);
 }
 
-/// Changes each scalar of a value by itself, but the advisory positions of the legacy proof.
+/// Changes each scalar of a value by itself, except the advisory positions of the legacy proof.
 fn each_change(value: &Value, path: &str, change: &mut dyn FnMut(&str, Value)) {
     match value {
         Value::Object(members) => {
@@ -112,11 +112,11 @@ fn zeta_53_a_record_changed_since_gets_a_bundle_that_proves_nothing() {
     world.tamper("UPDATE thought_records SET content = 'forged' WHERE id = ?1", &[&ids[1]]);
     let verdict = verify_bundle(&bundle(&world, &ids[1]), &TrustedKeys::default(), false);
     assert_eq!((verdict.record_hash, verdict.rfc9162_proof, verdict.valid), (Some(false), false, false));
-    // The others of the session are proved all the same.
+    // The session's other records are still proved.
     assert!(verify_bundle(&bundle(&world, &ids[2]), &TrustedKeys::default(), false).valid);
 }
 
-/// Why there is no bundle.
+/// Returns why a bundle was refused.
 fn refusal(world: &World, session_id: &str, record_id: &str) -> ExportError {
     match bundle_of(&world.db(), session_id, record_id) {
         Err(Failure::Domain(error)) => error,

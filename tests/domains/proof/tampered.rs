@@ -1,4 +1,4 @@
-//! Each thing that a seal keeps, changed by itself: case 51 and the codes of proof#seal-verification.
+//! Changes each thing that a seal keeps by itself: case 51 and the codes of proof#seal-verification.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ struct Case {
     tree_head_match: bool,
 }
 
-/// A digest of nobody's.
+/// A digest that belongs to no record.
 const FORGED: &str = "'00000000000000000000000000000000000000000000000000000000000000ff'";
 
 const CASES: [Case; 20] = [
@@ -164,7 +164,7 @@ fn zeta_51_each_part_of_a_seal_is_held_against_the_others() {
     }
 }
 
-/// Every column of a head but the three of its signature.
+/// Every column of a head except the three of its signature.
 const HEAD_COLUMNS: [(&str, &str); 8] = [
     ("tree_size", "3"),
     ("root_hash", FORGED),

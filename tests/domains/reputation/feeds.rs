@@ -1,4 +1,4 @@
-//! What finished tasks and sealed sessions leave: lambda_43 to lambda_45, and reputation#events.
+//! The events that finished tasks and sealed sessions leave: lambda_43 to lambda_45, and reputation#events.
 
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ fn lambda_43_a_finished_task_credits_its_executor_once() {
     let before = world.rows();
     let repeated = world.server.call("task_update", json!({ "id": task_id, "status": "DONE" }));
     assert_eq!(repeated["data"]["error"]["code"], "ERR_INVALID_TRANSITION");
-    // A finished task's other fields may change, and that is no event.
+    // A finished task's other fields may change, and that does not make an event.
     world.server.data("task_update", json!({ "id": task_id, "title": "u", "assignee": "bob" }));
     assert_eq!(world.rows(), before);
     world.assert_ledger_is_sound();
@@ -35,7 +35,7 @@ fn lambda_43_without_an_assignee_the_first_author_is_the_executor() {
     world.finished(Some(""), &[("first", "plan")]);
     assert_eq!(world.score("first", 0), 100);
     assert_eq!(world.counts()[0], 1);
-    // The assignee is the one whom the same call names.
+    // The assignee is the agent that the same call names.
     let task_id = world.task(Some("old"));
     world.start("S");
     world.think("S", &task_id, "old", "plan");
@@ -52,7 +52,7 @@ fn lambda_43_a_reviewer_is_the_last_peer_who_reflected() {
     world.finished(Some("alice"), &[("alice", "plan"), ("carol", "reflection"), ("alice", "reflection")]);
     let (entry, ..) = entries(&world.sql).remove(0);
     assert_eq!((entry.acker_id.as_deref(), entry.weight_bps, entry.delta), (Some("carol"), 1000, 20));
-    // A known one's as much as the peer's own standing; only reflections count, and the last one does.
+    // A known peer's word weighs as much as its standing; only reflections count, and of them the last one.
     let epoch = entry.epoch;
     world.put("bob", "execution", 6000, epoch + 1000);
     let thoughts = [("bob", "plan"), ("carol", "reflection"), ("bob", "reflection"), ("carol", "decision")];

@@ -122,7 +122,7 @@ fn lambda_47_rows_that_nobody_entered_in_the_ledger_use_up_no_cap() {
 fn lambda_48_weak_words_lift_nobody_above_five_thousand() {
     let mut world = World::new();
     for epoch in 0..100 {
-        // The writer's connection commits each statement by itself; a transaction is what makes this quick.
+        // The writer's connection commits each statement by itself; a transaction makes this quick.
         world.db().execute("BEGIN", []).unwrap();
         for _ in 0..60 {
             world.gain("alice", (200, Acker::Peer("nobody")), epoch);
@@ -133,7 +133,7 @@ fn lambda_48_weak_words_lift_nobody_above_five_thousand() {
     }
     world.put("bob", "execution", 10_000, 100);
     assert_eq!(world.gain("alice", (200, Acker::Peer("bob")), 100).row.score, 5200);
-    // What stands above stays there; it is only not lifted.
+    // A higher score stays where it is; it is only not lifted.
     assert_eq!(world.gain("alice", (200, UNACKED), 100).row.score, 5200);
 }
 
@@ -190,11 +190,11 @@ fn lambda_8_3_a_repeated_event_is_a_duplicate_before_anything_else() {
     let first = gain("e", "alice", (100, UNACKED), 9);
     assert!(matches!(record_gain(world.db(), &RECORDING, &first), Ok(Gained::Recorded(_))));
     let before = world.rows();
-    // Whatever else it says, an epoch before the last one among it.
+    // The same event with any other content, even with an epoch before the last one.
     let again = Gain { nominal_delta: -7, epoch: 3, acker: Acker::Peer("alice"), reason: "other", ..first };
     assert_eq!(record_gain(world.db(), &RECORDING, &again), Ok(Gained::Duplicate));
     assert_eq!(world.rows(), before);
-    // Another domain's is another event.
+    // The same id in another domain is another event.
     let other = Gain { domain: Domain::Social, ..first };
     assert!(matches!(record_gain(world.db(), &RECORDING, &other), Ok(Gained::Recorded(_))));
     world.assert_ledger_is_sound();

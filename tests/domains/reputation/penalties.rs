@@ -47,7 +47,7 @@ fn lambda_54_a_penalty_is_taken_once_for_an_event_and_band() {
         other => panic!("{other:?}"),
     }
     assert_eq!(world.rows(), before);
-    // Another band for the same event is no double jeopardy, and neither is another domain.
+    // Another band for the same event does not count as double jeopardy, and neither does another domain.
     world.penalise_for("evidence", whom, Band::Minor, 101).unwrap();
     world.penalise_for("evidence", ("mallory", Domain::Social), Band::Critical, 101).unwrap();
     world.assert_ledger_is_sound();

@@ -148,7 +148,7 @@ fn lambda_58_a_finished_task_mints_one_token_or_two() {
         );
     }
     assert!(first.id < second.id && second.id < raised.id, "ids are in the order of time");
-    // What is not credited is no experience.
+    // A gain that is not credited does not count as experience.
     let epoch = world.number("SELECT max(epoch) FROM reputation_history", &[]);
     world.put_row("eve", "execution", (9000, 0), Some(epoch + 1000), epoch);
     let minted = world.counts()[4];

@@ -35,7 +35,7 @@ fn lambda_8_1_the_first_event_fixes_the_length_and_another_is_warned_of() {
     let told = "colibri: COLIBRI_EPOCH_SECONDS=60 is ignored: the reputations of this database count epochs of 86400 \
                 seconds since their first event; set COLIBRI_EPOCH_SECONDS to 86400\n";
     assert_eq!(run.err, told);
-    // Whatever is configured, the next event is of the same clock, and the ledger still fits it.
+    // Under any configuration, the next event uses the same clock, and the ledger still fits it.
     world.import(&[gain("e2", "alice", "bob", 500, now)]).ends(0);
     assert_eq!(world.import(&[gain("e3", "alice", "bob", 500, now + 1)]).code, Some(2));
     world.run(&["verify"]).ends(0);

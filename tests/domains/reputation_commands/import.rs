@@ -26,7 +26,7 @@ fn lambda_52_the_same_file_twice_adds_nothing_and_a_dry_run_never_does() {
     }
     assert_eq!(world.import(&events).ends(0).json(), counts(2, 0, 2));
     let standings = world.standings();
-    // The ignored ones leave no trace, so they are ignored again and are no duplicates.
+    // The ignored events leave no trace, so they are ignored again and do not count as duplicates.
     assert_eq!(world.import(&events).ends(0).json(), counts(0, 2, 2));
     assert_eq!(world.import_text(&text, &["--dry-run"]).ends(0).json(), counts(0, 2, 2));
     assert_eq!(world.standings(), standings);
@@ -62,7 +62,7 @@ fn lambda_54_fraud_in_all_domains_lowers_every_ceiling_for_good() {
         .collect();
     assert_eq!(world.standings(), expected);
 
-    // Bob's word is strong: it lifts beyond 5000 whoever has no scar.
+    // Bob's word is strong: it lifts an agent without a scar beyond 5000.
     let mut events = Vec::new();
     for round in 0..12 {
         let epoch = start + 1 + round;

@@ -88,7 +88,7 @@ impl Days {
     }
 }
 
-/// A thought in a session of its own, which nobody seals.
+/// Records a thought in a session of its own that is never sealed.
 async fn think(wire: &mut Wire, task: &Value, agent: &str) -> Value {
     let session =
         wire.call("audit_session_start", json!({ "intent": "look" })).await["data"]["session_id"].clone();

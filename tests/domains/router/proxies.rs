@@ -26,7 +26,7 @@ fn this_machine_is_reached_without_a_proxy() {
 fn a_proxy_sees_the_hosts_name_and_no_key() {
     let proxy = Loopback::always(Reply::new(403, ""));
     let mut world = World::around(Loopback::playing([]), |launch| {
-        // A name that exists nowhere (RFC 6761): without the proxy there is nobody to ask.
+        // A name that exists nowhere (RFC 6761): without the proxy no host would answer.
         through(launch, &proxy).env("COLIBRI_ANTHROPIC_BASE_URL", "https://provider.invalid/v1")
     });
     assert_eq!(world.failure(json!({ "prompt": "ping" })), "Anthropic request failed: network error");

@@ -9,7 +9,7 @@ use colibri_test_support::client::{Launch, Server};
 use colibri_test_support::loopback::{Loopback, Reply};
 use serde_json::{Value, json};
 
-/// A base URL where nobody listens: a call that a test did not mean to make ends here.
+/// A base URL without a listener: a call that a test did not mean to make ends here.
 const NOWHERE: &str = "http://127.0.0.1:9";
 
 /// The real server, every provider nowhere and without keys.
@@ -25,7 +25,7 @@ pub fn launch_with(provider: &Loopback, key: &str) -> Launch {
     })
 }
 
-/// A key that nobody can have written down before.
+/// Returns a key that cannot have been written down before.
 pub fn canary() -> String {
     format!("sk-canary-{:016x}", RandomState::new().hash_one("canary"))
 }
@@ -82,7 +82,7 @@ impl World {
         data
     }
 
-    /// A call that fails; the message, what comes before the cause cut off.
+    /// Makes a call that fails, and returns the message without the text before the cause.
     pub fn failure(&mut self, arguments: Value) -> String {
         let envelope = self.server.call("router_call", arguments);
         let message = exhaustion(&envelope);
@@ -97,7 +97,7 @@ impl World {
     }
 }
 
-/// The message of a chain that was exhausted; nothing stands beside it.
+/// Returns the message of a chain that was exhausted; the envelope holds nothing else.
 pub fn exhaustion(envelope: &Value) -> String {
     assert_eq!(envelope["ok"], false, "{envelope}");
     let error = envelope["error"].as_object().expect("an error");

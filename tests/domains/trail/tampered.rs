@@ -132,7 +132,7 @@ fn zeta_28_missing_heads_and_malformed_hashes_are_named() {
     }
 }
 
-/// No stored byte makes a walk fail: text that is none reads as something that fits no hash.
+/// No stored byte makes a walk fail: bytes that are not text read as something that fits no hash.
 #[test]
 fn zeta_28_bytes_that_are_no_text_are_a_break_not_a_failure() {
     for column in ["content", "agent_id", "timestamp", "prev_hash", "hash", "type", "id"] {
@@ -191,7 +191,7 @@ fn zeta_30_a_hundred_issues_are_listed_and_all_are_counted() {
     assert_eq!(verdict["issues_truncated"], true);
 }
 
-/// Even if every trace of a task is taken out of a sealed session but the leaf, its chain is walked.
+/// Even if every trace of a task except the leaf is removed from a sealed session, its chain is walked.
 #[test]
 fn a_sealed_records_chain_belongs_to_the_session() {
     let mut world = World::new();

@@ -89,7 +89,7 @@ impl World {
         self.server.data("audit_verify_chain", arguments)
     }
 
-    /// The message of a call that must fail in its handler and leave everything as it was.
+    /// Makes a call that must fail in its handler and leave everything as it was, and returns the message.
     pub fn refused(&mut self, tool: &str, arguments: Value) -> String {
         let before = stored(&self.sql);
         let envelope = self.server.call(tool, arguments.clone());
@@ -99,7 +99,7 @@ impl World {
         text(&envelope["error"], "message")
     }
 
-    /// The issues of a call that must not fit the schema, and must not have changed anything.
+    /// Returns the issues of a call that must not fit the schema, and must not have changed anything.
     pub fn invalid(&mut self, tool: &str, arguments: Value) -> Vec<Value> {
         let before = stored(&self.sql);
         let envelope = self.server.call(tool, arguments.clone());
@@ -112,7 +112,7 @@ impl World {
         self.sql.query_row("SELECT count(*) FROM thought_records", [], |row| row.get(0)).unwrap()
     }
 
-    /// Takes away what guards the tables (proof#tables): whoever may write the file may do that.
+    /// Removes the guards of the tables (proof#tables), as anyone who may write the file can.
     pub fn disarm(&self) {
         let triggers: Vec<String> = self
             .sql

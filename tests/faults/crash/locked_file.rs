@@ -13,7 +13,7 @@ fn start() -> Server {
     server
 }
 
-/// Takes the write lock, as a tool of somebody else's would.
+/// Takes the write lock, as another program would.
 fn lock(conn: &Connection, how: &str) {
     conn.execute_batch(how).unwrap();
 }

@@ -1,4 +1,4 @@
-//! What only honest servers wrote is sound, whenever somebody looks: no false alarm while they write, right after one
+//! A database that only honest servers wrote is sound at any time: no false alarm while they write, right after one
 //! of them was killed, or later; with a checkpoint of any earlier moment or without.
 
 use std::io::Write;
@@ -53,7 +53,7 @@ fn some_call(id: usize, dice: &mut Dice, tasks: &[String]) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
 }
 
-/// A server with a pipeline of mixed work, whose replies nobody reads.
+/// Starts a server with a pipeline of mixed work, and never reads its replies.
 fn at_work(launch: &Launch, lines: String) -> std::process::Child {
     let mut child = launch
         .command()
@@ -92,7 +92,7 @@ fn honest_servers_never_raise_an_alarm() {
         std::thread::sleep(dice.microseconds(200_000));
         let next = format!("{}.json", round + 1);
         assert_verified(&folder, &["--checkpoint", &format!("{round}.json"), "--write-checkpoint", &next]);
-        // Right after kills, before anybody has recovered the file.
+        // Right after kills, before any process has recovered the file.
         for _ in 0..1 + round % 3 {
             let at = dice.place(servers.len());
             let mut killed = servers.swap_remove(at);

@@ -62,7 +62,7 @@ impl Victim {
     }
 }
 
-/// The task in a line; nothing when the line is cut off, which nobody takes for an acknowledgement.
+/// Returns the task in a line; `None` when the line is cut off, which does not count as an acknowledgement.
 fn id_of(line: &[u8]) -> Option<String> {
     let line = line.strip_suffix(b"\n")?;
     let envelope: Value = envelope(&response(line));

@@ -1,4 +1,4 @@
-//! What golden databases hold, as far as it is needed when they are read as well.
+//! The content of golden databases, as far as reading them needs it as well.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use colibri_test_support::client::Server;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-/// The seed of RFC 8032's first test, which nobody uses in earnest.
+/// The seed of RFC 8032's first test, which is only good for tests.
 pub const SEED: &str = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
 /// Its public key.
 pub const PUBLIC_KEY: &str = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";

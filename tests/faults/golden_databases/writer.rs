@@ -265,7 +265,7 @@ fn thoughts(server: &mut Server, ids: &[String]) {
     think(server, "analysis", "T-3", Some(&open));
 }
 
-/// Rounds of consensus: one that is HARD, one whose arbiter equivocates, one on which somebody else votes.
+/// Makes rounds of consensus: one that is HARD, one whose arbiter equivocates, one on which another sender votes.
 fn rounds(server: &mut Server) {
     let tuple =
         |root: &str| json!({ "merkle_root_hex": root.repeat(32), "rule_version_hash_hex": "bb".repeat(32) });

@@ -47,7 +47,7 @@ impl Place {
         Self { folder, database }
     }
 
-    /// A copy of a database that nobody writes.
+    /// A copy of a database that no process writes.
     pub fn of_file(database: &Path) -> Self {
         let folder = TempDir::new().unwrap();
         let copy = folder.path().join("copy.db");
@@ -157,7 +157,7 @@ fn one_changed_byte_of_the_file_is_named() {
     assert_eq!(place.verify(&[]).code, 0, "copying all rows changes none");
     let mut bytes = std::fs::read(&place.database).unwrap();
     let needle = b"decision of T-3";
-    // Pages keep what has moved elsewhere, so the text may stand in the file more than once.
+    // Pages keep text that has moved elsewhere, so it may be in the file more than once.
     let places: Vec<_> = (0..bytes.len()).filter(|at| bytes[*at..].starts_with(needle)).collect();
     assert!(!places.is_empty());
     for at in places {
@@ -232,7 +232,7 @@ fn a_checkpoint_finds_what_the_file_alone_cannot() {
         text.starts_with("{\"format\":\"colibri-checkpoint\",\"log\":{") && text.ends_with("}\n"),
         "{text}"
     );
-    // Nothing is written over, and what is there keeps its bytes.
+    // The command overwrites nothing, and the existing file keeps its bytes.
     let again = place.verify(&["--write-checkpoint", "one.json"]);
     assert_eq!(again.code, 2);
     assert!(again.err.contains("one.json exists already"), "{}", again.err);

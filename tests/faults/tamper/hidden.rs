@@ -34,7 +34,7 @@ fn what_only_a_constraint_forbids_is_found_although_the_file_is_only_read() {
     expect(&archived, "UPDATE thought_records SET content = 'x' WHERE zone = 'cold'", misplaced);
 }
 
-/// U+FFFD is what readers commonly put for bytes that are no text, and it may also be what somebody wrote.
+/// Readers commonly put U+FFFD for bytes that are not text, but an author may also have written it.
 #[test]
 fn bytes_that_are_no_text_are_not_taken_for_the_sign_that_stands_for_them() {
     let sign = "\u{fffd}";
@@ -125,7 +125,7 @@ fn a_reader_that_goes_early_does_not_change_the_verdict() {
     }
 }
 
-/// Two changes at once are not taken for another release's database, nor for somebody else's.
+/// Two changes at once must not pass for another release's database, nor for one of another program.
 #[test]
 fn a_changed_header_does_not_hide_another_change() {
     let place = Place::of(&World::small());
@@ -140,7 +140,7 @@ fn a_changed_header_does_not_hide_another_change() {
         assert_eq!(run.code, 1, "{sql}: {}{}", run.out, run.err);
         assert!(run.findings().len() >= 2, "{sql}: {:?}", run.findings());
     }
-    // A schema that SQLite cannot read is damage, not a mistake of the one who asks.
+    // A schema that SQLite cannot read is damage, not a mistake of the caller.
     let other = place.copy();
     other.sql("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = NULL WHERE type = 'view'");
     let run = other.verify(&[]);

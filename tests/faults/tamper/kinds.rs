@@ -1,4 +1,4 @@
-//! What somebody with a plain SQL shell can do to one table at random.
+//! What an attacker with a plain SQL shell can do to one table at random.
 
 use colibri_test_support::dice::Dice;
 use rusqlite::types::Value;
@@ -69,7 +69,7 @@ pub fn case(kind: Kind, table: &Table, turn: usize, dice: &Dice) -> Option<Case>
 
 type Parts = (Vec<String>, Vec<Row>, Vec<String>);
 
-/// Two rows exchange the values of some columns: one, those that are no keys, or any.
+/// Two rows exchange the values of some columns: one, those outside the key, or any.
 fn swap(table: &Table, dice: &Dice) -> Option<Parts> {
     let (one, other) = (table.some_row(dice), table.some_row(dice));
     let count = table.columns.len();
@@ -82,7 +82,7 @@ fn swap(table: &Table, dice: &Dice) -> Option<Parts> {
     for &at in &chosen {
         std::mem::swap(&mut first.values[at], &mut second.values[at]);
     }
-    // Whoever exchanges everything has changed nothing.
+    // If the rows exchange all their values, nothing has changed.
     let same = |row: &Row| row.values == one.values || row.values == other.values;
     if same(&first) && same(&second) {
         return None;

@@ -1,5 +1,5 @@
-//! Whoever changes a database behind the server's back is found out (proof#layers, store#fault-tests): every table and column,
-//! edited, deleted, inserted, swapped and cut at random, and in pairs that fit each other.
+//! Verification finds any change of a database behind the server's back (proof#layers, store#fault-tests): every table and
+//! column, edited, deleted, inserted, swapped and cut at random, and in pairs that fit each other.
 
 mod command;
 mod forged;

@@ -1,4 +1,4 @@
-//! Tampering that fits: several tables changed together, so that each looks right beside the others. Somebody who
+//! Tampering that fits: several tables changed together, so that each looks right beside the others. The attacker
 //! knows the server, but does not compute hashes.
 
 use crate::tamper::verifier::Verifier;
@@ -6,7 +6,7 @@ use crate::tamper::world::World;
 
 /// What must be found, and what was done.
 struct Case {
-    /// Check and code of a finding that must be among those reported; none: only a checkpoint tells.
+    /// Check and code of a finding that must be reported; `None`: only a checkpoint reveals it.
     finding: Option<(&'static str, &'static str)>,
     what: &'static str,
     sql: &'static [&'static str],

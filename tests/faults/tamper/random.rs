@@ -11,7 +11,7 @@ use crate::tamper::table::{self, Table};
 use crate::tamper::verifier::Verifier;
 use crate::tamper::world::World;
 
-/// What became of the tamperings.
+/// The results of the tamperings.
 #[derive(Default, Debug)]
 pub struct Tally {
     pub done: usize,
@@ -70,14 +70,14 @@ fn shard_of(path: &Path, seeds: impl Iterator<Item = u64>, first_seed: u64, only
         let dice = Dice::new(seed);
         // The first ones go through all columns, so that none is left to chance.
         let column = usize::try_from(seed - first_seed).ok().and_then(|turn| nth_column(&tables, only, turn));
-        // A tampering that the engine refuses is no tampering; the next throw of the same dice is taken.
+        // A tampering that the engine refuses does not count; the next throw of the same dice is taken.
         while !one(&verifier, &tables, only, (seed, column), &dice, &mut tally) {}
     }
     assert!(verifier.inside().is_sound(), "a tampering was not undone");
     tally
 }
 
-/// One tampering; whether there was one.
+/// Tries one tampering, and returns whether it changed anything.
 fn one(
     verifier: &Verifier,
     tables: &[Table],

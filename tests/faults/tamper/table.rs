@@ -8,7 +8,7 @@ use rusqlite::types::Value;
 pub struct Table {
     pub name: String,
     pub columns: Vec<Column>,
-    /// In the order of the key; a rowid first where there is one that is no column.
+    /// In the order of the key; the rowid comes first if it is not a column.
     pub rows: Vec<Row>,
     has_rowid: bool,
 }
@@ -29,7 +29,7 @@ pub struct Row {
     pub values: Vec<Value>,
 }
 
-/// Settings in the form of a table: no tool writes them, whoever runs the server may, and nothing vouches for them.
+/// Tables of settings: no tool writes them, the operator may, and nothing vouches for them.
 const OPERATORS: [&str; 1] = ["mcp_model_candidates"];
 
 /// All tables that hold something, SQLite's own counter of rows among them.

@@ -10,7 +10,7 @@ use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// A database that nobody has open.
+/// A database that no process has open.
 pub struct World {
     folder: Arc<TempDir>,
 }
@@ -122,7 +122,7 @@ fn finish(server: Server) {
     assert_eq!(ended.code(), 0, "{}", ended.stderr);
 }
 
-/// The seed of RFC 8032's first test, which nobody uses in earnest.
+/// The seed of RFC 8032's first test, which is only good for tests.
 pub const SEED: &str = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60";
 /// Its public key.
 pub const PUBLIC_KEY: &str = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
@@ -232,7 +232,7 @@ fn tasks(server: &mut Server) {
     server.data("task_update", json!({ "id": alone["id"], "status": "DONE" }));
 }
 
-/// Rounds of consensus: one that is HARD, one whose arbiter equivocates, one on which somebody else does.
+/// Makes rounds of consensus: one that is HARD, one whose arbiter equivocates, one on which another sender does.
 fn rounds(server: &mut Server) {
     let tuple =
         |root: &str| json!({ "merkle_root_hex": root.repeat(32), "rule_version_hash_hex": "bb".repeat(32) });
@@ -275,7 +275,7 @@ fn refusals(server: &mut Server, sealed: &str) {
     server.data("task_list", json!({}));
 }
 
-/// What a killed process leaves: a row that nobody has closed.
+/// Leaves what a killed process leaves: a row that is still open.
 fn leave_running(path: &Path) {
     let conn = Connection::open(path).unwrap();
     conn.execute_batch(

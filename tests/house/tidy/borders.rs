@@ -14,7 +14,7 @@ const SHIPPED: [&str; 8] = [
     "server/consensus/src/",
     "server/proof/src/",
 ];
-/// Code behind the wire, where stdin and stdout are somebody else's; the commands print.
+/// Code behind the wire, where stdin and stdout belong to the client; the commands print.
 const SERVING: [&str; 2] = ["codegen/runtime/src/", "server/src/"];
 const WIRE: [&str; 2] = ["codegen/runtime/src/wire/", "server/src/cli/"];
 /// Pure engines: same input, same output. That of consensus has one more rule, [`crate::tidy::consensus`].

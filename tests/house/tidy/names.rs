@@ -14,7 +14,7 @@ const GENERAL: [&str; 4] =
 const SERVER: &str = "server/src/";
 const HANDLERS: [&str; 2] = ["server/src/domains/", "server/src/tools/"];
 
-/// Names that the catalogue shares with somebody else, and where they mean the other thing.
+/// Names that the catalogue shares with other standards, and where they have the other meaning.
 const HOMONYMS: [(&str, &str); 1] = [
     // JSON-RPC 2.0 calls its error -32602 so.
     ("codegen/runtime/src/wire/", "INVALID_PARAMS"),

@@ -1,4 +1,4 @@
-//! Files and functions that one can read in one go.
+//! Files and functions must be short enough to read in one go.
 
 use crate::tidy::source::{Source, words};
 use crate::tidy::{assert_none, tree};
@@ -6,7 +6,7 @@ use crate::tidy::{assert_none, tree};
 const FILE_LINES: usize = 500;
 const FUNCTION_LINES: usize = 70;
 
-/// Generated files, which nobody reads in one go.
+/// Generated files, which no person reads in one go.
 const GENERATED: [&str; 1] = ["codegen/tests/golden/"];
 
 #[test]

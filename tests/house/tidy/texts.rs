@@ -1,4 +1,4 @@
-//! What no file of the project may hold: places of somebody's machine, hosts of package registries.
+//! What no file of the project may hold: paths of a developer's machine, hosts of package registries.
 
 use crate::tidy::{assert_none, tree};
 
@@ -29,7 +29,7 @@ fn no_file_names_a_place_of_this_machine_or_a_registry() {
 fn findings(path: &str, text: &str) -> Vec<String> {
     let mut findings = Vec::new();
     for (index, line) in text.lines().enumerate() {
-        // The same inside a longer path is no place of a machine.
+        // Inside a longer path, the same text does not point to a machine.
         let at_start = |place: &&&str| {
             let begins =
                 |(at, _)| !line[..at].ends_with(|c: char| c.is_alphanumeric() || "._-~*}>".contains(c));

@@ -300,7 +300,7 @@ fn doctor_notices_calls_cut_off_by_a_crash() {
     let shell = furnished();
     shell.run(&["call", "task_create", "{\"title\": \"A\"}"]);
     let database = shell.path().join("data/colibri.db");
-    // What a killed process leaves: an open row, and a lock file that nobody holds.
+    // What a killed process leaves: an open row, and a lock file that no process holds.
     Connection::open(&database)
         .unwrap()
         .execute_batch(

@@ -59,7 +59,7 @@ fn finding_d4_colibri_call_waits_for_the_start() {
         (&json!("open"), &json!(true))
     );
 
-    // A file that is no database: what is told is why the start failed.
+    // A file that is not a database: the reply says why the start failed.
     let launch = colibri();
     std::fs::write(launch.folder().path().join("colibri.db"), "this is no database").unwrap();
     let (reply, code, complaints) = call_command(launch, "server_health");

@@ -206,7 +206,7 @@ fn finding_d2_a_batch_is_answered_when_input_ends_or_a_signal_comes() {
     provider.await_seen(1);
     server.data("task_list", json!({}));
     server.signal("TERM");
-    // The call in flight is left behind when its time is over; what the others have come to still leaves.
+    // The call in flight is left behind when its time is over; the others' results still leave.
     assert_eq!(ids(&server.receive_batch()), [2, 3]);
     assert_eq!(server.wait().code(), 1);
 }

@@ -48,7 +48,7 @@ fn alpha_76_a_stop_goes_on_when_streams_and_store_complain() {
     let path = folder.path().to_owned();
     block_on(converse(&mut server, wire, async |wire: &mut Wire| {
         wire.call("task_list", json!({})).await;
-        // Somebody tidies up behind the server's back: its sign of life is gone before it takes it away.
+        // Another process removes the server's sign of life before the server does.
         for entry in std::fs::read_dir(&path).unwrap() {
             let entry = entry.unwrap().path();
             if entry.extension().is_some_and(|extension| extension == "lock") {

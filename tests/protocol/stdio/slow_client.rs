@@ -27,7 +27,7 @@ fn resident_kb(child: &Child) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// Waits until a process has used no processor time for a while: whatever it had to do is done.
+/// Waits until a process has used no processor time for a while, so that all its work is done.
 fn await_rest(child: &Child) {
     let used = || -> Vec<u64> {
         let stat = read_to_string(format!("/proc/{}/stat", child.id())).unwrap();
@@ -47,7 +47,7 @@ fn await_rest(child: &Child) {
     }
 }
 
-/// Writes until the server takes no more for a while; how many bytes it took.
+/// Writes until the server takes no more for a while, and returns how many bytes it took.
 fn write_until_stuck(stdin: &mut ChildStdin, bytes: &[u8]) -> usize {
     let flags = fcntl_getfl(&*stdin).unwrap();
     fcntl_setfl(&*stdin, flags | OFlags::NONBLOCK).unwrap();
@@ -69,7 +69,7 @@ fn write_until_stuck(stdin: &mut ChildStdin, bytes: &[u8]) -> usize {
     written
 }
 
-/// The part of a reply that is looked at; a megabyte of the rest is only skipped.
+/// The part of a reply that the test reads; it skips the rest, up to a megabyte.
 #[derive(Deserialize)]
 struct Answer {
     id: usize,
@@ -77,8 +77,8 @@ struct Answer {
     _result: IgnoredAny,
 }
 
-/// Sends requests with ids from 0 and never reads until the server is stuck; then reads everything: all that
-/// was sent is answered, in order.
+/// Sends requests with ids from 0 and never reads until the server is stuck; then reads everything. Every request
+/// must be answered, in order.
 fn never_reading(launch: &Launch, request: impl Fn(usize) -> String) {
     let mut child = spawn(launch, Stdio::piped(), Stdio::piped(), Stdio::null());
     let bytes = (0..REQUESTS).map(request).collect::<String>().into_bytes();
@@ -96,7 +96,7 @@ fn never_reading(launch: &Launch, request: impl Fn(usize) -> String) {
         }
         ids
     });
-    // The request that was cut by the full pipe is written to its end.
+    // Writes the rest of the request that the full pipe has cut.
     let end = taken + bytes[taken..].iter().position(|byte| *byte == b'\n').unwrap() + 1;
     stdin.write_all(&bytes[taken..end]).unwrap();
     drop(stdin);
@@ -106,7 +106,7 @@ fn never_reading(launch: &Launch, request: impl Fn(usize) -> String) {
     assert_eq!(ids, (0..sent).collect::<Vec<_>>());
 }
 
-/// A request is 100 bytes and its reply 64 kB: what is read at once must not be answered
+/// A request is 100 bytes and its reply 64 kB: the server must not answer at once all that it reads
 /// at once.
 #[test]
 fn calls_of_a_client_that_never_reads_wait_in_the_pipe() {

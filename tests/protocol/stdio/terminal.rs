@@ -19,7 +19,7 @@ use crate::stdio::run::{call, exit_code, launch, spawn};
 /// Ctrl-D on an empty line: the end of input.
 const END: &[u8] = b"\x04";
 
-/// Both ends of a pseudo terminal: what the person has, what the process has.
+/// Opens both ends of a pseudo terminal: the person's and the process's.
 fn terminal() -> (File, File) {
     let person = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&person).unwrap();
@@ -37,12 +37,12 @@ fn terminal() -> (File, File) {
     (File::from(person), process)
 }
 
-/// What appears on the screen, line by line.
+/// Returns what appears on the screen, line by line.
 fn screen(person: &File) -> Receiver<String> {
     let (sender, lines) = channel();
     let reader = BufReader::new(person.try_clone().unwrap());
     std::thread::spawn(move || {
-        // The end of a terminal shows as an error once nobody has it open.
+        // The end of a terminal shows as an error once no process has it open.
         for line in reader.lines().map_while(Result::ok) {
             let _ = sender.send(line.trim_end_matches('\r').to_owned());
         }

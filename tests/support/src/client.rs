@@ -82,7 +82,7 @@ impl Launch {
         self.folder.clone()
     }
 
-    /// The command, its streams not yet set: no variable of the server's is inherited.
+    /// Returns the command, its streams not yet set. It inherits none of the server's variables.
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments).current_dir(self.folder.path());
@@ -150,7 +150,7 @@ pub struct Ended {
     pub status: ExitStatus,
     /// Everything it wrote to stderr.
     pub stderr: String,
-    /// The lines of stdout that nobody had taken.
+    /// The lines of stdout that no caller had taken.
     pub rest: Vec<Value>,
 }
 
@@ -160,7 +160,7 @@ impl Ended {
         self.status.code().unwrap_or(-1)
     }
 
-    /// The warnings it logged, without the one about the directory of skills, which most tests do not have.
+    /// Returns the warnings it logged, without the one about the directory of skills, which most tests do not have.
     pub fn warnings(&self) -> Vec<&str> {
         warnings(&self.stderr)
     }
@@ -214,7 +214,7 @@ impl Server {
         self.send_line(&message.to_string());
     }
 
-    /// Writes a request under an id of its own, which is returned.
+    /// Writes a request under an id of its own, and returns the id.
     pub fn send_request(&mut self, method: &str, params: Value) -> u64 {
         self.next_id += 1;
         let id = self.next_id;
@@ -227,7 +227,7 @@ impl Server {
         self.send_request("tools/call", json!({ "name": tool, "arguments": arguments }))
     }
 
-    /// The next line of stdout; every line must be a JSON-RPC 2.0 response.
+    /// Returns the next line of stdout; every line must be a JSON-RPC 2.0 response.
     pub fn receive(&mut self) -> Value {
         match self.receive_within(PATIENCE) {
             Some(message) => message,
@@ -235,7 +235,7 @@ impl Server {
         }
     }
 
-    /// The next line of stdout, which must be a batch: an array of JSON-RPC 2.0 responses.
+    /// Returns the next line of stdout, which must be a batch: an array of JSON-RPC 2.0 responses.
     pub fn receive_batch(&mut self) -> Vec<Value> {
         let line = self.lines.recv_timeout(PATIENCE);
         let line = line.unwrap_or_else(|_| panic!("no answer; stderr so far:\n{}", self.stderr()));
@@ -244,7 +244,7 @@ impl Server {
         members.iter().map(|member| response(member.get().as_bytes())).collect()
     }
 
-    /// The next line, or `None` when none comes in that time or the stream has ended.
+    /// Returns the next line, or `None` when none comes in that time or the stream has ended.
     pub fn receive_within(&mut self, limit: Duration) -> Option<Value> {
         match self.lines.recv_timeout(limit) {
             Ok(line) => Some(response(&line)),
@@ -260,7 +260,7 @@ impl Server {
         answer
     }
 
-    /// Calls a tool; the envelope. The text block must say the same.
+    /// Calls a tool and returns the envelope. The text block must say the same.
     pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let answer = self.request("tools/call", json!({ "name": tool, "arguments": arguments }));
         let envelope = envelope(&answer);
@@ -268,7 +268,7 @@ impl Server {
         envelope
     }
 
-    /// Calls a tool that succeeds; its payload.
+    /// Calls a tool that succeeds, and returns its payload.
     pub fn data(&mut self, tool: &str, arguments: Value) -> Value {
         let envelope = self.call(tool, arguments);
         assert_eq!(envelope["ok"], json!(true), "{envelope}");
@@ -286,7 +286,7 @@ impl Server {
         self.stdin = None;
     }
 
-    /// What it has written to stderr so far.
+    /// Returns what it has written to stderr so far.
     pub fn stderr(&self) -> String {
         self.stderr.lock().expect("the log").clone()
     }
@@ -353,7 +353,7 @@ pub fn warnings(stderr: &str) -> Vec<&str> {
     warnings.filter(|line| !line.contains("[Startup] skills in ")).collect()
 }
 
-/// A line as a JSON-RPC 2.0 response; anything else on stdout fails the test.
+/// Reads a line as a JSON-RPC 2.0 response; anything else on stdout fails the test.
 pub fn response(line: &[u8]) -> Value {
     let message: Value = serde_json::from_slice(line)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(line)));
@@ -362,7 +362,7 @@ pub fn response(line: &[u8]) -> Value {
     message
 }
 
-/// Every code that is answered is the tool's own or the chain's (chain#envelopes), in whatever test it shows.
+/// Asserts that every code in an answer is the tool's own or the chain's (chain#envelopes), in any test.
 fn assert_declared(tool: &str, envelope: &Value) {
     let error = if envelope["ok"] == json!(false) { &envelope["error"] } else { &envelope["data"]["error"] };
     let Some(code) = error["code"].as_str() else { return };
@@ -381,7 +381,7 @@ fn assert_declared(tool: &str, envelope: &Value) {
     let own = spec.map_or(&[][..], |spec| spec.codes);
     let chain = [invalid_params, handler_error, audit_enter_failed, not_admitted];
     assert!(own.contains(&code) || chain.contains(&code), "{tool} answers {code}: {envelope}");
-    // The probe's faults say what a test tells them to say.
+    // The probe's faults carry the message that a test gives them.
     if real.is_some() && code == handler_error {
         let message = error["message"].as_str().unwrap_or_default();
         let prefix = message.split_once(": ").map_or("", |(prefix, _)| prefix);

@@ -10,7 +10,7 @@ use std::cell::Cell;
 pub struct Dice(Cell<u64>);
 
 impl Dice {
-    /// The numbers of a seed; any will do.
+    /// Returns the numbers of a seed; any seed will do.
     pub fn new(seed: u64) -> Self {
         Self(Cell::new(seed))
     }
@@ -21,7 +21,7 @@ impl Dice {
         Self::new(bytes.iter().fold(0xCBF2_9CE4_8422_2325, hash))
     }
 
-    /// Dice of its own for every label, so that one part's draws do not shift another's.
+    /// Returns separate dice for a label, so that one part's draws do not shift another's.
     #[must_use]
     pub fn stream(&self, label: u64) -> Self {
         let stream = Self::new(self.0.get() ^ label.wrapping_mul(0xD6E8_FEB8_6659_FD93));
@@ -38,12 +38,12 @@ impl Dice {
         z ^ (z >> 31)
     }
 
-    /// A number below `limit`, which is small against 2^64; 0 if there is none.
+    /// Returns a number below `limit`, which must be small against 2^64; 0 if `limit` is 0.
     pub fn below(&self, limit: u64) -> u64 {
         self.roll() % limit.max(1)
     }
 
-    /// A place in a list of that length; 0 if it is empty.
+    /// Returns a place in a list of that length; 0 if it is empty.
     pub fn place(&self, length: usize) -> usize {
         usize::try_from(self.below(length as u64)).expect("it is below a usize")
     }
@@ -53,7 +53,7 @@ impl Dice {
         &from[self.place(from.len())]
     }
 
-    /// `count` different numbers below `n`, sorted.
+    /// Returns `count` different numbers below `n`, sorted.
     pub fn choose(&self, count: usize, n: usize) -> Vec<usize> {
         let mut all: Vec<usize> = (0..n).collect();
         for place in 0..count {
@@ -64,12 +64,12 @@ impl Dice {
         all
     }
 
-    /// True once in so many times.
+    /// Returns true once in so many times.
     pub fn one_in(&self, times: u64) -> bool {
         self.below(times) == 0
     }
 
-    /// True `percent` times of a hundred.
+    /// Returns true `percent` times of a hundred.
     pub fn chance(&self, percent: u64) -> bool {
         self.below(100) < percent
     }

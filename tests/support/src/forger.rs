@@ -1,4 +1,4 @@
-//! Somebody with the file and Colibri's code: changes rows and then recomputes everything in the file that is
+//! An attacker with the file and Colibri's code: changes rows and then recomputes everything in the file that is
 //! computed, so that it fits again (proof#layers).
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
@@ -16,12 +16,12 @@ use colibri_proof::tree::legacy::LegacyAccumulator;
 use colibri_proof::tree::rfc9162::Accumulator;
 use rusqlite::Params;
 
-/// Makes the file fit again after whatever was done to its rows. The heads lose their signatures.
+/// Makes the file fit again after any change of its rows. The heads lose their signatures.
 pub fn recompute(db: &Db) {
     recompute_signing(db, None);
 }
 
-/// The same, with each head signed by a key of the forger's own, if there is one.
+/// Does the same, and signs each head with the forger's key, if there is one.
 pub fn recompute_signing(db: &Db, key: Option<&SigningKey>) {
     chains(db);
     seals(db);
@@ -134,7 +134,7 @@ fn log(db: &Db, key: Option<&SigningKey>) {
     execute(db, sql, (calls.len() as i64, hashes.last().unwrap().as_str()));
 }
 
-/// The head that a call made, if it made one. It loses the signature that it had: the forger does not have that key.
+/// Remakes the head that a call made, if any. The head loses its signature, because the forger lacks that key.
 fn head_of_call(db: &Db, sequence_no: i64, log: &[HexDigest], key: Option<&SigningKey>) {
     let sql = "SELECT h.head_index, h.session_id, h.log_exit_no, h.finalized_at, r.root \
                FROM merkle_roots AS r JOIN tree_heads AS h USING (session_id) WHERE r.sequence_no = ?1";

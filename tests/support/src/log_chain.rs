@@ -1,5 +1,5 @@
-//! The audit log's own chain, recomputed from the rows as stored (chain#audit-row): the tests' second opinion on
-//! what the server writes.
+//! The audit log's own chain, recomputed from the rows as stored (chain#audit-row): a check that is independent of
+//! the server's code.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 /// `prev_hash` of the first closed row.
 const ORIGIN: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// What a sound log comes to.
+/// The result for a sound log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogCount {
     /// All rows.
@@ -21,7 +21,7 @@ pub struct LogCount {
 }
 
 /// Checks that `sequence_no` and `exit_no` have no gap, that each closed row's hash is that of its columns
-/// and follows the row closed before, and that the head says where the log ends. All in one snapshot, so that
+/// and follows the row closed before, and that the head says where the log ends. Reads one snapshot, so that
 /// it may run beside writers.
 pub fn assert_log_is_sound(conn: &Connection) -> LogCount {
     conn.execute_batch("BEGIN").expect("no transaction is open");
@@ -71,8 +71,8 @@ fn as_object(columns: &[String], row: &Row<'_>) -> Map<String, Value> {
     columns.iter().enumerate().map(|(index, name)| (name.clone(), value(index))).collect()
 }
 
-/// Checks that tasks and the calls that created them belong together one to one: no half of a call is stored
-/// without the other. How many there are. For databases in which tasks are only created.
+/// Checks that tasks and the calls that created them match one to one: no half of a call is stored without the
+/// other. Returns how many there are. For databases in which tasks are only created.
 pub fn assert_tasks_match_log(conn: &Connection) -> i64 {
     let one = |sql: &str| conn.query_row(sql, [], |row| row.get::<_, i64>(0)).expect("a number");
     let tasks = one("SELECT count(*) FROM tasks");

@@ -1,5 +1,5 @@
-//! A provider on this machine that does what a script says: answers, lingers, stalls, hangs up. One thread serves
-//! one connection after the other, so that what was asked first is written down first.
+//! A provider on this machine that follows a script: answers, lingers, stalls, hangs up. One thread serves
+//! one connection after the other, so that requests are noted in their order.
 
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use crate::client::PATIENCE;
 
-/// How often a connection that waits looks whether the test is over.
+/// How often a waiting connection checks whether the test is over.
 const GLANCE: Duration = Duration::from_millis(10);
 
 /// What is done with one request.
@@ -28,7 +28,7 @@ pub struct Reply {
     cut: Option<(usize, End)>,
 }
 
-/// How a reply that is not whole ends.
+/// How an incomplete reply ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     /// The connection is closed.
@@ -88,7 +88,7 @@ impl Reply {
 /// A request as it came.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
-    /// The method; empty for bytes that are no HTTP.
+    /// The method; empty for bytes that are not HTTP.
     pub method: String,
     /// The target, as it was sent.
     pub path: String,
@@ -133,7 +133,7 @@ pub struct Loopback {
 }
 
 impl Loopback {
-    /// Plays a script, a reply a request; a request beyond it gets status 418, which no test expects.
+    /// Plays a script, one reply for each request; a request beyond it gets status 418, which no test expects.
     pub fn playing(script: impl IntoIterator<Item = Reply>) -> Self {
         Self::start(script.into_iter().collect(), None)
     }
@@ -154,7 +154,7 @@ impl Loopback {
                     return;
                 }
                 serving.connections.fetch_add(1, Ordering::SeqCst);
-                // A client may close whenever it likes: that is no failure of the server.
+                // A client may close at any time; that does not count as a failure of the server.
                 let _ = stream.and_then(|stream| serving.serve(stream));
             }
         });
@@ -188,7 +188,7 @@ impl Loopback {
         seen.remove(0)
     }
 
-    /// Waits until so many requests have come; all of them.
+    /// Waits until so many requests have come, and returns all of them.
     pub fn await_seen(&self, count: usize) -> Vec<Seen> {
         let seen = self.shared.seen.lock().expect("the requests");
         let (seen, waited) = self
@@ -205,8 +205,8 @@ impl Loopback {
         self.shared.connections.load(Ordering::SeqCst)
     }
 
-    /// Waits until so many stalled connections were closed by the client; half as long as others wait, so that a
-    /// limit of the client's own can be set beyond it.
+    /// Waits until the client has closed so many stalled connections. Waits half as long as others, so that a
+    /// test can set a limit of the client's own beyond it.
     pub fn await_abandoned(&self, count: usize) {
         let began = Instant::now();
         while self.shared.abandoned.load(Ordering::SeqCst) < count {
@@ -239,7 +239,7 @@ impl Shared {
         self.write_reply(&mut stream, &reply)
     }
 
-    /// `None` for a connection on which nothing is asked.
+    /// Reads a request; `None` for a connection without one.
     fn read_request(&self, stream: &mut TcpStream) -> std::io::Result<Option<Seen>> {
         let mut bytes = Vec::new();
         loop {
@@ -263,7 +263,7 @@ impl Shared {
         }
     }
 
-    /// Whether something came; `false` at the end of the connection or of the test.
+    /// Returns whether something came; `false` at the end of the connection or of the test.
     fn read_more(&self, stream: &mut TcpStream, bytes: &mut Vec<u8>) -> std::io::Result<bool> {
         let mut chunk = [0; 16 * 1024];
         while !self.over.load(Ordering::SeqCst) {
@@ -286,7 +286,7 @@ impl Shared {
         }
         let written = write_until_cut(stream, reply);
         if matches!(reply.cut, Some((_, End::Stall))) {
-            // A client that is quick to go closes the connection while the reply is written.
+            // A client that leaves quickly closes the connection while the reply is written.
             self.stall(stream);
         }
         written.and_then(|()| stream.shutdown(Shutdown::Both))

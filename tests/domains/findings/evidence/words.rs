@@ -40,7 +40,7 @@ fn finding_b6_people_are_told_which_hash_is_stored_and_which_recomputed() {
     let (desk, id) = audited();
     let (stored, recomputed) = hashes(&desk, &id, "forged");
     let words = format!("stored {stored}, recomputed {recomputed}");
-    // In the file that was carried away: its digest stands beside the content, its hash too.
+    // The file that was carried away holds the digest beside the content, and the hash too.
     let export = std::fs::read_to_string(desk.path("s.jsonl")).unwrap();
     desk.put("forged.jsonl", export.replace("\"first\"", "\"forged\""));
     let digests = ["first", "forged"].map(|content| HexDigest::of(content.as_bytes()).as_str().to_owned());
@@ -98,7 +98,7 @@ fn finding_b7_a_proof_without_its_content_says_so_first() {
     let mut lines = conclusion.lines();
     let verdict = "The content is not in this file; only its hash is proven. For the hash, the proof holds.";
     assert_eq!(lines.next(), Some(verdict), "{}", run.out);
-    // The file cannot say why: whoever hands it over can take the content out.
+    // The file cannot say why: anyone who passes it on can remove the content.
     assert!(!run.out.contains("retention policy"), "{}", run.out);
     let json = desk.run(&["check-proof", "cold.json", "--json"]).ends(0).json();
     assert_eq!((&json["record_hash"], &json["valid"]), (&Value::Null, &json!(true)));
@@ -134,7 +134,7 @@ fn finding_b8_a_file_that_is_no_proof_is_bad_input() {
     // The two commands say the same of the same file.
     desk.put("other", "hello\n");
     desk.run(&["verify-export", "other"]).ends(2);
-    // A proof that was damaged or written otherwise is one that does not hold.
+    // A proof that was damaged or written otherwise does not hold.
     let proof = std::fs::read_to_string(desk.path("s.json")).unwrap();
     for changed in
         [&proof[..proof.len() / 2], &proof.replace(',', ", "), &proof.replace("\"leaf_index\"", "\"leaf\"")]

@@ -1,4 +1,4 @@
-//! What must hold whatever has happened: every acknowledged call is there, nothing is there by half, twice or from
+//! What must hold after any run: every acknowledged call is there, nothing is there by half, twice or from
 //! nowhere, no chain is forked, the next start works, and `colibri verify` finds the database sound.
 
 use std::collections::BTreeMap;
@@ -17,22 +17,22 @@ use super::load::{Effect, PLANTED_TITLE, Script, database, planted};
 use super::replies::Fate;
 use super::server;
 
-/// What does not hold.
+/// A violation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
-    /// Acknowledged, and not there.
+    /// An acknowledged call is missing.
     Lost(String),
     /// Anything else.
     Broken(String),
 }
 
-/// The calls of all servers and what became of them, in the order in which servers followed one another.
+/// The calls of all servers and their fates, in the order in which servers followed one another.
 pub type Calls<'a> = [(&'a Script, &'a [Fate])];
 
 /// The task that the check creates after the next start.
 const AFTERWARDS: &str = "afterwards";
 
-/// Starts a server on the folder as it lies there, and looks at everything. How many acknowledged calls were found.
+/// Starts a server on the folder as it is, checks everything, and returns how many acknowledged calls it found.
 pub fn check(folder: &Arc<TempDir>, calls: &Calls<'_>) -> Result<usize, Finding> {
     let probe = Script::probe(AFTERWARDS);
     let next = server::drive(&server::launch(folder, None), &probe, None);
@@ -53,7 +53,7 @@ pub fn check(folder: &Arc<TempDir>, calls: &Calls<'_>) -> Result<usize, Finding>
     })
 }
 
-/// Verifies the database as it lies there, with the log's own chain recomputed a second way.
+/// Verifies the database as it is, and recomputes the log's own chain a second way.
 pub fn sound(folder: &Path) -> Result<(), Finding> {
     let file = database(folder);
     let environment = Environment::default().with("COLIBRI_DB_PATH", &file);

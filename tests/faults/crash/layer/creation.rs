@@ -1,4 +1,4 @@
-//! Faults, kills and power cuts while the database is made: whatever they leave behind, the next start serves.
+//! Faults, kills and power cuts while the database is made: the next start serves, in any state they leave behind.
 
 use std::path::Path;
 use std::sync::Arc;

@@ -135,7 +135,7 @@ impl Disk {
     }
 
     fn change(&mut self, inode: u64, change: Change) {
-        // A file that was removed while somebody still has it open is of no interest.
+        // A removed file no longer matters, even while another process still has it open.
         let Some(file) = self.inodes.get(&inode) else { return };
         self.files[*file].pending.push((self.now, change));
     }

@@ -199,8 +199,8 @@ fn finding_a1_nothing_is_acknowledged_into_a_file_that_has_lost_its_name() {
     assert!(2 * sum.met > sum.done, "most acts came too late: {sum:?}");
 }
 
-/// The control: SQLite alone, which commits into whatever it has open. Its acknowledgements are lost, so that the test above
-/// would notice.
+/// The control: SQLite alone, which commits into the file it has open, even a displaced one. Its acknowledgements are
+/// lost, so the test above would notice.
 #[test]
 fn finding_a1_without_the_check_acknowledged_calls_are_lost() {
     let mut lost = 0;

@@ -1,5 +1,5 @@
-//! Operations that fail under load, files that are locked or cannot be written, a clock that jumps. Whatever
-//! happens: what was acknowledged is there, what was refused is not, and the next start works.
+//! Operations that fail under load, files that are locked or cannot be written, a clock that jumps. In each case
+//! acknowledged calls are there, refused ones are not, and the next start works.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -150,7 +150,7 @@ fn about(finding: Finding, when: &str, trouble: &Trouble, served: &[Served]) -> 
     }
 }
 
-/// Runs the servers beside one another, and whoever locks the file beside them.
+/// Runs the servers beside one another, and beside the program that locks the file.
 fn served(
     folder: &Arc<TempDir>,
     parts: &[(Script, Layer)],
@@ -173,9 +173,9 @@ fn served(
     })
 }
 
-/// Holds the write lock and lets it go, as a tool of somebody else's would.
+/// Takes the write lock and releases it, as another program would.
 fn locks(folder: &Path, pauses: &[Duration], done: &AtomicBool) {
-    // Not before a server has made it: an empty file of ours would be nobody's database.
+    // Waits until a server has made the file: an empty file made here would not be a database.
     while !done.load(Ordering::Relaxed)
         && std::fs::metadata(database(folder)).map_or(0, |about| about.len()) == 0
     {

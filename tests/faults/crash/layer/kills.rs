@@ -35,7 +35,7 @@ fn part(dice: &mut Dice, folder: &TempDir, number: usize, dies: bool, has_tasks:
     Part { script, layer, kill }
 }
 
-/// Two or three servers beside one another, of which the first is killed and each other one perhaps.
+/// Runs two or three servers beside one another; kills the first, and perhaps each other one.
 fn run(seed: u64) -> Result<Tally, Finding> {
     let mut dice = Dice::of_run(seed);
     let folder = Arc::new(TempDir::new().unwrap());
@@ -64,7 +64,7 @@ fn run(seed: u64) -> Result<Tally, Finding> {
     }
     let acknowledged: usize = served.iter().map(Served::acknowledged).sum();
     if acknowledged > 0 {
-        // As the file lies there, before anybody has recovered it.
+        // The file as it is, before another process has recovered it.
         sound(folder.path())?;
     }
     let calls: Vec<_> =

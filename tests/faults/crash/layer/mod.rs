@@ -10,8 +10,8 @@
 //!    '- power_cuts          a recording, cut at many points; and the control without syncs
 //!          |- record        what the servers did to their files and said, in order
 //!          '- disk          what of it a disk may hold after the cut
-//! load, replies             what servers are asked, and what became of each call
-//! check                     what must hold afterwards, whatever has happened
+//! load, replies             what servers are asked, and the fate of each call
+//! check                     what must hold afterwards, after any run
 //! ```
 //!
 //! A seed fixes every choice that is made here. It does not fix how the operating system runs processes beside one

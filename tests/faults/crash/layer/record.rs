@@ -36,14 +36,14 @@ pub struct Entry {
     pub operation: Operation,
     pub process: u32,
     pub thread: u32,
-    /// The file's inode; 0 where there is none.
+    /// The file's inode; 0 for an operation without a file.
     pub file: u64,
 }
 
 /// Bytes of `struct entry`.
 const HEAD: usize = 32;
 
-/// All of a recording; nothing when no process has begun one.
+/// Reads all of a recording; it is empty when no process has begun one.
 pub fn read(path: &Path) -> Vec<Entry> {
     let bytes = std::fs::read(path).unwrap_or_default();
     let (mut rest, mut entries) = (bytes.as_slice(), Vec::new());

@@ -1,4 +1,4 @@
-//! What became of each call, as its client knows it.
+//! The fate of each call, as its client knows it.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub enum Fate {
     Unsure,
 }
 
-/// A whole line as the fate of a call.
+/// Reads a whole line as the fate of a call.
 pub fn read(line: &[u8]) -> (usize, Fate) {
     let reply: Value = serde_json::from_slice(line)
         .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(line)));

@@ -111,7 +111,7 @@ impl Talk {
                 }
             }
         }
-        // A kill may be meant for later than the answers that were waited for.
+        // A kill may be due later than the answers that were waited for.
         while self.kill.is_some() && self.answered < sent && self.listen() {}
     }
 
@@ -132,7 +132,7 @@ impl Talk {
                 panic!("a server does not answer");
             }
         };
-        // What is cut off in the middle is no answer.
+        // A line that is cut off in the middle does not count as an answer.
         if let Some(line) = line.strip_suffix(b"\n") {
             let (id, fate) = replies::read(line);
             assert_eq!(self.fates[id], Fate::Open, "call {id} is answered twice");

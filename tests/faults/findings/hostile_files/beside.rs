@@ -1,4 +1,4 @@
-//! B3: what stands under the name of a file beside the database and is none.
+//! B3: something else, such as a pipe, has the name of a file beside the database.
 
 use std::process::Command;
 

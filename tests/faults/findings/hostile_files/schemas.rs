@@ -232,7 +232,7 @@ fn finding_b3_each_hostile_schema_gets_its_verdict_within_bounds() {
         if verified.code != 1 || says.iter().any(|part| !found.contains(part)) {
             wrong.push(format!("{name}: verify ended with {}: {found}", verified.code));
         }
-        // The copy is made or not; what is sure is that nobody calls it sound.
+        // The copy may be made or not, but no command calls it sound.
         let copied = place.run(&["backup", "copy.db"]);
         wrong.extend(copied.out_of_bounds().map(|text| format!("{name}: backup {text}")));
         if copied.code != 1 || copied.out.contains("sound:") {

@@ -1,4 +1,4 @@
-//! C4: what cannot be seen is told from what can by the Unicode tables, and everywhere by the same.
+//! C4: the Unicode tables decide which characters are invisible, and all code uses the same tables.
 
 use std::process::Stdio;
 

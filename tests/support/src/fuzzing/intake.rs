@@ -59,15 +59,15 @@ pub const TOKENS: &[&str] = &[
     "{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"ping\"}\n",
 ];
 
-/// Lines of one input beyond this are no news.
+/// The most lines of one input; further ones would test nothing new.
 const MOST_LINES: usize = 300;
 
 /// The line that makes a connection receive arrays.
 const HANDSHAKE: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"id\":0,\"method\":\"initialize\",\"params\":{\"protocolVersion\":\"2025-03-26\"}}\n";
 
-/// Serves the input, cut at places that depend on it, and compares the answers with what the lines ask for. Every second
-/// input is served on a connection that receives arrays.
+/// Serves the input, cut at places that depend on it, and compares the answers with what the lines ask for. Serves
+/// every second input on a connection that receives arrays.
 pub fn check(bytes: &[u8]) -> bool {
     let negotiates = bytes.windows(10).any(|piece| piece == b"initialize");
     if negotiates || bytes.len().is_multiple_of(2) {
@@ -103,7 +103,7 @@ fn check_on(bytes: &[u8], arrays: bool) -> bool {
     served
 }
 
-/// The ids under which a line is answered.
+/// Returns the ids under which a line must be answered.
 fn answers_owed(line: &[u8], arrays: bool) -> Vec<String> {
     let members: Option<Vec<Box<RawValue>>> = serde_json::from_slice(line).ok();
     match members.filter(|_| arrays && scan::check(line, MAX_DEPTH).is_ok()) {
@@ -114,7 +114,7 @@ fn answers_owed(line: &[u8], arrays: bool) -> Vec<String> {
     }
 }
 
-/// The id under which a message is answered, as JSON text; `None` for what is not answered.
+/// Returns the id under which a message must be answered, as JSON text; `None` for a message without an answer.
 fn answer_owed(line: &[u8]) -> Option<String> {
     let nobody = Some("null".to_owned());
     let Ok(text) = std::str::from_utf8(line) else { return nobody };
@@ -138,7 +138,7 @@ fn answer_owed(line: &[u8]) -> Option<String> {
     }
 }
 
-/// The answers of a line: one, or an array of them where there are arrays.
+/// Returns the answers of a line: one, or an array of them where arrays are allowed.
 fn answers(line: &[u8], arrays: bool) -> Vec<(String, bool)> {
     let message =
         line.strip_suffix(b"\n").unwrap_or_else(|| panic!("no line: {}", String::from_utf8_lossy(line)));
@@ -171,7 +171,7 @@ fn answer(line: &[u8]) -> (String, bool) {
     (members["id"].get().to_owned(), true)
 }
 
-/// Everything that the loop writes for an input.
+/// Returns everything that the loop writes for an input.
 fn serve(bytes: &[u8]) -> Vec<u8> {
     let kernel = Kernel {
         clock: Arc::new(SystemClock::default()),
@@ -192,7 +192,7 @@ fn serve(bytes: &[u8]) -> Vec<u8> {
     written.take()
 }
 
-/// Handlers that give back what they were given, or fail with it.
+/// Handlers that return their input, or fail with it.
 struct Mirror;
 
 fn mirrored(tool: usize, arguments: &Value) -> Dispatched {

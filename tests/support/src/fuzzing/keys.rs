@@ -1,5 +1,5 @@
-//! Keys: whatever is taken is written again as the same key, in every form there is, and no complaint repeats a piece
-//! of what was refused.
+//! Keys: a key that is accepted is written again as the same key, in every form, and no error message repeats a piece
+//! of a refused text.
 
 use std::fs;
 use std::io::Write;

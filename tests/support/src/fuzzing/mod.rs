@@ -1,6 +1,6 @@
-//! What must hold whatever bytes come in, one property a file. A property is an ordinary function: the tests in
-//! `tests/faults/fuzz_corpus` call it with the stored inputs of `tests/corpus` and seeded mutations of them, the targets in
-//! `tests/fuzz` hand it to a fuzzer that is led by coverage.
+//! Properties that must hold for any bytes, one property a file. A property is an ordinary function. The tests in
+//! `tests/faults/fuzz_corpus` call it with the stored inputs of `tests/corpus` and seeded mutations of them; the targets in
+//! `tests/fuzz` pass it to a fuzzer that is led by coverage.
 //!
 //! Each `check` panics where its property does not hold, and otherwise says whether the input was taken for sound: a
 //! run that only ever sees one of the two answers has tested next to nothing.

@@ -42,7 +42,7 @@ pub const TOKENS: &[&str] = &[
 pub fn check(bytes: &[u8]) -> bool {
     let read = parse_bundle(bytes);
     let trusting = read.as_ref().is_ok_and(vouched);
-    // The command takes its time; most files are no proof at all, and some of them will do.
+    // The command takes its time. Most inputs are not proofs at all, and a few of those are enough.
     let dice = Dice::of(bytes);
     if read.is_ok() || dice.one_in(20) {
         let code = judge("check-proof", bytes, dice.one_in(2));
