@@ -86,6 +86,81 @@ fn server_has_no_crate_that_listens() {
     assert_none(&listening.map(|(name, version)| format!("{name} {version}")).collect::<Vec<_>>());
 }
 
+/// Which crates of the workspace each of its crates may use: from the work of a call down to what is hashed.
+const USES: [(&str, &[&str]); 9] = [
+    ("colibri-canonical", &[]),
+    ("colibri-visible", &[]),
+    ("colibri-wal", &[]),
+    ("colibri-runtime", &["colibri-canonical", "colibri-visible"]),
+    ("colibri-proof", &["colibri-canonical", "colibri-visible"]),
+    ("colibri-consensus", &["colibri-canonical"]),
+    ("colibri-drift", &["colibri-visible"]),
+    ("colibri-codegen", &["colibri-drift", "colibri-visible"]),
+    (
+        "colibri",
+        &[
+            "colibri-canonical",
+            "colibri-consensus",
+            "colibri-proof",
+            "colibri-runtime",
+            "colibri-visible",
+            "colibri-wal",
+        ],
+    ),
+];
+
+#[test]
+fn crates_use_each_other_in_one_direction() {
+    let packages = packages();
+    for (name, may) in USES {
+        let package = packages.iter().find(|package| package["name"] == name);
+        let package = package.unwrap_or_else(|| panic!("{name} is gone; name the crate that took its place"));
+        let dependencies = package["dependencies"].as_array().expect("dependencies");
+        let normal = dependencies.iter().filter(|dependency| dependency["kind"].is_null());
+        let own = normal.filter_map(|dependency| dependency["name"].as_str());
+        let own: BTreeSet<&str> = own.filter(|other| other.starts_with("colibri")).collect();
+        assert_eq!(own, may.iter().copied().collect(), "{name}");
+    }
+}
+
+/// An auditor who reads the checks also builds what they stand on.
+#[test]
+fn proofs_are_checked_with_few_packages() {
+    let arguments = [
+        "tree",
+        "--locked",
+        "--offline",
+        "--package",
+        "colibri-proof",
+        "--edges",
+        "normal,build",
+        "--prefix",
+        "none",
+    ];
+    let tree = output(env!("CARGO"), &arguments);
+    let packages: BTreeSet<&str> = tree.lines().filter_map(|line| line.split(" (").next()).collect();
+    assert!((10..=40).contains(&packages.len()), "{} packages:\n{tree}", packages.len());
+}
+
+/// The gate is not compiled to build a server.
+#[test]
+fn build_scripts_do_without_the_drift_gate() {
+    let arguments = [
+        "tree",
+        "--locked",
+        "--offline",
+        "--package",
+        "colibri",
+        "--edges",
+        "normal,build",
+        "--prefix",
+        "none",
+    ];
+    let tree = output(env!("CARGO"), &arguments);
+    let gate: Vec<&str> = tree.lines().filter(|line| line.starts_with("colibri-drift ")).collect();
+    assert!(tree.contains("colibri-codegen ") && gate.is_empty(), "{gate:?}");
+}
+
 /// Whether an SPDX expression without brackets, or with one `OR` in brackets, can be satisfied.
 fn allowed(expression: &str) -> bool {
     let one = |licence: &str| {
