@@ -1,5 +1,5 @@
-//! The rows of `actions`: written when a call enters, closed when it ends (chain#audit-row, chain#open-rows). All of
-//! it happens inside a transaction that somebody else opened.
+//! The rows of `actions`: written when a call enters, closed when it ends (chain#audit-row, chain#open-rows). The caller
+//! has opened the transaction.
 
 use colibri_runtime::chain::audit::{EnterEvent, ExitEvent, RowOutcome};
 use rusqlite::{Connection, Row, params};
@@ -18,13 +18,13 @@ pub struct AuditFacts {
     pub boot_start_ms: f64,
 }
 
-/// The next number; none comes after the greatest, which only somebody else than a call can have written.
+/// Returns the next number. Fails at `i64::MAX`, which no call can reach.
 fn after(last: i64) -> rusqlite::Result<i64> {
     last.checked_add(1).ok_or(rusqlite::Error::IntegralValueOutOfRange(0, last))
 }
 
 impl AuditFacts {
-    /// What a call's row holds from its start.
+    /// Returns what a call's row holds from its start.
     pub(super) fn open_row<'a>(&'a self, sequence_no: i64, event: &EnterEvent<'a>) -> OpenRow<'a> {
         OpenRow {
             args_hash: event.args_hash,
@@ -44,8 +44,8 @@ impl AuditFacts {
 /// Writes a call's enter row with the number that the head says is next.
 ///
 /// # Errors
-/// The engine's; [`rusqlite::Error::StatementChangedRows`] when the table does not end where the head says. A row is there then, to
-/// be rolled back; the head is as it was.
+/// SQLite's error; [`rusqlite::Error::StatementChangedRows`] if the table does not end where the head says. A row exists then,
+/// which the caller must roll back; the head is unchanged.
 pub(super) fn enter(
     conn: &Connection,
     facts: &AuditFacts,
@@ -54,8 +54,8 @@ pub(super) fn enter(
 ) -> rusqlite::Result<i64> {
     let sequence_no = after(head.last_sequence_no)?;
     let row = facts.open_row(sequence_no, event);
-    // The number is the table's next one. If it were named, SQLite would look whether it is taken, and copy the page to undo
-    // the row if so.
+    // The row gets the table's next number. If the statement named the number, SQLite would look it up, and copy the page to
+    // undo the row.
     conn.prepare_cached(
         "INSERT OR FAIL INTO actions (correlation_id, boot_id, request_id, tool, mode, args_hash, \
          trace_context, entered_at, enter_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
@@ -92,9 +92,9 @@ pub(super) struct Closing<'a> {
 }
 
 impl<'a> Closing<'a> {
-    /// A call that ended in this process. A cancelled one has no duration (chain#audit-row).
+    /// Returns the columns of a call that ended in this process. A cancelled one has no duration (chain#audit-row).
     ///
-    /// What a failed call would have changed was undone with it, so it has no subject.
+    /// Rolling a failed call back undoes its changes, so it has no subject.
     pub(super) fn of(event: &'a ExitEvent<'a>, subject: Option<&'a str>) -> Self {
         Self {
             outcome: event.outcome.as_str(),
@@ -107,7 +107,7 @@ impl<'a> Closing<'a> {
         }
     }
 
-    /// A call that nobody will finish.
+    /// Returns the columns of a call that no process will finish.
     pub(super) fn aborted(code: &'a str, message: &'a str, now: &'a str) -> Self {
         Self {
             outcome: RowOutcome::Aborted.as_str(),
@@ -120,7 +120,7 @@ impl<'a> Closing<'a> {
         }
     }
 
-    /// The whole row.
+    /// Returns the whole row.
     fn closed<'b>(&'b self, open: &OpenRow<'b>, exit_no: i64, head: &'b Head) -> ClosedRow<'b> {
         ClosedRow {
             args_hash: open.args_hash,
@@ -146,11 +146,11 @@ impl<'a> Closing<'a> {
     }
 }
 
-/// Closes the running row of a call that a dead process left, as far as it was written.
+/// Closes the running row of a call that a dead process left. The row holds as much as that process wrote.
 ///
 /// # Errors
-/// The engine's; [`rusqlite::Error::QueryReturnedNoRows`] when the row is not there or not running.
-/// Row and head are as they were.
+/// SQLite's error; [`rusqlite::Error::QueryReturnedNoRows`] if the row is missing or not running.
+/// Row and head are unchanged then.
 pub(super) fn close_stored(
     conn: &Connection,
     head: &mut Head,
@@ -161,12 +161,12 @@ pub(super) fn close_stored(
     conn.prepare_cached(&sql)?.query_row([sequence_no], |row| close(conn, head, &read_open(row)?, closing))
 }
 
-/// Closes a running row and links it to the log's chain. The hash covers what the call was entered with: a row that
-/// somebody has changed meanwhile shows.
+/// Closes a running row and links it to the log's chain. The hash covers what the call was entered with, so a change of
+/// the row meanwhile is detected.
 ///
 /// # Errors
-/// The engine's; [`rusqlite::Error::StatementChangedRows`] when the row is not there or not running.
-/// Row and head are as they were.
+/// SQLite's error; [`rusqlite::Error::StatementChangedRows`] if the row is missing or not running.
+/// Row and head are unchanged then.
 pub(super) fn close(
     conn: &Connection,
     head: &mut Head,
@@ -202,10 +202,10 @@ pub(super) fn close(
     Ok(())
 }
 
-/// Whether a row is there and running.
+/// Checks whether a row exists and is running.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub(super) fn is_open(conn: &Connection, sequence_no: i64) -> rusqlite::Result<bool> {
     conn.prepare_cached(
         "SELECT EXISTS (SELECT 1 FROM actions WHERE sequence_no = ?1 AND outcome = 'running')",

@@ -2,7 +2,7 @@
 //! inside one read transaction.
 //!
 //! The copy is one file with nothing beside it (its journal mode is DELETE; a server that starts on it sets its own).
-//! It gets its name only when it is whole and on disk, and its maker has looked at it.
+//! It gets its name only when it is complete and on disk, and the caller has checked it.
 
 use std::fs::File;
 use std::io;
@@ -20,10 +20,10 @@ use crate::private_file;
 /// Pages copied between two reports: 16 MiB.
 const PAGES_AT_ONCE: i32 = 4096;
 
-/// Why there is no copy. Whatever was written of it is gone.
+/// Why no copy was made. Its partial file has been removed.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    /// Something has the name already. It is left as it is.
+    /// A file with that name exists. It is left as it is.
     #[error("{0} exists and is left as it is; name a new file")]
     Exists(String),
     /// The file cannot be made there.
@@ -34,10 +34,10 @@ pub enum BackupError {
         /// The operating system's reason.
         error: io::Error,
     },
-    /// Another command is at it.
+    /// Another command is making the same copy.
     #[error("another command is writing {0}; wait for it, or name a new file")]
     Busy(String),
-    /// It was asked to stop.
+    /// The caller asked it to stop.
     #[error("interrupted; no backup was made at {0}")]
     Interrupted(String),
     /// Copying failed.
@@ -45,7 +45,7 @@ pub enum BackupError {
     Write {
         /// The copy's path.
         path: String,
-        /// The engine's or the operating system's reason.
+        /// SQLite's or the operating system's reason.
         reason: String,
     },
 }
@@ -66,17 +66,17 @@ pub struct Unnamed {
     pub copied: Copied,
     part: PathBuf,
     to: PathBuf,
-    /// Its lock tells a copy that is being made from one that a killed command has left.
+    /// Locked while the copy is being made, which tells it from one that a killed command has left.
     _growing: File,
 }
 
 impl Unnamed {
-    /// Where the copy lies meanwhile.
+    /// Returns where the copy lies meanwhile.
     pub fn path(&self) -> &Path {
         &self.part
     }
 
-    /// Gives the copy its name, unless that is taken by now.
+    /// Gives the copy its name, unless another file has it by now.
     ///
     /// # Errors
     /// [`BackupError::Exists`], [`BackupError::Write`].
@@ -89,7 +89,7 @@ impl Unnamed {
 
 impl Drop for Unnamed {
     fn drop(&mut self) {
-        // What cannot be removed carries a name that nobody takes for a copy.
+        // The name of a file that cannot be removed shows that it is not a finished copy.
         let _ = std::fs::remove_file(&self.part);
         let _ = remove_journal(&self.part);
     }
@@ -122,7 +122,7 @@ pub fn copy(
     Ok(copy)
 }
 
-/// An empty file for a copy to grow in: beside its name, so that giving it the name moves nothing.
+/// Creates an empty file for the copy, beside its name, so that the later renaming moves no data.
 fn begin(part: &Path) -> io::Result<File> {
     let file = private_file::open_or_create(part)?;
     file.try_lock()?;
@@ -131,7 +131,7 @@ fn begin(part: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Somebody else may have taken the name meanwhile.
+/// Returns the error of a renaming. Another process may have taken the name meanwhile.
 fn not_named(path: String, error: &io::Error) -> BackupError {
     match error.kind() {
         io::ErrorKind::AlreadyExists => BackupError::Exists(path),
@@ -139,7 +139,7 @@ fn not_named(path: String, error: &io::Error) -> BackupError {
     }
 }
 
-/// SQLite would apply to the new copy what a killed command has left beside the old one.
+/// Removes a journal that a killed command has left. SQLite would apply it to the new copy.
 fn remove_journal(part: &Path) -> io::Result<()> {
     match std::fs::remove_file(side_file::named(part, "-journal")) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -147,7 +147,7 @@ fn remove_journal(part: &Path) -> io::Result<()> {
     }
 }
 
-/// `None` when it was asked to stop.
+/// Copies the pages; `None` if it was asked to stop.
 fn pages(
     from: &Connection,
     part: &Path,
@@ -157,7 +157,7 @@ fn pages(
     let mut to = Connection::open_with_flags(part, flags)?;
     // The copy has the schema of the file, which may be made to mislead.
     bounds::limit(&mut to)?;
-    // Nobody else knows the file, and one that is not finished is thrown away.
+    // No other process knows the file, and an unfinished one is removed.
     to.execute_batch("PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF")?;
     let copied = {
         let backup = Backup::new(from, &mut to)?;
@@ -186,7 +186,7 @@ fn pages(
     Ok(Some(copied))
 }
 
-/// Syncs the finished file and gives it its name, unless that is taken by now.
+/// Syncs the finished file and gives it its name, unless another file has it by now.
 fn name(part: &Path, to: &Path) -> io::Result<()> {
     File::open(part)?.sync_all()?;
     match std::fs::hard_link(part, to) {

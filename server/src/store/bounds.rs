@@ -82,7 +82,7 @@ impl Bounds {
     /// and no table until its shape is known.
     ///
     /// # Errors
-    /// SQLite's.
+    /// SQLite's error.
     pub fn put_on(conn: &mut Connection) -> rusqlite::Result<Self> {
         let bounds = Self {
             readable: Arc::default(),
@@ -98,7 +98,7 @@ impl Bounds {
     /// Reads the schema, then gives the statements on its tables the steps and bytes that a file of that size can need.
     ///
     /// # Errors
-    /// SQLite's.
+    /// SQLite's error.
     pub fn read_schema(&self, conn: &Connection, file: &Path) -> rusqlite::Result<()> {
         conn.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
         conn.pragma_update(None, "cache_size", -CACHE_KIB)?;
@@ -179,7 +179,7 @@ fn refused(code: i32) -> rusqlite::Error {
 /// The bounds that need no knowledge of the file: enough to read a schema with. The steps that are left may be moved.
 ///
 /// # Errors
-/// SQLite's.
+/// SQLite's error.
 pub(super) fn limit(conn: &mut Connection) -> rusqlite::Result<Arc<AtomicU64>> {
     conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)?;
     conn.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, MAX_SQL_BYTES)?;
@@ -199,8 +199,8 @@ pub(super) fn limit(conn: &mut Connection) -> rusqlite::Result<Arc<AtomicU64>> {
     Ok(steps_left)
 }
 
-/// Bounds what SQLite allocates in this process. For the process of a command that examines a file, before it opens one, and
-/// for no server. Where SQLite is in use already, as in a test, there is no bound.
+/// Bounds what SQLite allocates in this process. Called before the process of a command opens the file that it examines;
+/// servers never call it. Without effect if SQLite is in use already, as in a test.
 pub fn bound_memory() {
     let _bounded = colibri_wal::bound_heap(HEAP_BYTES);
 }

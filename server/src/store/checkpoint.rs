@@ -1,8 +1,8 @@
 //! Copies the log into the database beside the loop, so that no reply waits for it (store#checkpoints).
 //!
-//! SQLite would do it inside the commit that makes the log long enough, and that call would wait for two or three syncs
-//! and some hundred page writes. Here a thread with a connection of its own does it, in two passes: the long one
-//! while everybody writes, and then the little that came meanwhile, at its turn in the write queue. Only when everything
+//! SQLite would do it inside the commit that makes the log long enough. That call would wait for two or three syncs
+//! and some hundred page writes. Here a thread with a connection of its own does it, in two passes. The long one runs
+//! while other processes write. The short one copies what came meanwhile, at its turn in the write queue. Only when all
 //! is copied may the next writer start the log anew at its beginning, which is what keeps it from growing.
 
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::identity::Place;
 use super::queue::WriteQueue;
 use super::transactions::Files;
 
-/// So many pages in the log, and it is copied: 4 MiB of them, as much as SQLite's own default. A longer log would be
+/// The log is copied when it has this many pages: 4 MiB, as much as SQLite's own default. A longer log would be
 /// copied less often, and take longer to read after a crash.
 const FRAMES: u32 = 2000;
 
@@ -29,13 +29,13 @@ const PATIENCE: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(super) struct Checkpoints {
     location: Location,
-    /// The files that the loop's connection has open; nothing is copied once another has one of their names.
+    /// The files that the loop's connection has open. Nothing is copied once another file has one of their names.
     place: Arc<Place>,
     /// How long the log was after the last commit of this process, in pages.
     frames: Arc<AtomicU32>,
     /// How long it may become before it is copied again; moves on where a reader holds the log.
     due: u32,
-    /// Nothing can be acknowledged any more: what the log holds may read as something else by now.
+    /// Set when no more calls can be acknowledged: what the log holds may read as something else by now.
     given_up: Arc<AtomicBool>,
     worker: Option<Worker>,
 }
@@ -48,10 +48,10 @@ struct Worker {
 }
 
 impl Checkpoints {
-    /// Takes the copying over from `conn`, which did it in its commits so far. `None` for a database without a log.
+    /// Takes the copying over from `conn`, which has done it in its commits so far. `None` for a database without a log.
     ///
     /// # Errors
-    /// The engine's.
+    /// SQLite's error.
     pub(super) fn of(
         conn: &mut Connection,
         location: &Location,
@@ -74,7 +74,7 @@ impl Checkpoints {
         }))
     }
 
-    /// Has the log copied when it has become long enough; returns at once.
+    /// Has the log copied if it is long enough; returns at once.
     pub(super) fn wish_if_due(&mut self) {
         let frames = self.frames.load(Ordering::Relaxed);
         if frames < FRAMES {
@@ -92,28 +92,28 @@ impl Checkpoints {
                 Err(_) => return,
             },
         };
-        // A full channel means that the wish is there already.
+        // A full channel means that a wish is waiting already.
         let _ = worker.wishes.try_send(());
         self.worker = Some(worker);
     }
 
-    /// Nothing is copied any more, a wish that waits included.
+    /// Stops all copying, including a wish that is waiting.
     pub(super) fn give_up(&self) {
         self.given_up.store(true, Ordering::Relaxed);
     }
 
-    /// Waits for the copying in progress, and ends it.
+    /// Waits for the copying in progress, and ends the thread.
     fn stop(&mut self) {
         if let Some(Worker { wishes, thread }) = self.worker.take() {
             drop(wishes);
-            // A thread that panicked has left a log behind that is complete nevertheless.
+            // Even if the thread panicked, the log that it left is complete.
             let _ = thread.join();
         }
     }
 }
 
 impl Drop for Checkpoints {
-    /// A store that goes without a stop leaves no connection behind.
+    /// Stops the thread, so that a store dropped without a stop leaves no connection behind.
     fn drop(&mut self) {
         self.stop();
     }
@@ -129,7 +129,7 @@ impl Worker {
     }
 }
 
-/// What could not be copied stays in the log, where it is safe; the next wish tries again.
+/// Copies on each wish. What could not be copied stays in the log, where it is safe; the next wish tries again.
 fn copy_when_wished(location: &Location, wished: &Receiver<()>, place: &Place, given_up: &AtomicBool) {
     let mut open = None;
     let may = || !given_up.load(Ordering::Relaxed) && place.names().is_ok();
@@ -141,7 +141,7 @@ fn copy_when_wished(location: &Location, wished: &Receiver<()>, place: &Place, g
             && copy(conn, may)
             && queue.enter_within(PATIENCE).unwrap_or(false)
         {
-            // A log that somebody reads from cannot be copied to its end; that is no failure.
+            // While a reader uses the log, it cannot be copied to its end. That is not a failure.
             copy(conn, may);
             queue.leave();
         }
@@ -155,8 +155,8 @@ fn open_beside(location: &Location) -> Option<(Connection, WriteQueue)> {
     Some((conn, queue))
 }
 
-/// Copies what nobody needs the log for any more; whether it went well. SQLite syncs the log first, and the database at
-/// the end.
+/// Copies the frames of the log that no reader needs; returns whether it succeeded. SQLite syncs the log first, and the
+/// database at the end.
 fn copy(conn: &Connection, may: impl FnOnce() -> bool) -> bool {
     may() && conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).is_ok()
 }

@@ -1,4 +1,4 @@
-//! Connections: how a file is opened, and what every connection is told before its first statement.
+//! Connections: how a file is opened, and the settings of every connection before its first statement.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,12 +24,12 @@ pub(super) enum Location {
     /// A file: absolute, without symbolic links, so that every process that opens it finds the same
     /// side files.
     File(PathBuf),
-    /// A file that nobody can be writing, on a medium where no side files can be created.
+    /// A file that no process can be writing, on a medium where no side files can be created.
     Immutable(PathBuf),
 }
 
 impl Location {
-    /// The file whose side files are of interest.
+    /// Returns the file whose side files matter.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::File(path) => Some(path),
@@ -37,7 +37,7 @@ impl Location {
         }
     }
 
-    /// The file, whether or not anything can stand beside it.
+    /// Returns the file, whether or not it can have side files.
     fn path(&self) -> &Path {
         match self {
             Self::File(path) | Self::Immutable(path) => path,
@@ -63,7 +63,7 @@ pub(super) fn read_write(location: &Location) -> rusqlite::Result<Connection> {
         }
     };
     conn.busy_timeout(BUSY_TIMEOUT)?;
-    // Until the file is known to be ours, closing the connection must not write to it either.
+    // Until the file is known to be Colibri's, closing the connection must not write to it either.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
     Ok(conn)
 }
@@ -73,7 +73,7 @@ pub(super) fn read_only(location: &Location) -> rusqlite::Result<Connection> {
     read_only_within(location, BUSY_TIMEOUT)
 }
 
-/// The same, and no wait for a lock is longer than `limit`.
+/// Like [`read_only`], but waits for a lock no longer than `limit`.
 pub(super) fn read_only_within(location: &Location, limit: Duration) -> rusqlite::Result<Connection> {
     let conn = open_read_only(location)?;
     wait_for_locks(&conn, limit)?;
@@ -81,14 +81,14 @@ pub(super) fn read_only_within(location: &Location, limit: Duration) -> rusqlite
     Ok(conn)
 }
 
-/// How long statements of the connection wait from now on: the usual time, or less where there is less, though never less than
-/// those of a running server.
+/// Sets how long statements of the connection wait from now on: the usual time or `limit`, whichever is shorter, but never less
+/// than those of a running server.
 pub(super) fn wait_for_locks(conn: &Connection, limit: Duration) -> rusqlite::Result<()> {
     conn.busy_timeout(limit.clamp(ORDINARY_WAIT, BUSY_TIMEOUT))
 }
 
-/// Opens a connection that cannot write, to a file that may be made to mislead. It has really read from the file: SQLite opens
-/// lazily.
+/// Opens a connection that cannot write, to a file that may be made to mislead. It reads from the file at once, since SQLite
+/// opens lazily.
 pub(super) fn examine(location: &Location) -> rusqlite::Result<Db> {
     let mut conn = open_read_only(location)?;
     let bounds = Bounds::put_on(&mut conn)?;
@@ -111,7 +111,7 @@ fn open_read_only(location: &Location) -> rusqlite::Result<Connection> {
     Ok(conn)
 }
 
-/// The settings that change nothing in the file (store#settings).
+/// Applies the settings that change nothing in the file (store#settings).
 pub(super) fn settle(conn: &Connection) -> rusqlite::Result<()> {
     conn.set_prepared_statement_cache_capacity(STATEMENT_CACHE);
     // Plans do not look at what is bound: otherwise SQLite compiles a statement that binds its LIMIT anew each time.
@@ -123,7 +123,7 @@ pub(super) fn settle(conn: &Connection) -> rusqlite::Result<()> {
     conn.pragma_update(None, "synchronous", "NORMAL")
 }
 
-/// The URI that tells SQLite not to look for locks or a log.
+/// Returns the URI that tells SQLite not to look for locks or a log.
 fn immutable_uri(path: &Path) -> String {
     let mut uri = String::from("file://");
     for byte in path.as_os_str().as_encoded_bytes() {

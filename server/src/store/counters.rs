@@ -1,11 +1,11 @@
-//! SQLite's own counters of rows ever made, one a table that never gives a number twice (`AUTOINCREMENT`). They outlive
-//! the rows, so a table whose last rows were taken away contradicts its counter.
+//! SQLite's own counters of rows ever made, one for each table that never reuses a number (`AUTOINCREMENT`). They outlive
+//! the rows, so a table whose last rows were removed contradicts its counter.
 
 use colibri_runtime::handler::Fault;
 
 use super::db::Db;
 
-/// What is said of a table: one number, none before its first row, more only if somebody has put rows in.
+/// Returns a table's counters: one number, none before its first row, more only if another program has added rows.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -13,7 +13,7 @@ pub fn counters_of(db: &Db, table: &str) -> Result<Vec<i64>, Fault> {
     db.query_all("SELECT seq FROM sqlite_sequence WHERE name = ?1 LIMIT 3", [table], |row| row.get(0))
 }
 
-/// Counters of tables that have none, a few at most.
+/// Returns counters of tables that should have none, a few at most.
 ///
 /// # Errors
 /// [`Fault::Storage`].

@@ -1,6 +1,6 @@
-//! A new database is made whole under another name beside its place, synced, and then moved to its place without
-//! replacing anything. So no reader and no other start ever sees half of one, and neither a kill nor a power cut leaves
-//! a file that is no database.
+//! A new database is completed under another name beside its place and synced. Then it is moved to its place without
+//! replacing anything. So no reader and no other start ever sees an unfinished one, and neither a kill nor a power cut
+//! leaves a file that is not a database.
 
 use std::fs::Permissions;
 use std::io::{self, Write as _};
@@ -29,7 +29,7 @@ pub(crate) const UNFINISHED: &str = ".creation.new";
 const FORMAT_VERSIONS: std::ops::RangeInclusive<usize> = 18..=19;
 const HAS_LOG: u8 = 2;
 
-/// What is at the place of a database.
+/// What lies at the place of a database.
 enum Found {
     Nothing,
     /// A file without content, and the mode that it has.
@@ -37,11 +37,11 @@ enum Found {
     Something,
 }
 
-/// Makes sure that there is a file with content at `file`, a path without symbolic links; how many migrations a new one
-/// has got. `path` is for messages. Waits no longer than `wait` for its turn.
+/// Makes sure that a file with content exists at `file`, a path without symbolic links; returns how many migrations a new
+/// one has got. `path` is for messages. Waits no longer than `wait` for its turn.
 ///
 /// # Errors
-/// Where the file or its side files cannot be made, a migration fails, or a log without its database lies there.
+/// If the file or its side files cannot be created, a migration fails, or a log without its database lies there.
 pub(super) fn create_if_missing(
     file: &Path,
     path: &Path,
@@ -54,14 +54,14 @@ pub(super) fn create_if_missing(
     }
     let mut queue = WriteQueue::open(file).map_err(io)?;
     queue.enter(wait).map_err(io)?;
-    // Another start may have had its turn before.
+    // Another start may have had its turn before and created it.
     let mode = match look(file).map_err(io)? {
         Found::Something => return Ok(0),
         Found::Nothing => None,
         Found::Empty(mode) => Some(mode),
     };
     if mode.is_some() {
-        // The journal of an empty file is that of its first transaction; all it could do is to make the file empty again.
+        // The journal of an empty file belongs to its first transaction; applying it could only make the file empty again.
         remove(&side_file::named(file, "-journal")).map_err(io)?;
     }
     if let Some(side) = orphan(file) {
@@ -72,12 +72,12 @@ pub(super) fn create_if_missing(
     remove_unfinished(file).map_err(io)?;
     let placed = write(file, &image, mode.as_ref()).and_then(|new| place(&new, file, mode.is_some()));
     if placed.is_err() {
-        // What stays is removed by the next creator.
+        // If it cannot be removed, the next creator does it.
         let _ = remove_unfinished(file);
     }
     let migrated = match placed {
         Ok(()) => migrated,
-        // Another program's file came first. Whose it is, the start finds out from its header.
+        // Another program created a file first. The start finds out from its header which program.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => 0,
         // A container may mount a single file, whose name cannot be changed: the start fills it as it lies there.
         Err(error) if error.kind() == io::ErrorKind::ResourceBusy && mode.is_some() => 0,
@@ -87,15 +87,15 @@ pub(super) fn create_if_missing(
     Ok(migrated)
 }
 
-/// Removes what a creator left that died. To be called by the process whose turn it is in the write queue.
+/// Removes what a dead creator left. Only the process whose turn it is in the write queue may call it.
 ///
 /// # Errors
-/// The operating system's.
+/// The operating system's error.
 pub(super) fn remove_unfinished(file: &Path) -> io::Result<()> {
     remove(&side_file::named(file, UNFINISHED))
 }
 
-/// Removes a file, if there is one.
+/// Removes a file if it exists.
 fn remove(file: &Path) -> io::Result<()> {
     match std::fs::remove_file(file) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -112,14 +112,14 @@ fn look(file: &Path) -> io::Result<Found> {
     }
 }
 
-/// The log or journal beside the place of a database that is not there. SQLite would read it into a new one. It may hold
+/// Returns the log or journal beside the place of a missing database. SQLite would read it into a new one. It may hold
 /// acknowledged calls of a database that was moved away, so it is not removed either.
 pub(crate) fn orphan(file: &Path) -> Option<PathBuf> {
     let has_content = |side: &PathBuf| std::fs::metadata(side).is_ok_and(|found| found.len() > 0);
     ["-wal", "-journal"].map(|suffix| side_file::named(file, suffix)).into_iter().find(has_content)
 }
 
-/// The bytes of a new database, and the number of its migrations. Made in memory, where nothing need be synced.
+/// Returns the bytes of a new database, and the number of its migrations. It is made in memory, where nothing need be synced.
 fn whole(migrations: &[Migration], path: &Path) -> Result<(Vec<u8>, usize), OpenError> {
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
     let mut conn = connection::read_write(&Location::Memory).map_err(engine)?;
@@ -153,7 +153,7 @@ fn place(new: &Path, file: &Path, replace_empty: bool) -> io::Result<()> {
         return std::fs::rename(new, file);
     }
     match move_new(new, file) {
-        // Not every file system can do it. With two names for a moment it goes as well: a start removes the other one.
+        // Not every file system can do it. Two names for a moment work as well: a start removes the other one.
         Err(error) if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) => {
             std::fs::hard_link(new, file)?;
             std::fs::remove_file(new)

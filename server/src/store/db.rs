@@ -7,11 +7,11 @@ use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row};
 
 use super::bounds::Bounds;
 
-/// A connection without the means to open, commit or roll back a transaction: those are the chain's.
+/// A connection without the means to open, commit or roll back a transaction, which only the chain does.
 #[derive(Debug)]
 pub struct Db {
     pub(in crate::store) conn: Connection,
-    /// For a file under examination.
+    /// Set for a file under examination.
     bounds: Option<Bounds>,
 }
 
@@ -22,24 +22,24 @@ impl Db {
         Self { conn, bounds: None }
     }
 
-    /// A connection to a file under examination.
+    /// Wraps a connection to a file under examination.
     pub(in crate::store) fn examined(conn: Connection, bounds: Bounds) -> Self {
         Self { conn, bounds: Some(bounds) }
     }
 
-    /// Says which tables of a file under examination may be read. Until then there is none.
+    /// Sets which tables of a file under examination may be read. Before the first call none may be.
     pub fn may_read(&self, tables: &BTreeSet<String>) {
         if let Some(bounds) = &self.bounds {
             bounds.may_read(tables);
         }
     }
 
-    /// A row of a file under examination is looked at before it is read.
+    /// Checks a row of a file under examination before it is read.
     fn look_at(&self, row: &Row<'_>) -> rusqlite::Result<()> {
         self.bounds.as_ref().map_or(Ok(()), |bounds| bounds.look_at(row))
     }
 
-    /// `read`, once the row was looked at.
+    /// Wraps `read` so that each row is checked first.
     fn looking<T>(
         &self,
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
@@ -47,7 +47,7 @@ impl Db {
         |row| self.look_at(row).and_then(|()| read(row))
     }
 
-    /// Runs a statement that returns no rows; the number of rows it changed.
+    /// Runs a statement that returns no rows; returns the number of rows it changed.
     ///
     /// # Errors
     /// [`Fault::Storage`].
@@ -55,7 +55,7 @@ impl Db {
         self.conn.prepare_cached(sql).and_then(|mut statement| statement.execute(params)).map_err(storage)
     }
 
-    /// The first row, if there is one.
+    /// Returns the first row, if the result has one.
     ///
     /// # Errors
     /// [`Fault::Storage`].
@@ -71,10 +71,10 @@ impl Db {
             .map_err(storage)
     }
 
-    /// The one row there must be.
+    /// Returns the one row of a result that must have one.
     ///
     /// # Errors
-    /// [`Fault::Storage`], also when there is no row.
+    /// [`Fault::Storage`], also if the result is empty.
     pub fn query_one<T>(
         &self,
         sql: &str,
@@ -87,7 +87,7 @@ impl Db {
             .map_err(storage)
     }
 
-    /// All rows, in the statement's order.
+    /// Returns all rows, in the statement's order.
     ///
     /// # Errors
     /// [`Fault::Storage`].
@@ -104,7 +104,7 @@ impl Db {
         rows.map_err(storage)
     }
 
-    /// Hands over the rows one by one until there are none or `take` says `false`: for walks over
+    /// Hands over the rows one by one, up to the last or until `take` returns `false`: for walks over
     /// tables that do not fit into memory.
     ///
     /// # Errors
@@ -129,7 +129,7 @@ impl Db {
         walk().map_err(storage)
     }
 
-    /// The first row, if there is one, shown to a `read` that keeps nothing of it.
+    /// Shows the first row, if the result has one, to a `read` that keeps nothing of it.
     ///
     /// # Errors
     /// [`Fault::Storage`].
@@ -145,10 +145,10 @@ impl Db {
             .map_err(storage)
     }
 
-    /// [`Db::query_each`] for a `take` with failures of its own, which end the walk.
+    /// Like [`Db::query_each`], for a `take` with failures of its own, which end the walk.
     ///
     /// # Errors
-    /// The engine's, or what `take` returned.
+    /// SQLite's error, or what `take` returned.
     pub fn walk<E: From<Fault>>(
         &self,
         sql: &str,
@@ -161,10 +161,10 @@ impl Db {
         })
     }
 
-    /// [`Db::walk`] over the longest tables, whose `take` tells by [`Db::hand_out`] what it has read: so no value is asked for twice.
+    /// Like [`Db::walk`], for the longest tables. `take` reports what it has read by [`Db::hand_out`], so each value is read once.
     ///
     /// # Errors
-    /// The engine's, or what `take` returned.
+    /// SQLite's error, or what `take` returned.
     pub fn show_each<E: From<Fault>>(
         &self,
         sql: &str,
@@ -184,19 +184,19 @@ impl Db {
     /// Accounts for values of a file under examination: their columns, and how many bytes they have.
     ///
     /// # Errors
-    /// [`Fault::Storage`], for what no file of that size can hold.
+    /// [`Fault::Storage`] if the sum exceeds what a file of that size can hold.
     pub fn hand_out(&self, values: &[(&str, usize)]) -> Result<(), Fault> {
         let Some(bounds) = &self.bounds else { return Ok(()) };
         values.iter().try_for_each(|(column, bytes)| bounds.hand_out(column, *bytes)).map_err(storage)
     }
 }
 
-/// An engine's error as the fault a client may see: the engine's words, without SQL and without paths.
+/// Turns an error of SQLite into the fault that a client may see: SQLite's text, without SQL and without paths.
 pub fn storage(error: rusqlite::Error) -> Fault {
     Fault::Storage(reason(&error))
 }
 
-/// SQLite's own text for an error, which names neither statements nor files. A value that is there already
+/// Returns SQLite's own text for an error, which names neither statements nor files. A value that exists already
 /// is named by its column (trail#limits).
 pub fn reason(error: &rusqlite::Error) -> String {
     match error {

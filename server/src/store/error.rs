@@ -1,5 +1,5 @@
-//! Why a database could not be opened. Every one of these ends the boot (store#opening, chain#start-failure), so the
-//! texts name the file and, where there is one, the way out.
+//! Why a database could not be opened. Each of these errors ends the boot (store#opening, chain#start-failure), so the
+//! texts name the file and, if possible, the way out.
 
 use std::path::Path;
 
@@ -36,13 +36,13 @@ pub enum OpenError {
         /// First line of the finding.
         first: String,
     },
-    /// Somebody else held the lock longer than the busy timeout.
+    /// Another program held the lock longer than the busy timeout.
     #[error("database is locked: {path}")]
     Locked {
         /// The path as it was given.
         path: String,
     },
-    /// A migration's SQL failed, or the compiled-in list is not sound.
+    /// A migration's SQL failed, or the compiled-in list is inconsistent.
     #[error("migration {name} failed: {reason}")]
     Migration {
         /// `NNN_name`.
@@ -50,13 +50,13 @@ pub enum OpenError {
         /// SQLite's text.
         reason: String,
     },
-    /// READONLY, and there is no file.
+    /// READONLY, and the file is missing.
     #[error("database not found: {path} (READONLY never creates a database)")]
     Missing {
         /// The path as it was given.
         path: String,
     },
-    /// READONLY, and the file wants migrations.
+    /// READONLY, and the file needs migrations.
     #[error("database schema version {found} is older than {latest}; READONLY cannot migrate")]
     Older {
         /// The file's `user_version`.
@@ -76,7 +76,7 @@ pub enum OpenError {
         /// Its length.
         bytes: u64,
     },
-    /// A pipe, a device or a folder under the name of a file beside the database.
+    /// A pipe, a device or a folder with the name of a file beside the database.
     #[error(
         "{path} is not a regular file, and stands where a file of the database belongs; find out what has put it there, move \
          it to another folder, and try again"
@@ -128,7 +128,7 @@ pub enum OpenError {
         /// How many names the file has.
         names: u64,
     },
-    /// The log would stand beside the mount point, where nobody else finds it.
+    /// The log would lie beside the mount point, where no other process finds it.
     #[error(
         "database {path} is itself a mount point (a bind mount of the single file), so that its log would stay outside; \
          mount the directory that holds it instead"
@@ -137,7 +137,7 @@ pub enum OpenError {
         /// The path as it was given.
         path: String,
     },
-    /// A process works on the file that had the name before.
+    /// A process has the file open that had the name before.
     #[error(
         "{process} still has another file open that had the name {path} before; stop that process, then start again. To \
          put a backup in place, use `colibri restore`"
@@ -145,10 +145,10 @@ pub enum OpenError {
     Elsewhere {
         /// The path as it was given.
         path: String,
-        /// Who it is.
+        /// Which process it is.
         process: String,
     },
-    /// What was looked at is not what was opened.
+    /// The file that was checked is not the file that was opened.
     #[error("database {path} was replaced while it was being opened; start again")]
     Replaced {
         /// The path as it was given.
@@ -163,7 +163,7 @@ pub enum OpenError {
         /// The path as it was given.
         path: String,
     },
-    /// A restore was killed when it was all but done; readers change nothing, so that they cannot finish it.
+    /// A restore was killed just before its end. Readers change nothing, so they cannot finish it.
     #[error(
         "a restore of {path} was interrupted; start a server on it, which finishes the restore, then try again"
     )]
@@ -171,7 +171,7 @@ pub enum OpenError {
         /// The path as it was given.
         path: String,
     },
-    /// A restore was killed while the replaced file's journal had two names: only another restore knows whose it is.
+    /// A restore was killed while the replaced file's journal had two names: only another restore knows which file it belongs to.
     #[error(
         "a restore of {path} was interrupted, and the journal {path}-journal of the replaced file still has two names; run \
          `colibri restore` with the backup again, which keeps every file"
@@ -191,7 +191,7 @@ pub enum OpenError {
 }
 
 impl OpenError {
-    /// Sorts an engine's error into the table's rows.
+    /// Maps an error of SQLite to a row of the table.
     pub fn from_sqlite(path: &Path, error: &rusqlite::Error) -> Self {
         let path = path.display().to_string();
         match error.sqlite_error_code() {
@@ -203,7 +203,7 @@ impl OpenError {
         }
     }
 
-    /// A refusal of the operating system.
+    /// Turns a refusal of the operating system into an error.
     pub fn from_io(path: &Path, doing: &str, error: &std::io::Error) -> Self {
         Self::Unusable { path: path.display().to_string(), reason: format!("{doing}: {error}") }
     }

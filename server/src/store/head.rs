@@ -1,5 +1,5 @@
-//! The head of the log: where numbering and chain stand (store#log-head). It is read inside the transaction that moves it, or known
-//! from the last one of this process if nobody has written since.
+//! The head of the log: where numbering and chain end (store#log-head). It is read inside the transaction that moves it. If no
+//! other connection has written since this process's last transaction, it is known from there.
 
 use rusqlite::Connection;
 
@@ -17,10 +17,10 @@ pub struct Head {
 }
 
 impl Head {
-    /// The head as this transaction sees it.
+    /// Reads the head as this transaction sees it.
     ///
     /// # Errors
-    /// The engine's, also when the row is missing or its hash is none.
+    /// SQLite's error. Also fails if the row is missing or its hash is malformed.
     pub fn read(conn: &Connection) -> rusqlite::Result<Self> {
         conn.prepare_cached("SELECT last_sequence_no, last_exit_no, last_row_hash FROM actions_head")?
             .query_row([], |row| {
@@ -33,21 +33,21 @@ impl Head {
             })
     }
 
-    /// Whether its row is the only one, and numbered as the table wants it: SQLite checks no constraint of that kind
-    /// on a connection that cannot write.
+    /// Checks whether its row is the only one, and numbered as the table requires: on a connection that cannot write, SQLite
+    /// checks no constraint of that kind.
     ///
     /// # Errors
-    /// The engine's.
+    /// SQLite's error.
     pub fn stands_alone(conn: &Connection) -> rusqlite::Result<bool> {
         conn.prepare_cached("SELECT count(*) = 1 AND max(id) = 1 FROM actions_head")?
             .query_row([], |row| row.get(0))
     }
 
-    /// Stores it, once a transaction. The statement names the row and is OR FAIL, so that SQLite needs no copy of the page to undo
-    /// it.
+    /// Stores the head, once a transaction. The statement names the row and is OR FAIL, so that SQLite needs no copy of the page to
+    /// undo it.
     ///
     /// # Errors
-    /// The engine's, also when there is no row to update.
+    /// SQLite's error; also fails if the row is missing.
     pub fn write(&self, conn: &Connection) -> rusqlite::Result<()> {
         let changed = conn
             .prepare_cached(

@@ -1,7 +1,7 @@
 //! Which file a name leads to.
 //!
-//! A server that goes on writing into a file whose name was given to another one acknowledges calls that nobody will find
-//! again. So it remembers what it has opened ([`Place`]) and asks before each reply whether the names still lead there.
+//! If a server writes on into a file whose name now belongs to another file, it acknowledges calls that are lost. So it
+//! remembers what it has opened ([`Place`]) and checks before each reply that the names still lead there.
 
 use std::fs::File;
 use std::io;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::side_file;
 
-/// Tells two files of one name apart, on one machine and until it is started again: device and inode.
+/// Identifies a file on one machine until the machine restarts: device and inode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileId {
     /// The device that holds the file.
@@ -21,22 +21,22 @@ pub struct FileId {
     pub inode: u64,
 }
 
-/// What a look at a name tells.
+/// What a lookup of a name returns.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     id: FileId,
     bytes: u64,
 }
 
-/// The file that has the name `path`.
+/// Returns the file that has the name `path`.
 ///
 /// # Errors
-/// The operating system's, for instance that no file has the name.
+/// The operating system's error, for instance that no file has the name.
 pub fn file_id(path: &Path) -> io::Result<FileId> {
     look(path).map(|seen| seen.id)
 }
 
-/// Why no call can be acknowledged any more.
+/// Why no more calls can be acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Displaced {
     /// The name of a file leads elsewhere, or nowhere.
@@ -45,7 +45,7 @@ pub enum Displaced {
          acknowledged before are in the file that had the name. Stop every server on this database before the next start"
     )]
     Moved(Part),
-    /// The file has lost its end.
+    /// The database file is shorter than before.
     #[error(
         "the {0} was cut short by another program while this server had it open. Stop every server on this database and \
          run `colibri verify` before the next start"
@@ -74,7 +74,7 @@ impl std::fmt::Display for Part {
     }
 }
 
-/// The three files of an open database, as their names were found when it was opened.
+/// The three files of an open database, as their names led to them when it was opened.
 #[derive(Debug)]
 pub struct Place {
     folder: File,
@@ -82,16 +82,16 @@ pub struct Place {
     parts: [(Part, PathBuf, FileId); 3],
     /// The path as the server was given it, where symbolic links on it could be changed to lead elsewhere.
     given: Option<PathBuf>,
-    /// How long the database file was at the last look. It shrinks only when a foreign program has compacted it.
+    /// How long the database file was at the last check. It shrinks only if another program has compacted it.
     bytes: AtomicU64,
 }
 
 impl Place {
-    /// Remembers the files of the database at `path`, which is absolute and without symbolic links; the server was `given` a path
-    /// that leads there. To be called when SQLite has opened all three, and while no other program is expected to replace them.
+    /// Remembers the files of the database at `path`, which is absolute and without symbolic links; `given` is the server's path
+    /// to it. Call it when SQLite has opened all three, and while no other program is expected to replace them.
     ///
     /// # Errors
-    /// The operating system's.
+    /// The operating system's error.
     pub fn of(path: &Path, given: &Path) -> io::Result<Self> {
         let given = std::path::absolute(given)?;
         let folder = File::open(path.parent().unwrap_or(Path::new("/")))?;
@@ -114,17 +114,17 @@ impl Place {
         })
     }
 
-    /// The database file.
+    /// Returns the database file.
     pub fn file(&self) -> FileId {
         self.parts[0].2
     }
 
-    /// Whether the three names still lead to the files that were opened, and the database file has kept its length.
+    /// Checks that the three names still lead to the files that were opened, and that the database file has kept its length.
     ///
-    /// `pages_need` is asked only where the file is shorter than at the last look: how many bytes its pages need.
+    /// `pages_need` is called only if the file is shorter than at the last check: it returns how many bytes the pages need.
     ///
     /// # Errors
-    /// [`Displaced`], for the first file that is not there any more.
+    /// [`Displaced`], for the first file that is missing or replaced.
     pub fn check(&self, pages_need: impl FnOnce() -> Option<u64>) -> Result<(), Displaced> {
         let (bytes, before) = (self.names()?, self.bytes.load(Ordering::Relaxed));
         if bytes < before && pages_need().is_none_or(|needed| bytes < needed) {
@@ -134,15 +134,15 @@ impl Place {
         Ok(())
     }
 
-    /// Whether the three names still lead to the files that were opened; how long the database file is.
+    /// Checks that the three names still lead to the files that were opened; returns how long the database file is.
     ///
     /// # Errors
     /// [`Displaced`], for the first that leads elsewhere.
     pub fn names(&self) -> Result<u64, Displaced> {
         let mut bytes = 0;
         for (part, name, known) in &self.parts {
-            // The database is looked up by its whole path, so that a folder that was exchanged is noticed. The other
-            // two are then in the folder that is open, and found by a shorter way.
+            // The database is looked up by its whole path, so that a replaced folder is noticed. The other
+            // two are then in the open folder, and found by a shorter way.
             let seen = match part {
                 Part::Database => look(name),
                 _ => look_beside(&self.folder, &self.path, name),
@@ -161,22 +161,22 @@ impl Place {
     }
 }
 
-/// What has the name `path`.
+/// Looks up the file that has the name `path`.
 ///
-/// On Linux neither times nor anything else is asked for. Whoever reads a file's times has the kernel keep the next change's time
-/// exactly, and that is one more block to write with every sync, a third of its duration (multigrain timestamps, Linux 6.13).
+/// On Linux it asks for neither times nor anything else. Reading a file's times makes the kernel record the time of the next
+/// change exactly. That is one more block to write with every sync, a third of its duration (multigrain timestamps, Linux 6.13).
 #[cfg(target_os = "linux")]
 fn look(path: &Path) -> io::Result<Seen> {
     look_from(rustix::fs::CWD, path).unwrap_or_else(|| look_by_metadata(path))
 }
 
-/// What has the name `name` in the folder of the database at `path`.
+/// Looks up the file that has the name `name` in the folder of the database at `path`.
 #[cfg(target_os = "linux")]
 fn look_beside(folder: &File, path: &Path, name: &Path) -> io::Result<Seen> {
     look_from(folder, name).unwrap_or_else(|| look_by_metadata(&path.with_file_name(name)))
 }
 
-/// `None` where a sandbox does not know the system call.
+/// Looks a name up by the system call; `None` if a sandbox does not know the call.
 #[cfg(target_os = "linux")]
 fn look_from(folder: impl std::os::fd::AsFd, name: &Path) -> Option<io::Result<Seen>> {
     use rustix::fs::{AtFlags, StatxFlags, makedev, statx};

@@ -19,16 +19,16 @@ use super::verify::{ActionsReport, verify_actions};
 use super::{migrate, side_file, turn};
 use super::{placement, preflight};
 
-/// The most complaints of one check that are fetched; more do not help anybody.
+/// The most complaints of one check that are fetched; more would not help a reader.
 const MOST_COMPLAINTS: usize = 20;
 
 /// Why a database cannot be looked at.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct Unreadable {
-    /// What a start would call it.
+    /// What a start would report.
     pub kind: OpenError,
-    /// What was refused, without the path where SQLite refused it.
+    /// What was refused; without the path if SQLite refused it.
     text: String,
 }
 
@@ -68,9 +68,9 @@ pub struct Header {
 /// Calls without an end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Running {
-    /// Of processes that live.
+    /// Calls of live processes.
     pub alive: usize,
-    /// Of processes that have ended.
+    /// Calls of processes that have ended.
     pub dead: usize,
 }
 
@@ -83,20 +83,20 @@ pub struct ClosedCall {
     pub tool: String,
     /// How it ended.
     pub outcome: String,
-    /// The code, where it did not end well.
+    /// The error code, unless the call succeeded.
     pub error_code: Option<String>,
     /// Whole milliseconds.
     pub duration_ms: Option<i64>,
-    /// The hash of the row closed before it.
+    /// The hash of the row closed before this one.
     pub prev_hash: String,
-    /// Its own.
+    /// This row's hash.
     pub row_hash: String,
 }
 
 impl Inspection {
     /// Opens the file for reading, and compares its schema with the one that its version should have: only tables that
-    /// agree are read. Where SQLite may not put its side files and no log waits to be read, the file is read as it
-    /// stands (store#read-only). Waits for a start that has migrations to run.
+    /// agree are read. If SQLite may not create side files and no log waits to be read, the file is read as it
+    /// is (store#read-only). Waits for a start that has migrations to run.
     ///
     /// # Errors
     /// See [`Unreadable`].
@@ -112,7 +112,7 @@ impl Inspection {
     }
 
     fn connect(path: &Path) -> Result<Self, Unreadable> {
-        // Side files stand beside the file itself, not beside a link to it.
+        // Side files lie beside the file itself, not beside a link to it.
         let shown = path;
         let path = path.canonicalize().map_err(|error| Unreadable {
             kind: OpenError::from_io(shown, "cannot find it", &error),
@@ -142,17 +142,17 @@ impl Inspection {
         Ok(Self { db, path, location, expected, shape })
     }
 
-    /// Where the schema is not the one that its version should have: one sentence each.
+    /// Returns where the schema differs from the one that its version should have: one sentence each.
     pub fn differences(&self) -> Vec<String> {
         self.shape.differences(&self.expected).map(|(object, how)| how.sentence(object)).collect()
     }
 
-    /// Bytes of the write-ahead log; 0 when there is none.
+    /// Returns the bytes of the write-ahead log; 0 without one.
     pub fn wal_bytes(&self) -> u64 {
         wal_bytes(&self.path)
     }
 
-    /// Lock files beside the database whose processes have ended.
+    /// Returns how many lock files beside the database belong to ended processes.
     ///
     /// # Errors
     /// The folder cannot be read.
@@ -161,10 +161,10 @@ impl Inspection {
         Ok(files.iter().filter(|file| matches!(process::life(file), Life::Dead(_))).count())
     }
 
-    /// What the file says it is.
+    /// Returns what the file says it is.
     ///
     /// # Errors
-    /// The engine's.
+    /// SQLite's error.
     pub fn header(&self) -> Result<Header, Fault> {
         Ok(Header {
             application_id: self.number("PRAGMA application_id")?,
@@ -178,7 +178,7 @@ impl Inspection {
     /// See [`integrity`].
     ///
     /// # Errors
-    /// The engine's, which for a badly damaged file says as much.
+    /// SQLite's error, also for a badly damaged file.
     pub fn integrity(&self) -> Result<Vec<String>, Fault> {
         integrity(&self.db, &self.shape)
     }
@@ -186,24 +186,24 @@ impl Inspection {
     /// See [`dangling_references`].
     ///
     /// # Errors
-    /// The engine's.
+    /// SQLite's error.
     pub fn dangling_references(&self) -> Result<Vec<String>, Fault> {
         dangling_references(&self.db, &self.shape)
     }
 
-    /// Lets somebody read the database as it stands at one moment, while others may write. The second connection
-    /// sees the same moment and may go to another thread; there is none when somebody wrote just then, or when the
-    /// database is damaged in a way that a new connection takes offence at.
+    /// Lets `read` see the database at one moment, while others may write. The second connection sees the same
+    /// moment and may go to another thread. It is `None` if another process wrote just then, or if the database is damaged
+    /// in a way that a new connection rejects.
     ///
     /// # Errors
-    /// The engine's, when it does not let anybody read.
+    /// SQLite's error, if it cannot read at all.
     pub fn at_one_moment<T>(&self, read: impl FnOnce(&Db, Option<Db>) -> T) -> Result<T, Fault> {
         let beside = connection::examine(&self.location).ok();
         let before = beside.as_ref().and_then(version_seen);
         let transaction = self.db.conn.unchecked_transaction().map_err(storage)?;
         // A transaction sees what its first read sees.
         self.db.query_one("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
-        // Nobody has committed anything between these two looks, and so not between the two transactions.
+        // No process has committed between these two reads, and so none between the two transactions.
         let same = beside.filter(|beside| {
             let begun = beside.conn.execute_batch("BEGIN").is_ok();
             begun && before.is_some() && version_seen(beside) == before
@@ -213,10 +213,10 @@ impl Inspection {
         Ok(result)
     }
 
-    /// Calls without an end, by whether their process lives. `None` before the table exists.
+    /// Counts the calls without an end, by whether their process lives. `None` before the table exists.
     ///
     /// # Errors
-    /// The engine's.
+    /// SQLite's error.
     pub fn running(&self) -> Result<Option<Running>, Fault> {
         if !self.has_log()? {
             return Ok(None);
@@ -232,7 +232,7 @@ impl Inspection {
     /// Recomputes the audit log. `None` before the table exists.
     ///
     /// # Errors
-    /// The engine's.
+    /// SQLite's error.
     pub fn verify_log(&self) -> Result<Option<ActionsReport>, Fault> {
         if !self.has_log()? {
             return Ok(None);
@@ -244,10 +244,10 @@ impl Inspection {
         Ok(Some(report))
     }
 
-    /// The closed calls in the order of their chain.
+    /// Returns the closed calls in the order of their chain.
     ///
     /// # Errors
-    /// The engine's.
+    /// SQLite's error.
     pub fn closed_calls(&self) -> Result<Vec<ClosedCall>, Fault> {
         self.db.query_all(
             "SELECT sequence_no, tool, outcome, error_code, duration_ms, prev_hash, row_hash
@@ -277,15 +277,15 @@ impl Inspection {
     }
 }
 
-/// The full integrity check: its complaints, none for a sound file.
+/// Runs the full integrity check; returns its complaints, none for a sound file.
 ///
 /// # Errors
-/// The engine's, which for a badly damaged file says as much.
+/// SQLite's error, also for a badly damaged file.
 pub fn integrity(db: &Db, shape: &Shape) -> Result<Vec<String>, Fault> {
     pages(db, shape, "integrity_check")
 }
 
-/// One of SQLite's checks: of the whole file where the schema is the expected one, otherwise of the tables that are. The check
+/// Runs one of SQLite's checks: of the whole file if the schema is the expected one, otherwise of the tables that are. The check
 /// of another table would compute its columns and indexes, and run what its module does.
 fn pages(db: &Db, shape: &Shape, check: &str) -> Result<Vec<String>, Fault> {
     let lines = |of: &str| {
@@ -316,11 +316,11 @@ pub struct Sanity {
     pub indexes: bool,
 }
 
-/// The integrity check of a verification. Looking rows up in indexes is random reading: beyond
+/// Runs the integrity check of a verification. Looking rows up in indexes is random reading. Beyond
 /// [`LOOKED_UP_BYTES`] it would take longer than everything else together, and is left to [`integrity`].
 ///
 /// # Errors
-/// The engine's, which for a badly damaged file says as much.
+/// SQLite's error, also for a badly damaged file.
 pub fn sanity(db: &Db, shape: &Shape) -> Result<Sanity, Fault> {
     let number = |sql: &str| db.query_one(sql, [], |row| row.get::<_, i64>(0));
     let bytes = number("PRAGMA page_count")?.saturating_mul(number("PRAGMA page_size")?);
@@ -329,8 +329,8 @@ pub fn sanity(db: &Db, shape: &Shape) -> Result<Sanity, Fault> {
     Ok(Sanity { complaints: pages(db, shape, check)?, indexes })
 }
 
-/// The schema that the file's version should have, and how the file compares. Where it has the newest one under another
-/// number, the number alone is wrong.
+/// Returns the schema that the file's version should have, and how the file compares. If it has the newest schema under another
+/// number, only the number is wrong.
 fn shape_of(db: &Db) -> Result<(Schema, Shape), Fault> {
     let version = db.query_one("PRAGMA user_version", [], |row| row.get(0))?;
     for expected in [schema::expected_at(version)?, schema::expected()?] {
@@ -344,16 +344,16 @@ fn shape_of(db: &Db) -> Result<(Schema, Shape), Fault> {
     Ok((expected, shape))
 }
 
-/// A number that changes with each commit of others that the connection comes to see.
+/// Returns a number that changes with each commit of others that becomes visible to the connection.
 fn version_seen(db: &Db) -> Option<i64> {
     db.query_one("PRAGMA data_version", [], |row| row.get(0)).ok()
 }
 
-/// Rows that refer to rows which do not exist: `table row 7 refers to a missing row of other_table`. Only the tables that
-/// may be read and whose neighbours may be are looked at.
+/// Returns rows that refer to missing rows: `table row 7 refers to a missing row of other_table`. Checks only tables
+/// that may be read and whose referenced tables may be.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn dangling_references(db: &Db, shape: &Shape) -> Result<Vec<String>, Fault> {
     let mut complaints = Vec::new();
     for table in &shape.readable {

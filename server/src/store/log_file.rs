@@ -29,7 +29,7 @@ impl LogFile {
     /// checkpoints overwrite it in place. That its name still leads to it is [`super::identity::Place`]'s to say.
     ///
     /// # Errors
-    /// The operating system's.
+    /// The operating system's error.
     pub fn open(path: &Path) -> io::Result<Self> {
         let path = side_file::named(path, "-wal");
         let file = OpenOptions::new().read(true).write(true).open(&path)?;
@@ -74,7 +74,7 @@ impl LogFile {
     /// (see [`super::identity`]).
     ///
     /// # Errors
-    /// The operating system's.
+    /// The operating system's error.
     pub fn end(&self) -> io::Result<u64> {
         Ok(seek(&self.file, SeekFrom::End(0))?)
     }

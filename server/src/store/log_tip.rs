@@ -15,7 +15,7 @@ pub struct LogTip {
     pub row_hash: String,
 }
 
-/// The last closed row; `None` before the first call is closed.
+/// Returns the last closed row; `None` before the first call is closed.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -27,7 +27,7 @@ pub fn log_tip(db: &Db) -> Result<Option<LogTip>, Fault> {
     )
 }
 
-/// The closed row at a place; `None` when there is none.
+/// Returns the closed row at a place; `None` if no row has that place.
 ///
 /// # Errors
 /// [`Fault::Storage`].

@@ -39,7 +39,7 @@ pub const MIGRATIONS: &[Migration] = migrations![
 ];
 
 impl Migration {
-    /// `NNN_name`, as messages call it.
+    /// Returns `NNN_name`, as messages call it.
     pub fn name(&self) -> &'static str {
         self.file.strip_suffix(".sql").unwrap_or(self.file)
     }
@@ -49,14 +49,14 @@ impl Migration {
     }
 }
 
-/// The number before a file name's first underscore; `None` for names that are no migration's.
+/// Returns the number before a file name's first underscore; `None` if the name is not a migration's.
 pub fn number_of(file: &str) -> Option<u32> {
     let (digits, rest) = file.split_once('_')?;
     let numeric = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     (numeric && rest.ends_with(".sql")).then(|| digits.parse().ok()).flatten()
 }
 
-/// The migrations by number; names without a number are left out.
+/// Returns the migrations by number; names without a number are left out.
 ///
 /// # Errors
 /// Two files have one number.
@@ -73,12 +73,12 @@ pub fn ordered(list: &[Migration]) -> Result<Vec<(u32, Migration)>, OpenError> {
     Ok(numbered)
 }
 
-/// The highest schema version the list leads to.
+/// Returns the highest schema version of the list.
 pub fn latest(list: &[Migration]) -> i64 {
     list.iter().filter_map(|one| number_of(one.file)).max().map_or(0, i64::from)
 }
 
-/// What a file at `version` still lacks, in order.
+/// Returns what a file at `version` still lacks, in order.
 ///
 /// # Errors
 /// As [`ordered`].
@@ -86,14 +86,14 @@ pub fn pending_migrations(list: &[Migration], version: i64) -> Result<Vec<(u32, 
     Ok(ordered(list)?.into_iter().filter(|(number, _)| i64::from(*number) > version).collect())
 }
 
-/// Brings the file to the latest version; how many migrations this call ran. `path` is for messages.
+/// Brings the file to the latest version; returns how many migrations this call ran. `path` is for messages.
 ///
 /// Each runs in a transaction of its own together with the version it leads to. The version is read
 /// again inside, since another process may have run the migration meanwhile.
 ///
 /// # Errors
 /// [`OpenError::Migration`] with the failing one rolled back and earlier ones kept;
-/// [`OpenError::Locked`] when the write lock could not be had.
+/// [`OpenError::Locked`] if another program held the write lock too long.
 pub fn migrate(conn: &Connection, list: &[Migration], path: &Path) -> Result<usize, OpenError> {
     let version = user_version(conn).map_err(|error| OpenError::from_sqlite(path, &error))?;
     let mut ran = 0;
@@ -103,11 +103,11 @@ pub fn migrate(conn: &Connection, list: &[Migration], path: &Path) -> Result<usi
     Ok(ran)
 }
 
-/// Runs one migration unless the file has it by now.
+/// Runs one migration unless the file has it by now; returns whether it ran.
 fn apply(conn: &Connection, number: i64, migration: &Migration, path: &Path) -> Result<bool, OpenError> {
     let failed = |error: rusqlite::Error| migration.failed(engine_text(&error));
     conn.execute_batch("BEGIN IMMEDIATE").map_err(|error| OpenError::from_sqlite(path, &error))?;
-    // Undoes what is still open, whatever way this function is left.
+    // Undoes a transaction that is still open when this function returns, on every path.
     let _guard = RollBack(conn);
     let before = user_version(conn).map_err(failed)?;
     if before >= number {
@@ -127,7 +127,7 @@ fn apply(conn: &Connection, number: i64, migration: &Migration, path: &Path) -> 
     Ok(true)
 }
 
-/// Undoes a transaction that is still open when the guard goes.
+/// Rolls back a transaction that is still open when the guard is dropped.
 struct RollBack<'a>(&'a Connection);
 
 impl Drop for RollBack<'_> {
@@ -139,12 +139,12 @@ impl Drop for RollBack<'_> {
     }
 }
 
-/// The version a file is at.
+/// Reads the version of a file.
 pub(super) fn user_version(conn: &Connection) -> rusqlite::Result<i64> {
     conn.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-/// SQLite's text: migrations are ours, so unlike in a reply their names may show.
+/// Returns SQLite's text. Unlike in a reply, names may show, because the migrations are Colibri's.
 fn engine_text(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqliteFailure(_, Some(text)) => text.clone(),
@@ -153,12 +153,12 @@ fn engine_text(error: &rusqlite::Error) -> String {
     }
 }
 
-/// Whether nothing but comments, white space and semicolons is left.
+/// Checks whether nothing but comments, white space and semicolons is left.
 pub fn is_effectively_empty(sql: &str) -> bool {
     strip_sql_comments(sql).chars().all(|c| c.is_whitespace() || c == ';')
 }
 
-/// The text without `--` and `/* */` comments, each replaced by a space. What looks like a comment
+/// Returns the text without `--` and `/* */` comments, each replaced by a space. What looks like a comment
 /// inside quotes stays.
 pub fn strip_sql_comments(sql: &str) -> String {
     let mut out = String::with_capacity(sql.len());
@@ -183,8 +183,8 @@ pub fn strip_sql_comments(sql: &str) -> String {
     out
 }
 
-/// Length of the quoted text that `text` starts with. A doubled quote reads as two texts side by
-/// side, which comes to the same here.
+/// Returns the length of the quoted text that `text` starts with. A doubled quote reads as two adjacent
+/// texts, with the same result here.
 fn quoted(text: &str, close: char) -> usize {
     text[1..].find(close).map_or(text.len(), |end| end + 2)
 }

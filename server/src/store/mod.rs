@@ -5,12 +5,12 @@
 //!    the schema up to date, [`process`] registers this process and `sweep` closes what dead ones left. `turn`
 //!    waits for others that are starting.
 //! 2. [`sqlite`] is the runtime's `Store`; [`db`] is the handle that handlers get from it.
-//! 3. `transactions` begins, commits and rolls back, waiting in the [`queue`] (`holder` says for whom) and syncing the
-//!    [`log_file`] after it. [`side_file`] is how files beside the database are made.
+//! 3. `transactions` begins, commits and rolls back. It waits in the [`queue`] (`holder` names the process it waits for) and
+//!    syncs the [`log_file`] after a commit. [`side_file`] is how files beside the database are made.
 //! 4. [`audit`] writes the rows of calls, linked by [`row_hash`], ending at `head`; [`log_tip`] is where seals find
 //!    the end.
-//! 5. [`verify`] recomputes them; [`inspect`] looks at a database from outside, [`obstacle`] says what would keep a start
-//!    waiting, [`snapshot`] reads one as it stands at one moment, [`counters`] are SQLite's own, and [`log_query`] finds
+//! 5. [`verify`] recomputes them; [`inspect`] reads a database without starting on it, [`obstacle`] says what would keep a start
+//!    waiting, [`snapshot`] reads one at one moment, [`counters`] are SQLite's own, and [`log_query`] finds
 //!    calls in the log: all for the commands.
 //! 6. What a file may make SQLite do is bounded before it is read: `preflight` looks at what lies beside it,
 //!    [`schema`] says what shape it has and should have, and [`bounds`] limits steps, values and memory.

@@ -30,15 +30,15 @@ const NETWORK: [&str; 22] = [
     "smbfs",
 ];
 
-/// The network file system that `path` lies on, if it is one. Knows Linux; elsewhere there is no
-/// list of mounts to read and the answer is `None`.
+/// Returns the name of the network file system that `path` lies on, if it is one. Knows Linux; other systems have no
+/// list of mounts to read, so the answer is `None`.
 pub fn network_file_system(path: &Path) -> Option<String> {
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
     let kind = file_system_of(&mounts, &nearest_existing(path)?)?;
     NETWORK.contains(&kind).then(|| kind.to_owned())
 }
 
-/// Whether a file system, or a single file, is mounted at `path` itself, which is absolute and without symbolic links.
+/// Checks whether a file system, or a single file, is mounted at `path` itself, which is absolute and without symbolic links.
 pub fn is_mount_point(path: &Path) -> bool {
     std::fs::read_to_string("/proc/self/mountinfo").is_ok_and(|mounts| mounted_at(&mounts, path))
 }
@@ -47,13 +47,13 @@ fn mounted_at(mounts: &str, path: &Path) -> bool {
     mounts.lines().filter_map(|line| line.split(' ').nth(4)).any(|point| Path::new(&unescape(point)) == path)
 }
 
-/// The closest ancestor that exists, without symbolic links.
+/// Returns the closest ancestor that exists, without symbolic links.
 fn nearest_existing(path: &Path) -> Option<PathBuf> {
     let path = std::path::absolute(path).ok()?;
     path.ancestors().find_map(|ancestor| ancestor.canonicalize().ok())
 }
 
-/// The type of the mount that holds `path`: the longest mount point that is a prefix of it; of two
+/// Returns the type of the mount that holds `path`: the longest mount point that is a prefix of it; of two
 /// mounts on one point the later one, which covers the earlier. `mounts` is the text of
 /// `/proc/self/mountinfo` (proc_pid_mountinfo(5)).
 fn file_system_of<'a>(mounts: &'a str, path: &Path) -> Option<&'a str> {

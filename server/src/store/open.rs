@@ -1,5 +1,5 @@
 //! Opens the database, in the order of store#opening: nothing is written before the file is known to be
-//! ours and sound, and this process counts as alive before its first row.
+//! Colibri's and sound, and this process counts as alive before its first row.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -44,7 +44,7 @@ pub struct StoreOptions {
     pub process_aborted: &'static str,
     /// Wall clock, RFC 3339 with milliseconds: when those rows are closed.
     pub now: String,
-    /// The migrations; [`migrate::MIGRATIONS`] but in tests.
+    /// The migrations; [`migrate::MIGRATIONS`] except in tests.
     pub migrations: &'static [Migration],
     /// What boot looks at besides the log of calls.
     pub tail_checks: &'static [TailCheck],
@@ -72,7 +72,7 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// The database, for what boot does before the store takes over.
+    /// Returns the database, for what boot does before the store takes over.
     pub fn db(&self) -> &Db {
         &self.db
     }
@@ -95,7 +95,7 @@ pub fn init_db(options: &StoreOptions) -> Result<Opened, OpenError> {
     turn::while_locked(until, || init_read_write(options, until))
 }
 
-/// Whether a database can be used where it lies, before anything of it is opened: a start asks, and `colibri doctor`.
+/// Checks whether a database can be used where it lies, before anything of it is opened. A start and `colibri doctor` call it.
 ///
 /// # Errors
 /// The place is on a network file system, or this process lacks a right.
@@ -113,12 +113,12 @@ fn init_read_write(options: &StoreOptions, until: Instant) -> Result<Opened, Ope
     location.file().map_or(Ok(()), |file| preflight::before_writing(file, left(until)))?;
     let found = location.file().map(|file| placement::check(file, path, Access::Write)).transpose()?;
     let db = Db::new(connection::read_write(&location).map_err(engine)?);
-    // SQLite's own wait is part of the time that this start has.
+    // SQLite's own wait counts against the time that this start has.
     let wait = |limit| connection::wait_for_locks(&db.conn, limit).map_err(engine);
     wait(left(until))?;
     let header = header::read(&db.conn, path, migrate::latest(options.migrations))?;
 
-    // From here to the end no other process of ours writes, or declares this one dead half-registered.
+    // From here to the end no other Colibri process writes, or declares this one dead while it is half registered.
     let mut queue = match location.file() {
         Some(file) => Some(WriteQueue::open(file).map_err(|error| queue_error(path, &error))?),
         None => None,
@@ -137,7 +137,7 @@ fn init_read_write(options: &StoreOptions, until: Instant) -> Result<Opened, Ope
     if header.application_id == 0 {
         db.conn.pragma_update(None, "application_id", APPLICATION_ID).map_err(engine)?;
     }
-    // A file that had no log until now has one from its next read on.
+    // A file that had no log until now has one after its next read.
     migrate::user_version(&db.conn).map_err(engine)?;
     let mut files = opened_files(&location, options)?;
     if let Some(found) = found {
@@ -196,12 +196,12 @@ fn init_read_only(options: &StoreOptions, until: Instant) -> Result<Opened, Open
     })
 }
 
-/// What is left of the time that a start waits for others.
+/// Returns what is left of the time that a start waits for others.
 fn left(until: Instant) -> Duration {
     until.saturating_duration_since(Instant::now())
 }
 
-/// A connection that cannot write, to a file that is ours and not newer than `latest`.
+/// Opens a connection that cannot write, to a file that is Colibri's and not newer than `latest`.
 pub(super) fn open_read_only(
     path: &Path,
     latest: i64,
@@ -225,7 +225,7 @@ pub(super) fn open_read_only(
             return Err(unfinished(&location).unwrap_or(error));
         }
         Err(OpenError::Unusable { .. }) if nothing_in_log(&location) => {
-            // The folder takes no side files, and nobody has left a log: nobody can be writing.
+            // The folder is read-only and has no WAL, so no process can be writing.
             if let Location::File(file) = location {
                 location = Location::Immutable(file);
             }
@@ -237,14 +237,14 @@ pub(super) fn open_read_only(
     Ok((db, location, header))
 }
 
-/// Whether the log is missing or empty. Looks at names only: the log is never opened here.
+/// Checks whether the log is missing or empty. Looks at names only: the log is never opened here.
 fn nothing_in_log(location: &Location) -> bool {
     let log = location.file().map(|file| side_file::named(file, "-wal"));
     log.is_some_and(|log| std::fs::metadata(log).map_or(true, |found| found.len() == 0))
 }
 
-/// Creates folder and database where they are missing, and finds the file's one true name; how many migrations a new
-/// database has got.
+/// Creates folder and database if they are missing, and finds the file's one true name; also returns how many migrations a
+/// new database has got.
 fn place(path: &Path, migrations: &[Migration], until: Instant) -> Result<(Location, usize), OpenError> {
     if path == Path::new(MEMORY) {
         return Ok((Location::Memory, 0));
@@ -258,14 +258,14 @@ fn place(path: &Path, migrations: &[Migration], until: Instant) -> Result<(Locat
         Err(error) => return Err(OpenError::from_io(path, "cannot find it", &error)),
     };
     let migrated = creation::create_if_missing(&file, path, migrations, left(until))?;
-    // A link to a file that is not there has kept the place.
+    // A link to a missing file has kept the place.
     let file = file
         .canonicalize()
         .map_err(|error| OpenError::from_io(path, "cannot find it after creating it", &error))?;
     Ok((Location::File(file), migrated))
 }
 
-/// The one true name of a file that is not there yet.
+/// Returns the one true name of a file that does not exist yet.
 fn absent(path: &Path, folder: &Path) -> Result<PathBuf, OpenError> {
     let name = path.file_name().ok_or_else(|| OpenError::Unusable {
         path: path.display().to_string(),
@@ -285,7 +285,7 @@ fn enable_wal(conn: &Connection, path: &Path, location: &Location) -> Result<(),
     if fits { Ok(()) } else { Err(OpenError::NotWal { got }) }
 }
 
-/// The files that the connection has open, SQLite's log and its index among them: it has read already.
+/// Returns the files that the connection has open, SQLite's log and its index among them: it has read already.
 fn opened_files(location: &Location, options: &StoreOptions) -> Result<Option<Files>, OpenError> {
     let Some(file) = location.file() else { return Ok(None) };
     let look = || {

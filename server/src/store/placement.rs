@@ -1,6 +1,6 @@
 //! Whether a database file may be opened where it lies: under its one name, with the log that belongs to it, and while no
-//! process works on an earlier file of that name. Looked at before SQLite opens anything, since SQLite would apply
-//! whatever log stands beside the file.
+//! process works on an earlier file of that name. Checked before SQLite opens anything, since SQLite would apply
+//! any log that lies beside the file.
 
 use std::fs::Metadata;
 use std::io;
@@ -16,19 +16,19 @@ use super::identity::{FileId, file_id};
 use super::queue::WriteQueue;
 use super::{network_fs, process, side_file};
 
-/// Which log belongs to which database file: one line of JSON in the queue file, written by each start that finds another one
-/// there. Without numbers of devices, which may change when the machine is started again.
+/// Which log belongs to which database file: one line of JSON in the queue file. Each start writes it if it finds another one
+/// there. Without device numbers, which may change when the machine restarts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Pair {
     database: Born,
     log: Born,
 }
 
-/// A file, told apart also from a later one that was given the same number.
+/// A file; its creation time tells it from a later one that was given the same number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Born {
     inode: u64,
-    /// When it was created, in nanoseconds since 1970; 0 where the file system does not say.
+    /// When it was created, in nanoseconds since 1970; 0 if the file system does not say.
     born_ns: u64,
 }
 
@@ -43,14 +43,14 @@ impl Born {
 }
 
 impl Pair {
-    /// The database at `path` and the log beside it, both of which are there.
+    /// Returns the database at `path` and the log beside it, both of which exist.
     fn of(path: &Path) -> io::Result<Self> {
         let born = |path: &Path| std::fs::metadata(path).map(|found| Born::of(&found));
         Ok(Self { database: born(path)?, log: born(&side_file::named(path, "-wal"))? })
     }
 }
 
-/// Refuses a file that SQLite must not be let near; which file it is. `path` is the file's one true name, `shown` what the user calls it.
+/// Refuses a file that SQLite must not open; returns which file it is. `path` is the one true name, `shown` what the user calls it.
 ///
 /// # Errors
 /// [`OpenError::Names`], [`OpenError::Mounted`], [`OpenError::Elsewhere`], [`OpenError::StrayLog`], [`OpenError::HalfRestored`],
@@ -87,13 +87,13 @@ pub(super) fn check(path: &Path, shown: &Path, access: Access) -> Result<FileId,
     Ok(here)
 }
 
-/// Whether the second name is the one under which the file was made, which the next start removes.
+/// Checks whether the second name is the one under which the file was made, which the next start removes.
 fn is_just_created(path: &Path) -> bool {
     let made_as = file_id(&side_file::named(path, UNFINISHED));
     made_as.is_ok_and(|made| file_id(path).is_ok_and(|here| here == made))
 }
 
-/// That the file which was looked at is the one that was opened.
+/// Checks that the file which was examined is the one that was opened.
 ///
 /// # Errors
 /// [`OpenError::Replaced`].
@@ -105,8 +105,8 @@ pub(super) fn unchanged(found: FileId, shown: &Path) -> Result<(), OpenError> {
     }
 }
 
-/// Whether the log beside the file holds something, and was last seen beside another file. Where both have changed they were
-/// copied or moved together, and belong together as before.
+/// Checks whether the log beside the file holds something, and was last seen beside another file. If both have changed, they
+/// were copied or moved together, and still belong together.
 fn log_is_stray(path: &Path) -> bool {
     let log = side_file::named(path, "-wal");
     if std::fs::metadata(log).map_or(0, |found| found.len()) == 0 {
@@ -118,15 +118,15 @@ fn log_is_stray(path: &Path) -> bool {
     }
 }
 
-/// What SQLite would apply to a file of the database's name, and how its second name ends while `colibri restore` is at work: with
-/// an ending that SQLite does not look for, because the copy has the rest of the name until the exchange.
+/// What SQLite would apply to a file of the database's name, and how its second name ends while `colibri restore` runs. SQLite
+/// does not look for these endings, which matters because the copy has the rest of the name until the exchange.
 pub(super) const BESIDE: [(&str, &str); 2] = [("-wal", "-log"), ("-journal", "-undo")];
 
-/// What a file that was replaced is called after the database's name; the time follows.
+/// What a replaced file is called after the database's name; the time follows.
 pub(super) const REPLACED: &str = ".replaced-";
 
-/// The file to which a stray log belongs: a restore was killed after it had exchanged the files, and before it had handed the
-/// log over. Where there was no file to replace, the name has none.
+/// Returns the file to which a stray log belongs: a restore was killed after it had exchanged the files, and before it had
+/// handed the log over. If the restore had no file to replace, the returned name has no file.
 fn kept_for(path: &Path) -> Option<PathBuf> {
     let log = file_id(&side_file::named(path, "-wal")).ok()?;
     let beginning = side_file::named(path, REPLACED).file_name()?.to_str()?.to_owned();
@@ -142,18 +142,18 @@ fn kept_for(path: &Path) -> Option<PathBuf> {
     })
 }
 
-/// For a file that a restore has replaced and not yet given its log: the database that was restored.
+/// Returns, for a file that a restore has replaced and not yet given its log, the database that was restored.
 fn is_kept_without_log(path: &Path) -> Option<String> {
     let (suffix, until) = BESIDE[0];
     let waits = side_file::named(path, until).exists() && !side_file::named(path, suffix).exists();
     path.to_str()?.rsplit_once(REPLACED).filter(|_| waits).map(|(restored, _)| restored.to_owned())
 }
 
-/// Gives what lies beside the database, and has a second name beside `kept`, to `kept` alone; its names there. The log's index
-/// goes, since SQLite makes it anew.
+/// Gives the files beside the database that have a second name beside `kept` to `kept` alone; returns their names there. The
+/// log's index is removed, since SQLite makes it anew.
 ///
 /// # Errors
-/// The operating system's. What was not done yet can be done again.
+/// The operating system's error. A later call can do what is left.
 pub(super) fn hand_over(path: &Path, kept: &Path) -> io::Result<Vec<PathBuf>> {
     let mut given = Vec::new();
     for (suffix, until) in BESIDE {
@@ -162,7 +162,7 @@ pub(super) fn hand_over(path: &Path, kept: &Path) -> io::Result<Vec<PathBuf>> {
         if !second.exists() {
             continue;
         }
-        // One step, so that `kept` never stands there as if it had no log.
+        // One step, so that `kept` never appears to have no log.
         std::fs::rename(&first, &last)?;
         std::fs::remove_file(&second)?;
         given.push(last);
@@ -181,16 +181,16 @@ fn remove(path: &Path, suffix: &str) -> io::Result<()> {
 /// Notes which log belongs to the file, unless that is known.
 ///
 /// # Errors
-/// The operating system's.
+/// The operating system's error.
 pub(super) fn note(queue: &mut WriteQueue, path: &Path) -> io::Result<()> {
     let found = Pair::of(path)?;
     if WriteQueue::read_note(path).as_ref() == Some(&found) { Ok(()) } else { queue.write_note(&found) }
 }
 
-/// Notes the pair only where nothing was noted: a log that is known to be another file's stays so.
+/// Notes the pair only if nothing was noted: a log that is known to be another file's stays so.
 ///
 /// # Errors
-/// The operating system's.
+/// The operating system's error.
 pub(super) fn note_if_none(queue: &mut WriteQueue, path: &Path) -> io::Result<()> {
     if WriteQueue::read_note(path).is_none() { note(queue, path) } else { Ok(()) }
 }
@@ -205,7 +205,7 @@ fn inode(_: &Metadata) -> u64 {
     0
 }
 
-/// How many names the file has.
+/// Returns how many names the file has.
 #[cfg(unix)]
 fn links(found: &Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::nlink(found)

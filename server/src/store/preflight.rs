@@ -1,5 +1,5 @@
-//! What lies beside a database file, looked at before SQLite opens it: SQLite applies a rollback journal without a word,
-//! and a connection that cannot write skips what the server's would apply.
+//! Checks what lies beside a database file before SQLite opens it. SQLite applies a rollback journal silently, and a
+//! connection that cannot write skips what the server's would apply.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -23,8 +23,8 @@ const CHANGED_BY_SWITCH: [std::ops::Range<usize>; 3] = [18..20, 24..28, 92..100]
 /// Files that SQLite and Colibri open beside a database, besides those that processes lock.
 const SIDE_FILES: [&str; 4] = ["-journal", "-wal", "-shm", ".queue"];
 
-/// That no pipe or device has the name of a file beside the database: to open one may wait without end. A name that leads nowhere
-/// is left to what opens it.
+/// Checks that no pipe or device has the name of a file beside the database: opening one may wait without end. A name that leads
+/// nowhere is left to the code that opens it.
 ///
 /// # Errors
 /// [`OpenError::NoFile`].
@@ -39,7 +39,7 @@ pub(super) fn beside_are_files(file: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// That a reader sees what a server would see.
+/// Checks that a reader sees what a server would see.
 ///
 /// # Errors
 /// [`OpenError::Journal`], [`OpenError::NoFile`].
@@ -61,16 +61,16 @@ pub(super) fn before_reading(file: &Path) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// That SQLite would change nothing but what a server left unfinished. Waits no longer than `wait` for its turn.
+/// Checks that SQLite would change nothing but what a server left unfinished. Waits no longer than `wait` for its turn.
 ///
 /// # Errors
-/// [`OpenError::Journal`], [`OpenError::NoFile`], or the operating system's.
+/// [`OpenError::Journal`], [`OpenError::NoFile`], or the operating system's error.
 pub(super) fn before_writing(file: &Path, wait: Duration) -> Result<(), OpenError> {
     beside_are_files(file)?;
     if journal_bytes(file)? == 0 {
         return Ok(());
     }
-    // A server that gives the file its log holds the queue meanwhile.
+    // A server that gives the file its log holds the queue while it does so.
     let mut queue = WriteQueue::open(file).map_err(|error| unreadable(file, &error))?;
     queue.enter(wait).map_err(|error| unreadable(file, &error))?;
     let bytes = journal_bytes(file)?;
@@ -80,7 +80,7 @@ pub(super) fn before_writing(file: &Path, wait: Duration) -> Result<(), OpenErro
     Err(journal(file, bytes))
 }
 
-/// The refusal of a file whose journal SQLite could not apply on a connection that cannot write.
+/// Returns the refusal of a file whose journal SQLite could not apply on a connection that cannot write.
 pub(super) fn unfinished(file: &Path) -> Option<OpenError> {
     match journal_bytes(file) {
         Ok(0) => None,
@@ -89,7 +89,7 @@ pub(super) fn unfinished(file: &Path) -> Option<OpenError> {
     }
 }
 
-/// Bytes of the rollback journal; 0 when there is none. It is looked at from outside and not opened.
+/// Returns the bytes of the rollback journal; 0 without one. The journal is not opened.
 pub(super) fn journal_bytes(file: &Path) -> Result<u64, OpenError> {
     match std::fs::metadata(side_file::named(file, "-journal")) {
         Ok(found) => Ok(found.len()),
@@ -98,8 +98,8 @@ pub(super) fn journal_bytes(file: &Path) -> Result<u64, OpenError> {
     }
 }
 
-/// Whether the header says that the file keeps a write-ahead log. Called before this process has a connection to the file:
-/// closing another handle on it later would drop SQLite's locks.
+/// Checks whether the header says that the file keeps a write-ahead log. Called before this process has a connection to the
+/// file: closing another handle on it later would drop SQLite's locks.
 fn keeps_log(file: &Path) -> Result<bool, OpenError> {
     let versions = || {
         let mut header = [0; 20];
@@ -113,8 +113,8 @@ fn keeps_log(file: &Path) -> Result<bool, OpenError> {
     }
 }
 
-/// Whether the journal undoes the switch to a log and nothing else. A server that is killed in that moment leaves one beside
-/// a new file or a restored backup.
+/// Checks whether the journal undoes the switch to a log and nothing else. A server that is killed at that moment leaves one
+/// beside a new file or a restored backup.
 fn cut_off_switch(file: &Path) -> io::Result<bool> {
     let mut journal = File::open(side_file::named(file, "-journal"))?;
     let mut header = [0; 28];

@@ -21,14 +21,14 @@ const RECORD_BYTES: u64 = 4096;
 /// How much of the boot id's digest names the lock file.
 const NAME_HEX: usize = 32;
 
-/// A process's name in the log: a fresh UUID v4, after `<session>:` when `COLIBRI_SESSION_ID` is set.
+/// Makes a process's name in the log: a fresh UUID v4, after `<session>:` if `COLIBRI_SESSION_ID` is set.
 /// Several processes may inherit one session id, so it cannot be the name alone.
 pub fn boot_id(session: Option<&str>, ids: &mut dyn Ids) -> String {
     let fresh = ids.v4();
     session.map_or_else(|| fresh.clone(), |session| format!("{session}:{fresh}"))
 }
 
-/// The lock file of the process `boot_id` on the database at `path`.
+/// Returns the path of the lock file of the process `boot_id` on the database at `path`.
 pub fn lock_path(path: &Path, boot_id: &str) -> PathBuf {
     side_file::named(path, &format!(".{}.lock", &HexDigest::of(boot_id.as_bytes()).as_str()[..NAME_HEX]))
 }
@@ -45,7 +45,7 @@ pub struct ProcessRecord {
 }
 
 impl ProcessRecord {
-    /// What this process says of itself when it opens `file`.
+    /// Makes this process's record for when it opens `file`.
     pub fn own(file: FileId) -> Self {
         Self { pid: std::process::id(), host: host(), file }
     }
@@ -57,7 +57,7 @@ impl fmt::Display for ProcessRecord {
     }
 }
 
-/// The kernel's name of this machine or container.
+/// Returns the kernel's name of this machine or container.
 pub fn host() -> String {
     #[cfg(unix)]
     {
@@ -69,8 +69,8 @@ pub fn host() -> String {
     }
 }
 
-/// What the living processes on the database at `path` say of themselves, this one included. Processes of version 0.1.0
-/// say nothing and are not listed.
+/// Returns the records of the live processes on the database at `path`, this one included. Processes of version 0.1.0
+/// write no record and are not listed.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -83,26 +83,26 @@ pub fn living(path: &Path) -> io::Result<Vec<ProcessRecord>> {
         .collect())
 }
 
-/// A living process whose file had the name `path` before, while `here` has it now.
+/// Finds a live process whose file had the name `path` before, while `here` has it now.
 ///
 /// # Errors
 /// The folder cannot be read.
 pub fn elsewhere(path: &Path, here: FileId) -> io::Result<Option<ProcessRecord>> {
     let files = lock_files(path)?;
-    // Its lock is tried last: while it is, a start that looks for dead processes takes the process for a living one.
+    // Its lock is tried last: during the try, a start that looks for dead processes takes the process for a live one.
     Ok(files.iter().find_map(|file| {
         record(file).filter(|record| record.file != here).filter(|_| matches!(life(file), Life::Alive))
     }))
 }
 
-/// The record of one lock file; `None` when there is none that this version understands.
+/// Reads the record of one lock file; `None` if it is missing or this version does not understand it.
 fn record(lock_file: &Path) -> Option<ProcessRecord> {
     let mut text = String::new();
     bounded_file::open(lock_file).ok()?.take(RECORD_BYTES).read_to_string(&mut text).ok()?;
     serde_json::from_str(&text).ok()
 }
 
-/// The sign of life of this process. Dropping it without [`ProcessLock::remove`] is what a crash does.
+/// This process's sign of life. A crash drops it without [`ProcessLock::remove`].
 #[derive(Debug)]
 pub struct ProcessLock {
     path: PathBuf,
@@ -110,11 +110,11 @@ pub struct ProcessLock {
 }
 
 impl ProcessLock {
-    /// Creates and locks the file, and writes `record` into it. To be called inside `BEGIN IMMEDIATE`, so that no sweep
+    /// Creates and locks the file, and writes `record` into it. Call it inside `BEGIN IMMEDIATE`, so that no sweep
     /// sees the file before it is locked.
     ///
     /// # Errors
-    /// The operating system's.
+    /// The operating system's error.
     pub fn create(path: &Path, boot_id: &str, record: &ProcessRecord) -> io::Result<Self> {
         let path = lock_path(path, boot_id);
         let mut file = private_file::open_or_create(&path)?;
@@ -127,25 +127,25 @@ impl ProcessLock {
     /// Removes the file at a clean stop, inside `BEGIN IMMEDIATE`.
     ///
     /// # Errors
-    /// The operating system's; the lock is freed nevertheless, and a later boot removes the file.
+    /// The operating system's error. The lock is freed nevertheless, and a later boot removes the file.
     pub fn remove(self) -> io::Result<()> {
         std::fs::remove_file(&self.path)
     }
 }
 
-/// What the lock file of another process tells.
+/// What the lock file of another process says about it.
 #[derive(Debug)]
 pub enum Life {
-    /// The lock is held, or the file could not be tried: nobody is declared dead on suspicion.
+    /// The lock is held, or the file could not be tried: in doubt the process counts as alive.
     Alive,
     /// No file: never started on this database, or stopped cleanly.
     Gone,
-    /// The lock was free and is ours while the handle lives.
+    /// The lock was free. This process holds it while the handle lives.
     Dead(File),
 }
 
 impl Life {
-    /// Whether its rows may be closed.
+    /// Checks whether the process's rows may be closed.
     pub fn is_over(&self) -> bool {
         !matches!(self, Self::Alive)
     }
@@ -163,7 +163,7 @@ pub fn life(lock_file: &Path) -> Life {
     }
 }
 
-/// The lock files beside the database at `path`, whoever's they are.
+/// Lists the lock files of all processes beside the database at `path`.
 ///
 /// # Errors
 /// The folder cannot be read.

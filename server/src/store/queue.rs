@@ -3,8 +3,8 @@
 //! SQLite's busy handler polls, and a process that polls can starve: eight writers made one of them
 //! wait 7.7 s. Waiting on an operating-system lock first brings that down to milliseconds.
 //!
-//! That wait cannot be broken off, and the process at the head of the queue may stand still for good. So a thread does the
-//! waiting, and the loop goes on meanwhile. In most cases the place is free and no thread is needed.
+//! That wait cannot be interrupted, and the process at the head of the queue may never leave it. So a thread waits,
+//! and the loop goes on meanwhile. In most cases the place is free and no thread is needed.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
@@ -19,14 +19,14 @@ use super::side_file;
 use crate::private_file;
 use colibri_proof::command::bounded_file;
 
-/// How long an ordinary wait is spent on the spot, in the thread that asks: the place is handed on faster than through
-/// an event loop, and while others only take their turns it comes within this time.
+/// How long a wait first blocks the calling thread: the place is handed on faster than through an event loop, and while
+/// others only take their turns it comes within this time.
 pub const ORDINARY_WAIT: Duration = Duration::from_millis(20);
-/// How long steps of a start wait that have no limit of their own: well within the time that it has by default.
+/// How long the steps of a start wait that have no limit of their own: well within the default time of a start.
 pub const PATIENCE: Duration = Duration::from_secs(10);
-/// A wish given up no longer ago than this and renewed is still the same wait.
+/// A wish that was given up no longer ago than this and is renewed counts as the same wait.
 const SAME_WAIT: Duration = Duration::from_secs(1);
-/// The most that is read of the queue's file: what it holds is far shorter.
+/// The most that is read of the queue's file: its content is far shorter.
 const NOTE_BYTES: u64 = 4096;
 
 /// This process's place in the queue: an exclusive lock on `<path>.queue`, held from before `BEGIN
@@ -41,12 +41,12 @@ pub struct WriteQueue {
     since: Option<Instant>,
 }
 
-/// What has become of the place, as far as its owner knows.
+/// The state of the place, as far as its owner knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wish {
     /// Neither held nor wanted; the thread does nothing.
     None,
-    /// The thread was asked for it.
+    /// The owner has asked the thread for it.
     Standing,
     /// The thread may still be waiting for it.
     GivenUp(Instant),
@@ -63,9 +63,9 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     step: Step,
-    /// Wakes who has asked.
+    /// Wakes the task that has asked.
     waker: Option<Waker>,
-    /// The thread is there.
+    /// The thread runs.
     running: bool,
 }
 
@@ -74,19 +74,19 @@ struct State {
 enum Step {
     #[default]
     Idle,
-    /// It waits for the place, or does so from that moment on.
+    /// It waits for the place, or will do so from that moment on.
     Wanted(Option<Instant>),
-    /// The place is there.
+    /// The place is free for the owner to take.
     Granted,
     Failed(io::Error),
-    /// It waits for a place that is wanted no more.
+    /// It waits for a place that the owner has given up.
     Abandoned,
     /// The queue is closed.
     Over,
 }
 
 impl WriteQueue {
-    /// Opens the queue of the database at `path`, creating its file if there is none.
+    /// Opens the queue of the database at `path`; creates its file if it is missing.
     ///
     /// # Errors
     /// The file cannot be opened or created.
@@ -96,7 +96,7 @@ impl WriteQueue {
         Ok(Self::over(path, file))
     }
 
-    /// The queue of the database at `path`, if its file is there and may be read: a look creates nothing.
+    /// Opens the queue of the database at `path` if its file exists and may be read; creates nothing.
     pub(super) fn open_existing(path: &Path) -> Option<Self> {
         let path = side_file::named(path, ".queue");
         let file = bounded_file::open(&path).ok()?;
@@ -108,8 +108,8 @@ impl WriteQueue {
         Self { path, shared, wish: Wish::None, since: None }
     }
 
-    /// Asks for the place. Waits on the spot for no longer than an ordinary wait takes; after that, `cx` is woken when
-    /// the place may be there.
+    /// Asks for the place. Blocks no longer than an ordinary wait takes; after that, `cx` is woken when
+    /// the place may be free.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         match self.enter_soon() {
             Ok(true) => return Poll::Ready(Ok(())),
@@ -118,7 +118,7 @@ impl WriteQueue {
         }
         let shared = self.shared.clone();
         let mut state = shared.lock();
-        // The place may have come since the last look, and then no call to the waker would follow.
+        // The place may have come since the last check, and then no call to the waker would follow.
         match self.take(&mut state) {
             Ok(false) => {
                 state.waker = Some(cx.waker().clone());
@@ -129,11 +129,11 @@ impl WriteQueue {
         }
     }
 
-    /// Asks for the place, and waits as long as an ordinary wait takes, if the wish is new; whether it has come. If not,
-    /// the wish stands.
+    /// Asks for the place, and waits as long as an ordinary wait takes if the wish is new. Returns whether the place has come; if
+    /// not, the wish stands.
     ///
     /// # Errors
-    /// The operating system's.
+    /// The operating system's error.
     pub fn enter_soon(&mut self) -> io::Result<bool> {
         let new = self.wish == Wish::None;
         Ok(self.enter_at_once()? || (new && self.granted_within(ORDINARY_WAIT)?))
@@ -142,7 +142,7 @@ impl WriteQueue {
     /// Waits for the place, as starts and commands do: they serve no client meanwhile.
     ///
     /// # Errors
-    /// The operating system's, or the holder's name when the place does not come in time.
+    /// The operating system's error, or the holder's name if the place does not come in time.
     pub fn enter(&mut self, limit: Duration) -> io::Result<()> {
         if self.enter_within(limit)? {
             return Ok(());
@@ -154,10 +154,10 @@ impl WriteQueue {
         Err(io::Error::new(io::ErrorKind::TimedOut, text))
     }
 
-    /// Waits for the place; whether it has come. If not, the wish is given up.
+    /// Waits for the place; returns whether it has come. If not, the wish is given up.
     ///
     /// # Errors
-    /// The operating system's.
+    /// The operating system's error.
     pub fn enter_within(&mut self, limit: Duration) -> io::Result<bool> {
         if self.enter_at_once()? || self.granted_within(limit)? {
             return Ok(true);
@@ -166,7 +166,7 @@ impl WriteQueue {
         Ok(false)
     }
 
-    /// Takes the place if it is there, and wishes for it otherwise; whether it is this process's.
+    /// Takes the place if it is free, and wishes for it otherwise; returns whether this process has it.
     fn enter_at_once(&mut self) -> io::Result<bool> {
         if let Wish::GivenUp(at) = self.wish {
             self.renew(at)?;
@@ -179,7 +179,7 @@ impl WriteQueue {
             }
             Wish::None | Wish::GivenUp(_) => {}
         }
-        // The thread does nothing now: two who lock one open file would both hold it.
+        // The thread is idle now. If two threads locked one open file, both would hold it.
         match try_lock(&self.shared.file)? {
             true => {
                 self.wish = Wish::Held;
@@ -189,15 +189,15 @@ impl WriteQueue {
         }
     }
 
-    /// Whether the place is this process's.
+    /// Checks whether this process has the place.
     pub fn is_held(&self) -> bool {
         self.wish == Wish::Held
     }
 
-    /// Leaves the place, and asks for it again after a while: something else stood in the way.
+    /// Leaves the place, and asks for it again after a while, because something else kept the call from running.
     ///
     /// # Errors
-    /// The operating system's.
+    /// The operating system's error.
     pub fn step_back(&mut self, pause: Duration, waker: &Waker) -> io::Result<()> {
         let since = self.since.or_else(|| Some(Instant::now()));
         self.leave();
@@ -205,7 +205,7 @@ impl WriteQueue {
         self.ask(Some(Instant::now() + pause), Some(waker))
     }
 
-    /// What the file of the queue says of the database at `path`; `None` where it says nothing that this version understands.
+    /// Reads what the queue's file says of the database at `path`; `None` if this version does not understand it.
     pub(super) fn read_note(path: &Path) -> Option<Pair> {
         let mut text = String::new();
         let file = bounded_file::open(&side_file::named(path, ".queue")).ok()?;
@@ -213,10 +213,10 @@ impl WriteQueue {
         serde_json::from_str(&text).ok()
     }
 
-    /// Writes down what the next start will want to know. To be called in the queue.
+    /// Writes down what the next start needs. The caller must be in the queue.
     ///
     /// # Errors
-    /// The operating system's.
+    /// The operating system's error.
     pub(super) fn write_note(&mut self, pair: &Pair) -> io::Result<()> {
         let text = serde_json::to_string(pair)?;
         let mut file = &self.shared.file;
@@ -225,7 +225,7 @@ impl WriteQueue {
         file.set_len(text.len().try_into().unwrap_or(u64::MAX))
     }
 
-    /// Lets the next one in, and wants the place no longer.
+    /// Lets the next process in, and gives up the wish for the place.
     pub fn leave(&mut self) {
         match self.wish {
             Wish::Held => {
@@ -250,17 +250,17 @@ impl WriteQueue {
         }
     }
 
-    /// Which process is at the head of the queue, as far as that can be told.
+    /// Names the process at the head of the queue, as far as that is known.
     pub fn holder(&self) -> String {
         holder::of_queue(&self.path)
     }
 
-    /// How long the wait for the place has lasted.
+    /// Returns how long the wait for the place has lasted.
     pub fn waited(&self) -> Duration {
         self.since.map_or(Duration::ZERO, |since| since.elapsed())
     }
 
-    /// A wish that was given up becomes the same again, unless the thread has found the place meanwhile and left it.
+    /// Renews a wish that was given up, unless the thread has found the place meanwhile and left it.
     fn renew(&mut self, given_up: Instant) -> io::Result<()> {
         if given_up.elapsed() > SAME_WAIT {
             self.since = None;
@@ -342,12 +342,12 @@ impl Drop for WriteQueue {
 }
 
 impl Shared {
-    /// A thread that panics leaves nothing half done in the state.
+    /// Locks the state. A thread that panics leaves it consistent.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The thread.
+    /// Runs the thread.
     fn serve(&self) {
         let mut state = self.lock();
         loop {
@@ -373,7 +373,7 @@ impl Shared {
         }
     }
 
-    /// The wait for the lock has ended.
+    /// Notes that the wait for the lock has ended.
     fn arrive(&self, state: &mut State, locked: io::Result<()>) {
         if !matches!(state.step, Step::Wanted(_)) {
             if locked.is_ok() {
@@ -389,7 +389,7 @@ impl Shared {
     }
 }
 
-/// Waits for the lock; a signal only starts the wait anew.
+/// Waits for the lock; a signal only restarts the wait.
 fn lock(file: &File) -> io::Result<()> {
     loop {
         match file.lock() {
@@ -410,7 +410,7 @@ fn try_lock(file: &File) -> io::Result<bool> {
     }
 }
 
-/// Unlocking a lock that is held fails on no system we know; closing the file would do it too.
+/// Unlocks the file. Unlocking a held lock fails on no known system; closing the file would unlock it too.
 fn unlock(file: &File) {
     let _ = file.unlock();
 }

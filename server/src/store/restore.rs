@@ -1,9 +1,9 @@
 //! Puts a backup in the place of a database, and keeps what was there.
 //!
-//! The new file is made whole and synced beside the old one. Then one system call exchanges their names, so that a kill at
+//! The new file is completed and synced beside the old one. Then one system call exchanges their names, so that a kill at
 //! any point leaves either the old database, complete with its log, or the new one. The old log, or a rollback journal, gets a
 //! second name before and loses its first one afterwards. A start that finds the log under both names drops the first. A
-//! journal under two names may still belong to the old database, so that nothing opens it until the restore was run again
+//! journal under two names may still belong to the old database, so nothing opens it until the restore was run again
 //! ([`super::placement`]).
 
 use std::fs::{File, OpenOptions};
@@ -26,10 +26,10 @@ pub enum RestoreError {
     /// A process works on the database.
     #[error("{0} has the database open; stop it, then run the command again")]
     InUse(String),
-    /// Something beside the database is no file.
+    /// A pipe, device or folder has the name of a file beside the database.
     #[error("{0}")]
     Beside(#[from] OpenError),
-    /// A step failed. Up to the exchange of names the database is as it was, and afterwards the next start finishes.
+    /// A step failed. Before the exchange of names the database is unchanged; after it, the next start finishes the restore.
     #[error("{path}: {doing}: {error}")]
     Io {
         /// The database's path.
@@ -49,11 +49,11 @@ pub enum RestoreError {
 pub struct Restored {
     /// How many pages the database has now.
     pub copied: Copied,
-    /// Where the file that was replaced lies, if there was one, and then what lay beside it.
+    /// Where the replaced file lies, if one was replaced, and then the files that lay beside it.
     pub kept: Vec<PathBuf>,
 }
 
-/// Replaces the database at `to` by a copy of `from`. What was there is renamed to `<to>.replaced-<stamp>`.
+/// Replaces the database at `to` by a copy of `from`. Old files are renamed to `<to>.replaced-<stamp>`.
 ///
 /// # Errors
 /// [`RestoreError`].
@@ -89,7 +89,7 @@ pub fn restore(
                 .map_err(|error| failed("the file system cannot exchange two files")(error.into()))
         });
     if let Err(error) = exchanged {
-        // The names are this command's own, and what they lead to has others: the backup, and the files beside the database.
+        // Only this command uses these names. Their files have other names: the backup, and the files beside the database.
         let _ = std::fs::remove_file(&kept);
         for (_, until) in beside {
             let _ = std::fs::remove_file(side_file::named(&kept, until));
@@ -102,14 +102,14 @@ pub fn restore(
     Ok(Restored { copied, kept: all })
 }
 
-/// Gives what lies beside the database a second name beside `kept`.
+/// Gives the files beside the database a second name beside `kept`.
 fn keep(to: &Path, kept: &Path, beside: &[(&str, &str)]) -> io::Result<()> {
     beside.iter().try_for_each(|(suffix, until)| {
         std::fs::hard_link(side_file::named(to, suffix), side_file::named(kept, until))
     })
 }
 
-/// The one name of the database, whose folder is made where it is missing.
+/// Returns the one name of the database, and creates its folder if it is missing.
 fn true_name(path: &Path) -> io::Result<PathBuf> {
     if let Ok(found) = path.canonicalize() {
         return Ok(found);
@@ -120,8 +120,8 @@ fn true_name(path: &Path) -> io::Result<PathBuf> {
     Ok(folder.canonicalize()?.join(name))
 }
 
-/// That no process has the database open. A server says so in a file of its own; what else has it open holds a lock on it, as SQLite
-/// does while a connection lives. The lock is kept until the handle is dropped; `None` where there is no database.
+/// Checks that no process has the database open. A server says so in a file of its own; other programs hold a lock on it, as
+/// SQLite does while a connection lives. The lock is kept until the handle is dropped; `None` if the database is missing.
 fn unused(path: &Path) -> Result<Option<File>, RestoreError> {
     let io = |doing: &'static str| {
         let path = path.display().to_string();

@@ -1,15 +1,15 @@
-//! Whether this process may use the database file and what lies beside it. Asked before anything is opened: SQLite would
-//! say the same later, of one file at a time, and without its name.
+//! Whether this process may use the database file and the files beside it. Checked before anything is opened: SQLite would
+//! report the same later, for one file at a time, and without its name.
 
 use std::path::{Path, PathBuf};
 
 use super::error::OpenError;
 use super::side_file;
 
-/// What stands beside the file and is written whenever the file is.
+/// Files beside the database that are written whenever the database is.
 const BESIDE: [&str; 3] = ["-wal", "-shm", ".queue"];
 
-/// What is asked of a file or folder.
+/// A right on a file or folder.
 #[derive(Clone, Copy)]
 enum Right {
     Read,
@@ -18,13 +18,13 @@ enum Right {
     Create,
 }
 
-/// Asks for the rights that a server needs; with `read_only`, for those of READONLY. What is missing is no matter here, as
-/// long as it could be made.
+/// Checks the rights that a server needs; with `read_only`, those of READONLY. A missing file is accepted if it could be
+/// created.
 ///
 /// # Errors
 /// [`OpenError::Unusable`] with the first file or folder that is refused.
 pub(super) fn check(path: &Path, read_only: bool) -> Result<(), OpenError> {
-    // The files beside a link stand beside what it leads to.
+    // The files of a linked database lie beside the link's target.
     let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     if read_only {
         return ask(path, &file, Right::Read);
@@ -39,7 +39,7 @@ pub(super) fn check(path: &Path, read_only: bool) -> Result<(), OpenError> {
     Ok(())
 }
 
-/// The file that keeps this process from reading a database, and why: the database itself, or what a waiting log is read with.
+/// Returns the file that this process may not read, and why: the database itself, or a file needed to read its log.
 pub fn refused_to_read(path: &Path) -> Option<(PathBuf, std::io::Error)> {
     let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let log = side_file::named(&file, "-wal");
@@ -51,7 +51,7 @@ pub fn refused_to_read(path: &Path) -> Option<(PathBuf, std::io::Error)> {
         .or_else(|| beside.into_iter().find_map(refused))
 }
 
-/// The folder that a relative path without a folder is in.
+/// Returns the folder that a relative path without a folder is in.
 fn here(folder: &Path) -> &Path {
     if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
@@ -73,8 +73,8 @@ fn ask(path: &Path, target: &Path, right: Right) -> Result<(), OpenError> {
     })
 }
 
-/// Why the operating system refuses the user of this process; `None` where it does not, or where it refuses for another
-/// reason, which is for those who open the file to say.
+/// Returns why the operating system refuses the user of this process. `None` if it does not, or if it refuses for another
+/// reason, which opening the file will report.
 #[cfg(unix)]
 fn refusal(target: &Path, right: Right) -> Option<std::io::Error> {
     use rustix::fs::{Access, AtFlags, CWD, accessat};

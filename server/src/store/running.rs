@@ -16,7 +16,7 @@ const ROWS: &str =
 /// end until it has met them all (the whole log, should the head be damaged). They are the last ones, but for a call beside the loop that others have overtaken.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub(super) fn running_rows(conn: &Connection) -> rusqlite::Result<Vec<(i64, String)>> {
     let mut rows: Vec<(i64, String)> = conn
         .prepare(ROWS)?

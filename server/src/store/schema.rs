@@ -1,4 +1,4 @@
-//! What a database's schema is, and what the compiled-in migrations make of an empty one.
+//! A database's schema, and the one that the compiled-in migrations give an empty database.
 //!
 //! A schema is code that SQLite runs: a view in place of a table, a computed column, an index on an expression. So a file
 //! under examination is compared with the expected schema first, and only the tables that agree with it are read.
@@ -37,14 +37,14 @@ pub struct Schema {
     indexes: BTreeMap<String, Vec<String>>,
 }
 
-/// A schema beside the expected one.
+/// A schema compared with the expected one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
     /// What the file says.
     pub found: Schema,
     /// The tables that are as expected, with their indexes: what may be read.
     pub readable: BTreeSet<String>,
-    /// Every object is as expected, and there is no other.
+    /// Every object is as expected, and the file has no others.
     pub whole: bool,
 }
 
@@ -53,14 +53,14 @@ pub struct Shape {
 pub enum Difference {
     /// It has another text.
     Changed,
-    /// It is not there.
+    /// It is missing.
     Missing,
     /// It is not Colibri's.
     Unknown,
 }
 
 impl Difference {
-    /// The difference in words.
+    /// Returns the difference as a sentence.
     pub fn sentence(self, object: &str) -> String {
         match self {
             Self::Changed => format!("{object} is not what the migrations make"),
@@ -71,7 +71,7 @@ impl Difference {
 }
 
 impl Shape {
-    /// The objects that differ.
+    /// Returns the objects that differ.
     pub fn differences<'a>(&'a self, expected: &'a Schema) -> impl Iterator<Item = (&'a str, Difference)> {
         let found = &self.found.objects;
         let ours = expected.objects.iter().filter_map(|(object, sql)| match found.get(object) {
@@ -87,10 +87,10 @@ impl Shape {
     }
 }
 
-/// The schema of a database.
+/// Reads the schema of a database.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn read(db: &Db) -> Result<Schema, Fault> {
     let number = |sql: &str| db.query_one(sql, [], |row| row.get(0));
     // The table's true name: `sqlite_schema` is another name for it, unless the file has a view that is called so.
@@ -131,7 +131,7 @@ pub fn read(db: &Db) -> Result<Schema, Fault> {
     })
 }
 
-/// A value as text, whatever it is.
+/// Returns a value of any type as text.
 fn lossy(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<String>> {
     Ok(match row.get_ref(index)? {
         ValueRef::Null => None,
@@ -144,7 +144,7 @@ fn lossy(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<String>> {
 /// Compares a database with the expected schema, before anything else of it is read.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn compare(db: &Db, expected: &Schema) -> Result<Shape, Fault> {
     let found = read(db)?;
     let same = |object: &str| found.objects.get(object) == expected.objects.get(object);
@@ -158,18 +158,18 @@ pub fn compare(db: &Db, expected: &Schema) -> Result<Shape, Fault> {
     Ok(Shape { found, readable, whole })
 }
 
-/// What the migrations give. Built by running them in memory, so that it cannot differ from them.
+/// Returns the schema that the migrations give. Built by running them in memory, so that it cannot differ from them.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn expected() -> Result<Schema, Fault> {
     built(MIGRATIONS)
 }
 
-/// What the migrations up to a version give: the schema of a file that waits for the others.
+/// Returns the schema that the migrations up to a version give: that of a file that waits for the others.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn expected_at(version: i64) -> Result<Schema, Fault> {
     let older =
         |one: &&Migration| migrate::number_of(one.file).is_some_and(|number| i64::from(number) <= version);

@@ -1,4 +1,4 @@
-//! A database as it stands at one moment, for commands that read it while servers may be writing.
+//! A database at one moment, for commands that read it while servers may be writing.
 
 use std::path::Path;
 use std::time::Instant;
@@ -9,14 +9,14 @@ use super::db::Db;
 use super::error::OpenError;
 use super::{connection, migrate, network_fs, open, schema, turn};
 
-/// Opens a database for reading, inside one read transaction: whatever others commit meanwhile is not
-/// seen. Unlike a server's start it checks nothing but whose file it is, how old, and which tables have the shape that
-/// Colibri gives them: others are not read, and damage is found by the commands that look for it. Nothing is written;
-/// dropping the handle ends the transaction. Waits while a start is at work on the file.
+/// Opens a database for reading, inside one read transaction, which does not see later commits of others.
+/// Unlike a server's start it checks only whose file it is, how old, and which tables have the shape that
+/// Colibri gives them. Other tables are not read, and damage is found by the commands that look for it. Nothing is written;
+/// dropping the handle ends the transaction. Waits while a start works on the file.
 ///
 /// # Errors
 /// As a READONLY start (store#read-only): [`OpenError::Missing`], [`OpenError::Foreign`], [`OpenError::Newer`],
-/// [`OpenError::Older`], [`OpenError::Network`], or what the engine says.
+/// [`OpenError::Older`], [`OpenError::Network`], or SQLite's error.
 pub fn open_snapshot(path: &Path) -> Result<Db, OpenError> {
     if let Some(kind) = network_fs::network_file_system(path) {
         return Err(OpenError::Network { path: path.display().to_string(), kind });
@@ -29,7 +29,7 @@ fn attempt(path: &Path) -> Result<Db, OpenError> {
     let (db, _location, _header) = open::open_read_only(path, latest, connection::examine)?;
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
     db.conn.execute_batch("BEGIN").map_err(engine)?;
-    // The first read takes the snapshot, and may find that somebody migrated the file since its header was read.
+    // The first read takes the snapshot, and may find that another process migrated the file since its header was read.
     let found = migrate::user_version(&db.conn).map_err(engine)?;
     if found > latest {
         return Err(OpenError::Newer { found, supported: latest });

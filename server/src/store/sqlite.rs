@@ -21,7 +21,7 @@ use super::transactions::Transactions;
 use crate::tools::cx::{Cx, ScanCx};
 
 /// The store of one server. Without a database (MINIMAL, and every mode before its second phase)
-/// transactions are no more than a flag.
+/// a transaction is only a flag.
 pub struct SqliteStore {
     cx: Cx,
     facts: AuditFacts,
@@ -30,7 +30,7 @@ pub struct SqliteStore {
     pretended: bool,
 }
 
-/// What stands beside the connection, which lies in the context.
+/// State of the connection; the connection itself is in the context.
 struct Attached {
     transactions: Transactions,
     location: Location,
@@ -39,7 +39,7 @@ struct Attached {
 }
 
 impl SqliteStore {
-    /// A store without a database. What `cx` holds as one is given up.
+    /// Makes a store without a database. A database in `cx` is given up.
     pub fn new(mut cx: Cx, facts: AuditFacts) -> Self {
         cx.db = None;
         Self { cx, facts, attached: None, pretended: false }
@@ -48,13 +48,13 @@ impl SqliteStore {
     /// Takes over a database that boot has opened.
     ///
     /// # Errors
-    /// There is one already, or a transaction is open; the new one is closed again.
+    /// The store has a database already, or a transaction is open; the new one is closed again.
     pub fn attach(&mut self, mut opened: Opened) -> Result<(), StoreFault> {
         if self.attached.is_some() || self.pretended {
             return Err(StoreFault("the store is in use already".into()));
         }
         if !opened.read_only {
-            // The loop waits for its turn elsewhere. What is left are programs that come in between for a moment.
+            // The loop waits for its turn elsewhere. Only other programs that come in between for a moment are left.
             opened.db.conn.busy_timeout(ORDINARY_WAIT).map_err(|error| StoreFault(reason(&error)))?;
         }
         let checkpoints = match opened.read_only {
@@ -72,16 +72,16 @@ impl SqliteStore {
         Ok(())
     }
 
-    /// Whether there is a database.
+    /// Checks whether the store has a database.
     pub fn is_attached(&self) -> bool {
         self.attached.is_some()
     }
 
-    /// Runs boot's own work in one write transaction, which waits in the queue like every other: commits when
-    /// the work is done, and leaves no trace when it fails. Its rows are synced with those of the first call.
+    /// Runs boot's own work in one write transaction, which waits in the queue like every other. Commits if
+    /// the work succeeds, and leaves no trace if it fails. Its rows are synced with those of the first call.
     ///
     /// # Errors
-    /// The store's, or the work's.
+    /// The store's error, or that of the work.
     pub fn write_at_boot<T>(&mut self, work: impl FnOnce(&Db) -> Result<T, Fault>) -> Result<T, StoreFault> {
         self.wait_turn(PATIENCE)?;
         self.begin(Access::Write)?;
@@ -98,16 +98,16 @@ impl SqliteStore {
     }
 
     /// A clean stop: signs this process off, folds the log into the file and closes the connection.
-    /// Does nothing when there is no database.
+    /// Does nothing without a database.
     ///
     /// # Errors
-    /// The first thing that failed; the rest is done nevertheless, and a later boot tidies up.
+    /// The first failure. The remaining steps run nevertheless, and a later boot tidies up.
     pub fn close(&mut self) -> Result<(), StoreFault> {
         if self.attached.is_some() {
             self.roll_back();
             self.leave_queue();
         }
-        // The thread that copies the log may be waiting for the turn: it would wait for this very process.
+        // The thread that copies the log may be waiting for the turn, which this process holds.
         if let Some(attached) = &mut self.attached {
             attached.checkpoints = None;
         }
@@ -124,7 +124,7 @@ impl SqliteStore {
             return abandon(db.conn);
         }
         if let Some(reason) = transactions.lost(&db.conn) {
-            // Nothing was to be acknowledged since, so that only the stop can tell.
+            // No call was acknowledged since, so only the stop can report it.
             return abandon(db.conn).and(Err(reason));
         }
         let signed_off = process.map_or(Ok(()), |process| {
@@ -141,7 +141,7 @@ impl SqliteStore {
         signed_off.and(folded).and(closed)
     }
 
-    /// The connection and what stands beside it.
+    /// Returns the connection and its state.
     fn parts(&mut self) -> Option<(&Connection, &mut Transactions, &Location, &AuditFacts)> {
         let db = self.cx.db.as_ref()?;
         let attached = self.attached.as_mut()?;
@@ -154,15 +154,15 @@ const CLOSE_PATIENCE: Duration = Duration::from_secs(2);
 /// How long a stop waits for other processes' readers to leave the log.
 const FOLD_TIMEOUT: Duration = Duration::from_millis(100);
 
-/// Closes as a crash would where nothing can be acknowledged any more: the log stays as it is, and the lock file of this process
-/// tells the next boot to look closely.
+/// Closes as a crash would, when nothing can be acknowledged any more. The log stays as it is, and the lock file of this process
+/// tells the next boot to check closely.
 fn abandon(conn: Connection) -> Result<(), StoreFault> {
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
         .map_err(|error| StoreFault(reason(&error)))?;
     conn.close().map_err(|(_, error)| StoreFault(reason(&error)))
 }
 
-/// Copies the log into the file and empties it, as far as other processes let it.
+/// Copies the log into the file and empties it, as far as other processes permit.
 fn fold(conn: &Connection) -> Result<(), StoreFault> {
     conn.busy_timeout(FOLD_TIMEOUT).map_err(|error| StoreFault(reason(&error)))?;
     conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
@@ -288,7 +288,7 @@ impl Store for SqliteStore {
             return Err(StoreFault("a database in memory has no second connection".into()));
         }
         let conn = connection::read_only(&attached.location).map_err(|error| StoreFault(reason(&error)))?;
-        // What was opened has the right content only if the name still leads to it.
+        // The opened file has the right content only if the name still leads to it.
         if let Some(displaced) = attached.transactions.lost(&conn) {
             return Err(displaced);
         }

@@ -12,11 +12,11 @@ use super::running::running_rows;
 /// The message of a row whose process died (store#process-locks).
 const MESSAGE: &str = "process ended before audit exit";
 
-/// Whether a process has died here: its lock file is left, or its rows are still running. A look
-/// only, nothing is changed.
+/// Checks whether a process has died here: its lock file is left, or its rows are still running. Changes
+/// nothing.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub(super) fn was_unclean(conn: &Connection, path: Option<&Path>) -> rusqlite::Result<bool> {
     let Some(path) = path else { return Ok(false) };
     // A folder that cannot be listed says nothing of the database; its rows still do.
@@ -31,12 +31,12 @@ pub(super) fn was_unclean(conn: &Connection, path: Option<&Path>) -> rusqlite::R
     Ok(rows.iter().any(|(_, boot_id)| process::life(&process::lock_path(path, boot_id)).is_over()))
 }
 
-/// Closes every running row of a dead process as `aborted` and removes the dead's lock files; how
-/// many rows it closed. Runs inside `BEGIN IMMEDIATE`, after this process's own lock was taken: so
-/// nobody is caught between creating a file and locking it.
+/// Closes every running row of a dead process as `aborted` and removes the lock files of dead processes; returns how
+/// many rows it closed. Runs inside `BEGIN IMMEDIATE`, after this process has taken its own lock. So
+/// no process is caught between creating a file and locking it.
 ///
 /// # Errors
-/// The engine's; nothing is closed then, and the files already removed count as dead all the same.
+/// SQLite's error. Nothing is closed then, and the files already removed still count as dead.
 pub(super) fn sweep(conn: &Connection, path: &Path, code: &str, now: &str) -> rusqlite::Result<usize> {
     if !conn.table_exists(None, "actions")? {
         return Ok(0);
@@ -54,7 +54,7 @@ pub(super) fn sweep(conn: &Connection, path: &Path, code: &str, now: &str) -> ru
     }
     for file in process::lock_files(path).unwrap_or_default() {
         if let Life::Dead(_held) = process::life(&file) {
-            // A file that stays is tried again by the next boot.
+            // If a file cannot be removed, the next boot tries again.
             let _ = std::fs::remove_file(&file);
         }
     }

@@ -1,5 +1,5 @@
 //! The transactions behind the chain: queue, `BEGIN`, savepoints, the log's head, `COMMIT`, sync
-//! (store#transactions). Knows no context and no mode; [`super::sqlite`] puts it behind the runtime's trait.
+//! (store#transactions). It knows neither context nor mode; [`super::sqlite`] implements the runtime's trait with it.
 
 use std::io;
 use std::path::Path;
@@ -23,25 +23,25 @@ use colibri_proof::log_row::OpenRow;
 /// What undoes a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Savepoint {
-    /// The transaction: nothing came before the call. Most calls come alone, and a savepoint copies each page that is
+    /// The transaction: nothing preceded the call. Most calls come alone, and a savepoint copies each page that is
     /// changed inside it.
     Whole,
     /// A savepoint of its own.
     Named,
 }
 
-/// The head after a commit. It holds in a later transaction of the same connection that sees the same data version: then nobody
-/// has written meanwhile, no other process and no foreign program.
+/// The head after a commit. It holds in a later transaction of the same connection that sees the same data version: then neither
+/// another process nor another program has written meanwhile.
 #[derive(Debug, Clone, Copy)]
 struct Carried {
     data_version: u32,
     head: Head,
 }
 
-/// The files behind a connection, for a database that has some.
+/// The files behind a connection, for a database that has files.
 #[derive(Debug)]
 pub(super) struct Files {
-    /// What was opened, and under which names. The thread that copies the log looks there too.
+    /// The files that were opened, and their names. The thread that copies the log checks them too.
     pub place: Arc<Place>,
     /// The log; `None` where it is only read.
     pub log: Option<LogFile>,
@@ -49,13 +49,13 @@ pub(super) struct Files {
     pub durable: bool,
 }
 
-/// What one connection's transactions need beside the connection.
+/// What one connection's transactions need besides the connection.
 #[derive(Debug)]
 pub(super) struct Transactions {
     queue: Option<WriteQueue>,
-    /// The turn to write is there, and its transaction open, which nobody has begun yet.
+    /// The connection has the turn to write and an open transaction, which no call uses yet.
     turn: bool,
-    /// The place in the queue was there, and a foreign program had SQLite's write lock.
+    /// The connection had the place in the queue, and another program held SQLite's write lock.
     locked: bool,
     files: Option<Files>,
     read_only: bool,
@@ -63,11 +63,11 @@ pub(super) struct Transactions {
     head: Option<Head>,
     /// The head as this process's last commit left it.
     carried: Option<Carried>,
-    /// What stands for the call's savepoint.
+    /// What serves as the call's savepoint.
     savepoint: Savepoint,
     /// The head when the savepoint was opened.
     head_at_savepoint: Option<Head>,
-    /// The open transaction holds something that came before the savepoint.
+    /// The open transaction holds something from before the savepoint.
     begun: bool,
     /// The head has moved since it was read.
     moved: bool,
@@ -75,7 +75,7 @@ pub(super) struct Transactions {
     writing: bool,
     /// Something was committed since the last sync.
     unsynced: bool,
-    /// Why nothing more can be acknowledged: a sync has failed, and none is tried again, or the files are not those that
+    /// Why nothing more can be acknowledged: a sync has failed, after which none is tried again, or the files are not those that
     /// were opened.
     lost: Option<StoreFault>,
 }
@@ -83,17 +83,17 @@ pub(super) struct Transactions {
 /// How long the queue is left to others when a foreign program holds the database, before the next try.
 const LOCKED_PAUSE: Duration = Duration::from_millis(5);
 
-/// The engine's error as the chain may show it.
+/// Turns SQLite's error into one that the chain may show.
 fn fault(error: rusqlite::Error) -> StoreFault {
     StoreFault(reason(&error))
 }
 
-/// Whether another connection has the write lock.
+/// Checks whether another connection has the write lock.
 fn is_busy(error: &rusqlite::Error) -> bool {
     error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy)
 }
 
-/// The operating system's error, without the file's name.
+/// Returns the operating system's error, without the file's name.
 fn queue_fault(error: &io::Error) -> StoreFault {
     StoreFault(format!("write queue: {}", error.kind()))
 }
@@ -103,7 +103,7 @@ fn execute(conn: &Connection, sql: &str) -> rusqlite::Result<()> {
     conn.prepare_cached(sql).and_then(|mut statement| statement.execute([])).map(drop)
 }
 
-/// The same, with the error as the chain may show it.
+/// Like [`execute`], with an error that the chain may show.
 fn run(conn: &Connection, sql: &str) -> Result<(), StoreFault> {
     execute(conn, sql).map_err(fault)
 }
@@ -128,7 +128,7 @@ impl Transactions {
         }
     }
 
-    /// Asks for the place in the queue and SQLite's write lock; the transaction is open when both are there.
+    /// Asks for the place in the queue and SQLite's write lock; the transaction is open when the connection has both.
     pub(super) fn poll_turn(
         &mut self,
         conn: &Connection,
@@ -160,7 +160,7 @@ impl Transactions {
         }
     }
 
-    /// What keeps the turn away.
+    /// Returns what keeps the turn away.
     pub(super) fn obstacle(&self, database: Option<&Path>) -> StoreFault {
         let Some(queue) = &self.queue else { return StoreFault("the database has no write queue".into()) };
         let seconds = queue.waited().as_secs();
@@ -174,7 +174,7 @@ impl Transactions {
         })
     }
 
-    /// Opens a transaction, with the turn if it is there. Without it, an ordinary wait is all that is tried.
+    /// Opens a transaction, using the turn if the connection has it. Otherwise it tries for an ordinary wait only.
     pub(super) fn begin(
         &mut self,
         conn: &Connection,
@@ -211,7 +211,7 @@ impl Transactions {
         Ok(())
     }
 
-    /// Stores the head if it has moved, and commits. Whatever fails, no transaction stays open.
+    /// Stores the head if it has moved, and commits. No transaction stays open, even on failure.
     pub(super) fn commit(&mut self, conn: &Connection) -> Result<(), StoreFault> {
         if conn.is_autocommit() {
             self.forget();
@@ -238,7 +238,7 @@ impl Transactions {
         }
     }
 
-    /// The commit itself. A log that another program has cut takes none: recovery would never get to it.
+    /// Commits. If another program has cut the log, the commit fails: recovery would never reach it.
     fn write_out(&mut self, conn: &Connection) -> Result<(), StoreFault> {
         let log = self.files.as_ref().and_then(|files| files.log.as_ref()).filter(|_| self.writing);
         let end =
@@ -249,12 +249,12 @@ impl Transactions {
         }
     }
 
-    /// From here on nothing is acknowledged. The first reason is kept.
+    /// Stops all acknowledging from here on. The first reason is kept.
     fn lose(&mut self, reason: String) -> StoreFault {
         self.lost.get_or_insert(StoreFault(reason)).clone()
     }
 
-    /// Undoes the transaction, if there is one.
+    /// Undoes the transaction, if one is open.
     pub(super) fn roll_back(&mut self, conn: &Connection) {
         if !conn.is_autocommit() {
             // What cannot be rolled back is undone by recovery.
@@ -263,7 +263,7 @@ impl Transactions {
         self.forget();
     }
 
-    /// Lets the next writer in, and waits no longer if it was not this one's turn yet.
+    /// Lets the next writer in, and stops waiting if this connection's turn had not come yet.
     pub(super) fn leave_queue(&mut self, conn: &Connection) {
         if std::mem::take(&mut self.turn) {
             self.roll_back(conn);
@@ -284,7 +284,7 @@ impl Transactions {
         Ok(())
     }
 
-    /// Keeps what was done since.
+    /// Keeps what was done since the savepoint.
     pub(super) fn release(&mut self, conn: &Connection) -> Result<(), StoreFault> {
         inside(conn)?;
         self.begun = true;
@@ -294,12 +294,12 @@ impl Transactions {
         }
     }
 
-    /// Undoes what was done since; rows of the log that were written meanwhile are gone with it.
+    /// Undoes what was done since the savepoint, rows of the log that were written meanwhile included.
     pub(super) fn roll_back_to_savepoint(&mut self, conn: &Connection) -> Result<(), StoreFault> {
         inside(conn)?;
         match self.savepoint {
             Savepoint::Named => run(conn, "ROLLBACK TO call")?,
-            // The place in the queue is kept, so that nobody comes in between.
+            // The place in the queue is kept, so that no other process comes in between.
             Savepoint::Whole => {
                 run(conn, "ROLLBACK")?;
                 run(conn, if self.writing { "BEGIN IMMEDIATE" } else { "BEGIN" })?;
@@ -309,7 +309,7 @@ impl Transactions {
         Ok(())
     }
 
-    /// Makes every commit so far durable, and makes sure that it is where others will look for it: a reply is an
+    /// Makes every commit so far durable, and checks that it is where others will look for it. A reply is an
     /// acknowledgement only while the database's names lead to the files that this process has open.
     pub(super) fn sync(&mut self, conn: &Connection) -> Result<(), StoreFault> {
         if let Some(reason) = &self.lost {
@@ -322,29 +322,29 @@ impl Transactions {
             _ => Ok(()),
         };
         match synced {
-            // Also where nothing was committed: a failure may be the first sign of files that are not there any more.
+            // Also if nothing was committed: a failure may be the first sign of missing files.
             Ok(()) => self.in_place(conn),
             Err(error) => Err(self.lose(format!("log sync: {error}"))),
         }
     }
 
-    /// Whether the files are where they were when they were opened.
+    /// Checks that the files are where they were when they were opened.
     fn in_place(&mut self, conn: &Connection) -> Result<(), StoreFault> {
         let Some(files) = &self.files else { return Ok(()) };
         files.place.check(|| bytes_of_pages(conn)).map_err(|displaced| self.lose(displaced.to_string()))
     }
 
-    /// Whether the loop has been told so already.
+    /// Checks whether the loop already knows that nothing can be acknowledged.
     pub(super) fn has_lost(&self) -> bool {
         self.lost.is_some()
     }
 
-    /// Why what was committed must not be touched any more, if there is a reason. What the log holds must not be copied into
-    /// the database then: pages that did not reach the disk may read as something else by now, and the names of other
-    /// files may stand where ours did.
+    /// Returns why what was committed must not be touched any more, if it must not. Then the log must not be copied into
+    /// the database: pages that did not reach the disk may read as something else by now, and other
+    /// files may have the names.
     pub(super) fn lost(&mut self, conn: &Connection) -> Option<StoreFault> {
         if self.lost.is_none() {
-            // The reason is kept.
+            // The reason is kept, so the result is ignored.
             let _ = self.in_place(conn);
         }
         self.lost.clone()
@@ -400,7 +400,7 @@ impl Transactions {
         self.moved = true;
     }
 
-    /// Nothing of a transaction is remembered but what is carried over.
+    /// Forgets the transaction, except for what is carried over.
     fn forget(&mut self) {
         self.head = None;
         self.head_at_savepoint = None;
@@ -410,13 +410,13 @@ impl Transactions {
     }
 }
 
-/// How long a file is that holds all pages of the database; `None` if the engine does not say.
+/// Returns how long a file is that holds all pages of the database; `None` if SQLite does not say.
 fn bytes_of_pages(conn: &Connection) -> Option<u64> {
     let number = |pragma: &str| conn.query_row(pragma, [], |row| row.get::<_, i64>(0)).ok();
     u64::try_from(number("PRAGMA page_count")?.checked_mul(number("PRAGMA page_size")?)?).ok()
 }
 
-/// Outside a transaction a savepoint would open one, and its release would commit it (measured).
+/// Checks that a transaction is open. Without one, a savepoint would open it, and its release would commit it (measured).
 fn inside(conn: &Connection) -> Result<(), StoreFault> {
     if conn.is_autocommit() { Err(StoreFault("no transaction is open".into())) } else { Ok(()) }
 }

@@ -4,7 +4,7 @@ use super::*;
 
 const LARGE: &str = "INSERT INTO tasks_copy SELECT randomblob(200000)";
 
-/// A store on a file that cannot grow by much more.
+/// Returns a store on a file that can hardly grow.
 fn almost_full(place: &Place) -> SqliteStore {
     place.store().close().unwrap();
     place.foreign().execute_batch("CREATE TABLE tasks_copy (n BLOB)").unwrap();
@@ -40,7 +40,7 @@ fn a_transaction_that_the_engine_dropped_is_seen() {
     store.begin(Access::Write).unwrap();
     let sequence_no = enter(&mut store, "any_tool").unwrap();
     store.savepoint().unwrap();
-    // What a full disk, an I/O error or a lack of memory can do, here done by a constraint.
+    // A constraint does here what a full disk, an I/O error or a lack of memory can do.
     let sql = "INSERT OR ROLLBACK INTO actions_head VALUES (1, 0, 0, '')";
     store.cx().db().unwrap().execute(sql, []).unwrap_err();
     assert!(!store.in_transaction());
@@ -104,7 +104,7 @@ fn a_busy_database_is_an_ordinary_fault() {
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     assert!(store.begin(Access::Write).unwrap_err().0.contains("locked"));
     assert!(!store.in_transaction());
-    // It is out of the queue again, or nobody else could ever enter it.
+    // It has left the queue again; otherwise no other process could ever enter it.
     other.execute_batch("ROLLBACK").unwrap();
     call(&mut place.store(), "any_tool");
     call(&mut store, "any_tool");
@@ -172,7 +172,7 @@ fn a_log_that_was_moved_away_is_a_fault_from_then_on() {
     let lost = store.sync().unwrap_err();
     assert!(lost.0.starts_with("the database's -wal file was replaced, renamed or removed"), "{lost}");
 
-    // It is not asked again, although it would be found in order now, and closing copies nothing out of the log.
+    // The log is not checked again, although it would be in order now, and closing copies nothing out of it.
     std::fs::rename(&aside, &log).unwrap();
     assert_eq!(store.sync().unwrap_err(), lost);
     let before = (std::fs::read(&log).unwrap(), std::fs::read(place.path()).unwrap());

@@ -33,7 +33,7 @@ use crate::tools::cx::Cx;
 /// The time at which every call of these tests happens.
 const NOW: &str = "2026-05-01T10:00:00.000Z";
 
-/// A folder that goes away, and the database in it.
+/// A temporary folder, and the database in it.
 struct Place {
     folder: tempfile::TempDir,
 }
@@ -67,7 +67,7 @@ impl Place {
         open(&self.options()).unwrap()
     }
 
-    /// A connection of somebody who knows nothing of Colibri.
+    /// Opens a connection as another program would, which does not know Colibri.
     fn foreign(&self) -> Connection {
         Connection::open(self.path()).unwrap()
     }
@@ -113,7 +113,7 @@ fn attached(opened: Opened, boot_id: &str) -> SqliteStore {
     store
 }
 
-/// The connection of a store, for what the trait does not offer.
+/// Returns the connection of a store, for what the trait does not offer.
 fn conn(store: &mut SqliteStore) -> &Connection {
     &store.cx().db.as_ref().unwrap().conn
 }
@@ -126,7 +126,7 @@ fn text(conn: &Connection, sql: &str) -> String {
     conn.query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// What every call of these tests is entered with, but for its tool.
+/// Returns what every call of these tests is entered with, except for its tool.
 fn entered(tool: &str) -> EnterEvent<'_> {
     EnterEvent {
         tool,
@@ -198,7 +198,7 @@ fn leave_running(store: &mut SqliteStore) -> i64 {
     sequence_no
 }
 
-/// Nothing is wrong with the log, and it is that long.
+/// Checks that the log has no finding, and its length.
 fn assert_sound(report: &ActionsReport, closed: i64, running: i64) {
     assert_eq!((report.closed, report.running, &report.finding), (closed, running, &None));
 }

@@ -17,7 +17,7 @@ fn alpha_46_a_fresh_path_gets_folder_settings_and_schema() {
         ("recursive_triggers", 1),
         ("trusted_schema", 0),
         ("synchronous", 1),
-        // The loop waits for its turn elsewhere, and for no other program longer than this.
+        // The loop waits for its turn elsewhere, and for other programs no longer than this.
         ("busy_timeout", 20),
         ("user_version", latest(MIGRATIONS)),
         ("application_id", APPLICATION_ID),
@@ -54,7 +54,7 @@ fn alpha_47_a_second_start_runs_no_migration() {
     assert_eq!((second.migrated, second.schema_version), (0, latest(MIGRATIONS)));
 }
 
-/// Opens `place` and returns the refusal; the database file must keep its bytes.
+/// Opens `place` and returns the refusal; checks that the database file keeps its bytes.
 fn refusal(place: &Place, read_only: bool) -> String {
     let before = std::fs::read(place.path()).unwrap();
     let error = init_db(&StoreOptions { read_only, ..place.options() }).unwrap_err();
@@ -92,7 +92,7 @@ fn a_refused_file_keeps_its_log() {
             "PRAGMA journal_mode = WAL; CREATE TABLE invoices (n); INSERT INTO invoices VALUES (1)",
         )
         .unwrap();
-    // What a crash leaves: a log that nobody has folded into the file.
+    // A crash leaves a log that no process has folded into the file.
     let copy = Place::new();
     for suffix in ["", "-wal"] {
         let from = format!("{}{suffix}", place.path().display());
@@ -207,7 +207,7 @@ fn readonly_starts_while_others_write() {
             }
         });
         while !writing.is_finished() {
-            // Head and rows must be looked at in one moment, or this fails now and then.
+            // Fails now and then unless head and rows are read at one moment.
             init_db(&options).unwrap();
         }
     });

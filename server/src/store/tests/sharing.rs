@@ -70,7 +70,7 @@ fn a_place_in_the_queue_that_was_given_up_is_kept_from_nobody() {
     assert!(!first.enter_soon().unwrap());
     second.leave();
     assert!(first.enter_within(LONG).unwrap());
-    // The place came to a wish that nobody took up.
+    // The place comes for a wish whose owner does not take it.
     assert!(!second.enter_soon().unwrap());
     first.leave();
     std::thread::sleep(Duration::from_millis(20));
@@ -126,7 +126,7 @@ fn boots_own_writing_waits_like_every_writer_and_is_whole_or_not_there() {
             conn(store).query_row("SELECT count(*) FROM skill_roots", [], |row| row.get::<_, i64>(0)).unwrap()
         };
         assert_eq!(count(&mut second), 1);
-        // Nobody is kept waiting afterwards.
+        // No process is kept waiting afterwards.
         assert_eq!(first.write_at_boot(|db| db.execute("DELETE FROM skill_roots", [])), Ok(1));
         assert_eq!(count(&mut second), 0);
     });
@@ -185,7 +185,7 @@ fn a_log_that_somebody_else_changes_between_two_calls_is_looked_at_again() {
     other.close().unwrap();
     assert_sound(&verify(&place.path()), 5, 0);
 
-    // Somebody who cuts the log, with the head left as it was: no call is given a number that was there.
+    // Another program cuts the log and leaves the head: no call is given a number that was used before.
     let foreign = place.foreign();
     foreign.execute_batch("DROP TRIGGER actions_keep; DELETE FROM actions WHERE sequence_no = 5").unwrap();
     store.begin(Access::Write).unwrap();
@@ -194,7 +194,7 @@ fn a_log_that_somebody_else_changes_between_two_calls_is_looked_at_again() {
     store.roll_back();
     store.leave_queue();
     assert_eq!(number(&foreign, "SELECT count(*) FROM actions"), 4);
-    // With the head cut as well, numbering goes on where it says.
+    // If the head is cut as well, numbering goes on from the head.
     foreign
         .execute_batch(
             "UPDATE actions_head SET last_sequence_no = 4, last_exit_no = 4,

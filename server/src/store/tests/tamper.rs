@@ -1,9 +1,9 @@
-//! Whoever edits a closed row with a plain SQLite shell is found out (chain#audit-row).
+//! An edit of a closed row with a plain SQLite shell is detected (chain#audit-row).
 
 use super::super::verify::ActionsFinding;
 use super::*;
 
-/// Five closed calls and one running; `sql` done to them by somebody who has dropped the guards.
+/// Runs `sql`, without the guards, on a log of five closed calls and one running.
 fn after(sql: &str) -> Option<ActionsFinding> {
     let place = Place::new();
     let mut store = place.store();

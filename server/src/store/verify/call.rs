@@ -1,4 +1,4 @@
-//! Single calls of the log, for whoever holds rows against them.
+//! Single calls of the log, for checks that compare other rows with them.
 
 use colibri_runtime::handler::Fault;
 
@@ -21,10 +21,10 @@ pub struct Call<'a> {
     pub result_hash: Option<&'a str>,
 }
 
-/// Looks a call up and shows it to `read`; `None` when there is no such call.
+/// Looks a call up and shows it to `read`; `None` if no such call exists.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn with_call<T>(
     db: &Db,
     sequence_no: i64,
@@ -43,20 +43,20 @@ pub fn with_call<T>(
     })
 }
 
-/// When a call was entered and when it was closed, as the log has it; `None` when there is no such call, or it still
+/// Returns when a call was entered and when it was closed, as the log has it; `None` if no such call exists, or it still
 /// runs.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn call_times(db: &Db, sequence_no: i64) -> Result<Option<(String, String)>, Fault> {
     let sql = "SELECT entered_at, exited_at FROM actions WHERE sequence_no = ?1 AND exited_at IS NOT NULL";
     db.query_opt(sql, [sequence_no], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
-/// The place of a call among the closed ones; `None` when there is no such call, or it still runs.
+/// Returns the place of a call among the closed ones; `None` if no such call exists, or it still runs.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn exit_no_of(db: &Db, sequence_no: i64) -> Result<Option<i64>, Fault> {
     with_call(db, sequence_no, |call| call.exit_no).map(Option::flatten)
 }
@@ -64,7 +64,7 @@ pub fn exit_no_of(db: &Db, sequence_no: i64) -> Result<Option<i64>, Fault> {
 /// Hands over the subjects of a tool's successful calls, in the order in which they ended.
 ///
 /// # Errors
-/// The engine's, and what `take` returns.
+/// SQLite's error, and what `take` returns.
 pub fn each_subject_of<E: From<Fault>>(
     db: &Db,
     tool: &str,

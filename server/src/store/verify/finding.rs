@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// Something in the log that cannot have come about by itself.
+/// Something in the log that Colibri cannot have written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ActionsFinding {
-    /// A closed row's columns do not give its hash.
+    /// The stored hash of a closed row does not match its columns.
     RowChanged {
         /// The call.
         sequence_no: i64,
@@ -15,19 +15,19 @@ pub enum ActionsFinding {
         /// The call.
         sequence_no: i64,
     },
-    /// A row holds a value that no call leaves there, whatever its hash says.
+    /// A row holds a value that no call leaves there, even if its hash is right.
     Implausible {
         /// The call.
         sequence_no: i64,
-        /// The first column of that kind.
+        /// The first such column.
         column: &'static str,
     },
     /// A closed row is missing.
     ExitMissing {
-        /// The number nobody has.
+        /// The missing number.
         exit_no: i64,
     },
-    /// A closed row holds a value its column cannot have.
+    /// A closed row holds a value that its column cannot have.
     Unreadable {
         /// Its place in the chain, as far as the walk had come.
         exit_no: i64,
@@ -39,18 +39,18 @@ pub enum ActionsFinding {
     },
     /// A call's row is missing.
     SequenceMissing {
-        /// The number nobody has.
+        /// The missing number.
         sequence_no: i64,
     },
     /// The head's row is missing or unreadable.
     HeadMissing,
     /// The head is not the one row, numbered 1, that the table has.
     HeadRows,
-    /// The log ends elsewhere than its head says: rows were cut off or put on.
+    /// The log does not end where its head says: rows were removed or added.
     HeadMismatch {
         /// The head's numbers: last call, last closed row.
         head: (i64, i64),
-        /// The log's.
+        /// The log's numbers.
         log: (i64, i64),
     },
     /// The head names another last row.
@@ -58,7 +58,7 @@ pub enum ActionsFinding {
 }
 
 impl ActionsFinding {
-    /// Its kind, for machines.
+    /// Returns its kind, for machines.
     pub fn code(&self) -> &'static str {
         match self {
             Self::RowChanged { .. } => "ROW_CHANGED",
@@ -75,7 +75,7 @@ impl ActionsFinding {
         }
     }
 
-    /// The row it is about.
+    /// Returns the row that it is about.
     pub fn subject(&self) -> String {
         match self {
             Self::RowChanged { sequence_no }

@@ -1,8 +1,8 @@
 //! Recomputes the log (chain#audit-row) in constant memory:
 //!
 //! - [`walk_log`] goes through all of it and tells a [`LogVisitor`] what it reads and what does not fit;
-//! - [`verify_actions`] stops at the first finding, boot looks at the end of the log alone;
-//! - `plausible` knows what no call leaves in a column.
+//! - [`verify_actions`] stops at the first finding; boot checks only the end of the log;
+//! - `plausible` knows which values no call leaves in a column.
 
 mod call;
 mod finding;
@@ -25,19 +25,19 @@ use colibri_proof::log_row::{ClosedRow, OpenRow};
 pub struct ActionsReport {
     /// Closed rows that were recomputed.
     pub closed: i64,
-    /// The hash of the last of them: what an auditor keeps outside the file.
+    /// The hash of the last of them, which an auditor keeps outside the file.
     pub last_row_hash: HexDigest,
-    /// Rows still running. They stand outside the chain until they are closed.
+    /// Rows still running. They are outside the chain until they are closed.
     pub running: i64,
     /// The first thing that does not fit; `None` for a sound log.
     pub finding: Option<ActionsFinding>,
 }
 
-/// The running row of a call as it was entered, whether it is closed by now or not; `None` when there is no
-/// such call.
+/// Returns the hash of a call's running row as it was entered, whether it is closed by now or not; `None` if no such
+/// call exists.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn enter_hash(db: &Db, sequence_no: i64) -> Result<Option<HexDigest>, Fault> {
     let sql = format!("SELECT {OPEN_COLUMNS} FROM actions WHERE sequence_no = ?1");
     db.query_opt(&sql, [sequence_no], |row| Ok(read_open(row)?.hash()))
@@ -46,7 +46,7 @@ pub fn enter_hash(db: &Db, sequence_no: i64) -> Result<Option<HexDigest>, Fault>
 /// Walks the whole log up to its first finding.
 ///
 /// # Errors
-/// The engine's; a finding is not an error.
+/// SQLite's error; a finding is not an error.
 pub fn verify_actions(db: &Db) -> Result<ActionsReport, Fault> {
     let mut first = FirstFinding(None);
     let end = walk_log(db, &mut first)?;
@@ -58,7 +58,7 @@ pub fn verify_actions(db: &Db) -> Result<ActionsReport, Fault> {
     })
 }
 
-/// Stops at the first thing that does not fit.
+/// A visitor that stops at the first thing that does not fit.
 struct FirstFinding(Option<ActionsFinding>);
 
 impl LogVisitor<Fault> for FirstFinding {
@@ -77,14 +77,14 @@ impl LogVisitor<Fault> for FirstFinding {
     }
 }
 
-/// Boot's look at the end of the log: the last closed row, its hash, and the head (store#integrity).
+/// Checks the end of the log at boot: the last closed row, its hash, and the head (store#integrity).
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub(super) fn verify_tail(db: &Db) -> Result<Option<ActionsFinding>, Fault> {
     let highest =
         db.query_one("SELECT coalesce(max(sequence_no), 0) FROM actions", [], |row| row.get::<_, i64>(0))?;
-    // Start the walk where the last row says it stands, so that only that row is recomputed.
+    // Start the walk just before the last row, so that only that row is recomputed.
     let last = db.query_opt(
         "SELECT exit_no, prev_hash FROM actions WHERE exit_no IS NOT NULL ORDER BY exit_no DESC LIMIT 1",
         [],

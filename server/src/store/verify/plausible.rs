@@ -1,4 +1,4 @@
-//! What no call leaves in a column of the log: the table's own rules (chain#audit-row), which somebody with the file
+//! Values that no call leaves in a column of the log: the table's own rules (chain#audit-row), which anyone with the file
 //! can switch off, and the forms of the values. Pure.
 
 use colibri_canonical::HexDigest;
@@ -10,7 +10,7 @@ const ENDS: [&str; 6] = ["ok", "domain_error", "error", "invalid", "denied", "ab
 const TIME: &[u8; 24] = b"0000-00-00T00:00:00.000Z";
 const BOOT_ID_BYTES: std::ops::RangeInclusive<usize> = 36..=165;
 
-/// The first column of a running row that no call leaves so.
+/// Returns the first column of a running row with a value that no call leaves.
 pub(super) fn open(row: &OpenRow<'_>) -> Option<&'static str> {
     first([
         ("correlation_id", row.correlation_id.len() == 36),
@@ -22,7 +22,7 @@ pub(super) fn open(row: &OpenRow<'_>) -> Option<&'static str> {
     ])
 }
 
-/// The first column of a closed row that no call leaves so.
+/// Returns the first column of a closed row with a value that no call leaves.
 pub(super) fn closed(row: &ClosedRow<'_>) -> Option<&'static str> {
     let ok = row.outcome == "ok";
     let aborted = row.outcome == "aborted";
@@ -59,7 +59,7 @@ fn is_digest(text: &str) -> bool {
     HexDigest::parse(text).is_some()
 }
 
-/// Whether a text has the form of a stored time; which day it names is not asked.
+/// Checks whether a text has the form of a stored time; not whether its day exists.
 fn is_time(text: &str) -> bool {
     text.len() == TIME.len()
         && text.bytes().zip(TIME).all(|(byte, form)| match form {

@@ -10,24 +10,24 @@ use crate::store::head::Head;
 use colibri_canonical::HexDigest;
 use colibri_proof::log_row::{ClosedRow, OpenRow};
 
-/// Who follows a walk over the log.
+/// A visitor of a walk over the log.
 pub trait LogVisitor<E> {
-    /// A closed row that could be read, in the order of `exit_no`, with the hash stored for it.
+    /// Takes a closed row that could be read, in the order of `exit_no`, with the hash stored for it.
     ///
     /// # Errors
-    /// What ends the walk.
+    /// An error that ends the walk.
     fn closed(&mut self, row: &ClosedRow<'_>, row_hash: &str) -> Result<(), E>;
 
-    /// A running row.
+    /// Takes a running row.
     fn open(&mut self, row: &OpenRow<'_>);
 
-    /// Something does not fit. The walk goes on with what is stored, so that one damage is reported once.
+    /// Takes a finding. The walk goes on with what is stored, so that one damage is reported once.
     fn found(&mut self, finding: ActionsFinding);
 
-    /// Whether the walk shall go on; asked once a row.
+    /// Returns whether the walk shall go on; called once a row.
     ///
     /// # Errors
-    /// What ends the walk.
+    /// An error that ends the walk.
     fn go_on(&mut self) -> Result<bool, E>;
 }
 
@@ -44,10 +44,10 @@ pub struct LogEnd {
     pub running: i64,
 }
 
-/// How many rows the log has by its numbering, which is dense. SQLite would count the rows without looking at its bounds.
+/// Returns how many rows the log has by its numbering, which is dense. SQLite would count the rows without looking at its bounds.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn count_calls(db: &Db) -> Result<i64, Fault> {
     db.query_one("SELECT coalesce(max(sequence_no), 0) FROM actions", [], |row| row.get(0))
 }
@@ -56,7 +56,7 @@ pub fn count_calls(db: &Db) -> Result<i64, Fault> {
 /// transaction, so that head and rows are of one moment.
 ///
 /// # Errors
-/// The engine's, and the visitor's; a finding is not an error.
+/// SQLite's error, and the visitor's; a finding is not an error.
 pub fn walk_log<E: From<Fault>>(db: &Db, visitor: &mut dyn LogVisitor<E>) -> Result<LogEnd, E> {
     let (rows, highest) =
         db.query_one("SELECT count(*), coalesce(max(sequence_no), 0) FROM actions", [], |row| {
@@ -82,7 +82,7 @@ pub fn walk_log<E: From<Fault>>(db: &Db, visitor: &mut dyn LogVisitor<E>) -> Res
     Ok(walk.end(highest, running))
 }
 
-/// The running rows, which stand outside the chain; how many there are.
+/// Visits the running rows, which are outside the chain; returns how many it has read.
 fn open_rows<E: From<Fault>>(db: &Db, visitor: &mut dyn LogVisitor<E>) -> Result<i64, E> {
     let mut running = 0;
     let sql = format!(
@@ -113,7 +113,7 @@ pub(super) struct Walk {
     rows: i64,
     pub(super) last_exit_no: i64,
     pub(super) last_row_hash: HexDigest,
-    /// The row before could not be read, so that nothing can be said of the link to it.
+    /// The row before could not be read, so the link to it cannot be checked.
     lost: bool,
 }
 
@@ -142,7 +142,7 @@ impl Walk {
                     visitor.closed(&closed, row_hash)?;
                 }
                 Err(_) => {
-                    // Somebody may have written any number, also the greatest one.
+                    // An edited file may hold any number, even the greatest one.
                     self.last_exit_no = self.last_exit_no.saturating_add(1);
                     visitor.found(ActionsFinding::Unreadable { exit_no: self.last_exit_no });
                     self.lost = true;
@@ -152,7 +152,7 @@ impl Walk {
         })
     }
 
-    /// Holds one row against the one before it.
+    /// Compares one row with the one before it.
     fn step(&mut self, closed: &ClosedRow<'_>, row_hash: &str, found: &mut dyn FnMut(ActionsFinding)) {
         let sequence_no = closed.sequence_no;
         let expected = self.last_exit_no.saturating_add(1);
@@ -171,7 +171,7 @@ impl Walk {
             self.last_row_hash = hash;
             return;
         }
-        // What is stored is what the next row was chained to.
+        // The next row was chained to what is stored.
         let stored = HexDigest::parse(row_hash);
         self.lost = stored.is_none();
         self.last_exit_no = closed.exit_no;
@@ -179,7 +179,7 @@ impl Walk {
     }
 }
 
-/// The first number below the highest that no row has.
+/// Returns the first number below the highest that no row has.
 fn first_gap(db: &Db) -> Result<i64, Fault> {
     let mut expected = 1;
     db.query_each("SELECT sequence_no FROM actions ORDER BY sequence_no", [], |row| {
