@@ -1,5 +1,5 @@
-//! A small MCP client over a child server's pipes: what `call` and `demo` speak with. It is as strict as
-//! they need and no stricter; the protocol's own tests use the official clients.
+//! A small MCP client over a child server's pipes, which `call` and `demo` use. It is only as strict as
+//! they need; the protocol's own tests use the official clients.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Write};
@@ -12,20 +12,20 @@ use serde_json::Value;
 /// How the server is started.
 #[derive(Default)]
 pub struct Launch {
-    /// Variables that are set for it.
+    /// Variables to set for it.
     pub set: Vec<(&'static str, OsString)>,
     /// Variables it must not inherit.
     pub unset: Vec<String>,
-    /// Its working directory; absent means ours.
+    /// Its working directory; `None` means ours.
     pub directory: Option<PathBuf>,
     /// It answers no call before its start is over.
     pub after_start: bool,
 }
 
-/// What stood in the way of a reply.
+/// Why a request has no reply.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// No server.
+    /// The server could not be started.
     #[error("cannot start the server: {0}")]
     Start(#[source] io::Error),
     /// The pipe to the server failed.
@@ -34,7 +34,7 @@ pub enum ClientError {
     /// The server ended first.
     #[error("the server ended without a reply ({0}); its log above says why")]
     Ended(ExitStatus),
-    /// The server answered something that is no reply.
+    /// The server's answer is not a valid reply.
     #[error("the server's reply is not understood: {0}")]
     Strange(String),
 }
@@ -72,7 +72,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Starts this very program as a server. Its log goes where ours goes.
+    /// Starts this program as a server. Its log goes where ours goes.
     ///
     /// # Errors
     /// [`ClientError::Start`].
@@ -101,7 +101,7 @@ impl Client {
     /// Sends a request and waits for its answer.
     ///
     /// # Errors
-    /// Whatever keeps the answer away.
+    /// Any error that prevents the answer.
     pub fn request(&mut self, method: &str, params: impl Serialize) -> Result<Reply, ClientError> {
         let id = self.send(method, params)?;
         self.answer_to(id)
@@ -110,7 +110,7 @@ impl Client {
     /// Sends one request, ends the input, and waits for the answer.
     ///
     /// # Errors
-    /// Whatever keeps the answer away.
+    /// Any error that prevents the answer.
     pub fn last_request(&mut self, method: &str, params: impl Serialize) -> Result<Reply, ClientError> {
         let id = self.send(method, params)?;
         self.stdin = None;
@@ -120,7 +120,7 @@ impl Client {
     /// Sends a notification.
     ///
     /// # Errors
-    /// The pipe's.
+    /// The pipe's error.
     pub fn notify(&mut self, method: &str, params: impl Serialize) -> Result<(), ClientError> {
         self.write(&Request { jsonrpc: "2.0", id: None, method, params })
     }
@@ -128,7 +128,7 @@ impl Client {
     /// Ends the server's input and waits until it has stopped.
     ///
     /// # Errors
-    /// The operating system's.
+    /// The operating system's error.
     pub fn stop(mut self) -> Result<ExitStatus, ClientError> {
         self.stdin = None;
         self.child.wait().map_err(ClientError::Pipe)
@@ -149,7 +149,7 @@ impl Client {
         };
         match stdin.write_all(&line).and_then(|()| stdin.flush()) {
             Ok(()) => Ok(()),
-            // The server has gone; how it ended says more than the pipe.
+            // The server has ended; its exit status says more than the pipe's error.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(self.ended()),
             Err(error) => Err(ClientError::Pipe(error)),
         }
@@ -191,7 +191,7 @@ impl Client {
 
 impl Drop for Client {
     fn drop(&mut self) {
-        // End of input ends the server; one that is still there after a failure is not waited for.
+        // End of input ends the server. If it still runs, as after a failure, it is killed.
         self.stdin = None;
         if !matches!(self.child.try_wait(), Ok(Some(_))) {
             let _ = self.child.kill();

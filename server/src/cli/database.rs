@@ -1,4 +1,4 @@
-//! The file that a command reads: a database, which is `--db FILE` or else the configured one, or a backup that is named.
+//! The file that a command reads: a database, from `--db FILE` or the configuration, or the backup that the user names.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::store::open::MEMORY;
 use crate::store::rights;
 use crate::store::snapshot::open_snapshot;
 
-/// What the user meant with a file, and so how another one is named.
+/// What a file is for, and so how the user names another one.
 #[derive(Clone, Copy)]
 pub enum Role {
     /// `--db`, or the configured file.
@@ -36,7 +36,7 @@ impl Role {
         }
     }
 
-    /// The refusal of a file that is something else.
+    /// Returns the refusal of a file of another kind.
     pub fn foreign(self, path: &Path) -> Failure {
         let (path, another) = (path.display(), self.name_another());
         Failure::Usage(match self {
@@ -49,8 +49,8 @@ impl Role {
 /// Opens the database of a command for reading, inside one read transaction that ends with the handle.
 ///
 /// # Errors
-/// [`Failure::Usage`] when there is no database that this release can read at the place, [`Failure::Failed`] when
-/// there is one that does not open.
+/// [`Failure::Usage`] if the place has no database that this release can read, [`Failure::Failed`] if
+/// it has one that does not open.
 pub fn open_for_reading(env: &Environment, db: Option<&Path>) -> Result<Db, Failure> {
     open(&place_of(env, db)?, Role::Database)
 }
@@ -68,15 +68,15 @@ fn open(path: &Path, role: Role) -> Result<Db, Failure> {
     open_snapshot(path).map_err(|error| explain(path, role, &error))
 }
 
-/// The database that a command is about, whether it is there or not.
+/// Returns the path of the database that a command is about, which may be missing.
 ///
 /// # Errors
-/// [`Failure::Usage`] where the configuration is needed and does not name a file.
+/// [`Failure::Usage`] if the configuration is needed and does not name a file.
 pub fn place_of(env: &Environment, db: Option<&Path>) -> Result<PathBuf, Failure> {
     db.map_or_else(|| configured(env), |path| Ok(path.to_owned()))
 }
 
-/// That a file stands at the place which this process may read, and something in it.
+/// Checks that the path is a file that this process may read, and that it is not empty.
 ///
 /// # Errors
 /// [`Failure::Usage`], in a command's words.
@@ -109,7 +109,7 @@ pub fn must_be_file(path: &Path, role: Role) -> Result<(), Failure> {
     Err(Failure::Usage(text))
 }
 
-/// The configured path. A `--db` file needs no configuration, so that a broken one cannot stand in the way.
+/// Returns the configured path. A `--db` file needs no configuration, so that a broken one cannot stand in the way.
 fn configured(env: &Environment) -> Result<PathBuf, Failure> {
     let (config, _warnings) = load_config(env, std::process::id()).map_err(|problems| {
         Failure::Usage(format!("{}; mend the environment, or name the file with --db", problems.join("; ")))
@@ -121,7 +121,7 @@ fn configured(env: &Environment) -> Result<PathBuf, Failure> {
     Ok(config.db_path)
 }
 
-/// What cannot be opened, in a command's words.
+/// Returns why a file cannot be opened, in a command's words.
 fn explain(path: &Path, role: Role, error: &OpenError) -> Failure {
     let named = path;
     let path = path.display();

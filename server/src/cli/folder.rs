@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 
 use colibri_runtime::kernel::{Ids, SystemIds};
 
-/// A fresh folder among the system's temporary files, readable by its owner only.
+/// A new temporary folder, readable by its owner only.
 pub struct TemporaryFolder {
     path: PathBuf,
 }
 
 impl TemporaryFolder {
-    /// Makes one; its name begins with `prefix`.
+    /// Makes a folder; its name begins with `prefix`.
     ///
     /// # Errors
-    /// The operating system's.
+    /// The operating system's error.
     pub fn create(prefix: &str) -> io::Result<Self> {
         let name = format!("{prefix}-{}", SystemIds::default().v4());
         let path = std::env::temp_dir().join(name);
@@ -24,12 +24,12 @@ impl TemporaryFolder {
             use std::os::unix::fs::DirBuilderExt;
             builder.mode(0o700);
         }
-        // Not recursive: a folder that is there already is somebody else's.
+        // Not recursive: a folder that exists already belongs to another process.
         builder.create(&path)?;
         Ok(Self { path })
     }
 
-    /// Where it is.
+    /// Returns its path.
     pub fn path(&self) -> &Path {
         &self.path
     }

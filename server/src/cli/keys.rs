@@ -1,5 +1,5 @@
 //! `colibri keys`: the Ed25519 key that signs tree heads (proof#keys), made or shown. The seed never leaves its
-//! file; what is printed is public.
+//! file; only public values are printed.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -15,7 +15,7 @@ use crate::settings::keys::PROOF_SIGNING_KEY_FILE;
 use crate::shell_word::quoted;
 use colibri_proof::keys::SigningKey;
 
-/// What is told of a key.
+/// What the command prints of a key.
 #[derive(Serialize)]
 struct Shown<'a> {
     file: &'a str,
@@ -41,10 +41,10 @@ pub fn run(arguments: &Keys, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// A fresh key, safely in its file before anybody hears of it.
+/// Makes a new key and writes it to its file before printing anything.
 fn generate(path: &Path) -> Result<SigningKey, Failure> {
     let mut random = [0; 32];
-    // No fallback, unlike for ids: a guessable seed would sign for everybody.
+    // No fallback, unlike for ids: with a guessable seed anyone could sign.
     getrandom::getrandom(&mut random).map_err(|error| {
         Failure::Failed(format!("the operating system gives no randomness, so no key was made: {error}"))
     })?;
@@ -68,7 +68,7 @@ fn show(at: &KeyFile, key: &SigningKey, out: &mut dyn Write) -> Result<(), Failu
     Ok(())
 }
 
-/// What to do with a new key.
+/// Prints what to do with a new key.
 fn advise(path: &Path, out: &mut dyn Write) -> io::Result<()> {
     // The server may start in another directory.
     let place = path.canonicalize().unwrap_or_else(|_| path.to_owned());

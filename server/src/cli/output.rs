@@ -1,6 +1,6 @@
-//! How a command writes. What it says can be seen whole on a terminal. A product goes to stdout, or to a new file that its
-//! owner alone can read. An existing file is never overwritten: it may be the evidence of an earlier day. What ends in a
-//! verdict is said to the end, whoever listens.
+//! How a command writes. A terminal shows its text whole. A product goes to stdout, or to a new file that only
+//! its owner can read. An existing file is never overwritten: it may be the evidence of an earlier day. A verdict is
+//! printed in full, even if the reader has closed the pipe.
 
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -12,8 +12,8 @@ use colibri_visible::json;
 use super::Failure;
 use crate::private_file;
 
-/// A product of JSON on its way to stdout. In a pipe or a file every byte of it counts; on a terminal it is an equal document,
-/// with escapes for what could not be seen.
+/// A product of JSON on its way to stdout. A pipe or a file gets every byte of it; a terminal gets an equal document,
+/// with escapes for characters that could not be seen.
 struct Product<'a> {
     out: &'a mut dyn Write,
     terminal: bool,
@@ -33,10 +33,10 @@ impl Write for Product<'_> {
     }
 }
 
-/// Writes the product to the file, or to `out` if none is named. A file that cannot be finished is removed again.
+/// Writes the product to the file, or to `out` if the user named none. A file that cannot be finished is removed again.
 ///
 /// # Errors
-/// [`Failure::Usage`] when the file cannot be created; what `write` fails with.
+/// [`Failure::Usage`] if the file cannot be created; the error of `write`.
 pub fn write_to<T>(
     file: Option<&Path>,
     out: &mut dyn Write,
@@ -54,7 +54,7 @@ pub fn write_to<T>(
         Ok(done)
     });
     written.map_err(|failure| {
-        // Half a product may pass for a whole one. What cannot be removed is named below all the same.
+        // Half a product may pass for a whole one. If the file cannot be removed, the message below still names it.
         let _ = std::fs::remove_file(path);
         match failure {
             Failure::Output(error) => Failure::Failed(format!("cannot write {}: {error}", path.display())),
@@ -66,7 +66,7 @@ pub fn write_to<T>(
 /// Creates the file of a product.
 ///
 /// # Errors
-/// [`Failure::Usage`] when it exists or cannot be created.
+/// [`Failure::Usage`] if it exists or cannot be created.
 pub fn create(path: &Path) -> Result<File, Failure> {
     private_file::create_new(path).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {

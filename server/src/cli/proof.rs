@@ -16,7 +16,7 @@ use crate::settings::environment::Environment;
 use colibri_proof::bundle::verify_bundle;
 use colibri_proof::keys::TrustedKeys;
 
-/// What is said of a file that was written.
+/// What the command prints of a file that it wrote.
 #[derive(Serialize)]
 struct Written<'a> {
     file: &'a str,

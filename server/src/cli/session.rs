@@ -16,7 +16,7 @@ pub struct Found {
 }
 
 impl Found {
-    /// The tree head of a sealed one.
+    /// Returns the tree head of a sealed session.
     pub fn head(&self) -> Option<&SignedTreeHead> {
         self.seal.as_ref().map(|(_, head)| head)
     }
@@ -25,7 +25,7 @@ impl Found {
 /// Finds a session, and its seal if it has one.
 ///
 /// # Errors
-/// [`Failure::Usage`] when there is no such session, [`Failure::Failed`] when a part of it is missing.
+/// [`Failure::Usage`] if the session does not exist, [`Failure::Failed`] if a part of it is missing.
 pub fn find(db: &Db, session_id: &str) -> Result<Found, Failure> {
     let state = proof::session_state(db, session_id).map_err(unreadable)?;
     let session = proof::session(db, session_id).map_err(unreadable)?;
@@ -56,7 +56,7 @@ fn damaged(session_id: &str, what: &str) -> Failure {
     ))
 }
 
-/// A database that stopped answering.
+/// Returns the failure of a database that stopped answering.
 pub fn unreadable(fault: Fault) -> Failure {
     Failure::Failed(format!("the database cannot be read: {fault}; `colibri doctor` says more"))
 }

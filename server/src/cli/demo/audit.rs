@@ -1,4 +1,4 @@
-//! The demonstration's second half: somebody who trusts neither the agent nor the server looks at the file.
+//! The demonstration's second half: an auditor who trusts neither the agent nor the server examines the file.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -14,7 +14,7 @@ use crate::store::inspect::Inspection;
 /// Which letter of the decision's first word is changed, and to what.
 const FORGED: (usize, u8) = (3, b'e');
 
-/// Where the auditor finds things.
+/// The auditor, and where it finds things.
 pub struct Auditor<'a> {
     /// The demonstration's folder.
     pub folder: &'a Path,
@@ -23,7 +23,7 @@ pub struct Auditor<'a> {
 }
 
 impl Auditor<'_> {
-    /// What the server wrote down, read from the file after it has stopped.
+    /// Shows what the server wrote down, read from the file after it has stopped.
     pub fn show_log(&self, page: &mut Transcript<'_>) -> Result<(), Failure> {
         page.heading("The server has stopped. What did it write down?")?;
         let failed = |reason: String| Failure::Failed(format!("cannot read the audit log: {reason}"));
@@ -46,14 +46,14 @@ impl Auditor<'_> {
         Ok(())
     }
 
-    /// Everything is recomputed from the file.
+    /// Recomputes everything from the file.
     pub fn verify(&self, page: &mut Transcript<'_>, seal: &MerkleFinalizeOutput) -> Result<(), Failure> {
         page.heading("An auditor recomputes all of it")?;
         let (code, text) = self.command(page, &["verify", "--db", "colibri.db"])?;
         expect(code == 0 && text.contains(&seal.tree_head.head_hash), &text)
     }
 
-    /// One record is proven to somebody who has no database at all.
+    /// Proves one record to a reader who has no database.
     pub fn prove(
         &self,
         page: &mut Transcript<'_>,
@@ -69,7 +69,7 @@ impl Auditor<'_> {
         expect(code == 0, &text)
     }
 
-    /// One byte of the file is changed by hand; the record is named.
+    /// Changes one byte of the file by hand; the verification names the record.
     pub fn catch(&self, page: &mut Transcript<'_>, record: &ThoughtRecordOutput) -> Result<(), Failure> {
         page.heading("Somebody changes one letter of that decision, in the file itself")?;
         let failed = |error: std::io::Error| Failure::Failed(format!("cannot change the database: {error}"));
@@ -84,7 +84,7 @@ impl Auditor<'_> {
         expect(code == 1 && text.contains(&record.id), &text)
     }
 
-    /// Runs one of the program's own commands in the folder and shows it; its exit code and what it printed.
+    /// Runs one of the program's own commands in the folder and shows it; returns its exit code and what it printed.
     fn command(&self, page: &mut Transcript<'_>, arguments: &[&str]) -> Result<(u8, String), Failure> {
         page.line(&page.paint(Tone::Strong, &format!("   $ colibri {}", arguments.join(" "))))?;
         let (mut out, mut err) = (Vec::new(), Vec::new());
@@ -103,7 +103,7 @@ impl Auditor<'_> {
         Ok((code, text))
     }
 
-    /// The arguments with the files among them placed in the folder.
+    /// Returns the arguments with the files among them placed in the folder.
     fn placed(&self, arguments: &[&str]) -> Vec<OsString> {
         let is_file = |argument: &str| argument.ends_with(".db") || argument.ends_with(".json");
         let place = |argument: &&str| match is_file(argument) {

@@ -1,6 +1,6 @@
 //! `colibri demo`: the main job as a transcript. A real server runs as a child on a database in a
-//! temporary folder; this process is its MCP client. When the server has stopped it turns into an auditor, who
-//! trusts nobody.
+//! temporary folder; this process is its MCP client. After the server has stopped, this process is the auditor, who
+//! trusts neither agent nor server.
 
 mod audit;
 mod session;
@@ -22,13 +22,13 @@ use crate::catalogue::{
     ThoughtRecordOutput, ThoughtType, ToolId,
 };
 
-/// Who does the work.
+/// The agent that does the work.
 const AGENT: &str = "agent-7";
-/// The thought that somebody would rather have written differently afterwards.
+/// The thought that a forger changes afterwards.
 const DECISION: &str =
     "Expand, then contract: readers of the old columns keep working. One big step would lock the table.";
 
-/// Shows it all; [`Failure::Failed`] when the server does not answer as it should.
+/// Shows the whole demonstration; [`Failure::Failed`] if the server does not answer as it should.
 pub fn run(out: &mut dyn Write, color: bool) -> Result<(), Failure> {
     let started = Instant::now();
     let folder = TemporaryFolder::create("colibri-demo")
@@ -70,7 +70,7 @@ struct Plan {
 }
 
 impl Plan {
-    /// The task's title, for readers who do not know ids by heart.
+    /// Returns the task's title, for readers who do not know ids by heart.
     fn title<'a>(&'a self, id: &'a str) -> &'a str {
         let tasks = [&self.schema, &self.migration, &self.release];
         tasks.into_iter().find(|task| task.id == id).map_or(id, |task| task.title.as_str())
@@ -136,7 +136,7 @@ fn queue(
     Ok(())
 }
 
-/// Works on the migration and writes down why, as it goes; the decision's record.
+/// Works on the migration and records the reasons on the way; returns the decision's record.
 fn work(
     page: &mut Transcript<'_>,
     session: &mut Session,
@@ -199,7 +199,7 @@ fn refusals(page: &mut Transcript<'_>, session: &mut Session, plan: &Plan) -> Re
     Ok(())
 }
 
-/// Moves a task up to the last state before DONE without a word of why.
+/// Moves a task up to the last state before DONE without recording a thought.
 fn walk(page: &mut Transcript<'_>, session: &mut Session, task: &Task) -> Result<Task, Failure> {
     use TaskStatus::{Analyze, Apply, Gather, Plan, Verify};
     let (mut task, mut passed) = (task.clone(), task.status.to_string());
@@ -227,7 +227,7 @@ fn refusal(page: &mut Transcript<'_>, session: &mut Session, task: &Task) -> Res
     }
 }
 
-/// The migration is done, the session is sealed.
+/// Finishes the migration and seals the session.
 fn finish(
     page: &mut Transcript<'_>,
     session: &mut Session,
@@ -244,12 +244,12 @@ fn finish(
     Ok(seal)
 }
 
-/// The beginning of a hash: enough to see which follows which.
+/// Returns the beginning of a hash: enough to see which follows which.
 fn prefix(hash: &str) -> &str {
     hash.get(..10).unwrap_or(hash)
 }
 
-/// A reply that the demonstration cannot go on with.
+/// Returns the failure for a reply after which the demonstration cannot go on.
 fn unexpected(what: impl std::fmt::Display) -> Failure {
     Failure::Failed(format!("the server answered something unexpected: {what}"))
 }

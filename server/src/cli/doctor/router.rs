@@ -1,5 +1,5 @@
 //! The router's part of the examination: where its candidates come from, and whether the providers that have a key
-//! could be asked. Nobody is asked.
+//! could be reached. It sends no request.
 
 use super::Finding;
 use crate::domains::router::profile::{PROFILES, Profile};
@@ -12,7 +12,7 @@ use crate::settings::rules::CandidateSource;
 
 const CHECK: &str = "router";
 
-/// Examines the settings of the router. Modes that connect to nobody have none that matter.
+/// Examines the settings of the router. They do not matter in modes without network calls.
 pub fn check(config: &Config) -> Vec<Finding> {
     if !capabilities_for(config.mode).dispatch_external_io {
         return Vec::new();
@@ -38,7 +38,7 @@ fn provider(config: &Config, profile: Profile) -> Finding {
     }
 }
 
-/// Only a file can be wrong before the start: the table is the database's to check.
+/// Checks the candidates. Only a file can be wrong before the start; the table is checked with the database.
 fn candidates(config: &Config) -> Option<Finding> {
     let CandidateSource::File(path) = &config.router_candidates else { return None };
     Some(match from_file(path) {

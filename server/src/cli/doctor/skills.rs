@@ -53,7 +53,7 @@ fn left_out(error: &SkillError) -> Finding {
     Finding::warn(CHECK, error.to_string(), advice(error.reason))
 }
 
-/// What to do about it; `docs/guide/skills.md` says more.
+/// Returns what to do about it; `docs/guide/skills.md` says more.
 fn advice(reason: Reason) -> &'static str {
     match reason {
         Reason::ReadFailed => "make it a regular file below the root that this user can read",

@@ -1,5 +1,5 @@
-//! `colibri reputation export`: every entry of the ledger with its event, for whoever wants to check or keep it elsewhere.
-//! Each line is canonical JSON: the fields that the entry's hash covers, the hash, and what it leaves out.
+//! `colibri reputation export`: prints every entry of the ledger with its event, to be checked or kept elsewhere.
+//! Each line is canonical JSON: the fields that the entry's hash covers, the hash, and the fields that it leaves out.
 
 use std::io::{self, Write};
 

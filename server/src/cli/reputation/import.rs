@@ -1,7 +1,7 @@
 //! `colibri reputation import`: a file of events as one call of the operation, through the chain in this process.
 //!
-//! The whole file is one savepoint. Whatever ends the process before the reply, Ctrl-C as well, leaves nothing of it but a
-//! call without an end, which the next start of a server closes.
+//! The whole file is one savepoint. If the process ends before the reply, for instance by Ctrl-C, nothing of the file is
+//! left but a call without an end, which the next start of a server closes.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -23,7 +23,7 @@ use crate::settings::keys;
 use crate::tools::Domains;
 use colibri_proof::command;
 
-/// Applies the file and prints what became of its events.
+/// Applies the file and prints the result for its events.
 pub fn run(
     arguments: &Import,
     env: &Environment,
@@ -53,7 +53,7 @@ pub fn run(
     answer(&envelope, out, err)
 }
 
-/// The file's bytes, if there are not too many.
+/// Reads the file's bytes; refuses too many.
 fn read(file: &Path, input: &mut dyn Read) -> Result<Vec<u8>, Failure> {
     let mut text = Vec::new();
     let unreadable = |error: std::io::Error| {
@@ -93,7 +93,7 @@ fn answer(envelope: &Value, out: &mut dyn Write, err: &mut dyn Write) -> Result<
     )))
 }
 
-/// An issue of the chain's second stage as the line it is about.
+/// Returns an issue of the chain's second stage as the line that it is about.
 fn issue(issue: &Value) -> String {
     let path = issue["path"].as_array().map(Vec::as_slice).unwrap_or_default();
     let line = path.get(1).and_then(Value::as_i64).map_or(0, |index| index + 1);
@@ -108,7 +108,7 @@ fn issue(issue: &Value) -> String {
     told(&ReputationImportError::ErrSchema { line, reason })
 }
 
-/// A declared error that was found before the call.
+/// Returns the text of a declared error that was found before the call.
 fn told(error: &ReputationImportError) -> String {
     let line = error.fields().get("line").and_then(Value::as_i64).unwrap_or_default();
     one(line, error.code(), &error.message())
@@ -118,7 +118,7 @@ fn one(line: i64, code: &str, message: &str) -> String {
     format!("line {line}: {code}: {message}")
 }
 
-/// Says which lines were refused.
+/// Prints which lines were refused.
 fn refused(err: &mut dyn Write, lines: &[String]) -> Failure {
     for line in lines {
         // A closed stderr changes nothing about the refusal.

@@ -1,5 +1,5 @@
 //! `colibri verify`: recomputes a whole database, for auditors who trust neither the agent nor the server.
-//! Exit 0 for a sound one, 1 when something does not fit, 2 when there is nothing to verify.
+//! Exit 0 for a sound one, 1 if something does not fit, 2 if nothing could be verified.
 
 mod print;
 mod progress;
@@ -25,7 +25,7 @@ use crate::store::walk::Stop;
 use crate::verification::{self, Options, Report, file};
 use colibri_proof::command::{Keys, MISTAKEN};
 
-/// Verifies and prints; [`Failure::Finding`] when something was found.
+/// Verifies and prints; [`Failure::Finding`] if something was found.
 pub fn run(
     arguments: &VerifyArguments,
     env: &Environment,
@@ -51,7 +51,7 @@ pub fn run(
     let mut lines = Lines::new("verify", err, arguments.progress);
     let report = verify(&path, (&path, Role::Database), &keys, &options, &mut lines)?;
     lines.clear();
-    // Whatever becomes of the checkpoint, the result is printed.
+    // The result is printed even if the checkpoint cannot be written.
     let saved = match (target, &report.checkpoint) {
         (Some(target), Some(checkpoint)) => file::write(target, checkpoint).map(|()| Some(target)),
         _ => Ok(None),
@@ -75,7 +75,7 @@ pub fn run(
 /// Verifies a backup with the configured keys. It lies at `path`, and messages call it `shown`.
 ///
 /// # Errors
-/// What cannot be verified at all; findings are in the report.
+/// Any error that prevents the verification; findings are in the report.
 pub(super) fn verify_copy(
     path: &Path,
     shown: &Path,
@@ -95,7 +95,7 @@ pub(super) fn verify_copy(
     verify(path, (shown, Role::Backup), &keys, &options, lines)
 }
 
-/// The configuration, whose database and keys are meant where none are named.
+/// Reads the configuration, whose database and keys are used if the user names none.
 fn configuration(env: &Environment) -> Result<Config, Failure> {
     match load_config(env, std::process::id()) {
         Ok((config, _)) => Ok(config),
@@ -103,7 +103,7 @@ fn configuration(env: &Environment) -> Result<Config, Failure> {
     }
 }
 
-/// The keys of the command line, or the configured ones where it names none. The two do not mix: `--key` asks whether
+/// Returns the keys of the command line, or the configured ones if it names none. The two do not mix: `--key` asks whether
 /// these keys have signed, and the answer must not depend on where the command runs.
 fn keys(config: &Config, given: &[String]) -> Result<Keys, Failure> {
     if given.is_empty() {
@@ -112,7 +112,7 @@ fn keys(config: &Config, given: &[String]) -> Result<Keys, Failure> {
     Ok(Keys::read(given)?)
 }
 
-/// That no file with a seed was named in place of the public key: one of the heads may tell.
+/// Checks that the user named no file with a seed in place of the public key: one of the heads may show it.
 fn not_mistaken(keys: &Keys, db: &Db) -> Result<(), Failure> {
     if keys.of_seeds().is_empty() {
         return Ok(());
@@ -124,7 +124,7 @@ fn not_mistaken(keys: &Keys, db: &Db) -> Result<(), Failure> {
     }
 }
 
-/// Reads the file at one moment. Messages name it as the user did.
+/// Reads the file at one moment. Messages call it what the user called it.
 fn verify(
     path: &Path,
     (shown, role): (&Path, Role),
@@ -157,7 +157,7 @@ fn verify(
     verified.map_err(|fault| unreadable(shown, role, &fault.to_string()))?
 }
 
-/// What SQLite cannot read. It tells a damaged database from what is none.
+/// Returns the failure for a file that SQLite cannot read. It tells a damaged database from another kind of file.
 fn unreadable(named: &Path, role: Role, reason: &str) -> Failure {
     let path = named.display();
     if reason.contains("malformed") {
@@ -171,8 +171,8 @@ fn unreadable(named: &Path, role: Role, reason: &str) -> Failure {
     }
 }
 
-/// Refuses what is no Colibri database, or another release's. Where the shape is right, header fields that are not
-/// are findings: somebody has changed them. So are objects that are missing or too many where the rest is there.
+/// Refuses files that are not Colibri databases, or another release's. If the shape is right, wrong header fields
+/// are findings: another program has changed them. So are missing or surplus objects if the others are right.
 fn recognise(found: &Schema, expected: &Schema) -> Result<(), String> {
     let (ours, version) = (found.application_id == APPLICATION_ID, found.user_version);
     let known = expected.objects.keys().filter(|object| found.objects.contains_key(*object)).count();

@@ -102,7 +102,7 @@ pub fn text(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn 
     out.flush()
 }
 
-/// What no file can prove about itself.
+/// Prints what no file can prove about itself.
 fn keep(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Whoever can write the file can also replace all of it. Keep this outside:")?;
     if let Some(end) = &report.log {
@@ -124,7 +124,7 @@ fn keep(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// What the keys of `--key` vouch for in a sound database.
+/// Prints what the keys of `--key` prove for a sound database.
 fn signatures(heads: &Heads, out: &mut dyn Write) -> io::Result<()> {
     match heads.unsigned {
         _ if heads.count == 0 => {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::verification::run::Progress;
 
-/// Between two lines.
+/// The time between two lines.
 const PAUSE: Duration = Duration::from_millis(300);
 
 /// The line.
@@ -19,13 +19,13 @@ pub struct Lines<'a> {
 }
 
 impl<'a> Lines<'a> {
-    /// Shown on a terminal, or when asked for.
+    /// Makes the line; it is shown on a terminal, or if the user asked for it.
     pub fn new(command: &'static str, err: &'a mut dyn Write, asked: bool) -> Self {
         let terminal = io::stderr().is_terminal();
         Self { command, err, wanted: asked || terminal, terminal, last: Instant::now(), shown: false }
     }
 
-    /// Shows how far it is, unless that was shown just now.
+    /// Shows the progress, unless it was shown just now.
     pub fn show(&mut self, progress: &Progress) {
         if !self.wanted || self.last.elapsed() < PAUSE {
             return;
@@ -37,12 +37,12 @@ impl<'a> Lines<'a> {
             total => format!("{} of {total}", progress.done),
         };
         let (before, after) = if self.terminal { ("\r\u{1b}[2K", "") } else { ("", "\n") };
-        // Whoever does not read it does not miss it.
+        // An error is ignored: a reader that has closed stderr needs no progress.
         let _ = write!(self.err, "{before}{}: {} {done}{after}", self.command, progress.check);
         let _ = self.err.flush();
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub fn clear(&mut self) {
         if self.shown && self.terminal {
             let _ = write!(self.err, "\r\u{1b}[2K");
