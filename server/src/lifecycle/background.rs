@@ -1,5 +1,5 @@
-//! Threads that nobody waits for. One that fails takes the process with it: what it was there for is not done
-//! any more, and nobody else would notice (chain#background-faults).
+//! Threads that no caller waits for. If one fails, it ends the process: its work has stopped,
+//! and nothing else would notice (chain#background-faults).
 
 use std::io;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! One operation of the operator's, run by a command of this very process: the database is opened as a server opens
-//! it, the call goes through the same five stages under a boot id of its own, and nothing is ever served.
+//! One operation of the operator's, run by a command in its own process. The database is opened as a server opens
+//! it, and the call goes through the same five stages under a boot id of its own. The command serves no client.
 //!
-//! No code path bypasses the chain (chain#one-way-in); an operation only comes to it by another door than a client.
+//! No code path bypasses the chain (chain#one-way-in); an operation only enters it another way than a client's call.
 
 use colibri_runtime::chain::call::{Answer, Call, Reply, ReplyTo};
 use colibri_runtime::chain::log::Level;
@@ -17,7 +17,7 @@ use crate::tools::cx::Cx;
 /// Why an operation has no reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OperationError {
-    /// The process cannot be set up; bad variables, one line each.
+    /// The process cannot be set up. The text lists bad variables, one line each.
     #[error(transparent)]
     Start(#[from] StartError),
     /// The database did not open, or what was to be stored may not be durable.
@@ -25,14 +25,14 @@ pub enum OperationError {
     Failed(String),
 }
 
-/// What the audit row gives as the request that asked for it: there was none.
+/// The request id in the audit row: an operation has no request.
 const REQUEST_ID: &str = "null";
 
-/// Runs an operation and gives its envelope, as a client would get it of a tool. `options` say what a server's do; of
-/// the transport nothing is used.
+/// Runs an operation and returns its envelope, as a client would get it from a tool. `options` are those of a server; the
+/// transport in them is not used.
 ///
 /// # Errors
-/// See [`OperationError`]. What the chain or the handler refuse is in the envelope.
+/// See [`OperationError`]. Refusals of the chain or the handler are in the envelope.
 pub fn run<D: Dispatch<Cx>>(
     operation: ToolId,
     arguments: Value,
@@ -46,7 +46,7 @@ pub fn run<D: Dispatch<Cx>>(
 }
 
 impl<D: Dispatch<Cx>> Server<D> {
-    /// The second phase of the start, on this thread, and without what only a server does.
+    /// Runs the second phase of the start on this thread, without what only a server does.
     fn open_for_operation(&mut self) -> Result<(), String> {
         self.chain.seal_registry();
         let Some(mut phase2) = self.phase2.take() else {
@@ -58,7 +58,7 @@ impl<D: Dispatch<Cx>> Server<D> {
         self.chain.open(store, phase2::SINK).map_err(|fault| fault.to_string())
     }
 
-    /// One call of the operation; the envelope of its reply.
+    /// Makes one call of the operation; returns the envelope of its reply.
     fn operate(&mut self, operation: ToolId, arguments: Value) -> Result<Value, String> {
         let call = Call {
             reply_to: ReplyTo { id: REQUEST_ID.into(), stateless: true, member: None },

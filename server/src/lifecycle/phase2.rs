@@ -30,7 +30,7 @@ use crate::store::process;
 use crate::store::sqlite::SqliteStore;
 use crate::tools::cx::Cx;
 
-/// What a health report calls the store's sink.
+/// The name of the store's sink in a health report.
 pub(super) const SINK: &str = "sqlite";
 
 /// What the helper thread works with.
@@ -43,7 +43,7 @@ pub struct Phase2 {
     pub(super) codes: ChainCodes,
     pub(super) max_pages: Option<u32>,
     pub(super) on_open: Option<OpenHook>,
-    /// Whether the skills on disk are indexed: a server's business, and no other command's.
+    /// Whether the skills on disk are indexed, which only a server does.
     pub(super) index_skills: bool,
     pub(super) log: Arc<dyn Log>,
     /// Told when the thread is done; the startup timeout ends then.
@@ -67,7 +67,7 @@ pub(super) fn begin(mut phase2: Phase2, controls: Controls, began: Instant) {
             log.write(Level::Info, &line);
         }
         drop(done);
-        // The loop is gone only when the process is on its way out.
+        // The loop is gone only if the process is ending.
         let _ = after.send(Control::Opened(opened.map(|(store, _)| (store, SINK))));
     });
     if let Err(error) = spawned {
@@ -76,7 +76,7 @@ pub(super) fn begin(mut phase2: Phase2, controls: Controls, began: Instant) {
     }
 }
 
-/// The store of the configured mode, and its schema version.
+/// Opens the store of the configured mode; returns it with its schema version.
 pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i64), String> {
     phase2.facts.phase = Phase::Phase2;
     let hook = phase2.on_open.take();
@@ -101,7 +101,7 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i6
         migrations: MIGRATIONS,
         tail_checks: &[],
         max_pages: phase2.max_pages,
-        // What stands in the way is named before the watchdog ends the process.
+        // An obstacle is named before the watchdog ends the process.
         wait: Duration::from_millis(u64::from(phase2.config.startup_timeout_ms / 2)),
     };
     let opened = init_db(&options).map_err(|error| error.to_string())?;
@@ -133,10 +133,11 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i6
     Ok((store, version))
 }
 
-/// Brings the rows of a root in line with its files, in one transaction. `asked_for` says that the operator has named the
+/// Makes the rows of a root match its files, in one transaction. `asked_for` says that the operator has named the
 /// root.
 ///
 /// # Errors
+/// The store's error. The table is unchanged then.
 /// The store's. The table is as it was before.
 pub fn load_skills(
     store: &mut SqliteStore,
@@ -152,7 +153,7 @@ pub fn load_skills(
 }
 
 impl Phase2 {
-    /// What every audit row of this process says.
+    /// Returns what every audit row of this process says.
     fn audit_facts(&self, boot_id: String) -> AuditFacts {
         AuditFacts { mode: self.config.mode.as_str(), boot_id, boot_start_ms: self.facts.boot_start_ms }
     }
@@ -162,13 +163,13 @@ impl Phase2 {
             .with_keyring(self.keyring.clone())
     }
 
-    /// The router with the candidates of the configuration.
+    /// Makes the router with the candidates of the configuration.
     fn router(&self, db: Option<&Db>) -> Arc<Router> {
         Arc::new(start::router(&self.config, db, self.clock.clone(), self.log.clone()))
     }
 }
 
-/// Removes TEST's default database with its side files; a file that is not there is no problem.
+/// Removes TEST's default database with its side files; ignores missing files.
 pub(super) fn remove_ephemeral(path: &Path) {
     for suffix in ["", "-wal", "-shm", "-journal", ".queue", UNFINISHED] {
         let mut name = path.as_os_str().to_owned();

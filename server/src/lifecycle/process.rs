@@ -27,7 +27,7 @@ pub fn serve<D: Dispatch<Cx>>(catalogue: &'static CatalogueSpec, dispatch: D) ->
     serve_with(catalogue, dispatch, Options::default())
 }
 
-/// The same with options of the caller's; transport and audit are the process's all the same.
+/// Like [`serve`], with the caller's options; transport and audit are always the process's.
 pub fn serve_with<D: Dispatch<Cx>>(
     catalogue: &'static CatalogueSpec,
     dispatch: D,
@@ -87,7 +87,7 @@ fn run<D: Dispatch<Cx>>(
     runtime.block_on(live(&mut server, watching, &*log))
 }
 
-/// From start to stop.
+/// Runs the server from start to stop.
 async fn live<D: Dispatch<Cx>>(
     server: &mut Server<D>,
     beside: impl FnOnce(),
@@ -131,8 +131,8 @@ fn configured(environment: &Environment, midline: Midline) -> Result<(Config, Ar
     }
 }
 
-/// A panic inside a handler belongs to its call. Anywhere else it is a defect that nobody can answer for:
-/// the process says so and ends without draining.
+/// Installs the panic hook. A panic inside a handler belongs to its call. A panic anywhere else is a bug:
+/// the process reports it and ends without draining.
 fn hook_panics(log: Arc<dyn Log>) {
     std::panic::set_hook(Box::new(move |info| {
         if !in_handler() {
