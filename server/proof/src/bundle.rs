@@ -1,8 +1,8 @@
 //! The inclusion bundle (proof#bundle): a record, its place in both trees of its session, and the tree head,
 //! in one file that is checked without a database. Pure.
 //!
-//! A file has exactly one form, canonical JSON (RFC 8785) and a line end: what reads otherwise is refused,
-//! so no byte of it can be changed unseen.
+//! A file has exactly one form, canonical JSON (RFC 8785) and a line end. Any other form is refused,
+//! so every changed byte is detected.
 
 mod parts;
 mod verdict;
@@ -15,19 +15,19 @@ pub use verdict::{BundleVerdict, verify_bundle};
 /// Longer files are refused unread. The longest sound one is a record of 1 MiB, escaped, and two short proofs.
 pub const MAX_FILE_BYTES: usize = 16 * 1024 * 1024;
 
-/// Why bytes are no bundle.
+/// Why bytes are not a bundle.
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
     /// Another file.
     #[error("this is no proof: {0}")]
     NotABundle(#[from] NotABundle),
-    /// Damaged JSON, or not the members a bundle has.
+    /// Damaged JSON, or other members than a bundle's.
     #[error("the proof is not of the form `colibri-inclusion-bundle`, version 1: {0}")]
     Shape(#[from] serde_json::Error),
     /// A number that JSON's readers disagree about.
     #[error("the proof holds a number that has no exact form: {0}")]
     Number(#[from] CanonicalError),
-    /// The same values, written otherwise.
+    /// The right values, but not in canonical form.
     #[error("the proof is not in canonical form from byte {at} on; use the file as it was written")]
     NotCanonical {
         /// The first byte that differs, from 0.
@@ -36,7 +36,7 @@ pub enum BundleError {
 }
 
 impl InclusionBundle {
-    /// The bundle's file: canonical JSON and a line end.
+    /// Returns the bundle's file: canonical JSON and a line end.
     ///
     /// # Errors
     /// [`BundleError::Number`] for a count beyond ±(2^53-1).
@@ -47,10 +47,10 @@ impl InclusionBundle {
     }
 }
 
-/// Reads a bundle's file. Says nothing about what the bundle proves; [`verify_bundle`] does.
+/// Reads a bundle's file. It does not check what the bundle proves; [`verify_bundle`] does.
 ///
 /// # Errors
-/// Any bytes but those that [`InclusionBundle::to_file`] writes for the same bundle.
+/// For any bytes but those that [`InclusionBundle::to_file`] writes for the same bundle.
 pub fn parse_bundle(bytes: &[u8]) -> Result<InclusionBundle, BundleError> {
     if bytes.len() > MAX_FILE_BYTES {
         return Err(NotABundle::TooLarge.into());

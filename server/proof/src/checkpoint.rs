@@ -1,27 +1,27 @@
-//! Checkpoints: what an auditor keeps outside the file. A later run is told of one and then finds whatever has
-//! become of the things that existed when it was taken, even if everything inside the file was recomputed.
+//! Checkpoints: what an auditor keeps outside the file. A later run gets one and then detects any change
+//! to what existed when it was taken, even if everything inside the file was recomputed.
 //!
 //! Why these few values are enough. A checkpoint is only taken of a sound database, and compared in a run that
 //! recomputes everything again, so each statement below is about a file without other findings.
 //!
 //! 1. *The log.* `last_row_hash` is the end of a hash chain, so the closed rows up to `last_exit_no` are those of
-//!    then, in every column. Numbers have no gap, so the calls up to `last_sequence_no` that are not among them
-//!    are those that were running; of these the columns written at their start are kept as hashes.
+//!    the checkpoint, in every column. Numbers have no gap, so the calls up to `last_sequence_no` that are not among
+//!    them are those that were running; of these the columns written at their start are kept as hashes.
 //! 2. *Rows tied to calls* (store#ties). A successful call's row in the log holds the hash of its reply and the
 //!    key of its row. Rows of append-only tables must still give that reply, each call must find its row and no
-//!    row may lack a call: so sessions, records, seals and tree heads of then are there, unchanged, and none was
-//!    put between them. A task may have been changed by later calls; which state it had then stands in the log.
-//! 3. *What seals hold beside replies*: leaves are recomputed from the records, the tips from the head's hash.
+//!    row may lack a call. So the sessions, records, seals and tree heads of the checkpoint exist, unchanged, and none
+//!    was put between them. Later calls may have changed a task; the log says which state it had then.
+//! 3. *What seals hold besides replies*: leaves are recomputed from the records, the tips from the head's hash.
 //! 4. *Trail heads* are recomputed from the records.
-//! 5. *Records whose content was given up* (cold, trail#retention) do not give their reply any more, and if they are not
+//! 5. *Records with pruned content* (cold, trail#retention) do not give their reply any more, and if they are not
 //!    sealed nothing else covers their columns. `records.digest` runs over every column that retention leaves
 //!    alone, with the digest of the content for the content, which retention keeps as well.
-//! 6. *Order*. Records stand in the order of their calls, and so do tasks.
-//! 7. *Reputation*. The ledger is a hash chain, and standings and events are what it leaves; `reputation` pins it with the
+//! 6. *Order*. Records are in the order of their calls, and so are tasks.
+//! 7. *Reputation*. The ledger is a hash chain, from which standings and events follow; `reputation` pins it with the
 //!    columns its hashes leave out, and the ids of tokens.
 //!
 //! What it cannot pin: the skills, which each start of a server writes anew from their files; what happened
-//! since; and moving content to a zone that retention would move it to as well.
+//! since; and moving content to a zone to which retention would move it as well.
 
 mod reputation;
 
@@ -45,11 +45,11 @@ pub struct Checkpoint {
     pub log: LogPosition,
     /// The calls that were running.
     pub open_calls: Vec<OpenCall>,
-    /// The thought records of then.
+    /// The thought records at that time.
     pub records: RecordsPin,
-    /// The tree heads of then.
+    /// The tree heads at that time.
     pub tree_heads: HeadsPin,
-    /// The reputation ledger of then.
+    /// The reputation ledger at that time.
     pub reputation: ReputationPin,
 }
 
@@ -78,7 +78,7 @@ pub struct OpenCall {
 pub struct RecordsPin {
     /// How many.
     pub count: i64,
-    /// `seq` of the last; 0 when there is none.
+    /// `seq` of the last; 0 if the count is 0.
     pub last_seq: i64,
     /// The digest of all of them, see [`RecordsPin::add`].
     pub digest: HexDigest,
@@ -89,7 +89,7 @@ pub struct RecordsPin {
 pub struct HeadsPin {
     /// How many.
     pub count: i64,
-    /// The hash of the last; zeros when there is none.
+    /// The hash of the last; zeros if the count is 0.
     pub last_head_hash: HexDigest,
 }
 
@@ -115,7 +115,7 @@ impl RecordsPin {
     /// No record.
     pub const NONE: Self = Self { count: 0, last_seq: 0, digest: HexDigest::ZERO };
 
-    /// One record more: the digest becomes SHA-256 of the digest so far, a line feed, and the record's columns as
+    /// Adds one record: the digest becomes SHA-256 of the digest so far, a line feed, and the record's columns as
     /// canonical JSON. `scratch` is reused from record to record.
     pub fn add(&mut self, record: &PinnedRecord<'_>, scratch: &mut Vec<u8>) {
         scratch.clear();
@@ -141,10 +141,10 @@ impl RecordsPin {
 }
 
 impl Checkpoint {
-    /// The file's text: canonical JSON and a line feed.
+    /// Returns the file's text: canonical JSON and a line feed.
     ///
     /// # Errors
-    /// None that a checkpoint's own values give; the encoder's.
+    /// The encoder's error, which a checkpoint's own values never cause.
     pub fn to_text(&self) -> Result<String, String> {
         let value = serde_json::to_value(File::from(self)).map_err(|error| error.to_string())?;
         let text = canonical_json(&value, NumberRule::Trail).map_err(|error| error.to_string())?;
@@ -154,7 +154,7 @@ impl Checkpoint {
     /// Reads a file's text.
     ///
     /// # Errors
-    /// What is wrong with it, one sentence.
+    /// One sentence that says what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let file: File =
             serde_json::from_str(text).map_err(|error| format!("it is no checkpoint: {error}"))?;
@@ -182,7 +182,7 @@ impl Checkpoint {
                 "its numbers contradict each other: running calls are all that are not closed".to_owned()
             );
         }
-        // A number that cannot be written was not written here either.
+        // A text is refused if it holds a number that this program cannot write.
         checkpoint.to_text().map_err(|error| format!("one of its numbers is too large: {error}"))?;
         Ok(checkpoint)
     }

@@ -35,7 +35,7 @@ impl LeafEnvelope<'_> {
         out.push(b'}');
     }
 
-    /// The leaf's hash. `scratch` is cleared first; whoever hashes many hands the same one in.
+    /// Returns the leaf's hash. `scratch` is cleared first, so a caller that hashes many leaves can reuse it.
     pub fn leaf_hash(&self, scratch: &mut Vec<u8>) -> Hash {
         scratch.clear();
         self.write(scratch);

@@ -13,28 +13,28 @@ use crate::secret::Secret;
 /// How many characters of the public key's digest make its id.
 const KEY_ID_CHARS: usize = 32;
 
-/// Why a text is no key. Says nothing of the text: it may be a secret.
+/// Why a text is not a valid key. Never contains the text, which may be secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum KeyTextError {
     /// Not 64 hex characters.
     #[error("a key is 64 hex characters (32 bytes)")]
     NotHex,
-    /// No point of the curve, or one of small order, which would verify anything.
+    /// Not a point of the curve, or one of small order, which would verify anything.
     #[error("the 64 hex characters are no Ed25519 public key")]
     NotAKey,
 }
 
-/// A key that signs. It is never shown: what can be printed of it is its id.
+/// A key that signs. Only its id can be printed.
 #[derive(Clone)]
 pub struct SigningKey(ed25519_dalek::SigningKey);
 
 impl SigningKey {
-    /// A new key from 32 random bytes, which are its seed.
+    /// Makes a new key from 32 random bytes, which are its seed.
     pub fn generate(random: [u8; 32]) -> Self {
         Self(ed25519_dalek::SigningKey::from_bytes(&random))
     }
 
-    /// The key whose seed is written in 64 hex characters; one line end may follow.
+    /// Reads the key whose seed is written in 64 hex characters; one line end may follow.
     ///
     /// # Errors
     /// [`KeyTextError::NotHex`].
@@ -44,17 +44,17 @@ impl SigningKey {
         hex::decode_array_of_either_case(line).map(Self::generate).ok_or(KeyTextError::NotHex)
     }
 
-    /// The seed as 64 hex characters, for the file that keeps it.
+    /// Returns the seed as 64 hex characters, for the file that keeps it.
     pub fn seed_text(&self) -> Secret {
         Secret::new(hex::encode(self.0.as_bytes()))
     }
 
-    /// The key that verifies what this one signs.
+    /// Returns the key that verifies what this one signs.
     pub fn public_key(&self) -> PublicKey {
         PublicKey(self.0.verifying_key())
     }
 
-    /// The public key's id.
+    /// Returns the public key's id.
     pub fn key_id(&self) -> String {
         self.public_key().key_id()
     }
@@ -81,29 +81,29 @@ impl fmt::Debug for SigningKey {
 pub struct PublicKey(VerifyingKey);
 
 impl PublicKey {
-    /// The key written in 64 hex characters.
+    /// Reads the key written in 64 hex characters.
     ///
     /// # Errors
-    /// Anything else, and keys that would verify forged signatures.
+    /// For any other text, and for keys that would verify forged signatures.
     pub fn parse(text: &str) -> Result<Self, KeyTextError> {
         let bytes = hex::decode_array_of_either_case(text).ok_or(KeyTextError::NotHex)?;
         let key = VerifyingKey::from_bytes(&bytes).map_err(|_| KeyTextError::NotAKey)?;
         if key.is_weak() { Err(KeyTextError::NotAKey) } else { Ok(Self(key)) }
     }
 
-    /// The key as 64 lowercase hex characters.
+    /// Returns the key as 64 lowercase hex characters.
     pub fn hex(&self) -> String {
         hex::encode(self.0.as_bytes())
     }
 
-    /// Its id: the first half of the key's SHA-256, in hex.
+    /// Returns its id: the first half of the key's SHA-256, in hex.
     pub fn key_id(&self) -> String {
         let mut id = hex::encode(&Sha256::digest(self.0.as_bytes()));
         id.truncate(KEY_ID_CHARS);
         id
     }
 
-    /// Whether `signature`, 128 lowercase hex characters, is this key's over `message`. Strict: S must be
+    /// Checks whether `signature`, 128 lowercase hex characters, is this key's over `message`. Strict: S must be
     /// canonical and no point of small order, so a signature has one form only.
     pub fn verifies(&self, message: &[u8], signature: &str) -> bool {
         let Some(bytes) = hex::decode_array(signature) else { return false };
@@ -122,10 +122,10 @@ impl fmt::Debug for PublicKey {
 pub struct TrustedKeys(Vec<PublicKey>);
 
 impl TrustedKeys {
-    /// The keys of a comma-separated list; blanks around a key and empty entries do not matter.
+    /// Reads the keys of a comma-separated list; blanks around a key and empty entries do not matter.
     ///
     /// # Errors
-    /// The first entry that is no key.
+    /// For the first entry that is not a key.
     pub fn parse(list: &str) -> Result<Self, KeyTextError> {
         let mut trusted = Self::default();
         for entry in list.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {
@@ -134,44 +134,44 @@ impl TrustedKeys {
         Ok(trusted)
     }
 
-    /// Trusts one key more.
+    /// Adds a trusted key.
     pub fn trust(&mut self, key: PublicKey) {
         if !self.0.contains(&key) {
             self.0.push(key);
         }
     }
 
-    /// The keys, in the order in which they were trusted.
+    /// Returns the keys, in the order in which they were trusted.
     pub fn iter(&self) -> impl Iterator<Item = &PublicKey> {
         self.0.iter()
     }
 
-    /// The keys' ids, for people.
+    /// Returns the keys' ids, for people.
     pub fn key_ids(&self) -> String {
         self.0.iter().map(PublicKey::key_id).collect::<Vec<_>>().join(" or ")
     }
 
-    /// No key is trusted.
+    /// Checks whether no key is trusted.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// What a head's signature is worth.
+/// The result of checking a head's signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SignatureStatus {
-    /// A trusted key's, and right.
+    /// Valid, by a trusted key.
     Valid,
-    /// Wrong, or not what it says of itself.
+    /// Invalid, or its own fields contradict it.
     Invalid,
-    /// There is none.
+    /// The head has no signature.
     Unsigned,
-    /// Right by a key that nobody here trusts.
+    /// Valid, but by a key that is not trusted.
     UnknownKey,
 }
 
 impl SignatureStatus {
-    /// The status as it is published.
+    /// Returns the status as it is published.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Valid => "valid",
@@ -182,9 +182,9 @@ impl SignatureStatus {
     }
 }
 
-/// Checks a head's signature. The key that the head names says nothing about trust, but a signature must
-/// at least be that key's and name it rightly: so an edit of any of the three fields is seen even by
-/// somebody who trusts no key (stricter than proof#keys, which asks this of trusted keys only).
+/// Checks a head's signature. The key that the head names says nothing about trust. But the signature must
+/// at least be valid for that key, and the key id must match. So an edit of any of the three fields is seen even by
+/// an auditor who trusts no key (stricter than proof#keys, which asks this of trusted keys only).
 pub fn check_signature(head: &SignedTreeHead, trusted: &TrustedKeys) -> SignatureStatus {
     let Some(signed) = &head.signature else { return SignatureStatus::Unsigned };
     let stated = PublicKey::parse(&signed.public_key).ok();
@@ -198,7 +198,7 @@ pub fn check_signature(head: &SignedTreeHead, trusted: &TrustedKeys) -> Signatur
     if trusted.0.contains(&key) { SignatureStatus::Valid } else { SignatureStatus::UnknownKey }
 }
 
-/// Whether a head names one of these keys as its signer.
+/// Checks whether a head names one of these keys as its signer.
 pub fn signed_by(head: &SignedTreeHead, keys: &TrustedKeys) -> bool {
     let signer = head.signature.as_ref().and_then(|signed| PublicKey::parse(&signed.public_key).ok());
     signer.is_some_and(|signer| keys.iter().any(|key| *key == signer))

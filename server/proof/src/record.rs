@@ -24,7 +24,7 @@ pub const THOUGHT_TYPES: [ThoughtType; 4] =
     [ThoughtType::Plan, ThoughtType::Analysis, ThoughtType::Decision, ThoughtType::Reflection];
 
 impl ThoughtType {
-    /// The type as it is stored and hashed.
+    /// Returns the type as it is stored and hashed.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Plan => "plan",
@@ -34,7 +34,7 @@ impl ThoughtType {
         }
     }
 
-    /// The type a stored text names; `None` for anything else, other cases included.
+    /// Returns the type that a stored text names; `None` for anything else, other cases included.
     pub fn parse(text: &str) -> Option<Self> {
         THOUGHT_TYPES.into_iter().find(|kind| kind.as_str() == text)
     }
@@ -65,7 +65,7 @@ impl Preimage<'_> {
         out.push(b'}');
     }
 
-    /// The record's hash. `scratch` is cleared first; a walk hands the same one in for every record,
+    /// Returns the record's hash. `scratch` is cleared first; a walk passes the same one for every record,
     /// so that it allocates nothing.
     pub fn hash(&self, scratch: &mut Vec<u8>) -> HexDigest {
         scratch.clear();
@@ -90,7 +90,7 @@ pub struct ThoughtRecord {
 }
 
 impl ThoughtRecord {
-    /// The fields that the hash covers.
+    /// Returns the fields that the hash covers.
     pub fn preimage(&self) -> Preimage<'_> {
         Preimage {
             content: &self.content,
@@ -103,7 +103,7 @@ impl ThoughtRecord {
     }
 }
 
-/// The hash that `record` ought to carry, whatever it does carry.
+/// Computes the hash that `record` should have, independent of the one that it has.
 pub fn compute_hash(record: &ThoughtRecord) -> HexDigest {
     record.preimage().hash(&mut Vec::with_capacity(record.content.len() + 256))
 }

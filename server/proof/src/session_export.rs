@@ -1,5 +1,5 @@
 //! The export of a session: a text file that is checked alone, without a database (`docs/guide/formats.md`).
-//! Pure: whoever reads the file hands over its lines.
+//! Pure: the caller reads the file and passes its lines.
 //!
 //! ```text
 //! lines    the four kinds of lines and the one form each has
@@ -23,5 +23,5 @@ pub use lines::{
 };
 pub use verdict::{Checks, ExportVerdict};
 
-/// No line is longer, its line end not counted: a content of 1 MiB takes six at most.
+/// The longest line, its line end not counted: a content of 1 MiB takes six at most.
 pub const MAX_LINE_BYTES: usize = 8 * 1024 * 1024;

@@ -1,4 +1,4 @@
-//! What a bundle holds. Texts are taken as they come: whether they are sound is the verdict's to say.
+//! What a bundle holds. Texts are taken as they are; the verdict says whether they are sound.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,18 +7,18 @@ use crate::head::{SignedTreeHead, VERSION};
 use crate::record::{Preimage, ThoughtType};
 use crate::tree::legacy::ProofStep;
 
-/// How every bundle's file begins in canonical form, whatever its version.
+/// How every bundle's file begins in canonical form, in all versions.
 const BEGINNING: &[u8] = b"{\"format\":\"colibri-inclusion-bundle\",";
 const FORMAT: &str = "colibri-inclusion-bundle";
 
-/// What says that JSON is a bundle, and of which version.
+/// The members by which JSON claims to be a bundle, and of which version.
 #[derive(Deserialize)]
 struct Claim {
     format: String,
     v: Option<i64>,
 }
 
-/// Why bytes are no bundle at all, as opposed to one that is damaged: nothing in them says that they are one, or they
+/// Returns why bytes are not a bundle at all, as opposed to a damaged one: nothing in them claims to be one, or they
 /// are of another version.
 pub(super) fn not_a_bundle(bytes: &[u8]) -> Option<NotABundle> {
     if bytes.is_empty() {
@@ -34,19 +34,19 @@ pub(super) fn not_a_bundle(bytes: &[u8]) -> Option<NotABundle> {
     }
 }
 
-/// Why a file is no bundle at all.
+/// Why a file is not a bundle at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotABundle {
-    /// There is nothing in it.
+    /// It is empty.
     #[error("it is empty")]
     Empty,
     /// More than [`MAX_FILE_BYTES`](super::MAX_FILE_BYTES).
     #[error("it is larger than {} MiB", super::MAX_FILE_BYTES / (1024 * 1024))]
     TooLarge,
-    /// It does not say that it is one.
+    /// It does not claim to be one.
     #[error("it does not hold a proof made by `colibri proof`")]
     OtherFile,
-    /// One of another release.
+    /// It is a bundle of another release.
     #[error("it is a proof of version {0}, and this release reads version {VERSION}")]
     OtherVersion(i64),
 }
@@ -75,7 +75,7 @@ pub struct BundleRecord {
     pub kind: ThoughtType,
     pub task_id: String,
     pub agent_id: String,
-    /// None if retention has dropped it; its digest is still proved then.
+    /// `None` if retention has dropped it; its digest is still proved then.
     pub content: Option<String>,
     pub content_hash: String,
     pub timestamp: String,
@@ -85,7 +85,7 @@ pub struct BundleRecord {
 }
 
 impl BundleRecord {
-    /// What the record's hash covers, given its content.
+    /// Returns what the record's hash covers, given its content.
     pub fn preimage<'a>(&'a self, content: &'a str) -> Preimage<'a> {
         Preimage {
             content,
@@ -97,7 +97,7 @@ impl BundleRecord {
         }
     }
 
-    /// Its leaf in the second tree.
+    /// Returns its leaf in the second tree.
     pub fn envelope(&self) -> LeafEnvelope<'_> {
         LeafEnvelope {
             agent_id: &self.agent_id,
@@ -139,7 +139,7 @@ pub struct TreeInclusion {
     pub root_hash: String,
 }
 
-/// The bundle as it stands in JSON.
+/// The bundle as JSON.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {

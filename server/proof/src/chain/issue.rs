@@ -1,4 +1,4 @@
-//! What a verification finds: one issue a finding (trail#verdict).
+//! What a verification finds: one issue for each finding (trail#verdict).
 
 /// How much of a stored text an issue repeats. Sound values are shorter; a forged one may be a megabyte.
 const SHOWN_CHARS: usize = 128;
@@ -59,7 +59,7 @@ pub enum IssueCode {
 }
 
 impl IssueCode {
-    /// What it means, for people: the beginning of a sentence.
+    /// Returns what it means, for people: the beginning of a sentence.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::HashMismatch => "the record's fields do not give its hash",
@@ -88,7 +88,7 @@ impl IssueCode {
         }
     }
 
-    /// The words before the `expected` value and the `actual` one.
+    /// Returns the words before the `expected` value and the `actual` one.
     fn sides(self) -> (&'static str, &'static str) {
         match self {
             Self::HashMismatch | Self::HeadHashMismatch => (RECOMPUTED, STORED),
@@ -111,7 +111,7 @@ impl IssueCode {
         }
     }
 
-    /// The code as it is published.
+    /// Returns the code as it is published.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::HashMismatch => "HASH_MISMATCH",
@@ -141,7 +141,7 @@ impl IssueCode {
     }
 }
 
-/// One finding. What does not apply to it is `None`.
+/// One finding. Fields that do not apply to it are `None`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Issue {
     /// What is wrong.
@@ -161,7 +161,7 @@ pub struct Issue {
 }
 
 impl Issue {
-    /// An issue that says nothing but its code yet.
+    /// Makes an issue that has only its code yet.
     pub fn new(code: IssueCode) -> Self {
         Self {
             code,
@@ -174,17 +174,17 @@ impl Issue {
         }
     }
 
-    /// The same, about two values that should agree. Texts beyond any sound value's length are cut.
+    /// Adds two values that should agree. Texts longer than any sound value are cut.
     pub fn comparing(self, expected: &str, actual: &str) -> Self {
         Self { expected: Some(shown(expected)), ..self }.holding(actual)
     }
 
-    /// The same, about one value.
+    /// Adds one value.
     pub fn holding(self, actual: &str) -> Self {
         Self { actual: Some(shown(actual)), ..self }
     }
 
-    /// The values for people, each after the word that says where it comes from; the stored one first. The published
+    /// Returns the values for people, each after the word that says where it comes from; the stored one first. The published
     /// names cannot serve: `actual` is the stored hash of a record, but the recomputed root of a session (trail#verdict).
     pub fn sides(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let (expected, actual) = self.code.sides();

@@ -12,11 +12,11 @@ pub enum Content<'a> {
     Kept(&'a str),
     /// Archived, but undecodable or not what its digest says.
     Lost,
-    /// Dropped by policy; its digest is all there is.
+    /// Dropped by policy; only its digest is left.
     Dropped,
 }
 
-/// A record as it is stored. Nothing about it is believed yet, so its hashes are texts.
+/// A record as it is stored. Nothing about it is verified yet, so its hashes are texts.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs)] // The fields of trail#record, under their names; `kind` is `type`.
 pub struct StoredRecord<'a> {
@@ -42,7 +42,7 @@ pub struct TrailHead {
 
 /// A walk along one chain, in insertion order. Its size does not depend on the chain's length.
 ///
-/// The head is given first, because whether its tip is among the records shows on the way only.
+/// It takes the head first, because only the walk shows whether the head's tip is among the records.
 #[derive(Debug)]
 pub struct ChainWalk {
     task_id: String,
@@ -55,7 +55,7 @@ pub struct ChainWalk {
 }
 
 impl ChainWalk {
-    /// A walk that has not begun. `head` is the chain's row of `trail_heads`, if there is one.
+    /// Makes a walk that has not begun. `head` is the chain's row of `trail_heads`, if it has one.
     pub fn new(task_id: &str, head: Option<&TrailHead>) -> Self {
         Self {
             task_id: task_id.to_owned(),
@@ -67,17 +67,17 @@ impl ChainWalk {
         }
     }
 
-    /// How many records were pushed.
+    /// Returns how many records were pushed.
     pub fn position(&self) -> i64 {
         self.report.record_count
     }
 
-    /// What the records pushed so far say; the head is not part of it.
+    /// Returns the report on the records pushed so far; the head is not part of it.
     pub fn report(&self) -> &ChainReport {
         &self.report
     }
 
-    /// Checks the next record. `scratch` holds its preimage; the same one is handed in each time.
+    /// Checks the next record. `scratch` holds its preimage; callers pass the same one each time.
     pub fn push(&mut self, record: &StoredRecord<'_>, scratch: &mut Vec<u8>, issues: &mut dyn FnMut(Issue)) {
         let mut broken = false;
         let mut found = |issue: Issue| {
@@ -130,7 +130,7 @@ impl ChainWalk {
     pub fn finish(mut self, issues: &mut dyn FnMut(Issue)) -> ChainReport {
         let Some((issue, id)) = self.head_issue() else { return self.report };
         let sound = self.report.broken_count == 0;
-        // A wrong count is the consequence of a break that was counted already, unless there is none.
+        // A wrong count follows from a break that was counted already, unless the chain has no break.
         if issue.code != IssueCode::RecordCountMismatch || sound {
             self.report.broken_count += 1;
         }
@@ -139,12 +139,12 @@ impl ChainWalk {
         self.report
     }
 
-    /// Ends the walk where no head is kept: the records speak for themselves.
+    /// Ends a walk over records whose head was not kept, judging the records alone.
     pub fn finish_records(self) -> ChainReport {
         self.report
     }
 
-    /// What is wrong with the head, and the id that stands for it.
+    /// Returns what is wrong with the head, and the id that stands for it.
     fn head_issue(&self) -> Option<(Issue, String)> {
         let records = self.report.record_count;
         let Some(head) = &self.head else {

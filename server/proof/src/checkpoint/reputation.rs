@@ -40,7 +40,7 @@ impl ReputationPin {
     /// No entry.
     pub const NONE: Self = Self { entries: 0, digest: HexDigest::ZERO, tokens: TokensPin::NONE };
 
-    /// Before the first entry: the digest of the clock, the seconds of an epoch and when they were set.
+    /// Returns the pin before the first entry: the digest of the clock, that is the seconds of an epoch and when they were set.
     pub fn begin(clock: Option<(i64, i64)>) -> Self {
         let Some((epoch_seconds, set_at)) = clock else { return Self::NONE };
         let mut scratch = Vec::new();
@@ -50,7 +50,7 @@ impl ReputationPin {
         Self { digest: HexDigest::of(&scratch), ..Self::NONE }
     }
 
-    /// One entry more: the digest becomes SHA-256 of the digest so far, a line feed, and the entry's pinned columns as
+    /// Adds one entry: the digest becomes SHA-256 of the digest so far, a line feed, and the entry's pinned columns as
     /// canonical JSON. `scratch` is reused from entry to entry.
     pub fn add_entry(&mut self, entry: &PinnedEntry<'_>, scratch: &mut Vec<u8>) {
         after(scratch, &self.digest);
@@ -68,7 +68,7 @@ impl TokensPin {
     /// No token.
     pub const NONE: Self = Self { count: 0, digest: HexDigest::ZERO };
 
-    /// One token more: the digest becomes SHA-256 of the digest so far, a line feed, and the id as canonical JSON.
+    /// Adds one token: the digest becomes SHA-256 of the digest so far, a line feed, and the id as canonical JSON.
     pub fn add(&mut self, id: &str, scratch: &mut Vec<u8>) {
         after(scratch, &self.digest);
         text(scratch, b"{\"id\":", Some(id));
@@ -84,7 +84,7 @@ fn after(scratch: &mut Vec<u8>, digest: &HexDigest) {
     scratch.push(b'\n');
 }
 
-/// The pin in the file. Files from before there was a ledger do not have it: they pin no entry.
+/// The pin in the file. Files older than the ledger do not have it: they pin no entry.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReputationText {
@@ -112,7 +112,7 @@ impl From<&ReputationPin> for ReputationText {
 }
 
 impl ReputationText {
-    /// The pin; `None` when a digest is none.
+    /// Returns the pin; `None` if a digest is malformed.
     pub(super) fn pin(&self) -> Option<ReputationPin> {
         let tokens = TokensPin { count: self.tokens, digest: HexDigest::parse(&self.tokens_digest)? };
         Some(ReputationPin { entries: self.entries, digest: HexDigest::parse(&self.ledger_digest)?, tokens })

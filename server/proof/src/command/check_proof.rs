@@ -1,5 +1,5 @@
-//! `colibri check-proof`: what a proof file proves (proof#bundle), with nothing but the file itself and what the
-//! auditor brings along.
+//! `colibri check-proof`: checks what a proof file proves (proof#bundle), with only the file itself and the hashes and
+//! keys that the auditor gives.
 
 use std::io::{self, Read, Write};
 
@@ -30,14 +30,14 @@ struct Report<'a> {
 struct Checked<'a> {
     session_id: &'a str,
     record_id: &'a str,
-    /// `null`: the content is not in the file.
+    /// `null`: the file lacks the content.
     record_hash: Option<bool>,
     legacy_proof: bool,
     rfc9162_proof: bool,
     tree_head_match: bool,
     head_hash_match: bool,
     signature: &'static str,
-    /// Which hash `--root` is; `null` when it is none of them, or none was given.
+    /// Which hash `--root` is; `null` if it matches none of them, or was not given.
     root_match: Option<Matched>,
     leaf_index: i64,
     tree_size: i64,
@@ -59,7 +59,7 @@ struct Examined<'a> {
     signature_wanted: bool,
 }
 
-/// Checks a proof file and says what it proves; [`Failure::Finding`] when it does not hold.
+/// Checks a proof file and says what it proves; [`Failure::Finding`] if it does not hold.
 pub fn run(arguments: &CheckFile, out: &mut dyn Write, stdin: &mut dyn Read) -> Result<(), Failure> {
     let keys = Keys::read(&arguments.evidence.key)?;
     let mut bytes = Vec::new();
@@ -93,7 +93,7 @@ pub fn run(arguments: &CheckFile, out: &mut dyn Write, stdin: &mut dyn Read) -> 
     if examined.holds() { Ok(()) } else { Err(Failure::Finding) }
 }
 
-/// A proof that is damaged, or written otherwise than a proof is.
+/// Reports a proof that is damaged, or not in a proof's form.
 fn unreadable(error: &str, as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     if as_json {
         json(&Report { valid: false, error: Some(error.to_owned()), checked: None }, out)?;
@@ -141,7 +141,7 @@ impl Examined<'_> {
         let InclusionBundle { record, legacy, rfc9162, tree_head } = self.bundle;
         let verdict = &self.verdict;
         if record.content.is_none() {
-            // First of all, since all that follows is less than it seems.
+            // This comes first, since it limits what all later lines mean.
             let worth = if self.holds() { "is proven" } else { "stands here" };
             let digest = printable(&record.content_hash);
             let text = format!("not in this file; only its SHA-256 {digest} {worth}");

@@ -1,4 +1,4 @@
-//! What an auditor brings along to a check: a published hash, and public keys. A check takes nothing from the environment or
+//! What an auditor gives a check: a published hash, and public keys. A check takes nothing from the environment or
 //! from the file under examination, so its verdict is the same on every machine.
 
 use std::io::{BufRead, BufReader, Read};
@@ -16,7 +16,7 @@ const MAX_KEY_FILE_BYTES: u64 = 256;
 /// Reads the input file, which is a regular one, or stdin for `-`.
 ///
 /// # Errors
-/// [`Failure::Usage`] when it cannot be opened.
+/// [`Failure::Usage`] if it cannot be opened.
 pub fn input<'a>(file: &Path, stdin: &'a mut dyn Read) -> Result<Box<dyn BufRead + 'a>, Failure> {
     if file == Path::new("-") {
         return Ok(Box::new(BufReader::new(stdin)));
@@ -34,17 +34,17 @@ pub fn input<'a>(file: &Path, stdin: &'a mut dyn Read) -> Result<Box<dyn BufRead
 pub struct Keys {
     /// Those whose signatures count.
     pub trusted: TrustedKeys,
-    /// The public halves of seeds, should a file hold a seed instead of a public key. They are never trusted: a public
-    /// key read as a seed would let everyone sign.
+    /// The public halves of seeds, in case a file holds a seed instead of a public key. They are never trusted: a public
+    /// key read as a seed would let anyone sign.
     of_seeds: TrustedKeys,
 }
 
-/// A public key and a seed look alike: that a file holds a seed shows when the head was signed with it.
+/// A public key and a seed look alike. That a file holds a seed shows only if the head was signed with it.
 pub const MISTAKEN: &str =
     "--key names the file of the signing key itself; name the public key that `colibri keys show` prints";
 
 impl Keys {
-    /// Keys that were read elsewhere.
+    /// Wraps keys that were read elsewhere.
     pub fn of(trusted: TrustedKeys) -> Self {
         Self { trusted, of_seeds: TrustedKeys::default() }
     }
@@ -52,7 +52,7 @@ impl Keys {
     /// Reads the keys.
     ///
     /// # Errors
-    /// [`Failure::Usage`] for what is no public key.
+    /// [`Failure::Usage`] for a text that is not a public key.
     pub fn read(named: &[String]) -> Result<Self, Failure> {
         let mut keys = Self::default();
         for given in named {
@@ -71,15 +71,15 @@ impl Keys {
         Ok(keys)
     }
 
-    /// That the seed's file was named in place of the public key.
+    /// Checks that the user has not named the seed's file in place of the public key.
     ///
     /// # Errors
-    /// [`Failure::Usage`] when it was.
+    /// [`Failure::Usage`] if the user has.
     pub fn not_mistaken(&self, head: &SignedTreeHead) -> Result<(), Failure> {
         if signed_by(head, &self.of_seeds) { Err(Failure::Usage(MISTAKEN.to_owned())) } else { Ok(()) }
     }
 
-    /// The public halves of seeds that were named by mistake: a head signed by one of them shows it.
+    /// Returns the public halves of seeds that were named by mistake. A head signed by one of them shows the mistake.
     pub fn of_seeds(&self) -> &TrustedKeys {
         &self.of_seeds
     }
@@ -91,7 +91,7 @@ fn key_file(path: &str) -> Result<String, Failure> {
     })
 }
 
-/// Which of a tree's three hashes a published one is.
+/// Returns which of a tree's three hashes a published one is.
 pub fn matched(root: &HexDigest, head: &SignedTreeHead) -> Option<Matched> {
     let root = root.as_str();
     if root == head.head_hash {
@@ -105,7 +105,7 @@ pub fn matched(root: &HexDigest, head: &SignedTreeHead) -> Option<Matched> {
     }
 }
 
-/// What a published hash turned out to be.
+/// Which hash a published one is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Matched {
@@ -118,7 +118,7 @@ pub enum Matched {
 }
 
 impl Matched {
-    /// What that is worth.
+    /// Returns what the match proves, in words.
     pub fn worth(self) -> &'static str {
         match self {
             Self::HeadHash => "it is the head hash, which fixes everything in the seal",
@@ -134,7 +134,7 @@ impl Matched {
     }
 }
 
-/// A signature's status in words, beside the keys that `--key` names.
+/// Returns a signature's status in words, given the keys that `--key` names.
 pub fn signature_text(status: SignatureStatus, head: &SignedTreeHead, trusted: &TrustedKeys) -> String {
     let (key_id, public_key) =
         head.signature.as_ref().map_or(("", ""), |signed| (&signed.key_id, &signed.public_key));

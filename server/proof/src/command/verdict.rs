@@ -1,15 +1,15 @@
-//! A list of checks as people read it: a mark, a name, what was found.
+//! A list of checks as people read it: a mark, a name, a finding.
 
 use std::io::{self, Write};
 
 /// How a check ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
-    /// As it should.
+    /// It passed.
     Ok,
-    /// Not so.
+    /// It failed.
     Fail,
-    /// There was nothing to check, or nobody to ask.
+    /// It had nothing to check, or no key to check with.
     None,
 }
 
@@ -22,7 +22,7 @@ impl From<bool> for Mark {
 /// Writes one check's line.
 ///
 /// # Errors
-/// The writer's.
+/// The writer's error.
 pub fn line(out: &mut dyn Write, mark: impl Into<Mark>, name: &str, text: &str) -> io::Result<()> {
     let mark = match mark.into() {
         Mark::Ok => "ok",

@@ -1,4 +1,4 @@
-//! `colibri verify-export`: a session's export, verified alone: what is proven, and what is not.
+//! `colibri verify-export`: verifies a session's export alone, and says what is proven and what is not.
 
 mod printed;
 mod words;
@@ -10,7 +10,7 @@ use super::{CheckFile, Failure};
 use crate::keys::{SignatureStatus, TrustedKeys};
 use crate::session_export::{ExportCheck, ExportVerdict, MAX_LINE_BYTES};
 
-/// A verified export, and how it compares with what the auditor brought along.
+/// A verified export, and how it compares with what the auditor gave.
 struct Examined<'a> {
     verdict: &'a ExportVerdict,
     /// `None`: no root was given.
@@ -25,7 +25,7 @@ impl Examined<'_> {
     }
 }
 
-/// Verifies an export and says what is proven; [`Failure::Finding`] when something does not fit.
+/// Verifies an export and says what is proven; [`Failure::Finding`] if something does not fit.
 pub fn run(arguments: &CheckFile, out: &mut dyn Write, stdin: &mut dyn Read) -> Result<(), Failure> {
     let keys = Keys::read(&arguments.evidence.key)?;
     let verdict = read(arguments, &keys.trusted, stdin)?;

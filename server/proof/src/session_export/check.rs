@@ -37,7 +37,7 @@ struct Records {
     count: i64,
     cold: i64,
     tree: Accumulator,
-    /// Of the original's tree, which sorts them.
+    /// The leaves of the original's tree, which sorts them.
     hashes: Vec<Hash>,
     links: Links,
     scratch: Vec<u8>,
@@ -75,7 +75,7 @@ impl Findings {
 }
 
 impl<'k> ExportCheck<'k> {
-    /// A check that trusts these keys and no other. If there is one, an export that none of them has signed is not
+    /// Makes a check that trusts these keys and no others. If keys are given, an export that none of them has signed is not
     /// valid.
     pub fn new(trusted: &'k TrustedKeys) -> Self {
         Self {
@@ -90,8 +90,8 @@ impl<'k> ExportCheck<'k> {
         }
     }
 
-    /// Takes the next line with its line feed; of a line that is too long, more bytes than may be. `false`: the file has
-    /// left the form of an export, and nothing more is wanted.
+    /// Takes the next line with its line feed; of a line that is too long, more bytes than are allowed. Returns `false` if the
+    /// file has left the form of an export; no more lines are needed then.
     ///
     /// # Errors
     /// [`NotAnExport`], on the first line only.
@@ -115,7 +115,7 @@ impl<'k> ExportCheck<'k> {
         if line.len() > MAX_LINE_BYTES {
             return Ok(Err(FormProblem::TooLong));
         }
-        // What the file is comes before what is wrong with it.
+        // The kind of the file is decided before its errors.
         let header = match kind {
             Some(LineKind::Header) => Some(ExportHeader::parse(line)?),
             _ => None,
@@ -135,7 +135,7 @@ impl<'k> ExportCheck<'k> {
         })
     }
 
-    /// What the form has next; `None` behind the end.
+    /// Returns what the form has next; `None` after the end.
     fn expected(&self) -> Option<LineKind> {
         let Some(header) = &self.header else { return Some(LineKind::Header) };
         if self.records.count < header.record_count {
@@ -155,7 +155,7 @@ impl<'k> ExportCheck<'k> {
         Ok(())
     }
 
-    /// What was found in all lines.
+    /// Returns the verdict over all lines.
     ///
     /// # Errors
     /// [`NotAnExport::Empty`].
@@ -267,7 +267,7 @@ impl Records {
         }
     }
 
-    /// What can be said only when all records are known.
+    /// Makes the checks that need all records.
     fn finish(&mut self, findings: &mut Findings) {
         self.hashes.sort_unstable();
         for pair in self.hashes.windows(2).filter(|pair| pair[0] == pair[1]) {
@@ -287,7 +287,7 @@ impl Records {
     }
 }
 
-/// A value that no record has, if there is one.
+/// Returns a value of the record that is malformed, if it has one.
 fn malformed<'a>(record: &'a ExportRecord<'_>) -> Option<&'a str> {
     let hashes = [&record.content_hash, &record.hash, &record.prev_hash];
     let texts = [&record.id, &record.task_id, &record.agent_id, &record.timestamp];
@@ -297,7 +297,7 @@ fn malformed<'a>(record: &'a ExportRecord<'_>) -> Option<&'a str> {
     no_hash.or_else(nothing).or_else(no_type).map(AsRef::as_ref)
 }
 
-/// The hash in a text; for one that holds none, one that no sound record has.
+/// Parses the hash in a text; if it is malformed, returns one that no sound record has.
 fn hash_or_stand_in(text: &str) -> HexDigest {
     HexDigest::parse(text).unwrap_or_else(|| HexDigest::of(text.as_bytes()))
 }
@@ -345,7 +345,7 @@ fn check_tips(records: &Records, tips: &[ChainTip], findings: &mut Findings) {
     });
 }
 
-/// What a head must be whatever it seals.
+/// Checks what holds for every head.
 fn check_head(head: &TreeHead, findings: &mut Findings) {
     let zero = HexDigest::ZERO.as_str();
     let first = head.head_index == 0;

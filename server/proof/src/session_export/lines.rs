@@ -1,4 +1,4 @@
-//! The lines of an export. Each is canonical JSON (RFC 8785) and a line feed, so that what a line says can be
+//! The lines of an export. Each is canonical JSON (RFC 8785) and a line feed, so that its values can be
 //! written in one way only.
 
 use std::borrow::Cow;
@@ -14,14 +14,14 @@ use crate::head::{ChainTip, SessionFacts, SignedTreeHead, VERSION};
 use crate::record::Preimage;
 use colibri_canonical::object::text;
 
-/// How every export begins, whatever its version.
+/// How every export begins, in all versions.
 const BEGINNING: &[u8] = b"{\"format\":\"colibri-session-export\",";
 const FORMAT: &str = "colibri-session-export";
 
 /// How much of a parser's complaint is repeated; it may hold a piece of the line.
 const REASON_CHARS: usize = 160;
 
-/// What a line is.
+/// The kind of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineKind {
     /// What the file is, and of which session.
@@ -45,16 +45,16 @@ impl fmt::Display for LineKind {
     }
 }
 
-/// Why a file is no export at all.
+/// Why a file is not an export at all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum NotAnExport {
-    /// There is nothing in it.
+    /// It is empty.
     #[error("it is empty")]
     Empty,
-    /// It begins otherwise.
+    /// It begins in another way.
     #[error("it does not begin as an export of a session does")]
     OtherFile,
-    /// One of another release.
+    /// It is an export of another release.
     #[error("it is an export of version {0}, and this release reads version 1")]
     OtherVersion(i64),
 }
@@ -69,10 +69,10 @@ pub struct FormFault {
     pub problem: FormProblem,
 }
 
-/// What is wrong with a line, said after its number.
+/// What is wrong with a line; follows its number in a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FormProblem {
-    /// No sound line is that long.
+    /// The line is longer than any sound one.
     #[error("is longer than {} MiB", MAX_LINE_BYTES / (1024 * 1024))]
     TooLong,
     /// The file was cut, or something was appended to it.
@@ -86,16 +86,16 @@ pub enum FormProblem {
         /// What the line is or lacks.
         reason: String,
     },
-    /// The right values, written otherwise.
+    /// The right values, but not in canonical form.
     #[error("is not in canonical form from byte {at} on")]
     NotCanonical {
         /// The first byte of the line that differs, from 0.
         at: usize,
     },
-    /// The file ends before it.
+    /// The file ends before this line.
     #[error("should be {0}, and is missing")]
     Missing(LineKind),
-    /// The file goes on behind its end.
+    /// The file goes on after its end.
     #[error("stands behind the end of the export")]
     Surplus,
 }
@@ -143,7 +143,7 @@ struct Session {
 }
 
 impl ExportHeader {
-    /// The header of an export.
+    /// Makes the header of an export.
     pub fn new(session: &SessionFacts<'_>, state: ExportState, record_count: i64) -> Self {
         let session = Session {
             session_id: session.session_id.to_owned(),
@@ -154,7 +154,7 @@ impl ExportHeader {
         Self { format: FORMAT.to_owned(), v: VERSION, record_count, state, session }
     }
 
-    /// What the session says of itself.
+    /// Returns what the header says of the session.
     pub fn session(&self) -> SessionFacts<'_> {
         SessionFacts {
             session_id: &self.session.session_id,
@@ -164,17 +164,17 @@ impl ExportHeader {
         }
     }
 
-    /// The line without its line feed; `None` for a count beyond 2^53-1.
+    /// Returns the line without its line feed; `None` for a count beyond 2^53-1.
     pub fn line(&self) -> Option<String> {
         canonical(self)
     }
 
-    /// Reads the first line of a file. The inner error: an export, but not in the form of one.
+    /// Reads the first line of a file. The inner error means an export with a malformed header.
     pub(super) fn parse(line: &[u8]) -> Result<Result<Self, FormProblem>, NotAnExport> {
         if !line.starts_with(BEGINNING) {
             return Err(NotAnExport::OtherFile);
         }
-        // Other versions may have other members, so the version is asked for by itself first.
+        // Other versions may have other members, so the version is read by itself first.
         #[derive(Deserialize)]
         struct Version {
             v: i64,
@@ -194,14 +194,14 @@ impl ExportHeader {
     }
 }
 
-/// A line with a record, as it stands in the file.
+/// A line with a record, as it is in the file.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs)] // The fields of trail#record, under their names; `kind` is `type`.
 pub struct ExportRecord<'a> {
     #[serde(borrow)]
     pub agent_id: Cow<'a, str>,
-    /// The text; `None` when retention has dropped it.
+    /// The text; `None` if retention has dropped it.
     pub content: Option<Cow<'a, str>>,
     /// The text's digest.
     #[serde(borrow)]
@@ -238,7 +238,7 @@ impl ExportRecord<'_> {
         out.extend_from_slice(b"}}");
     }
 
-    /// Its leaf in the second tree.
+    /// Returns its leaf in the second tree.
     pub(super) fn envelope(&self) -> LeafEnvelope<'_> {
         LeafEnvelope {
             agent_id: &self.agent_id,
@@ -253,7 +253,7 @@ impl ExportRecord<'_> {
         }
     }
 
-    /// What its hash covers.
+    /// Returns what its hash covers.
     pub(super) fn preimage<'b>(&'b self, content: &'b str) -> Preimage<'b> {
         Preimage {
             content,
@@ -294,7 +294,7 @@ struct TipsLine {
     tips: Vec<Tip>,
 }
 
-/// The line with the chain tips, without its line feed; sorts them. `None` for a length beyond 2^53-1.
+/// Returns the line with the chain tips, without its line feed; sorts them. `None` for a length beyond 2^53-1.
 pub fn tips_line(tips: &mut [ChainTip]) -> Option<String> {
     tips.sort_by(|left, right| cmp_utf16(&left.task_id, &right.task_id));
     let tip = |tip: &ChainTip| Tip {
@@ -327,7 +327,7 @@ struct HeadLine {
     tree_head: SignedTreeHead,
 }
 
-/// The line with the tree head, without its line feed; `None` for a number beyond 2^53-1.
+/// Returns the line with the tree head, without its line feed; `None` for a number beyond 2^53-1.
 pub fn head_line(head: &SignedTreeHead) -> Option<String> {
     canonical(&HeadLine { tree_head: head.clone() })
 }
@@ -348,7 +348,7 @@ fn canonical(value: &impl Serialize) -> Option<String> {
     canonical_json(&serde_json::to_value(value).ok()?, NumberRule::Trail).ok()
 }
 
-/// Reads a line that is not a record: its values, what `check` says of them, its form.
+/// Reads a line that is not a record: its values, the result of `check`, its form.
 fn parse<'a, T: Serialize + Deserialize<'a>>(
     line: &'a [u8],
     kind: LineKind,
@@ -370,7 +370,7 @@ fn read<'a, T: Deserialize<'a>>(line: &'a [u8], kind: LineKind) -> Result<T, For
     })
 }
 
-/// Whether a line is its canonical form.
+/// Checks whether a line is in its canonical form.
 fn same(line: &[u8], form: &[u8]) -> Result<(), FormProblem> {
     if line == form {
         return Ok(());

@@ -26,8 +26,8 @@ struct Chain {
 }
 
 impl Chain {
-    /// How many records the chain has up to the last one of the file, if `beyond` more follow it; at least, when
-    /// records are missing in between.
+    /// Checks whether the chain can have `length` records if `beyond` more follow the last one of the file. If records are
+    /// missing in between, the chain may be longer than the known ones.
     fn fits(&self, length: i64, beyond: i64) -> bool {
         let least = self.records.saturating_add(self.gaps).saturating_add(beyond);
         if self.gaps == 0 && beyond == 0 { length == least } else { length >= least }
@@ -35,7 +35,7 @@ impl Chain {
 }
 
 impl Links {
-    /// Takes the next record's link. An error holds the hash that ought to stand there: the record claims to begin a
+    /// Takes the next record's link. An error holds the hash that should be there: the record claims to begin a
     /// chain that has begun already.
     pub(super) fn push(
         &mut self,
@@ -67,17 +67,17 @@ impl Links {
         Ok(())
     }
 
-    /// Links from one record of the file to another.
+    /// Returns how many links lead from one record of the file to another.
     pub(super) fn inside(&self) -> i64 {
         self.inside
     }
 
-    /// Links from a record of the file to one that is not in it.
+    /// Returns how many links lead from a record of the file to one that is not in it.
     pub(super) fn outside(&self) -> i64 {
         i64::try_from(self.outside.len()).unwrap_or(i64::MAX)
     }
 
-    /// Hands over the records, by place and link, that follow one that cannot be theirs: a record of the file that is
+    /// Hands over, by place and link, the records that follow a wrong record: one of the file that is
     /// not the one before them, or one that another record follows already. `hashes` are those of the file, ascending.
     pub(super) fn each_misled(&mut self, hashes: &[Hash], mut take: impl FnMut(i64, &Hash)) {
         self.outside.sort_unstable();
@@ -90,7 +90,7 @@ impl Links {
         }
     }
 
-    /// Hands over what does not fit between the records and the tips that the seal has kept, which are one a task.
+    /// Hands over each mismatch between the records and the tips that the seal has kept, one for each task.
     /// `hashes` are those of the file, ascending.
     pub(super) fn each_unfit_tip(
         &self,
@@ -128,11 +128,11 @@ impl Links {
     }
 }
 
-/// What does not fit between the tips and the records.
+/// A mismatch between the tips and the records.
 pub(super) enum UnfitTip<'a> {
     /// A tip of a task without a record.
     NoRecord(&'a ChainTip),
-    /// A tip whose hash is none.
+    /// A tip with a malformed hash.
     NoHash(&'a ChainTip),
     /// The chain is longer or shorter than the tip says; how many of its records are in the file.
     Length(&'a ChainTip, i64),

@@ -1,8 +1,8 @@
 //! The original's Merkle tree, byte for byte (proof#first-tree): leaves are the records' own hashes,
 //! sorted; pairs are sorted before they are hashed; a lone node moves up unchanged. Pure.
 //!
-//! Its root commits to a set of hashes and to nothing else (proof#first-tree lists what that leaves open),
-//! and inner nodes cannot be told from leaves: never take a bare hash for a record, see
+//! Its root commits to a set of hashes and to nothing else (proof#first-tree lists what that leaves open).
+//! Inner nodes look like leaves, so never take a bare hash for a record, see
 //! [`verify_record_inclusion`].
 
 use serde::{Deserialize, Serialize};
@@ -16,16 +16,16 @@ use colibri_canonical::HexDigest;
 /// The root of a tree without leaves: SHA-256 of nothing.
 pub const EMPTY_TREE_ROOT: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/// A proof with more steps is refused: no tree is that high.
+/// The most steps of a proof; a longer one is refused, since no tree is that high.
 pub const MAX_PROOF_STEPS: usize = 64;
 
-/// Where a sibling stands in its level. Advisory: pairs are sorted, so verification ignores it.
+/// Where a sibling is in its level. Advisory: pairs are sorted, so verification ignores it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
     /// Before the node.
     Left,
-    /// Behind the node.
+    /// After the node.
     Right,
 }
 
@@ -33,7 +33,7 @@ pub enum Side {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProofStep {
-    /// Where the sibling stands.
+    /// Where the sibling is.
     pub position: Side,
     /// The sibling: 64 lowercase hex characters, if the proof is sound.
     pub data: String,
@@ -46,19 +46,19 @@ pub struct MerkleTree {
 }
 
 impl MerkleTree {
-    /// The root.
+    /// Returns the root.
     pub fn root(&self) -> HexDigest {
         let top = self.levels.last().and_then(|level| level.first());
         top.map_or_else(|| HexDigest::of(b""), HexDigest::from_raw)
     }
 
-    /// The levels, sorted leaves first, the root last; none for an empty tree.
+    /// Returns the levels, sorted leaves first, the root last; empty for an empty tree.
     pub fn levels(&self) -> &[Vec<Hash>] {
         &self.levels
     }
 }
 
-/// Builds the tree over the records' hashes, in whatever order they come. Equal hashes are kept.
+/// Builds the tree over the records' hashes, which may come in any order. Equal hashes are kept.
 pub fn build_merkle_tree(record_hashes: &[HexDigest]) -> MerkleTree {
     let mut level: Vec<Hash> = record_hashes.iter().map(HexDigest::raw).collect();
     level.sort_unstable();
@@ -77,7 +77,7 @@ pub fn build_merkle_tree(record_hashes: &[HexDigest]) -> MerkleTree {
     MerkleTree { levels }
 }
 
-/// The siblings on a leaf's way to the root. Empty for a leaf that is not in the tree, and for the
+/// Returns the siblings on a leaf's way to the root. Empty for a leaf that is not in the tree, and for the
 /// only leaf of a tree.
 pub fn generate_proof(tree: &MerkleTree, leaf_hash: &HexDigest) -> Vec<ProofStep> {
     let leaf = leaf_hash.raw();
@@ -98,7 +98,7 @@ pub fn generate_proof(tree: &MerkleTree, leaf_hash: &HexDigest) -> Vec<ProofStep
     proof
 }
 
-/// Whether `proof` leads from the leaf to the root. Anything malformed is no proof.
+/// Checks whether `proof` leads from the leaf to the root. A malformed proof fails.
 pub fn verify_proof(root: &str, proof: &[ProofStep], leaf_hash: &str) -> bool {
     let (Some(root), Some(leaf)) = (HexDigest::parse(root), HexDigest::parse(leaf_hash)) else {
         return false;
@@ -113,7 +113,7 @@ pub fn verify_proof(root: &str, proof: &[ProofStep], leaf_hash: &str) -> bool {
     folded == Some(root.raw())
 }
 
-/// Whether `record` is a member of the tree with this root. The leaf is recomputed from the record, so
+/// Checks whether `record` is a member of the tree with this root. The leaf is recomputed from the record, so
 /// that an inner node cannot pass for one (proof#first-tree).
 pub fn verify_record_inclusion(record: &ThoughtRecord, proof: &[ProofStep], root: &str) -> bool {
     let computed = compute_hash(record);
@@ -130,12 +130,12 @@ impl LegacyAccumulator {
         self.0.push(leaf.raw(), parent);
     }
 
-    /// How many leaves were pushed.
+    /// Returns how many leaves were pushed.
     pub fn size(&self) -> u64 {
         self.0.size()
     }
 
-    /// The root over the leaves so far.
+    /// Returns the root over the leaves so far.
     pub fn root(&self) -> HexDigest {
         self.0.root(parent).map_or_else(|| HexDigest::of(b""), |root| HexDigest::from_raw(&root))
     }

@@ -29,7 +29,7 @@ struct Printed<'a> {
     head_hash: Option<&'a str>,
     root_hash: Option<&'a str>,
     legacy_root: Option<&'a str>,
-    /// Which hash `--root` is; `null` when it is none of them, or none was given.
+    /// Which hash `--root` is; `null` if it matches none of them, or was not given.
     root_match: Option<Matched>,
     issues: Vec<PrintedIssue<'a>>,
     issue_count: u64,
@@ -66,12 +66,12 @@ impl<'a> PrintedIssue<'a> {
     }
 }
 
-/// The line of the record with that place: the first stands in line 2.
+/// Returns the line of the record with that place: the first is in line 2.
 pub(super) fn line_of(issue: &Issue) -> Option<i64> {
     issue.index.and_then(|index| index.checked_add(2))
 }
 
-/// Prints it.
+/// Prints the verdict.
 pub(super) fn print(examined: &Examined<'_>, out: &mut dyn Write) -> io::Result<()> {
     let verdict = examined.verdict;
     let header = verdict.header.as_ref();

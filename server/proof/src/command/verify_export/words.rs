@@ -98,7 +98,7 @@ fn print_seal(examined: &Examined<'_>, signed: &SignedTreeHead, out: &mut dyn Wr
     line(out, mark, "signature", &printable(&signature_text(status, signed, examined.trusted)))
 }
 
-/// A check that was made; nothing for one that was not.
+/// Prints a check that was made; prints nothing if it was not.
 fn check_line(out: &mut dyn Write, check: Option<bool>, name: &str, text: &str) -> io::Result<()> {
     match check {
         Some(true) => line(out, true, name, text),
@@ -152,7 +152,7 @@ fn conclude(examined: &Examined<'_>, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// What does not follow, whatever was checked.
+/// Returns what remains unproven, even if all checks pass.
 pub(super) fn not_proven(examined: &Examined<'_>) -> Vec<String> {
     if !examined.holds() {
         return vec!["anything; one of the checks failed.".to_owned()];
