@@ -1,11 +1,11 @@
-//! Rounds that need not be played again, because nothing has happened to their rows since (consensus#persistence). Pure.
+//! Rounds that need not be replayed, because their rows have not changed since (consensus#persistence). Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::history::History;
 use super::stored::Mark;
 
-/// The most rounds kept; the one used longest ago goes first.
+/// The most rounds kept; the least recently used one is dropped first.
 pub const CAPACITY: usize = 1_024;
 
 /// See the module's text.
@@ -25,12 +25,12 @@ struct Entry {
 }
 
 impl Cache {
-    /// Takes a round out, if it is as it was put in; one that is not is forgotten.
+    /// Takes a round out if it is as it was put in; otherwise forgets it.
     pub fn take(&mut self, round_id: i64, mark: &Mark) -> Option<History> {
         self.entries.remove(&round_id).filter(|entry| entry.mark == *mark).map(|entry| entry.history)
     }
 
-    /// Puts a round in whose rows have that mark.
+    /// Stores a round whose rows have that mark.
     pub fn put(&mut self, round_id: i64, mark: Mark, history: History) {
         if self.entries.len() >= CAPACITY && !self.entries.contains_key(&round_id) {
             let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.last_use).map(|(id, _)| *id);
@@ -40,11 +40,11 @@ impl Cache {
         self.entries.insert(round_id, Entry { mark, history, last_use: self.uses });
     }
 
-    /// The same for a round that the running call has changed: its rows may yet be rolled back.
+    /// Like [`Cache::put`], for a round that the running call has changed: its rows may yet be rolled back.
     pub fn put_changed(&mut self, round_id: i64, mark: Mark, history: History) {
         self.put(round_id, mark, history);
         self.touched.insert(round_id);
-        // Whoever is no longer here needs no forgetting.
+        // A round that was dropped need not be forgotten.
         let entries = &self.entries;
         self.touched.retain(|id| entries.contains_key(id));
     }
@@ -56,12 +56,12 @@ impl Cache {
         }
     }
 
-    /// How many rounds there are.
+    /// Returns how many rounds are cached.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// Whether there is none.
+    /// Checks whether the cache is empty.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }

@@ -22,10 +22,10 @@ pub const MAX_INTEGER: u64 = i64::MAX as u64;
 /// A SHA-256, a Merkle root or a rule hash.
 pub type Hash = [u8; HASH_LEN];
 
-/// Why something is no message. Says where, and nothing of the value: it may be hostile.
+/// Why something is not a valid message. Names the field, but never repeats the value, which may be hostile.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConsensusSerializationError {
-    /// A byte field of the wrong length, or one that is no lowercase hex.
+    /// A byte field of the wrong length, or one that is not lowercase hex.
     #[error("{field}: expected {expected} bytes as lowercase hex")]
     BadLength {
         /// The key.
@@ -33,7 +33,7 @@ pub enum ConsensusSerializationError {
         /// How many bytes it has.
         expected: usize,
     },
-    /// An integer beyond 0…2^63−1, or a number that is none.
+    /// An integer beyond 0…2^63−1, or not a valid number.
     #[error("{field}: not an integer between 0 and 9223372036854775807")]
     IntegerRange {
         /// The key.
@@ -50,7 +50,7 @@ impl ConsensusSerializationError {
     }
 }
 
-/// Canonical JSON of a value whose byte strings are hex already.
+/// Returns canonical JSON of a value whose byte strings are hex already.
 ///
 /// # Errors
 /// [`ConsensusSerializationError::IntegerRange`] for a number that no message may hold.
@@ -72,7 +72,7 @@ fn check_numbers(value: &Value, field: &str) -> Result<(), ConsensusSerializatio
     }
 }
 
-/// SHA-256 over several pieces, one after the other.
+/// Returns SHA-256 over several pieces, one after the other.
 pub fn sha256(pieces: &[&[u8]]) -> Hash {
     let mut digest = Sha256::new();
     for piece in pieces {
@@ -81,7 +81,7 @@ pub fn sha256(pieces: &[&[u8]]) -> Hash {
     digest.finalize().into()
 }
 
-/// An object of a message on its way out.
+/// An object of a message being written.
 #[derive(Debug, Default)]
 pub struct Fields(Map<String, Value>);
 
@@ -104,20 +104,20 @@ impl Fields {
         self.value(key, Value::from(value))
     }
 
-    /// Adds anything.
+    /// Adds any value.
     #[must_use]
     pub fn value(mut self, key: &str, value: Value) -> Self {
         self.0.insert(key.to_owned(), value);
         self
     }
 
-    /// The object.
+    /// Returns the object.
     pub fn finish(self) -> Value {
         Value::Object(self.0)
     }
 }
 
-/// An object of a message on its way in. Every key is asked for once; [`Reader::finish`] refuses the rest.
+/// An object of a message being read. The caller reads every key once; [`Reader::finish`] refuses the rest.
 #[derive(Debug)]
 pub struct Reader<'a> {
     members: &'a Map<String, Value>,
@@ -135,10 +135,10 @@ impl<'a> Reader<'a> {
         Ok(Self { members, read: 0 })
     }
 
-    /// The value under `key`.
+    /// Returns the value under `key`.
     ///
     /// # Errors
-    /// [`ConsensusSerializationError::Malformed`] when there is none.
+    /// [`ConsensusSerializationError::Malformed`] if the key is missing.
     pub fn value(&mut self, key: &str) -> Result<&'a Value, ConsensusSerializationError> {
         self.read += 1;
         self.members
@@ -146,7 +146,7 @@ impl<'a> Reader<'a> {
             .ok_or_else(|| ConsensusSerializationError::malformed(format!("{key} is missing")))
     }
 
-    /// The integer under `key`.
+    /// Returns the integer under `key`.
     ///
     /// # Errors
     /// [`ConsensusSerializationError::IntegerRange`].
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
         integer.ok_or_else(|| ConsensusSerializationError::IntegerRange { field: key.to_owned() })
     }
 
-    /// The text under `key`.
+    /// Returns the text under `key`.
     ///
     /// # Errors
     /// [`ConsensusSerializationError::Malformed`].
@@ -164,7 +164,7 @@ impl<'a> Reader<'a> {
         text.ok_or_else(|| ConsensusSerializationError::malformed(format!("{key} is not a string")))
     }
 
-    /// The `N` bytes under `key`.
+    /// Returns the `N` bytes under `key`.
     ///
     /// # Errors
     /// [`ConsensusSerializationError::BadLength`].
@@ -173,7 +173,7 @@ impl<'a> Reader<'a> {
         bytes.ok_or_else(|| ConsensusSerializationError::BadLength { field: key.to_owned(), expected: N })
     }
 
-    /// The items of the array under `key`.
+    /// Returns the items of the array under `key`.
     ///
     /// # Errors
     /// [`ConsensusSerializationError::Malformed`].
@@ -184,10 +184,10 @@ impl<'a> Reader<'a> {
         Ok(items.as_slice())
     }
 
-    /// What `parse` makes of the text under `key`.
+    /// Returns the result of `parse` for the text under `key`.
     ///
     /// # Errors
-    /// [`ConsensusSerializationError::Malformed`] when it makes nothing of it.
+    /// [`ConsensusSerializationError::Malformed`] if `parse` returns `None`.
     pub fn parsed<T>(
         &mut self,
         key: &str,
@@ -202,7 +202,7 @@ impl<'a> Reader<'a> {
     /// Ends the reading.
     ///
     /// # Errors
-    /// [`ConsensusSerializationError::Malformed`] when there are keys that nobody asked for.
+    /// [`ConsensusSerializationError::Malformed`] if keys are left that the caller has not read.
     pub fn finish(self) -> Result<(), ConsensusSerializationError> {
         if self.members.len() == self.read {
             Ok(())

@@ -2,7 +2,7 @@
 
 use super::canonical::MAX_INTEGER;
 
-/// The largest lead of a peer's logical time that is believed: no faulty peer can use the counter up.
+/// The largest lead of a peer's logical time that is accepted, so that no faulty peer can use the counter up.
 pub const MAX_CLOCK_JUMP: u64 = 1 << 32;
 
 /// Why a logical time is refused.
@@ -13,7 +13,7 @@ pub enum ClockError {
     ClockJump {
         /// The message's time.
         got: u64,
-        /// The time here.
+        /// This node's time.
         at: u64,
     },
     /// No time is left.
@@ -28,12 +28,12 @@ pub struct LogicalClock {
 }
 
 impl LogicalClock {
-    /// The last time given or observed, 0 before any.
+    /// Returns the last time given or observed, 0 before any.
     pub fn now(&self) -> u64 {
         self.at
     }
 
-    /// The next time, greater than all before it.
+    /// Returns the next time, greater than all before it.
     ///
     /// # Errors
     /// [`ClockError::Exhausted`].
@@ -49,7 +49,7 @@ impl LogicalClock {
         Ok(self.at)
     }
 
-    /// Whether a message with time `got` may be accepted. Changes nothing.
+    /// Checks whether a message with time `got` may be accepted. Changes nothing.
     ///
     /// # Errors
     /// [`ClockError::ClockJump`].
@@ -60,12 +60,12 @@ impl LogicalClock {
         Ok(())
     }
 
-    /// Takes note of the time of an accepted message, or of a stored one: the counter never falls behind it.
+    /// Records the time of an accepted message, or of a stored one: the counter never falls behind it.
     pub fn observe(&mut self, seen: u64) {
         self.at = self.at.max(seen);
     }
 
-    /// Begins again at 0. Only for tests: on a used database it would sign one time twice.
+    /// Resets the counter to 0. Only for tests: on a used database it would sign one time twice.
     pub fn reset(&mut self) {
         *self = Self::default();
     }

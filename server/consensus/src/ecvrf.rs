@@ -1,5 +1,5 @@
 //! The verifiable random function ECVRF-EDWARDS25519-SHA512-TAI (RFC 9381 §5.5, suite 3): the holder of an
-//! Ed25519 key turns any bytes into 64 that nobody can foresee and everybody can check. Pure.
+//! Ed25519 key turns any bytes into 64 that no one else can predict and anyone can check. Pure.
 //!
 //! ```text
 //! key, alpha -> prove -> pi (80 bytes: Gamma, c, s) -> proof_to_hash -> beta (64 bytes)
@@ -36,16 +36,16 @@ const END: u8 = 0;
 
 /// A proof: Gamma, challenge and response.
 pub type Proof = [u8; PROOF_LEN];
-/// An output, as good as random to whoever has not the key.
+/// An output, which looks random to anyone without the key.
 pub type Output = [u8; OUTPUT_LEN];
 
-/// Why there is no output.
+/// Why a function gives no result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum VrfError {
-    /// The public key is no canonical point, or one of small order.
+    /// The public key is not a canonical point, or one of small order.
     #[error("the public key is not a canonical Ed25519 point of large order")]
     InvalidKey,
-    /// Nobody to choose from.
+    /// The list of arbiters is empty.
     #[error("arbiters must be non-empty")]
     EmptyArbiters,
     /// None of 256 attempts hit the curve; each misses with probability one half.
@@ -74,7 +74,7 @@ pub fn ecvrf_prove(key: &PrivateKey, alpha: &[u8]) -> Result<Proof, VrfError> {
     Ok(proof)
 }
 
-/// The output that `proof` shows to be that of the holder of `public_key` for `alpha` (RFC 9381 §5.3).
+/// Returns the output that `proof` shows to be that of the holder of `public_key` for `alpha` (RFC 9381 §5.3).
 ///
 /// # Errors
 /// [`VrfError::InvalidKey`] and [`VrfError::InvalidProof`]; [`VrfError::EncodeExhausted`] with probability 2^-256.
@@ -92,10 +92,10 @@ pub fn ecvrf_verify(public_key: &[u8; 32], alpha: &[u8], proof: &[u8]) -> Result
     }
 }
 
-/// The output that a proof leads to (RFC 9381 §5.2). Says nothing about whose proof it is: verify it first.
+/// Returns the output that a proof leads to (RFC 9381 §5.2). Says nothing about whose proof it is: verify it first.
 ///
 /// # Errors
-/// [`VrfError::InvalidProof`] when the bytes are not of a proof's form.
+/// [`VrfError::InvalidProof`] if the bytes do not have a proof's form.
 pub fn ecvrf_proof_to_hash(proof: &[u8]) -> Result<Output, VrfError> {
     Parts::of(proof).map(|parts| output(&parts.gamma))
 }
@@ -112,18 +112,18 @@ impl Expanded {
         let (mut low, mut prefix) = (Zeroizing::new([0; 32]), Zeroizing::new([0; 32]));
         low.iter_mut().chain(prefix.iter_mut()).zip(digest.iter()).for_each(|(to, from)| *to = *from);
         let clamped = Zeroizing::new(clamp_integer(*low));
-        // Reduced: every point it meets is in the group of prime order.
+        // Reduced: every point that it multiplies is in the group of prime order.
         Self { x: Zeroizing::new(Scalar::from_bytes_mod_order(*clamped)), prefix }
     }
 
-    /// The nonce for a point (RFC 9381 §5.4.2.2). With it and the proof anybody has the key.
+    /// Returns the nonce for a point (RFC 9381 §5.4.2.2). The key can be computed from the nonce and the proof.
     fn nonce(&self, h: &EdwardsPoint) -> Zeroizing<Scalar> {
         let digest = wiped_digest(&[&*self.prefix, h.compress().as_bytes()]);
         Zeroizing::new(Scalar::from_bytes_mod_order_wide(&digest))
     }
 }
 
-/// SHA-512 of secrets. What the hash function itself leaves on the stack is beyond reach here.
+/// Returns SHA-512 of secrets. What the hash function itself leaves on the stack cannot be wiped here.
 fn wiped_digest(parts: &[&[u8]]) -> Zeroizing<[u8; 64]> {
     let mut hash = Sha512::new();
     parts.iter().for_each(|part| hash.update(part));
@@ -150,12 +150,12 @@ impl Parts {
     }
 }
 
-/// The point with that encoding (RFC 8032 §5.1.3). The curve crate also takes y not below p, and -0 for x = 0.
+/// Decodes the point with that encoding (RFC 8032 §5.1.3). The curve crate also takes y not below p, and -0 for x = 0.
 fn decode_point(bytes: &[u8; 32]) -> Option<EdwardsPoint> {
     CompressedEdwardsY(*bytes).decompress().filter(|point| point.compress().as_bytes() == bytes)
 }
 
-/// The point `H` for an input, by trying until a digest is a point (RFC 9381 §5.4.1.1), and how many digests were none.
+/// Finds the point `H` for an input by trying digests (RFC 9381 §5.4.1.1). Also returns how many digests were not points.
 fn encode_to_curve(public_key: &[u8; 32], alpha: &[u8]) -> Result<(u8, EdwardsPoint), VrfError> {
     let start =
         Sha512::new().chain_update([SUITE, ENCODE_TO_CURVE]).chain_update(public_key).chain_update(alpha);
@@ -169,7 +169,7 @@ fn encode_to_curve(public_key: &[u8; 32], alpha: &[u8]) -> Result<(u8, EdwardsPo
     Err(VrfError::EncodeExhausted)
 }
 
-/// Half a digest over everything public (RFC 9381 §5.4.3).
+/// Returns half a digest over everything public (RFC 9381 §5.4.3).
 fn challenge(
     public_key: &[u8; 32],
     h: &EdwardsPoint,
@@ -185,7 +185,7 @@ fn challenge(
     half
 }
 
-/// A challenge as a number, least significant byte first.
+/// Returns a challenge as a number, least significant byte first.
 fn scalar(c: &[u8; CHALLENGE_LEN]) -> Scalar {
     let mut bytes = [0; 32];
     bytes.iter_mut().zip(c).for_each(|(to, from)| *to = *from);

@@ -11,13 +11,13 @@ use super::signing::Verifier;
 /// Why two votes prove nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EquivocationError {
-    /// Two arbiters.
+    /// They are of two arbiters.
     #[error("the votes are of different senders")]
     DifferentSenders,
-    /// Two rounds.
+    /// They are of two rounds.
     #[error("the votes are of different rounds")]
     DifferentRounds,
-    /// One tuple: repeating it, or changing the vote's type, is no fault.
+    /// They are on one tuple: repeating it, or changing the vote's type, is allowed.
     #[error("both votes are on the same tuple")]
     SameTuple,
     /// A number beyond 2^63−1.
@@ -25,7 +25,7 @@ pub enum EquivocationError {
     Serialization(#[from] ConsensusSerializationError),
 }
 
-/// What is wrong with a proof, in the order in which it is looked for.
+/// What is wrong with a proof, in the order of the checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InvalidProof {
     /// The first vote's signature is not the key's, or the key is not the arbiter's.
@@ -41,7 +41,7 @@ pub enum InvalidProof {
 }
 
 impl InvalidProof {
-    /// The reason's name.
+    /// Returns the reason's name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::SigAInvalid => "sig_a_invalid",
@@ -56,7 +56,7 @@ impl InvalidProof {
 /// Proves that one arbiter has signed two tuples. Which vote is given first makes no difference.
 ///
 /// # Errors
-/// Votes that prove nothing.
+/// If the votes prove nothing.
 pub fn build_equivocation_proof(
     vote_x: &Vote,
     vote_y: &Vote,
@@ -88,7 +88,7 @@ pub fn build_equivocation_proof(
     })
 }
 
-/// Whether a proof proves what it says of the holder of `public_key`.
+/// Checks whether a proof proves what it says of the holder of `public_key`.
 ///
 /// # Errors
 /// The first thing wrong with it.
@@ -98,7 +98,7 @@ pub fn verify_equivocation_proof(
     verifier: &(impl Verifier + ?Sized),
 ) -> Result<(), InvalidProof> {
     let (a, b) = (&proof.signed_vote_a, &proof.signed_vote_b);
-    // Not `is_signed_by`: whose name stands in the votes is looked at below, under a reason of its own.
+    // Not `is_signed_by`: the names in the votes are checked below, under a reason of their own.
     let signed = |vote: &Vote| {
         vote.signing_bytes().is_ok_and(|bytes| verifier.verifies(public_key, &bytes, &vote.signature))
     };
@@ -116,7 +116,7 @@ pub fn verify_equivocation_proof(
         return Err(InvalidProof::DifferentRoundOrLevel);
     }
     match build_equivocation_proof(a, b, proof.finality_level) {
-        // The order of the votes counts as well: a proof has one form.
+        // The order of the votes is checked as well: a proof has one form.
         Ok(rebuilt) if rebuilt == *proof => Ok(()),
         _ => Err(InvalidProof::EvidenceHashMismatch),
     }
@@ -131,7 +131,7 @@ pub struct EquivocationDetector {
 }
 
 impl EquivocationDetector {
-    /// Looks at a vote; its proof, if it is the first that shows its sender's fault.
+    /// Takes a vote; returns its proof, if it is the first that shows its sender's fault.
     ///
     /// # Errors
     /// [`EquivocationError::DifferentRounds`] for a vote of another round than the sender's first,
@@ -152,12 +152,12 @@ impl EquivocationDetector {
         Ok(Some(proof))
     }
 
-    /// The proofs so far, by arbiter.
+    /// Returns the proofs so far, by arbiter.
     pub fn proofs(&self) -> &BTreeMap<SenderId, EquivocationProof> {
         &self.proofs
     }
 
-    /// Whether `sender` is proven to equivocate.
+    /// Checks whether `sender` is proven to equivocate.
     pub fn is_proven(&self, sender: &SenderId) -> bool {
         self.proofs.contains_key(sender)
     }

@@ -1,5 +1,5 @@
-//! A round as its votes tell it (consensus#persistence, consensus#propose-and-vote): given one vote after the other, it says what each has changed.
-//! The service feeds it new votes, the replay stored ones. Pure.
+//! The history of a round (consensus#persistence, consensus#propose-and-vote): it takes one vote after the other, and returns
+//! what each has changed. The service passes new votes, the replay stored ones. Pure.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,12 +17,12 @@ const PROPOSE_EPOCH: u64 = 1;
 pub enum Origin {
     /// It was cast with the proposal.
     Propose,
-    /// Somebody asked for it.
+    /// A caller asked for it.
     Vote,
 }
 
 impl Origin {
-    /// The word in rows.
+    /// Returns the word in rows.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Propose => "PROPOSE",
@@ -30,7 +30,7 @@ impl Origin {
         }
     }
 
-    /// The origin that a word stands for.
+    /// Returns the origin that a word stands for.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Propose, Self::Vote].into_iter().find(|origin| origin.as_str() == word)
     }
@@ -47,7 +47,7 @@ pub struct CastVote {
     pub vote: Vote,
 }
 
-/// A first proof of somebody's equivocation in this round, by the numbers of the votes.
+/// A first proof of an arbiter's equivocation in this round, by the numbers of the votes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Proven {
     /// See [`EquivocationProof`](super::messages::EquivocationProof).
@@ -67,7 +67,7 @@ pub struct Proven {
 /// What a vote has changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Change {
-    /// The epoch in which finality got it; none for an observer's.
+    /// The epoch in which finality got it; `None` for an observer's vote.
     pub epoch: Option<u64>,
     /// The steps that the round has made.
     pub transitions: Vec<Transition>,
@@ -81,7 +81,7 @@ pub enum HistoryError {
     /// The finality machine refuses it.
     #[error(transparent)]
     Finality(#[from] FinalityError),
-    /// The detector does.
+    /// The detector refuses it.
     #[error(transparent)]
     Equivocation(#[from] EquivocationError),
     /// Votes come in the order of their numbers.
@@ -108,7 +108,7 @@ pub struct History {
     detector: EquivocationDetector,
     /// The number of each sender's first vote.
     firsts: BTreeMap<SenderId, i64>,
-    /// Who has voted explicitly on what: the ledger behind ALREADY_VOTED.
+    /// Which senders have voted explicitly on what: the ledger behind ALREADY_VOTED.
     explicit: BTreeSet<(SenderId, VoteGroup)>,
     /// Explicit votes of committee members; each has an epoch of its own.
     explicit_of_members: u64,
@@ -117,7 +117,7 @@ pub struct History {
 }
 
 impl History {
-    /// A round before its first vote.
+    /// Makes a round before its first vote.
     ///
     /// # Errors
     /// As [`FinalityMachine::new`].
@@ -138,28 +138,28 @@ impl History {
         })
     }
 
-    /// The level.
+    /// Returns the level.
     pub fn level(&self) -> FinalityLevel {
         self.machine.current()
     }
 
-    /// The steps so far.
+    /// Returns the steps so far.
     pub fn transitions(&self) -> &[Transition] {
         self.machine.transitions()
     }
 
-    /// The last epoch in which finality got a vote.
+    /// Returns the last epoch in which finality got a vote.
     pub fn epoch(&self) -> u64 {
         self.epoch
     }
 
-    /// Whether the sender has voted explicitly on the tuple, whatever it said.
+    /// Checks whether the sender has voted explicitly on the tuple, with any vote type.
     pub fn has_voted(&self, sender: &SenderId, group: &VoteGroup) -> bool {
         self.explicit.contains(&(*sender, *group))
     }
 
-    /// The epoch of the sender's next vote: 1 with the proposal, 1 + k for the k-th explicit vote of a member, none for
-    /// observers, whom finality never hears of.
+    /// Returns the epoch of the sender's next vote: 1 with the proposal, 1 + k for the k-th explicit vote of a member. `None` for
+    /// observers, whose votes do not reach finality.
     pub fn epoch_for(&self, sender: &SenderId, origin: Origin) -> Option<u64> {
         if !self.committee.contains(sender) {
             return None;
@@ -170,10 +170,10 @@ impl History {
         })
     }
 
-    /// Takes the next vote. After an error the history is good for nothing.
+    /// Takes the next vote. After an error the history must not be used any more.
     ///
     /// # Errors
-    /// A vote that the service would not have stored.
+    /// If the service would not have stored the vote.
     pub fn take(&mut self, cast: &CastVote) -> Result<Change, HistoryError> {
         let (vote, seq, sender) = (&cast.vote, cast.seq, cast.vote.sender_id);
         if seq <= self.last_seq {
@@ -204,7 +204,7 @@ impl History {
         Ok(change)
     }
 
-    /// Looks whether the vote proves its sender's fault.
+    /// Checks whether the vote proves its sender's fault.
     fn observe(&mut self, cast: &CastVote) -> Result<Option<Proven>, HistoryError> {
         let finality_level = self.machine.current();
         let first = *self.firsts.entry(cast.vote.sender_id).or_insert(cast.seq);

@@ -17,7 +17,7 @@ pub type PublicKeyBytes = [u8; PK_LEN];
 pub struct SenderId([u8; TEXT_LEN]);
 
 impl SenderId {
-    /// The id of whoever holds `public_key`.
+    /// Returns the id of the holder of `public_key`.
     pub fn of(public_key: &PublicKeyBytes) -> Self {
         let mut text = [0; TEXT_LEN];
         let digest = hex::encode(&sha256(&[public_key]));
@@ -27,13 +27,13 @@ impl SenderId {
         Self(text)
     }
 
-    /// The id written in `text`; `None` for whatever no key has as its id.
+    /// Parses the id written in `text`; `None` if no key can have that id.
     pub fn parse(text: &str) -> Option<Self> {
         let _: [u8; 32] = hex::decode_array(text.strip_prefix(PREFIX)?)?;
         Some(Self(text.as_bytes().try_into().ok()?))
     }
 
-    /// The id's text.
+    /// Returns the id's text.
     pub fn as_str(&self) -> &str {
         // Both constructors write ASCII only, so the fallback is never taken.
         std::str::from_utf8(&self.0).unwrap_or_default()

@@ -1,5 +1,5 @@
-//! Who proposes in a round's view (consensus#leader): drawn by a hash, so that everybody knows it beforehand and a leader
-//! who keeps silent can be replaced without his help. Pure.
+//! Who proposes in a round's view (consensus#leader): drawn by a hash, so that all members know it beforehand and a silent
+//! leader can be replaced without its help. Pure.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::ecvrf::VrfError;
 /// What the hashed bytes begin with.
 pub const LEADER_TAG: &[u8; 17] = b"colibri-leader-v1";
 
-/// The leader of view `view` of round `round_id` among `arbiters`, in whatever order and however often they are listed.
+/// Returns the leader of view `view` of round `round_id` among `arbiters`. Their order and repetitions do not matter.
 /// `seed` is the previous round's Merkle root, or zeros before the first.
 ///
 /// # Errors

@@ -1,11 +1,11 @@
-//! How many are enough (consensus#quorum). Pure.
+//! How many arbiters make a quorum (consensus#quorum). Pure.
 
 use super::canonical::MAX_INTEGER;
 
-/// Why there is no quorum to speak of.
+/// Why a committee has no quorum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum QuorumError {
-    /// A committee of nobody, or of more than integers may count.
+    /// The committee is empty or too large to count.
     #[error("n must be >= 1; got {0}")]
     BadN(u64),
 }
@@ -14,7 +14,7 @@ fn checked(n: u64) -> Result<u64, QuorumError> {
     if (1..=MAX_INTEGER).contains(&n) { Ok(n) } else { Err(QuorumError::BadN(n)) }
 }
 
-/// How many of `n` arbiters make a quorum: ⌊2n/3⌋ + 1.
+/// Returns how many of `n` arbiters make a quorum: ⌊2n/3⌋ + 1.
 ///
 /// # Errors
 /// [`QuorumError::BadN`].
@@ -23,7 +23,7 @@ pub fn quorum_threshold(n: u64) -> Result<u64, QuorumError> {
     Ok(2 * checked(n)? / 3 + 1)
 }
 
-/// How many of `n` arbiters may be faulty: ⌊(n−1)/3⌋. Together with a quorum they are all.
+/// Returns how many of `n` arbiters may be faulty: ⌊(n−1)/3⌋. A quorum and the faulty ones add up to all.
 ///
 /// # Errors
 /// [`QuorumError::BadN`].

@@ -1,4 +1,4 @@
-//! A stored round played again from its votes (consensus#persistence): everything else in its rows must follow from them. Pure.
+//! A stored round replayed from its votes (consensus#persistence): everything else in its rows must follow from them. Pure.
 
 use super::canonical::Hash;
 use super::finality::{DISPUTE_WINDOW_EPOCHS_DEFAULT, FinalityLevel};
@@ -12,10 +12,10 @@ use super::stored::{EquivocationRow, MemberRow, StoredRound, TransitionRow, Vote
 /// What does not fit, in a few words.
 pub type Mismatch = String;
 
-/// Plays a round again.
+/// Replays a round.
 ///
 /// # Errors
-/// The first thing in its rows that the service cannot have left there.
+/// The first thing in its rows that the service cannot have written.
 pub fn replay(stored: &StoredRound) -> Result<History, Mismatch> {
     let round = &stored.round;
     let round_id = u64::try_from(round.round_id).map_err(|_| "the round's id is negative".to_owned())?;
@@ -40,7 +40,7 @@ pub fn replay(stored: &StoredRound) -> Result<History, Mismatch> {
     Ok(history)
 }
 
-/// The committee's ids, each the digest of its key, in their places.
+/// Returns the committee's ids, each the digest of its key, in their places.
 fn committee(stored: &StoredRound) -> Result<Vec<SenderId>, Mismatch> {
     if usize::try_from(stored.round.n_arbiters) != Ok(stored.committee.len()) {
         return Err("n_arbiters is not the size of the committee".to_owned());
@@ -63,7 +63,7 @@ fn leads(stored: &StoredRound, round_id: u64, committee: &[SenderId]) -> Result<
     }
 }
 
-/// A round begins with its leader's ACCEPT vote on the proposed tuple, and has no other one of that origin.
+/// Checks that a round begins with its leader's ACCEPT vote on the proposed tuple, and has no other vote of that origin.
 fn proposed(stored: &StoredRound) -> Result<(), Mismatch> {
     let Some((first, others)) = stored.votes.split_first() else {
         return Err("the proposal's vote is missing".to_owned());
@@ -84,7 +84,7 @@ fn proposed(stored: &StoredRound) -> Result<(), Mismatch> {
     Ok(())
 }
 
-/// The vote of a row, its signature verified.
+/// Returns the vote of a row, its signature verified.
 fn cast(row: &VoteRow, round_id: u64) -> Result<CastVote, Mismatch> {
     let seq = row.seq;
     let malformed = || format!("vote {seq} is malformed");
@@ -105,7 +105,7 @@ fn cast(row: &VoteRow, round_id: u64) -> Result<CastVote, Mismatch> {
     Ok(CastVote { seq, origin, vote })
 }
 
-/// What is kept beside the votes against what follows from them.
+/// Compares what is stored beside the votes with what follows from them.
 fn compare(
     stored: &StoredRound,
     history: &History,

@@ -1,5 +1,5 @@
-//! One round of voting (consensus#round): arbiters promise their votes, reveal them, and go to another view when too little comes
-//! in time. What a round ends with, a quorum's votes, is what finality is fed. Pure: time, salts and keys come from outside,
+//! One round of voting (consensus#round): arbiters promise their votes, reveal them, and go to another view if too little comes
+//! in time. A round ends with a quorum's votes, which finality takes. Pure: time, salts and keys come from outside,
 //! messages go out through [`Round::take_outgoing`].
 //!
 //! ```text
@@ -10,8 +10,8 @@
 //!   '------------------------------ q wishes to leave the view
 //! ```
 //!
-//! Safety hangs on two things only: an honest node votes on one tuple in all views, and two quorums share an honest node.
-//! Phases and views are about getting there.
+//! Safety depends on two rules only: an honest node votes on one tuple in all views, and two quorums share an honest node.
+//! Phases and views only ensure progress.
 
 mod backlog;
 mod ballots;
@@ -57,12 +57,12 @@ pub enum RoundState {
     VerifyPhase,
     /// Waiting for a quorum that wishes to leave the view.
     ViewChange,
-    /// The tuple is agreed. Nothing leads out.
+    /// The tuple is agreed. The round never leaves this state.
     Completed,
 }
 
 impl RoundState {
-    /// The state's name in the specification.
+    /// Returns the state's name in the specification.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::CommitPhase => "COMMIT_PHASE",
@@ -80,7 +80,7 @@ impl fmt::Display for RoundState {
     }
 }
 
-/// Anything that the members of a round send one another.
+/// Any message that the members of a round send one another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RoundMessage {
     /// A promise.
@@ -96,7 +96,7 @@ pub enum RoundMessage {
 /// A message that is to be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outgoing {
-    /// To whom; to all other members if nobody is named.
+    /// The receiver; `None` for all other members.
     pub to: Option<SenderId>,
     /// What.
     pub message: RoundMessage,
@@ -109,7 +109,7 @@ pub struct Outcome {
     pub tuple: VoteGroup,
     /// The node's view when it completed.
     pub view: u64,
-    /// The ACCEPT votes that show it, by sender: what finality is fed.
+    /// The ACCEPT votes that show it, by sender, which finality takes.
     pub votes: Vec<Vote>,
 }
 
@@ -147,8 +147,8 @@ struct OwnBallot {
     reveal: Option<Reveal>,
 }
 
-/// A round as one node sees it. [`Round::begin`] starts it; then it is given what comes in and, whenever
-/// [`Round::next_deadline`] is reached, [`Round::tick`].
+/// A round as one node sees it. [`Round::begin`] starts it. Then the caller passes what comes in and, whenever
+/// [`Round::next_deadline`] is reached, calls [`Round::tick`].
 #[derive(Debug)]
 pub struct Round<S, V, O> {
     config: RoundConfig,
@@ -162,7 +162,7 @@ pub struct Round<S, V, O> {
     leader: SenderId,
     /// When the view began, in milliseconds.
     view_start: u64,
-    /// When the phase began or, while waiting to leave the view, when that was last said.
+    /// When the phase began or, while the node waits to leave the view, when it last said so.
     phase_start: u64,
     own: Option<OwnBallot>,
     own_wish: Option<ViewChange>,
@@ -173,7 +173,7 @@ pub struct Round<S, V, O> {
     equivocations: EquivocationDetector,
     /// Whether an equivocation was proven in this view.
     proven_in_view: bool,
-    /// The root that each sender has accepted in a reveal, the first one of each.
+    /// The first root that each sender has accepted in a reveal.
     roots: BTreeMap<SenderId, Hash>,
     fork_told: bool,
     outcome: Option<Outcome>,
@@ -182,10 +182,10 @@ pub struct Round<S, V, O> {
 }
 
 impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
-    /// A round in the commit phase of view 0; the phase's time runs.
+    /// Makes a round in the commit phase of view 0; the phase's time runs.
     ///
     /// # Errors
-    /// [`RoundStateError::Config`] when the parts of `config` do not fit together, or `signer` is not its arbiter.
+    /// [`RoundStateError::Config`] if the parts of `config` do not fit together, or `signer` is not its arbiter.
     pub fn new(config: RoundConfig, signer: S, verifier: V, mut outside: O) -> Result<Self, RoundStateError> {
         config.check(signer.sender_id())?;
         let members = config.committee.len() as u64;
@@ -219,11 +219,11 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         })
     }
 
-    /// Signs the node's vote and promises it. Later views begin by themselves. The commitment returned waits among
-    /// the outgoing messages too.
+    /// Signs the node's vote and promises it. Later views begin by themselves. The returned commitment is also among
+    /// the outgoing messages.
     ///
     /// # Errors
-    /// [`RoundStateError::AlreadyBegun`], [`RoundStateError::WrongPhase`], and when the node's logical time is used up.
+    /// [`RoundStateError::AlreadyBegun`], [`RoundStateError::WrongPhase`], or if the node's logical time is used up.
     pub fn begin(&mut self) -> Result<Commit, RoundStateError> {
         if self.own.is_some() {
             return Err(RoundStateError::AlreadyBegun);
@@ -258,16 +258,16 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         Ok(commit)
     }
 
-    /// The node's own vote with its salt, made when the reveal phase began.
+    /// Returns the node's own vote with its salt, made when the reveal phase began.
     ///
     /// # Errors
-    /// [`RoundStateError::WrongPhase`] before that, or when the view was left before it.
+    /// [`RoundStateError::WrongPhase`] before that, or if the view was left before it.
     pub fn my_reveal(&self) -> Result<Reveal, RoundStateError> {
         let reveal = self.own.as_ref().and_then(|own| own.reveal.clone());
         reveal.ok_or(RoundStateError::WrongPhase(self.state))
     }
 
-    /// What waits to be sent, in order; it waits no longer.
+    /// Takes the messages that wait to be sent, in order.
     pub fn take_outgoing(&mut self) -> Vec<Outgoing> {
         std::mem::take(&mut self.outgoing)
     }
@@ -276,48 +276,48 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         self.outgoing.push(Outgoing { to, message });
     }
 
-    /// Where the node is.
+    /// Returns the node's state.
     pub fn state(&self) -> RoundState {
         self.state
     }
 
-    /// The node's view, from 0.
+    /// Returns the node's view, from 0.
     pub fn view(&self) -> u64 {
         self.view
     }
 
-    /// Who leads the view.
+    /// Returns the leader of the view.
     pub fn leader(&self) -> SenderId {
         self.leader
     }
 
-    /// The round's terms.
+    /// Returns the round's terms.
     pub fn config(&self) -> &RoundConfig {
         &self.config
     }
 
-    /// What was agreed, once the round is completed.
+    /// Returns what was agreed, once the round is completed.
     pub fn outcome(&self) -> Option<&Outcome> {
         self.outcome.as_ref()
     }
 
-    /// The votes that show what was agreed, as a completed node shows them to others.
+    /// Returns the votes that show what was agreed, as a completed node shows them to others.
     pub fn certificate(&self) -> Option<Certificate> {
         let votes = self.outcome.as_ref()?.votes.clone();
         Some(Certificate { round_id: self.config.round_id, votes })
     }
 
-    /// Who is proven to have signed two tuples in this round, and what the node has seen of the others.
+    /// Returns the detector: the arbiters proven to have signed two tuples in this round, and what the node has seen of the others.
     pub fn equivocations(&self) -> &EquivocationDetector {
         &self.equivocations
     }
 
-    /// How often each state was entered.
+    /// Returns how often each state was entered.
     pub fn entries(&self) -> Entries {
         self.entries
     }
 
-    /// How much the round holds.
+    /// Returns how much the round holds.
     pub fn held(&self) -> Held {
         let ballots = &self.ballots;
         Held {
@@ -328,17 +328,17 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         }
     }
 
-    /// What the round was given to stand on.
+    /// Returns the round's surroundings.
     pub fn surroundings(&self) -> &O {
         &self.outside
     }
 
-    /// What the round was given to stand on.
+    /// Returns the round's surroundings, mutable.
     pub fn surroundings_mut(&mut self) -> &mut O {
         &mut self.outside
     }
 
-    /// Takes note of the logical time of an accepted message of `sender`, a member; the node's own time follows what
+    /// Records the logical time of an accepted message of `sender`, a member. The node's own time follows what
     /// more members than may be faulty have shown. For votes that come after the round the caller does this.
     pub fn observe(&mut self, sender: SenderId, shown: u64) {
         if let Some(followed) = self.times.shown(sender, shown, self.faulty) {

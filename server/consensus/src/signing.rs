@@ -9,18 +9,18 @@ use super::identity::{PublicKeyBytes, SenderId};
 /// A signature as it is written, valid or not.
 pub type SignatureBytes = [u8; SIG_LEN];
 
-/// Somebody who signs.
+/// A holder of a key who signs.
 ///
 /// What is signed is always a JSON object longer than 32 bytes (consensus#private-keys): the VRF derives its nonces from the same
 /// key as Ed25519, and signing a caller's 32 bytes could give the key away.
 pub trait Signer {
-    /// The key that verifies what this one signs.
+    /// Returns the key that verifies what this one signs.
     fn public_key(&self) -> PublicKeyBytes;
 
-    /// The signature over `message`.
+    /// Returns the signature over `message`.
     fn sign(&self, message: &[u8]) -> SignatureBytes;
 
-    /// The id of whoever signs.
+    /// Returns the signer's id.
     fn sender_id(&self) -> SenderId {
         SenderId::of(&self.public_key())
     }
@@ -38,7 +38,7 @@ impl<S: Signer + ?Sized> Signer for &S {
 
 /// A rule by which signatures are checked. All nodes of a committee must use the same one.
 pub trait Verifier {
-    /// Whether `signature` is that of `public_key` over `message`.
+    /// Checks whether `signature` is that of `public_key` over `message`.
     fn verifies(&self, public_key: &PublicKeyBytes, message: &[u8], signature: &SignatureBytes) -> bool;
 }
 
@@ -47,7 +47,7 @@ pub trait Verifier {
 pub struct Ed25519Signer(ed25519_dalek::SigningKey);
 
 impl Ed25519Signer {
-    /// The signer whose private key, in the words of RFC 8032, is `seed`.
+    /// Makes the signer whose private key, in the words of RFC 8032, is `seed`.
     pub fn from_seed(seed: &[u8; SEED_LEN]) -> Self {
         Self(ed25519_dalek::SigningKey::from_bytes(seed))
     }
@@ -77,7 +77,7 @@ impl Verifier for StrictEd25519 {
     fn verifies(&self, public_key: &PublicKeyBytes, message: &[u8], signature: &SignatureBytes) -> bool {
         let Ok(key) = VerifyingKey::from_bytes(public_key) else { return false };
         // Decoding takes y ≥ p as well; only the form that encoding gives counts (consensus#signatures measured it). R needs no
-        // such look: `verify_strict` compares its bytes with those of the point that it computes.
+        // such check: `verify_strict` compares its bytes with those of the point that it computes.
         key.to_edwards().compress().as_bytes() == public_key
             && key.verify_strict(message, &Signature::from_bytes(signature)).is_ok()
     }

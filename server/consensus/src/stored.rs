@@ -1,4 +1,4 @@
-//! Rows of a round as they are stored, whatever somebody has made of them. Pure.
+//! Rows of a round exactly as stored, tampered ones included. Pure.
 
 use super::finality::Transition;
 use super::history::Proven;
@@ -58,7 +58,7 @@ pub struct VoteRow {
     pub timestamp_logical: i64,
     /// The sender's signature.
     pub signature: Vec<u8>,
-    /// With a proposal, or by itself.
+    /// Whether it was cast with a proposal or by itself.
     pub origin: String,
     /// The epoch in which finality got it.
     pub epoch: Option<i64>,
@@ -82,7 +82,7 @@ pub struct TransitionRow {
 }
 
 impl TransitionRow {
-    /// The row of a round's step.
+    /// Makes the row of a round's step.
     pub fn of(ordinal: usize, step: &Transition) -> Self {
         Self {
             ordinal: i64::try_from(ordinal).unwrap_or(i64::MAX),
@@ -109,15 +109,15 @@ pub struct EquivocationRow {
     pub trigger_seq: i64,
     /// What the round had reached before.
     pub finality_level: String,
-    /// What became of the penalty.
+    /// The state of the penalty.
     pub slash_status: String,
 }
 
-/// The state of a penalty that nobody has applied: the only one that the server writes (consensus#equivocation).
+/// The state of a penalty that was not applied: the only one that the server writes (consensus#equivocation).
 pub const UNAPPLIED: &str = "UNAPPLIED";
 
 impl EquivocationRow {
-    /// The row of a proof.
+    /// Makes the row of a proof.
     pub fn of(proven: &Proven) -> Self {
         Self {
             evidence_hash: proven.evidence_hash.to_vec(),
@@ -146,20 +146,20 @@ pub struct StoredRound {
     pub equivocations: Vec<EquivocationRow>,
 }
 
-/// What tells one state of a stored round from another: two processes may write it in turn.
+/// A mark that tells one state of a stored round from another: two processes may write it in turn.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mark {
     /// The last epoch.
     pub epoch: i64,
     /// The level.
     pub level: String,
-    /// Number and signature of the last vote. The number alone would not do: it is given again when a vote was rolled
-    /// back.
+    /// Number and signature of the last vote. The number alone is not enough: after a rollback it is given to another
+    /// vote.
     pub last_vote: Option<(i64, Vec<u8>)>,
 }
 
 impl StoredRound {
-    /// The round's mark.
+    /// Returns the round's mark.
     pub fn mark(&self) -> Mark {
         Mark {
             epoch: self.round.epoch,
@@ -186,7 +186,7 @@ pub struct VoteChange {
     pub equivocation: Option<EquivocationRow>,
 }
 
-/// An engine's integer as rows have it; engines keep theirs below 2^63.
+/// Converts an engine's integer to that of a row; engines keep theirs below 2^63.
 pub fn integer(value: u64) -> i64 {
     i64::try_from(value).unwrap_or(i64::MAX)
 }

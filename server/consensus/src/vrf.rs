@@ -1,4 +1,4 @@
-//! The verifiable random function as consensus uses it (consensus#vrf): what a seed and an input become, one interface
+//! The verifiable random function as consensus uses it (consensus#vrf): how a seed and an input are combined, one interface
 //! to evaluate and verify, and a committee drawn by it. Pure.
 
 use super::ecvrf::{Output, Proof, VrfError, ecvrf_prove, ecvrf_verify};
@@ -7,8 +7,8 @@ use super::private_key::PrivateKey;
 /// What an alpha made from a seed begins with.
 pub const VRF_ALPHA_TAG: &[u8; 20] = b"colibri-vrf-alpha-v1";
 
-/// The bytes that are proven for a seed and an input (consensus#vrf): the seed's length stands before it, so that no two
-/// pairs with a seed become the same bytes. Without a seed it is the input alone, for the vectors of RFC 9381; no
+/// Returns the bytes that are proven for a seed and an input (consensus#vrf). The seed's length stands before it, so that no
+/// two pairs with a seed give the same bytes. Without a seed it is the input alone, for the vectors of RFC 9381; no
 /// protocol uses that.
 pub fn alpha(seed: &[u8], input: &[u8]) -> Vec<u8> {
     if seed.is_empty() {
@@ -21,21 +21,21 @@ pub fn alpha(seed: &[u8], input: &[u8]) -> Vec<u8> {
 /// What an evaluation yields.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Evaluation {
-    /// The 64 bytes that nobody could foresee.
+    /// The 64 bytes that only the key's holder could compute before.
     pub output: Output,
-    /// What shows that they are the key's for that input.
+    /// The proof that they are the key's for that input.
     pub proof: Proof,
 }
 
 /// Evaluates and verifies.
 pub trait VrfProvider {
-    /// The output and proof of `key` for `seed` and `input`.
+    /// Returns the output and proof of `key` for `seed` and `input`.
     ///
     /// # Errors
     /// See [`ecvrf_prove`].
     fn eval(&self, seed: &[u8], input: &[u8], key: &PrivateKey) -> Result<Evaluation, VrfError>;
 
-    /// Whether `proof` shows that `output` is that of the holder of `public_key` for `seed` and `input`.
+    /// Checks whether `proof` shows that `output` is that of the holder of `public_key` for `seed` and `input`.
     fn verify(&self, seed: &[u8], input: &[u8], output: &[u8], proof: &[u8], public_key: &[u8; 32]) -> bool;
 }
 
@@ -47,7 +47,7 @@ impl VrfProvider for Ecvrf {
     fn eval(&self, seed: &[u8], input: &[u8], key: &PrivateKey) -> Result<Evaluation, VrfError> {
         let alpha = alpha(seed, input);
         let proof = ecvrf_prove(key, &alpha)?;
-        // A proof that was computed wrongly can give the key away, so none leaves unverified.
+        // A wrongly computed proof can reveal the key, so every proof is verified before it is returned.
         let output = ecvrf_verify(&key.public_key(), &alpha, &proof)?;
         Ok(Evaluation { output, proof })
     }
@@ -91,7 +91,7 @@ pub struct Drawn {
 }
 
 /// Draws `count` of the candidates, those with the smallest outputs (consensus#vrf). A candidate whose proof does not
-/// verify is out, and one id gets one place however often it is listed. Whoever calls must have known the keys
+/// verify is out, and an id that is listed several times gets one place. The caller must have known the keys
 /// before the seed: a key made afterwards can be made to win.
 pub fn vrf_sortition(candidates: &[Candidate], seed: &[u8], input: &[u8], count: usize) -> Vec<Drawn> {
     let alpha = alpha(seed, input);

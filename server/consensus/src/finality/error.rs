@@ -24,7 +24,7 @@ pub enum FinalityError {
     /// The committee is empty.
     #[error(transparent)]
     Quorum(#[from] QuorumError),
-    /// A committee names somebody twice.
+    /// A committee names a member twice.
     #[error("{0} is in the committee twice")]
     DuplicateArbiter(SenderId),
     /// A dispute window of no epochs.
@@ -49,7 +49,7 @@ pub enum FinalityError {
     /// A seal root is 32 bytes.
     #[error("a seal root is 32 bytes; got {0}")]
     BadSealRoot(usize),
-    /// A second tuple has a quorum. The vote is recorded and the round will never be HARD or ABSOLUTE; said once.
+    /// A second tuple has a quorum. The vote is recorded and the round will never be HARD or ABSOLUTE; returned only once.
     #[error("two tuples of round {} have a quorum", .0.round_id)]
     SafetyViolation(Box<Divergence>),
     /// A step that is not to the very next level.
@@ -72,7 +72,7 @@ pub enum FinalityError {
         /// Its level.
         level: FinalityLevel,
     },
-    /// A number that evidence could not hold.
+    /// A number that evidence cannot hold.
     #[error(transparent)]
     Serialization(#[from] ConsensusSerializationError),
 }

@@ -10,7 +10,7 @@ use crate::identity::SenderId;
 use crate::messages::{Vote, VoteGroup, VoteType};
 use crate::quorum::quorum_threshold;
 
-/// Epochs between HARD and ABSOLUTE, unless somebody chooses others.
+/// Epochs between HARD and ABSOLUTE, unless the configuration sets others.
 pub const DISPUTE_WINDOW_EPOCHS_DEFAULT: u64 = 100;
 
 /// One step up, with what proves it.
@@ -26,14 +26,14 @@ pub struct Transition {
     pub evidence: Vec<u8>,
 }
 
-/// What became of a vote.
+/// The result of a vote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VoteOutcome {
     /// ACCEPT, and counted.
     Counted,
     /// REJECT or ABSTAIN: kept, but no quorum grows by it.
     Recorded,
-    /// Not of the committee.
+    /// The sender is not of the committee.
     NotMember,
     /// Not later than the sender's last vote: a signed vote cannot be shown again in a later epoch.
     Stale,
@@ -69,7 +69,7 @@ pub struct FinalityMachine {
 }
 
 impl FinalityMachine {
-    /// A round at PENDING.
+    /// Makes a round at PENDING.
     ///
     /// # Errors
     /// [`FinalityError::Quorum`] for an empty committee, [`FinalityError::DuplicateArbiter`],
@@ -108,17 +108,17 @@ impl FinalityMachine {
         })
     }
 
-    /// The level.
+    /// Returns the level.
     pub fn current(&self) -> FinalityLevel {
         self.level
     }
 
-    /// The steps so far.
+    /// Returns the steps so far.
     pub fn transitions(&self) -> &[Transition] {
         &self.transitions
     }
 
-    /// The tuple that has a quorum, from QUORUM on.
+    /// Returns the tuple that has a quorum, from QUORUM on.
     pub fn anchor_group(&self) -> Option<VoteGroup> {
         self.anchor.as_ref().map(|anchor| anchor.group)
     }
@@ -152,7 +152,7 @@ impl FinalityMachine {
         Ok(if vote.vote_type == VoteType::Accept { VoteOutcome::Counted } else { VoteOutcome::Recorded })
     }
 
-    /// Takes note that `sender` has signed two tuples: its votes no longer count, and HARD must be earned anew.
+    /// Records that `sender` has signed two tuples: its votes no longer count, and HARD must be earned anew.
     /// Repeats and strangers change nothing, so f faulty members can restart the way to HARD f times at most.
     ///
     /// # Errors
@@ -167,8 +167,8 @@ impl FinalityMachine {
         Ok(())
     }
 
-    /// Seals an epoch: ABSOLUTE, once the dispute window after HARD and after the last proven equivocation is over.
-    /// Whether it was is the result; where it was not, nothing has changed.
+    /// Seals an epoch: the round becomes ABSOLUTE once the dispute window after HARD and after the last proven equivocation is
+    /// over. Returns whether it did; if not, nothing has changed.
     ///
     /// # Errors
     /// [`FinalityError::BadSealRoot`], [`FinalityError::Serialization`] for an epoch beyond 2^63−1.
@@ -187,7 +187,7 @@ impl FinalityMachine {
         Ok(true)
     }
 
-    /// Whether effects outside the system may follow: from HARD on.
+    /// Checks whether effects outside the system may follow: from HARD on.
     ///
     /// # Errors
     /// [`FinalityError::PrematureExternalEffect`].
@@ -195,7 +195,7 @@ impl FinalityMachine {
         self.require("external", FinalityLevel::Hard)
     }
 
-    /// Whether effects that cannot be undone may follow: at ABSOLUTE.
+    /// Checks whether effects that cannot be undone may follow: at ABSOLUTE.
     ///
     /// # Errors
     /// [`FinalityError::PrematureExternalEffect`].
@@ -230,7 +230,7 @@ impl FinalityMachine {
         }
     }
 
-    /// Only the group of the vote that was just counted can have reached its quorum with it.
+    /// Raises the level to QUORUM. Only the group of the vote just counted can have reached its quorum with it.
     fn rise_to_quorum(&mut self, group: VoteGroup, epoch: u64) -> Result<(), FinalityError> {
         if let Some(voters) = self.tally.certified(&group, self.threshold) {
             let evidence = evidence::quorum(voters.values())?;
@@ -240,8 +240,8 @@ impl FinalityMachine {
         Ok(())
     }
 
-    /// HARD needs two adjacent certified epochs, both later than the last newly proven equivocation. Whatever other
-    /// certified epoch comes is the first of such a pair.
+    /// Raises the level to HARD, which needs two adjacent certified epochs, both later than the last newly proven equivocation. Any
+    /// other certified epoch is the first of such a pair.
     fn rise_to_hard(&mut self, epoch: u64) -> Result<(), FinalityError> {
         let (FinalityLevel::Quorum, Some(anchor)) = (self.level, &mut self.anchor) else { return Ok(()) };
         let Some(gap) = epoch.checked_sub(anchor.epoch).filter(|&gap| gap > 0) else { return Ok(()) };
@@ -275,7 +275,7 @@ impl FinalityMachine {
         })))
     }
 
-    /// The only place where the level changes.
+    /// Changes the level; no other code does.
     fn advance(&mut self, to: FinalityLevel, epoch: u64, evidence: Vec<u8>) -> Result<(), FinalityError> {
         if self.level.next() != Some(to) {
             return Err(FinalityError::Rollback { from: self.level, to });
@@ -300,7 +300,7 @@ mod tests {
     use super::{FinalityError, FinalityLevel, FinalityMachine};
     use crate::identity::SenderId;
 
-    /// Nothing outside can ask for such a step, so the guard is tried from within.
+    /// No caller from outside can ask for such a step, so the test calls the guard itself.
     #[test]
     fn theta_6_3_only_the_very_next_level_can_follow() {
         for from in FinalityLevel::ORDER {

@@ -19,7 +19,7 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Counts an ACCEPT vote received in `epoch`, which is no earlier than that of any before.
+    /// Counts an ACCEPT vote received in `epoch`, which is not earlier than that of any before.
     pub(super) fn count(&mut self, vote: &Vote, epoch: u64) {
         if epoch != self.epoch {
             self.now.clear();
@@ -37,12 +37,12 @@ impl Tally {
         }
     }
 
-    /// The votes for `group` over all epochs, if they are at least `threshold`.
+    /// Returns the votes for `group` over all epochs, if they are at least `threshold`.
     pub(super) fn certified(&self, group: &VoteGroup, threshold: u64) -> Option<&Voters> {
         self.ever.get(group).filter(|voters| voters.len() as u64 >= threshold)
     }
 
-    /// The same, of the votes received in `epoch`.
+    /// Like [`Tally::certified`], for the votes received in `epoch`.
     pub(super) fn certified_in(&self, epoch: u64, group: &VoteGroup, threshold: u64) -> Option<&Voters> {
         let voters = if epoch == self.epoch { self.now.get(group) } else { None };
         voters.filter(|voters| voters.len() as u64 >= threshold)

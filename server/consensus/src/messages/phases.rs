@@ -49,14 +49,14 @@ pub struct Reveal {
 pub enum ViewChangeReason {
     /// Too little came in time.
     Timeout,
-    /// Somebody signed two tuples.
+    /// A member signed two tuples.
     EquivocationObserved,
-    /// The proposal is not one that could be voted on.
+    /// The proposal cannot be voted on.
     MalformedProposal,
 }
 
 impl ViewChangeReason {
-    /// The word in messages.
+    /// Returns the word in messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Timeout => "timeout",
@@ -65,7 +65,7 @@ impl ViewChangeReason {
         }
     }
 
-    /// The reason that a word stands for.
+    /// Returns the reason that a word stands for.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Timeout, Self::EquivocationObserved, Self::MalformedProposal]
             .into_iter()

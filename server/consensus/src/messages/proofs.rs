@@ -1,4 +1,4 @@
-//! Messages that nobody signs: the votes within speak for them. What they claim is checked by
+//! Messages without a signature of their own: the votes within are signed. What they claim is checked by
 //! the equivocation detector and by the round.
 
 use serde_json::Value;
@@ -25,7 +25,7 @@ pub struct EquivocationProof {
     pub evidence_hash: Hash,
 }
 
-/// A quorum of ACCEPT votes on one tuple, sorted by sender: what a completed node shows to one that lags.
+/// A quorum of ACCEPT votes on one tuple, sorted by sender, which a completed node shows to one that lags.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Certificate {
     /// The round.

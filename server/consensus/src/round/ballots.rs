@@ -1,4 +1,4 @@
-//! What one view has heard: promises, votes that kept them, and votes that came before their promise.
+//! What one view has received: promises, votes that kept them, and votes that came before their promise.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -12,7 +12,7 @@ use super::RoundStateError;
 /// The promises and votes of one view, one of each a sender.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Ballots {
-    /// Who promised what; the first promise stands.
+    /// Each sender's promise; the first one stands.
     pub(super) commits: BTreeMap<SenderId, Hash>,
     /// Votes that are what was promised.
     pub(super) votes: BTreeMap<SenderId, Vote>,
@@ -33,7 +33,7 @@ impl Ballots {
         }
     }
 
-    /// Takes a vote if it is the promised one, and keeps it for later if there is no promise yet.
+    /// Takes a vote if it is the promised one, and keeps it for later if its promise has not come yet.
     pub(super) fn reveal(&mut self, reveal: &Reveal) -> Result<(), RoundStateError> {
         let Some(promised) = self.commits.get(&reveal.sender_id) else {
             self.wait(reveal);
@@ -52,7 +52,7 @@ impl Ballots {
         self.waiting.entry(reveal.sender_id).or_insert_with(|| reveal.clone());
     }
 
-    /// The ACCEPT votes of the tuple that `quorum` senders accept, leaving out those whom `excluded` names. At most one
+    /// Returns the ACCEPT votes of the tuple that `quorum` senders accept, leaving out the senders in `excluded`. At most one
     /// tuple has so many, since each sender counts once.
     pub(super) fn quorum_votes(
         &self,
@@ -69,7 +69,7 @@ impl Ballots {
         Some((group, votes.into_iter().cloned().collect()))
     }
 
-    /// Who promised and did not reveal.
+    /// Returns the senders that promised and did not reveal.
     pub(super) fn silent(&self) -> Vec<SenderId> {
         self.commits.keys().filter(|sender| !self.votes.contains_key(sender)).copied().collect()
     }

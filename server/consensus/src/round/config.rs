@@ -11,7 +11,7 @@ use super::RoundStateError;
 /// The members of a committee with their keys, in the order of their ids.
 pub type Committee = BTreeMap<SenderId, PublicKeyBytes>;
 
-/// The committee of whoever holds one of the keys.
+/// Returns the committee of the holders of the keys.
 pub fn committee_of(keys: &[PublicKeyBytes]) -> Committee {
     keys.iter().map(|key| (SenderId::of(key), *key)).collect()
 }
@@ -31,12 +31,12 @@ pub struct RoundConfig {
     pub prev_merkle_root: Hash,
     /// What this node votes on, in all views: the vote lock of consensus#round.
     pub tuple: VoteGroup,
-    /// What it says of it.
+    /// The type of that vote.
     pub vote_type: VoteType,
 }
 
 impl RoundConfig {
-    /// Whether the parts fit together; `signer` is who signs for this node.
+    /// Checks whether the parts fit together; `signer` signs for this node.
     pub(super) fn check(&self, signer: SenderId) -> Result<(), RoundStateError> {
         let fits = |holds: bool, what| if holds { Ok(()) } else { Err(RoundStateError::Config(what)) };
         let named_by_key = |(id, key): (&SenderId, &PublicKeyBytes)| *id == SenderId::of(key);

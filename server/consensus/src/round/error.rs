@@ -6,28 +6,28 @@ use crate::quorum::QuorumError;
 
 use super::RoundState;
 
-/// Why a round refuses a message or a step. What is refused by a message's first checks (consensus#checks) changes nothing.
+/// Why a round refuses a message or a step. A message refused by the first checks (consensus#checks) changes nothing.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RoundStateError {
-    /// The round cannot be set up so.
+    /// The round cannot be set up with this configuration.
     #[error("round configuration: {0}")]
     Config(&'static str),
     /// This view has the node's vote already.
     #[error("this view has begun already")]
     AlreadyBegun,
-    /// Not in this state.
+    /// The step is not allowed in this state.
     #[error("not in {0}")]
     WrongPhase(RoundState),
     /// A message of another round.
     #[error("the message is of another round")]
     WrongRound,
-    /// Nobody of the committee, or not who the message around the vote names.
+    /// The sender is not in the committee, or not the sender of the message around the vote.
     #[error("the sender is no member of the committee, or not who the message names")]
     UnknownSender,
-    /// Not signed by whom the message names.
+    /// Not signed by the sender that the message names.
     #[error("the signature is not the sender's")]
     BadSignature,
-    /// A logical time that is not believed.
+    /// A logical time that is not accepted.
     #[error("the message's logical time is 0 or too far ahead")]
     ClockJump,
     /// A message of a view that is over.
@@ -45,7 +45,7 @@ pub enum RoundStateError {
     /// The node's own logical time is used up.
     #[error(transparent)]
     Clock(ClockError),
-    /// The node's own message cannot be written.
+    /// The node's own message cannot be encoded.
     #[error(transparent)]
     Serialization(#[from] ConsensusSerializationError),
 }

@@ -1,4 +1,4 @@
-//! What comes in (consensus#checks): checked, put to its view, and counted.
+//! Incoming messages (consensus#checks): each is checked, assigned to its view, and counted.
 
 use crate::canonical::Hash;
 use crate::identity::SenderId;
@@ -10,11 +10,11 @@ use super::backlog::Early;
 use super::certificate::certified_tuple;
 use super::{Outcome, Round, RoundMessage, RoundState, RoundStateError, Surroundings};
 
-/// Where a message of some view belongs.
+/// Which view a message belongs to.
 enum Placed {
     /// To the view that the node is in.
     Now,
-    /// To one that it may reach.
+    /// To one that the node may reach.
     Later,
 }
 
@@ -32,8 +32,8 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         }
     }
 
-    /// Takes a promise. It counts until the view's time for votes is over, not only until a quorum has promised:
-    /// otherwise faulty members that promise fast and never reveal would shut out slower honest ones.
+    /// Takes a promise. It counts until the view's time for votes is over, not only until a quorum has promised.
+    /// Otherwise faulty members that promise fast and never reveal would shut out slower honest ones.
     ///
     /// # Errors
     /// The checks of consensus#checks in their order, [`RoundStateError::WrongPhase`], [`RoundStateError::ConflictingCommit`].
@@ -105,7 +105,7 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         Ok(())
     }
 
-    /// What holds for every signed message before its content counts.
+    /// Makes the checks of every signed message, before its content counts.
     fn check<M: SignedMessage>(&mut self, round_id: u64, message: &M) -> Result<(), RoundStateError> {
         if round_id != self.config.round_id {
             return Err(RoundStateError::WrongRound);
@@ -118,8 +118,8 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         Ok(())
     }
 
-    /// What holds for a vote in a reveal. Whatever else is wrong with the reveal, a correctly signed vote is looked at
-    /// for equivocation first.
+    /// Makes the checks of a vote in a reveal. Even if the reveal is otherwise wrong, a correctly signed vote is first checked
+    /// for equivocation.
     fn check_inner(&mut self, reveal: &Reveal) -> Result<(), RoundStateError> {
         let vote = &reveal.vote;
         let key = self.config.committee.get(&vote.sender_id).ok_or(RoundStateError::UnknownSender)?;
@@ -151,9 +151,9 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         }
     }
 
-    /// Looks at a correctly signed vote for equivocation.
+    /// Checks a correctly signed vote for equivocation.
     pub(super) fn see(&mut self, vote: &Vote) {
-        // A node that knows a quorum feeds it to its finality machine; before, that one has heard nothing.
+        // A node that knows a quorum passes it to its finality machine, which has received nothing before.
         let level = if self.outcome.is_some() { FinalityLevel::Quorum } else { FinalityLevel::Pending };
         if vote.round_id == self.config.round_id
             && let Ok(Some(_)) = self.equivocations.observe(vote, level)
@@ -162,7 +162,7 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         }
     }
 
-    /// Counts a promise of this view; whose vote waits for it has revealed now.
+    /// Counts a promise of this view; if the sender's vote waits for it, the sender has revealed now.
     pub(super) fn take_commit(&mut self, sender: SenderId, hash: Hash) -> Result<(), RoundStateError> {
         match self.state {
             RoundState::CommitPhase => {
@@ -183,7 +183,7 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         }
     }
 
-    /// Counts a vote of this view, or keeps it until its promise and its phase are there.
+    /// Counts a vote of this view, or keeps it until its promise and its phase have come.
     pub(super) fn take_reveal(&mut self, reveal: &Reveal) -> Result<(), RoundStateError> {
         match self.state {
             RoundState::CommitPhase => {
@@ -194,7 +194,7 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
                 self.count(reveal)?;
                 self.settle()
             }
-            // A vote that comes late has been looked at for equivocation, and that is all it is good for.
+            // A late vote serves only to detect equivocation, which was checked above.
             RoundState::Completed => Ok(()),
             state => Err(RoundStateError::WrongPhase(state)),
         }
@@ -210,14 +210,14 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         Ok(())
     }
 
-    /// A quorum has promised: the node reveals, and the votes that have come already count.
+    /// Enters the reveal phase, since a quorum has promised: the node reveals, and the votes that have come already count.
     fn enter_reveal_phase(&mut self) -> Result<(), RoundStateError> {
         self.state = RoundState::RevealPhase;
         self.entries.reveal += 1;
         self.phase_start = self.outside.now_ms();
         self.reveal_own()?;
         for reveal in std::mem::take(&mut self.ballots.waiting).into_values() {
-            // A vote that is not what its sender promised is that sender's loss only.
+            // A vote that is not the promised one harms only its sender.
             let _ = self.count(&reveal);
         }
         self.settle()
@@ -242,7 +242,7 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         self.count(&reveal)
     }
 
-    /// Leaves the reveal phase when there is nothing more to wait for.
+    /// Leaves the reveal phase if nothing is left to wait for.
     fn settle(&mut self) -> Result<(), RoundStateError> {
         if self.state != RoundState::RevealPhase {
             return Ok(());

@@ -7,15 +7,15 @@ use crate::clock::LogicalClock;
 use crate::identity::SenderId;
 use crate::messages::ViewChangeReason;
 
-/// All that a round does not know by itself. The sinks do nothing unless somebody listens.
+/// Everything that a round needs from outside. The sinks do nothing by default.
 pub trait Surroundings {
-    /// The time in milliseconds, from any beginning; a time that goes back is taken as one that stands still.
+    /// Returns the time in milliseconds, from any beginning; a time that goes back counts as one that stands still.
     fn now_ms(&mut self) -> u64;
 
-    /// 32 bytes that nobody can guess, new each time.
+    /// Returns 32 bytes that cannot be predicted, new each time.
     fn salt(&mut self) -> [u8; SALT_LEN];
 
-    /// The node's logical clock, which all its rounds share.
+    /// Returns the node's logical clock, which all its rounds share.
     fn logical(&mut self) -> &mut LogicalClock;
 
     /// Takes what happened in the round.
@@ -23,24 +23,24 @@ pub trait Surroundings {
         let _ = event;
     }
 
-    /// Takes note that `arbiter` promised a vote and did not reveal it.
+    /// Takes the report that `arbiter` promised a vote and did not reveal it.
     fn mark_liveness_fault(&mut self, arbiter: &SenderId, round_id: u64) {
         let _ = (arbiter, round_id);
     }
 
-    /// Takes note that the committee is divided. At most once a round.
+    /// Takes the report that the committee is divided. At most once a round.
     fn fork(&mut self, event: &ForkTriggerEvent) {
         let _ = event;
     }
 }
 
-/// That a committee is divided: several of its views failed, with accepted votes on more than one root. The round only
-/// signals it and never creates a fork.
+/// The report that a committee is divided: several of its views failed, with accepted votes on more than one root. The round
+/// only reports it and never creates a fork.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ForkTriggerEvent {
     /// The round.
     pub round_id: u64,
-    /// The roots that stand against one another, in order.
+    /// The roots in conflict, in order.
     pub divergent_roots: BTreeSet<Hash>,
     /// The rules in force.
     pub rule_version_hash: Hash,
@@ -89,7 +89,7 @@ pub enum ZetaPayload {
 }
 
 impl ZetaPayload {
-    /// The word for the trail's `event_type`.
+    /// Returns the word for the trail's `event_type`.
     pub fn event_type(&self) -> &'static str {
         match self {
             Self::QuorumReached { .. } => "QUORUM_REACHED",

@@ -1,4 +1,4 @@
-//! How long a view's phases may take (consensus#limits). The values belong to the governed rules: whoever changes one changes
+//! How long a view's phases may take (consensus#limits). The values belong to the governed rules: changing one changes
 //! `rule_version_hash`.
 
 /// How often a wish to leave view 0 is sent again, in milliseconds.
@@ -12,7 +12,7 @@ pub const T_TIMEOUT_MS: u64 = 2 * T_ROUND_MS;
 /// The view from which times no longer double.
 pub const VIEW_BACKOFF_CAP: u64 = 6;
 
-/// The time that view `view` has where view 0 has `base_ms`: twice as much in each view, so that some view is long enough
+/// Returns the time that view `view` has if view 0 has `base_ms`: twice as much in each view, so that some view is long enough
 /// for any network that delivers at all.
 pub const fn scaled(base_ms: u64, view: u64) -> u64 {
     let doublings = if view < VIEW_BACKOFF_CAP { view } else { VIEW_BACKOFF_CAP };

@@ -16,15 +16,15 @@ use super::{
 };
 
 impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
-    /// Does what is due. Doing it twice at one instant is doing it once.
+    /// Does what is due. A second call at the same instant has no effect.
     ///
     /// # Errors
-    /// When the node's logical time is used up.
+    /// If the node's logical time is used up.
     pub fn tick(&mut self) -> Result<(), RoundStateError> {
         let now = self.outside.now_ms();
         let passed = |since: u64, limit| now.saturating_sub(since) >= scaled(limit, self.view);
         match self.state {
-            // A view that overran its ceiling was not watched, so it says nothing about who kept silent.
+            // If a view overran its ceiling, the node did not watch it, so it cannot say which members kept silent.
             RoundState::CommitPhase | RoundState::RevealPhase if passed(self.view_start, T_TIMEOUT_MS) => {
                 self.wish_to_leave(self.view, ViewChangeReason::Timeout)
             }
@@ -43,7 +43,7 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         }
     }
 
-    /// When [`Round::tick`] has something to do next, in milliseconds; never after completion.
+    /// Returns when [`Round::tick`] has something to do next, in milliseconds; `None` after completion.
     pub fn next_deadline(&self) -> Option<u64> {
         let limit = match self.state {
             RoundState::CommitPhase => T_COMMIT_PHASE_MS,
@@ -54,11 +54,11 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         Some(self.phase_start.saturating_add(scaled(limit, self.view)))
     }
 
-    /// Wishes to leave the view, for a reason that only the caller can know: a malformed proposal is answered so and not
+    /// Asks to leave the view, for a reason that only the caller can know. A malformed proposal is answered this way and not
     /// by a REJECT vote, which would lock the node's vote.
     ///
     /// # Errors
-    /// [`RoundStateError::WrongPhase`] after completion, and when the node's logical time is used up.
+    /// [`RoundStateError::WrongPhase`] after completion, or if the node's logical time is used up.
     pub fn trigger_view_change(&mut self, reason: ViewChangeReason) -> Result<(), RoundStateError> {
         match self.state {
             RoundState::Completed => Err(RoundStateError::WrongPhase(self.state)),
@@ -70,7 +70,7 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         }
     }
 
-    /// Counts: completes with a quorum's votes, or gives the view up.
+    /// Counts the votes: completes with a quorum's votes, or gives the view up.
     pub(super) fn verify(&mut self) -> Result<(), RoundStateError> {
         self.state = RoundState::VerifyPhase;
         self.entries.verify += 1;
@@ -107,7 +107,7 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         self.outside.zeta(ZetaEvent { round_id: self.config.round_id, logical_clock, payload });
     }
 
-    /// Stops in `view`, which is the node's or a later one, and tells everybody.
+    /// Stops in `view`, which is the node's or a later one, and tells all members.
     fn wish_to_leave(&mut self, view: u64, reason: ViewChangeReason) -> Result<(), RoundStateError> {
         let now = self.outside.now_ms();
         if view > self.view {
@@ -155,7 +155,7 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         Ok(())
     }
 
-    /// Goes to the view after `left` and begins it; what came early for it counts now.
+    /// Goes to the view after `left` and begins it; messages that came early for it count now.
     fn enter_view(&mut self, left: u64) -> Result<(), RoundStateError> {
         let (from_view, old_leader) = (self.view, self.leader);
         let reasons = self.wishes.reasons(left);
@@ -170,7 +170,7 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         self.announce_split();
         self.begin()?;
         for early in self.backlog.take(self.view) {
-            // Whether the message still counts does not concern whoever caused the view change.
+            // The error of an early message does not concern the member that caused the view change.
             let _ = match early {
                 Early::Commit(commit) => self.take_commit(commit.sender_id, commit.commit_hash),
                 Early::Reveal(reveal) => self.take_reveal(&reveal),
@@ -191,7 +191,7 @@ impl<S: Signer, V: Verifier, O: Surroundings> Round<S, V, O> {
         Ok(())
     }
 
-    /// Tells once that the committee is divided: n views have failed, and honest members may be voting on different roots.
+    /// Reports once that the committee is divided: n views have failed, and honest members may be voting on different roots.
     pub(super) fn announce_split(&mut self) {
         let failed = usize::try_from(self.view).unwrap_or(usize::MAX);
         if self.fork_told || failed < self.config.committee.len() {

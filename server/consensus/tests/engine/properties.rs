@@ -38,7 +38,7 @@ prop_compose! {
 fn round_trip<M: Message + PartialEq + std::fmt::Debug>(message: &M) {
     let bytes = message.canonical().unwrap();
     assert_eq!(&M::decode(&bytes).unwrap(), message);
-    // One byte less, or one more, is no message.
+    // One byte less, or one more, gives an invalid message.
     assert!(M::decode(&bytes[..bytes.len() - 1]).is_err());
     assert!(M::decode(&[&bytes[..], b"\n"].concat()).is_err());
 }
@@ -71,7 +71,7 @@ proptest! {
         round_trip(&Certificate { round_id, votes });
     }
 
-    /// Whatever is decoded is in the only form there is, and nothing panics.
+    /// Any bytes that decode are in the only valid form, and nothing panics.
     #[test]
     fn theta_3_1_mutated_bytes_decode_to_themselves_or_not_at_all(
         sound in any_vote(), edits in vec((any::<prop::sample::Index>(), any::<u8>(), 0..3_u8), 1..4),
@@ -123,7 +123,7 @@ fn agree(n: usize, events: &[Event]) -> FinalityMachine {
     let (mut epoch, mut time) = (1_u64, 0_u64);
     let template = vote('A', AA, 1);
     for event in events {
-        // Epochs go on by 0 or 1 mostly; `ahead` 0 asks for one that is over.
+        // Mostly epochs advance by 0 or 1; `ahead` 0 asks for one that is over.
         let at = |ahead: u64| (epoch + ahead).saturating_sub(1);
         match *event {
             Event::Vote { member, root, kind, lead, ahead } => {
@@ -139,7 +139,7 @@ fn agree(n: usize, events: &[Event]) -> FinalityMachine {
                     },
                     vote_type: [VoteType::Accept, VoteType::Reject, VoteType::Abstain]
                         [usize::from(kind.saturating_sub(5))],
-                    // Now and then one that is not later than the last.
+                    // Sometimes a time that is not later than the last.
                     timestamp_logical: if lead == 0 { time.saturating_sub(4).max(1) } else { time },
                     ..template.clone()
                 };
@@ -182,7 +182,7 @@ proptest! {
     }
 }
 
-/// The histories above are worth something only if they reach all levels, and conflicts.
+/// The histories above are useful only if they reach all levels, and conflicts.
 #[test]
 fn theta_6_random_histories_reach_every_level() {
     use proptest::strategy::ValueTree;
@@ -196,6 +196,6 @@ fn theta_6_random_histories_reach_every_level() {
             reached[agree(n, &events).current() as usize] += 1;
         }
     }
-    // One event at least is a vote or leaves the round as it was, so PENDING is rare.
+    // At least one event is a vote or leaves the round as it was, so PENDING is rare.
     assert!(reached[1..].iter().all(|&count| count > 10), "{reached:?}");
 }

@@ -1,4 +1,4 @@
-//! The invariants of consensus#simulator, looked at after every event for the node that it touched.
+//! The invariants of consensus#simulator, checked after every event for the node that it touched.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +37,7 @@ pub struct Checker {
     agreed: Option<(VoteGroup, Vec<Vote>)>,
     /// For each completion on another tuple than the first, how many arbiters are provably guilty of it.
     pub disagreements: Vec<usize>,
-    /// Whatever else may never be.
+    /// Violations of all other invariants.
     pub violations: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ impl Checker {
         self.violations.push(format!("node {index}: {what}"));
     }
 
-    /// Looks at what an honest node sends. Vote lock: one tuple a round.
+    /// Checks what an honest node sends. Vote lock: one tuple a round.
     pub fn sent(&mut self, index: usize, mail: &Mail) {
         let vote = match mail {
             Mail::Round(RoundMessage::Reveal(reveal)) => {
@@ -69,7 +69,7 @@ impl Checker {
         }
     }
 
-    /// Looks at an honest node after an event.
+    /// Checks an honest node after an event.
     pub fn after(&mut self, index: usize, node: &Node) {
         self.completion(index, node);
         self.proofs(index, node);
@@ -88,7 +88,7 @@ impl Checker {
         }
     }
 
-    /// Agreement and validity.
+    /// Checks agreement and validity.
     fn completion(&mut self, index: usize, node: &Node) {
         let now = node.round.outcome().map(|outcome| (outcome.tuple, outcome.view));
         let before = self.known[index].completed;
@@ -112,7 +112,7 @@ impl Checker {
         }
     }
 
-    /// No false accusation: whoever is proven to equivocate is faulty, and the proof is one.
+    /// Checks that no accusation is false: every proven equivocator is faulty, and its proof is valid.
     fn proofs(&mut self, index: usize, node: &Node) {
         let proofs = node.round.equivocations().proofs();
         if proofs.len() == self.known[index].proofs {
@@ -127,7 +127,7 @@ impl Checker {
         }
     }
 
-    /// Bounded buffers.
+    /// Checks that buffers are bounded.
     fn bounds(&mut self, index: usize, node: &Node) {
         let (held, n) = (node.round.held(), self.committee.len());
         let within = held.ballots <= 3 * n && held.backlog <= n * n && held.wishes <= n && held.proofs <= n;
@@ -136,14 +136,14 @@ impl Checker {
         }
     }
 
-    /// The views in which honest nodes have completed, by node.
+    /// Returns the views in which honest nodes have completed, by node.
     pub fn completions(&self) -> BTreeMap<usize, u64> {
         let known = self.known.iter().enumerate();
         known.filter_map(|(index, known)| Some((index, known.completed?.1))).collect()
     }
 }
 
-/// Accountability: how many arbiters have signed both of two quorums, proven by their own votes.
+/// Counts, for accountability, the arbiters that have signed both of two quorums, proven by their own votes.
 fn guilty(a: &[Vote], b: &[Vote], committee: &Committee, scheme: Scheme) -> usize {
     let others: BTreeMap<SenderId, &Vote> = b.iter().map(|vote| (vote.sender_id, vote)).collect();
     let pairs = a.iter().filter_map(|vote| Some((vote, *others.get(&vote.sender_id)?)));

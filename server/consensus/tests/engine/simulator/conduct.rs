@@ -1,5 +1,5 @@
-//! How faulty nodes behave. Each runs the honest machine and bends what that says; they know one another and what they do
-//! has no bound but that they cannot sign for honest nodes.
+//! How faulty nodes behave. Each runs the honest machine and changes its messages. They know one another, and may do anything
+//! except sign for honest nodes.
 
 use std::rc::Rc;
 
@@ -17,10 +17,10 @@ use crate::simulator::plan::Behaviour;
 /// How many messages a replaying node keeps, and sends again at a time.
 const KEPT: usize = 64;
 const REPLAYED: usize = 6;
-/// By how many steps logical time is led away.
+/// By how many steps a faulty node shifts logical time.
 const STEPS: u64 = 8;
 
-/// To whom a message goes.
+/// The receivers of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum To {
     All,
@@ -39,7 +39,7 @@ impl To {
     }
 }
 
-/// A faulty node's manner, and what it remembers for it.
+/// A faulty node's behaviour, and what it remembers for it.
 #[derive(Debug)]
 pub struct Conduct {
     pub behaviour: Behaviour,
@@ -58,7 +58,7 @@ impl Conduct {
         Self { behaviour, place, dice, kept: Vec::new(), double: None }
     }
 
-    /// What it makes of what the honest machine wants to say.
+    /// Returns what it sends in place of the honest machine's messages.
     pub fn say(&mut self, round: &mut Round, key: &Key, honest: Vec<(To, Outgoing)>) -> Said {
         let mut said = Vec::new();
         for (to, outgoing) in honest {
@@ -91,7 +91,7 @@ impl Conduct {
         }
     }
 
-    /// Remembers what it hears, if it will say it again.
+    /// Remembers what it receives, if it will send it again.
     pub fn hear(&mut self, mail: &Rc<Mail>) {
         if self.behaviour != Behaviour::Replay {
             return;
@@ -104,7 +104,7 @@ impl Conduct {
         }
     }
 
-    /// What it says unasked; the simulation asks all the time.
+    /// Returns what it sends unasked; the simulation asks all the time.
     pub fn act(&mut self, round: &mut Round, key: &Key) -> Said {
         match self.behaviour {
             Behaviour::Replay => (0..REPLAYED.min(self.kept.len())).map(|_| (To::All, self.old())).collect(),
@@ -147,7 +147,7 @@ impl Conduct {
         vec![reveal(e, true), reveal(f, false)]
     }
 
-    /// Its votes in an epoch of finality on `root`. Equivocators show two votes to everybody, each in its own epoch, and
+    /// Returns its votes in an epoch of finality on `root`. Equivocators show two votes to all nodes, each in its own epoch, and
     /// are caught.
     pub fn epoch_votes(&mut self, round: &mut Round, key: &Key, root: Hash, epoch: u64) -> Said {
         let round_id = round.config().round_id;

@@ -1,4 +1,4 @@
-//! What a simulated node's round stands on: a clock that the simulation sets, salts, and sinks that remember.
+//! The surroundings of a simulated node's round: a clock that the simulation sets, salts, and sinks that remember.
 
 use colibri_consensus::clock::LogicalClock;
 use colibri_consensus::identity::SenderId;
@@ -12,7 +12,7 @@ pub struct Desk {
     pub logical: LogicalClock,
     pub salts: Dice,
     pub events: Vec<ZetaEvent>,
-    /// Whom the round has called silent, once for each time.
+    /// The members that the round has called silent, once for each time.
     pub silent: Vec<SenderId>,
     pub forks: Vec<ForkTriggerEvent>,
 }
@@ -23,7 +23,7 @@ impl Desk {
         Self { now: 0, logical: LogicalClock::default(), salts, events, silent, forks }
     }
 
-    /// How often the round has told of a quorum.
+    /// Returns how often the round has reported a quorum.
     pub fn quorums(&self) -> usize {
         self.events.iter().filter(|event| matches!(event.payload, ZetaPayload::QuorumReached { .. })).count()
     }

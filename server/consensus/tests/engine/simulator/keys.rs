@@ -1,5 +1,5 @@
-//! Two rules of signing behind the engine's traits: real Ed25519, and a symbolic one that costs a hash. Nobody can forge
-//! with the real one; with the symbolic one nobody in the simulation does.
+//! Two rules of signing behind the engine's traits: real Ed25519, and a symbolic one that costs a hash. Real signatures cannot be
+//! forged; symbolic ones could be, but no node in the simulation does it.
 
 use colibri_consensus::canonical::sha256;
 use colibri_consensus::identity::PublicKeyBytes;
@@ -12,7 +12,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// The key of a seed.
+    /// Returns the key of a seed.
     pub fn key(self, seed: [u8; 32]) -> Key {
         match self {
             Self::Symbolic => Key::Symbolic(sha256(&[b"symbolic key", &seed])),
@@ -52,7 +52,7 @@ impl Signer for Key {
     }
 }
 
-/// The digest of signer and message, and zeros.
+/// Returns the digest of signer and message, and zeros.
 fn symbolic(public_key: &PublicKeyBytes, message: &[u8]) -> SignatureBytes {
     let mut signature = [0; 64];
     signature[..32].copy_from_slice(&sha256(&[b"symbolic signature", public_key, message]));

@@ -13,14 +13,14 @@ use crate::simulator::keys::Key;
 use crate::simulator::network::Mail;
 use crate::simulator::node::Round;
 
-/// The root that honest nodes vote on, or odd ones where they are split.
+/// The root that honest nodes vote on; if they are split, that of the odd ones.
 pub const ROOT_E: Hash = [0xee; 32];
 /// The other root.
 pub const ROOT_F: Hash = [0xff; 32];
-/// The rules that all name.
+/// The rules that all votes name.
 pub const RULES: Hash = [0xbb; 32];
 
-/// A signed vote on `root` at logical time `time`.
+/// Returns a signed vote on `root` at logical time `time`.
 pub fn vote_on(root: Hash, round_id: u64, time: u64, key: &Key) -> Vote {
     let vote = Vote {
         round_id,
@@ -34,7 +34,7 @@ pub fn vote_on(root: Hash, round_id: u64, time: u64, key: &Key) -> Vote {
     vote.signed_by(key).unwrap()
 }
 
-/// A reveal that is not what was promised: of another vote in even views, of another salt in odd ones.
+/// Returns a reveal that is not what was promised: of another vote in even views, of another salt in odd ones.
 pub fn broken(mut reveal: Reveal, key: &Key) -> Reveal {
     if reveal.view.is_multiple_of(2) {
         reveal.vote = vote_on(ROOT_F, reveal.round_id, reveal.vote.timestamp_logical, key);
@@ -44,7 +44,7 @@ pub fn broken(mut reveal: Reveal, key: &Key) -> Reveal {
     reveal.signed_by(key).unwrap()
 }
 
-/// A message whose own signature or, in every other view, whose vote's signature is wrong.
+/// Returns a message whose own signature or, in every other view, whose vote's signature is wrong.
 pub fn missigned(message: RoundMessage, key: &Key) -> RoundMessage {
     match message {
         RoundMessage::Commit(mut commit) => {
@@ -72,7 +72,7 @@ pub fn missigned(message: RoundMessage, key: &Key) -> RoundMessage {
     }
 }
 
-/// A message in another's name, on another root: whoever believed it would take the victim for an equivocator.
+/// Returns a message in another's name, on another root: a node that accepted it would take the victim for an equivocator.
 pub fn forged(message: RoundMessage, victim: SenderId, key: &Key) -> RoundMessage {
     match message {
         RoundMessage::Commit(commit) => {
@@ -83,7 +83,7 @@ pub fn forged(message: RoundMessage, victim: SenderId, key: &Key) -> RoundMessag
             reveal.vote.merkle_root = ROOT_F;
             reveal.vote.sender_id = victim;
             reveal.vote = reveal.vote.signed_by(key).unwrap();
-            // Every other one is a reveal of its own around the victim's vote.
+            // Every second one is a reveal of its own around the victim's vote.
             if reveal.view % 2 == 1 {
                 reveal.sender_id = victim;
             }
@@ -101,7 +101,7 @@ pub fn forged(message: RoundMessage, victim: SenderId, key: &Key) -> RoundMessag
     }
 }
 
-/// A message from the end of time or, of reveals in even views, one around a vote from there.
+/// Returns a message from the end of time or, for reveals in even views, one around a vote from there.
 pub fn bomb(message: RoundMessage, key: &Key) -> RoundMessage {
     match message {
         RoundMessage::Commit(commit) if commit.view % 2 == 1 => {
@@ -125,7 +125,7 @@ pub fn bomb(message: RoundMessage, key: &Key) -> RoundMessage {
     }
 }
 
-/// A wish to leave a view `ahead` of its own.
+/// Returns a wish to leave a view `ahead` of its own.
 pub fn spam(round: &mut Round, key: &Key, ahead: u64) -> Mail {
     let reasons = [
         ViewChangeReason::Timeout,
@@ -136,7 +136,7 @@ pub fn spam(round: &mut Round, key: &Key, ahead: u64) -> Mail {
     wish(round, key, round.view() + ahead, reasons[ahead as usize % 3], time)
 }
 
-/// A wish from so many steps ahead, each one a little less than what is believed.
+/// Returns a wish from so many steps ahead, each one a little less than what is accepted.
 pub fn creep(round: &mut Round, key: &Key, step: u64) -> Mail {
     let time = 1 + step * (MAX_CLOCK_JUMP - 1_000);
     wish(round, key, 0, ViewChangeReason::Timeout, time)

@@ -29,7 +29,7 @@ fn theta_59_t2_split_proposals_and_f_equivocators_never_break_agreement() {
     assert!(forked > 0 || runs < 24, "some committee must have been divided for n views");
 }
 
-/// The negative control: with one faulty member more than bearable the checker must find what it looks for.
+/// The negative control: with one faulty member too many, the checker must find the violation.
 #[test]
 fn theta_59_t3_one_equivocator_too_many_breaks_agreement_and_is_found_out() {
     for n in [4, 7, 10, 13] {

@@ -13,7 +13,7 @@ const DOUBLED_PERCENT: u64 = 10;
 const EARLY_DELAY_MS: u64 = 40_000;
 const DELAY_MS: u64 = 2_000;
 
-/// What travels.
+/// A message on its way.
 #[derive(Debug, Clone)]
 pub enum Mail {
     /// A message of the round.
@@ -23,7 +23,7 @@ pub enum Mail {
 }
 
 impl Mail {
-    /// Bytes that tell messages apart: whoever changes a message signs it anew.
+    /// Returns bytes that tell messages apart: a node that changes a message signs it anew.
     pub fn mark(&self) -> &[u8] {
         match self {
             Self::Round(RoundMessage::Commit(commit)) => &commit.signature,
@@ -37,7 +37,7 @@ impl Mail {
     }
 }
 
-/// What happens.
+/// An event of the simulation.
 #[derive(Debug, Clone)]
 pub enum Event {
     /// A node begins the round.
@@ -66,18 +66,18 @@ impl Network {
         Self { gst_ms, dice, queue: BTreeMap::new(), caused: 0 }
     }
 
-    /// Lets something happen at a time.
+    /// Schedules an event at a time.
     pub fn at(&mut self, time: u64, event: Event) {
         self.queue.insert((time, self.caused), event);
         self.caused += 1;
     }
 
-    /// What happens next, with its time.
+    /// Returns the next event, with its time.
     pub fn next(&mut self) -> Option<(u64, Event)> {
         self.queue.pop_first().map(|((time, _), event)| (time, event))
     }
 
-    /// Sends a message, once or twice; each copy fares on its own.
+    /// Sends a message, once or twice; each copy is delayed or lost by itself.
     pub fn send(&mut self, now: u64, from: usize, to: usize, mail: &Rc<Mail>) {
         let copies = if self.dice.chance(DOUBLED_PERCENT) { 2 } else { 1 };
         for _ in 0..copies {

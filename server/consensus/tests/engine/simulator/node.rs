@@ -14,7 +14,7 @@ use crate::simulator::keys::{Key, Scheme};
 
 pub type Round = colibri_consensus::Round<Key, Scheme, Desk>;
 
-/// A node; whoever has a conduct is faulty, and its round is only where its lies begin.
+/// A node. One with a conduct is faulty, and its round only supplies the messages that it falsifies.
 #[derive(Debug)]
 pub struct Node {
     pub round: Round,
@@ -25,7 +25,7 @@ pub struct Node {
     pub queued: Option<u64>,
 }
 
-/// How an honest node goes on after the round.
+/// An honest node's finality machine after the round.
 #[derive(Debug)]
 pub struct Finality {
     pub machine: FinalityMachine,
@@ -68,7 +68,7 @@ impl Finality {
         }
     }
 
-    /// Takes an epoch's vote from the network: checked as a round checks its messages.
+    /// Takes an epoch's vote from the network; checks it as a round checks its messages.
     pub fn receive(&mut self, vote: &Vote, round: &mut Round, scheme: Scheme) {
         let Some(key) = round.config().committee.get(&vote.sender_id).copied() else { return };
         let logical = round.surroundings_mut().logical();
@@ -81,7 +81,7 @@ impl Finality {
         self.feed(vote);
     }
 
-    /// Gives the machine a vote that is checked. A conflict, if that is what comes of it, shows in the levels.
+    /// Gives the machine a checked vote. If that causes a conflict, it shows in the levels.
     pub fn feed(&mut self, vote: &Vote) {
         let before = self.machine.current();
         let _ = self.machine.receive_vote(vote, self.epoch);
@@ -90,13 +90,13 @@ impl Finality {
         }
     }
 
-    /// The epoch in which the round became HARD.
+    /// Returns the epoch in which the round became HARD.
     pub fn hard_epoch(&self) -> Option<u64> {
         let steps = self.machine.transitions().iter();
         steps.filter(|step| step.to == FinalityLevel::Hard).map(|step| step.epoch).next()
     }
 
-    /// Seals an epoch early and then in time; whether only the second made the round ABSOLUTE.
+    /// Seals an epoch early and then in time; returns whether only the second made the round ABSOLUTE.
     pub fn seals_in_time(&mut self) -> bool {
         let disputed = self.hard_epoch().max(self.last_proof).unwrap_or(0);
         let due = disputed + DISPUTE_WINDOW_EPOCHS_DEFAULT;

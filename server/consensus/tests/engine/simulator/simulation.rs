@@ -21,12 +21,12 @@ use crate::simulator::setup;
 
 /// How often faulty nodes do something unasked.
 const ACT_MS: u64 = 5_000;
-/// Longer than any message takes once the network is timely.
+/// The length of an epoch: longer than any message takes once the network is timely.
 const EPOCH_MS: u64 = 10_000;
 /// The last epoch of finality: equivocators are caught in epochs 2 to 4, and two more are promised to be enough.
 const LAST_EPOCH: u64 = 7;
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Report {
     /// The log's hash in hex.
@@ -56,9 +56,9 @@ struct Simulation {
     checker: Checker,
     log: Sha256,
     events: u64,
-    /// All honest nodes are completed: what is under way arrives, and nothing begins.
+    /// All honest nodes are completed: messages under way arrive, and nothing begins.
     closing: bool,
-    /// The run is beyond what its plan looks at.
+    /// The run has reached the last view of its plan.
     given_up: bool,
     traced: bool,
 }
@@ -99,7 +99,7 @@ impl Simulation {
         self.events += 1;
         match event {
             Event::Start(index) => self.touch(now, *index, |node| {
-                // A node that others have made leave view 0 before its start has begun the next one by itself.
+                // If others have made a node leave view 0 before its start, it has begun the next view by itself.
                 let _ = node.round.begin();
             }),
             Event::Tick(index) => {
@@ -116,7 +116,7 @@ impl Simulation {
         if !self.closing && self.all_completed() {
             self.closing = true;
             if self.plan.finality() {
-                // What is promised of finality is promised for a timely network.
+                // Finality's promises hold for a timely network.
                 self.network.at(now.max(self.plan.gst_ms) + EPOCH_MS, Event::Epoch(2));
             }
         }
@@ -139,7 +139,7 @@ impl Simulation {
         self.touch(now, to, |node| match &**mail {
             Mail::Round(RoundMessage::Commit(_))
                 if drops_late_commits && node.round.state() == RoundState::RevealPhase => {}
-            // What is refused is the sender's concern; the checker sees what became of the node.
+            // A refusal concerns the sender only; the checker examines the node afterwards.
             Mail::Round(message) => drop(node.round.receive(message)),
             Mail::Vote(vote) => {
                 if let Some(finality) = &mut node.finality {
@@ -163,7 +163,7 @@ impl Simulation {
         self.network.at(now + ACT_MS, Event::Act(index));
     }
 
-    /// Lets a node do something at a time, sends what it says, and looks at it.
+    /// Lets a node act at a time, sends its messages, and checks it.
     fn touch(&mut self, now: u64, index: usize, what: impl FnOnce(&mut Node)) {
         let node = &mut self.nodes[index];
         node.round.surroundings_mut().now = now;
@@ -182,7 +182,7 @@ impl Simulation {
         self.settle(now, index);
     }
 
-    /// After an event: finality follows the round, the next deadline is queued, the invariants are checked.
+    /// Finishes an event: finality follows the round, the next deadline is queued, the invariants are checked.
     fn settle(&mut self, now: u64, index: usize) {
         let node = &mut self.nodes[index];
         let deadline = node.round.next_deadline();
@@ -221,7 +221,7 @@ impl Simulation {
         }
     }
 
-    /// Begins an epoch of finality: everybody votes again on what was agreed.
+    /// Begins an epoch of finality: all nodes vote again on what was agreed.
     fn epoch(&mut self, now: u64, epoch: u64) {
         for index in 0..self.nodes.len() {
             let node = &mut self.nodes[index];

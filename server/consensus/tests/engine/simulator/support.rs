@@ -16,7 +16,7 @@ pub type Round = colibri_consensus::Round<Key, Scheme, Desk>;
 const RULES: Hash = [0xbb; 32];
 const ROOT: Hash = [0xaa; 32];
 
-/// `n` nodes that vote on the same tuple, in the order of their ids; nobody has begun.
+/// Makes `n` nodes that vote on the same tuple, in the order of their ids; none has begun.
 pub fn committee(n: usize) -> (Vec<Key>, Vec<Round>) {
     committee_of_type(n, VoteType::Accept)
 }
@@ -47,13 +47,13 @@ pub fn round(keys: &[Key], key: &Key, vote_type: VoteType) -> Round {
     Round::new(config(keys, key, vote_type), key.clone(), Scheme::Ed25519, desk).unwrap()
 }
 
-/// Lets the time be `now` and the node do what is due.
+/// Sets the time to `now` and lets the node do what is due.
 pub fn tick_at(round: &mut Round, now: u64) {
     round.surroundings_mut().now = now;
     round.tick().unwrap();
 }
 
-/// The only message that waits to be sent.
+/// Returns the only message that waits to be sent.
 pub fn only(round: &mut Round) -> RoundMessage {
     let mut outgoing = round.take_outgoing();
     assert_eq!(outgoing.len(), 1, "{outgoing:?}");
@@ -66,7 +66,7 @@ pub fn commit_of(round: &mut Round) -> Commit {
     commit
 }
 
-/// All begin and hear three promises, so that all have revealed.
+/// Lets all begin and receive three promises, so that all have revealed.
 pub fn revealed(rounds: &mut [Round]) -> Vec<Reveal> {
     let commits: Vec<Commit> = rounds.iter_mut().map(|round| round.begin().unwrap()).collect();
     for (index, round) in rounds.iter_mut().enumerate() {
@@ -91,7 +91,7 @@ pub fn view_change(key: &Key, view: u64, timestamp_logical: u64) -> ViewChange {
     change.signed_by(key).unwrap()
 }
 
-/// A promise in any view.
+/// Returns a promise in any view.
 pub fn commit_in(key: &Key, view: u64, commit_hash: Hash) -> Commit {
     let sender_id = key.sender_id();
     let commit =

@@ -43,7 +43,7 @@ fn theta_36_no_other_form_of_the_same_proof_passes() {
         assert_eq!(verify(&public, &[], other), Some(VrfError::InvalidProof), "{}", hex(other));
         assert_eq!(ecvrf_proof_to_hash(other), Err(VrfError::InvalidProof), "{}", hex(other));
     }
-    // Gamma in an encoding that is none: a bit for the sign of zero, and y of the prime and more.
+    // Invalid encodings of Gamma: a sign bit on zero, and y of the prime or more.
     for low in 0xed..=0xff {
         let mut gamma = [0xff; 32];
         (gamma[0], gamma[31]) = (low, 0x7f);

@@ -9,7 +9,7 @@ use crate::vrf::support::{SEED_A, SEED_B, hex, key};
 const PKCS8: &str = "302e020100300506032b657004220420";
 const PUBLIC_B: &str = "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c";
 
-/// What is said of a text that is no key.
+/// Returns the error for a text that is not a key.
 fn refusal(text: &str) -> String {
     parse_private_key(text).err().expect("no key").to_string()
 }
