@@ -1,21 +1,21 @@
 //! The frames of one commit on their way to the log (<https://www.sqlite.org/fileformat2.html>, section 4.1).
 //!
-//! Knows neither SQLite nor files: what it writes goes to a function, its sink. So it can be tested by itself.
+//! It knows neither SQLite nor files: what it writes goes to a function, its sink. So it can be tested by itself.
 
 use std::cell::RefCell;
 
-/// Bytes of a frame's header. No page is as short.
+/// Bytes of a frame's header. Every page is longer.
 const HEADER: usize = 24;
 
-/// From here on a run is written, whether its commit mark has come or not. It bounds the memory, and the run together with
+/// A run of this length is written, even without its commit mark. This bounds the memory, and the run together with
 /// one more frame of the largest page stays below the 128 KiB that SQLite's own layer hands one system call.
 const ENOUGH: usize = 60 * 1024;
 
-/// Tells open logs apart, for as long as they are open.
+/// Tells open logs apart, as long as they are open.
 pub(crate) type FileId = usize;
 
 thread_local! {
-    /// What this thread gathers. A connection does not change threads while it commits.
+    /// The frames that this thread gathers. A connection does not change threads while it commits.
     static GATHERED: RefCell<Gathered> =
         const { RefCell::new(Gathered { open: false, end: None, gap: false, file: 0, run: Run::EMPTY }) };
 }
@@ -23,17 +23,17 @@ thread_local! {
 struct Gathered {
     /// A section is open.
     open: bool,
-    /// Where the log ends, until the section's first write: that one may begin there or before.
+    /// Where the log ends, until the section's first write, which may begin there or before.
     end: Option<i64>,
-    /// The first write was to begin behind the end, and was refused.
+    /// The first write was to begin after the end, and was refused.
     gap: bool,
-    /// Whose frames the run holds, while it holds any.
+    /// The file whose frames the run holds, while it holds any.
     file: FileId,
-    /// Kept over the sections, so that commits do not allocate.
+    /// Kept from section to section, so that commits do not allocate.
     run: Run,
 }
 
-/// While it lives, this thread gathers. Sections do not nest.
+/// A guard: while it lives, this thread gathers. Sections do not nest.
 pub(crate) struct Section(());
 
 impl Section {
@@ -47,14 +47,14 @@ impl Section {
         Self(())
     }
 
-    /// Whether a write was refused because it would have left a gap behind the log's end.
+    /// Checks whether a write was refused because it would have left a gap after the log's end.
     pub(crate) fn met_gap(&self) -> bool {
         GATHERED.try_with(|gathered| gathered.borrow().gap).unwrap_or(false)
     }
 }
 
 impl Drop for Section {
-    /// Drops what is left: it came without a commit mark, and after the section another process may write there.
+    /// Drops what is left: it has no commit mark, and after the section another process may write there.
     fn drop(&mut self) {
         let _ = GATHERED.try_with(|gathered| {
             let mut gathered = gathered.borrow_mut();
@@ -65,10 +65,10 @@ impl Drop for Section {
     }
 }
 
-/// Takes a write to a log: keeps it, or hands it on with all that was kept before it.
+/// Takes a write to a log: keeps it, or passes it on after all that was kept before it.
 ///
 /// # Errors
-/// The sink's, or `gap` for a section's first write if it would begin behind the log's end. Nothing is kept then.
+/// The sink's error, or `gap` for a section's first write if it would begin after the log's end. Nothing is kept then.
 pub(crate) fn write<E>(
     file: FileId,
     data: &[u8],
@@ -91,15 +91,15 @@ pub(crate) fn write<E>(
     });
     match gathered {
         Ok(Some(written)) => written,
-        // Outside a section, in another's, or in a thread that ends.
+        // Outside a section, in that of another log, or in a thread that ends.
         Ok(None) | Err(_) => sink(data, offset),
     }
 }
 
-/// Hands on what is kept of a log, before something else than a write happens to it.
+/// Passes on what is kept of a log, before any operation on it other than a write.
 ///
 /// # Errors
-/// The sink's. Nothing is kept then.
+/// The sink's error. Nothing is kept then.
 pub(crate) fn settle<E>(file: FileId, sink: impl FnMut(&[u8], i64) -> Result<(), E>) -> Result<(), E> {
     GATHERED
         .try_with(|gathered| match gathered.try_borrow_mut() {
@@ -160,7 +160,7 @@ impl Run {
         Ok(())
     }
 
-    /// Whether a write belongs directly behind what is there. An empty run has no end.
+    /// Checks whether a write belongs directly after what is kept. An empty run has no end.
     fn continues(&self, offset: i64) -> bool {
         i64::try_from(self.bytes.len()).ok().and_then(|length| self.start.checked_add(length)) == Some(offset)
     }
@@ -175,7 +175,7 @@ impl Run {
     }
 }
 
-/// Whether a frame's header carries the commit mark: the size of the database after the commit, where others have zero.
+/// Checks whether a frame's header carries the commit mark: the database's size after the commit; other frames have zero.
 fn commits(header: &[u8]) -> bool {
     header.get(4..8).is_some_and(|pages| pages != [0; 4])
 }
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     const PAGE: usize = 512;
-    /// What a write behind a gap fails with.
+    /// The error of a write that would leave a gap.
     const GAP: i32 = 77;
 
     /// A log in memory, and how it was written.
@@ -354,7 +354,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever SQLite writes, the log reads afterwards as if each write had been done at once.
+        /// After any writes of SQLite, the log has the same content as if each write had been done at once.
         #[test]
         fn the_log_reads_as_if_nothing_were_kept(steps in prop::collection::vec(step(), 1..40)) {
             let mut log = Log::default();

@@ -21,7 +21,7 @@ use crate::frames;
 /// The layer's name, to open connections with.
 pub const VFS: &CStr = c"colibri-wal";
 
-/// SQLite did not take the layer.
+/// An error: SQLite did not accept the layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RegisterError(c_int);
 
@@ -33,10 +33,10 @@ impl fmt::Display for RegisterError {
 
 impl std::error::Error for RegisterError {}
 
-/// Makes the layer known to SQLite; again has no effect.
+/// Registers the layer with SQLite; a second call has no effect.
 ///
 /// # Errors
-/// SQLite has no layer of its own to stand on, or refuses another.
+/// SQLite has no layer of its own to build on, or refuses another.
 pub fn register() -> Result<(), RegisterError> {
     static REGISTERED: OnceLock<Result<(), RegisterError>> = OnceLock::new();
     *REGISTERED.get_or_init(|| {
@@ -60,8 +60,8 @@ pub fn register() -> Result<(), RegisterError> {
     })
 }
 
-/// A number that is the same at two times only if the connection saw the same content of the database: any commit that it makes
-/// or comes to see moves it (<https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion>). Of
+/// Returns a number that is the same at two times only if the connection saw the same content of the database: any commit that it
+/// makes or comes to see moves it (<https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion>). Of
 /// use inside a transaction; `None` if SQLite does not say.
 pub fn data_version(conn: &Connection) -> Option<u32> {
     let mut version: u32 = 0;
@@ -74,8 +74,8 @@ pub fn data_version(conn: &Connection) -> Option<u32> {
     (code == SQLITE_OK).then_some(version)
 }
 
-/// Bounds what SQLite allocates in this process; beyond it, its statements fail for want of memory. Whether the bound holds:
-/// SQLite counts its allocations only if that is asked of it before its first use, and then for as long as the process runs.
+/// Bounds what SQLite allocates in this process; beyond the bound, statements fail for lack of memory. Returns whether the bound
+/// holds: SQLite counts its allocations only if the option is set before its first use, and then as long as the process runs.
 pub fn bound_heap(bytes: i64) -> bool {
     // SAFETY: SQLite takes one int with this option. It refuses the call, and changes nothing, once it is in use.
     let counts = unsafe { sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 1 as c_int) } == SQLITE_OK;
@@ -102,7 +102,7 @@ struct LogFile {
     file: sqlite3_file,
 }
 
-/// The base's file behind a log.
+/// Returns the base's file behind a log.
 ///
 /// # Safety
 /// `file` was opened as a log by [`open`].
@@ -111,7 +111,7 @@ unsafe fn inner(file: *mut sqlite3_file) -> *mut sqlite3_file {
     unsafe { file.cast::<LogFile>().add(1).cast() }
 }
 
-/// Opens a file: a log behind this layer, any other as the base does it.
+/// Opens a file: a log through this layer, any other as the base does it.
 ///
 /// # Safety
 /// As SQLite calls it: `file` has room for szOsFile bytes, the other pointers are what the base's function wants.
@@ -199,7 +199,7 @@ unsafe extern "C" fn write(
         .map_or_else(|code| code, |()| SQLITE_OK)
 }
 
-/// Closes the base's file whatever happens. What was gathered has no commit mark: a commit does not close its log.
+/// Closes the base's file in any case. What was gathered has no commit mark: a commit does not close its log.
 ///
 /// # Safety
 /// As SQLite calls it: `file` is an open log.
@@ -217,7 +217,7 @@ unsafe extern "C" fn close(file: *mut sqlite3_file) -> c_int {
     }
 }
 
-/// Defines a function that hands a call to the base's, after what was gathered of the log.
+/// Defines a function that writes what was gathered of the log, and then passes a call to the base's.
 macro_rules! hand_on {
     ($name:ident, $method:ident, $absent:expr $(, $argument:ident: $type:ty)*) => {
         /// # Safety

@@ -39,7 +39,7 @@ fn assert_sound(conn: &Connection) {
     assert_eq!(found, "ok");
 }
 
-/// What a start after a crash of this moment would find: the files as they are, opened elsewhere.
+/// Returns what a start after a crash at this moment would find: the files as they are, opened elsewhere.
 fn after_crash(path: &Path) -> Vec<(i64, Vec<u8>, String)> {
     let elsewhere = tempfile::tempdir().unwrap();
     let copy = elsewhere.path().join("copy.db");
@@ -52,7 +52,7 @@ fn after_crash(path: &Path) -> Vec<(i64, Vec<u8>, String)> {
     rows(&conn)
 }
 
-/// How many writes this thread has asked the system for.
+/// Returns how many writes this thread has asked the system for.
 #[cfg(target_os = "linux")]
 fn writes() -> u64 {
     let counters = std::fs::read_to_string("/proc/thread-self/io").unwrap();
@@ -144,7 +144,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// One database and who writes it.
+/// One database and its writers.
 struct Place {
     path: std::path::PathBuf,
     conn: Connection,
