@@ -1,5 +1,5 @@
-//! Retention: content moves from the row into a packed form, and from there away; what the chain hashes and links stays for
-//! good. It never runs by itself.
+//! Retention: content moves from the row into a packed form, and is then pruned. The values that the chain hashes and
+//! links stay for good. Retention never runs by itself.
 
 use colibri_canonical::HexDigest;
 use colibri_proof::chain::Content;
@@ -12,34 +12,34 @@ use super::trail::store::{self, Move, TrailRow};
 use super::trail::zone::{RetentionZone, WARM_MAX_POSITION, zone_for_position};
 use crate::store::db::Db;
 
-/// Why a record was neither archived nor retrieved.
+/// Why a record was not archived or retrieved.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RetentionError {
-    /// There is no record of that id.
+    /// No record has that id.
     #[error("No thought record has the id {0}")]
     RecordNotFound(String),
-    /// The row does not hold what its hash or its zone says. Archiving it would hide the damage.
+    /// The row does not match its hash or its zone. Archiving it would hide the damage.
     #[error("Thought record {id}: {what}; its content is left as it is")]
     RetentionIntegrityError {
         /// The record.
         id: String,
-        /// What is wrong with it.
+        /// The mismatch.
         what: &'static str,
     },
 }
 
-/// A record after it was looked at.
+/// The result of archiving a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Archived {
     /// The record.
     pub id: String,
-    /// The zone it is in now.
+    /// Its zone now.
     pub zone: RetentionZone,
-    /// Whether it was moved there just now.
+    /// Whether this call moved it.
     pub changed: bool,
 }
 
-/// The content of a record, or what is left of it.
+/// The content of a record, or its remains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Retrieved {
     /// Still there.
@@ -60,11 +60,12 @@ pub enum Retrieved {
     },
 }
 
-/// Moves a record into the zone of its position, inside the caller's transaction. What would be dropped or
-/// packed must fit the record's hash. Content of an open session is never dropped: no seal commits to it yet.
+/// Moves a record into the zone of its position, inside the caller's transaction. Content that would be dropped or
+/// packed must match the record's hash. Content of an open session is never dropped, because no seal commits to it
+/// yet.
 ///
 /// # Errors
-/// A [`RetentionError`] before anything is written; storage faults.
+/// A [`RetentionError`] before any write; storage faults.
 pub fn archive_record(db: &Db, id: &str) -> Result<Archived, Failure<RetentionError>> {
     let mut plan = None;
     store::with_row(db, id, |row| {
@@ -91,11 +92,11 @@ pub fn archive_record(db: &Db, id: &str) -> Result<Archived, Failure<RetentionEr
     archived(to, true)
 }
 
-/// What is to become of a record.
+/// The planned move of a record.
 struct Plan {
     from: RetentionZone,
     to: RetentionZone,
-    /// The content to be moved; `None` when the record stays where it is.
+    /// The content to move; `None` if the record stays where it is.
     content: Option<String>,
     session_id: Option<String>,
 }
@@ -129,7 +130,7 @@ fn planned(row: &TrailRow<'_>, position: i64) -> Result<Plan, RetentionError> {
     Ok(Plan { from, to, content: Some(content.to_owned()), session_id })
 }
 
-/// The content of a record, from wherever it is.
+/// Returns the content of a record from any zone.
 ///
 /// # Errors
 /// A [`RetentionError`]; storage faults.

@@ -1,6 +1,6 @@
-//! Tables whose rows are tied to calls (store#ties). A successful call's row in the log keeps the hash of its
-//! reply, and the reply holds the row as it was written: so the row must still give that reply. Each domain
-//! says in its `ties` what its tables, tools and replies are; [`crate::verification`] compares.
+//! Tables whose rows are tied to calls (store#ties). A successful call's row in the log keeps the hash of its reply,
+//! and the reply contains the row as written. So the stored row must still produce that reply. Each domain declares
+//! in its `ties` its tables, tools and replies; [`crate::verification`] compares.
 
 use colibri_runtime::chain::envelope::{envelope_hash, ok_envelope};
 use colibri_runtime::handler::Fault;
@@ -16,73 +16,73 @@ use colibri_canonical::HexDigest;
 pub struct Writer {
     /// The tool.
     pub tool: ToolId,
-    /// Each successful call makes a row of its own. Otherwise it changes a row, or none when it is asked for
-    /// nothing; only then does it name no subject.
+    /// Whether each successful call makes a row of its own. Otherwise a call changes a row, or none if nothing is
+    /// requested; only then does it name no subject.
     pub creates: bool,
 }
 
 /// A table whose rows are tied to calls.
 pub trait TiedTable: Sync {
-    /// The table's name, for findings.
+    /// Returns the table's name, for findings.
     fn name(&self) -> &'static str;
 
-    /// The tools that write it. No tool writes two tied tables.
+    /// Returns the tools that write it. No tool writes two tied tables.
     fn writers(&self) -> &'static [Writer];
 
-    /// Hands over all rows, in the order in which they were made where the table keeps one.
+    /// Hands over all rows, in the order in which they were made if the table keeps one.
     ///
     /// # Errors
-    /// The engine's, and what `take` returns.
+    /// SQLite's error, and what `take` returns.
     fn each_row(&self, db: &Db, take: &mut dyn FnMut(&TiedRow<'_>) -> Result<(), Stop>) -> Result<(), Stop>;
 
-    /// Where the row with that key stands; `None` when there is none.
+    /// Returns the place of the row with that key; `None` if the row does not exist.
     ///
     /// # Errors
-    /// The engine's.
+    /// SQLite's error.
     fn place(&self, db: &Db, key: &str) -> Result<Option<Place>, Fault>;
 
-    /// Rows of tables beside this one that belong to none of its rows: what they are, one text each.
+    /// Hands over rows of related tables that belong to no row of this one, each described by a text.
     ///
     /// # Errors
-    /// The engine's, and what `take` returns.
+    /// SQLite's error, and what `take` returns.
     fn each_stray(&self, _db: &Db, _take: &mut dyn FnMut(String) -> Result<(), Stop>) -> Result<(), Stop> {
         Ok(())
     }
 }
 
-/// Where a row stands in its table.
+/// The place of a row in its table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// Grows with each new row where the table's order means something; otherwise absent.
+    /// Grows with each new row if the table's order has a meaning; otherwise absent.
     pub number: Option<i64>,
-    /// The call that wrote it last, as the row says.
+    /// The last call that wrote it, as the row names it.
     pub sequence_no: Option<i64>,
 }
 
 /// A row of a tied table.
 #[derive(Debug, Clone)]
 pub struct TiedRow<'a> {
-    /// What the log calls its subject.
+    /// The row's subject in the log.
     pub key: &'a str,
-    /// The call that wrote it last, as the row says.
+    /// The last call that wrote it, as the row names it.
     pub sequence_no: Option<i64>,
-    /// The reply that the row gives.
+    /// The reply that the row produces.
     pub reply: Reply,
 }
 
-/// The reply of a call, rebuilt from the row.
+/// The reply of a call, rebuilt from its row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
-    /// Its hash, as the log has it.
+    /// Its hash, in the form of the log.
     Hash(HexDigest),
-    /// A part of it was given up by rule (trail#retention), so that the hash cannot be had any more.
+    /// Retention pruned a part of it (trail#retention), so the hash cannot be computed.
     Dropped,
-    /// The row cannot be read as one.
+    /// The row is malformed.
     Unreadable,
 }
 
 impl Reply {
-    /// The reply that carries `output`, made by the same code that makes the ones that are sent.
+    /// Builds the reply that carries `output`, with the code that builds sent replies.
     pub fn of(output: &impl Serialize) -> Self {
         match serde_json::to_value(output) {
             Ok(value) => {

@@ -1,5 +1,5 @@
 //! The file with this node's key (consensus#node-key): a seed as 64 lowercase hex characters, read and written by its owner only.
-//! It is made when it is first needed.
+//! The server creates it when it first needs it.
 
 use colibri_canonical::hex;
 use std::fs::File;
@@ -14,13 +14,13 @@ use colibri_consensus::canonical::SEED_LEN;
 use colibri_consensus::identity::SenderId;
 use colibri_consensus::private_key::{PrivateKey, parse_private_key};
 
-/// 64 characters and a line end; whatever is longer is no key file.
+/// 64 characters and a line end. A longer file is not a key file.
 const MAX_BYTES: u64 = 65;
 
-/// Why the key file gives no key. Names neither the path nor a byte of the file: clients read it.
+/// Why the key file gives no key. Names neither the path nor a byte of the file, because clients read it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NodeKeyError {
-    /// The operating system refuses.
+    /// The operating system refuses access.
     #[error("node key file: cannot be {what} ({kind}); check COLIBRI_CONSENSUS_KEY_FILE and the permissions")]
     Unusable {
         /// `read` or `created`.
@@ -31,7 +31,7 @@ pub enum NodeKeyError {
     /// Not a file.
     #[error("node key file: not a regular file")]
     NotAFile,
-    /// Others than its owner may use it.
+    /// Others than the owner may use it.
     #[error(
         "node key file: has mode {mode:04o}, so others than its owner may use it; restrict it to mode 0600"
     )]
@@ -39,19 +39,19 @@ pub enum NodeKeyError {
         /// Its permission bits.
         mode: u32,
     },
-    /// It holds something else.
+    /// Its content is not a key.
     #[error("node key file: expected 64 lowercase hex characters and at most a line end")]
     Malformed,
-    /// There is no randomness to make a key from.
+    /// The operating system provides no randomness for a new key.
     #[error("{0}")]
     Fault(Fault),
 }
 
-/// The key that `path` holds. If there is no such file it is made, with the seed that `seed` gives; when two processes do
-/// so at once, both end with the key of the one that was first.
+/// Returns the key in `path`. Creates a missing file from the seed that `seed` returns. If two processes do so at
+/// once, both return the key of the first.
 ///
 /// # Errors
-/// A file that cannot be used, and what `seed` fails with.
+/// The file cannot be used, or `seed` fails.
 pub fn node_key(
     path: &Path,
     seed: impl FnOnce() -> Result<Zeroizing<[u8; SEED_LEN]>, Fault>,
@@ -67,10 +67,10 @@ pub fn node_key(
     }
 }
 
-/// The key that `path` holds; `None` if there is no such file yet.
+/// Returns the key in `path`; `None` if the file does not exist yet.
 ///
 /// # Errors
-/// A file that cannot be used.
+/// The file cannot be used.
 pub fn existing_key(path: &Path) -> Result<Option<PrivateKey>, NodeKeyError> {
     match read(path) {
         Err(NodeKeyError::Unusable { kind: io::ErrorKind::NotFound, .. }) => Ok(None),
@@ -78,11 +78,11 @@ pub fn existing_key(path: &Path) -> Result<Option<PrivateKey>, NodeKeyError> {
     }
 }
 
-/// Whether `path` gives a key, or could once one is needed: the key that is there, or `None` where it can be made. A
-/// start asks, and `colibri doctor`; nothing is made.
+/// Checks whether `path` gives a key, or could once one is needed. Returns the existing key, or `None` if one can be
+/// created. The start and `colibri doctor` call this; it creates nothing.
 ///
 /// # Errors
-/// A file that cannot be used, or a folder that is not there or takes no file.
+/// The file cannot be used, or its folder is missing or not writable.
 pub fn usable_key(path: &Path) -> Result<Option<PrivateKey>, NodeKeyError> {
     if let Some(key) = existing_key(path)? {
         return Ok(Some(key));
@@ -111,13 +111,13 @@ fn takes_files(_: &Path) -> io::Result<()> {
 
 fn read(path: &Path) -> Result<PrivateKey, NodeKeyError> {
     let unusable = |error: io::Error| NodeKeyError::Unusable { what: "read", kind: error.kind() };
-    // Asked before it is opened: opening a pipe waits for its other end.
+    // Checked before opening: opening a pipe waits for its other end.
     if !path.metadata().map_err(unusable)?.is_file() {
         return Err(NodeKeyError::NotAFile);
     }
     let file = File::open(path).map_err(unusable)?;
     refuse_exposed(&file.metadata().map_err(unusable)?)?;
-    // As large as it can become, so that no copy stays behind when it grows.
+    // Allocated at its largest size, so that growth leaves no copy behind.
     let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_BYTES as usize + 1));
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unusable)?;
     let text = std::str::from_utf8(&bytes).map_err(|_| NodeKeyError::Malformed)?;
@@ -128,17 +128,17 @@ fn read(path: &Path) -> Result<PrivateKey, NodeKeyError> {
     parse_private_key(text).map_err(|_| NodeKeyError::Malformed)
 }
 
-/// Makes the file unless there is one by now. It appears under its name only when it is whole: another process that finds
-/// it finds a key.
+/// Creates the file unless it exists by now. The file gets its name only when complete, so another process never
+/// finds half a key.
 fn create(path: &Path, key: &PrivateKey) -> io::Result<()> {
     let text = Zeroizing::new(format!("{}\n", *Zeroizing::new(hex::encode(key.seed()))));
-    // A name of its own for each key, and no secret.
+    // Each key has its own temporary name, which is not secret.
     let id = SenderId::of(&key.public_key());
     let mut beside = path.as_os_str().to_owned();
     beside.push(format!(".{}.new", id.as_str().trim_start_matches("soul:")));
     write_new(Path::new(&beside), text.as_bytes())?;
     let linked = match std::fs::hard_link(&beside, path) {
-        // Some file systems have no links. There, another process may find the file half-written and be refused once.
+        // Some file systems have no links. There, another process may find a half-written file and be refused once.
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => write_new(path, text.as_bytes()),
         linked => linked,
     };

@@ -1,61 +1,61 @@
-//! Where rounds are kept: in tables, or in memory above tables that must not be written.
+//! Storage for rounds: tables, or memory above tables that must not be written.
 
 use colibri_runtime::handler::Fault;
 
 use colibri_consensus::stored::{Mark, StoredRound, VoteChange};
 
-/// A place for rounds. What it answers holds for the running transaction.
+/// A store of rounds. Its answers hold for the running transaction.
 pub trait Rounds {
-    /// The state of a round's rows; none when there is no such round.
+    /// Returns the state of a round's rows; `None` if the round does not exist.
     ///
     /// # Errors
-    /// The engine's.
+    /// SQLite's error.
     fn mark(&self, round_id: i64) -> Result<Option<Mark>, Fault>;
 
-    /// A round with everything that belongs to it.
+    /// Returns a round with everything that belongs to it.
     ///
     /// # Errors
-    /// The engine's.
+    /// SQLite's error.
     fn load(&self, round_id: i64) -> Result<Option<StoredRound>, Fault>;
 
-    /// The root of the newest round at QUORUM or above.
+    /// Returns the root of the newest round at QUORUM or above.
     ///
     /// # Errors
-    /// The engine's.
+    /// SQLite's error.
     fn last_agreed_root(&self) -> Result<Option<Vec<u8>>, Fault>;
 
-    /// The largest logical time of all votes, 0 before any.
+    /// Returns the largest logical time of all votes, 0 before any.
     ///
     /// # Errors
-    /// The engine's.
+    /// SQLite's error.
     fn last_time(&self) -> Result<i64, Fault>;
 
-    /// The id of the next round: no round ever had it.
+    /// Returns the id of the next round, which no round ever had.
     ///
     /// # Errors
-    /// The engine's, or that none is left.
+    /// SQLite's error, or no id is left.
     fn next_round_id(&self) -> Result<i64, Fault>;
 
-    /// The number of the next vote.
+    /// Returns the number of the next vote.
     ///
     /// # Errors
-    /// The engine's, or that none is left.
+    /// SQLite's error, or no number is left.
     fn next_vote_seq(&self) -> Result<i64, Fault>;
 
-    /// Keeps a new round.
+    /// Stores a new round.
     ///
     /// # Errors
-    /// The engine's.
+    /// SQLite's error.
     fn add_round(&mut self, round: StoredRound) -> Result<(), Fault>;
 
-    /// Keeps a vote with what it changes.
+    /// Stores a vote with the changes it causes.
     ///
     /// # Errors
-    /// The engine's.
+    /// SQLite's error.
     fn add_vote(&mut self, change: VoteChange) -> Result<(), Fault>;
 }
 
-/// The number after `last`.
+/// Returns the number after `last`.
 ///
 /// # Errors
 /// [`Fault::Other`] after 2^63−1.

@@ -1,5 +1,5 @@
-//! The committee of one arbiter that the tools speak to (consensus#persistence, consensus#propose-and-vote). The same machines run as for any committee; that
-//! one vote is a quorum is the threshold's doing.
+//! The committee of one arbiter that the tools use (consensus#persistence, consensus#propose-and-vote). The same
+//! state machines run for any committee; the threshold makes one vote a quorum here.
 
 use colibri_runtime::handler::Fault;
 use zeroize::Zeroizing;
@@ -21,14 +21,14 @@ use colibri_consensus::stored::{
     EquivocationRow, Mark, MemberRow, RoundRow, StoredRound, TransitionRow, VoteChange, VoteRow, integer,
 };
 
-/// What lasts between calls beside the rows: logical time, and rounds that were played already.
+/// State between calls besides the rows: logical time, and rounds that were already played.
 #[derive(Debug, Default)]
 pub struct Service {
     clock: LogicalClock,
     cache: Cache,
 }
 
-/// What a proposal takes from outside.
+/// Values that a proposal takes from its caller.
 pub struct Proposal<'a> {
     /// The proposed root.
     pub merkle_root: Hash,
@@ -44,34 +44,35 @@ pub struct Proposal<'a> {
     pub sequence_no: Option<i64>,
 }
 
-/// A vote that is to be signed.
+/// A vote before its signature.
 pub struct Ballot<'a> {
     /// The round.
     pub round_id: i64,
-    /// The root that is voted on.
+    /// The root that the vote is about.
     pub merkle_root: Hash,
     /// The rules under which it was made.
     pub rule_version_hash: Hash,
-    /// What it says.
+    /// The kind of vote.
     pub vote_type: VoteType,
-    /// Whose vote it is.
+    /// The voter.
     pub signer: &'a Ed25519Signer,
     /// The call's number in the log.
     pub sequence_no: Option<i64>,
 }
 
 impl Service {
-    /// Rows were rolled back: what was changed with them is loaded anew. Logical times that were taken stay taken.
+    /// Reloads what the rolled-back rows changed. Logical times that were taken stay taken.
     pub fn rolled_back(&mut self) {
         self.cache.forget_changed();
     }
 
-    /// Forgets what lasts between calls. Only for tests; see [`LogicalClock::reset`].
+    /// Forgets the state between calls. Only for tests; see [`LogicalClock::reset`].
     pub fn reset_for_testing(&mut self) {
         *self = Self::default();
     }
 
-    /// Opens a round in which the arbiter accepts what it proposes (consensus#propose-and-vote): its id and level.
+    /// Opens a round in which the arbiter accepts its own proposal (consensus#propose-and-vote). Returns its id and
+    /// level.
     ///
     /// # Errors
     /// [`Refusal::ClockExhausted`], [`Refusal::Fault`].
@@ -123,7 +124,7 @@ impl Service {
         Ok((round_id, level))
     }
 
-    /// The votes by which the committee agrees on a proposal.
+    /// Makes the votes by which the committee agrees on a proposal.
     fn agree(
         &mut self,
         round_id: i64,
@@ -156,7 +157,7 @@ impl Service {
         }
     }
 
-    /// Signs a vote and stores it (consensus#propose-and-vote, from step 3 on): the vote and its number.
+    /// Signs a vote and stores it (consensus#propose-and-vote, from step 3 on). Returns the vote and its number.
     ///
     /// # Errors
     /// [`Refusal::RoundNotFound`], [`Refusal::AlreadyVoted`], [`Refusal::Corrupt`], [`Refusal::ClockExhausted`],
@@ -194,7 +195,7 @@ impl Service {
         Ok((cast.seq, cast.vote))
     }
 
-    /// A round's level and the evidence of its last step.
+    /// Returns a round's level and the evidence of its last step.
     ///
     /// # Errors
     /// [`Refusal::RoundNotFound`], [`Refusal::Corrupt`], [`Refusal::Fault`].
@@ -210,8 +211,8 @@ impl Service {
         Ok((level, evidence))
     }
 
-    /// A stored round, played again unless nothing has happened to its rows. It is out of the cache meanwhile, so that
-    /// a failure leaves no half of a change there.
+    /// Returns a stored round, replayed unless its rows are unchanged. It leaves the cache meanwhile, so a failure
+    /// leaves no half of a change there.
     fn history(&mut self, rounds: &dyn Rounds, round_id: i64) -> Result<(Mark, History), Refusal> {
         let not_found = || Refusal::RoundNotFound(round_id.to_string());
         let mark = rounds.mark(round_id)?.ok_or_else(not_found)?;
@@ -224,13 +225,13 @@ impl Service {
     }
 }
 
-/// The root that the next leader is drawn by: zeros before the first round.
+/// Returns the root that selects the next leader: zeros before the first round.
 fn prev_root(rounds: &dyn Rounds) -> Result<Hash, Fault> {
     let root = rounds.last_agreed_root()?.unwrap_or_else(|| vec![0; 32]);
     root.try_into().map_err(|_| Fault::Storage("a stored value has an unexpected type".to_owned()))
 }
 
-/// The vote, signed; what does not verify never leaves.
+/// Signs the vote. A vote that does not verify is never returned.
 fn signed(
     group: VoteGroup,
     ballot: &Ballot<'_>,
@@ -270,23 +271,23 @@ fn vote_row(cast: &CastVote, signer: &Ed25519Signer, change: &Change, sequence_n
     }
 }
 
-/// The rows of steps, the first of which has ordinal `from`.
+/// Returns the rows of steps; the first one has ordinal `from`.
 fn transition_rows(from: usize, steps: &[Transition]) -> Vec<TransitionRow> {
     let numbered = steps.iter().enumerate();
     numbered.map(|(index, step)| TransitionRow::of(from.saturating_add(index), step)).collect()
 }
 
-/// A stored integer as engines have it; the tables hold no negative ones.
+/// Converts a stored integer for the engines. The tables hold only non-negative ones.
 fn time(value: i64) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }
 
-/// What the machines cannot refuse here.
+/// Converts an error that the state machines cannot cause here.
 fn defect(error: &dyn std::fmt::Display) -> Refusal {
     Refusal::Fault(Fault::Other(format!("consensus: {error}")))
 }
 
-/// What a round of one stands on. Nothing is sent, and nobody listens: every call is in the log already.
+/// The surroundings of a committee of one. It sends nothing and has no listeners: the log already holds every call.
 struct Outside<'a> {
     clock: &'a mut LogicalClock,
     salt: &'a [u8; SALT_LEN],

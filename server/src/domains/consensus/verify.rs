@@ -1,4 +1,4 @@
-//! All stored rounds played again, for whoever verifies the database: each by itself, and how they hang together.
+//! Replays all stored rounds to verify the database: each by itself, and their links.
 
 use colibri_runtime::handler::Fault;
 
@@ -8,21 +8,21 @@ use crate::store::db::Db;
 use colibri_consensus::finality::FinalityLevel;
 use colibri_consensus::replay::replay;
 
-/// Something that the service cannot have left in the rows.
+/// An inconsistency that the service cannot have left in the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mismatched {
     /// Its kind.
     pub code: &'static str,
     /// Table and key.
     pub subject: String,
-    /// What does not fit.
+    /// The mismatch.
     pub what: String,
 }
 
-/// Plays all rounds again; how many there are. `take` is told of each round, and of what does not fit in it.
+/// Replays all rounds and returns their number. `take` receives each round and each mismatch in it.
 ///
 /// # Errors
-/// The engine's, and what `take` fails with.
+/// SQLite's error, and what `take` fails with.
 pub fn verify_rounds<E: From<Fault>>(
     db: &Db,
     mut take: impl FnMut(Option<Mismatched>) -> Result<(), E>,
@@ -60,7 +60,7 @@ pub fn verify_rounds<E: From<Fault>>(
     Ok(rounds)
 }
 
-/// Votes are numbered without gaps, and each is signed later than all before it.
+/// Checks that votes are numbered without gaps, and that each is signed later than all before it.
 fn times<E: From<Fault>>(
     db: &Db,
     mut take: impl FnMut(Option<Mismatched>) -> Result<(), E>,

@@ -1,4 +1,4 @@
-//! The inclusion bundle of one record (proof#bundle), put together from what was stored when its session was sealed.
+//! The inclusion bundle of one record (proof#bundle), built from the values stored when its session was sealed.
 
 use colibri_runtime::handler::{Failure, Fault};
 
@@ -13,7 +13,7 @@ use colibri_proof::record::ThoughtType;
 use colibri_proof::tree::legacy::{build_merkle_tree, generate_proof};
 use colibri_proof::tree::rfc9162::{Hash, inclusion_path};
 
-/// Why there is no bundle.
+/// Why a bundle cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ExportError {
     /// No session has that id.
@@ -25,12 +25,12 @@ pub enum ExportError {
     /// The seal does not cover the record.
     #[error("record {record_id} is not in audit session {session_id}")]
     RecordNotFound {
-        /// The record as it was asked for.
+        /// The record as requested.
         record_id: String,
         /// The session.
         session_id: String,
     },
-    /// What the proof needs is missing or unreadable.
+    /// A value that the proof needs is missing or unreadable.
     #[error("audit session {session_id} is damaged: {reason}; verify the database")]
     Damaged {
         /// The session.
@@ -40,9 +40,9 @@ pub enum ExportError {
     },
 }
 
-/// Puts a record's bundle together. The record is taken as it is found and the trees as they were sealed, so a record
-/// that was changed since gets a bundle that proves nothing; see [`verify_bundle`](colibri_proof::bundle::verify_bundle).
-/// Memory grows with the session: about 200 bytes a record.
+/// Builds a record's bundle from the record as stored now and the trees as sealed. A record changed since then gets a
+/// bundle that proves nothing; see [`verify_bundle`](colibri_proof::bundle::verify_bundle). Memory grows with the
+/// session: about 200 bytes a record.
 ///
 /// # Errors
 /// [`ExportError`]; storage faults.
@@ -98,12 +98,12 @@ pub fn bundle_of(
 struct Leaves {
     hashes: Vec<HexDigest>,
     leaf_hashes: Vec<Hash>,
-    /// Where the wanted record stands, and its hash.
+    /// The position and hash of the wanted record.
     place: Option<(u64, HexDigest)>,
 }
 
 impl Leaves {
-    /// Reads them; `None` when one of them is no digest.
+    /// Reads them; `None` if one of them is not a digest.
     fn read(db: &Db, session_id: &str, record_id: &str) -> Result<Option<Self>, Fault> {
         let mut leaves = Self::default();
         let mut frozen = FrozenLeaves::of(db, session_id);
@@ -120,7 +120,7 @@ impl Leaves {
     }
 }
 
-/// A stored record as a bundle holds it, or why there is none.
+/// Converts a stored record for a bundle, or returns why it cannot.
 fn bundled(thought: StoredThought) -> Result<BundleRecord, &'static str> {
     let (content, content_hash) = match thought.content {
         StoredContent::Kept(content) => {

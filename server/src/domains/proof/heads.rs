@@ -1,4 +1,4 @@
-//! Verification of tree heads (proof#seal-verification): one by itself and its neighbours, or all of them in one walk.
+//! Verification of tree heads (proof#seal-verification): one with its neighbours, or all of them in one walk.
 
 use colibri_runtime::handler::Fault;
 
@@ -10,12 +10,12 @@ use colibri_proof::chain::{Issue, IssueCode};
 use colibri_proof::head::{SignedTreeHead, chain_tips_hash};
 use colibri_proof::keys::{SignatureStatus, TrustedKeys, check_signature, signed_by};
 
-/// What a walk over all heads found.
+/// The result of a walk over all heads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeadChainReport {
-    /// Heads that are there.
+    /// Heads found.
     pub heads: i64,
-    /// Index and stored hash of the last of them: what an auditor keeps outside the file.
+    /// Index and stored hash of the last head, which an auditor keeps outside the file.
     pub tip: Option<(i64, String)>,
     /// Heads with a trusted key's signature.
     pub valid: i64,
@@ -23,24 +23,25 @@ pub struct HeadChainReport {
     pub invalid: i64,
     /// Heads without a signature.
     pub unsigned: i64,
-    /// Heads signed by a key that nobody here trusts.
+    /// Heads signed by a key that is not trusted.
     pub unknown_key: i64,
     /// Findings reported.
     pub issues: i64,
 }
 
-/// Whose signatures count in a walk over all heads, and whether there must be one.
+/// The trusted signers of a walk over all heads, and whether a signature is required.
 #[derive(Debug, Clone, Copy)]
 pub struct Signers<'a> {
     /// The keys.
     pub trusted: &'a TrustedKeys,
-    /// Every head from the first signed one on must have a trusted key's signature, and at least one head must be signed.
-    /// Unsigned heads before it need none: each head names the hash of the one before, so its signature covers them all.
+    /// Every head from the first signed one on must have a trusted key's signature, and at least one head must be
+    /// signed. Earlier unsigned heads are fine: each head names the hash of the one before, so its signature covers
+    /// them all.
     pub required: bool,
 }
 
 impl Signers<'_> {
-    /// What a head lacks, if a signature is required. `signed_before`: one of the heads before it is signed.
+    /// Returns the issue of a head that lacks a required signature. `signed_before`: an earlier head is signed.
     fn missing(self, head: &SignedTreeHead, status: SignatureStatus, signed_before: bool) -> Option<Issue> {
         match (self.required, status, &head.signature) {
             (true, SignatureStatus::Unsigned, _) if signed_before => {
@@ -54,8 +55,8 @@ impl Signers<'_> {
     }
 }
 
-/// Walks over all heads: their indexes are gapless from 0, each names the one before, and each is sound by itself
-/// (hash, signature, tips, end of the audit log). In constant memory but for the tips of one head.
+/// Walks over all heads. Their indexes are gapless from 0, each names the one before, and each is valid by itself
+/// (hash, signature, tips, end of the audit log). Needs constant memory, except for the tips of one head.
 ///
 /// # Errors
 /// [`Fault::Storage`]; a finding is not an error.
@@ -99,7 +100,7 @@ pub fn verify_head_chain(
     Ok(report)
 }
 
-/// Whether one of all heads does.
+/// Checks whether any head is signed by one of `keys`.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -112,7 +113,7 @@ pub fn any_signed_by(db: &Db, keys: &TrustedKeys) -> Result<bool, Fault> {
     Ok(found)
 }
 
-/// Checks one head: by itself, and its links to the heads beside it.
+/// Checks one head by itself, and its links to its neighbours.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -140,7 +141,7 @@ pub(super) fn verify_head(
     Ok(status)
 }
 
-/// What is wrong with a head's link to the one before, if anything: that head stands elsewhere, or is another.
+/// Returns the fault in a head's link to the one before, if any: that head has another place or another hash.
 fn link(head: &SignedTreeHead, before: Option<(i64, &str)>) -> Option<Issue> {
     let named = head.head.prev_head_hash.as_str();
     let issue = about(head, IssueCode::HeadLinkBroken);
@@ -153,7 +154,7 @@ fn link(head: &SignedTreeHead, before: Option<(i64, &str)>) -> Option<Issue> {
     }
 }
 
-/// Checks what a head says by itself: its tips, its place in the audit log, its hash, its signature.
+/// Checks a head by itself: its tips, its place in the audit log, its hash, its signature.
 fn verify_alone(
     db: &Db,
     signed: &SignedTreeHead,
@@ -184,7 +185,7 @@ fn verify_alone(
     Ok(status)
 }
 
-/// An issue of a head; its index is the head's.
+/// Returns an issue of a head, with the head's index.
 fn about(head: &SignedTreeHead, code: IssueCode) -> Issue {
     Issue {
         session_id: Some(head.head.session_id.clone()),

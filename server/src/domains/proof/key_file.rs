@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use colibri_proof::command::bounded_file;
 use colibri_proof::keys::{KeyTextError, SigningKey};
 
-/// A key file is 65 bytes, 66 with a Windows line end; whatever is longer is none.
+/// A key file has 65 bytes, or 66 with a Windows line end. A longer file is not a key file.
 const MAX_BYTES: u64 = 66;
 
-/// Why a key file is refused. None of its bytes are repeated.
+/// Why a key file is refused. Repeats none of its bytes.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyFileError {
     /// The file cannot be read.
@@ -32,7 +32,7 @@ pub enum KeyFileError {
         /// Its permission bits.
         mode: u32,
     },
-    /// It holds no key.
+    /// Its content is not a key.
     #[error(
         "key file {path} holds no signing key: {error}, and a line end at most; \
          name a file made by `colibri keys generate`",
@@ -41,7 +41,7 @@ pub enum KeyFileError {
     Malformed {
         /// The file.
         path: PathBuf,
-        /// What is wrong with its text.
+        /// The fault in its text.
         error: KeyTextError,
     },
 }
@@ -49,8 +49,7 @@ pub enum KeyFileError {
 /// Reads the signing key from `path`.
 ///
 /// # Errors
-/// A file that cannot be read, that others may use (on Unix), or that is not 64 hex characters with at
-/// most a line end.
+/// The file cannot be read, others may use it (on Unix), or it is not 64 hex characters with at most a line end.
 pub fn read_key_file(path: &Path) -> Result<SigningKey, KeyFileError> {
     let unreadable = |error| KeyFileError::Unreadable { path: path.to_owned(), error };
     let file = bounded_file::open(path).map_err(unreadable)?;

@@ -1,4 +1,4 @@
-//! The leaves of a session: what its records are in both trees (proof#rfc9162-tree), one at a time and in constant
+//! The leaves of a session: its records as both trees hold them (proof#rfc9162-tree), one at a time and in constant
 //! memory.
 
 use colibri_runtime::handler::Fault;
@@ -14,7 +14,7 @@ use colibri_proof::tree::rfc9162::Hash;
 /// Leaves read at once.
 const PAGE: i64 = 256;
 
-/// Makes the second tree's leaves out of records; what it needs for that is kept from one to the next.
+/// Computes the second tree's leaves from records, with buffers that all records share.
 #[derive(Default)]
 pub(super) struct Envelopes {
     scratch: Vec<u8>,
@@ -22,14 +22,14 @@ pub(super) struct Envelopes {
 }
 
 impl Envelopes {
-    /// The digest of a record's content, and the hash of its leaf. `None`: the content is lost, although the
+    /// Returns the digest of a record's content and the hash of its leaf. `None` if the content is lost although the
     /// record's zone keeps it.
     pub(super) fn leaf(&mut self, row: &TrailRow<'_>) -> Option<(HexDigest, Hash)> {
         let content_hash = trail::content_digest(row, &mut self.unpacker)?;
         Some((content_hash, self.hash(row, content_hash.as_str())))
     }
 
-    /// The hash of a record's leaf; of one that no seal has when the content is lost.
+    /// Returns the hash of a record's leaf. If the content is lost, the hash fits no seal.
     pub(super) fn hash_as_found(&mut self, row: &TrailRow<'_>) -> Hash {
         match self.leaf(row) {
             Some((_, hash)) => hash,
@@ -42,7 +42,7 @@ impl Envelopes {
     }
 }
 
-/// A stored record as the second tree takes it (proof#rfc9162-tree).
+/// Converts a stored record for the second tree (proof#rfc9162-tree).
 pub fn envelope_of<'a>(row: &TrailRow<'a>, content_hash: &'a str) -> LeafEnvelope<'a> {
     LeafEnvelope {
         agent_id: row.agent_id,
@@ -57,8 +57,8 @@ pub fn envelope_of<'a>(row: &TrailRow<'a>, content_hash: &'a str) -> LeafEnvelop
     }
 }
 
-/// How many records are bound to a session, and the original's root over their hashes; no root when there is a
-/// hash that is none.
+/// Counts the records bound to a session and computes the original's root over their hashes. The root is `None` if
+/// any hash is malformed.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -75,7 +75,7 @@ pub(super) fn legacy_root(db: &Db, session_id: &str) -> Result<(i64, Option<HexD
     Ok((count, sound.then(|| tree.root())))
 }
 
-/// The frozen leaves of a session, in order, read page by page: a walk over its records takes them alongside.
+/// The frozen leaves of a session, in order, read page by page. A walk over the records reads them alongside.
 pub(super) struct FrozenLeaves<'a> {
     db: &'a Db,
     session_id: &'a str,
@@ -85,12 +85,12 @@ pub(super) struct FrozenLeaves<'a> {
 }
 
 impl<'a> FrozenLeaves<'a> {
-    /// From the first one on.
+    /// Starts at the first leaf.
     pub(super) fn of(db: &'a Db, session_id: &'a str) -> Self {
         Self { db, session_id, page: Vec::new().into_iter(), next: Some(i64::MIN) }
     }
 
-    /// The next leaf; `None` after the last one.
+    /// Returns the next leaf; `None` after the last one.
     ///
     /// # Errors
     /// [`Fault::Storage`].
@@ -106,7 +106,7 @@ impl<'a> FrozenLeaves<'a> {
     }
 }
 
-/// Hands over the ids of the records that were sealed in a session, in order.
+/// Hands over the ids of the records sealed in a session, in order.
 ///
 /// # Errors
 /// [`Fault::Storage`], and what `take` fails with.

@@ -1,8 +1,8 @@
-//! Verification of seals (proof#seal-verification): whether a sealed session's records, leaves, root and head still belong
-//! together.
+//! Verification of seals (proof#seal-verification): whether a sealed session's records, leaves, root and head still
+//! belong together.
 //!
-//! Only `TIP_REGRESSION` is not found here: it needs a walk along each chain, which the trail does, with
-//! [`tips_of_seal`](super::tips_of_seal) or [`each_tip_of_task`](super::each_tip_of_task) at hand.
+//! This module does not find `TIP_REGRESSION`, which needs a walk along each chain. The trail does that with
+//! [`tips_of_seal`](super::tips_of_seal) or [`each_tip_of_task`](super::each_tip_of_task).
 
 use colibri_runtime::handler::Fault;
 
@@ -17,7 +17,7 @@ use colibri_proof::head::SignedTreeHead;
 use colibri_proof::keys::{SignatureStatus, TrustedKeys};
 use colibri_proof::tree::rfc9162::{Accumulator, Hash};
 
-/// What a session is (proof#sessions). It is derived, not stored.
+/// The state of a session (proof#sessions), derived rather than stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionState {
     /// Records can join it.
@@ -27,7 +27,7 @@ pub enum SessionState {
 }
 
 impl SessionState {
-    /// The state as it is published.
+    /// Returns the state's published name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -36,8 +36,8 @@ impl SessionState {
     }
 }
 
-/// The state of the session of that id; `None` when there is none. Whatever is left of a seal makes the session a
-/// sealed one: who takes away the root alone does not open it again.
+/// Returns the state of the session with that id; `None` if no such session exists. Any remains of a seal keep the
+/// session sealed, so removing only the root does not reopen it.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -49,8 +49,8 @@ pub fn session_state(db: &Db, session_id: &str) -> Result<Option<SessionState>, 
     })
 }
 
-/// Hands over the ids of all sessions that were opened or have left anything of a seal, in the order of their
-/// bytes, until `take` says `false`.
+/// Hands over the ids of all sessions that were opened or have any remains of a seal, in byte order, until `take`
+/// returns `false`.
 ///
 /// # Errors
 /// [`Fault::Storage`], and what `take` fails with.
@@ -58,28 +58,29 @@ pub fn each_session(db: &Db, take: impl FnMut(&str) -> Result<bool, Fault>) -> R
     store::each_session(db, take)
 }
 
-/// What the check of a session found.
+/// The result of checking a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealReport {
     /// The session.
     pub session_id: String,
-    /// What it is; a session that is not there counts as an open one.
+    /// Its state; a missing session counts as open.
     pub state: SessionState,
     /// Records bound to it now.
     pub record_count: i64,
-    /// The original's root over them and their number are the stored ones; `None` while the session is open.
+    /// Whether the original's root over the records and their number match the stored ones; `None` while the session
+    /// is open.
     pub root_match: Option<bool>,
-    /// So is everything else that was checked; `None` while the session is open.
+    /// Whether all other checks of the seal passed; `None` while the session is open.
     pub tree_head_match: Option<bool>,
-    /// What the head's signature is worth; `None` while the session is open, and when heads were not asked for.
+    /// The status of the head's signature; `None` while the session is open, or if heads were not requested.
     pub signature: Option<SignatureStatus>,
     /// How many findings were reported.
     pub issues: i64,
-    /// The first record that a finding names, or else the first sealed one; `None` when there is no finding.
+    /// The first record that a finding names, or else the first sealed one; `None` if nothing was found.
     pub first_broken_at: Option<String>,
 }
 
-/// Checks a session and its seal in all points, the head and its neighbours included. Memory does not grow with the
+/// Checks a session and its seal completely, including the head and its neighbours. Memory does not grow with the
 /// number of records.
 ///
 /// # Errors
@@ -93,8 +94,8 @@ pub fn verify_seal(
     verify(db, session_id, Some(trusted), issues)
 }
 
-/// Checks a session and its seal but for what concerns its head alone: for a check of all sessions, which walks over
-/// the heads once ([`verify_head_chain`](super::verify_head_chain)).
+/// Checks a session and its seal, except for the head itself. A check of all sessions calls this, and walks over the
+/// heads once with [`verify_head_chain`](super::verify_head_chain).
 ///
 /// # Errors
 /// [`Fault::Storage`]; a finding is not an error.
@@ -162,7 +163,7 @@ fn session_hash(db: &Db, session_id: &str) -> Result<Option<HexDigest>, Fault> {
     Ok(session.map(|session| session.facts().hash()))
 }
 
-/// Where findings about one session go.
+/// Collects findings about one session.
 struct Findings<'a> {
     session_id: &'a str,
     issues: &'a mut dyn FnMut(Issue),
@@ -179,7 +180,7 @@ impl Findings<'_> {
         (self.issues)(issue);
     }
 
-    /// Compares what ought to stand somewhere with what does; whether they are the same.
+    /// Compares an expected value with an actual one and returns whether they are equal.
     fn compare(&mut self, code: IssueCode, expected: &str, actual: &str) -> bool {
         let fits = expected == actual;
         if !fits {
@@ -197,7 +198,7 @@ impl Findings<'_> {
     }
 }
 
-/// A place where the records and the frozen leaves part.
+/// A place where the records and the frozen leaves differ.
 struct Difference {
     index: i64,
     record_id: String,
@@ -209,9 +210,9 @@ struct Difference {
 struct Walk {
     /// Root of the second tree over the records.
     root_hash: HexDigest,
-    /// The first place where id or hash differ, or where one list ends.
+    /// The first place where id or hash differ, or where one list ends early.
     list: Option<Difference>,
-    /// The first place where id and hash agree, but the rest of the record is not what was sealed.
+    /// The first place where id and hash agree, but the rest of the record differs from the sealed one.
     leaf: Option<Difference>,
     /// The record of leaf 0.
     first_record: Option<String>,
@@ -253,7 +254,7 @@ impl Walk {
     }
 }
 
-/// Whether a record is the one that was sealed at its place.
+/// Compares a record with the one sealed at its place.
 fn compare_list(index: i64, row: &TrailRow<'_>, leaf: Option<&Leaf>) -> Option<Difference> {
     let Some(leaf) = leaf else {
         let (record_id, actual) = (row.id.to_owned(), row.id.to_owned());
@@ -271,7 +272,7 @@ fn compare_list(index: i64, row: &TrailRow<'_>, leaf: Option<&Leaf>) -> Option<D
     Some(Difference { index, record_id: leaf.record_id.clone(), expected, actual })
 }
 
-/// Whether a record's envelope is the one that was sealed.
+/// Compares a record's envelope with the sealed one.
 fn compare_leaf(index: i64, leaf: Option<&Leaf>, hash: &Hash) -> Option<Difference> {
     let (leaf, actual) = (leaf?, HexDigest::from_raw(hash));
     (leaf.leaf_hash != actual.as_str()).then(|| Difference {
@@ -282,7 +283,7 @@ fn compare_leaf(index: i64, leaf: Option<&Leaf>, hash: &Hash) -> Option<Differen
     })
 }
 
-/// What is stored about a seal beside its leaves.
+/// Stored values of a seal, apart from its leaves.
 struct Stored {
     root: Option<Root>,
     head: Option<SignedTreeHead>,
@@ -290,7 +291,8 @@ struct Stored {
 }
 
 impl Stored {
-    /// The original's root, and how many records there are: whether the root's row fits, and whether the head does.
+    /// Checks the original's root and the number of records. Returns whether the root's row matches, and whether the
+    /// head does.
     fn check_root(
         &self,
         record_count: i64,
@@ -316,11 +318,11 @@ impl Stored {
         (root_fits && count_fits, size_fits)
     }
 
-    /// The list of records, and the second tree's root over them.
+    /// Checks the list of records, and the second tree's root over them.
     fn check_leaves(&self, walk: &Walk, findings: &mut Findings<'_>) -> bool {
         let head_root = self.head.as_ref().map(|head| head.head.root_hash.as_str());
         let other_root = head_root.filter(|root| *root != walk.root_hash.as_str());
-        // Records that give the head's root are those that were sealed, so it is the frozen leaf that was changed.
+        // Records that give the head's root are the sealed ones, so the frozen leaf was changed.
         let listed = walk.list.as_ref().or(walk.leaf.as_ref().filter(|_| other_root.is_none()));
         if let Some(place) = listed {
             let issue = findings.about_leaf(IssueCode::SessionRecordsMismatch, place);
@@ -336,7 +338,7 @@ impl Stored {
         listed.is_none() && other_root.is_none()
     }
 
-    /// The head is there, and says of session and root what their rows say.
+    /// Checks that the head exists and agrees with the rows of session and root.
     fn check_facts(&self, legacy_root: Option<HexDigest>, findings: &mut Findings<'_>) -> bool {
         let Some(SignedTreeHead { head, .. }) = &self.head else {
             findings.raise(findings.about(IssueCode::TreeHeadMissing));
@@ -348,7 +350,7 @@ impl Stored {
         if fits {
             fits = findings.compare(IssueCode::SessionMetaMismatch, &head.finalized_at, &root.finalized_at);
         }
-        // A root that the records do not give has been reported already.
+        // A root that does not match the records has been reported already.
         if legacy_root.is_some_and(|legacy| legacy.as_str() == root.root) {
             fits &= findings.compare(IssueCode::LegacyRootMismatch, &head.legacy_root, &root.root);
         }

@@ -1,7 +1,7 @@
-//! What can be done with audit sessions, each operation all or nothing inside the caller's transaction (proof#sealing).
+//! Operations on audit sessions, each all or nothing inside the caller's transaction (proof#sealing).
 //!
-//! Refusals come before anything is written, in the order of proof#sealing. Tips, heads and the end of the audit log are
-//! read inside the transaction, never from memory: other processes write too.
+//! Refusals precede any write, in the order of proof#sealing. Tips, heads and the end of the audit log are read
+//! inside the transaction, never from memory, because other processes write too.
 
 use colibri_runtime::handler::{Failure, Fault, Outcome};
 
@@ -20,7 +20,7 @@ use colibri_proof::tree::rfc9162::Accumulator;
 /// Opens a session.
 ///
 /// # Errors
-/// The declared one of the tool when the id is taken; the first session stays as it is. Storage faults.
+/// The tool's declared error if the id is taken, and the first session stays unchanged; storage faults.
 pub fn start_audit_session(
     db: &Db,
     session: &Session,
@@ -33,25 +33,25 @@ pub fn start_audit_session(
     Err(Failure::Domain(AuditSessionStartError::ErrSessionExists { session_id }))
 }
 
-/// Who seals, and when.
+/// The time, call and key of a seal.
 #[derive(Debug, Clone, Copy)]
 pub struct Sealing<'a> {
     /// The present time, UTC, RFC 3339 with milliseconds.
     pub now: &'a str,
     /// The audit number of the call (store#ties); `None` outside calls.
     pub sequence_no: Option<i64>,
-    /// The key that signs the head; none leaves it unsigned.
+    /// The key that signs the head; `None` leaves it unsigned.
     pub key: Option<&'a SigningKey>,
-    /// How reputation hears of the seal; `None` where finished work does not feed it.
+    /// How the seal is recorded in reputation; `None` if finished work does not feed reputation.
     pub feed: Option<Recording>,
 }
 
-/// Seals a session: both roots, the frozen leaves, the head and its tips. The records are taken as they are found;
-/// whether they are sound is the verifier's business (proof#sealing). Reputation hears of it inside the same savepoint.
+/// Seals a session: both roots, the frozen leaves, the head and its tips. Takes the records as they are; the verifier
+/// decides whether they are valid (proof#sealing). Records the seal in reputation inside the same savepoint.
 ///
 /// # Errors
-/// The declared ones of the tool, before anything is written; storage faults; a record that cannot be sealed because
-/// its hash is none or its content is lost.
+/// The tool's declared errors, before any write; storage faults; a record that cannot be sealed because its hash is
+/// malformed or its content is lost.
 pub fn finalize_session(
     db: &Db,
     session_id: &str,
@@ -82,10 +82,10 @@ pub fn finalize_session(
     Ok((root, head))
 }
 
-/// A seal as it was stored; the head is missing from imported ones.
+/// Returns a seal as stored. Imported seals have no head.
 ///
 /// # Errors
-/// The declared ones of the tool; storage faults.
+/// The tool's declared errors; storage faults.
 pub fn get_merkle_root(
     db: &Db,
     session_id: &str,
@@ -100,7 +100,7 @@ pub fn get_merkle_root(
     }
 }
 
-/// Keeps the session's records as they stand; the second tree's root over them.
+/// Stores the session's records as leaves and returns the second tree's root over them.
 fn freeze_leaves(db: &Db, session_id: &str) -> Result<HexDigest, Fault> {
     let (mut tree, mut envelopes) = (Accumulator::default(), Envelopes::default());
     let mut index = 0;
@@ -117,7 +117,7 @@ fn freeze_leaves(db: &Db, session_id: &str) -> Result<HexDigest, Fault> {
     Ok(HexDigest::from_raw(&tree.root()))
 }
 
-/// Makes the next head of the store and keeps it with its tips.
+/// Creates the store's next head and stores it with its tips.
 fn insert_head(
     db: &Db,
     session: &Session,
@@ -160,7 +160,7 @@ fn insert_head(
     Ok(signed)
 }
 
-/// Where the chains stand of all tasks that have a record in the session.
+/// Returns the current chain tips of all tasks with a record in the session.
 fn tips_now(db: &Db, session_id: &str) -> Result<Vec<ChainTip>, Fault> {
     let mut tips = Vec::new();
     for task_id in trail::tasks_of_session(db, session_id)? {
@@ -172,7 +172,7 @@ fn tips_now(db: &Db, session_id: &str) -> Result<Vec<ChainTip>, Fault> {
     Ok(tips)
 }
 
-/// A damaged session, which cannot be sealed. It stays open.
+/// Returns the fault for a damaged session, which cannot be sealed and stays open.
 fn unfit(session_id: &str, reason: &str) -> Fault {
     Fault::Other(format!("audit session {session_id} cannot be sealed: {reason}; verify its chains"))
 }

@@ -1,4 +1,4 @@
-//! Verification of a session: its seal, and the chains of the tasks that have to do with it.
+//! Verification of a session: its seal, and the chains of the related tasks.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use crate::domains::trail::store;
 use crate::domains::trail::verify::{Findings, Verification, verify_tasks};
 use crate::store::db::Db;
 
-/// There is no session of that id.
+/// No session has that id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Audit session not found: {session_id}")]
 pub struct SessionNotFound {
@@ -22,7 +22,7 @@ pub struct SessionNotFound {
     pub session_id: String,
 }
 
-/// What the verification of a session found.
+/// The result of verifying a session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionVerification {
     /// The chains. Its count of broken records includes failed checks of heads and seal.
@@ -31,7 +31,7 @@ pub struct SessionVerification {
     pub seal: SealReport,
 }
 
-/// The reason why a record was not appended: the engine's, or that its session is closed or missing.
+/// Returns the reason why a record was not appended: SQLite's error, or that its session is closed or missing.
 pub fn explained(db: &Db, failure: Failure<Refusal>) -> Failure<Refusal> {
     let Failure::Domain(Refusal::NotAppended { fault, session_id: Some(session_id) }) = failure else {
         return failure;
@@ -39,15 +39,15 @@ pub fn explained(db: &Db, failure: Failure<Refusal>) -> Failure<Refusal> {
     match session_state(db, &session_id) {
         Ok(Some(SessionState::Finalized)) => Failure::Domain(Refusal::AlreadyFinalized(session_id)),
         Ok(None) => Failure::Domain(Refusal::SessionNotFound(session_id)),
-        // An engine that cannot answer now has said before what is the matter.
+        // If SQLite cannot answer now, its earlier error is the reason.
         Ok(Some(SessionState::Open)) | Err(_) => Failure::Fault(fault),
     }
 }
 
-/// Verifies the chains of the tasks that have to do with a session, or of one of them, and the session's seal.
+/// Verifies the seal of a session and the chains of its related tasks, or of one of them.
 ///
 /// # Errors
-/// [`SessionNotFound`]; storage faults; [`Fault::Other`] when interrupted. A finding is not an error.
+/// [`SessionNotFound`]; storage faults; [`Fault::Other`] if interrupted. A finding is not an error.
 pub fn verify_session(
     db: &Db,
     session_id: &str,
@@ -70,7 +70,7 @@ pub fn verify_session(
     Ok(SessionVerification { found, seal })
 }
 
-/// Checks the seal, and that every chain still holds what the seal saw at its end.
+/// Checks the seal, and that every chain still holds the tip that the seal recorded.
 fn verify_seal(
     db: &Db,
     session_id: &str,
@@ -93,8 +93,8 @@ fn verify_seal(
     Ok(seal)
 }
 
-/// The tasks whose chains have to do with a session: those of its records and of its seal's tips. If the seal is
-/// broken, those of the sealed records too, which may have been taken out of the session.
+/// Returns the tasks related to a session: those of its records and of its seal's tips. If the seal is broken, adds
+/// those of the sealed records, which may have been removed from the session.
 fn tasks_of(db: &Db, seal: &SealReport) -> Result<BTreeSet<String>, Fault> {
     let mut tasks = BTreeSet::from_iter(store::tasks_of_session(db, &seal.session_id)?);
     tasks.extend(tips_of_seal(db, &seal.session_id)?.into_iter().map(|tip| tip.task_id));
@@ -107,7 +107,7 @@ fn tasks_of(db: &Db, seal: &SealReport) -> Result<BTreeSet<String>, Fault> {
     Ok(tasks)
 }
 
-/// Whether a chain no longer holds what a seal saw at its end.
+/// Returns an issue if a chain no longer holds the tip that a seal recorded.
 fn regression(db: &Db, session_id: &str, tip: &ChainTip) -> Result<Option<Issue>, Fault> {
     let found = store::record_at(db, &tip.task_id, tip.chain_length)?;
     let (record_id, hash) = match found {

@@ -1,5 +1,5 @@
-//! The seals' SQL: sessions, roots, leaves, heads and tips, in and out. What may be written is decided in
-//! `service.rs`, what must fit in `seal.rs` and `heads.rs`.
+//! The SQL of seals: reads and writes sessions, roots, leaves, heads and tips. `service.rs` decides what may be
+//! written; `seal.rs` and `heads.rs` decide what must match.
 
 use colibri_runtime::handler::Fault;
 use rusqlite::types::ValueRef;
@@ -8,8 +8,8 @@ use rusqlite::{Row, params};
 use crate::store::db::Db;
 use colibri_proof::head::{ChainTip, HeadSignature, SessionFacts, SignedTreeHead, TreeHead};
 
-/// What a text reads as whose bytes are no UTF-8. No call writes it: names hold no control characters, and times and
-/// hashes have forms of their own. So it fits no hash, and whoever checks the row finds the damage.
+/// Replaces a text that is not UTF-8. No call writes this value: names hold no control characters, and times and
+/// hashes have fixed forms. So it matches no hash, and a check of the row finds the damage.
 const NO_TEXT: &str = "\u{0}";
 
 /// A row of `audit_sessions`.
@@ -17,7 +17,7 @@ const NO_TEXT: &str = "\u{0}";
 pub struct Session {
     /// Its id.
     pub session_id: String,
-    /// What it is for.
+    /// Its purpose.
     pub intent: String,
     /// The task it is about.
     pub task_id: Option<String>,
@@ -26,7 +26,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// What a head commits to of it.
+    /// Returns the facts to which a head commits.
     pub(super) fn facts(&self) -> SessionFacts<'_> {
         SessionFacts {
             session_id: &self.session_id,
@@ -44,11 +44,11 @@ pub struct Root {
     pub root: String,
     /// How many records were sealed.
     pub record_count: i64,
-    /// When.
+    /// When it was sealed.
     pub finalized_at: String,
 }
 
-/// A row of `merkle_leaves`: a record as it stood when its session was sealed.
+/// A row of `merkle_leaves`: a record as it was when its session was sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Leaf {
     /// Its place, from 0.
@@ -61,18 +61,18 @@ pub struct Leaf {
     pub leaf_hash: String,
 }
 
-/// How far a task's chain had come when a head was made.
+/// The length and tip of a task's chain when a head was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SealedTip {
     /// The head.
     pub head_index: i64,
-    /// The head's session; `None` when there is no such head.
+    /// The head's session; `None` if the head does not exist.
     pub session_id: Option<String>,
     /// The tip.
     pub tip: ChainTip,
 }
 
-/// A column's text; `None` for NULL.
+/// Reads a column's text; `None` for NULL.
 fn text_or_null(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
     Ok(match row.get_ref(column)? {
         ValueRef::Null => None,
@@ -85,7 +85,7 @@ fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
     Ok(text_or_null(row, column)?.unwrap_or_else(|| NO_TEXT.to_owned()))
 }
 
-/// Stores a session unless its id is taken. Whether it was stored.
+/// Stores a session unless its id is taken. Returns whether it was stored.
 pub(super) fn insert_session(db: &Db, session: &Session, sequence_no: Option<i64>) -> Result<bool, Fault> {
     let inserted = db.execute(
         "INSERT INTO audit_sessions (session_id, intent, task_id, started_at, sequence_no) \
@@ -95,7 +95,7 @@ pub(super) fn insert_session(db: &Db, session: &Session, sequence_no: Option<i64
     Ok(inserted == 1)
 }
 
-/// The session of that id.
+/// Returns the session with that id.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -106,7 +106,7 @@ pub fn session(db: &Db, session_id: &str) -> Result<Option<Session>, Fault> {
         |row| {
             Ok(Session {
                 session_id: text(row, 0)?,
-                // Any text can be an intent, but for an empty one.
+                // Any text but an empty one can be an intent.
                 intent: row.get_ref(1)?.as_str().unwrap_or_default().to_owned(),
                 task_id: text_or_null(row, 2)?,
                 started_at: text(row, 3)?,
@@ -115,7 +115,7 @@ pub fn session(db: &Db, session_id: &str) -> Result<Option<Session>, Fault> {
     )
 }
 
-/// Whether a session of that id was opened, and whether anything of a seal of it is there.
+/// Returns whether a session with that id was opened, and whether any remains of its seal exist.
 pub(super) fn traces(db: &Db, session_id: &str) -> Result<(bool, bool), Fault> {
     db.query_one(
         "SELECT EXISTS (SELECT 1 FROM audit_sessions WHERE session_id = ?1), \
@@ -127,8 +127,8 @@ pub(super) fn traces(db: &Db, session_id: &str) -> Result<(bool, bool), Fault> {
     )
 }
 
-/// Hands over the ids of all sessions that were opened or have left anything of a seal, in the order of their
-/// bytes, until `take` says `false`.
+/// Hands over the ids of all sessions that were opened or have any remains of a seal, in byte order, until `take`
+/// returns `false`.
 pub(super) fn each_session(db: &Db, mut take: impl FnMut(&str) -> Result<bool, Fault>) -> Result<(), Fault> {
     let mut failed = None;
     db.query_each(
@@ -140,13 +140,13 @@ pub(super) fn each_session(db: &Db, mut take: impl FnMut(&str) -> Result<bool, F
     failed.map_or(Ok(()), Err)
 }
 
-/// Keeps what a callback failed with, for when the walk has ended.
+/// Keeps a callback's error until the walk has ended.
 fn stop(failed: &mut Option<Fault>, fault: Fault) -> bool {
     *failed = Some(fault);
     false
 }
 
-/// The stored root of a session.
+/// Returns the stored root of a session.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -187,7 +187,7 @@ pub(super) fn insert_leaf(
     .map(drop)
 }
 
-/// The next frozen leaves of a session from a place on, at most `limit`.
+/// Returns the next frozen leaves of a session from an index on, at most `limit`.
 pub(super) fn leaves_from(
     db: &Db,
     session_id: &str,
@@ -238,7 +238,7 @@ fn read_head(row: &Row<'_>) -> rusqlite::Result<SignedTreeHead> {
     Ok(SignedTreeHead { head, head_hash: text(row, 11)?, signature })
 }
 
-/// The head of a session.
+/// Returns the head of a session.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -250,7 +250,7 @@ pub fn head_of(db: &Db, session_id: &str) -> Result<Option<SignedTreeHead>, Faul
     )
 }
 
-/// Index and hash of the head before a place, wherever it stands; of the last one without a place.
+/// Returns index and hash of the head before an index, gaps allowed; without an index, of the last head.
 pub(super) fn head_before(db: &Db, head_index: Option<i64>) -> Result<Option<(i64, String)>, Fault> {
     db.query_opt(
         "SELECT head_index, head_hash FROM tree_heads WHERE head_index < ?1 ORDER BY head_index DESC LIMIT 1",
@@ -259,7 +259,7 @@ pub(super) fn head_before(db: &Db, head_index: Option<i64>) -> Result<Option<(i6
     )
 }
 
-/// Index of the head after a place, wherever it stands, and what it names as its predecessor.
+/// Returns the index of the head after an index, gaps allowed, and the predecessor's hash that it names.
 pub(super) fn head_after(db: &Db, head_index: i64) -> Result<Option<(i64, String)>, Fault> {
     db.query_opt(
         "SELECT head_index, prev_head_hash FROM tree_heads WHERE head_index > ?1 ORDER BY head_index LIMIT 1",
@@ -268,7 +268,7 @@ pub(super) fn head_after(db: &Db, head_index: i64) -> Result<Option<(i64, String
     )
 }
 
-/// Walks over all heads in order, until `take` says `false`.
+/// Walks over all heads in order, until `take` returns `false`.
 pub(super) fn each_head(
     db: &Db,
     mut take: impl FnMut(&SignedTreeHead) -> Result<bool, Fault>,
@@ -322,7 +322,7 @@ pub(super) fn insert_tip(db: &Db, head_index: i64, tip: &ChainTip) -> Result<(),
     .map(drop)
 }
 
-/// The tips of a head.
+/// Returns the tips of a head.
 pub(super) fn tips_at(db: &Db, head_index: i64) -> Result<Vec<ChainTip>, Fault> {
     db.query_all(
         "SELECT task_id, chain_length, tip_hash FROM tree_head_tips WHERE head_index = ?1 ORDER BY task_id",
@@ -331,7 +331,7 @@ pub(super) fn tips_at(db: &Db, head_index: i64) -> Result<Vec<ChainTip>, Fault> 
     )
 }
 
-/// The next tips of a task's chain, shortest first, after a length and a head; at most `limit`.
+/// Returns the next tips of a task's chain, shortest first, after a length and a head; at most `limit`.
 pub(super) fn tips_of_task_after(
     db: &Db,
     task_id: &str,

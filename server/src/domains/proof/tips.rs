@@ -1,4 +1,4 @@
-//! Where chains stood when sessions were sealed (proof#tree-head): what a walk along a chain holds it against.
+//! Chain tips that seals recorded (proof#tree-head). A walk along a chain compares it with them.
 
 use colibri_runtime::handler::Fault;
 
@@ -9,7 +9,7 @@ use colibri_proof::head::ChainTip;
 /// Tips read at once.
 const PAGE: i64 = 128;
 
-/// The tips that the seal of a session has kept; none for an open one.
+/// Returns the tips that the seal of a session recorded; empty for an open one.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -20,14 +20,14 @@ pub fn tips_of_seal(db: &Db, session_id: &str) -> Result<Vec<ChainTip>, Fault> {
     }
 }
 
-/// All tips that seals have kept of one task's chain, the shortest first, so that one walk along the chain meets
-/// them in its own order. Read page by page: a chain may be under a great many seals.
+/// Returns all tips that seals recorded of one task's chain, shortest first, so that a walk along the chain meets
+/// them in its own order. Reads page by page, because many seals may cover a chain.
 pub fn each_tip_of_task<'a>(db: &'a Db, task_id: &'a str) -> TaskTips<'a> {
     TaskTips { db, task_id, page: Vec::new().into_iter(), next: Some((i64::MIN, i64::MIN)) }
 }
 
-/// The next tip of a task's chain after a length and a head, the shortest first: for whoever walks along many chains
-/// at once and keeps one tip of each.
+/// Returns the next tip of a task's chain after a length and a head, shortest first. Serves a walk along many chains
+/// at once that keeps one tip of each.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -45,7 +45,7 @@ pub struct TaskTips<'a> {
 }
 
 impl TaskTips<'_> {
-    /// The next tip; `None` after the last one.
+    /// Returns the next tip; `None` after the last one.
     ///
     /// # Errors
     /// [`Fault::Storage`].

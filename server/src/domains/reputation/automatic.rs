@@ -1,4 +1,4 @@
-//! The events that the server reports itself (reputation#events): what each is worth, in which domain, under which id. Pure.
+//! The events that the server reports itself (reputation#events): the value, domain and id of each. Pure.
 
 use super::domain::Domain;
 use super::event::Source;
@@ -6,9 +6,9 @@ use super::event::Source;
 /// Who may vouch for an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vouching {
-    /// The server, which has seen it.
+    /// The server, which observed it.
     System,
-    /// Another node, and the server if there is none.
+    /// Another node; the server if no other node does.
     PeerOrSystem,
     /// Another node only.
     Peer,
@@ -23,18 +23,18 @@ pub struct AutomaticEvent {
     pub reason: &'static str,
     /// The stored source.
     pub source: Source,
-    /// Where it counts.
+    /// The domain that it counts in.
     pub domain: Domain,
-    /// What it is worth unweighed, in basis points.
+    /// Its nominal value in basis points, before weighting.
     pub nominal_delta: i64,
     /// Who may vouch for it.
     pub vouching: Vouching,
-    /// What the system's own word weighs where no peer acknowledges it; for a commissioned task, which a peer always
-    /// acknowledges, the most that peer's word weighs.
+    /// The weight of the system's acknowledgement if no peer acknowledges the event. For a commissioned task, which a
+    /// peer always acknowledges, the greatest weight of that peer.
     pub weight_bps: i64,
 }
 
-/// A task that was finished: the executor's.
+/// A finished task credits its executor.
 pub const TASK_DONE: AutomaticEvent = AutomaticEvent {
     rule_name: "lambda.event.task_done",
     reason: "task_done",
@@ -45,7 +45,7 @@ pub const TASK_DONE: AutomaticEvent = AutomaticEvent {
     weight_bps: 2_500,
 };
 
-/// The same for who had created it. Nothing reports it as long as tasks keep no creator.
+/// A finished task credits its creator. The server never reports this while tasks store no creator.
 pub const TASK_COMMISSIONED: AutomaticEvent = AutomaticEvent {
     rule_name: "lambda.event.task_commissioned",
     reason: "task_commissioned",
@@ -56,7 +56,7 @@ pub const TASK_COMMISSIONED: AutomaticEvent = AutomaticEvent {
     weight_bps: 10_000,
 };
 
-/// A session that was sealed: each of its agents'.
+/// A sealed session credits each of its agents.
 pub const SESSION_SEALED: AutomaticEvent = AutomaticEvent {
     rule_name: "lambda.event.session_sealed",
     reason: "session_sealed",

@@ -1,25 +1,25 @@
-//! What moves a standing (reputation#events, reputation#gains, reputation#penalties): gains, which others acknowledge, and penalties; and what becomes of
-//! a standing through one of them. Pure.
+//! Events that change a standing (reputation#events, reputation#gains, reputation#penalties): acknowledged gains and
+//! penalties, and the change that each causes. Pure.
 
 use super::domain::Domain;
 use super::penalty::Band;
 use super::standing::Standing;
 use crate::rules::integer::{BPS_MAX, IntegerError};
 
-/// What the ids of the system's own nodes begin with. They own no rows and acknowledge nothing.
+/// The prefix of the system's own node ids. These nodes own no rows and acknowledge nothing.
 pub const RESERVED_PREFIX: &str = "colibri:";
 
 /// The two kinds of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Acknowledged work, or its contrary: an acknowledged loss.
+    /// Acknowledged work, or an acknowledged loss.
     Gain,
     /// A proven offence.
     Penalty,
 }
 
 impl Kind {
-    /// The kind as it is stored and hashed.
+    /// Returns the kind as stored and hashed.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Gain => "gain",
@@ -27,27 +27,27 @@ impl Kind {
         }
     }
 
-    /// The kind that a stored text names; `None` for anything else.
+    /// Returns the kind that a stored text names; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Gain, Self::Penalty].into_iter().find(|kind| kind.as_str() == text)
     }
 }
 
-/// Who reported an event.
+/// The origin of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Source {
     /// A task that was done.
     Task,
     /// A session that was sealed.
     Session,
-    /// A writer inside the server that does not exist yet.
+    /// A planned writer inside the server.
     Equivocation,
     /// A line of an imported file.
     Import,
 }
 
 impl Source {
-    /// The source as it is stored and hashed.
+    /// Returns the source as stored and hashed.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Task => "task",
@@ -57,7 +57,7 @@ impl Source {
         }
     }
 
-    /// The source that a stored text names; `None` for anything else.
+    /// Returns the source that a stored text names; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let all = [Self::Task, Self::Session, Self::Equivocation, Self::Import];
         all.into_iter().find(|source| source.as_str() == text)
@@ -67,17 +67,17 @@ impl Source {
 /// Who vouches for a gain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Acker<'a> {
-    /// The system has seen it itself: a fixed weight in basis points, which never lifts anyone above 5000.
+    /// The system, which observed the event: a fixed weight in basis points, which never lifts a node above 5000.
     System {
         /// The rule's weight.
         weight_bps: i64,
     },
-    /// Another node, whose own standing is the weight.
+    /// Another node; its own standing is the weight.
     Peer(&'a str),
 }
 
 impl<'a> Acker<'a> {
-    /// The acknowledging node as it is stored; `None` for the system.
+    /// Returns the acknowledging node as stored; `None` for the system.
     pub const fn id(self) -> Option<&'a str> {
         match self {
             Self::System { .. } => None,
@@ -91,19 +91,19 @@ impl<'a> Acker<'a> {
 pub struct Gain<'a> {
     /// The causing event, free-form.
     pub event_id: &'a str,
-    /// Who is credited.
+    /// The credited node.
     pub node_id: &'a str,
-    /// In which domain.
+    /// The domain.
     pub domain: Domain,
-    /// What it is worth unweighed, in basis points: -10000 to 10000, not 0.
+    /// Its nominal value in basis points, before weighting: -10000 to 10000, not 0.
     pub nominal_delta: i64,
-    /// Who vouches for it.
+    /// The acknowledging node or the system.
     pub acker: Acker<'a>,
-    /// When.
+    /// Its epoch.
     pub epoch: i64,
     /// A free label.
     pub reason: &'a str,
-    /// Who reported it.
+    /// Its origin.
     pub source: Source,
 }
 
@@ -112,54 +112,54 @@ pub struct Gain<'a> {
 pub struct Penalty<'a> {
     /// The causing event, free-form.
     pub event_id: &'a str,
-    /// Who is punished.
+    /// The penalised node.
     pub node_id: &'a str,
-    /// In which domain.
+    /// The domain.
     pub domain: Domain,
-    /// How severely.
+    /// The severity.
     pub band: Band,
-    /// Whether a scar is left even if the band leaves none.
+    /// Whether it leaves a scar even if the band leaves none.
     pub scar: bool,
-    /// When.
+    /// Its epoch.
     pub epoch: i64,
     /// A free label; `penalty:<band>:` is put before it.
     pub reason: &'a str,
-    /// Who reported it.
+    /// Its origin.
     pub source: Source,
 }
 
-/// What one event made of one standing. The ledger keeps every number of it.
+/// The change that one event makes to a standing. The ledger keeps each of its numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// The standing after it.
     pub row: Standing,
-    /// How far it moved the settled score.
+    /// The change of the settled score.
     pub delta: i64,
-    /// What its acknowledgement weighed, in basis points; 10000 for a penalty.
+    /// The weight of its acknowledgement in basis points; 10000 for a penalty.
     pub weight_bps: i64,
-    /// How many idle epochs were settled before it.
+    /// The number of idle epochs settled before it.
     pub idle_epochs: i64,
-    /// The score that was stored.
+    /// The score stored before it.
     pub score_before: i64,
-    /// The score without those idle epochs' share.
+    /// The score after the idle epochs were settled.
     pub score_settled: i64,
-    /// The scar that was stored.
+    /// The scar stored before it.
     pub scar_before: i64,
 }
 
 /// An event that cannot be recorded. The codes are those of reputation#errors.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EventError {
-    /// Nobody's event.
+    /// The event names no node.
     #[error("ERR_NODE_EMPTY: the event names no node")]
     NodeEmpty,
-    /// The system's own.
+    /// The event names one of the system's nodes.
     #[error("ERR_NODE_RESERVED: {node_id}: names beginning {RESERVED_PREFIX} are the system's")]
     NodeReserved {
         /// The name.
         node_id: String,
     },
-    /// Older than what the node was last active at.
+    /// The event is older than the node's last activity.
     #[error(
         "ERR_EPOCH_ORDER: {node_id}/{domain}: epoch {epoch} is before {last_activity_epoch}, the last one"
     )]
@@ -170,18 +170,18 @@ pub enum EventError {
         domain: Domain,
         /// The event's epoch.
         epoch: i64,
-        /// The row's last one.
+        /// The row's last epoch.
         last_activity_epoch: i64,
     },
     /// A number that no event may carry.
     #[error("ERR_SCHEMA: {field}: {value} is outside what an event may say")]
     Schema {
-        /// Which one.
+        /// The field.
         field: &'static str,
-        /// What it is.
+        /// Its value.
         value: i64,
     },
-    /// A number left its range; only a corrupt row leads here.
+    /// A number left its range, which only a corrupt row can cause.
     #[error(transparent)]
     Integer(#[from] IntegerError),
 }
@@ -191,7 +191,7 @@ pub fn is_reserved(id: &str) -> bool {
     id.starts_with(RESERVED_PREFIX)
 }
 
-/// Checks what every event must satisfy: a node that may own rows, an epoch not before its row's last one.
+/// Checks the rules for every event: its node may own rows, and its epoch is not before the row's last one.
 pub(super) fn admit(
     node_id: &str,
     domain: Domain,
@@ -215,7 +215,7 @@ pub(super) fn admit(
     }
 }
 
-/// Checks the range of a gain's worth.
+/// Checks the range of a gain's nominal value.
 pub(super) fn check_nominal(nominal_delta: i64) -> Result<(), EventError> {
     if nominal_delta == 0 || !(-BPS_MAX..=BPS_MAX).contains(&nominal_delta) {
         return Err(EventError::Schema { field: "delta", value: nominal_delta });

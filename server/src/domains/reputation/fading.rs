@@ -1,27 +1,27 @@
-//! Decay for walks over a whole domain (reputation#decay): the same numbers as [`decay`](super::decay)'s, looked up instead of
-//! taken step by step, which for a row that was idle for long is hundreds of steps. Pure.
+//! Decay for walks over a whole domain (reputation#decay). A table gives the same numbers as [`decay`](super::decay),
+//! which would take hundreds of steps for a row that was idle for long. Pure.
 
 use super::decay::rate_for;
 use super::domain::Domain;
 use crate::rules::integer::{BPS_MAX, IntegerError, decay};
 
-/// Scores come to rest within so many doublings: 2^10 - 1 epochs are more than the 516 that any score needs.
+/// Scores settle within this many doublings: 2^10 - 1 epochs exceed the 516 that any score needs.
 const DOUBLINGS: usize = 10;
 /// Further idle epochs change nothing.
 const LAST_EPOCH: i64 = (1 << DOUBLINGS) - 1;
 
-/// What becomes of every score of a domain.
+/// The decay of every score of a domain.
 #[derive(Debug, Clone)]
 pub struct Fading {
-    /// At `k`: each score after 2^k idle epochs.
+    /// Element `k` holds each score after 2^k idle epochs.
     after: Vec<Vec<u16>>,
 }
 
 impl Fading {
-    /// The table of a domain.
+    /// Builds the table of a domain.
     ///
     /// # Errors
-    /// None that a domain's rate leads to.
+    /// Never for a domain's rate.
     pub fn of(domain: Domain) -> Result<Self, IntegerError> {
         let rate = rate_for(domain);
         let once =
@@ -35,7 +35,8 @@ impl Fading {
         Ok(Self { after })
     }
 
-    /// A score after so many idle epochs, fewer than 0 being 0; `None` for a score outside 0..=10000.
+    /// Returns a score after a number of idle epochs, where a negative number counts as 0; `None` for a score outside
+    /// 0..=10000.
     pub fn score(&self, score: i64, idle_epochs: i64) -> Option<i64> {
         let mut rest = u16::try_from(score).ok().filter(|_| score <= BPS_MAX)?;
         let idle = idle_epochs.clamp(0, LAST_EPOCH);
@@ -64,7 +65,7 @@ mod tests {
             for score in 0..=BPS_MAX {
                 let mut rest = score;
                 for idle in 0..=517 {
-                    // Every epoch for some scores, the corners for all.
+                    // Every epoch for some scores, the corner cases for all.
                     if score % 97 == 0 || !(2..=514).contains(&idle) {
                         assert_eq!(fading.score(score, idle), Some(rest), "{domain} {score} after {idle}");
                     }

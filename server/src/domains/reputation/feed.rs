@@ -1,7 +1,7 @@
-//! What the server itself reports (reputation#feed): finished tasks and sealed sessions. The domains that know of them call
-//! the functions here inside the savepoint of their own change, so that neither exists without the other.
+//! Events that the server itself reports (reputation#feed): finished tasks and sealed sessions. The domains call
+//! these functions inside the savepoint of their own change, so that neither exists without the other.
 //!
-//! The caller does not see how an event is weighed: only a failing database fails the call.
+//! The caller does not see how an event is weighed. Only a failing database fails the call.
 
 use colibri_runtime::handler::{Failure, Fault};
 
@@ -13,23 +13,24 @@ use super::writer::{Gained, Recording, record_gain};
 use crate::domains::trail;
 use crate::store::db::Db;
 
-/// What a call that may finish a task brings along.
+/// The inputs of a call that may finish a task.
 #[derive(Debug, Clone)]
 pub struct TaskFeed {
     recording: Recording,
-    /// For the tokens that the task may leave: ids of the call's own source.
+    /// Ids for the tokens that the task may leave, from the call's own id source.
     token_ids: [String; 2],
 }
 
 impl TaskFeed {
-    /// With everything given.
+    /// Combines the recording and the ids.
     pub fn new(recording: Recording, token_ids: [String; 2]) -> Self {
         Self { recording, token_ids }
     }
 }
 
-/// A task has just been finished: its executor is credited, by the word of the last peer who reflected on it or else by
-/// the system's. The executor is the assignee, or whoever thought first.
+/// Credits the executor of a task that has just been finished. The acknowledgement is that of the last peer who
+/// reflected on the task, or else the system's. The executor is the assignee, or else the author of the first
+/// thought.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -55,7 +56,7 @@ pub fn task_done(db: &Db, feed: &TaskFeed, task_id: &str, assignee: Option<&str>
     unless_storage(experience::of_event(db, &experience, &feed.token_ids, feed.recording.now_ms)).map(drop)
 }
 
-/// A session has just been sealed: everybody who thought in it is credited.
+/// Credits every agent who recorded a thought in a session that has just been sealed.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -67,7 +68,7 @@ pub fn session_sealed(db: &Db, recording: &Recording, session_id: &str) -> Resul
     Ok(())
 }
 
-/// Records an event at the present epoch; by how much it moved the score, `None` when nothing was recorded.
+/// Records an event at the present epoch. Returns the change of the score, or `None` if nothing was recorded.
 fn credit(
     db: &Db,
     recording: &Recording,
@@ -92,7 +93,7 @@ fn credit(
     })
 }
 
-/// The result, or nothing where reputation refused: a node it has no row for, a damaged row.
+/// Returns the result, or `None` if reputation refused: a node without a row, or a damaged row.
 fn unless_storage<T, E>(result: Result<T, Failure<E>>) -> Result<Option<T>, Fault> {
     match result {
         Ok(value) => Ok(Some(value)),

@@ -1,23 +1,23 @@
-//! What an acknowledged event adds (reputation#gains). Pure: whether it was recorded before is the writer's to know.
+//! The effect of an acknowledged event (reputation#gains). Pure: the writer checks whether it was recorded before.
 //!
-//! Idle epochs are settled first. Otherwise a node that was idle for long, and is read low, would jump back to its
-//! stored score with any event, since every event restarts the timer.
+//! Idle epochs are settled first. Otherwise any event would lift a long-idle node back to its stored score, because
+//! every event restarts the decay timer.
 
 use super::decay::{clamp_idle, decayed_score, settle};
 use super::event::{Acker, EventError, Gain, Step, admit, check_nominal};
 use super::standing::Standing;
 use crate::rules::integer::{BPS_MAX, IntegerError, bps_mul, safe_add, safe_sub};
 
-/// The least that a peer's acknowledgement weighs. Without it nobody's first one would weigh anything.
+/// The least weight of a peer's acknowledgement. Without it no first acknowledgement would have any weight.
 pub const ACK_FLOOR_BPS: i64 = 1_000;
-/// The most that an acknowledgement weighs.
+/// The greatest weight of an acknowledgement.
 pub const ACK_MAX_BPS: i64 = BPS_MAX;
-/// Weak evidence alone lifts nobody above this score.
+/// Weak evidence alone lifts no score above this one.
 pub const WEAK_CEILING_BPS: i64 = 5_000;
-/// How far gains move a score within an epoch, up and down each.
+/// The most that gains change a score within an epoch, in each direction.
 pub const GAIN_CAP_PER_EPOCH_BPS: i64 = 1_000;
 
-/// What gains have moved one node's score in one domain and epoch so far.
+/// The sum of changes that gains made to a node's score in one domain and epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EpochSums {
     /// The sum of the deltas above 0.
@@ -27,28 +27,28 @@ pub struct EpochSums {
 }
 
 impl EpochSums {
-    /// The sums with one more recorded delta.
+    /// Returns the sums with one more recorded delta.
     ///
     /// # Errors
-    /// An overflow; recorded deltas are far from one.
+    /// An overflow, which recorded deltas cannot reach.
     pub fn with(self, delta: i64) -> Result<Self, IntegerError> {
         Ok(Self { gained: safe_add(self.gained, delta.max(0))?, lost: safe_sub(self.lost, delta.min(0))? })
     }
 }
 
-/// Why nothing is recorded. It is no error: the decay timer is not restarted, and that is all.
+/// Why nothing is recorded. This is not an error; the decay timer simply does not restart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ignored {
     /// The node vouches for itself.
     SelfAck,
     /// The acknowledging node is banned in the domain.
     BannedAcker,
-    /// A loss, acknowledged by a node whose standing is too low to hurt anyone.
+    /// A loss acknowledged by a node whose standing is too low.
     LowWeight,
 }
 
 impl Ignored {
-    /// The outcome's name.
+    /// Returns the outcome's name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::SelfAck => "ignored_self_ack",
@@ -58,16 +58,16 @@ impl Ignored {
     }
 }
 
-/// What becomes of a gain.
+/// The result of weighing a gain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GainOutcome {
-    /// It is to be recorded, with these numbers.
+    /// The writer must record these numbers.
     Recorded(Step),
-    /// Nothing is to be written.
+    /// The writer must store nothing.
     Ignored(Ignored),
 }
 
-/// What an acknowledgement is worth.
+/// The weight of an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Weight {
     /// The share of the nominal delta that counts.
@@ -76,8 +76,8 @@ pub struct Weight {
     pub weak: bool,
 }
 
-/// Takes a gain. `row` is the node's stored row, `acker_row` the acknowledging node's in the same domain, and
-/// `sums` what gains have moved in this epoch so far.
+/// Computes a gain. `row` is the node's stored row and `acker_row` the acknowledging node's in the same domain.
+/// `sums` is the change that gains made in this epoch so far.
 ///
 /// # Errors
 /// See [`EventError`].
@@ -95,7 +95,7 @@ pub fn gain_step(
     })
 }
 
-/// What the acknowledgement of `gain` weighs, or why it counts for nothing.
+/// Returns the weight of the acknowledgement of `gain`, or why it is ignored.
 ///
 /// # Errors
 /// Only for an acknowledger's score outside 0..=10000.
@@ -118,7 +118,7 @@ pub fn weigh(gain: &Gain<'_>, acker_row: Option<&Standing>) -> Result<Result<Wei
     })
 }
 
-/// The step of a gain whose weight is known.
+/// Computes the step of a gain whose weight is known.
 ///
 /// # Errors
 /// Only for a row that breaks an invariant.
@@ -130,7 +130,7 @@ pub fn weighed_step(
 ) -> Result<Step, IntegerError> {
     let new = || Standing::unknown(gain.node_id, gain.domain, gain.epoch);
     let before = row.cloned().unwrap_or_else(new);
-    // The epochs of both activities are none of idleness, so being active in each never decays.
+    // Neither activity's epoch counts as idle, so a node that is active in each epoch never decays.
     let idle_epochs = clamp_idle(gain.epoch.saturating_sub(before.last_activity_epoch).saturating_sub(1));
     let score_settled = settle(before.score, gain.domain, idle_epochs)?;
     let change = capped(bps_mul(gain.nominal_delta, weight.bps)?, sums)?;
@@ -150,7 +150,7 @@ pub fn weighed_step(
     })
 }
 
-/// What of `change` the cap of the epoch leaves.
+/// Returns the part of `change` that the epoch's cap allows.
 fn capped(change: i64, sums: EpochSums) -> Result<i64, IntegerError> {
     Ok(match change {
         1.. => change.min(safe_sub(GAIN_CAP_PER_EPOCH_BPS, sums.gained)?.max(0)),

@@ -1,4 +1,4 @@
-//! What offences cost (reputation#penalties): a share of the score, and for the gravest a ban and a scar. Pure.
+//! The cost of offences (reputation#penalties): a share of the score, and for the gravest a ban and a scar. Pure.
 
 use super::decay::{clamp_idle, settle};
 use super::domain::Domain;
@@ -6,24 +6,24 @@ use super::event::{EventError, Penalty, Step, admit};
 use super::standing::Standing;
 use crate::rules::integer::{BPS_50_PERCENT, BPS_MAX, IntegerError, apply_bps, bps_mul, safe_add, safe_sub};
 
-/// What a minor offence costs, in basis points of the score.
+/// The cost of a minor offence, in basis points of the score.
 pub const DAMAGE_MINOR: i64 = 1_500;
-/// The same for a moderate one.
+/// The cost of a moderate one.
 pub const DAMAGE_MODERATE: i64 = 3_000;
-/// The same for a severe one.
+/// The cost of a severe one.
 pub const DAMAGE_SEVERE: i64 = 5_000;
-/// The same for a critical one.
+/// The cost of a critical one.
 pub const DAMAGE_CRITICAL: i64 = 8_000;
-/// The same for fraud.
+/// The cost of fraud.
 pub const DAMAGE_FRAUD: i64 = 10_000;
-/// How many epochs a ban lasts.
+/// The length of a ban in epochs.
 pub const BAN_DURATION_EPOCHS: i64 = 100;
-/// What share of the ceiling a scar leaves.
+/// The share of the ceiling that a scar leaves.
 pub const SCAR_KEEP_BPS: i64 = BPS_50_PERCENT;
-/// What a penalty weighs in the ledger: it depends on nobody's standing.
+/// The weight of a penalty in the ledger, which does not depend on a standing.
 pub const PENALTY_WEIGHT_BPS: i64 = BPS_MAX;
 
-/// How severe an offence is.
+/// The severity of an offence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Band {
     /// Costs [`DAMAGE_MINOR`].
@@ -43,7 +43,7 @@ pub const SEVERITY_BANDS: [Band; 5] =
     [Band::Minor, Band::Moderate, Band::Severe, Band::Critical, Band::Fraud];
 
 impl Band {
-    /// The band as it is stored, hashed and imported.
+    /// Returns the band as stored, hashed and imported.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Minor => "minor",
@@ -54,23 +54,23 @@ impl Band {
         }
     }
 
-    /// The band that a text names exactly; `None` for anything else.
+    /// Returns the band with exactly this name; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         SEVERITY_BANDS.into_iter().find(|band| band.as_str() == text)
     }
 
-    /// Whether it bans for [`BAN_DURATION_EPOCHS`].
+    /// Returns whether it bans for [`BAN_DURATION_EPOCHS`].
     pub const fn bans(self) -> bool {
         matches!(self, Self::Critical | Self::Fraud)
     }
 
-    /// Whether it leaves a scar unasked.
+    /// Returns whether it leaves a scar by itself.
     pub const fn scars(self) -> bool {
         matches!(self, Self::Fraud)
     }
 }
 
-/// What an offence of `band` costs, in basis points of the score.
+/// Returns the cost of an offence of `band`, in basis points of the score.
 pub const fn damage_for(band: Band) -> i64 {
     match band {
         Band::Minor => DAMAGE_MINOR,
@@ -81,27 +81,27 @@ pub const fn damage_for(band: Band) -> i64 {
     }
 }
 
-/// The offences that have a name, and so a band (reputation#penalties).
+/// The named offences, each with a band (reputation#penalties).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Offence {
-    /// A task left without a word.
+    /// A task abandoned without notice.
     SilentAbandonment,
-    /// An obligation's deadline missed.
+    /// A missed deadline of an obligation.
     MissedDeadline,
-    /// A dispute about quality lost.
+    /// A lost dispute about quality.
     LostQualityDispute,
-    /// An arbitration decision overturned.
+    /// An overturned arbitration decision.
     OverturnedArbitration,
-    /// A debt not paid.
+    /// An unpaid debt.
     NonPayment,
     /// Two signed votes that contradict each other.
     Equivocation,
-    /// Fraud, proven.
+    /// Proven fraud.
     ProvenFraud,
 }
 
 impl Offence {
-    /// Its band.
+    /// Returns its band.
     pub const fn band(self) -> Band {
         match self {
             Self::SilentAbandonment | Self::MissedDeadline => Band::Minor,
@@ -125,20 +125,20 @@ pub struct HistoryEvent {
     pub event_id: String,
 }
 
-/// What a penalty leaves.
+/// The result of a penalty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Penalised {
     /// The standing after it.
     pub row: Standing,
-    /// What history says of it; its delta is never above 0.
+    /// Its row of the history; its delta is never above 0.
     pub history_event: HistoryEvent,
 }
 
-/// Takes a penalty from `row` as it stands: decay is taken off before, see [`penalty_step`]. `scar` asks for a scar
-/// where the band leaves none by itself.
+/// Applies a penalty to `row`, whose decay was settled before, see [`penalty_step`]. `scar` requests a scar even if
+/// the band leaves none by itself.
 ///
 /// # Errors
-/// An epoch so late that a ban's end is beyond 64 bits; otherwise only for a row that breaks an invariant.
+/// The epoch is so late that the ban's end exceeds 64 bits; otherwise only for a row that breaks an invariant.
 pub fn apply_penalty(
     row: &Standing,
     band: Band,
@@ -168,7 +168,7 @@ pub fn apply_penalty(
     Ok(Penalised { row, history_event })
 }
 
-/// The scar after one more: the ceiling in force is halved, rounded down.
+/// Returns the scar after one more: the current ceiling is halved, rounded down.
 ///
 /// # Errors
 /// Only for a scar far outside 0..=10000.
@@ -176,20 +176,20 @@ pub fn scarred(scar_bps: i64) -> Result<i64, IntegerError> {
     safe_sub(BPS_MAX, bps_mul(safe_sub(BPS_MAX, scar_bps)?, SCAR_KEEP_BPS)?)
 }
 
-/// The reason under which a penalty is stored.
+/// Returns the reason under which a penalty is stored.
 pub fn stored_reason(band: Band, reason: &str) -> String {
     format!("penalty:{}:{reason}", band.as_str())
 }
 
-/// The reason that was given for a penalty of `band`, from the stored one; `None` if that is another band's, or no
-/// penalty's.
+/// Returns the reported reason of a penalty of `band` from the stored one; `None` if that belongs to another band, or
+/// to no penalty.
 pub fn reported_reason(band: Band, stored: &str) -> Option<&str> {
     stored.strip_prefix("penalty:")?.strip_prefix(band.as_str())?.strip_prefix(':')
 }
 
-/// Takes a penalty as the ledger records it: idle epochs are settled first, with no epoch of grace, so that no offence
-/// raises what is visible. A node without a row gets one, so that ban and scar bind it. Pure: whether it was recorded
-/// before is the writer's to know.
+/// Computes a penalty as the ledger records it. Idle epochs are settled first, without an epoch of grace, so that no
+/// offence raises the visible score. A node without a row gets one, so that ban and scar apply. Pure: the writer
+/// checks whether the penalty was recorded before.
 ///
 /// # Errors
 /// See [`EventError`].
@@ -214,8 +214,7 @@ pub fn penalty_step(penalty: &Penalty<'_>, row: Option<&Standing>) -> Result<Ste
     })
 }
 
-/// A row of the history as [`is_double_penalty`] reads it: rows that the ledger does not know have no band of their
-/// own.
+/// A row of the history as [`is_double_penalty`] reads it. Rows without a ledger entry have no band of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PastEvent<'a> {
     /// The row's event.
@@ -226,8 +225,8 @@ pub struct PastEvent<'a> {
     pub reason: &'a str,
 }
 
-/// Whether `history`, the rows of one node and domain, holds a penalty of this band for this event. The same event in
-/// another band is not punished twice.
+/// Returns whether `history`, the rows of one node and domain, holds a penalty of this band for this event. The same
+/// event may be penalised once in each band.
 pub fn is_double_penalty(event_id: &str, band: Band, history: &[PastEvent<'_>]) -> bool {
     history.iter().any(|past| past.event_id == event_id && past_band(past) == Some(band))
 }
@@ -237,7 +236,7 @@ fn past_band(past: &PastEvent<'_>) -> Option<Band> {
     past.band.or_else(named)
 }
 
-/// An event that was punished in this band already.
+/// An event that was already penalised in this band.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("DoublePenaltyError: event {event_id} already penalised as {}", band.as_str())]
 pub struct DoublePenaltyError {

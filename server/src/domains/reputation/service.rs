@@ -1,4 +1,4 @@
-//! What can be read of reputation (reputation#reading, reputation#not-built). Rows are decayed on the way out; nothing is stored.
+//! Reads of reputation (reputation#reading, reputation#not-built). Rows are decayed when read; nothing is stored.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::store::{self, HistoryEvent};
 use crate::rules::integer::IntegerError;
 use crate::store::db::Db;
 
-/// A node's standing in a domain at an epoch.
+/// Returns a node's standing in a domain at an epoch.
 ///
 /// # Errors
 /// [`RowInvalid`]; storage faults.
@@ -27,7 +27,7 @@ pub fn standing(
     stored.map(|row| decayed(&row, current_epoch).map_err(fault)).transpose()
 }
 
-/// A node's standings at an epoch, by the names of their domains.
+/// Returns a node's standings at an epoch, ordered by the names of their domains.
 ///
 /// # Errors
 /// As [`standing`].
@@ -41,11 +41,11 @@ pub fn standings(db: &Db, node_id: &str, current_epoch: i64) -> Result<Vec<Stand
 pub struct HistoryPage {
     /// The events, newest first.
     pub events: Vec<HistoryEvent>,
-    /// Where the next page begins; `None` on the last one.
+    /// The offset of the next page; `None` on the last one.
     pub next_offset: Option<i64>,
 }
 
-/// A page of what moved a node's standing in a domain, newest first.
+/// Returns a page of the events that changed a node's standing in a domain, newest first.
 ///
 /// # Errors
 /// As [`standing`].
@@ -56,7 +56,7 @@ pub fn history(
     limit: i64,
     offset: i64,
 ) -> Result<HistoryPage, Failure<RowInvalid>> {
-    // One more than the page holds says whether there is another page.
+    // One row beyond the page shows whether another page follows.
     let mut events = store::history(db, node_id, domain, limit.saturating_add(1), offset)?;
     let page = usize::try_from(limit).unwrap_or_default();
     let more = events.len() > page;
@@ -65,7 +65,7 @@ pub fn history(
     Ok(HistoryPage { events, next_offset })
 }
 
-/// What a node's standings admit it to at an epoch.
+/// Returns the gates that a node's standings open at an epoch.
 ///
 /// # Errors
 /// As [`standing`].
@@ -74,7 +74,7 @@ pub fn check_gates(db: &Db, node_id: &str, current_epoch: i64) -> Result<Gates, 
     gates::evaluate(node_id, &rows, current_epoch).map_err(fault)
 }
 
-/// The decayed score of every node of a domain, by id (reputation#not-built: who may publish time anchors).
+/// Returns the decayed score of every node of a domain, by id (reputation#not-built: who may publish time anchors).
 ///
 /// # Errors
 /// As [`standing`].
@@ -87,7 +87,7 @@ pub fn snapshot(db: &Db, domain: Domain, epoch: i64) -> Result<BTreeMap<String, 
     snapshot::snapshot(&rows, domain, epoch).map_err(fault)
 }
 
-/// How reliable a model has been: the decayed score in execution of the node that stands for it, 0 when there is none
+/// Returns the reliability of a model: the decayed execution score of its node, 0 if it has no row
 /// (reputation#not-built).
 ///
 /// # Errors
@@ -97,7 +97,7 @@ pub fn reliability_bps(db: &Db, model_id: &str, epoch: i64) -> Result<i64, Failu
     snapshot::reliability_bps(row.as_ref(), epoch).map_err(fault)
 }
 
-/// An integer that does not fit, which only a damaged row leads to.
+/// Converts an integer error, which only a damaged row can cause.
 fn fault(error: IntegerError) -> Failure<RowInvalid> {
     Failure::Fault(Fault::Other(error.to_string()))
 }

@@ -1,4 +1,5 @@
-//! A node's standing in one domain (reputation#standing): a score, what caps it, and since when it decays. Pure.
+//! A node's standing in one domain (reputation#standing): a score, its ceiling, and the epoch from which it decays.
+//! Pure.
 
 use super::domain::Domain;
 use crate::rules::integer::BPS_MAX;
@@ -6,33 +7,33 @@ use crate::rules::integer::BPS_MAX;
 /// A row of `reputations`. Scores and scars are basis points.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Standing {
-    /// Whose it is; never empty.
+    /// The node; never empty.
     pub node_id: String,
-    /// What it is about.
+    /// The domain.
     pub domain: Domain,
-    /// 0 to [`Standing::ceiling`]; as last written, unless decay was taken off.
+    /// 0 to [`Standing::ceiling`]; as last written, unless decay was applied.
     pub score: i64,
-    /// What fraud has cost for good, 0 to 10000; never falls.
+    /// The permanent loss through fraud, 0 to 10000; never falls.
     pub scar_bps: i64,
-    /// The first epoch that is free again; `None` if never banned.
+    /// The first epoch without the ban; `None` if never banned.
     pub ban_until_epoch: Option<i64>,
     /// The last epoch with an event.
     pub last_activity_epoch: i64,
 }
 
-/// A stored row that no event can have left so. The message is published (reputation#errors).
+/// A stored row that no event can have produced. The message is published (reputation#errors).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("REPUTATION_ROW_INVALID: {node_id}/{domain}: {field}")]
 pub struct RowInvalid {
     /// The row's node.
     pub node_id: String,
-    /// The row's domain, whatever it says.
+    /// The row's domain as stored.
     pub domain: String,
     /// The first column that breaks an invariant.
     pub field: &'static str,
 }
 
-/// The columns of a stored row, not yet believed.
+/// The columns of a stored row, not yet checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // The columns of reputation#standing, under their names.
 pub struct StoredStanding {
@@ -45,7 +46,7 @@ pub struct StoredStanding {
 }
 
 impl StoredStanding {
-    /// The row as a standing.
+    /// Checks the row and returns it as a standing.
     ///
     /// # Errors
     /// [`RowInvalid`] names the first column that breaks an invariant of reputation#standing. Nothing is repaired.
@@ -67,7 +68,7 @@ impl StoredStanding {
         })
     }
 
-    /// The first column, the domain aside, that breaks an invariant.
+    /// Returns the first column, apart from the domain, that breaks an invariant.
     fn invalid_field(&self) -> Option<&'static str> {
         if self.node_id.is_empty() {
             return Some("node_id");
@@ -83,7 +84,7 @@ impl StoredStanding {
 }
 
 impl Standing {
-    /// The standing of a node nothing is known of: score 0, no scar, no ban, no idle epochs.
+    /// Returns the standing of an unknown node: score 0, no scar, no ban, no idle epochs.
     pub fn unknown(node_id: &str, domain: Domain, epoch: i64) -> Self {
         Self {
             node_id: node_id.to_owned(),
@@ -95,13 +96,13 @@ impl Standing {
         }
     }
 
-    /// The highest score that the scar leaves.
+    /// Returns the highest score that the scar allows.
     pub const fn ceiling(&self) -> i64 {
         // Saturating, so that an impossible scar cannot wrap into a high ceiling.
         BPS_MAX.saturating_sub(self.scar_bps)
     }
 
-    /// Whether the node is banned in this domain at `epoch`. The epoch of the ban's end is free.
+    /// Returns whether the node is banned in this domain at `epoch`. The ban does not cover its end epoch.
     pub fn banned(&self, epoch: i64) -> bool {
         self.ban_until_epoch.is_some_and(|until| until > epoch)
     }

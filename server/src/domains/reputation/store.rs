@@ -1,4 +1,4 @@
-//! Reputation's SQL: rows in, rows out. What may be written is decided in `writer.rs`.
+//! Reputation's SQL: rows in, rows out. `writer.rs` decides what may be written.
 
 use colibri_runtime::handler::{Failure, Fault};
 use rusqlite::types::ValueRef;
@@ -15,16 +15,16 @@ use crate::store::db::Db;
 /// The columns of [`StandingRow`], in its order.
 const STANDING: &str = "node_id, domain, score, scar_bps, ban_until_epoch, last_activity_epoch";
 
-/// A row of `reputations` as it is stored, borrowed from the statement that reads it, not yet believed.
+/// A row of `reputations` as stored, borrowed from the statement that reads it and not yet checked.
 #[derive(Debug, Clone, Copy)]
 pub struct StandingRow<'a> {
-    /// Whose it is; `None` when the bytes are no text.
+    /// The node; `None` if the bytes are not text.
     pub node_id: Option<&'a str>,
-    /// What it is about; the same.
+    /// The domain; `None` if the bytes are not text.
     pub domain: Option<&'a str>,
-    /// As last written.
+    /// The score as last written.
     pub score: i64,
-    /// What lowers the ceiling.
+    /// The scar, which lowers the ceiling.
     pub scar_bps: i64,
     /// The first epoch without the ban.
     pub ban_until_epoch: Option<i64>,
@@ -44,13 +44,13 @@ impl<'a> StandingRow<'a> {
         })
     }
 
-    /// The row as a standing.
+    /// Checks the row and returns it as a standing.
     ///
     /// # Errors
-    /// [`RowInvalid`] names the first column that no writer leaves so.
+    /// [`RowInvalid`] names the first column that no writer can have written.
     pub fn check(&self) -> Result<Standing, RowInvalid> {
         let stored = StoredStanding {
-            // What is no text is as wrong as an empty one.
+            // A value that is not text is as invalid as an empty one.
             node_id: self.node_id.unwrap_or_default().to_owned(),
             domain: self.domain.unwrap_or_default().to_owned(),
             score: self.score,
@@ -62,7 +62,7 @@ impl<'a> StandingRow<'a> {
     }
 }
 
-/// A column's text where it lies; `None` when there is none.
+/// Borrows a column's text; `None` if the column is not text.
 fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<Option<&'a str>> {
     Ok(match row.get_ref(column)? {
         ValueRef::Text(bytes) => std::str::from_utf8(bytes).ok(),
@@ -70,7 +70,7 @@ fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<Option<&'a str>
     })
 }
 
-/// Hands over the rows of a query over [`STANDING`], until `take` says `false`.
+/// Hands over the rows of a query over [`STANDING`], until `take` returns `false`.
 fn each_standing<E: From<Fault>>(
     db: &Db,
     rest: &str,
@@ -82,7 +82,7 @@ fn each_standing<E: From<Fault>>(
     })
 }
 
-/// A node's stored standing in a domain.
+/// Returns a node's stored standing in a domain.
 ///
 /// # Errors
 /// [`RowInvalid`]; storage faults.
@@ -95,7 +95,7 @@ pub fn standing(db: &Db, node_id: &str, domain: Domain) -> Result<Option<Standin
     Ok(found)
 }
 
-/// A node's stored standings, by the names of their domains.
+/// Returns a node's stored standings, ordered by the names of their domains.
 ///
 /// # Errors
 /// As [`standing`].
@@ -108,8 +108,8 @@ pub fn standings(db: &Db, node_id: &str) -> Result<Vec<Standing>, Failure<RowInv
     Ok(found)
 }
 
-/// Walks over a domain's rows by stored score, the highest first, and then by the bytes of the node's id, until `take`
-/// says `false`.
+/// Walks over a domain's rows by stored score, highest first, then by the bytes of the node's id, until `take`
+/// returns `false`.
 ///
 /// # Errors
 /// Storage faults, and what `take` fails with.
@@ -131,13 +131,13 @@ pub fn each_by_score<E: From<Fault>>(
 pub struct HistoryEvent {
     /// Its number, in the order of writing.
     pub id: i64,
-    /// Whose standing moved.
+    /// The node whose standing changed.
     pub node_id: String,
-    /// Where.
+    /// The domain.
     pub domain: Domain,
-    /// When.
+    /// The epoch.
     pub epoch: i64,
-    /// By how much, in basis points; not decayed.
+    /// The change, in basis points; not decayed.
     pub delta: i64,
     /// A free label.
     pub reason: String,
@@ -145,7 +145,7 @@ pub struct HistoryEvent {
     pub event_id: String,
 }
 
-/// Events of a node in a domain, by epoch and id, the highest first.
+/// Returns the events of a node in a domain, by epoch and id, highest first.
 ///
 /// # Errors
 /// [`RowInvalid`]; storage faults.
@@ -188,19 +188,19 @@ fn event(row: &Row<'_>, node_id: &str, domain: Domain) -> Result<HistoryEvent, F
     })
 }
 
-/// The length of an epoch, once it is fixed.
+/// Returns the length of an epoch, once it is fixed.
 pub(super) fn epoch_seconds(db: &Db) -> Result<Option<u32>, Fault> {
     db.query_opt("SELECT epoch_seconds FROM reputation_clock WHERE id = 1", [], |row| row.get(0))
 }
 
-/// Fixes the length of an epoch; a length that is fixed already stays.
+/// Fixes the length of an epoch, unless it is fixed already.
 pub(super) fn fix_epoch_seconds(db: &Db, seconds: u32, now_ms: i64) -> Result<(), Fault> {
     let sql =
         "INSERT INTO reputation_clock (id, epoch_seconds, set_at) VALUES (1, ?1, ?2) ON CONFLICT DO NOTHING";
     db.execute(sql, params![seconds, now_ms]).map(drop)
 }
 
-/// The highest epoch of the ledger. Events that nobody entered there do not count.
+/// Returns the highest epoch of the ledger. Events without an entry do not count.
 pub(super) fn highest_epoch(db: &Db) -> Result<Option<i64>, Fault> {
     let sql = "SELECT epoch FROM reputation_history INDEXED BY idx_history_epoch \
         WHERE EXISTS (SELECT 1 FROM reputation_ledger WHERE history_id = reputation_history.id) \
@@ -208,15 +208,16 @@ pub(super) fn highest_epoch(db: &Db) -> Result<Option<i64>, Fault> {
     db.query_opt(sql, [], |row| row.get(0))
 }
 
-/// Whether something was recorded under that key (reputation#ledger).
+/// Returns whether an event was recorded under that key (reputation#ledger).
 pub(super) fn is_recorded(db: &Db, key: &str) -> Result<bool, Fault> {
     db.query_one("SELECT EXISTS (SELECT 1 FROM reputation_ledger WHERE dedupe_key = ?1)", [key], |row| {
         row.get(0)
     })
 }
 
-/// What gains have moved a node's score in a domain and epoch. Few events move one before the epoch's cap is reached,
-/// and those that do not are not looked at, so this does not grow with the number of events.
+/// Returns the sum of changes that gains made to a node's score in a domain and epoch. Few events change a score
+/// before it reaches the epoch's cap. The query skips the others, so its cost does not grow with the number of
+/// events.
 pub(super) fn epoch_sums(db: &Db, node_id: &str, domain: Domain, epoch: i64) -> Result<EpochSums, Fault> {
     let sql = "SELECT coalesce(sum(max(delta, 0)), 0), coalesce(-sum(min(delta, 0)), 0) \
         FROM reputation_history INDEXED BY idx_history_moves \
@@ -227,13 +228,13 @@ pub(super) fn epoch_sums(db: &Db, node_id: &str, domain: Domain, epoch: i64) -> 
     })
 }
 
-/// Number and hash of the ledger's last entry; a hash that is no text is `None`.
+/// Returns number and hash of the ledger's last entry; the hash is `None` if it is not text.
 pub(super) fn ledger_tip(db: &Db) -> Result<Option<(i64, Option<String>)>, Fault> {
     let sql = "SELECT history_id, entry_hash FROM reputation_ledger ORDER BY history_id DESC LIMIT 1";
     db.query_opt(sql, [], |row| Ok((row.get(0)?, text(row, 1)?.map(str::to_owned))))
 }
 
-/// Writes an entry's row of the history; its number.
+/// Writes an entry's row of the history and returns its number.
 pub(super) fn insert_event(db: &Db, entry: &Entry) -> Result<i64, Fault> {
     db.query_one(
         "INSERT INTO reputation_history (node_id, domain, epoch, delta, reason, event_id) \
@@ -282,7 +283,7 @@ pub(super) fn insert_entry(
     .map(drop)
 }
 
-/// Puts a standing in the place of the stored one.
+/// Replaces the stored standing.
 pub(super) fn put_standing(db: &Db, row: &Standing) -> Result<(), Fault> {
     db.execute(
         "INSERT INTO reputations (node_id, domain, score, scar_bps, ban_until_epoch, last_activity_epoch) \

@@ -1,5 +1,5 @@
-//! Experience tokens (reputation#tokens): evidence of work, never moved, changed or removed. Pure: ids and times are the
-//! caller's, and so are the tokens that are there already.
+//! Experience tokens (reputation#tokens): evidence of work, never moved, changed or removed. Pure: the caller
+//! provides ids, times and the existing tokens.
 
 mod promotion;
 
@@ -11,19 +11,19 @@ use colibri_canonical::HexDigest;
 
 pub use promotion::{promote_to_l1, promote_to_l1_5, promote_to_l2a, promote_to_l2b};
 
-/// The standing below which a node witnesses nothing, in basis points.
+/// The least standing of a node whose testimony counts, in basis points.
 pub const WITNESS_MIN_BPS: i64 = 200;
-/// How much a witness counts at most, in percent.
+/// The greatest weight of a witness, in percent.
 pub const WITNESS_WEIGHT_CAP_PERCENT: i64 = 30;
-/// How many tokens of one kind make a pattern.
+/// The number of tokens of one kind that make a pattern.
 pub const PATTERN_TOKENS_MIN: usize = 5;
-/// How many counterparties, and how many scenarios, free a pattern of its context.
+/// The number of counterparties, and of scenarios, that free a pattern of its context.
 pub const DIVERSITY_MIN: usize = 3;
 
-/// What stands for a scenario or counterparty that is not said.
+/// Stands for a missing scenario or counterparty.
 const ANY: &str = "*";
 
-/// How much a token has been confirmed.
+/// The degree of a token's confirmation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Level {
     /// Raw.
@@ -34,12 +34,12 @@ pub enum Level {
     L1_5,
     /// A repeated pattern.
     L2a,
-    /// A pattern whatever the context.
+    /// A pattern independent of context.
     L2b,
 }
 
 impl Level {
-    /// The level as it is stored.
+    /// Returns the level as stored.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::L0 => "L0",
@@ -50,7 +50,7 @@ impl Level {
         }
     }
 
-    /// The level that a stored text names; `None` for anything else.
+    /// Returns the level that a stored text names; `None` for any other text.
     pub fn parse(text: &str) -> Option<Self> {
         let all = [Self::L0, Self::L1, Self::L1_5, Self::L2a, Self::L2b];
         all.into_iter().find(|level| level.as_str() == text)
@@ -77,16 +77,16 @@ pub struct Token {
     pub feature_hash: Option<String>,
 }
 
-/// What came of the work.
+/// The result of the work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorkOutcome {
     /// Its kind, such as `success`.
     pub class: String,
-    /// What it was worth.
+    /// Its value.
     pub delta: i64,
-    /// Under which circumstances.
+    /// The circumstances of the work.
     pub scenario: Option<String>,
-    /// With whom.
+    /// The partner in the work.
     pub counterparty: Option<String>,
 }
 
@@ -99,58 +99,58 @@ pub struct Stamp {
     pub created_at: i64,
 }
 
-/// What raises a raw token.
+/// The proof that raises a raw token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CycleProof {
-    /// The work came to its end.
+    /// The work was completed.
     pub cycle_complete: bool,
-    /// Whom it was for says so.
+    /// The counterparty confirms the work.
     pub counterparty_confirmed: bool,
 }
 
-/// Who saw the work.
+/// A witness of the work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Witness {
     /// `wit_` and a ULID.
     pub witness_id: String,
-    /// Which node it is.
+    /// Its node.
     pub agent_id: String,
     /// That node's score in the token's domain, in basis points.
     pub reputation_bps: i64,
 }
 
-/// A token that is not raised.
+/// Why a token is not raised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenPromotionError {
-    /// The token stands on another level.
+    /// The token has another level.
     #[error("TokenPromotionError: expected {expected}, got {}", actual.as_str())]
     WrongLevel {
-        /// The level, or levels, that can be raised so.
+        /// The level, or levels, that this step can raise.
         expected: &'static str,
-        /// Where it stands.
+        /// The token's level.
         actual: Level,
     },
-    /// It was raised to this level before.
+    /// The token was already raised to this level.
     #[error("TokenPromotionError: already promoted")]
     AlreadyPromoted,
-    /// A proof that proves too little.
+    /// The proof is incomplete.
     #[error("TokenPromotionError: {flag} is not true")]
     Unproven {
-        /// What is missing.
+        /// The missing part.
         flag: &'static str,
     },
-    /// Tokens that are no pattern.
+    /// The tokens do not form a pattern.
     #[error("TokenPromotionError: {why}")]
     NoPattern {
-        /// What is missing.
+        /// The missing part.
         why: &'static str,
     },
-    /// A token without a canonical text.
+    /// The token has no canonical text.
     #[error(transparent)]
     Canonical(#[from] CanonicalSerializationError),
 }
 
-/// A raw token.
+/// Makes a raw token.
 pub fn mint_l0(stamp: Stamp, node_id: &str, domain: Domain, action: &str, outcome: WorkOutcome) -> Token {
     Token {
         id: stamp.id,
@@ -169,11 +169,11 @@ pub fn mint_l0(stamp: Stamp, node_id: &str, domain: Domain, action: &str, outcom
     }
 }
 
-/// What a token is about, whoever did it: SHA-256 over canonical JSON of action, counterparty, domain, outcome class and
-/// scenario; `*` stands for what is not said.
+/// Hashes the subject of a token, independent of its node: SHA-256 over canonical JSON of action, counterparty,
+/// domain, outcome class and scenario. `*` stands for a missing value.
 ///
 /// # Errors
-/// None that a token's texts can cause; the encoder's own type says otherwise.
+/// A token's texts cannot cause one, although the encoder's type allows it.
 pub fn feature_hash(
     token: &Token,
     counterparty: Option<&str>,
@@ -189,7 +189,7 @@ pub fn feature_hash(
     Ok(HexDigest::of(canonicalize(&features)?.as_bytes()))
 }
 
-/// The hash by which tokens are compared: whatever their scenario and counterparty.
+/// Returns the hash that compares tokens independent of their scenario and counterparty.
 ///
 /// # Errors
 /// As [`feature_hash`].

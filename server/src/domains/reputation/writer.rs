@@ -1,8 +1,8 @@
-//! Where standings change (reputation#gains, reputation#penalties): an event goes into the history, its numbers into the ledger behind the last
-//! entry, and the row of `reputations` becomes what they leave.
+//! Writes changes of standings (reputation#gains, reputation#penalties). An event goes into the history, its numbers
+//! become the ledger's next entry, and the row of `reputations` is updated accordingly.
 //!
-//! Everything happens inside the caller's savepoint. The rules are the pure ones of `gain` and `penalty`; here is what
-//! they need to know from the tables. Nothing is written before all of it is known, so a refusal leaves no trace.
+//! Everything happens inside the caller's savepoint. The pure rules are in `gain` and `penalty`; this module reads
+//! their inputs from the tables. It reads all of them before it writes, so a refusal leaves no trace.
 
 use colibri_runtime::handler::{Failure, Fault};
 
@@ -15,7 +15,7 @@ use super::store;
 use crate::store::db::Db;
 use colibri_canonical::HexDigest;
 
-/// Who records, and when.
+/// The time and the call of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Recording {
     /// Milliseconds since the Unix epoch.
@@ -29,13 +29,13 @@ pub struct Recording {
 /// Why an event cannot be recorded. Nothing was written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// The event itself is to blame.
+    /// The event itself is invalid.
     #[error(transparent)]
     Event(#[from] EventError),
-    /// The offence was punished before.
+    /// The offence was already penalised.
     #[error(transparent)]
     Double(#[from] DoublePenaltyError),
-    /// A stored row that the event depends on.
+    /// A stored row that the event depends on is invalid.
     #[error(transparent)]
     Row(#[from] RowInvalid),
     /// The ledger cannot be continued.
@@ -48,14 +48,14 @@ pub enum Refusal {
     },
 }
 
-/// What became of a gain.
+/// The result of recording a gain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Gained {
-    /// It was recorded, with these numbers.
+    /// It was recorded with these numbers.
     Recorded(Step),
     /// It had been recorded before.
     Duplicate,
-    /// It counts for nothing; nothing was written.
+    /// It is ignored; nothing was written.
     Ignored(Ignored),
 }
 
@@ -83,7 +83,7 @@ pub fn record_gain(db: &Db, recording: &Recording, gain: &Gain<'_>) -> Result<Ga
     Ok(Gained::Recorded(step))
 }
 
-/// Records a penalty; the numbers it was recorded with.
+/// Records a penalty and returns its numbers.
 ///
 /// # Errors
 /// [`Refusal`], [`Refusal::Double`] among them; storage faults.
@@ -105,16 +105,16 @@ pub fn record_penalty(
     Ok(step)
 }
 
-/// The hash that the next entry continues: zeros for the first one. Read inside the transaction, for other processes
-/// write too (store#sharing).
+/// Returns the hash that the next entry continues: zeros for the first one. Reads it inside the transaction, because
+/// other processes write too (store#sharing).
 fn tip(db: &Db) -> Result<HexDigest, Failure<Refusal>> {
     let Some((history_id, hash)) = store::ledger_tip(db)? else { return Ok(HexDigest::ZERO) };
     let hash = hash.as_deref().and_then(HexDigest::parse);
     hash.ok_or(Failure::Domain(Refusal::Ledger { history_id }))
 }
 
-/// Writes a step: history, ledger, row, and with the first entry the length of an epoch. The entry gets its number
-/// from the history.
+/// Writes a step: history, ledger, row, and with the first entry the length of an epoch. The history assigns the
+/// entry's number.
 fn append(db: &Db, recording: &Recording, key: &str, step: &Step, entry: Entry) -> Result<(), Fault> {
     if entry.prev_hash == HexDigest::ZERO.as_str() {
         store::fix_epoch_seconds(db, recording.epoch_seconds, recording.now_ms)?;

@@ -5,7 +5,7 @@
 pub struct BaseUrl {
     /// The URL.
     pub text: String,
-    /// The host is this machine.
+    /// Whether the host is this machine.
     pub loopback: bool,
 }
 
@@ -40,7 +40,7 @@ impl BaseUrl {
     }
 }
 
-/// The host of `host` or `host:port`.
+/// Returns the host of `host` or `host:port`.
 fn host(authority: &str) -> Result<&str, &'static str> {
     let (host, port) = match authority.strip_prefix('[') {
         Some(rest) => {
@@ -67,8 +67,8 @@ fn host(authority: &str) -> Result<&str, &'static str> {
     host.ok_or("its host is not a name or an address")
 }
 
-/// `localhost`, 127.0.0.0/8 in four decimal parts, or `::1`. Whatever else may mean this machine (`127.1`, a name
-/// in a hosts file) does not count: the key would go where the resolver says.
+/// Checks for `localhost`, 127.0.0.0/8 in four decimal parts, or `::1`. Other names of this machine (`127.1`, a name
+/// in a hosts file) do not count: the resolver would decide where the key goes.
 fn is_loopback(host: &str) -> bool {
     let mut parts = host.split('.');
     let octet = |part: &str| {

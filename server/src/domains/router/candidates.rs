@@ -1,4 +1,4 @@
-//! The models that may be chosen, and what is known of them (router#candidates). Pure.
+//! The models that may be chosen, and their known properties (router#candidates). Pure.
 
 use super::model_id::ModelId;
 use super::rules::Weights;
@@ -16,7 +16,7 @@ pub enum LatencyTier {
 }
 
 impl LatencyTier {
-    /// The tier of exactly that name.
+    /// Returns the tier with exactly this name.
     pub fn parse(name: &str) -> Option<Self> {
         match name {
             "fast" => Some(Self::Fast),
@@ -39,9 +39,9 @@ pub struct SplitPrice {
 /// A model that may be chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Candidate {
-    /// Which one.
+    /// The model.
     pub model_id: ModelId,
-    /// Who runs it; informative.
+    /// The provider; informative.
     pub provider: String,
     /// How many tokens it reads at once, at least 1.
     pub context_window_tokens: u64,
@@ -49,21 +49,21 @@ pub struct Candidate {
     pub latency_tier: LatencyTier,
     /// Price of 1,000 tokens, read and written ones blended, in ten-thousandths of a dollar.
     pub cost_bps_per_kilotoken: u64,
-    /// What it is good at: a bit for each domain, as [`VOCABULARY`](super::rules::VOCABULARY) lists them.
+    /// Its domains: a bit for each, as [`VOCABULARY`](super::rules::VOCABULARY) lists them.
     pub domain_fit_profile: u8,
     /// Whether it may be chosen at all.
     pub enabled: bool,
     /// How often it answers, in basis points; scoring takes it as 0 to 10,000.
     pub reliability_bps: i64,
-    /// Skills it has.
+    /// Its skills.
     pub strengths: Vec<String>,
-    /// The only domains it is for; empty when it is for all.
+    /// The only domains it serves; empty if it serves all.
     pub task_domains: Vec<String>,
     /// Exact prices, for costing only.
     pub split_price: Option<SplitPrice>,
 }
 
-/// What scoring and the chain work with, loaded once and never changed: the rows, each model at most once.
+/// The input of scoring and the chain, loaded once and never changed: the rows, each model at most once.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Snapshot {
     rows: Vec<Candidate>,
@@ -71,7 +71,7 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
-    /// A snapshot of these rows. Of several for one model the first counts.
+    /// Makes a snapshot of these rows. Of several rows for one model the first counts.
     pub fn new(rows: impl IntoIterator<Item = Candidate>, weights: Weights) -> Self {
         let mut kept: Vec<Candidate> = Vec::new();
         for row in rows {
@@ -82,23 +82,24 @@ impl Snapshot {
         Self { rows: kept, weights }
     }
 
-    /// The rows that may be chosen.
+    /// Returns the rows that may be chosen.
     pub fn enabled(&self) -> impl Iterator<Item = &Candidate> {
         self.rows.iter().filter(|row| row.enabled)
     }
 
-    /// A model's row, enabled or not.
+    /// Returns a model's row, enabled or not.
     pub fn row(&self, model: ModelId) -> Option<&Candidate> {
         self.rows.iter().find(|row| row.model_id == model)
     }
 
-    /// The weights of the dimensions.
+    /// Returns the weights of the dimensions.
     pub fn weights(&self) -> &Weights {
         &self.weights
     }
 }
 
-/// A model's list price (router#cost): what an answer of [`ModelId::default_upstream`] costs where no row says otherwise.
+/// Returns a model's list price (router#cost): the cost of an answer of [`ModelId::default_upstream`] unless a row
+/// sets another.
 pub const fn list_price(model: ModelId) -> SplitPrice {
     let (input, output) = match model {
         ModelId::Claude | ModelId::ClaudeSonnet35 => (3000, 15_000),
@@ -113,9 +114,9 @@ pub const fn list_price(model: ModelId) -> SplitPrice {
     SplitPrice { input, output }
 }
 
-/// The built-in rows of router#candidates with list prices, each enabled where `enabled` says so. The table's seed rows
-/// repeat them. The cost that scores go by is that of the model an id is named after, whatever is asked under it
-/// today: a score means the same in every release.
+/// Returns the built-in rows of router#candidates with list prices; `enabled` decides which are enabled. The table's
+/// seed rows repeat them. Scoring takes the cost of the model that an id is named after, even if another upstream
+/// model is in use today, so a score means the same in every release.
 pub fn built_in(enabled: impl Fn(ModelId) -> bool) -> Vec<Candidate> {
     let row =
         |model_id: ModelId, provider: &str, window, tier, cost, profile, strengths: &[&str]| Candidate {

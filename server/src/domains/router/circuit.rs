@@ -1,17 +1,17 @@
-//! The circuit breaker (router#circuits): a model that keeps failing is left alone for a minute. Pure; the caller brings
-//! the clock.
+//! The circuit breaker (router#circuits): the router leaves a failing model alone for a minute. Pure; the caller
+//! provides the clock.
 
 use std::collections::BTreeMap;
 
 use super::model_id::ModelId;
 
-/// Counted failures in a row that open a circuit.
+/// Counted failures in a row after which a circuit opens.
 pub const CIRCUIT_FAILURE_THRESHOLD: u32 = 3;
-/// Milliseconds for which an open circuit admits nobody.
+/// Milliseconds during which an open circuit rejects every attempt.
 pub const CIRCUIT_COOLDOWN_MS: u64 = 60_000;
 
-/// A reading of both clocks. Durations are measured on the monotonic one, so that a stepped system clock cannot
-/// wedge a circuit; the other is what clients are shown.
+/// A reading of both clocks. Durations use the monotonic one, so that a change of the system clock cannot block a
+/// circuit. Clients see the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     /// Monotonic milliseconds.
@@ -25,31 +25,31 @@ pub struct Moment {
 pub struct CircuitState {
     /// Counted failures in a row.
     pub failures: u32,
-    /// Since when the circuit is open, in milliseconds since the Unix epoch.
+    /// The time at which the circuit opened, in milliseconds since the Unix epoch; `None` while it is closed.
     pub opened_at: Option<i64>,
 }
 
-/// Leave to make an attempt. Whoever has it gives it back with [`CircuitBreaker::release`], whatever came of it.
+/// Permission for one attempt. Its holder must return it with [`CircuitBreaker::release`], after any outcome.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Admission {
     model: ModelId,
-    /// The number of the probe, where the circuit is half open.
+    /// The number of the probe, if the circuit is half open.
     probe: Option<u64>,
 }
 
 impl Admission {
-    /// The model that may be tried.
+    /// Returns the model that may be tried.
     pub fn model(&self) -> ModelId {
         self.model
     }
 
-    /// Whether this attempt decides if the circuit closes.
+    /// Returns whether this attempt decides if the circuit closes.
     pub fn is_probe(&self) -> bool {
         self.probe.is_some()
     }
 }
 
-/// The circuits of all models; those never touched have no entry.
+/// The circuits of all models; an unused model has no entry.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CircuitBreaker {
     circuits: BTreeMap<ModelId, Circuit>,
@@ -60,13 +60,13 @@ pub struct CircuitBreaker {
 struct Circuit {
     failures: u32,
     opened: Option<Moment>,
-    /// The probe under way. Two failures and a probe are the half-open state.
+    /// The running probe. Two failures and a probe are the half-open state.
     probe: Option<u64>,
 }
 
 impl CircuitBreaker {
-    /// Whether an attempt may be made now. An open circuit that has cooled down becomes half open here and nowhere
-    /// else, and admits one probe at a time.
+    /// Admits an attempt, or returns `None`. Only this function makes an open circuit half open once it has cooled
+    /// down; it then admits one probe at a time.
     pub fn admit(&mut self, model: ModelId, now: Moment) -> Option<Admission> {
         let elapsed = self.reset_if_elapsed(model, now);
         let Some(circuit) = self.circuits.get_mut(&model) else {
@@ -82,7 +82,7 @@ impl CircuitBreaker {
         Some(Admission { model, probe: circuit.probe })
     }
 
-    /// The attempt is over, or was given up: if it was a probe, the next one may be made.
+    /// Ends an attempt, finished or dropped. If it was a probe, the next one may start.
     pub fn release(&mut self, admission: &Admission) {
         let circuit = self.circuits.get_mut(&admission.model);
         if let Some(circuit) = circuit.filter(|circuit| circuit.probe == admission.probe) {
@@ -90,27 +90,27 @@ impl CircuitBreaker {
         }
     }
 
-    /// An attempt brought a completion.
+    /// Records an attempt that returned a completion.
     pub fn record_success(&mut self, model: ModelId) {
         self.circuits.insert(model, Circuit::default());
     }
 
-    /// An attempt failed in a way that counts.
+    /// Records an attempt that failed in a way that counts.
     pub fn record_failure(&mut self, model: ModelId, now: Moment) {
         let circuit = self.circuits.entry(model).or_default();
         circuit.failures = circuit.failures.saturating_add(1);
         if circuit.failures >= CIRCUIT_FAILURE_THRESHOLD {
-            // A late failure does not make the wait longer.
+            // A late failure does not prolong the wait.
             circuit.opened.get_or_insert(now);
         }
     }
 
-    /// Whether the circuit is open and has not cooled down.
+    /// Returns whether the circuit is open and has not cooled down.
     pub fn is_open(&self, model: ModelId, now: Moment) -> bool {
         self.opened(model).is_some_and(|opened| !cooled_down(opened, now))
     }
 
-    /// The step from open to half open, if the circuit has cooled down; whether it was taken.
+    /// Moves an open circuit that has cooled down to half open, and returns whether it did.
     pub fn reset_if_elapsed(&mut self, model: ModelId, now: Moment) -> bool {
         let elapsed = self.opened(model).is_some_and(|opened| cooled_down(opened, now));
         if elapsed && let Some(circuit) = self.circuits.get_mut(&model) {
@@ -128,8 +128,8 @@ impl CircuitBreaker {
         }
     }
 
-    /// Every circuit that has been touched, as it stands: reading changes nothing, so one that has cooled down is
-    /// shown open until somebody asks to be admitted.
+    /// Returns every used circuit. Reading changes nothing, so a circuit that has cooled down is shown open until the
+    /// next attempt.
     pub fn snapshot(&self) -> BTreeMap<ModelId, CircuitState> {
         let states = self.circuits.iter().map(|(&model, circuit)| {
             let opened_at = circuit.opened.map(|opened| opened.wall_ms);

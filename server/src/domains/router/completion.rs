@@ -1,5 +1,5 @@
-//! One attempt at one model: what the walk along the chain asks of the adapters, and what comes back (router#walk, router#adapters
-//! router#adapters). The walk knows no provider, the adapters know no chain.
+//! One attempt at one model: the interface between the walk along the chain and the adapters (router#walk,
+//! router#adapters). The walk knows no provider, and the adapters know no chain.
 
 use std::fmt;
 use std::future::Future;
@@ -10,16 +10,16 @@ use serde_json::Value;
 use super::model_id::ModelId;
 use super::profile::Profile;
 
-/// Work in progress on the loop's thread. Dropping it gives the work up.
+/// Work in progress on the loop's thread. Dropping it aborts the work.
 pub type Pending<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// The outside: whatever can get a prompt completed.
+/// A service that completes prompts.
 pub trait Completion: Send + Sync {
-    /// Makes one attempt, its own retries included, at most `timeout_ms` long. The walk keeps the same limit by
-    /// itself: an attempt that is not over by then is dropped, which has to abort whatever it waits for.
+    /// Makes one attempt, including its own retries, at most `timeout_ms` long. The walk enforces the same limit: it
+    /// drops an attempt that exceeds it, which must abort any pending wait.
     ///
     /// # Errors
-    /// Why there is no completion. The text is fit for clients: no key, no URL.
+    /// The reason for the failure. Its text is safe for clients: no key, no URL.
     fn complete<'a>(
         &'a self,
         model: ModelId,
@@ -28,28 +28,28 @@ pub trait Completion: Send + Sync {
     ) -> Pending<'a, Result<CompletionResult, AttemptError>>;
 }
 
-/// What is to be completed. The same for every model of the chain, but for `upstream_model`.
+/// A prompt and its options. The same for every model of the chain, except for `upstream_model`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CompletionRequest {
     /// The user's message.
     pub prompt: String,
-    /// The longest answer in tokens; an adapter's default otherwise.
+    /// The longest answer in tokens; `None` for the adapter's default.
     pub max_tokens: Option<u64>,
     /// The system prompt; never empty.
     pub system_prompt: Option<String>,
-    /// The provider's name of a model, which goes before every setting (router#models); never empty. The walk gives it to
-    /// the first member of the chain only.
+    /// The provider's name of a model, which overrides every setting (router#models); never empty. The walk passes it
+    /// to the first member of the chain only.
     pub upstream_model: Option<String>,
-    /// Tools that the model may ask for; no tool of the server fills this in (router#requests).
+    /// Tools that the model may request; no tool of the server sets this (router#requests).
     pub tools: Vec<ToolDescriptor>,
 }
 
-/// A tool that a model may ask for.
+/// A tool that a model may request.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolDescriptor {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// Its purpose.
     pub description: String,
     /// JSON Schema of its arguments.
     pub input_schema: Value,
@@ -58,42 +58,42 @@ pub struct ToolDescriptor {
 /// A provider's answer, in one shape for all of them (router#adapters).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompletionResult {
-    /// The text, or JSON text of blocks where the model asks for tools (router#answers).
+    /// The text, or JSON text of blocks if the model requests tools (router#answers).
     pub content: String,
     /// The provider's version string.
     pub model: String,
-    /// Tokens read; 0 when the provider does not say.
+    /// Tokens read; 0 if the provider does not report them.
     pub prompt_tokens: u64,
-    /// Tokens written; 0 when the provider does not say.
+    /// Tokens written; 0 if the provider does not report them.
     pub completion_tokens: u64,
-    /// Monotonic milliseconds of the attempt, its own retries included.
+    /// Monotonic milliseconds of the attempt, including its own retries.
     pub latency_ms: u64,
     /// Why the answer ends, normalised (router#answers); never empty.
     pub stop_reason: String,
 }
 
-/// Why an attempt brought no completion.
+/// Why an attempt returned no completion.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct AttemptError {
-    /// What kind of failure it is, for the log.
+    /// The kind of failure, for the log.
     pub code: AttemptCode,
-    /// The failure in words, fit for clients: no key, no URL, one line.
+    /// A message that is safe for clients: no key, no URL, one line.
     pub message: String,
-    /// The HTTP status, where there was one.
+    /// The HTTP status, if a response arrived.
     pub status: Option<u16>,
-    /// Whose doing it is.
+    /// The party to blame.
     pub blame: Blame,
 }
 
 /// The kinds of failed attempts (router#errors).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptCode {
-    /// A setting is missing or bad, or the mode forbids the call.
+    /// A setting is missing or invalid, or the mode forbids the call.
     Config(Profile),
     /// The provider answered with an error or not at all.
     Api(Profile),
-    /// It did so each time it was asked.
+    /// The provider did so on every retry.
     RetriesExhausted(Profile),
     /// The attempt took too long.
     Timeout,
@@ -113,23 +113,23 @@ impl fmt::Display for AttemptCode {
     }
 }
 
-/// Whose doing a failure is, and so what remembers it (router#blame).
+/// The party to blame for a failure, which decides who counts it (router#blame).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Blame {
-    /// The provider's: statistics and breaker count it.
+    /// The provider: statistics and breaker count it.
     Provider,
-    /// The operator's settings: a missing or malformed key, a base URL that cannot be used. Statistics count it, the
-    /// breaker does not: nothing was sent, and waiting mends no setting.
+    /// The operator's settings: a missing or malformed key, or an unusable base URL. Statistics count it. The breaker
+    /// does not: nothing was sent, and waiting does not correct a setting.
     Settings,
-    /// The request's (HTTP 400, 404, 413, 415, 422): statistics count it, the breaker does not, or a caller could
-    /// close a healthy provider to others.
+    /// The request (HTTP 400, 404, 413, 415, 422). Statistics count it. The breaker does not, or one caller could cut
+    /// others off from a healthy provider.
     Request,
-    /// Nobody's, because no attempt was really made: nothing counts it.
+    /// No party, because no attempt was made: nothing counts it.
     Nobody,
 }
 
 impl AttemptError {
-    /// The attempt's time limit has passed.
+    /// Makes the error of an attempt whose time limit has passed.
     pub fn timeout(model: ModelId, timeout_ms: u32) -> Self {
         Self {
             code: AttemptCode::Timeout,
@@ -139,7 +139,7 @@ impl AttemptError {
         }
     }
 
-    /// The breaker did not let the attempt begin.
+    /// Makes the error of an attempt that the breaker refused.
     pub fn circuit_open(model: ModelId) -> Self {
         Self {
             code: AttemptCode::CircuitOpen,
@@ -150,8 +150,8 @@ impl AttemptError {
     }
 }
 
-/// Waiting, as a parameter: tests wait no real milliseconds.
+/// Waiting as a parameter, so that tests need not wait in real time.
 pub trait Sleeper: Send + Sync {
-    /// Is over after so many milliseconds.
+    /// Finishes after this many milliseconds.
     fn sleep(&self, ms: u64) -> Pending<'static, ()>;
 }

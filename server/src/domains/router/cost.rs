@@ -1,21 +1,21 @@
-//! What an answer costs (router#cost), in billionths of a dollar. Pure.
+//! The cost of an answer (router#cost), in billionths of a dollar. Pure.
 
 use std::iter::Sum;
 
 use super::candidates::{Snapshot, SplitPrice, list_price};
 use super::model_id::ModelId;
 
-/// An amount in billionths of a dollar: whole, so that sums are exact and tiny answers are not free.
+/// An amount in billionths of a dollar: an integer, so that sums are exact and tiny answers are not free.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct NanoDollars(pub u128);
 
 impl NanoDollars {
-    /// The amount in dollars.
+    /// Returns the amount in dollars.
     pub fn dollars(self) -> f64 {
         self.per(1)
     }
 
-    /// The amount shared out evenly, in dollars; 0 when there is nobody to share it.
+    /// Divides the amount evenly, in dollars; 0 for zero shares.
     pub fn per(self, shares: u64) -> f64 {
         if shares == 0 { 0.0 } else { self.0 as f64 / (1e9 * shares as f64) }
     }
@@ -27,10 +27,10 @@ impl Sum for NanoDollars {
     }
 }
 
-/// How a model is paid for.
+/// The price of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Price {
-    /// Reading and writing have prices of their own.
+    /// Separate prices for tokens read and written.
     Split(SplitPrice),
     /// One price for both, in ten-thousandths of a dollar per 1,000 tokens.
     Blended(u64),
@@ -40,7 +40,7 @@ pub enum Price {
 const NANO_PER_BPS_TOKEN: u128 = 100;
 
 impl Price {
-    /// A model's price: its row's, as exactly as the row has it, else the list's.
+    /// Returns a model's price: from its row, as exactly as the row states it, else from the list.
     pub fn of(model: ModelId, snapshot: Option<&Snapshot>) -> Self {
         match snapshot.and_then(|snapshot| snapshot.row(model)) {
             Some(row) => row.split_price.map_or(Self::Blended(row.cost_bps_per_kilotoken), Self::Split),
@@ -48,7 +48,7 @@ impl Price {
         }
     }
 
-    /// What an answer of so many tokens costs. An amount beyond all money is cut to the largest there is.
+    /// Returns the cost of an answer of this many tokens. An amount that is too large saturates.
     pub fn of_answer(self, prompt_tokens: u64, completion_tokens: u64) -> NanoDollars {
         let (read, written) = (u128::from(prompt_tokens), u128::from(completion_tokens));
         NanoDollars(match self {

@@ -1,5 +1,5 @@
-//! The walk along the chain (router#walk): the best model first, and whoever is next when it does not answer. Clock,
-//! waiting, log and the outside are parameters.
+//! The walk along the chain (router#walk): tries models by score until one answers. Clock, waiting, log and providers
+//! are parameters.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,44 +21,44 @@ use super::profile::Profile;
 use super::scoring::{ScoreContext, Scores};
 use super::state::RouterState;
 
-/// Milliseconds after which no further attempt begins. Common clients wait a minute for a reply.
+/// Milliseconds after which no further attempt starts. Common clients wait a minute for a reply.
 pub const TOTAL_BUDGET_MS: u32 = 60_000;
 
-/// What a walk depends on besides its input.
+/// The environment of a walk.
 #[derive(Clone)]
 pub struct RouterEnv {
-    /// The outside.
+    /// The providers.
     pub completion: Arc<dyn Completion>,
     /// Both clocks.
     pub clock: Arc<dyn Clock>,
-    /// Ends attempts that take too long.
+    /// Ends attempts that exceed their limit.
     pub timer: Arc<dyn Sleeper>,
-    /// Where failed attempts are told.
+    /// The log for failed attempts.
     pub log: Arc<dyn Log>,
-    /// Where decision records go.
+    /// The recipient of decision records.
     pub emitter: Arc<dyn Emitter>,
 }
 
 impl RouterEnv {
-    /// Both clocks, now.
+    /// Reads both clocks.
     pub fn now(&self) -> Moment {
-        // A monotonic clock starts at 0 and outlives no u64; the cast cuts the fraction off.
+        // A monotonic clock starts at 0 and never exceeds a u64; the cast drops the fraction.
         Moment { monotonic_ms: self.clock.monotonic_ms() as u64, wall_ms: self.clock.wall_ms() }
     }
 }
 
-/// How long an attempt may take, its own retries included.
+/// The longest duration of an attempt, including its own retries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AttemptLimits {
     /// Milliseconds for any model.
     pub attempt_timeout_ms: u32,
-    /// Milliseconds for Anthropic's, where that is less.
+    /// Milliseconds for Anthropic's models, if less.
     pub anthropic_timeout_ms: u32,
 }
 
 impl AttemptLimits {
-    /// Milliseconds for an attempt at `model` that begins when so much of the walk's time has gone; `None` when
-    /// nothing is left.
+    /// Returns the milliseconds for an attempt at `model` that begins after `elapsed_ms` of the walk's time; `None`
+    /// if no time is left.
     fn timeout_ms(self, model: ModelId, elapsed_ms: u64) -> Option<u32> {
         let limit = match model.profile() {
             Profile::Anthropic => self.attempt_timeout_ms.min(self.anthropic_timeout_ms),
@@ -69,29 +69,29 @@ impl AttemptLimits {
     }
 }
 
-/// What a caller may ask for besides the prompt (router#tools).
+/// A caller's options besides the prompt (router#tools).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RouteOptions {
     /// The longest answer in tokens.
     pub max_tokens: Option<u64>,
-    /// The system prompt; empty counts as none.
+    /// The system prompt; an empty one is ignored.
     pub system_prompt: Option<String>,
-    /// The provider's name of a model, for the first member of the chain; empty counts as none.
+    /// The provider's name of a model, for the first member of the chain; an empty one is ignored.
     pub model: Option<String>,
-    /// What scoring looks at.
+    /// The context for scoring.
     pub context: ScoreContext,
-    /// Tools that the model may ask for.
+    /// Tools that the model may request.
     pub tools: Vec<ToolDescriptor>,
-    /// The options exactly as they came, for the decision record; null if there were none.
+    /// The options exactly as received, for the decision record; null if the caller sent none.
     pub received: Value,
 }
 
-/// An answer, and the way to it (router#walk).
+/// An answer, and the models that were tried (router#walk).
 #[derive(Debug, Clone, PartialEq)]
 pub struct RouteResult {
-    /// Who answered.
+    /// The model that answered.
     pub model: ModelId,
-    /// The text, or JSON text of blocks where the model asks for tools.
+    /// The text, or JSON text of blocks if the model requests tools.
     pub content: String,
     /// Why the answer ends, normalised.
     pub finish_reason: String,
@@ -101,22 +101,22 @@ pub struct RouteResult {
     pub completion_tokens: u64,
     /// Milliseconds of the attempt that answered.
     pub latency_ms: u64,
-    /// What it cost, in dollars.
+    /// Its cost, in dollars.
     pub cost_usd: f64,
-    /// Every model that was visited, in order; the last one answered.
+    /// Every model that was tried, in order; the last one answered.
     pub models_attempted: Vec<ModelId>,
 }
 
-/// A visit that came to nothing.
+/// A failed visit of the walk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailedAttempt {
-    /// The model that was visited.
+    /// The model that was tried.
     pub model: ModelId,
-    /// What came of it.
+    /// The error.
     pub error: AttemptError,
 }
 
-/// Nobody along the chain has answered.
+/// No model of the chain answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FallbackChainExhaustedError {
     /// The visits in order; at least one.
@@ -124,20 +124,20 @@ pub struct FallbackChainExhaustedError {
 }
 
 impl FallbackChainExhaustedError {
-    /// The models that were visited, joined by comma and space.
+    /// Returns the models that were tried, joined by comma and space.
     pub fn models(&self) -> String {
         let models: Vec<_> = self.attempts.iter().map(|attempt| attempt.model.as_str()).collect();
         models.join(", ")
     }
 
-    /// What the last of them came to.
+    /// Returns the last visit's error message.
     pub fn last_message(&self) -> &str {
         self.attempts.last().map_or("", |attempt| &attempt.error.message)
     }
 }
 
 impl fmt::Display for FallbackChainExhaustedError {
-    /// The form of router#walk; the catalogue has the same for clients.
+    /// Writes the form of router#walk; the catalogue has the same for clients.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (count, models, last) = (self.attempts.len(), self.models(), self.last_message());
         write!(out, "\u{3b4} fallback chain exhausted after {count} attempts: [{models}] {last}")
@@ -146,29 +146,29 @@ impl fmt::Display for FallbackChainExhaustedError {
 
 impl std::error::Error for FallbackChainExhaustedError {}
 
-/// What a walk goes by.
+/// The inputs of a walk.
 #[derive(Clone, Copy)]
 pub struct Walk<'a> {
-    /// What it depends on.
+    /// Its environment.
     pub environment: &'a RouterEnv,
-    /// What is remembered between walks.
+    /// The state kept between walks.
     pub state: &'a RouterState,
-    /// How long attempts may take.
+    /// The time limits of attempts.
     pub limits: AttemptLimits,
     /// The candidates, for prices.
     pub snapshot: Option<&'a Snapshot>,
-    /// Who is asked, and in which order.
+    /// The scores, which determine the models and their order.
     pub scores: &'a Scores,
     /// The rules behind the scores.
     pub rule_version_hash: &'a str,
 }
 
 impl Walk<'_> {
-    /// Asks one model after the other until one answers. A refusal by content is an answer: the chain does not
-    /// shop for a laxer model. Every failure moves on.
+    /// Tries one model after the other until one answers. A refusal by content is an answer: the chain does not look
+    /// for a laxer model. After every failure it tries the next one.
     ///
     /// # Errors
-    /// [`FallbackChainExhaustedError`] with what each visit came to.
+    /// [`FallbackChainExhaustedError`] with the error of each visit.
     pub async fn run(
         self,
         prompt: &str,
@@ -193,14 +193,14 @@ impl Walk<'_> {
                     attempts.push(FailedAttempt { model, error });
                 }
             }
-            // A version string of one provider means nothing to the next.
+            // A version string of one provider is meaningless to the next.
             request.upstream_model = None;
         }
         self.emit(prompt, options, &chain, None, attempts.len());
         Err(FallbackChainExhaustedError { attempts })
     }
 
-    /// One visit: breaker, adapter, bookkeeping.
+    /// Makes one visit: breaker, adapter, bookkeeping.
     async fn attempt(
         self,
         model: ModelId,
@@ -210,7 +210,7 @@ impl Walk<'_> {
         let admitted = self.state.admit(model, self.environment.now());
         let lease = admitted.ok_or_else(|| AttemptError::circuit_open(model))?;
         let outcome = tokio::select! {
-            // An answer that comes together with the end of its time counts.
+            // An answer that arrives exactly at the limit counts.
             biased;
             outcome = self.environment.completion.complete(model, request, timeout_ms) => outcome,
             () = self.environment.timer.sleep(u64::from(timeout_ms)) => {
@@ -238,7 +238,7 @@ impl Walk<'_> {
         self.environment.log.write(Level::Warn, &line);
     }
 
-    /// Hands the decision's record over. Whatever becomes of it, the result stays.
+    /// Passes on the decision record. A failure to do so does not change the result.
     fn emit(
         self,
         prompt: &str,
@@ -264,7 +264,7 @@ impl Walk<'_> {
     }
 }
 
-/// What the first member of the chain is asked.
+/// Builds the request to the first member of the chain.
 fn first_request(prompt: &str, options: &RouteOptions) -> CompletionRequest {
     let given = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
     CompletionRequest {

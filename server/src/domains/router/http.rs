@@ -1,4 +1,4 @@
-//! One HTTP exchange as data: what the adapters build and read (router#adapters). Pure.
+//! One HTTP exchange as data that the adapters build and read (router#adapters). Pure.
 
 use std::fmt;
 
@@ -6,11 +6,11 @@ use colibri_proof::secret::Secret;
 
 /// A POST of JSON to a provider.
 pub struct HttpRequest {
-    /// Where to, complete.
+    /// The complete URL.
     pub url: String,
-    /// The host is this machine: no proxy may see the request (router#network).
+    /// Whether the host is this machine; then no proxy may see the request (router#network).
     pub loopback: bool,
-    /// Headers that everybody may see.
+    /// Headers without secrets.
     pub headers: Vec<(&'static str, String)>,
     /// The header that carries the key.
     pub authorization: Authorization,
@@ -18,19 +18,19 @@ pub struct HttpRequest {
     pub body: String,
 }
 
-/// The header that proves who asks. Its value is put together where it is sent and nowhere else (router#secrets).
+/// The header that authenticates the request. Its value is assembled only where it is sent (router#secrets).
 #[derive(Clone)]
 pub struct Authorization {
     /// The header's name.
     pub header: &'static str,
-    /// What stands before the key: `Bearer ` or nothing.
+    /// The text before the key: `Bearer ` or nothing.
     pub scheme: &'static str,
     /// The key.
     pub key: Secret,
 }
 
 impl fmt::Debug for HttpRequest {
-    /// Names of headers and the size of the body: neither key nor prompt.
+    /// Writes names of headers and the size of the body, but neither key nor prompt.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut names: Vec<&str> = self.headers.iter().map(|(name, _)| *name).collect();
         names.push(self.authorization.header);
@@ -41,23 +41,23 @@ impl fmt::Debug for HttpRequest {
     }
 }
 
-/// What a server answered, whatever it was.
+/// A server's response with any status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HttpResponse {
     /// The status code.
     pub status: u16,
-    /// The header `retry-after`, if it is there and text.
+    /// The header `retry-after`, if present and text.
     pub retry_after: Option<String>,
     /// The body, whole.
     pub body: Vec<u8>,
 }
 
-/// Why there is no [`HttpResponse`].
+/// Why the exchange produced no [`HttpResponse`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NetworkFailure {
-    /// Nobody listens there.
+    /// The host refused the connection.
     Refused,
-    /// The host's name has no address.
+    /// The host's name does not resolve.
     Dns,
     /// No trusted connection could be made.
     Tls,
@@ -65,14 +65,14 @@ pub enum NetworkFailure {
     Closed,
     /// The answer is larger than the limit.
     TooLarge,
-    /// The time given was over.
+    /// The time limit has passed.
     Timeout,
     /// Anything else.
     Other,
 }
 
 impl fmt::Display for NetworkFailure {
-    /// The kind, as router#errors words it.
+    /// Writes the kind in the words of router#errors.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::Refused => "connection refused",

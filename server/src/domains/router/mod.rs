@@ -1,4 +1,4 @@
-//! The model router router#purpose: which model suits a prompt, and asking it, with others behind it.
+//! The model router (router#purpose): it scores models for a prompt and asks the best, with others as fallback.
 //!
 //! ```text
 //! candidates + rules -> scoring -> chain -> fallback (walk) -> completion <- attempt
@@ -8,7 +8,7 @@
 //! start       candidates at boot: candidate_file, store (the table), built-in rows
 //!
 //! attempt     one attempt at one model: settings, request, retries, answer
-//! settings, base_url, redact                         what the operator says, and what nobody sees
+//! settings, base_url, redact                         the operator's settings, and removal of secrets
 //! adapters, http                                     requests built and responses read, purely
 //! retry                                              when a provider is asked again
 //! transport                                          the network, on a thread beside the loop

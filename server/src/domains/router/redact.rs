@@ -1,5 +1,5 @@
-//! Takes keys out of texts from outside before anybody sees them (router#secrets): the configured ones, and whatever
-//! has the shape of one. Pure.
+//! Redacts keys from provider responses (router#secrets): the configured ones, and texts that have the form of a key.
+//! Pure.
 
 use std::borrow::Cow;
 
@@ -13,23 +13,23 @@ const SHORTEST_KEY: usize = 4;
 #[derive(Clone, Default)]
 pub struct Redaction {
     keys: Redactor,
-    /// The longer ones alone, for what a model answers: a key such as `test` is a word there.
+    /// The longer keys alone, for answers of models, in which a key such as `test` is a word.
     long_keys: Redactor,
 }
 
 impl Redaction {
-    /// Takes the keys, without the spaces around them; very short ones are left out.
+    /// Takes the keys, without surrounding spaces; ignores very short ones.
     pub fn new<'a>(keys: impl IntoIterator<Item = &'a str>) -> Self {
         let keys: Vec<String> = keys.into_iter().map(|key| key.trim().to_owned()).collect();
         Self { keys: Redactor::of_length(SHORTEST_KEY, keys.clone()), long_keys: Redactor::new(keys) }
     }
 
-    /// The text without keys and without what looks like one: for messages about a failure.
+    /// Redacts keys and texts that look like keys, for error messages.
     pub fn redact(&self, text: &str) -> String {
         without_shapes(&self.keys.redact(text))
     }
 
-    /// What a model answered, without keys. What only looks like one stays: it may be the code that was asked for.
+    /// Redacts keys from a model's answer. A text that only looks like a key stays: it may be the requested code.
     pub fn redact_answer(&self, text: String) -> String {
         match self.long_keys.redact(&text) {
             Cow::Borrowed(_) => text,
@@ -37,7 +37,7 @@ impl Redaction {
         }
     }
 
-    /// The same for everything that a body says, before anything of it is read, joined, cut or changed in case.
+    /// Redacts keys from all texts of a body, before any of them is read, joined, cut or changed in case.
     pub fn redact_body(&self, body: &mut Value) {
         self.long_keys.redact_value(body);
     }
@@ -60,9 +60,9 @@ fn without_shapes(text: &str) -> String {
     clean
 }
 
-/// The length of the shape that the text begins with, if there is one.
+/// Returns the length of the key-like text at the beginning, if any.
 fn shape_length(before: Option<char>, text: &str) -> Option<usize> {
-    // `task-force` holds no key.
+    // `task-force` contains no key.
     let at_word = !before.is_some_and(|c| c.is_alphanumeric() || c == '-' || c == '_');
     if at_word && let Some(rest) = skip(text, "bearer") {
         let token = rest.trim_start_matches(' ');
@@ -84,14 +84,14 @@ fn shape_length(before: Option<char>, text: &str) -> Option<usize> {
     run(text, value, is_value)
 }
 
-/// What follows a prefix, case aside.
+/// Returns the text after a prefix, ignoring case.
 fn skip<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let (head, rest) = text.split_at_checked(prefix.len())?;
     head.eq_ignore_ascii_case(prefix).then_some(rest)
 }
 
-/// The length from the beginning of `text` to the end of the run of such characters that `tail`, its end, begins
-/// with; `None` when there are none.
+/// Returns the length from the beginning of `text` to the end of the run of matching characters at the start of
+/// `tail`. `tail` is the end of `text`. `None` if the run is empty.
 fn run(text: &str, tail: &str, belongs: impl Fn(char) -> bool) -> Option<usize> {
     let rest = tail.trim_start_matches(belongs);
     (rest.len() < tail.len()).then(|| text.len() - rest.len())

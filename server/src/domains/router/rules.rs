@@ -1,6 +1,6 @@
-//! The constants of scoring, and the hash that stands for them (router#scoring, rules#version-hash). Pure.
+//! The constants of scoring, and the hash that identifies them (router#scoring, rules#version-hash). Pure.
 //!
-//! Scoring reads nothing but these, and all of them are in the pack, so that no number can change without the hash.
+//! Scoring uses only these constants, and all of them are in the pack, so that no number can change without the hash.
 
 use std::collections::BTreeMap;
 
@@ -9,36 +9,36 @@ use serde_json::{Value, json};
 use crate::rules::version::{VersionHashError, rule_version_hash};
 use colibri_canonical::HexDigest;
 
-/// Our algorithm; its version goes up when the algorithm changes rather than a constant.
+/// The algorithm's version, which increases with the algorithm rather than with a constant.
 pub const SCORING_ENGINE: &str = "delta-scoring/1.0.0";
 /// Basis points of the whole.
 pub const FULL_BPS: u64 = 10_000;
 
 /// A prompt that fills less than this part of the window fits in full.
 pub const FULL_FIT_DIVISOR: u64 = 2;
-/// Bytes of UTF-8 that are taken for a token where nobody has counted.
+/// Bytes of UTF-8 that count as a token if the caller gives no count.
 pub const BYTES_PER_TOKEN: u64 = 4;
-/// The price in bps per kilotoken at which half of the cost value is left.
+/// The price in bps per kilotoken at which half of the cost value remains.
 pub const HALF_SCORE_COST_BPS: u64 = 50;
-/// What a candidate gets whose profile holds none of the words found.
+/// The value of a candidate whose profile contains none of the words found.
 pub const DOMAIN_FLOOR_BPS: u64 = 2500;
-/// What every candidate gets when nothing is known of the domain.
+/// The value of every candidate if the domain is unknown.
 pub const DOMAIN_NEUTRAL_BPS: u64 = 5000;
-/// Words of the prompt that are looked at.
+/// The number of words of the prompt that scoring reads.
 pub const PROMPT_WORDS: usize = 64;
-/// Expected milliseconds of an answer.
+/// Expected milliseconds of an answer of the fast tier.
 pub const FAST_MS: u64 = 1000;
-/// The same of the middle tier.
+/// Expected milliseconds of the middle tier.
 pub const BALANCED_MS: u64 = 3000;
-/// The same of the slow tier.
+/// Expected milliseconds of the slow tier.
 pub const SLOW_MS: u64 = 8000;
-/// The value of the fast tier where there is no deadline.
+/// The value of the fast tier without a deadline.
 pub const OPEN_FAST_BPS: u64 = 10_000;
-/// The same of the middle tier.
+/// The value of the middle tier without a deadline.
 pub const OPEN_BALANCED_BPS: u64 = 7500;
-/// The same of the slow tier.
+/// The value of the slow tier without a deadline.
 pub const OPEN_SLOW_BPS: u64 = 5000;
-/// What a candidate gets that the operator has no word on.
+/// The value of a candidate without an operator's preference.
 pub const PREFERENCE_NEUTRAL_BPS: u64 = 5000;
 
 /// The words that stand for the eight domains: bit 0 BUILDER, then JUDGE, INVESTOR, MENTOR, GUARDIAN, INNOVATOR,
@@ -76,14 +76,14 @@ pub const VOCABULARY: [&[&str]; 8] = [
     &["cleanup", "data", "maintenance", "migration", "monitoring", "operations", "ops", "steward"],
 ];
 
-/// What a candidate is judged by.
+/// A criterion for candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dimension {
     /// Whether it is good at the task's domain.
     TaskDomainMatch,
-    /// Whether the prompt fits into its window.
+    /// Whether its window can hold the prompt.
     ContextWindowFit,
-    /// What it costs.
+    /// Its cost.
     CostEfficiency,
     /// Whether it answers in time.
     LatencyFit,
@@ -91,11 +91,11 @@ pub enum Dimension {
     Reliability,
     /// Whether it has the skills asked for.
     SkillMatch,
-    /// What the operator thinks of it.
+    /// The operator's preference.
     OperatorPreference,
 }
 
-/// Every dimension, in the order in which the chapter lists values.
+/// Every dimension, in the order in which router#scoring lists them.
 pub const DIMENSIONS: [Dimension; 7] = [
     Dimension::TaskDomainMatch,
     Dimension::ContextWindowFit,
@@ -107,7 +107,7 @@ pub const DIMENSIONS: [Dimension; 7] = [
 ];
 
 impl Dimension {
-    /// The dimension's name.
+    /// Returns the dimension's name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::TaskDomainMatch => "task_domain_match",
@@ -121,7 +121,7 @@ impl Dimension {
     }
 }
 
-/// How much each dimension counts, in the order of [`DIMENSIONS`]; not all of them nothing.
+/// The weight of each dimension, in the order of [`DIMENSIONS`]; at least one is not 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Weights([u64; 7]);
 
@@ -131,16 +131,16 @@ impl Default for Weights {
     }
 }
 
-/// A set of weights that cannot be used.
+/// Weights that cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("KAPPA_RULES_UNAVAILABLE: {0}")]
 pub struct KappaRulesUnavailableError(pub String);
 
 impl Weights {
-    /// The weights of these names: all seven, each 0 to 10,000, not all of them 0.
+    /// Takes the weights by name: all seven, each 0 to 10,000, not all of them 0.
     ///
     /// # Errors
-    /// [`KappaRulesUnavailableError`] names what is missing or wrong.
+    /// [`KappaRulesUnavailableError`] names the missing or invalid weight.
     pub fn new(named: &BTreeMap<String, i64>) -> Result<Self, KappaRulesUnavailableError> {
         let known = DIMENSIONS.map(Dimension::as_str);
         let refuse = |problem: String| Err(KappaRulesUnavailableError(problem));
@@ -163,18 +163,18 @@ impl Weights {
         Ok(Self(weights))
     }
 
-    /// The dimensions with their weights.
+    /// Iterates over the dimensions with their weights.
     pub fn each(&self) -> impl Iterator<Item = (Dimension, u64)> {
         DIMENSIONS.into_iter().zip(self.0)
     }
 
-    /// What all of them come to; never 0.
+    /// Returns the sum of all weights; never 0.
     pub fn sum(&self) -> u64 {
         self.0.iter().sum()
     }
 }
 
-/// The pack: every constant by name, in no particular order.
+/// Returns the pack: every constant by name, in no particular order.
 pub fn pack(weights: &Weights) -> Vec<Value> {
     let rule = |name: &str, value: Value| json!({ "name": name, "value": value });
     let mut rules = vec![
@@ -203,10 +203,10 @@ pub fn pack(weights: &Weights) -> Vec<Value> {
     rules
 }
 
-/// The hash of the pack with these weights; clients see its wire form. It covers rules, not candidates.
+/// Returns the hash of the pack with these weights; clients see its wire form. It covers rules, not candidates.
 ///
 /// # Errors
-/// Kappa's, for a pack that cannot be hashed; ours always can.
+/// A pack that cannot be hashed, which this one always can.
 pub fn scoring_rule_version_hash(weights: &Weights) -> Result<HexDigest, VersionHashError> {
     rule_version_hash(&pack(weights))
 }

@@ -1,4 +1,4 @@
-//! Which model suits a prompt (router#scoring): seven dimensions in whole basis points. Pure.
+//! Scores models for a prompt (router#scoring): seven dimensions in whole basis points. Pure.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,29 +11,29 @@ use super::rules::{
     PREFERENCE_NEUTRAL_BPS, PROMPT_WORDS, SLOW_MS, VOCABULARY, Weights,
 };
 
-/// What is known of the work behind a prompt.
+/// The known facts about the work behind a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Task {
-    /// What it is about, in the caller's words.
+    /// Its domain, in the caller's words.
     pub domain: Option<String>,
-    /// How many tokens the prompt has, if somebody has counted.
+    /// The number of tokens of the prompt, if the caller has counted them.
     pub tokens: Option<u64>,
-    /// Milliseconds within which an answer is of use.
+    /// Milliseconds within which an answer is useful.
     pub deadline_ms: Option<u64>,
     /// Skills the work needs.
     pub skill: Vec<String>,
 }
 
-/// What scoring looks at besides the prompt.
+/// The inputs of scoring besides the prompt.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ScoreContext {
     /// The work behind the prompt.
     pub task: Task,
-    /// What the operator thinks of models, 0 to 1 by id; other names are ignored.
+    /// The operator's preferences, 0 to 1 by model id; other names are ignored.
     pub operator_preference: BTreeMap<String, f64>,
 }
 
-/// A score for each model, and who has won.
+/// A score for each model, and the winner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scores {
     /// Basis points, in the order of [`MODELS`].
@@ -42,24 +42,24 @@ pub struct Scores {
     pub winner: ModelId,
 }
 
-/// The answer without candidates, whatever is asked: frozen since the router's first days.
+/// The fixed result without candidates, for every prompt.
 pub static WITHOUT_CANDIDATES: Scores =
     Scores { bps: [FULL_BPS, 0, 0, 0, 0, 0, 0, 0, 0], winner: ModelId::Claude };
 
 impl Scores {
-    /// A model's score in basis points.
+    /// Returns a model's score in basis points.
     pub fn bps(&self, model: ModelId) -> u64 {
         let found = self.each().find(|(other, _)| *other == model);
         found.map_or(0, |(_, bps)| bps)
     }
 
-    /// The models with their scores in basis points, in order.
+    /// Iterates over the models with their scores in basis points, in order.
     pub fn each(&self) -> impl Iterator<Item = (ModelId, u64)> {
         MODELS.into_iter().zip(self.bps)
     }
 
-    /// The models to ask, in order: the winner, then whoever has a score at all, best first (router#chain). Money is
-    /// never spent where scoring said no.
+    /// Returns the models to ask, in order: the winner, then every model with a score above 0, best first
+    /// (router#chain). The router never spends money on a model with score 0.
     pub fn chain(&self) -> Vec<ModelId> {
         let mut others: Vec<_> =
             self.each().filter(|&(model, bps)| bps > 0 && model != self.winner).collect();
@@ -69,12 +69,12 @@ impl Scores {
     }
 }
 
-/// A score as clients see it: 0 to 1, four decimals at most.
+/// Converts a score for clients: 0 to 1, four decimals at most.
 pub fn as_fraction(bps: u64) -> f64 {
     bps as f64 / FULL_BPS as f64
 }
 
-/// Scores the candidates for a prompt. Without an enabled one the answer is [`WITHOUT_CANDIDATES`].
+/// Scores the candidates for a prompt. Without an enabled candidate it returns [`WITHOUT_CANDIDATES`].
 pub fn score_intent(prompt: &str, context: &ScoreContext, snapshot: Option<&Snapshot>) -> Scores {
     let Some(snapshot) = snapshot else { return WITHOUT_CANDIDATES };
     let wanted = Wanted::of(prompt, context);
@@ -85,7 +85,8 @@ pub fn score_intent(prompt: &str, context: &ScoreContext, snapshot: Option<&Snap
     Scores { bps: MODELS.map(total), winner }
 }
 
-/// The best, the cheaper of equals; where nothing fits at all, the one with the largest window.
+/// Returns the best candidate, or the cheaper of equals. If all scores are 0, returns the one with the largest
+/// window.
 fn winner(totals: &[(&Candidate, u64)]) -> Option<ModelId> {
     let best = if totals.iter().all(|&(_, total)| total == 0) {
         totals.iter().min_by_key(|(row, _)| (Reverse(row.context_window_tokens), row.model_id.as_str()))
@@ -97,13 +98,13 @@ fn winner(totals: &[(&Candidate, u64)]) -> Option<ModelId> {
     best.map(|(row, _)| row.model_id)
 }
 
-/// What is asked of every candidate, worked out once.
+/// The requirements for every candidate, computed once.
 struct Wanted<'a> {
-    /// The task's domain, normalised; empty when there is none.
+    /// The task's domain, normalised; empty if the task has none.
     domain: String,
-    /// The domains that its words, or the prompt's, stand for.
+    /// The domains that its words, or the prompt's, indicate.
     bits: u8,
-    /// Tokens the window has to hold.
+    /// Tokens that the window must hold.
     tokens: u64,
     deadline_ms: Option<u64>,
     skills: BTreeSet<String>,
@@ -128,7 +129,7 @@ impl<'a> Wanted<'a> {
         }
     }
 
-    /// The weighted mean in basis points; nothing for a candidate whose window is too small.
+    /// Returns the weighted mean in basis points; 0 for a candidate whose window is too small.
     fn total(&self, row: &Candidate, weights: &Weights) -> u64 {
         if self.tokens > row.context_window_tokens {
             return 0;
@@ -151,7 +152,7 @@ impl<'a> Wanted<'a> {
             Dimension::SkillMatch => self.skill_match(row),
             Dimension::OperatorPreference => self.preference.get(row.model_id.as_str()).map_or(
                 PREFERENCE_NEUTRAL_BPS,
-                // The cast cuts the fraction off, and a value outside of 0 to 1 down to the range.
+                // The cast drops the fraction and limits the value to the range 0 to 1.
                 |preference| ((preference * FULL_BPS as f64 + 0.5).floor() as u64).min(FULL_BPS),
             ),
         }
@@ -181,13 +182,13 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// `part` of `whole` in basis points; everything where there is no whole.
+/// Returns `part` of `whole` in basis points; the maximum if `whole` is 0.
 fn part(part: u128, whole: u128) -> u64 {
     let bps = u128::from(FULL_BPS).saturating_mul(part).checked_div(whole);
     bps.and_then(|bps| u64::try_from(bps).ok()).map_or(FULL_BPS, |bps| bps.min(FULL_BPS))
 }
 
-/// Full as long as enough of the window stays free, then falling to nothing at its edge.
+/// Returns the full value while enough of the window stays free, then falls to 0 at its edge.
 fn window_fit(tokens: u64, window: u64) -> u64 {
     let free = u128::from(window.saturating_sub(tokens));
     part(u128::from(FULL_FIT_DIVISOR) * free, u128::from(window))
@@ -202,23 +203,23 @@ fn latency_fit(tier: LatencyTier, deadline_ms: Option<u64>) -> u64 {
     deadline_ms.map_or(open, |deadline_ms| part(u128::from(deadline_ms), 2 * u128::from(expected_ms)))
 }
 
-/// The words of a text, in ASCII lower case: whatever stands between characters other than a to z and 0 to 9.
+/// Splits a text into words in ASCII lower case: runs of a to z and 0 to 9.
 fn words(text: &str) -> impl Iterator<Item = String> + '_ {
     let parts = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     parts.map(str::to_ascii_lowercase)
 }
 
-/// A domain in the form in which domains are compared: its [`words`], joined by underscores.
+/// Normalises a domain for comparison: its [`words`], joined by underscores.
 fn normalised(domain: &str) -> String {
     words(domain).collect::<Vec<_>>().join("_")
 }
 
-/// The domain that a word stands for, as a bit; 0 for a word without one.
+/// Returns the domain that a word indicates, as a bit; 0 for other words.
 fn bit(word: &str) -> u8 {
     VOCABULARY.iter().position(|words| words.contains(&word)).map_or(0, |bit| 1 << bit)
 }
 
-/// Skills in the form in which they are compared, each once.
+/// Normalises skills for comparison, each once.
 fn skills(listed: &[String]) -> BTreeSet<String> {
     let trimmed = listed.iter().map(|skill| skill.trim().to_ascii_lowercase());
     trimmed.filter(|skill| !skill.is_empty()).collect()

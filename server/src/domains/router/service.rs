@@ -14,7 +14,7 @@ use super::state::RouterState;
 use super::stats::ModelStats;
 use colibri_canonical::HexDigest;
 
-/// What scores are made from: loaded once, never changed.
+/// The inputs of scores: loaded once, never changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scorer {
     snapshot: Option<Snapshot>,
@@ -25,15 +25,15 @@ pub struct Scorer {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{reason}")]
 pub struct ConfigInvalid {
-    /// What is wrong with it, on one line.
+    /// The fault, on one line.
     pub reason: String,
 }
 
 impl Scorer {
-    /// Scores from these candidates; without any, the frozen answer.
+    /// Scores from these candidates; without candidates, returns the fixed result.
     ///
     /// # Errors
-    /// [`ConfigInvalid`] when the rules cannot be hashed.
+    /// [`ConfigInvalid`] if the rules cannot be hashed.
     pub fn new(snapshot: Option<Snapshot>) -> Result<Self, ConfigInvalid> {
         let default = Weights::default();
         let weights = snapshot.as_ref().map_or(&default, Snapshot::weights);
@@ -47,24 +47,24 @@ impl Scorer {
         score_intent(prompt, context, self.snapshot.as_ref())
     }
 
-    /// The hash of the rules behind the scores, 64 hex characters.
+    /// Returns the hash of the rules behind the scores, 64 hex characters.
     pub fn rule_version_hash(&self) -> &str {
         self.rule_version_hash.as_str()
     }
 }
 
-/// Why no model was asked, or none has answered.
+/// Why no model was asked, or why none answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RouteError {
     /// The candidates cannot be used.
     #[error(transparent)]
     Config(#[from] ConfigInvalid),
-    /// Nobody has answered.
+    /// No model answered.
     #[error(transparent)]
     Exhausted(#[from] FallbackChainExhaustedError),
 }
 
-/// The router of a process. Its calls may run beside one another.
+/// The router of a process. Its calls may run concurrently.
 pub struct Router {
     scorer: Result<Scorer, ConfigInvalid>,
     limits: AttemptLimits,
@@ -73,15 +73,15 @@ pub struct Router {
 }
 
 impl Router {
-    /// A router that has asked nobody yet. A bad configuration stops scoring and calling, and nothing else.
+    /// Makes a router without history. An invalid configuration disables only scoring and calling.
     pub fn new(scorer: Result<Scorer, ConfigInvalid>, limits: AttemptLimits, environment: RouterEnv) -> Self {
         Self { scorer, limits, environment, state: RouterState::default() }
     }
 
-    /// What scores are made from.
+    /// Returns the inputs of scores.
     ///
     /// # Errors
-    /// [`ConfigInvalid`] as the start has found it.
+    /// [`ConfigInvalid`] as found at the start.
     pub fn scorer(&self) -> Result<&Scorer, &ConfigInvalid> {
         self.scorer.as_ref()
     }
@@ -96,7 +96,7 @@ impl Router {
         self.route_by(&scores, prompt, options).await
     }
 
-    /// The same with the caller's scores.
+    /// Does the same with the caller's scores.
     ///
     /// # Errors
     /// [`RouteError`].
@@ -118,7 +118,7 @@ impl Router {
         Ok(walk.run(prompt, options).await?)
     }
 
-    /// The circuits that have been touched (`getCircuitBreakerState`).
+    /// Returns the used circuits (`getCircuitBreakerState`).
     pub fn circuits(&self) -> BTreeMap<ModelId, CircuitState> {
         self.state.circuits()
     }
@@ -128,7 +128,7 @@ impl Router {
         self.state.reset_circuits(model);
     }
 
-    /// The figures of the models that were tried (`getRouterStats`).
+    /// Returns the figures of the models that were tried (`getRouterStats`).
     pub fn stats(&self) -> BTreeMap<ModelId, ModelStats> {
         self.state.stats()
     }

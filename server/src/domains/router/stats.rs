@@ -1,24 +1,24 @@
-//! What became of attempts since the process started (router#figures). Pure.
+//! The results of attempts since the process started (router#figures). Pure.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use super::cost::NanoDollars;
 use super::model_id::ModelId;
 
-/// Latencies that are remembered for each model; the oldest goes first.
+/// The number of latencies remembered for each model; the oldest is dropped first.
 pub const ROUTER_LATENCY_RING_SIZE: usize = 1000;
 
-/// What became of an attempt that was really made.
+/// The result of an attempt that was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AttemptOutcome {
-    /// It brought a completion.
+    /// It returned a completion.
     Success {
-        /// What that cost.
+        /// The cost of the completion.
         cost: NanoDollars,
-        /// How long it took, in milliseconds.
+        /// The duration in milliseconds.
         latency_ms: u64,
     },
-    /// It did not, and cost nothing.
+    /// It returned no completion, and cost nothing.
     Failure,
 }
 
@@ -27,15 +27,15 @@ pub enum AttemptOutcome {
 pub struct ModelStats {
     /// Attempts made.
     pub calls_total: u64,
-    /// Those that brought a completion.
+    /// Attempts that returned a completion.
     pub successes: u64,
-    /// Those that did not.
+    /// Attempts that returned none.
     pub failures: u64,
-    /// Dollars a completion cost on the average; 0 without one.
+    /// Average dollars per completion; 0 without one.
     pub avg_cost_usd: f64,
     /// Median of the remembered latencies, nearest rank; 0 without one.
     pub p50_latency_ms: u64,
-    /// Successes in calls, 0 to 1.
+    /// Successes per call, 0 to 1.
     pub success_rate: f64,
 }
 
@@ -70,7 +70,7 @@ impl RouterStats {
         }
     }
 
-    /// The figures as they stand.
+    /// Returns the current figures.
     pub fn snapshot(&self) -> BTreeMap<ModelId, ModelStats> {
         self.models.iter().map(|(&model, tally)| (model, tally.figures())).collect()
     }
@@ -86,7 +86,7 @@ impl RouterStats {
 
 impl Tally {
     fn figures(&self) -> ModelStats {
-        // A tally is made by its first record, so there is at least one call.
+        // The first record creates a tally, so it has at least one call.
         let calls_total = self.successes.saturating_add(self.failures);
         ModelStats {
             calls_total,

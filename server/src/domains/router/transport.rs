@@ -1,5 +1,5 @@
-//! HTTP on a thread beside the loop (router#network). The client blocks, so that each request has a thread of its own;
-//! what waits for it is a future, and dropping that closes the connection under the thread's hands.
+//! HTTP outside the loop's thread (router#network). The client blocks, so each request has its own thread. The caller
+//! waits on a future; dropping it closes the connection while the thread still uses it.
 
 use std::io::ErrorKind;
 use std::sync::Arc;
@@ -19,13 +19,13 @@ use crate::settings::proxy::ProxyVariables;
 /// The largest body that is read, in bytes.
 pub const BODY_LIMIT: u64 = 8 * 1024 * 1024;
 
-/// Whatever can carry a request to a provider.
+/// A carrier of requests to a provider.
 pub trait Transport: Send + Sync {
-    /// Sends the request and reads the whole answer within `timeout_ms`, whatever its status is. Dropping the
-    /// future aborts the exchange.
+    /// Sends the request and reads the whole answer within `timeout_ms`, with any status. Dropping the future aborts
+    /// the exchange.
     ///
     /// # Errors
-    /// There is no answer.
+    /// The exchange failed before a complete answer arrived.
     fn send(
         &self,
         request: Arc<HttpRequest>,
@@ -39,17 +39,17 @@ pub struct Network {
     elsewhere: Way,
 }
 
-/// How hosts elsewhere are reached. This machine is reached directly, always.
+/// The way to other hosts. This machine is always reached directly.
 #[derive(Debug, Clone)]
 enum Way {
     Direct,
     Through(Proxy),
-    /// A proxy is named that cannot be used. Going around it is not what was asked for.
+    /// The configured proxy cannot be used. Requests fail rather than bypass it.
     Nowhere,
 }
 
 impl Network {
-    /// The network behind this proxy, if there is one.
+    /// Makes the network behind this proxy, if one is configured.
     pub fn new(proxy: Option<&ProxyVariables>) -> Self {
         let elsewhere = match proxy {
             None => Way::Direct,
@@ -58,11 +58,11 @@ impl Network {
         Self { elsewhere }
     }
 
-    /// A client for one request: nothing is shared, so that aborting one request touches no other. Certificates are
-    /// checked against Mozilla's roots, which are compiled in.
+    /// Makes a client for one request. Requests share nothing, so that aborting one affects no other. Certificates
+    /// are checked against Mozilla's roots, which are compiled in.
     ///
     /// # Errors
-    /// [`NetworkFailure::Other`] without a way to the host.
+    /// [`NetworkFailure::Other`] if the configured proxy cannot be used.
     fn agent(&self, loopback: bool, timeout_ms: u64) -> Result<Agent, NetworkFailure> {
         let proxy = match &self.elsewhere {
             Way::Through(proxy) if !loopback => Some(proxy.clone()),
@@ -80,7 +80,7 @@ impl Network {
     }
 }
 
-/// The client's own form of a proxy; `None` when it makes nothing of the URL.
+/// Converts a proxy for the client; `None` if the client cannot parse the URL.
 fn through(variables: &ProxyVariables) -> Option<Proxy> {
     let named = Proxy::new(variables.url.expose()).ok()?;
     let mut builder = Proxy::builder(named.protocol()).host(named.host()).port(named.port());
@@ -105,7 +105,7 @@ impl Transport for Network {
             let agent = agent?;
             let abort = Abort(Some(agent.clone()));
             let thread = std::thread::Builder::new().name("provider".to_owned());
-            // Nobody waits for an aborted request's answer: the channel is closed, and it is dropped.
+            // An aborted request has no receiver: the channel is closed, and the answer is dropped.
             let work = move || drop(sender.send(exchange(&agent, &request)));
             thread.spawn(work).map_err(|_| NetworkFailure::Other)?;
             let result = answer.await.unwrap_or(Err(NetworkFailure::Other));
@@ -115,8 +115,8 @@ impl Transport for Network {
     }
 }
 
-/// Ends whatever the client does when it is dropped. Looking up a name and connecting go on until their time is
-/// over; the request then fails instead of being sent.
+/// Aborts the client's work when dropped. Name resolution and connecting continue until their time limit; the request
+/// then fails instead of being sent.
 struct Abort(Option<Agent>);
 
 impl Drop for Abort {
@@ -146,7 +146,7 @@ fn exchange(agent: &Agent, request: &HttpRequest) -> Result<HttpResponse, Networ
     Ok(HttpResponse { status: response.status().as_u16(), retry_after, body })
 }
 
-/// The kind of a failure. The client's own text is dropped: it may hold the URL.
+/// Returns the kind of a failure. Drops the client's own text, which may contain the URL.
 fn failure(error: &Error) -> NetworkFailure {
     match error {
         Error::Timeout(_) => NetworkFailure::Timeout,
@@ -159,7 +159,7 @@ fn failure(error: &Error) -> NetworkFailure {
             | ErrorKind::ConnectionReset
             | ErrorKind::ConnectionAborted
             | ErrorKind::BrokenPipe => NetworkFailure::Closed,
-            // Records that are no TLS, certificates that nobody vouches for.
+            // Malformed TLS records, and untrusted certificates.
             ErrorKind::InvalidData => NetworkFailure::Tls,
             _ => NetworkFailure::Other,
         },
@@ -167,7 +167,7 @@ fn failure(error: &Error) -> NetworkFailure {
     }
 }
 
-/// The default resolver, whose failures are told from those of connections.
+/// The default resolver, with failures distinguished from those of connections.
 #[derive(Debug, Default)]
 struct NameResolver(DefaultResolver);
 

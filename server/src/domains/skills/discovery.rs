@@ -1,5 +1,5 @@
-//! Finds and parses the skills on disk (skills#discovery). Reads only, and only below the root: a link that leads
-//! out of it is refused, not followed.
+//! Finds and parses the skills on disk (skills#discovery). It only reads, and only below the root: it refuses links
+//! that lead out of the root.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::text::{MAX_FILE_BYTES, ParsedSkill, Reason, Refusal, parse_skill_bytes, shown};
 
-/// How the directories of skills begin.
+/// The prefix of skill directories.
 pub const PREFIX: &str = "colibri-";
 /// The file that makes a directory a skill.
 const FILE_NAME: &str = "SKILL.md";
@@ -19,11 +19,11 @@ pub const MAX_FILES: usize = 1000;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Invalid SKILL.md at {path}: {}: {detail}", .reason.as_str())]
 pub struct SkillError {
-    /// The file, as [`FoundSkill::source_path`] would have it.
+    /// The file, in the form of [`FoundSkill::source_path`].
     pub path: String,
-    /// Which rule it breaks.
+    /// The broken rule.
     pub reason: Reason,
-    /// What exactly.
+    /// The details.
     pub detail: String,
 }
 
@@ -33,41 +33,42 @@ impl SkillError {
     }
 }
 
-/// A good skill.
+/// A valid skill.
 #[derive(Debug, Clone, PartialEq)]
 pub struct FoundSkill {
-    /// What its file says.
+    /// The content of its file.
     pub parsed: ParsedSkill,
-    /// Where the file is, with `/`: from the working directory if it is inside, else from the root as given.
+    /// The file's path, with `/`: relative to the working directory if it is inside, else beginning with the root as
+    /// given.
     pub source_path: String,
 }
 
-/// What a root holds.
+/// The result of scanning a root.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Scan {
-    /// The root as an absolute path, as far as it could be found out.
+    /// The root as an absolute path, as far as it could be resolved.
     pub root: PathBuf,
-    /// The good ones, in byte order of their directories' names, which are their own.
+    /// The valid skills, in byte order of their directories' names, which are also their names.
     pub skills: Vec<FoundSkill>,
-    /// The others, in the same order.
+    /// The invalid skills, in the same order.
     pub skipped: Vec<SkillError>,
-    /// Why the root could not be read at all.
+    /// Why the root could not be read.
     pub unreadable: Option<String>,
-    /// Directories that nobody looked at, because [`MAX_FILES`] had been found before.
+    /// Directories that the scan skipped, because it had already found [`MAX_FILES`].
     pub left_out: usize,
 }
 
 /// Parses one file.
 ///
 /// # Errors
-/// What is wrong with it; the path is shown as it is given here.
+/// The fault in the file; the path is shown as given here.
 pub fn parse_skill_file(path: &Path) -> Result<ParsedSkill, SkillError> {
     read(path)
         .and_then(|bytes| parse_skill_bytes(&bytes))
         .map_err(|refusal| SkillError::of(&slashed(path), refusal))
 }
 
-/// Looks through the directories of the root whose names begin with `prefix`.
+/// Scans the directories of the root whose names begin with `prefix`.
 pub fn scan(root: &Path, prefix: &str) -> Scan {
     let absolute = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
     let mut scan = Scan { root: absolute, ..Scan::default() };
@@ -94,8 +95,8 @@ pub fn scan(root: &Path, prefix: &str) -> Scan {
     scan
 }
 
-/// A root's name in the database: its true absolute path, links resolved as far as there is a file system to ask, so that
-/// it stays the same when the directory goes.
+/// Returns a root's name in the database: its absolute path, with links resolved as far as the file system allows.
+/// The name stays the same when the directory is removed.
 pub fn true_root(root: &Path) -> String {
     let absolute = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
     let found = absolute.ancestors().find_map(|above| {
@@ -105,7 +106,7 @@ pub fn true_root(root: &Path) -> String {
     found.unwrap_or(absolute).to_string_lossy().into_owned()
 }
 
-/// The names that begin with the prefix, in byte order.
+/// Lists the names that begin with the prefix, in byte order.
 fn names(root: &Path, prefix: &str) -> io::Result<Vec<OsString>> {
     let mut names = Vec::new();
     for entry in std::fs::read_dir(root)? {
@@ -118,14 +119,14 @@ fn names(root: &Path, prefix: &str) -> io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// The root as it begins a `source_path`.
+/// Returns the root as shown at the start of a `source_path`.
 fn shown_root(given: &Path, real: &Path) -> PathBuf {
     let here = std::env::current_dir().and_then(|here| here.canonicalize()).ok();
     let inside = here.and_then(|here| real.strip_prefix(here).ok().map(Path::to_owned));
     inside.unwrap_or_else(|| given.to_owned())
 }
 
-/// The skill of one directory; `None` when the name is no directory's, or nothing in it makes it a skill.
+/// Reads the skill of one directory; `None` if the name is not a directory, or if it contains no skill file.
 fn skill_in(root: &Path, name: &OsStr) -> Result<Option<ParsedSkill>, Refusal> {
     let Some(directory) = inside(root, &root.join(name))? else { return Ok(None) };
     if !directory.is_dir() {
@@ -133,7 +134,7 @@ fn skill_in(root: &Path, name: &OsStr) -> Result<Option<ParsedSkill>, Refusal> {
     }
     let mut found = false;
     for entry in std::fs::read_dir(&directory).map_err(|error| failed(&error))? {
-        // The listing tells `SKILL.md` from `skill.md` where the file system does not.
+        // The listing distinguishes `SKILL.md` from `skill.md` even if the file system does not.
         found |= entry.map_err(|error| failed(&error))?.file_name() == FILE_NAME;
     }
     if !found {
@@ -153,7 +154,7 @@ fn skill_in(root: &Path, name: &OsStr) -> Result<Option<ParsedSkill>, Refusal> {
     Ok(Some(parsed))
 }
 
-/// The true place of a path below the root; `None` when it has gone meanwhile.
+/// Resolves a path below the root; `None` if it no longer exists.
 fn inside(root: &Path, path: &Path) -> Result<Option<PathBuf>, Refusal> {
     match path.canonicalize() {
         Ok(real) if real.starts_with(root) => Ok(Some(real)),
@@ -163,9 +164,9 @@ fn inside(root: &Path, path: &Path) -> Result<Option<PathBuf>, Refusal> {
     }
 }
 
-/// The bytes of a regular file, one more than the cap at most.
+/// Reads a regular file, at most one byte more than the cap.
 fn read(path: &Path) -> Result<Vec<u8>, Refusal> {
-    // Before it is opened: opening a pipe would wait for its other end.
+    // Checked before opening: opening a pipe would wait for its other end.
     if !path.metadata().map_err(|error| failed(&error))?.is_file() {
         return Err(Refusal::new(Reason::ReadFailed, "it is not a regular file"));
     }
@@ -181,7 +182,7 @@ fn failed(error: &io::Error) -> Refusal {
     Refusal::new(Reason::ReadFailed, error.to_string())
 }
 
-/// A path with `/` between its parts; what is no UTF-8 in it is replaced.
+/// Returns a path with `/` between its parts. Parts that are not UTF-8 are replaced.
 fn slashed(path: &Path) -> String {
     path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
 }

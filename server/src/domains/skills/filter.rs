@@ -1,15 +1,15 @@
-//! Which skills a listing shows (skills#listing). Pure.
+//! The filter of a skill listing (skills#listing). Pure.
 
-/// What is looked for; everything where nothing is.
+/// The wanted skills; all of them if nothing is set.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SkillFilter {
-    /// A part of the name or the description, whatever the case.
+    /// A part of the name or the description, ignoring case.
     pub search: Option<String>,
-    /// A capability, exactly.
+    /// An exact capability.
     pub capability: Option<String>,
 }
 
-/// A filter made ready for many rows.
+/// A filter prepared for many rows.
 pub(super) struct Matcher<'a> {
     search: Option<Vec<char>>,
     capability: Option<&'a str>,
@@ -35,7 +35,7 @@ fn contains(text: &str, part: &[char]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 
-/// Character by character: `str::to_lowercase` would look at a sigma's neighbours.
+/// Lower-cases each character by itself: `str::to_lowercase` would look at a sigma's neighbours.
 fn lower(text: &str) -> impl Iterator<Item = char> + '_ {
     text.chars().flat_map(char::to_lowercase)
 }

@@ -3,7 +3,7 @@
 use super::node::{Mapping, Node, members_to_json};
 use super::text::{Reason, Refusal, shown};
 
-/// What a skill may declare of itself. A declaration grants nothing.
+/// The capabilities that a skill may declare. A declaration grants nothing.
 pub const CAPABILITIES: [&str; 5] = ["read", "write", "spawn", "audit", "admin"];
 /// The letters a skill may belong to.
 pub const GREEK_LETTERS: [&str; 15] =
@@ -14,17 +14,17 @@ pub const GREEK_LETTERS: [&str; 15] =
 pub struct Frontmatter {
     /// A lower-case letter, then lower-case letters, digits and hyphens.
     pub name: String,
-    /// What it is for; not empty.
+    /// Its purpose; not empty.
     pub description: String,
     /// Free text.
     pub version: Option<String>,
-    /// Stored only: nothing resolves or runs it.
+    /// Only stored; the server neither resolves nor runs it.
     pub entrypoint: Option<String>,
-    /// Of [`CAPABILITIES`], in the file's order; empty when the key is absent.
+    /// Members of [`CAPABILITIES`], in the file's order; empty if the key is absent.
     pub capabilities: Vec<String>,
-    /// Of [`GREEK_LETTERS`].
+    /// A member of [`GREEK_LETTERS`].
     pub greek_letter: Option<String>,
-    /// Every key, the ones above and those nobody checks.
+    /// Every key, including those without a rule.
     pub all: Mapping,
 }
 
@@ -65,13 +65,13 @@ impl Frontmatter {
         }
     }
 
-    /// The whole front matter as compact JSON, keys sorted bytewise.
+    /// Returns the whole front matter as compact JSON, keys sorted bytewise.
     pub fn json(&self) -> String {
         members_to_json(&self.all).to_string()
     }
 }
 
-/// `^[a-z][a-z0-9-]+$`, anchored at the true end.
+/// Matches `^[a-z][a-z0-9-]+$`, anchored at the true end.
 fn is_name(text: &str) -> bool {
     let mut bytes = text.bytes();
     bytes.next().is_some_and(|first| first.is_ascii_lowercase())
@@ -79,7 +79,7 @@ fn is_name(text: &str) -> bool {
         && bytes.all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
 }
 
-/// Reads keys and remembers every issue.
+/// Reads keys and collects every issue.
 struct Check<'a> {
     all: &'a Mapping,
     issues: Vec<String>,
@@ -97,7 +97,7 @@ impl Check<'_> {
         self.text(key)
     }
 
-    /// The key's text, if it is there.
+    /// Returns the key's text, if the key is present.
     fn text(&mut self, key: &str) -> Option<String> {
         match self.all.get(key)? {
             Node::Text(text) => Some(text.clone()),

@@ -1,4 +1,4 @@
-//! Brings the rows of a root in line with its files, once each start (skills#loading).
+//! Updates the rows of a root from its files, once at each start (skills#loading).
 
 use std::path::Path;
 
@@ -10,41 +10,41 @@ use super::store;
 use crate::settings::keys::SKILLS_ROOT;
 use crate::store::db::Db;
 
-/// What a load did.
+/// The result of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Loaded {
     /// Rows written.
     pub loaded: usize,
     /// Files found and rejected.
     pub skipped: usize,
-    /// Rows of the root that were deleted, because their skill is not among the loaded ones.
+    /// Rows of the root that were deleted, because their skill was not loaded.
     pub pruned: usize,
     /// Files found.
     pub total_on_disk: usize,
 }
 
-/// The skills of a root as the disk has them, on their way into the table.
+/// The skills of a root as found on disk, before they are stored.
 pub struct Load {
     found: Scan,
     root: String,
 }
 
 impl Load {
-    /// Scans the root. To be done before a transaction: other processes must not wait for the disk's files.
+    /// Scans the root. Call it before a transaction, so that other processes do not wait for the disk.
     pub fn scan(root: &Path, prefix: &str) -> Self {
         Self { found: scan(root, prefix), root: true_root(root) }
     }
 
-    /// The root, as the database names it.
+    /// Returns the root's name in the database.
     pub fn root(&self) -> &str {
         &self.root
     }
 
-    /// Replaces what is stored of the root, inside the caller's transaction; how many rows were deleted. A fault in a file, or
-    /// in the root, is no error: the table then holds what is left.
+    /// Replaces the stored rows of the root, inside the caller's transaction, and returns how many were deleted. A
+    /// fault in a file or in the root is not an error: the table then holds the remaining skills.
     ///
     /// # Errors
-    /// The store's.
+    /// The store's error.
     pub fn store(&self, db: &Db, now: &str) -> Result<usize, Fault> {
         match self.found.unreadable {
             Some(_) => store::without_directory(db, &self.root, now),
@@ -52,8 +52,8 @@ impl Load {
         }
     }
 
-    /// What was done, and a line of the log for each file that was left out and one for the whole. `asked_for` says that
-    /// the operator has named the root, and so expects skills there.
+    /// Summarises the load, and logs a line for each skipped file and one for the whole. `asked_for` means that the
+    /// operator named the root, and so expects skills there.
     pub fn report(&self, pruned: usize, asked_for: bool, log: &dyn Log) -> Loaded {
         let found = &self.found;
         let loaded = Loaded {
@@ -67,8 +67,8 @@ impl Load {
     }
 }
 
-/// A line for each file that was left out, and one for the whole. That the default directory is missing, or holds no
-/// skill of ours, is how most folders are, and nothing to warn of.
+/// Logs a line for each skipped file, and one for the whole. A default directory that is missing or holds no Colibri
+/// skill is normal and causes no warning.
 fn report(found: &Scan, asked_for: bool, loaded: Loaded, log: &dyn Log) {
     for skipped in &found.skipped {
         log.write(Level::Warn, &skipped.to_string());

@@ -1,4 +1,5 @@
-//! The registry's SQL (skills#registry): an index of the files, by root. Each start replaces that of its own root.
+//! The registry's SQL (skills#registry): an index of the files, by root. Each start replaces the rows of its own
+//! root.
 
 use colibri_runtime::handler::Fault;
 use rusqlite::types::Type;
@@ -12,19 +13,19 @@ use crate::store::db::Db;
 use colibri_canonical::HexDigest;
 use colibri_canonical::object::text;
 
-/// What the digest of the registry begins with, so that no other digest can be taken for it.
+/// The prefix of the digest's input, which separates it from every other digest.
 const DIGEST_DOMAIN: &[u8] = b"colibri-skills-v1\n";
 
 /// A row of `skills`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SkillRow {
-    /// The key, and the directory's name.
+    /// The key, which is also the directory's name.
     pub name: String,
-    /// What it is for.
+    /// Its purpose.
     pub description: String,
     /// Free text.
     pub version: Option<String>,
-    /// Stored only.
+    /// Only stored.
     pub entrypoint: Option<String>,
     /// In the file's order.
     pub capabilities: Vec<String>,
@@ -32,30 +33,31 @@ pub struct SkillRow {
     pub greek_letter: Option<String>,
     /// Everything below the front matter.
     pub body: String,
-    /// Where the file is.
+    /// The file's path.
     pub source_path: String,
     /// The whole front matter, compact, keys sorted bytewise.
     pub frontmatter_json: String,
-    /// When the start that wrote it ran.
+    /// The time of the start that wrote it.
     pub loaded_at: String,
 }
 
-/// A row of `skill_roots`: what the last load of a root wrote.
+/// A row of `skill_roots`: the result of a root's last load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedIndex {
-    /// When.
+    /// The time of the load.
     pub loaded_at: String,
-    /// How many rows.
+    /// The number of rows.
     pub skill_count: i64,
-    /// Their [`registry_digest`] at that time, as it is stored.
+    /// Their [`registry_digest`] at that time, as stored.
     pub digest: String,
 }
 
-/// The root of rows that a release without roots has stored.
+/// The root of rows written by a release without roots.
 const NO_ROOT: &str = "";
 
-/// Makes `skills` all that is stored of a root, and records what was written; how many rows of its other skills it
-/// deleted. Rows without a root go, those of other roots stay. Runs inside the caller's transaction.
+/// Replaces the stored rows of a root with `skills`, and records the result. Returns how many rows of its other
+/// skills it deleted. Deletes rows without a root and keeps those of other roots. Runs inside the caller's
+/// transaction.
 pub(super) fn replace_all(
     db: &Db,
     root: &str,
@@ -80,8 +82,9 @@ pub(super) fn replace_all(
     Ok(pruned)
 }
 
-/// What is stored of a root whose directory cannot be read goes, and so do rows without a root; how many rows of the
-/// root it deleted. A root of which nothing is stored leaves no trace: a one-shot call in any folder has one.
+/// Deletes the rows of a root whose directory cannot be read, and rows without a root. Returns how many rows of the
+/// root it deleted. Leaves no trace of a root without stored rows, because a one-shot call in any folder has such a
+/// root.
 pub(super) fn without_directory(db: &Db, root: &str, loaded_at: &str) -> Result<usize, Fault> {
     if recorded_index(db, root)?.is_some() {
         return replace_all(db, root, &[], loaded_at);
@@ -124,7 +127,7 @@ fn to_json(texts: &[impl serde::Serialize]) -> Result<String, Fault> {
     serde_json::to_string(texts).map_err(|error| Fault::Other(error.to_string()))
 }
 
-/// One skill of a root with everything that is known of it.
+/// Returns one skill of a root with all its columns.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -151,11 +154,11 @@ pub fn get_skill(db: &Db, root: &str, name: &str) -> Result<Option<SkillRow>, Fa
     )
 }
 
-/// Which rows a server shows: those of its root or, until a start has indexed that, those without a root.
+/// Selects the rows that a server shows: those of its root or, until a start has indexed it, those without a root.
 const SHOWN: &str = "root = (SELECT coalesce(max(root), '') FROM skill_roots WHERE root = ?1)";
 
-/// The skills that a server of this root shows and that match, by name bytewise ascending, as they are listed: without
-/// body and raw front matter, which may be a megabyte each.
+/// Lists the matching skills that a server of this root shows, by name bytewise ascending. Omits body and raw front
+/// matter, which may be a megabyte each.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -183,7 +186,7 @@ pub fn list_skills(
     Ok(skills)
 }
 
-/// The columns of a listing, in its order.
+/// Reads the columns of a listing, in its order.
 fn read_listed(row: &Row<'_>) -> rusqlite::Result<SkillListOutputSkillsItem> {
     let capabilities: String = row.get(4)?;
     Ok(SkillListOutputSkillsItem {
@@ -199,7 +202,7 @@ fn read_listed(row: &Row<'_>) -> rusqlite::Result<SkillListOutputSkillsItem> {
     })
 }
 
-/// How many skills a server of this root shows; none while there is no such table.
+/// Counts the skills that a server of this root shows; 0 if the table does not exist.
 ///
 /// # Errors
 /// [`Fault::Storage`]: the database does not answer.
@@ -215,7 +218,7 @@ pub fn count_skills(db: &Db, root: &str) -> Result<i64, Fault> {
     db.query_one(&format!("SELECT count(*) FROM skills WHERE {SHOWN}"), [root], |row| row.get(0))
 }
 
-/// How many skills are stored of a root.
+/// Counts the stored skills of a root.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -223,7 +226,7 @@ pub fn count_of(db: &Db, root: &str) -> Result<i64, Fault> {
     db.query_one("SELECT count(*) FROM skills WHERE root = ?1", [root], |row| row.get(0))
 }
 
-/// The roots of which anything is stored, bytewise ascending.
+/// Lists the roots with stored rows, bytewise ascending.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -233,7 +236,7 @@ pub fn roots(db: &Db) -> Result<Vec<String>, Fault> {
     })
 }
 
-/// When each skill of a root says it was loaded, by name.
+/// Returns the load time of each skill of a root, by name.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -243,7 +246,7 @@ pub fn load_times(db: &Db, root: &str) -> Result<Vec<(String, String)>, Fault> {
     })
 }
 
-/// What the last load of a root recorded; `None` before the first one.
+/// Returns the record of a root's last load; `None` before the first one.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -253,9 +256,9 @@ pub fn recorded_index(db: &Db, root: &str) -> Result<Option<RecordedIndex>, Faul
     })
 }
 
-/// The digest of what is stored of a root: SHA-256 over `colibri-skills-v1`, a line feed, and the canonical JSON
-/// (RFC 8785) of the array of its rows by name, each an object of the ten columns beside the root as they are stored.
-/// Holds one row at a time.
+/// Computes the digest of a root's stored rows: SHA-256 over `colibri-skills-v1`, a line feed, and the canonical JSON
+/// (RFC 8785) of the array of its rows by name. Each row is an object of its ten columns other than the root, as
+/// stored. Holds one row at a time.
 ///
 /// # Errors
 /// [`Fault::Storage`], also for a value that is not text.

@@ -1,32 +1,32 @@
-//! The text of a SKILL.md file: what of it is front matter, what is body, and why it is refused
-//! (skills#parser). Pure: the same text gives the same answer, and no text makes it panic.
+//! The text of a SKILL.md file: its front matter, its body, and why it is refused (skills#parser). Pure: the same
+//! text gives the same answer, and no text causes a panic.
 
 use super::frontmatter::Frontmatter;
 use super::yaml::read_mapping;
 
 /// The largest file.
 pub const MAX_FILE_BYTES: usize = 1024 * 1024;
-/// The largest front matter, its two lines of hyphens not counted.
+/// The largest front matter, without its two lines of hyphens.
 pub const MAX_FRONTMATTER_BYTES: usize = 64 * 1024;
 /// The most characters of a file's own text that a message repeats.
 const MAX_SHOWN_CHARACTERS: usize = 60;
 
-/// Why a file is no skill (skills#parser).
+/// Why a file is not a skill (skills#parser).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// Missing, unreadable, not a regular file, or a link out of the root.
     ReadFailed,
-    /// Over a cap.
+    /// Larger than a cap.
     TooLarge,
     /// Invalid UTF-8.
     NotUtf8,
     /// Line 1 does not open a front matter.
     MissingFrontmatter,
-    /// Line 1 asks for another language than YAML.
+    /// Line 1 names a language other than YAML.
     UnsupportedFrontmatter,
     /// No line closes the front matter.
     UnterminatedFrontmatter,
-    /// Not well-formed, or with a refused feature.
+    /// Malformed, or uses a refused feature.
     YamlSyntax,
     /// Empty, a scalar or a list.
     NotAMapping,
@@ -51,7 +51,7 @@ pub const REASONS: [Reason; 10] = [
 ];
 
 impl Reason {
-    /// The word in messages.
+    /// Returns the word for messages.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ReadFailed => "READ_FAILED",
@@ -71,34 +71,34 @@ impl Reason {
 /// Reason and detail of a refused text; [`super::SkillError`] adds the path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// Which rule.
+    /// The broken rule.
     pub reason: Reason,
-    /// What exactly, for people.
+    /// The details, for people.
     pub detail: String,
 }
 
 impl Refusal {
-    /// A refusal with that detail.
+    /// Makes a refusal with that detail.
     pub fn new(reason: Reason, detail: impl Into<String>) -> Self {
         Self { reason, detail: detail.into() }
     }
 }
 
-/// A skill as its file has it.
+/// A skill as written in its file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParsedSkill {
-    /// What stands between the two lines of hyphens, checked.
+    /// The text between the two lines of hyphens, checked.
     pub frontmatter: Frontmatter,
-    /// What stands after them, verbatim.
+    /// The text after them, verbatim.
     pub body: String,
 }
 
 /// Parses the bytes of a file.
 ///
 /// # Errors
-/// Every [`Reason`] but the two that concern the file's place.
+/// Every [`Reason`] except the two about the file's place.
 pub fn parse_skill_bytes(bytes: &[u8]) -> Result<ParsedSkill, Refusal> {
-    // Before the check of UTF-8: a reader that stops at the cap may have cut a character in two.
+    // Checked before UTF-8: a reader that stops at the cap may have split a character.
     within_cap(bytes.len())?;
     let text = std::str::from_utf8(bytes).map_err(|error| {
         let detail = format!("byte {} is not UTF-8; save the file as UTF-8", error.valid_up_to() + 1);
@@ -129,7 +129,7 @@ fn within_cap(bytes: usize) -> Result<(), Refusal> {
     Err(Refusal::new(Reason::TooLarge, format!("the file has over {MAX_FILE_BYTES} bytes")))
 }
 
-/// Front matter and body.
+/// Splits front matter and body.
 fn split(text: &str) -> Result<(&str, &str), Refusal> {
     let (first, rest) = cut_line(text);
     match first.strip_prefix("---").map(|suffix| suffix.trim_end_matches([' ', '\t'])) {
@@ -156,7 +156,7 @@ fn split(text: &str) -> Result<(&str, &str), Refusal> {
     Err(Refusal::new(Reason::UnterminatedFrontmatter, detail))
 }
 
-/// The first line without its end (LF or CRLF), and what follows it.
+/// Splits off the first line, without its line end (LF or CRLF).
 fn cut_line(text: &str) -> (&str, &str) {
     match text.split_once('\n') {
         Some((line, rest)) => (line.strip_suffix('\r').unwrap_or(line), rest),
@@ -164,7 +164,7 @@ fn cut_line(text: &str) -> (&str, &str) {
     }
 }
 
-/// A file's own text in a message: quoted, escaped, and cut off when it is long.
+/// Formats a file's own text for a message: quoted, escaped, and cut off if it is long.
 pub fn shown(text: &str) -> String {
     match text.char_indices().nth(MAX_SHOWN_CHARACTERS) {
         Some((end, _)) => format!("{:?}…", &text[..end]),

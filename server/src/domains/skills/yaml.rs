@@ -1,5 +1,5 @@
-//! One YAML mapping, read event by event so that what a front matter may not hold is refused by name:
-//! anchors, aliases, tags, merge keys, equal keys, further documents, deep nesting (skills#file-syntax). Pure.
+//! Reads one YAML mapping event by event, so that refusals can name the forbidden feature: anchors, aliases, tags,
+//! merge keys, equal keys, further documents, deep nesting (skills#file-syntax). Pure.
 
 use std::collections::BTreeMap;
 
@@ -36,13 +36,13 @@ fn not_a_mapping(found: &str) -> Refusal {
     Refusal { reason: Reason::NotAMapping, detail }
 }
 
-/// `line` counts from 1 within the block, which begins at the file's second line.
+/// Makes a refusal. `line` counts from 1 within the block, which begins at the file's second line.
 fn syntax(line: usize, what: &str) -> Refusal {
     Refusal { reason: Reason::YamlSyntax, detail: format!("line {}: {what}", line.max(1) + 1) }
 }
 
-/// Characters outside YAML's `c-printable` (YAML 1.2.2 §5.1), and those that people do not see. The parser takes U+0000 for
-/// the end of its input, so that text after it would be lost in silence, and leaves out U+FEFF.
+/// Refuses characters outside YAML's `c-printable` (YAML 1.2.2 §5.1), and invisible ones. The parser takes U+0000 for
+/// the end of its input, which would silently lose the text after it, and drops U+FEFF.
 fn refuse_unprintable(block: &str) -> Result<(), Refusal> {
     let printable = |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='~' | '\u{85}' | '\u{A0}'..='\u{FFFD}' | '\u{10000}'..);
     let mut line = 1;
@@ -55,7 +55,8 @@ fn refuse_unprintable(block: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The same for a text whose escapes are resolved: names and descriptions go to a model, which reads what people do not see.
+/// Refuses invisible characters in a text with resolved escapes. Names and descriptions go to a model, which reads
+/// what people do not see.
 fn refuse_hidden(text: &str) -> Result<(), String> {
     let found = characters(text).find(|(c, hidden)| *hidden && !is_layout(*c));
     found.map_or(Ok(()), |(c, _)| Err(not_allowed(c)))
@@ -65,12 +66,12 @@ fn not_allowed(character: char) -> String {
     format!("U+{:04X} is not allowed: a reader cannot see it", u32::from(character))
 }
 
-/// What lays out lines.
+/// Returns whether the character lays out lines.
 fn is_layout(character: char) -> bool {
     matches!(character, '\t' | '\n' | '\r')
 }
 
-/// A mapping or list that is still open.
+/// An unfinished mapping or list.
 enum Frame {
     Map { members: Mapping, key: Option<String> },
     List(Vec<Node>),
@@ -134,7 +135,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Puts a finished node where it belongs.
+    /// Adds a finished node to its parent.
     fn put(&mut self, node: Node) {
         match self.frames.last_mut() {
             Some(Frame::Map { members, key }) => drop(members.insert(key.take().unwrap_or_default(), node)),
@@ -154,7 +155,7 @@ fn refuse_properties(anchor: usize, tag: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// A key as JSON will have it: its text, whatever a plain scalar of that spelling would mean as a value.
+/// Returns a key as JSON will have it: its text, even if a plain scalar of that spelling would mean another value.
 fn new_key(members: &Mapping, text: &str, plain: bool) -> Result<String, String> {
     if plain && text == "<<" {
         return Err("merge keys are not allowed; write the members out".to_owned());

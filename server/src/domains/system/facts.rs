@@ -1,6 +1,6 @@
-//! What a running server knows about itself; filled in by boot, shown by the system tools.
+//! The server's knowledge about itself; boot fills it in, and the system tools show it.
 
-/// How far the start has come (chain#life-cycle).
+/// The progress of the start (chain#life-cycle).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
     /// The transport is up, the database is not.
@@ -9,27 +9,27 @@ pub enum Phase {
     Phase2,
 }
 
-/// What became of the database.
+/// The state of the database connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DatabaseStatus {
-    /// Phase 2 has not finished with it.
+    /// Phase 2 is still opening it.
     Opening,
-    /// It serves.
+    /// It is in use.
     Open,
-    /// The mode opens none.
+    /// The mode opens no database.
     Skipped,
-    /// It could not be opened, or was lost; the text carries no SQL.
+    /// It could not be opened, or was lost; the text contains no SQL.
     Error(String),
 }
 
-/// The database as boot left it.
+/// The database after boot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DatabaseState {
-    /// What became of it.
+    /// Its status.
     pub status: DatabaseStatus,
-    /// Its path as configured; `None` when the mode opens none.
+    /// Its path as configured; `None` if the mode opens no database.
     pub path: Option<String>,
-    /// Whether it was opened for reading only.
+    /// Whether it was opened read-only.
     pub read_only: bool,
     /// The highest migration compiled in.
     pub latest_schema_version: u32,
@@ -42,18 +42,18 @@ pub struct SystemFacts {
     pub version: String,
     /// Monotonic milliseconds of the clock at the start of the process.
     pub boot_start_ms: f64,
-    /// How far the start has come.
+    /// The progress of the start.
     pub phase: Phase,
     /// The database.
     pub database: DatabaseState,
     /// Registered tools.
     pub tool_count: usize,
-    /// Tools the mode admits.
+    /// Tools that the mode admits.
     pub admitted_tool_count: usize,
 }
 
 impl SystemFacts {
-    /// Whole milliseconds since the start, for a monotonic time of the same clock (chain#system-tools).
+    /// Returns the whole milliseconds since the start, for a monotonic time of the same clock (chain#system-tools).
     pub fn uptime_ms(&self, monotonic_ms: f64) -> i64 {
         (monotonic_ms - self.boot_start_ms).max(0.0).floor() as i64
     }

@@ -1,23 +1,23 @@
-//! The search for loops among dependencies (tasks#dependencies). Pure: where the edges are kept is the caller's.
+//! The search for cycles among dependencies (tasks#dependencies). Pure: the caller stores the edges.
 
 use std::collections::HashSet;
 
-/// The loop that would close if `task` waited for `wanted`: ids from `task` along depends-on edges
-/// back to `task`. `None` when there is none.
+/// Returns the cycle that would close if `task` waited for `wanted`: ids from `task` along depends-on edges back to
+/// `task`. `None` if no cycle closes.
 ///
-/// `edges` gives the ids a task waits for. It is asked once for each task that can be reached, and never
-/// for `task` itself, whose old edges `wanted` replaces: the search is linear in the edges it sees.
-/// It keeps its own stack, since a chain of dependencies may be longer than a thread's.
+/// `edges` returns the ids a task waits for. It is called once for each reachable task, and never for `task` itself,
+/// whose old edges `wanted` replaces: the search is linear in the edges it sees. It keeps its own stack, because a
+/// chain of dependencies may exceed a thread's stack.
 ///
 /// # Errors
-/// Those of `edges`.
+/// An error of `edges`.
 pub fn find_cycle<E>(
     task: &str,
     wanted: &[String],
     mut edges: impl FnMut(&str) -> Result<Vec<String>, E>,
 ) -> Result<Option<Vec<String>>, E> {
     let mut visited: HashSet<String> = HashSet::new();
-    // The path from `task` to where the search stands, each node with the edges still to be followed.
+    // The path from `task` to the current node, each node with its edges that remain.
     let mut path = vec![(task.to_owned(), Vec::from(wanted).into_iter())];
     while let Some((_, rest)) = path.last_mut() {
         let Some(next) = rest.next() else {

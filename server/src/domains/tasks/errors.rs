@@ -1,14 +1,14 @@
-//! Why the engine refuses, and the one place where a refusal becomes a tool's declared error.
+//! The engine's refusals, and their only conversion into a tool's declared errors.
 
 use colibri_runtime::handler::Failure;
 
 use super::state::{self, InvalidTransition};
 use crate::catalogue::{TaskCreateError, TaskGetError, TaskUpdateError};
 
-/// What a task must have before it may be finished.
+/// The fields that a task needs before it may be finished.
 pub const WRITEBACK_FIELDS: [&str; 1] = ["thought_record"];
 
-/// What was asked of a task that is not there.
+/// The operation requested on a missing task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     /// To read it.
@@ -25,22 +25,22 @@ pub enum Operation {
 pub struct TaskNotFound {
     /// The id as it was given.
     pub task_id: String,
-    /// What was asked.
+    /// The requested operation.
     pub operation: Operation,
 }
 
-/// A task was to be finished without a trace of its work (tasks#writeback-gate).
+/// An attempt to finish a task without a trace of its work (tasks#writeback-gate).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Writeback required for task {task_id}: missing {}", missing_fields.join(", "))]
 pub struct WritebackRequired {
     /// The task.
     pub task_id: String,
-    /// What it lacks: [`WRITEBACK_FIELDS`].
+    /// The missing fields: [`WRITEBACK_FIELDS`].
     pub missing_fields: Vec<String>,
 }
 
 impl WritebackRequired {
-    /// For a task that exists.
+    /// Makes the refusal for an existing task.
     pub fn of(task_id: &str) -> Self {
         Self { task_id: task_id.to_owned(), missing_fields: missing_fields() }
     }
@@ -50,12 +50,12 @@ fn missing_fields() -> Vec<String> {
     WRITEBACK_FIELDS.map(str::to_owned).to_vec()
 }
 
-/// Creation of a finished task: there is no id yet to name.
+/// Refuses to create a finished task, which has no id yet to name.
 pub(super) fn born_finished() -> TaskCreateError {
     TaskCreateError::ErrWritebackRequired { task_id: None, missing_fields: missing_fields() }
 }
 
-/// Widens a refusal to an error that has room for it; faults pass through.
+/// Widens a refusal to a larger error type; faults pass through.
 pub(super) fn widen<A, B: From<A>>(failure: Failure<A>) -> Failure<B> {
     match failure {
         Failure::Domain(refusal) => Failure::Domain(refusal.into()),

@@ -1,6 +1,6 @@
-//! What can be done with tasks, each operation all or nothing inside the caller's transaction (tasks#update).
+//! Operations on tasks, each all or nothing inside the caller's transaction (tasks#update).
 //!
-//! Refusals come before anything is written, in the order of tasks#update.
+//! Refusals precede any write, in the order of tasks#update.
 
 use colibri_runtime::handler::{Failure, Fault, Outcome};
 
@@ -28,7 +28,7 @@ impl Staged for Task {
     }
 }
 
-/// A page of tasks, and how many match in all.
+/// A page of tasks, and the number of all matches.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskPage {
     /// The page.
@@ -37,21 +37,21 @@ pub struct TaskPage {
     pub total: i64,
 }
 
-/// The head of the queue, and how many tasks stand behind it.
+/// The head of the queue, and the number of tasks behind it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Queue {
     /// The most urgent tasks.
     pub tasks: Vec<Task>,
-    /// Tasks that can be worked on, shown or not.
+    /// Tasks that are ready, shown or not.
     pub actionable: i64,
-    /// Open tasks held back by a dependency.
+    /// Open tasks that wait for a dependency.
     pub blocked: i64,
 }
 
-/// Stores a new task under `id`. A task cannot be born finished: no thought record can name it yet.
+/// Stores a new task under `id`. A new task cannot be finished: no thought record can name it yet.
 ///
 /// # Errors
-/// The declared ones of the tool, before anything is written; storage faults.
+/// The tool's declared errors, before any write; storage faults.
 pub fn create_task(db: &Db, id: String, stamp: Stamp<'_>, new: NewTask) -> Outcome<Task, TaskCreateError> {
     if new.status == TaskStatus::Done {
         return Err(Failure::Domain(born_finished()));
@@ -78,7 +78,7 @@ pub fn create_task(db: &Db, id: String, stamp: Stamp<'_>, new: NewTask) -> Outco
     })
 }
 
-/// The live task with that id, if there is one.
+/// Returns the live task with that id, if it exists.
 ///
 /// # Errors
 /// Storage faults.
@@ -86,12 +86,11 @@ pub fn get_task(db: &Db, id: &str) -> Result<Option<Task>, Fault> {
     store::live(db, id)
 }
 
-/// Changes a task. A status is judged by the pipeline, and a finished task needs a thought record; an
-/// empty patch writes nothing. Where finished work feeds reputation, a task that has just been finished is reported
-/// there.
+/// Changes a task. The pipeline checks a new status, and a finished task needs a thought record; an empty patch
+/// writes nothing. If finished work feeds reputation, a task that has just been finished is reported there.
 ///
 /// # Errors
-/// The declared ones of the tool, before anything is written; storage faults.
+/// The tool's declared errors, before any write; storage faults.
 pub fn update_task(
     db: &Db,
     id: &str,
@@ -109,15 +108,15 @@ pub fn update_task(
         state::check(&current.id, current.status, to).map_err(TaskUpdateError::from)?;
     }
     let updated = update_task_raw(db, &current, stamp, patch)?;
-    // A repeated DONE is refused by the pipeline, so this happens once a task.
+    // The pipeline refuses a repeated DONE, so this happens once per task.
     if let (Some(feed), Some(TaskStatus::Done)) = (feed, patch.status) {
         reputation::feed::task_done(db, feed, &updated.id, updated.assignee.as_deref())?;
     }
     Ok(updated)
 }
 
-/// Writes a patch over the live row `current` without asking the pipeline, and without a word to reputation; the
-/// writeback gate and the dependencies are still checked.
+/// Writes a patch over the live row `current` without the pipeline and without a report to reputation. The writeback
+/// gate and the dependencies are still checked.
 pub(crate) fn update_task_raw(
     db: &Db,
     current: &Task,
@@ -138,10 +137,10 @@ pub(crate) fn update_task_raw(
     store::live(db, id)?.ok_or_else(|| Failure::Domain(not_found(id, Operation::Update).into()))
 }
 
-/// Marks a live task as deleted and returns it; there is no way back. No tool leads here.
+/// Marks a live task as deleted for good and returns it. No tool calls this.
 ///
 /// # Errors
-/// [`TaskNotFound`] when no live task has the id; storage faults.
+/// [`TaskNotFound`] if no live task has the id; storage faults.
 pub fn delete_task(db: &Db, id: &str, stamp: Stamp<'_>) -> Result<Task, Failure<TaskNotFound>> {
     let missing = || Failure::Domain(not_found(id, Operation::Delete));
     if !store::mark_deleted(db, id, stamp)? {
@@ -150,20 +149,20 @@ pub fn delete_task(db: &Db, id: &str, stamp: Stamp<'_>) -> Result<Task, Failure<
     store::any(db, id)?.ok_or_else(missing)
 }
 
-/// One page of the tasks that match, oldest first.
+/// Returns one page of the tasks that match, oldest first.
 ///
 /// # Errors
 /// Storage faults.
 pub fn list_tasks(db: &Db, filter: &ListFilter) -> Result<TaskPage, Fault> {
     let tasks = store::page(db, filter)?;
     let shown = tasks.len() as i64;
-    // A page that is neither empty nor full is the last one and says itself how many there are.
+    // A page that is neither empty nor full is the last one, so its length gives the total.
     let total =
         if shown > 0 && shown < filter.limit { filter.offset + shown } else { store::count(db, filter)? };
     Ok(TaskPage { tasks, total })
 }
 
-/// The open tasks that wait for nothing, most urgent first.
+/// Returns the open tasks that wait for nothing, most urgent first.
 ///
 /// # Errors
 /// Storage faults.
@@ -173,8 +172,8 @@ pub fn next_actions(db: &Db, filter: &QueueFilter) -> Result<Queue, Fault> {
     Ok(Queue { tasks, actionable, blocked })
 }
 
-/// Whether a task stands finished without a thought record, which the gate does not let happen: such a
-/// row was changed behind the server's back. Deleted rows count, unknown ids do not.
+/// Returns whether a task is finished without a thought record. The gate prevents this, so such a row was changed by
+/// something other than the server. Deleted rows count, unknown ids do not.
 ///
 /// # Errors
 /// Storage faults.
@@ -183,10 +182,10 @@ pub fn writeback_required(db: &Db, id: &str) -> Result<bool, Fault> {
     Ok(finished && trail::count_thoughts(db, id)? == 0)
 }
 
-/// The gate before DONE (tasks#writeback-gate): the task's work has left at least one thought record.
+/// Checks the gate before DONE (tasks#writeback-gate): the task has at least one thought record.
 ///
 /// # Errors
-/// [`WritebackRequired`] when it has not; storage faults.
+/// [`WritebackRequired`] if it has none; storage faults.
 pub fn enforce_writeback(db: &Db, id: &str) -> Result<(), Failure<WritebackRequired>> {
     if trail::count_thoughts(db, id)? == 0 {
         return Err(Failure::Domain(WritebackRequired::of(id)));
@@ -194,12 +193,12 @@ pub fn enforce_writeback(db: &Db, id: &str) -> Result<(), Failure<WritebackRequi
     Ok(())
 }
 
-/// The refusal of an operation on a task that does not exist.
+/// Makes the refusal of an operation on a task that does not exist.
 pub fn not_found(id: &str, operation: Operation) -> TaskNotFound {
     TaskNotFound { task_id: id.to_owned(), operation }
 }
 
-/// The checks of tasks#dependencies: every new dependency is a live task, and none leads back to the task.
+/// Checks the rules of tasks#dependencies: every new dependency is a live task, and none leads back to the task.
 fn check_dependencies(db: &Db, task: &Task, wanted: &[String]) -> Result<(), Failure<TaskUpdateError>> {
     let kept = task.depends_on.as_deref().unwrap_or_default();
     let missing = unknown_tasks(db, wanted, kept)?;
@@ -216,8 +215,8 @@ fn check_dependencies(db: &Db, task: &Task, wanted: &[String]) -> Result<(), Fai
     }
 }
 
-/// Those of `wanted` that name no live task, in the order given. Ids in `kept` may stay, whatever
-/// became of their tasks.
+/// Returns those of `wanted` that name no live task, in the order given. Ids in `kept` may stay, even if their tasks
+/// were deleted.
 fn unknown_tasks(db: &Db, wanted: &[String], kept: &[String]) -> Result<Vec<String>, Fault> {
     let mut missing = Vec::new();
     for id in wanted {

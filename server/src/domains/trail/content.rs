@@ -1,4 +1,4 @@
-//! Where the content of a stored record is: in the row, packed, or gone but for its digest (trail#retention). Pure.
+//! The place of a stored record's content: in the row, packed, or pruned to its digest (trail#retention). Pure.
 
 use std::io::{self, Read, Write};
 
@@ -12,19 +12,19 @@ use super::zone::RetentionZone;
 use colibri_canonical::HexDigest;
 use colibri_proof::chain::Content;
 
-/// The most bytes of UTF-8 a content may have (trail#limits). Unpacking stops there.
+/// The most bytes of UTF-8 in a content (trail#limits). Unpacking stops there.
 pub const MAX_CONTENT_BYTES: usize = 1_048_576;
 
-/// No packed form of [`MAX_CONTENT_BYTES`] is longer, however badly it compresses.
+/// The longest packed form of [`MAX_CONTENT_BYTES`], even if it compresses badly.
 const MAX_PACKED_BYTES: usize = 2 * MAX_CONTENT_BYTES;
 
-/// The gzip header's word for "no particular system": the same payload wherever it is written.
+/// The gzip header's value for "no particular system", so that every system writes the same payload.
 const ANY_SYSTEM: u8 = 255;
 
-/// Packs a content: standard base64 of its gzip, without a time.
+/// Packs a content as standard base64 of its gzip, without a timestamp.
 ///
 /// # Errors
-/// The compressor's, which does not fail on memory.
+/// The compressor's error, which cannot occur in memory.
 pub fn pack(content: &str) -> io::Result<String> {
     let mut gzip =
         GzBuilder::new().mtime(0).operating_system(ANY_SYSTEM).write(Vec::new(), Compression::default());
@@ -32,7 +32,7 @@ pub fn pack(content: &str) -> io::Result<String> {
     Ok(STANDARD.encode(gzip.finish()?))
 }
 
-/// Unpacks contents into buffers that a walk keeps for all its rows.
+/// Unpacks contents into buffers that a walk reuses for all its rows.
 #[derive(Debug, Default)]
 pub struct Unpacker {
     gzip: Vec<u8>,
@@ -40,7 +40,7 @@ pub struct Unpacker {
 }
 
 impl Unpacker {
-    /// The content in a payload; `None` when the payload is not what [`pack`] makes, or holds too much.
+    /// Returns the content of a payload; `None` if [`pack`] did not produce the payload, or if it is too long.
     pub fn unpack(&mut self, payload: &str) -> Option<&str> {
         if payload.len() > MAX_PACKED_BYTES {
             return None;
@@ -56,7 +56,7 @@ impl Unpacker {
         std::str::from_utf8(&self.text).ok()
     }
 
-    /// The content of a warm row, if it is the one whose digest was kept.
+    /// Returns the content of a warm row, if it matches the stored digest.
     fn checked(&mut self, row: &TrailRow<'_>) -> Option<(&str, HexDigest)> {
         let kept = HexDigest::parse(row.content_hash?)?;
         let content = self.unpack(row.content_compressed?)?;
@@ -64,8 +64,8 @@ impl Unpacker {
     }
 }
 
-/// The content of a row, unpacked and checked against its digest if it is warm (trail#retention). A row that
-/// does not hold what its zone says has lost it.
+/// Returns the content of a row, unpacked and checked against its digest if it is warm (trail#retention). The content
+/// is lost if the row does not match its zone.
 pub fn content_of<'a>(row: &TrailRow<'a>, unpacker: &'a mut Unpacker) -> Content<'a> {
     match RetentionZone::of(row.zone) {
         Some(RetentionZone::Hot) => row.content.map_or(Content::Lost, Content::Kept),
@@ -79,8 +79,8 @@ pub fn content_of<'a>(row: &TrailRow<'a>, unpacker: &'a mut Unpacker) -> Content
     }
 }
 
-/// Whether a row holds what its zone says, and nothing else: the table's own rule, which is no rule for somebody who
-/// switches it off, and which SQLite does not check on a connection that cannot write.
+/// Returns whether a row holds exactly the columns of its zone. The table has the same constraint, but anyone can
+/// switch that off, and SQLite does not check it on a read-only connection.
 pub fn is_where_zone_says(row: &TrailRow<'_>) -> bool {
     let held = (row.content.is_some(), row.content_compressed.is_some(), row.content_hash.is_some());
     match RetentionZone::of(row.zone) {
@@ -91,8 +91,8 @@ pub fn is_where_zone_says(row: &TrailRow<'_>) -> bool {
     }
 }
 
-/// The SHA-256 of a row's content: computed while the content is there, the kept one when it is cold; `None`
-/// when the content is lost.
+/// Returns the SHA-256 of a row's content: computed while the content exists, the stored one if it is cold. `None` if
+/// the content is lost.
 pub fn content_digest(row: &TrailRow<'_>, unpacker: &mut Unpacker) -> Option<HexDigest> {
     match RetentionZone::of(row.zone)? {
         RetentionZone::Hot => row.content.map(|content| HexDigest::of(content.as_bytes())),

@@ -1,4 +1,4 @@
-//! What can be done with the trail, each operation inside the caller's transaction (trail#chain).
+//! Operations on the trail, each inside the caller's transaction (trail#chain).
 
 use colibri_runtime::handler::{Failure, Fault};
 
@@ -13,27 +13,26 @@ use colibri_proof::record::{Preimage, ThoughtRecord, ThoughtType};
 /// Longest task id, agent id and session id, in Unicode scalar values (trail#limits).
 pub const MAX_ID_CHARS: usize = 256;
 
-/// How much content a page may hold before it ends early: a page of the longest thoughts would not fit
-/// into memory.
+/// The most content of a page before it ends early: a page of the longest thoughts would not fit into memory.
 pub const MAX_PAGE_BYTES: usize = 8 * MAX_CONTENT_BYTES;
 
-/// A thought to be recorded.
+/// A new thought.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewThought {
-    /// What kind of thought it is.
+    /// Its kind.
     pub kind: ThoughtType,
     /// The chain it continues.
     pub task_id: String,
-    /// Who thinks.
+    /// The author.
     pub agent_id: String,
     /// The thought.
     pub content: String,
-    /// The open audit session it is bound to, if any. Whether there must be one is the tool's rule, not the
-    /// library's (trail#session-policy).
+    /// The open audit session it is bound to, if any. The tool decides whether one is required, not this library
+    /// (trail#session-policy).
     pub session_id: Option<String>,
 }
 
-/// What the caller's clock, ids and audit log say.
+/// Values from the caller's clock, ids and audit log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
     /// A fresh id.
@@ -44,27 +43,27 @@ pub struct Stamp {
     pub sequence_no: Option<i64>,
 }
 
-/// Which records to list, and where the page starts.
+/// The records to list, and the start of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListFilter {
-    /// One task only.
+    /// The only task to list.
     pub task_id: Option<String>,
-    /// One session only.
+    /// The only session to list.
     pub session_id: Option<String>,
-    /// Longest page.
+    /// The longest page.
     pub limit: i64,
-    /// Id of the record that the page starts behind.
+    /// Id of the record before the page.
     pub after: Option<String>,
 }
 
 impl Default for ListFilter {
-    /// The first page of everything.
+    /// Selects the first page of all records.
     fn default() -> Self {
         Self { task_id: None, session_id: None, limit: 1000, after: None }
     }
 }
 
-/// A record as it is stored; its hashes are not checked.
+/// A record as stored; its hashes are not checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // The fields of trail#record, under their names; `kind` is `type`.
 pub struct StoredThought {
@@ -84,7 +83,7 @@ pub struct StoredThought {
 pub enum StoredContent {
     /// The text.
     Kept(String),
-    /// No longer there: dropped by retention, or damaged.
+    /// Missing: pruned by retention, or damaged.
     Gone {
         /// The zone that the row names.
         zone: Option<String>,
@@ -104,11 +103,11 @@ pub struct Page {
 
 /// Appends a thought to its task's chain (trail#chain).
 ///
-/// The link is the tip that `trail_heads` names, whatever the last row says: if tail records were removed
-/// behind our back, the next append shows the gap for good.
+/// The link is the tip that `trail_heads` names, even if the last row differs. If another program removed records at
+/// the end, the next append shows the gap permanently.
 ///
 /// # Errors
-/// A [`Refusal`], with nothing written; storage faults, also when the id is there already.
+/// A [`Refusal`], with nothing written; storage faults, also if the id exists already.
 pub fn create_thought_record(
     db: &Db,
     stamp: Stamp,
@@ -142,7 +141,7 @@ pub fn create_thought_record(
     }
 }
 
-/// The hash that the next record of a task points at.
+/// Returns the hash that the next record of a task points at.
 fn link(db: &Db, task_id: &str) -> Result<HexDigest, Fault> {
     let Some(tip) = store::link_hash(db, task_id)? else { return Ok(HexDigest::ZERO) };
     HexDigest::parse(&tip).ok_or_else(|| {
@@ -152,7 +151,7 @@ fn link(db: &Db, task_id: &str) -> Result<HexDigest, Fault> {
     })
 }
 
-/// The limits that stage 2 holds the tool to, for callers that do not come through it.
+/// Checks the limits that stage 2 enforces for the tool, for callers that bypass it.
 fn check(new: &NewThought) -> Result<(), Refusal> {
     let names = [
         ("task_id", Some(&new.task_id)),
@@ -183,12 +182,12 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && !text.contains(control) && text.chars().nth(MAX_ID_CHARS).is_none()
 }
 
-/// Nothing but white space, as ECMAScript's `\s` in the tool's schema means it.
+/// Returns whether the text is only white space, as ECMAScript's `\s` in the tool's schema defines it.
 fn is_blank(text: &str) -> bool {
     text.chars().all(|c| (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}')
 }
 
-/// The record with that id, if there is one.
+/// Returns the record with that id, if it exists.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -201,8 +200,8 @@ pub fn get_thought_record(db: &Db, id: &str) -> Result<Option<StoredThought>, Fa
     Ok(found)
 }
 
-/// One page of the records that match, oldest first. It ends at the limit, or behind the record with which
-/// its contents reach [`MAX_PAGE_BYTES`].
+/// Returns one page of the records that match, oldest first. It ends at the limit, or after the record with which its
+/// contents reach [`MAX_PAGE_BYTES`].
 ///
 /// # Errors
 /// [`CursorNotFound`]; storage faults.

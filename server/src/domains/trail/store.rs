@@ -1,4 +1,4 @@
-//! The trail's SQL: rows in, rows out. What may be written is decided in `service.rs`.
+//! The trail's SQL: rows in, rows out. `service.rs` decides what may be written.
 
 use colibri_runtime::handler::Fault;
 use rusqlite::types::ValueRef;
@@ -12,12 +12,12 @@ use colibri_proof::record::{ThoughtRecord, ThoughtType};
 const COLUMNS: &str = "seq, id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at, \
     session_id, zone, content_compressed, content_hash, sequence_no";
 
-/// What a text reads as whose bytes are no UTF-8. No call writes it: names hold no control characters, and times,
-/// hashes and zones have forms of their own. So it fits no hash, and whoever checks the row finds the damage.
+/// Replaces a text that is not UTF-8. No call writes this value: names hold no control characters, and times, hashes
+/// and zones have fixed forms. So it matches no hash, and a check of the row finds the damage.
 const NO_TEXT: &str = "\u{0}";
 
-/// One row of `thought_records` as it is stored, borrowed from the statement that reads it. Nothing is
-/// checked: a tampered row is handed over as it was found.
+/// One row of `thought_records` as stored, borrowed from the statement that reads it. It is not checked: a tampered
+/// row is returned unchanged.
 #[derive(Debug, Clone, Copy)]
 pub struct TrailRow<'a> {
     /// Insertion order.
@@ -28,9 +28,10 @@ pub struct TrailRow<'a> {
     pub kind: &'a str,
     /// The chain it belongs to.
     pub task_id: &'a str,
-    /// Who wrote it.
+    /// The author.
     pub agent_id: &'a str,
-    /// The text, while it is hot; `None` also when its bytes are no text, since a thought may hold any.
+    /// The text, while it is hot. Also `None` if its bytes are not text: a thought may hold any text, so no text can
+    /// mark the damage.
     pub content: Option<&'a str>,
     /// When it was written.
     pub timestamp: &'a str,
@@ -42,7 +43,7 @@ pub struct TrailRow<'a> {
     pub created_at: &'a str,
     /// The audit session it is bound to.
     pub session_id: Option<&'a str>,
-    /// The retention zone; none means hot.
+    /// The retention zone; `None` means hot.
     pub zone: Option<&'a str>,
     /// The payload of a warm record.
     pub content_compressed: Option<&'a str>,
@@ -74,7 +75,7 @@ impl<'a> TrailRow<'a> {
     }
 }
 
-/// A column's text where it lies; `None` for NULL.
+/// Borrows a column's text; `None` for NULL.
 fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<Option<&'a str>> {
     Ok(match row.get_ref(column)? {
         ValueRef::Null => None,
@@ -83,7 +84,7 @@ fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<Option<&'a str>
     })
 }
 
-/// Hands over the rows of a query over [`COLUMNS`] one by one, until there are none or `take` says `false`.
+/// Hands over the rows of a query over [`COLUMNS`] one by one, until the last one or until `take` returns `false`.
 fn each(
     db: &Db,
     rest: &str,
@@ -107,7 +108,7 @@ fn each(
     })
 }
 
-/// Walks over all rows in insertion order, until `take` says `false`.
+/// Walks over all rows in insertion order, until `take` returns `false`.
 ///
 /// # Errors
 /// [`Fault::Storage`], and what `take` fails with.
@@ -118,7 +119,7 @@ pub fn each_row_in_order(
     each(db, "ORDER BY seq", [], take)
 }
 
-/// Walks over all rows chain by chain, the chains in the order of their task ids, until `take` says `false`.
+/// Walks over all rows chain by chain, ordered by task id, until `take` returns `false`.
 ///
 /// # Errors
 /// [`Fault::Storage`], and what `take` fails with.
@@ -129,7 +130,7 @@ pub fn each_row_by_chain(
     each(db, "INDEXED BY idx_trail_task ORDER BY task_id, seq", [], take)
 }
 
-/// Walks along the chain of a task, until `take` says `false`.
+/// Walks along the chain of a task, until `take` returns `false`.
 ///
 /// # Errors
 /// [`Fault::Storage`], and what `take` fails with.
@@ -141,7 +142,7 @@ pub fn each_row_of_task(
     each(db, "WHERE task_id = ?1 ORDER BY seq", [task_id], take)
 }
 
-/// Walks over the records bound to a session, in insertion order, until `take` says `false`.
+/// Walks over the records bound to a session, in insertion order, until `take` returns `false`.
 ///
 /// # Errors
 /// [`Fault::Storage`], and what `take` fails with.
@@ -153,8 +154,8 @@ pub fn each_row_of_session(
     each(db, "WHERE session_id = ?1 ORDER BY seq", [session_id], take)
 }
 
-/// Hands over the stored hashes of a session's records in ascending order, as the original's tree wants
-/// its leaves (proof#first-tree).
+/// Hands over the stored hashes of a session's records in ascending order, which the original's tree needs
+/// (proof#first-tree).
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -170,7 +171,7 @@ pub fn each_hash_of_session_ascending(
     })
 }
 
-/// How many records are bound to a session.
+/// Counts the records bound to a session.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -179,7 +180,7 @@ pub fn count_records_of_session(db: &Db, session_id: &str) -> Result<i64, Fault>
     db.query_one(sql, [session_id], |row| row.get(0))
 }
 
-/// The tasks that have a record bound to a session, in ascending order of their bytes.
+/// Returns the tasks with a record bound to a session, in ascending byte order.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -188,8 +189,8 @@ pub fn tasks_of_session(db: &Db, session_id: &str) -> Result<Vec<String>, Fault>
     db.query_all(sql, [session_id], |row| Ok(text(row, 0)?.unwrap_or(NO_TEXT).to_owned()))
 }
 
-/// Who wrote the records bound to a session: each once, in ascending order of their bytes. Authors whose bytes are
-/// no text, which no call writes, are left out.
+/// Returns the authors of the records bound to a session, each once, in ascending byte order. Leaves out authors that
+/// are not text, which no call writes.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -203,8 +204,8 @@ pub fn agents_of_session(db: &Db, session_id: &str) -> Result<Vec<String>, Fault
     Ok(agents)
 }
 
-/// The number of the call that wrote a record. The outer `None`: there is no such record; the inner one: no
-/// call wrote it.
+/// Returns the number of the call that wrote a record. The outer `None` means a missing record; the inner one means
+/// that no call wrote it.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -212,8 +213,8 @@ pub fn sequence_no_of(db: &Db, id: &str) -> Result<Option<Option<i64>>, Fault> {
     db.query_opt("SELECT sequence_no FROM thought_records WHERE id = ?1", [id], |row| row.get(0))
 }
 
-/// How many thought records a task has: of any type, session and retention zone (tasks#writeback-gate). A task
-/// that does not exist has none.
+/// Counts the thought records of a task, of any type, session and retention zone (tasks#writeback-gate). Returns 0
+/// for a task that does not exist.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -221,7 +222,7 @@ pub fn count_thoughts(db: &Db, task_id: &str) -> Result<i64, Fault> {
     db.query_one("SELECT count(*) FROM thought_records WHERE task_id = ?1", [task_id], |row| row.get(0))
 }
 
-/// The stored end of a task's chain.
+/// Returns the stored end of a task's chain.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -238,7 +239,7 @@ fn read_head(row: &Row<'_>, first: usize) -> rusqlite::Result<TrailHead> {
     })
 }
 
-/// Hands over the ends of the chains of which no record is left, in the order of their task ids.
+/// Hands over the ends of chains without records, in the order of their task ids.
 pub fn each_bare_head(db: &Db, mut take: impl FnMut(&str, TrailHead)) -> Result<(), Fault> {
     let sql = "SELECT task_id, chain_length, tip_id, tip_hash FROM trail_heads AS head \
         WHERE NOT EXISTS (SELECT 1 FROM thought_records WHERE task_id = head.task_id) ORDER BY task_id";
@@ -248,7 +249,7 @@ pub fn each_bare_head(db: &Db, mut take: impl FnMut(&str, TrailHead)) -> Result<
     })
 }
 
-/// Id and stored hash of the `number`th record of a chain, counted from 1.
+/// Returns id and stored hash of the `number`th record of a chain, counted from 1.
 pub fn record_at(db: &Db, task_id: &str, number: i64) -> Result<Option<(String, String)>, Fault> {
     let Some(before) = number.checked_sub(1).filter(|before| *before >= 0) else { return Ok(None) };
     let sql = "SELECT id, hash FROM thought_records WHERE task_id = ?1 ORDER BY seq LIMIT 1 OFFSET ?2";
@@ -257,19 +258,19 @@ pub fn record_at(db: &Db, task_id: &str, number: i64) -> Result<Option<(String, 
     })
 }
 
-/// Id of the first record bound to a session.
+/// Returns the id of the first record bound to a session.
 pub fn first_of_session(db: &Db, session_id: &str) -> Result<Option<String>, Fault> {
     let sql = "SELECT id FROM thought_records WHERE session_id = ?1 ORDER BY seq LIMIT 1";
     db.query_opt(sql, [session_id], |row| row.get(0))
 }
 
-/// Whether there are more than `many` chains.
+/// Returns whether more than `many` chains exist.
 pub fn has_more_chains_than(db: &Db, many: i64) -> Result<bool, Fault> {
     db.query_one("SELECT EXISTS (SELECT 1 FROM trail_heads LIMIT 1 OFFSET ?1)", [many], |row| row.get(0))
 }
 
-/// What the next record of a task points at: the tip, or the last row where there is no tip, which a sound
-/// store does not have.
+/// Returns the hash that the next record of a task points at: the tip's, or the last row's if the tip is missing,
+/// which does not happen in a valid store.
 pub fn link_hash(db: &Db, task_id: &str) -> Result<Option<String>, Fault> {
     db.query_one(
         "SELECT coalesce((SELECT tip_hash FROM trail_heads WHERE task_id = ?1), \
@@ -308,7 +309,7 @@ pub fn append(db: &Db, record: &ThoughtRecord, sequence_no: Option<i64>) -> Resu
     Ok(())
 }
 
-/// Hands over the row with that id. Whether there is one.
+/// Hands over the row with that id. Returns whether it exists.
 pub fn with_row(
     db: &Db,
     id: &str,
@@ -322,19 +323,19 @@ pub fn with_row(
     Ok(found)
 }
 
-/// The task that a record belongs to.
+/// Returns the task that a record belongs to.
 pub fn task_of(db: &Db, id: &str) -> Result<Option<String>, Fault> {
     db.query_opt("SELECT task_id FROM thought_records WHERE id = ?1", [id], |row| {
         Ok(text(row, 0)?.unwrap_or(NO_TEXT).to_owned())
     })
 }
 
-/// Where a record stands in insertion order.
+/// Returns a record's place in insertion order.
 pub fn seq_of(db: &Db, id: &str) -> Result<Option<i64>, Fault> {
     db.query_opt("SELECT seq FROM thought_records WHERE id = ?1", [id], |row| row.get(0))
 }
 
-/// Walks over the records behind `after` that match, in insertion order, until `take` says `false`.
+/// Walks over the matching records after `after`, in insertion order, until `take` returns `false`.
 pub fn each_match(
     db: &Db,
     task_id: Option<&str>,
@@ -359,7 +360,7 @@ pub fn each_match(
     }
 }
 
-/// Who wrote a task's first record (reputation#events).
+/// Returns the author of a task's first record (reputation#events).
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -368,7 +369,7 @@ pub fn first_author(db: &Db, task_id: &str) -> Result<Option<String>, Fault> {
     db.query_opt(sql, [task_id], |row| row.get(0))
 }
 
-/// Who wrote a task's latest reflection among those not written by `agent_id` (reputation#events).
+/// Returns the author of a task's latest reflection that `agent_id` did not write (reputation#events).
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -378,9 +379,9 @@ pub fn latest_reflection_not_by(db: &Db, task_id: &str, agent_id: &str) -> Resul
     db.query_opt(sql, params![task_id, agent_id, ThoughtType::Reflection.as_str()], |row| row.get(0))
 }
 
-/// What an archived row is to hold instead of its content.
+/// The values that replace an archived row's content.
 pub struct Move<'a> {
-    /// The zone it goes to.
+    /// Its new zone.
     pub zone: &'a str,
     /// The packed content, in the warm zone.
     pub packed: Option<&'a str>,
@@ -398,8 +399,8 @@ pub fn archive(db: &Db, id: &str, to: &Move<'_>) -> Result<(), Fault> {
     .map(drop)
 }
 
-/// A record's position, 1 being its task's newest. Beyond `farthest` all positions look alike, which bounds
-/// the count.
+/// Returns a record's position; 1 is its task's newest. All positions beyond `farthest` give the same result, which
+/// limits the count.
 pub fn position(db: &Db, task_id: &str, seq: i64, farthest: i64) -> Result<i64, Fault> {
     db.query_one(
         "SELECT 1 + count(*) FROM (SELECT 1 FROM thought_records WHERE task_id = ?1 AND seq > ?2 LIMIT ?3)",
@@ -410,15 +411,15 @@ pub fn position(db: &Db, task_id: &str, seq: i64, farthest: i64) -> Result<i64, 
 
 /// A record whose zone may be due to change.
 pub struct Due {
-    /// Where it stands.
+    /// Its place in insertion order.
     pub seq: i64,
     /// Its id.
     pub id: String,
-    /// Its content is packed already.
+    /// Whether its content is already packed.
     pub warm: bool,
 }
 
-/// The oldest records of a task behind `after` that lie beyond the last position of their zone.
+/// Returns the oldest records of a task after `after` that lie beyond the last position of their zone.
 pub fn due(
     db: &Db,
     task_id: &str,
@@ -437,7 +438,7 @@ pub fn due(
     )
 }
 
-/// The first task behind another, in the order of their ids.
+/// Returns the next task after `after`, in the order of ids.
 pub fn next_task(db: &Db, after: Option<&str>) -> Result<Option<String>, Fault> {
     // No task has an empty id.
     let sql = "SELECT min(task_id) FROM thought_records WHERE task_id > ?1";

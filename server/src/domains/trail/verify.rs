@@ -1,4 +1,5 @@
-//! Verification of stored chains: one task's, those of several, or all of them. Rows are streamed; what is kept does not grow with the number of records.
+//! Verification of stored chains: one task's, those of several, or all of them. Rows are streamed; memory does not
+//! grow with the number of records.
 
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -11,46 +12,46 @@ use super::store::{self, TrailRow};
 use crate::store::db::Db;
 use colibri_proof::chain::{ChainReport, ChainWalk, ChainsReport, Issue, StoredRecord, TaskReport};
 
-/// The most findings that a verification lists; further ones are only counted (trail#verdict).
+/// The most findings that a verification lists; it only counts the others (trail#verdict).
 pub const MAX_REPORTED_ISSUES: usize = 100;
 
-/// Up to so many chains are walked at once, in the order in which the rows lie in the file; more of them one
-/// after the other, which reads rows out of their order but keeps no walk open.
+/// Up to this many chains are walked at once, in the order of the rows in the file. More chains are walked one after
+/// the other, which reads rows out of order but keeps no walk open.
 const MAX_OPEN_CHAINS: i64 = 50_000;
 
-/// What a verification found.
+/// The result of a verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verification {
     /// The chains, without a seal.
     pub chains: ChainsReport,
     /// Broken records, and failed checks of heads and seal.
     pub broken_count: i64,
-    /// Id of the first broken record, or of what stands for it; `None` when nothing is broken.
+    /// Id of the first broken record, or of its substitute; `None` if nothing is broken.
     pub first_broken_at: Option<String>,
     /// The first findings, at most [`MAX_REPORTED_ISSUES`].
     pub issues: Vec<Issue>,
-    /// There are more.
+    /// Whether further findings were only counted.
     pub issues_truncated: bool,
 }
 
 impl Verification {
-    /// Nothing is broken.
+    /// Returns whether nothing is broken.
     pub fn valid(&self) -> bool {
         self.broken_count == 0
     }
 }
 
-/// Verifies the chain of one task. A task that nobody knows has a sound one without records.
+/// Verifies the chain of one task. An unknown task has a valid, empty chain.
 ///
 /// # Errors
-/// Storage faults; [`Fault::Other`] when interrupted. A finding is not an error.
+/// Storage faults; [`Fault::Other`] if interrupted. A finding is not an error.
 pub fn verify_task(db: &Db, task_id: &str, interrupt: &Interrupt) -> Result<Verification, Fault> {
     let mut walker = Walker::new(db, interrupt);
     let chain = walker.chain_of(task_id)?;
     Ok(walker.summed(vec![chain]))
 }
 
-/// Verifies all chains, in the order of their first records; those of which nothing but the head is left
+/// Verifies all chains, in the order of their first records. Chains without records, of which only the head exists,
 /// come last.
 ///
 /// # Errors
@@ -59,7 +60,7 @@ pub fn verify_all(db: &Db, interrupt: &Interrupt) -> Result<Verification, Fault>
     verify_chains(db, interrupt, MAX_OPEN_CHAINS)
 }
 
-/// The same with that many walks open at most.
+/// Does the same with at most this many open walks.
 pub(super) fn verify_chains(db: &Db, interrupt: &Interrupt, most_open: i64) -> Result<Verification, Fault> {
     let mut walker = Walker::new(db, interrupt);
     let mut chains = if store::has_more_chains_than(db, most_open)? {
@@ -74,7 +75,7 @@ pub(super) fn verify_chains(db: &Db, interrupt: &Interrupt, most_open: i64) -> R
     Ok(walker.summed(chains))
 }
 
-/// Verifies the chains of these tasks. What was found before stands behind what is found now.
+/// Verifies the chains of these tasks. Adds earlier findings after the new ones.
 ///
 /// # Errors
 /// As for [`verify_task`].
@@ -90,10 +91,10 @@ pub fn verify_tasks(
     Ok(walker.summed(chains))
 }
 
-/// A chain that was walked to its end, and where it begins in the file.
+/// A chain that was walked to its end, and the place of its first row.
 type Ended = (i64, TaskReport);
 
-/// Walks along chains and keeps what is found, and buffers that all rows share.
+/// A walker along chains, with its findings and the buffers that all rows share.
 struct Walker<'a> {
     db: &'a Db,
     interrupt: &'a Interrupt,
@@ -139,7 +140,7 @@ impl<'a> Walker<'a> {
         (begins, TaskReport { task_id, chain })
     }
 
-    /// One task's chain.
+    /// Walks along one task's chain.
     fn chain_of(&mut self, task_id: &str) -> Result<Ended, Fault> {
         let mut walk = self.begun(task_id)?;
         let mut begins = i64::MAX;
@@ -150,7 +151,7 @@ impl<'a> Walker<'a> {
         Ok(self.ended(task_id.to_owned(), begins, walk))
     }
 
-    /// All chains that have rows, in one pass over the table.
+    /// Walks along all chains with rows, in one pass over the table.
     fn all_at_once(&mut self) -> Result<Vec<Ended>, Fault> {
         let mut walks: Vec<(Rc<str>, i64, ChainWalk)> = Vec::new();
         let mut places: HashMap<Rc<str>, usize> = HashMap::new();
@@ -173,7 +174,7 @@ impl<'a> Walker<'a> {
             .collect())
     }
 
-    /// All chains that have rows, in the index's order.
+    /// Walks along all chains with rows, in the index's order.
     fn one_after_the_other(&mut self) -> Result<Vec<Ended>, Fault> {
         let mut chains = Vec::new();
         let mut open: Option<(String, i64, ChainWalk)> = None;
@@ -192,7 +193,7 @@ impl<'a> Walker<'a> {
     }
 
     fn summed(self, mut chains: Vec<Ended>) -> Verification {
-        // Stable: chains without rows stay in the order in which they came.
+        // The sort is stable, so chains without rows keep their order.
         chains.sort_by_key(|(begins, _)| *begins);
         let mut report = ChainsReport::default();
         for (_, task) in chains {
@@ -210,7 +211,7 @@ impl<'a> Walker<'a> {
     }
 }
 
-/// The first findings.
+/// The first findings of a verification.
 #[derive(Default)]
 pub struct Findings {
     issues: Vec<Issue>,
@@ -218,7 +219,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Keeps a finding, unless there are too many already.
+    /// Keeps a finding, unless the list is full.
     pub fn add(&mut self, issue: Issue) {
         if self.issues.len() < MAX_REPORTED_ISSUES {
             self.issues.push(issue);

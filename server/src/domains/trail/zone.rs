@@ -1,28 +1,28 @@
-//! The zones of retention: how far back in its chain a record is decides where its content is kept.
+//! The zones of retention: a record's position in its chain decides where its content is stored.
 
 /// The last position, counted from a task's newest record, whose content stays in its row.
 pub const HOT_MAX_POSITION: i64 = 100;
 
-/// The last position whose content is kept at all.
+/// The last position whose content is kept.
 pub const WARM_MAX_POSITION: i64 = 1000;
 
-/// Where a record's content is. Later zones compare greater; there is no way back.
+/// The place of a record's content. Later zones compare greater, and a record never returns to an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RetentionZone {
     /// In its row.
     Hot,
     /// Packed, in its row, with its digest.
     Warm,
-    /// Gone but for its digest.
+    /// Pruned to its digest.
     Cold,
 }
 
-/// The zones, in the order in which a record goes through them.
+/// The zones, in the order in which a record passes through them.
 pub const RETENTION_ZONES: [RetentionZone; 3] =
     [RetentionZone::Hot, RetentionZone::Warm, RetentionZone::Cold];
 
 impl RetentionZone {
-    /// The zone as it is stored.
+    /// Returns the zone as stored.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Hot => "hot",
@@ -31,8 +31,8 @@ impl RetentionZone {
         }
     }
 
-    /// The zone that a stored row is in: one that was never archived names none and is hot. `None`: it names
-    /// something that is no zone.
+    /// Returns the zone of a stored row. A row that was never archived names none and is hot. `None` if it names an
+    /// unknown zone.
     pub fn of(stored: Option<&str>) -> Option<Self> {
         match stored {
             None => Some(Self::Hot),
@@ -41,12 +41,12 @@ impl RetentionZone {
     }
 }
 
-/// A position before the newest record.
+/// A position before that of the newest record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a position in a chain is counted from 1, the newest record; got {0}")]
 pub struct NoPosition(pub i64);
 
-/// The zone of a position, 1 being a task's newest record.
+/// Returns the zone of a position; 1 is a task's newest record.
 ///
 /// # Errors
 /// [`NoPosition`] below 1.

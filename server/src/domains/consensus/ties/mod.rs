@@ -1,5 +1,5 @@
-//! How rounds and votes are tied to calls (store#ties): a proposal replies with the round's id and status, a vote with its
-//! signature. What else is in the rows follows from the signed votes ([`verify_rounds`](super::verify_rounds)).
+//! How rounds and votes are tied to calls (store#ties). A proposal replies with the round's id and status, a vote
+//! with its signature. The other columns follow from the signed votes ([`verify_rounds`](super::verify_rounds)).
 
 mod store;
 
@@ -16,7 +16,7 @@ use colibri_consensus::finality::FinalityLevel;
 #[derive(Debug)]
 pub struct RoundTie;
 
-/// `mcp_consensus_votes`, those that somebody asked for.
+/// `mcp_consensus_votes`: the votes that a caller requested.
 #[derive(Debug)]
 pub struct VoteTie;
 

@@ -19,7 +19,7 @@ pub(super) fn each_round(
     })
 }
 
-/// Hands over number, signature and call of each vote that somebody asked for, in the order of their numbers.
+/// Hands over number, signature and call of each vote that a caller requested, in the order of their numbers.
 pub(super) fn each_vote(
     db: &Db,
     mut take: impl FnMut(i64, &[u8], Option<i64>) -> Result<(), Stop>,
@@ -33,12 +33,12 @@ pub(super) fn each_vote(
     })
 }
 
-/// The call that a round names.
+/// Returns the call that a round names.
 pub(super) fn round_place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
     place(db, "SELECT sequence_no FROM mcp_consensus_rounds WHERE round_id = ?1", key)
 }
 
-/// The call that a vote names, if it is one that somebody asked for.
+/// Returns the call that a vote names, if a caller requested the vote.
 pub(super) fn vote_place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
     place(db, "SELECT sequence_no FROM mcp_consensus_votes WHERE seq = ?1 AND origin = 'VOTE'", key)
 }

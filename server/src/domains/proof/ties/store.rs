@@ -30,12 +30,12 @@ fn each(db: &Db, sql: &str, mut take: impl FnMut(&str, Option<i64>) -> Result<()
     })
 }
 
-/// The call that a session names.
+/// Returns the call that a session names.
 pub(super) fn session_place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
     place(db, "SELECT sequence_no FROM audit_sessions WHERE session_id = ?1", key)
 }
 
-/// The call that a seal names.
+/// Returns the call that a seal names.
 pub(super) fn root_place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
     place(db, "SELECT sequence_no FROM merkle_roots WHERE session_id = ?1", key)
 }
@@ -44,7 +44,7 @@ fn place(db: &Db, sql: &str, key: &str) -> Result<Option<Place>, Fault> {
     db.query_opt(sql, [key], |row| Ok(Place { number: None, sequence_no: row.get(0)? }))
 }
 
-/// The stored hash of a tree head; `None` when there is no such head.
+/// Returns the stored hash of a tree head; `None` if the head does not exist.
 ///
 /// # Errors
 /// [`Fault::Storage`].

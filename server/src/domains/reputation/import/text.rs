@@ -1,5 +1,5 @@
-//! A file's text as lines of JSON. An object that names a key twice is refused: which of the two values was meant cannot
-//! be known (rules#canonical-text). Pure.
+//! Parses a file as lines of JSON. Refuses an object that repeats a key, because the intended value is unknown
+//! (rules#canonical-text). Pure.
 
 use std::fmt;
 
@@ -11,13 +11,13 @@ use crate::catalogue::ReputationImportError;
 /// The largest file that is read, in bytes (reputation#import).
 pub const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// How much of a parser's complaint is repeated; it may hold a piece of the line.
+/// The most characters of a parser's message that are repeated; it may contain a piece of the line.
 const REASON_CHARS: usize = 160;
 
-/// The lines of a file, each one JSON value, blank ones `null`.
+/// Parses the lines of a file, each as one JSON value; a blank line is `null`.
 ///
 /// # Errors
-/// The first line that is no JSON.
+/// The first line that is not JSON.
 pub fn lines(text: &[u8]) -> Result<Vec<Value>, ReputationImportError> {
     // A file may begin with a byte order mark, which is not part of its first line.
     let text = text.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(text);
@@ -36,14 +36,14 @@ fn value(line: &[u8]) -> Result<Value, String> {
         return Ok(Value::Null);
     }
     match serde_json::from_slice(line) {
-        // What is blank is said by being blank.
+        // Only a blank line may stand for null.
         Ok(Strict(Value::Null)) => Err("expected an object, found null".to_owned()),
         Ok(Strict(value)) => Ok(value),
         Err(error) => Err(cut(&error.to_string())),
     }
 }
 
-/// The complaint without the parser's count of lines, which is that of one line.
+/// Removes the parser's line number, because it always parses a single line.
 fn cut(reason: &str) -> String {
     let reason = reason.replace(" at line 1 column ", " at column ");
     match reason.char_indices().nth(REASON_CHARS) {
@@ -52,7 +52,7 @@ fn cut(reason: &str) -> String {
     }
 }
 
-/// A value none of whose objects names a key twice.
+/// A value whose objects repeat no key.
 struct Strict(Value);
 
 impl<'de> Deserialize<'de> for Strict {

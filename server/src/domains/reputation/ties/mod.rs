@@ -1,5 +1,5 @@
-//! How the rows of reputation hang together and on calls (reputation#calls, store#ties), for [`crate::verification`]: every
-//! entry names the call that wrote it, and what that call was about says which events it can have caused.
+//! Ties of reputation's rows to each other and to calls (reputation#calls, store#ties), for [`crate::verification`].
+//! Every entry names the call that wrote it; the call's subject determines which events it can have caused.
 
 mod store;
 
@@ -19,16 +19,16 @@ use crate::catalogue::ToolId;
 /// The table of events.
 pub const HISTORY: &str = "reputation_history";
 
-/// A row of the ledger, as it stands.
+/// A row of the ledger as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LedgerRow {
     /// Its number.
     pub history_id: i64,
-    /// With its row of the history.
+    /// The entry with its row of the history.
     pub stored: Stored,
     /// The hash that the next row continues.
     pub entry_hash: String,
-    /// What it may be recorded under once.
+    /// The key under which it may be recorded once.
     pub dedupe_key: String,
     /// Milliseconds since the Unix epoch.
     pub recorded_at: i64,
@@ -36,18 +36,18 @@ pub struct LedgerRow {
     pub sequence_no: Option<i64>,
 }
 
-/// What the two rows of an entry come to.
+/// The result of joining an entry's two rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stored {
     /// An entry.
     Whole(Box<Entry>),
-    /// Its row of the history is gone.
+    /// Its row of the history is missing.
     NoEvent,
-    /// A column holds what no entry can.
+    /// A column holds a value that no entry can have.
     Unreadable,
 }
 
-/// A row of `experience_tokens`, as it stands, without what no one else can know: its id.
+/// A row of `experience_tokens` as stored, without its id, which cannot be recomputed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // The columns of reputation#tokens, under their names.
 pub struct StoredToken {
@@ -65,18 +65,18 @@ pub struct StoredToken {
     pub feature_hash: Option<String>,
 }
 
-/// Where a token stands.
+/// A token and its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenPlace {
     /// Grows with each token made.
     pub rowid: i64,
     /// Its id.
     pub id: String,
-    /// The rest; `None` when a column holds what no token can.
+    /// The other columns; `None` if a column holds a value that no token can have.
     pub token: Option<StoredToken>,
 }
 
-/// Whether a successful call of `tool` about `subject` can have written the entry.
+/// Returns whether a successful call of `tool` about `subject` can have written the entry.
 pub fn is_of_call(entry: &Entry, tool: &str, subject: &str) -> bool {
     let (writer, fits) = match entry.source {
         Source::Task if entry.reason == TASK_DONE.reason => {
@@ -98,8 +98,8 @@ pub fn is_of_call(entry: &Entry, tool: &str, subject: &str) -> bool {
     writer.name() == tool && fits
 }
 
-/// The tokens that the entry's event left, the raw one and the confirmed one, the latter still without the id of the
-/// former. Only finished tasks leave any.
+/// Returns the tokens that the entry's event left: the raw one and the confirmed one, the latter still without the id
+/// of the former. Only finished tasks leave tokens.
 pub fn tokens_of(entry: &Entry, recorded_at: i64) -> Vec<StoredToken> {
     if entry.source != Source::Task || entry.reason != TASK_DONE.reason {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The SQL of verification: reputation's rows, whatever somebody has made of them.
+//! The SQL of verification: reputation's rows exactly as stored, tampered ones included.
 
 use colibri_runtime::handler::Fault;
 use rusqlite::Row;
@@ -12,7 +12,7 @@ use crate::domains::reputation::standing::{RowInvalid, Standing, StoredStanding}
 use crate::store::db::{Db, storage};
 use crate::store::walk::Stop;
 
-/// How many entries there are by their numbering, which is dense. SQLite would count them without looking at its bounds.
+/// Counts the entries by their numbering, which is dense. SQLite would count all rows one by one.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -74,12 +74,12 @@ fn ledger_row(row: &Row<'_>) -> rusqlite::Result<LedgerRow> {
     })
 }
 
-/// A text as it is, or with U+FFFD where it is none: it then equals no text that was written.
+/// Reads a text, with U+FFFD for malformed bytes. Such a text differs from every text that the server wrote.
 fn lossy(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
     Ok(String::from_utf8_lossy(row.get_ref(column)?.as_bytes().unwrap_or_default()).into_owned())
 }
 
-/// The entry, if every column holds what one can hold.
+/// Returns the entry, if every column holds a valid value.
 fn entry(row: &Row<'_>) -> Option<Entry> {
     let text = |column| row.get::<_, String>(column).ok();
     let number = |column| row.get::<_, i64>(column).ok();
@@ -125,7 +125,7 @@ pub fn each_event_without_entry(db: &Db, mut take: impl FnMut(i64) -> Result<(),
     })
 }
 
-/// The rows that no entry is about.
+/// Returns the rows that no entry is about.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -167,15 +167,15 @@ pub fn each_standing(
 /// A row of the clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
-    /// 1 in the only one there should be.
+    /// 1 in the only row that should exist.
     pub id: i64,
-    /// How long an epoch is.
+    /// The length of an epoch in seconds.
     pub epoch_seconds: i64,
     /// Milliseconds since the Unix epoch.
     pub set_at: i64,
 }
 
-/// The rows of the clock, a few at most.
+/// Returns the rows of the clock, a few at most.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -185,7 +185,7 @@ pub fn clocks(db: &Db) -> Result<Vec<Clock>, Fault> {
     })
 }
 
-/// The token made next after the one at `rowid`.
+/// Returns the next token made after the one at `rowid`.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -217,7 +217,7 @@ fn token(row: &Row<'_>) -> Option<StoredToken> {
     })
 }
 
-/// The ids of witnesses, a few at most.
+/// Returns the ids of witnesses, a few at most.
 ///
 /// # Errors
 /// [`Fault::Storage`].

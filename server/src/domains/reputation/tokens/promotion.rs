@@ -1,14 +1,14 @@
-//! How a token rises: each step is a new token that names the one it came from; the old one stays. Pure.
+//! Promotion of tokens: each step makes a new token that names its predecessor; the old one stays. Pure.
 
 use super::{
     CycleProof, DIVERSITY_MIN, Level, PATTERN_TOKENS_MIN, Stamp, Token, TokenPromotionError, WITNESS_MIN_BPS,
     Witness, feature_hash, pattern_hash,
 };
 
-/// Raises a raw token. `raised` are tokens that came from it before.
+/// Raises a raw token. `raised` are tokens promoted from it before.
 ///
 /// # Errors
-/// Another level, a promotion that took place before, or a proof with a flag that is not true.
+/// The token has another level or was promoted before, or a flag of the proof is not true.
 pub fn promote_to_l1(
     l0: &Token,
     proof: CycleProof,
@@ -24,11 +24,12 @@ pub fn promote_to_l1(
     }
 }
 
-/// Raises a confirmed token that others have seen. Without at least one witness, or with one that does not count, the
-/// token comes back unchanged: that is no error (reputation#tokens). `raised` are tokens that came from it before.
+/// Raises a confirmed token that other nodes witnessed. Without a witness, or with one that does not count, it
+/// returns the token unchanged, which is not an error (reputation#tokens). `raised` are tokens promoted from it
+/// before.
 ///
 /// # Errors
-/// Another level, or a promotion that took place before.
+/// The token has another level or was promoted before.
 pub fn promote_to_l1_5(
     l1: &Token,
     witnesses: &[Witness],
@@ -52,12 +53,12 @@ pub fn promote_to_l1_5(
     })
 }
 
-/// Makes a pattern of at least [`PATTERN_TOKENS_MIN`] distinct tokens of one node that differ in nothing but scenario
-/// and counterparty. It comes from the last of them and is worth what the least of them was. `raised` are the node's
-/// tokens of level L2a: a pattern is raised once.
+/// Makes a pattern of at least [`PATTERN_TOKENS_MIN`] distinct tokens of one node that differ only in scenario and
+/// counterparty. The pattern names the last of them and has the value of the least. `raised` are the node's tokens of
+/// level L2a: a pattern is raised once.
 ///
 /// # Errors
-/// Too few tokens, one of another level, node or kind, or a pattern that is there already.
+/// There are too few tokens, one has another level, node or kind, or the pattern exists already.
 pub fn promote_to_l2a(
     tokens: &[Token],
     stamp: Stamp,
@@ -93,12 +94,12 @@ pub fn promote_to_l2a(
     })
 }
 
-/// Frees a pattern of its context: its `tokens` show at least [`DIVERSITY_MIN`] counterparties and as many scenarios, and
-/// none of them a loss. `raised` are tokens that came from the pattern before.
+/// Frees a pattern of its context. Its `tokens` must show at least [`DIVERSITY_MIN`] counterparties and as many
+/// scenarios, and no loss. `raised` are tokens promoted from the pattern before.
 ///
 /// # Errors
-/// Another level, tokens of another pattern, too little diversity, an outcome not above 0, or a promotion that took
-/// place before.
+/// The token has another level, the tokens belong to another pattern or are not diverse enough, an outcome is not
+/// above 0, or the pattern was promoted before.
 pub fn promote_to_l2b(
     l2a: &Token,
     tokens: &[Token],
@@ -125,7 +126,7 @@ pub fn promote_to_l2b(
     Ok(Token { feature_hash: l2a.feature_hash.clone(), ..raise(l2a, Level::L2b, stamp) })
 }
 
-/// The confirmed cycle a token is about: an L1 and the L1.5 that came from it are the same work.
+/// Returns the confirmed cycle of a token: an L1 and the L1.5 promoted from it are the same work.
 fn cycle(token: &Token) -> &str {
     match (&token.promoted_from, token.level) {
         (Some(l1), Level::L1_5) => l1,
@@ -133,7 +134,7 @@ fn cycle(token: &Token) -> &str {
     }
 }
 
-/// How many different texts there are; what is not said is none.
+/// Counts the different texts. A missing text does not count.
 fn distinct<'a>(texts: impl Iterator<Item = Option<&'a str>>) -> usize {
     let mut said: Vec<&str> = texts.flatten().collect();
     said.sort_unstable();
@@ -152,7 +153,7 @@ fn raisable(token: &Token, from: Level, to: Level, raised: &[Token]) -> Result<(
     Ok(())
 }
 
-/// The same token, one level up.
+/// Copies the token, one level up.
 fn raise(token: &Token, level: Level, stamp: Stamp) -> Token {
     Token {
         id: stamp.id,

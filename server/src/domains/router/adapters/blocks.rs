@@ -1,9 +1,9 @@
-//! The content of an answer that asks for tools: JSON text of blocks in Anthropic's form, whoever answered
+//! The content of an answer that requests tools: JSON text of blocks in Anthropic's form, for every provider
 //! (router#answers). Pure.
 
 use serde_json::{Map, Value, json};
 
-/// Text and tool calls of an answer, collected in the order they come.
+/// Text and tool calls of an answer, in the order received.
 #[derive(Default)]
 pub struct Blocks {
     text: String,
@@ -16,7 +16,7 @@ impl Blocks {
         self.text.push_str(text);
     }
 
-    /// Adds a tool call. Without an id it gets `call_<n>`, counted from 0.
+    /// Adds a tool call. A call without an id gets `call_<n>`, counted from 0.
     pub fn call(&mut self, id: Option<&str>, name: &str, input: Map<String, Value>) {
         let id = id
             .filter(|id| !id.is_empty())
@@ -24,12 +24,12 @@ impl Blocks {
         self.calls.push(json!({ "type": "tool_use", "id": id, "name": name, "input": input }));
     }
 
-    /// Whether a tool is asked for.
+    /// Returns whether the answer requests a tool.
     pub fn has_calls(&self) -> bool {
         !self.calls.is_empty()
     }
 
-    /// The text alone, or the array of blocks, text first.
+    /// Returns the text alone, or the array of blocks, text first.
     pub fn into_content(self) -> String {
         if self.calls.is_empty() {
             return self.text;
@@ -43,7 +43,7 @@ impl Blocks {
     }
 }
 
-/// Arguments of a tool call as an object. What is none is kept as text under `_raw`.
+/// Returns the arguments of a tool call as an object. Any other value is kept as text under `_raw`.
 pub fn input(arguments: Option<&Value>) -> Map<String, Value> {
     let raw = match arguments {
         None | Some(Value::Null) => return Map::new(),

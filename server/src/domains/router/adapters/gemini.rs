@@ -32,7 +32,7 @@ pub fn build(target: &Target, request: &CompletionRequest) -> Parts {
     }
 }
 
-/// The text as one segment of a path (RFC 3986 §2.3): whatever is in it, it cannot lead elsewhere.
+/// Encodes the text as one segment of a path (RFC 3986 §2.3), so that no text can lead to another path.
 fn segment(text: &str) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -46,7 +46,8 @@ fn segment(text: &str) -> String {
     encoded
 }
 
-/// `None` for a body with neither an object in `candidates` nor a reason why the prompt was blocked.
+/// Reads a response; `None` if the body has neither an object in `candidates` nor a reason why the prompt was
+/// blocked.
 pub fn parse(body: &Value) -> Option<Answer> {
     let candidate =
         body.get("candidates").and_then(Value::as_array).and_then(|candidates| candidates.first());
@@ -70,7 +71,7 @@ pub fn parse(body: &Value) -> Option<Answer> {
     let usage = body.get("usageMetadata");
     let written = counts::sum(
         counts::count(usage, "candidatesTokenCount"),
-        // Thinking is paid for as output.
+        // Thinking is billed as output.
         counts::count(usage, "thoughtsTokenCount"),
     );
     Some(Answer {

@@ -1,5 +1,6 @@
-//! The providers' interfaces as two pure functions each: a request is built, a response is read (router#adapters). All
-//! adapters give results of the same shape and words, so that nobody has to know who answered.
+//! The providers' interfaces as two pure functions each: one builds a request, the other reads a response
+//! (router#adapters). All adapters return results of the same shape and wording, so callers need not know the
+//! provider.
 
 mod anthropic;
 mod blocks;
@@ -17,10 +18,10 @@ use super::redact::Redaction;
 use super::settings::Target;
 use crate::VERSION;
 
-/// The longest answer in tokens when the caller sets no limit (router#requests).
+/// The longest answer in tokens if the caller sets no limit (router#requests).
 pub const DEFAULT_MAX_TOKENS: u64 = 1024;
 
-/// The request that asks a provider (router#requests).
+/// Builds the request to a provider (router#requests).
 pub fn build(target: &Target, request: &CompletionRequest) -> HttpRequest {
     let parts = match target.profile {
         Profile::Anthropic => anthropic::build(target, request),
@@ -48,11 +49,11 @@ pub fn build(target: &Target, request: &CompletionRequest) -> HttpRequest {
     }
 }
 
-/// What a response says: a completion, or why there is none (router#answers, router#errors). `model` is the upstream model
-/// that was asked for; a transient status is an error like any other here.
+/// Reads a response: a completion, or why it is missing (router#answers, router#errors). `model` is the requested
+/// upstream model. A transient status is an ordinary error here.
 ///
 /// # Errors
-/// Any status but 2xx, and a 2xx that cannot be read.
+/// Any status but 2xx, and a 2xx with an unreadable body.
 pub fn parse(
     profile: Profile,
     model: &str,
@@ -82,7 +83,7 @@ pub fn parse(
         blame: Blame::Provider,
     })?;
     Ok(CompletionResult {
-        // Again: a key may be spread over the blocks that an answer is put together from.
+        // Redacted again: a key may be split across the blocks that form an answer.
         content: redaction.redact_answer(answer.content),
         model: answer.model.filter(|model| !model.is_empty()).unwrap_or_else(|| model.to_owned()),
         prompt_tokens: answer.prompt_tokens,
@@ -92,34 +93,34 @@ pub fn parse(
     })
 }
 
-/// What is a provider's own in a request.
+/// The parts of a request that differ by provider.
 struct Parts {
-    /// What follows the base URL.
+    /// The path after the base URL.
     path: String,
-    /// The header of the key, and what stands before the key in it.
+    /// The key's header, and the text before the key in it.
     key_header: &'static str,
     key_scheme: &'static str,
-    /// Headers that no other provider has.
+    /// Headers that only this provider has.
     headers: Vec<(&'static str, &'static str)>,
     body: Value,
 }
 
-/// What all providers say in an answer, each in its own way.
+/// The values that all providers return, each in its own form.
 struct Answer {
     content: String,
-    /// Absent when the provider does not say.
+    /// `None` if the provider does not return it.
     model: Option<String>,
     prompt_tokens: u64,
     completion_tokens: u64,
     stop_reason: String,
 }
 
-/// The member as text.
+/// Returns the member as text.
 fn text(value: &Value, name: &str) -> Option<String> {
     value.get(name).and_then(Value::as_str).map(str::to_owned)
 }
 
-/// A provider's word for the end of an answer that this adapter has no own translation for (router#answers).
+/// Converts a provider's stop reason for which this adapter has no translation (router#answers).
 fn other_reason(word: Option<&str>) -> String {
     match word.filter(|word| !word.is_empty()) {
         Some(word) => word.to_ascii_lowercase(),

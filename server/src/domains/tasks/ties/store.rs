@@ -1,4 +1,4 @@
-//! The SQL of verification: tasks as they stand, whatever somebody has made of them.
+//! The SQL of verification: tasks exactly as stored, tampered ones included.
 
 use colibri_runtime::handler::Fault;
 
@@ -8,7 +8,7 @@ use crate::domains::ties::Place;
 use crate::store::db::{Db, storage};
 use crate::store::walk::Stop;
 
-/// Hands over each row with its key and call; `None` for the task when the row is none.
+/// Hands over each row with its key and call; the task is `None` if the row is malformed.
 pub(super) fn each(
     db: &Db,
     mut take: impl FnMut(&str, Option<i64>, Option<Task>) -> Result<(), Stop>,
@@ -26,14 +26,14 @@ pub(super) fn each(
     })
 }
 
-/// Where a task stands: tasks listed together come in the order of their rowids.
+/// Returns a task's place: tasks listed together come in the order of their rowids.
 pub(super) fn place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
     db.query_opt("SELECT rowid, sequence_no FROM tasks WHERE id = ?1", [key], |row| {
         Ok(Place { number: Some(row.get(0)?), sequence_no: row.get(1)? })
     })
 }
 
-/// Dependencies of tasks that do not exist.
+/// Hands over dependencies whose tasks do not exist.
 pub(super) fn each_stray(db: &Db, take: &mut dyn FnMut(String) -> Result<(), Stop>) -> Result<(), Stop> {
     let sql = "SELECT task_id, depends_on_id FROM task_dependencies AS d \
                WHERE NOT EXISTS (SELECT 1 FROM tasks AS t WHERE t.id = d.task_id)";

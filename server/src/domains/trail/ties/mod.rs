@@ -1,5 +1,5 @@
-//! How thought records are tied to calls (store#ties): recording a thought replies with all nine fields of the
-//! record, its content among them. A cold record has given its content up, so that its reply cannot be had.
+//! How thought records are tied to calls (store#ties). The reply to a recorded thought contains all nine fields of
+//! the record, including its content. A cold record's content is pruned, so its reply cannot be rebuilt.
 
 mod reply;
 mod store;
@@ -22,15 +22,15 @@ use colibri_proof::record::ThoughtType as Kind;
 #[derive(Debug)]
 pub struct RecordTie;
 
-/// The table's name, for whoever has its rows in hand already.
+/// The table's name, for a check that reads its rows itself.
 pub const TABLE: &str = "thought_records";
 
-/// The row as the check of ties takes it. `scratch` holds the reply; a walk hands the same one in for every row.
+/// Converts a row for the check of ties. `scratch` holds the reply; a walk passes the same buffer for every row.
 pub fn tied_row<'a>(row: &TrailRow<'a>, content: &Content<'_>, scratch: &mut Vec<u8>) -> TiedRow<'a> {
     TiedRow { key: row.id, sequence_no: row.sequence_no, reply: reply(row, content, scratch) }
 }
 
-/// The reply of the call that recorded a thought.
+/// Rebuilds the reply of the call that recorded a thought.
 fn reply(row: &TrailRow<'_>, content: &Content<'_>, scratch: &mut Vec<u8>) -> Reply {
     let content = match content {
         Content::Kept(content) => *content,
