@@ -1,4 +1,4 @@
-//! What a handler works with: the database handle, clock, ids and configuration of its call.
+//! The context of a handler: the database handle, clock, ids and configuration of its call.
 
 use std::sync::Arc;
 
@@ -32,7 +32,7 @@ pub struct Cx {
 }
 
 impl Cx {
-    /// A context before its first call, without keys; boot puts in the database once it is open.
+    /// Makes a context before its first call, without keys; boot adds the database once it is open.
     pub fn new(
         db: Option<Db>,
         clock: Arc<dyn Clock>,
@@ -64,19 +64,19 @@ impl Cx {
         }
     }
 
-    /// The same with the server's keys.
+    /// Adds the server's keys.
     #[must_use]
     pub fn with_keyring(self, keyring: Arc<Keyring>) -> Self {
         Self { keyring, ..self }
     }
 
-    /// The same with a router; boot gives one as soon as its candidates are read.
+    /// Adds a router; boot does so as soon as its candidates are read.
     #[must_use]
     pub fn with_router(self, router: Arc<Router>) -> Self {
         Self { router: Some(router), ..self }
     }
 
-    /// The process's router.
+    /// Returns the process's router.
     ///
     /// # Errors
     /// [`Fault::Other`] before boot has read its candidates.
@@ -84,97 +84,99 @@ impl Cx {
         self.router.as_ref().ok_or_else(no_router)
     }
 
-    /// The database.
+    /// Returns the database.
     ///
     /// # Errors
-    /// [`Fault::Other`] when this process has opened none.
+    /// [`Fault::Other`] if this process has opened none.
     pub fn db(&self) -> Result<&Db, Fault> {
         self.db.as_ref().ok_or_else(|| Fault::Other("database is not initialised".into()))
     }
 
-    /// Milliseconds since the Unix epoch, from the injected clock.
+    /// Returns milliseconds since the Unix epoch, from the injected clock.
     pub fn now_ms(&self) -> i64 {
         self.clock.wall_ms()
     }
 
-    /// When the running call was entered in the log, in milliseconds since the Unix epoch; outside a call, the present.
-    /// For rows that are held against the log: the clock may step while a call runs.
+    /// Returns when the running call was entered in the log, in milliseconds since the Unix epoch; outside a call,
+    /// the present. Rows that are compared with the log use it, because the clock may step during a call.
     pub fn called_ms(&self) -> i64 {
         self.status.entered_ms.unwrap_or_else(|| self.now_ms())
     }
 
-    /// The present time as stored texts have it: UTC, RFC 3339, milliseconds.
+    /// Returns the present time in the form of stored texts: UTC, RFC 3339, milliseconds.
     pub fn now(&self) -> String {
         rfc3339_ms(self.now_ms())
     }
 
-    /// A fresh UUID v7 for something stored (chain#kernel).
+    /// Returns a fresh UUID v7 for a new row (chain#kernel).
     pub fn new_id(&mut self) -> String {
         let now = self.now_ms();
         self.ids.v7(now)
     }
 
-    /// 32 bytes that nobody can guess.
+    /// Returns 32 bytes from the operating system's random generator.
     ///
     /// # Errors
-    /// [`Fault::Other`] when the operating system gives none.
+    /// [`Fault::Other`] if the operating system provides none.
     pub fn secret(&mut self) -> Result<Zeroizing<[u8; 32]>, Fault> {
         let secret = self.ids.secret().map(Zeroizing::new);
         secret.ok_or_else(|| Fault::Other("the operating system gives no randomness".into()))
     }
 
-    /// The number of the running call in the audit log, kept with rows that tools update in place (store#ties).
+    /// Returns the number of the running call in the audit log, stored with rows that tools update in place
+    /// (store#ties).
     pub fn sequence_no(&self) -> Option<i64> {
         self.status.sequence_no
     }
 
-    /// Names the row that this call has created or changed, for the call's audit row: an auditor who finds the
-    /// call can then ask for the row, and the other way round. Kept only if the call succeeds.
+    /// Names the row that this call created or changed, for the call's audit row. An auditor can then find the row
+    /// from the call, and the call from the row. Kept only if the call succeeds.
     pub fn set_subject(&mut self, id: &str) {
         self.subject = Some(id.to_owned());
     }
 
-    /// Nothing of what this call does stays, even if it succeeds: a dry run. Its row in the log and its reply do.
+    /// Makes this call a dry run: its changes are rolled back even if it succeeds. Its row in the log and its reply
+    /// stay.
     pub fn rehearse(&mut self) {
         self.rehearsal = true;
     }
 
-    /// The root whose skills this process shows, as the database names it; empty before boot has found it.
+    /// Returns the root whose skills this process shows, by its name in the database; empty before boot has found it.
     pub fn skills_root(&self) -> &str {
         &self.skills_root
     }
 
-    /// Boot has found the root.
+    /// Sets the root that boot has found.
     pub(crate) fn set_skills_root(&mut self, root: String) {
         self.skills_root = root;
     }
 
-    /// What the chain says of itself.
+    /// Returns the chain's own status.
     pub fn status(&self) -> CallStatus {
         self.status
     }
 
-    /// What the server knows about itself; boot keeps it up to date.
+    /// Returns the server's knowledge about itself; boot keeps it up to date.
     pub fn facts(&self) -> &SystemFacts {
         &self.facts
     }
 
-    /// Monotonic milliseconds, from the injected clock.
+    /// Returns monotonic milliseconds, from the injected clock.
     pub fn monotonic_ms(&self) -> f64 {
         self.clock.monotonic_ms()
     }
 
-    /// The server's configuration.
+    /// Returns the server's configuration.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The key that signs tree heads, if one is configured.
+    /// Returns the key that signs tree heads, if one is configured.
     pub fn signing_key(&self) -> Option<&SigningKey> {
         self.keyring.signing_key()
     }
 
-    /// The keys whose signatures on tree heads count.
+    /// Returns the keys whose signatures on tree heads are trusted.
     pub fn trusted_keys(&self) -> &TrustedKeys {
         self.keyring.trusted_keys()
     }
@@ -203,14 +205,14 @@ fn no_router() -> Fault {
     Fault::Other("the router is not initialised".into())
 }
 
-/// The context of network tools, whose calls hold no store and outlive the turn in which they start.
+/// The context of network tools. Their calls hold no store and last longer than the turn in which they start.
 #[derive(Clone)]
 pub struct NetworkCx {
     router: Option<Arc<Router>>,
 }
 
 impl NetworkCx {
-    /// The process's router.
+    /// Returns the process's router.
     ///
     /// # Errors
     /// [`Fault::Other`] before boot has read its candidates.
@@ -230,12 +232,12 @@ impl ScanCx {
         Self { db, keyring }
     }
 
-    /// The database as it stood when the call began.
+    /// Returns the database as it was when the call began.
     pub fn db(&self) -> &Db {
         &self.db
     }
 
-    /// The keys whose signatures on tree heads count.
+    /// Returns the keys whose signatures on tree heads are trusted.
     pub fn trusted_keys(&self) -> &TrustedKeys {
         self.keyring.trusted_keys()
     }
