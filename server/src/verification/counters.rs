@@ -1,13 +1,13 @@
-//! The counters that SQLite keeps of rows ever made, against the rows there are.
+//! Compares SQLite's counters of rows ever made with the stored rows.
 
 use super::run::Run;
 use crate::store::counters::{counters_of, stray_counters};
 use crate::store::walk::Stop;
 
-/// That the counter of a table says that its last row is `last`; 0 when it has none.
+/// Checks that a table's counter names `last` as the last row; 0 if the table has no rows.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn check(run: &mut Run<'_>, table: &'static str, last: i64) -> Result<(), Stop> {
     let expected = (last > 0).then_some(last);
     if !counters_of(run.db, table)?.iter().eq(&expected) {
@@ -19,10 +19,10 @@ pub fn check(run: &mut Run<'_>, table: &'static str, last: i64) -> Result<(), St
     Ok(())
 }
 
-/// That there is no counter of a table that has none.
+/// Checks that only counted tables have a counter.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn check_strays(run: &mut Run<'_>) -> Result<(), Stop> {
     for name in stray_counters(run.db)? {
         run.found("SEQ_COUNTER", || {

@@ -8,7 +8,7 @@ use crate::private_file;
 use colibri_proof::checkpoint::Checkpoint;
 use colibri_proof::command::bounded_file;
 
-/// No checkpoint is longer, unless a hundred thousand calls were running.
+/// The longest checkpoint, unless a hundred thousand calls were running.
 const MOST_BYTES: u64 = 16 << 20;
 
 /// Reads a checkpoint file.
@@ -24,7 +24,7 @@ pub fn read(path: &Path) -> Result<Checkpoint, String> {
     Checkpoint::parse(&text).map_err(|reason| format!("{shown}: {reason}"))
 }
 
-/// Writes a checkpoint file that does not exist yet: whole or not at all, and never over another file.
+/// Writes a checkpoint to a new file: completely or not at all, and never over another file.
 ///
 /// # Errors
 /// One sentence that names the file.
@@ -35,7 +35,7 @@ pub fn write(path: &Path, checkpoint: &Checkpoint) -> Result<(), String> {
     let failed = |error: io::Error| format!("cannot write the checkpoint {shown}: {error}");
     put(&unfinished, &text).map_err(failed)?;
     let linked = fs::hard_link(&unfinished, path);
-    // Whatever became of it, only the finished file stays.
+    // After any outcome, only the finished file stays.
     let removed = fs::remove_file(&unfinished);
     match linked {
         Ok(()) => removed.map_err(|error| format!("cannot remove {}: {error}", unfinished.display())),
@@ -45,13 +45,12 @@ pub fn write(path: &Path, checkpoint: &Checkpoint) -> Result<(), String> {
     }
 }
 
-/// What is said of a name that is taken.
+/// Returns the message for a name that is taken.
 pub fn exists(path: &Path) -> String {
     format!("{} exists already; give the new checkpoint a name of its own and keep both", path.display())
 }
 
-/// Writes a new file. One that cannot be finished is taken away again: half a checkpoint would be in the way of the
-/// next one.
+/// Writes a new file and removes it if it cannot be finished, because half a checkpoint would block the next one.
 fn put(path: &Path, text: &str) -> io::Result<()> {
     let mut file = private_file::create_new(path)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());

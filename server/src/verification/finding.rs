@@ -1,14 +1,14 @@
-//! Findings: what each check says, counted per code, the first of each kept.
+//! Findings of all checks, counted per code, with the first of each.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// The most characters of a subject and of a message. The longest honest ones name three texts of 256 characters.
+/// The most characters of a subject and of a message. The longest regular ones name three texts of 256 characters.
 const MOST_OF_SUBJECT: usize = 600;
 const MOST_OF_MESSAGE: usize = 2_000;
 
-/// Something in the database that the server cannot have left there.
+/// A state of the database that the server cannot have produced.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
     /// The check that found it.
@@ -27,12 +27,12 @@ impl fmt::Display for Finding {
     }
 }
 
-/// A kind of finding: how often it came, and the first one.
+/// A kind of finding: its number, and the first one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Found {
-    /// How many.
+    /// The number of findings.
     pub count: u64,
-    /// The first.
+    /// The first finding.
     #[serde(flatten)]
     pub first: Finding,
 }
@@ -42,7 +42,7 @@ pub struct Found {
 pub struct Findings(Vec<Found>);
 
 impl Findings {
-    /// Counts a finding. `describe` gives subject and message, and is asked for the first of its kind only.
+    /// Counts a finding. `describe` returns subject and message, and is called for the first of its kind only.
     pub fn add(
         &mut self,
         check: &'static str,
@@ -59,29 +59,29 @@ impl Findings {
         self.0.push(Found { count: 1, first: Finding { check, code, subject, message } });
     }
 
-    /// Lets the findings of a check come before the others.
+    /// Moves the findings of a check before the others.
     pub fn put_first(&mut self, check: &str) {
         self.0.sort_by_key(|found| found.first.check != check);
     }
 
-    /// How many findings a check has.
+    /// Returns the number of findings of a check.
     pub fn of(&self, check: &str) -> u64 {
         self.0.iter().filter(|found| found.first.check == check).map(|found| found.count).sum()
     }
 
-    /// One entry a kind, in the order in which they came.
+    /// Returns one entry per kind, in order of occurrence.
     pub fn kinds(&self) -> &[Found] {
         &self.0
     }
 
-    /// Whether there is none.
+    /// Returns whether nothing was found.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// A text of at most so many characters and a few: the middle of a longer one is left out. What a file holds may be long, and
-/// the end of a sentence says what is wrong.
+/// Shortens a text to about `most` characters by omitting its middle. A value from a file may be long, and the end of
+/// a sentence names the fault.
 fn shortened(text: String, most: usize) -> String {
     if text.len() <= most {
         return text;

@@ -1,18 +1,18 @@
 //! Verification of a whole database for auditors who trust neither the agent nor the server.
 //!
-//! One run reads the database at one moment and recomputes everything that can be recomputed:
+//! One run reads the database at one moment and recomputes all that can be recomputed:
 //!
-//! 1. [`schema`]: it is the database that the migrations make, and SQLite finds it sound;
-//! 2. [`log`]: the chain of calls, its numbering and head; with it, what each call says of a row;
-//! 3. [`trail`]: the chains of thought records, each row by itself, the tips that seals saw;
+//! 1. [`schema`]: the schema is the one that the migrations make, and SQLite's own check passes;
+//! 2. [`log`]: the chain of calls, its numbering and head; with it, the row that each call names;
+//! 3. [`trail`]: the chains of thought records, each row by itself, the tips that seals recorded;
 //! 4. [`seals`]: the sealed sessions and the chain of tree heads;
-//! 5. [`consensus`]: rounds played again from their signed votes;
-//! 6. [`ties`]: rows against the calls that wrote them, both ways. [`tied`] is what domains tell of their tables;
-//! 7. [`reputation`]: the ledger taken again, and the standings, events and tokens beside it;
+//! 5. [`consensus`]: rounds replayed from their signed votes;
+//! 6. [`ties`]: rows against the calls that wrote them, both ways. [`tied`] lists what domains declare about their tables;
+//! 7. [`reputation`]: the ledger recomputed, and the standings, events and tokens that follow from it;
 //! 8. [`skills`]: the registry against the digest of its last load.
 //!
-//! Each reports through [`run::Run`], which keeps the first [`finding::Finding`] of each kind and counts the
-//! others. [`checkpoint`] is what an auditor keeps outside the file; [`file`] reads and writes it.
+//! Each check reports through [`run::Run`], which keeps the first [`finding::Finding`] of each kind and counts the
+//! others. An auditor keeps a [`checkpoint`] outside the file; [`file`] reads and writes it.
 
 pub mod consensus;
 mod counters;
@@ -50,31 +50,31 @@ use crate::store::verify::LogEnd;
 use crate::store::walk::Stop;
 use colibri_proof::checkpoint::{Checkpoint, LogPosition, OpenCall, RecordsPin, ReputationPin};
 
-/// More chains than these are walked one after the other.
+/// The most chains that are walked at once; more are walked one after the other.
 const MOST_OPEN_CHAINS: i64 = 50_000;
 
-/// What a run depends on.
+/// The inputs of a run.
 pub struct Options<'a> {
     /// The schema that the migrations make.
     pub expected: &'a Schema,
-    /// The keys whose signatures count, and whether there must be one.
+    /// The trusted keys, and whether a signature is required.
     pub signers: Signers<'a>,
-    /// A checkpoint from before.
+    /// An earlier checkpoint.
     pub checkpoint: Option<&'a Checkpoint>,
-    /// A checkpoint is to be taken.
+    /// Whether to take a checkpoint.
     pub take_checkpoint: bool,
-    /// Stops the run.
+    /// Interrupts the run.
     pub interrupt: &'a Interrupt,
 }
 
-/// What a check has come to.
+/// The result of a check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CheckReport {
     /// Its name.
     pub check: &'static str,
-    /// How many findings it has.
+    /// The number of its findings.
     pub findings: u64,
-    /// What it has looked at.
+    /// The numbers of checked items.
     #[serde(serialize_with = "as_object")]
     pub counts: Vec<Count>,
 }
@@ -83,46 +83,47 @@ fn as_object<S: Serializer>(counts: &[Count], serializer: S) -> Result<S::Ok, S:
     serializer.collect_map(counts.iter().map(|count| (count.what, count.number)))
 }
 
-/// What a run has come to.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
     /// The checks, in order.
     pub checks: Vec<CheckReport>,
-    /// What they found.
+    /// All findings.
     pub findings: Findings,
-    /// What is odd and breaks nothing.
+    /// Oddities that do not break anything.
     pub warnings: Findings,
-    /// SQLite looked every row up in every index.
+    /// Whether SQLite looked up every row in every index.
     pub indexes: bool,
-    /// Where the log ends; `None` when it cannot be read.
+    /// The end of the log; `None` if it cannot be read.
     pub log: Option<LogEnd>,
-    /// The tree heads; `None` when they cannot be read.
+    /// The tree heads; `None` if they cannot be read.
     pub heads: Option<Heads>,
-    /// The checkpoint, when one was to be taken and the database is sound.
+    /// The checkpoint, if one was requested and the database is valid.
     pub checkpoint: Option<Checkpoint>,
 }
 
 impl Report {
-    /// Nothing was found.
+    /// Returns whether nothing was found.
     pub fn is_sound(&self) -> bool {
         self.findings.is_empty()
     }
 }
 
-/// Runs all checks. The database must not change meanwhile: a read transaction, or nobody else writing.
+/// Runs all checks. The database must not change meanwhile: the caller holds a read transaction or excludes other
+/// writers.
 ///
-/// SQLite's integrity check takes as long as all others together. It runs in a thread of its own when there is a
-/// connection `beside` this one that sees the same moment.
+/// SQLite's integrity check takes as long as all others together. It runs in its own thread if a connection `beside`
+/// this one sees the same moment.
 ///
 /// # Errors
-/// [`Stop::Interrupted`]. What the engine cannot read is a finding.
+/// [`Stop::Interrupted`]. Data that SQLite cannot read is a finding.
 pub fn verify(
     db: &Db,
     beside: Option<Db>,
     options: &Options<'_>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Report, Stop> {
-    // Before any content: what differs from the expected schema is not read.
+    // This precedes any content: tables that differ from the expected schema are not read.
     let shape = store_schema::compare(db, options.expected);
     let known = BTreeSet::new();
     let readable = shape.as_ref().map_or(&known, |shape| &shape.readable);
@@ -168,7 +169,7 @@ fn run_all(
     if options.checkpoint.is_some() {
         checks.run(&mut run, pinned::NAME, |_| Ok(()))?;
     }
-    // The last to end is the first in the report: what the others rely on.
+    // The schema check ends last and comes first in the report, because the others rely on it.
     let indexes =
         checks.run(&mut run, schema::NAME, |run| schema::check(run, shape, options.expected, integrity))?;
     checks.0.rotate_right(1);
@@ -193,21 +194,21 @@ fn run_all(
     })
 }
 
-/// What one check has come to.
+/// The result of a single check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PartReport {
     /// The check.
     pub check: CheckReport,
-    /// What it found.
+    /// Its findings.
     pub findings: Findings,
-    /// What is odd and breaks nothing.
+    /// Oddities that do not break anything.
     pub warnings: Findings,
 }
 
-/// Runs the check of reputation alone. The log of calls is taken for true.
+/// Runs the check of reputation alone. It trusts the log of calls.
 ///
 /// # Errors
-/// See [`Stop`]; here, what the engine cannot read is an error.
+/// See [`Stop`]; here, data that SQLite cannot read is an error.
 pub fn verify_reputation(
     db: &Db,
     interrupt: &Interrupt,
@@ -241,11 +242,11 @@ fn taken(
     }
 }
 
-/// The checks that have run.
+/// The finished checks.
 struct Checks(Vec<CheckReport>);
 
 impl Checks {
-    /// Runs one. A database that does not answer is a finding, and the other checks still run.
+    /// Runs a check. If the database does not answer, that is a finding, and the other checks still run.
     fn run<T>(
         &mut self,
         run: &mut Run<'_>,

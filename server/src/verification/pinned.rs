@@ -1,4 +1,4 @@
-//! Compares a checkpoint, which an auditor kept outside the file, with what a run finds in the file now.
+//! Compares a checkpoint, which an auditor kept outside the file, with the results of a run over the file.
 
 use colibri_proof::checkpoint::{Checkpoint, RecordsPin, ReputationPin};
 
@@ -6,10 +6,10 @@ use super::run::Run;
 use crate::store::verify::{LogEnd, enter_hash};
 use crate::store::walk::Stop;
 
-/// What findings against a checkpoint are counted under.
+/// The check name for findings against a checkpoint.
 pub const NAME: &str = "checkpoint";
 
-/// The log's row that was the last one then.
+/// Compares the log's row that was the last one at the checkpoint.
 pub fn compare_log_row(checkpoint: &Checkpoint, run: &mut Run<'_>, exit_no: i64, row_hash: &str) {
     if exit_no == checkpoint.log.last_exit_no && row_hash != checkpoint.log.last_row_hash.as_str() {
         run.found_against(NAME, "LOG_REWRITTEN", || {
@@ -22,10 +22,10 @@ pub fn compare_log_row(checkpoint: &Checkpoint, run: &mut Run<'_>, exit_no: i64,
     }
 }
 
-/// The log's end, and the calls that were running then.
+/// Compares the log's end, and the calls that were running at the checkpoint.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn compare_log_end(checkpoint: &Checkpoint, run: &mut Run<'_>, end: &LogEnd) -> Result<(), Stop> {
     let (then, now) = (&checkpoint.log, (end.last_sequence_no, end.last_exit_no));
     if now.0 < then.last_sequence_no || now.1 < then.last_exit_no {
@@ -38,7 +38,7 @@ pub fn compare_log_end(checkpoint: &Checkpoint, run: &mut Run<'_>, end: &LogEnd)
         });
     }
     for open in &checkpoint.open_calls {
-        // A row that cannot be read is no such row.
+        // An unreadable row counts as missing.
         if enter_hash(run.db, open.sequence_no).ok().flatten() != Some(open.enter_hash) {
             run.found_against(NAME, "CALL_CHANGED", || {
                 let subject = format!("actions {}", open.sequence_no);
@@ -50,7 +50,7 @@ pub fn compare_log_end(checkpoint: &Checkpoint, run: &mut Run<'_>, end: &LogEnd)
     Ok(())
 }
 
-/// The records of then, as they are now.
+/// Compares the records up to the checkpoint with the stored ones.
 pub fn compare_records(checkpoint: &Checkpoint, run: &mut Run<'_>, now: &RecordsPin) {
     if *now != checkpoint.records {
         run.found_against(NAME, "RECORDS_CHANGED", || {
@@ -64,7 +64,7 @@ pub fn compare_records(checkpoint: &Checkpoint, run: &mut Run<'_>, now: &Records
     }
 }
 
-/// The tree heads: how many there are now, and the hash of the one that was the last then.
+/// Compares the tree heads: their present number, and the hash of the head that was the last at the checkpoint.
 pub fn compare_heads(checkpoint: &Checkpoint, run: &mut Run<'_>, count: i64, hash_then: Option<&str>) {
     let then = &checkpoint.tree_heads;
     let kept = then.count == 0 || hash_then == Some(then.last_head_hash.as_str());
@@ -77,7 +77,7 @@ pub fn compare_heads(checkpoint: &Checkpoint, run: &mut Run<'_>, count: i64, has
     }
 }
 
-/// The ledger and the tokens of then, as they are now.
+/// Compares the ledger and the tokens up to the checkpoint with the stored ones.
 pub fn compare_reputation(checkpoint: &Checkpoint, run: &mut Run<'_>, now: &ReputationPin) {
     let then = &checkpoint.reputation;
     if (now.entries, now.digest) != (then.entries, then.digest) {

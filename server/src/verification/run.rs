@@ -1,4 +1,4 @@
-//! What all checks work with: the database, the findings, the way to say how far they are and to be stopped.
+//! The tools of all checks: the database, the findings, progress reports and the interrupt.
 
 use colibri_runtime::chain::scan::Interrupt;
 
@@ -6,26 +6,26 @@ use super::finding::Findings;
 use crate::store::db::Db;
 use crate::store::walk::Stop;
 
-/// Rows between two looks at the interrupt, and two words on progress.
+/// Rows between two checks of the interrupt, and between two progress reports.
 const ROWS_BETWEEN: u64 = 256;
 
-/// How far a check is.
+/// The progress of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// The check.
     pub check: &'static str,
-    /// Rows behind it.
+    /// Rows already checked.
     pub done: u64,
-    /// Rows in all; 0 when nobody has counted them.
+    /// All rows; 0 if the number is unknown.
     pub total: u64,
 }
 
-/// How many of something a check has looked at.
+/// A number of items that a check has examined.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Count {
-    /// What was counted.
+    /// The kind of item.
     pub what: &'static str,
-    /// How many.
+    /// The number.
     pub number: u64,
 }
 
@@ -42,20 +42,20 @@ pub struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    /// A run before its first check.
+    /// Makes a run before its first check.
     pub fn new(db: &'a Db, interrupt: &'a Interrupt, report: &'a mut dyn FnMut(&Progress)) -> Self {
         let progress = Progress { check: "", done: 0, total: 0 };
         let (findings, warnings) = (Findings::default(), Findings::default());
         Self { db, interrupt, report, progress, findings, warnings, counts: Vec::new() }
     }
 
-    /// A check begins, over that many rows.
+    /// Begins a check over this many rows.
     pub fn begin(&mut self, check: &'static str, total: u64) {
         self.progress = Progress { check, done: 0, total };
         (self.report)(&self.progress);
     }
 
-    /// A row is done.
+    /// Counts a row as done.
     ///
     /// # Errors
     /// [`Stop::Interrupted`].
@@ -68,12 +68,12 @@ impl<'a> Run<'a> {
         if self.interrupt.is_raised() { Err(Stop::Interrupted) } else { Ok(()) }
     }
 
-    /// A finding of the running check; see [`Findings::add`].
+    /// Records a finding of the running check; see [`Findings::add`].
     pub fn found(&mut self, code: &'static str, describe: impl FnOnce() -> (String, String)) {
         self.findings.add(self.progress.check, code, describe);
     }
 
-    /// A finding of another check than the running one.
+    /// Records a finding of another check than the running one.
     pub fn found_against(
         &mut self,
         check: &'static str,
@@ -83,17 +83,18 @@ impl<'a> Run<'a> {
         self.findings.add(check, code, describe);
     }
 
-    /// Something that the server did not write and that breaks nothing: said, and no reason to call the file unsound.
+    /// Records an oddity that the server did not write and that breaks nothing. It is reported, but the file stays
+    /// valid.
     pub fn warned(&mut self, code: &'static str, describe: impl FnOnce() -> (String, String)) {
         self.warnings.add(self.progress.check, code, describe);
     }
 
-    /// A number for the report.
+    /// Records a number for the report.
     pub fn count(&mut self, what: &'static str, number: u64) {
         self.counts.push(Count { what, number });
     }
 
-    /// The numbers of the check that has ended.
+    /// Returns the numbers of the check that has ended.
     pub(super) fn take_counts(&mut self) -> Vec<Count> {
         std::mem::take(&mut self.counts)
     }
@@ -102,12 +103,12 @@ impl<'a> Run<'a> {
         &self.findings
     }
 
-    /// All findings.
+    /// Returns all findings.
     pub fn into_findings(self) -> Findings {
         self.findings
     }
 
-    /// All findings, and all warnings.
+    /// Returns all findings and all warnings.
     pub fn into_both(self) -> (Findings, Findings) {
         (self.findings, self.warnings)
     }

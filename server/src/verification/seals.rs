@@ -14,12 +14,12 @@ use colibri_proof::checkpoint::{Checkpoint, HeadsPin};
 /// The check's name.
 pub const NAME: &str = "seals";
 
-/// What the tree heads come to.
+/// The result of checking the tree heads.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Heads {
-    /// How many.
+    /// Their number.
     pub count: i64,
-    /// The hash of the last one, as stored: what an auditor keeps outside the file.
+    /// The hash of the last one, as stored, which an auditor keeps outside the file.
     pub last_head_hash: Option<String>,
     /// Heads with a trusted key's signature.
     pub signed: i64,
@@ -32,17 +32,17 @@ pub struct Heads {
 }
 
 impl Heads {
-    /// What a checkpoint keeps of them.
+    /// Returns the values for a checkpoint.
     pub fn pin(&self) -> HeadsPin {
         let hash = self.last_head_hash.as_deref().and_then(HexDigest::parse);
         HeadsPin { count: self.count, last_head_hash: hash.unwrap_or(HexDigest::ZERO) }
     }
 }
 
-/// Verifies every head once, in their chain's order, and every session's records and leaves.
+/// Verifies every head once, in chain order, and every session's records and leaves.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn check(
     run: &mut Run<'_>,
     signers: Signers<'_>,

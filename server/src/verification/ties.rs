@@ -1,13 +1,13 @@
-//! Rows against the calls that wrote them, both ways (store#ties):
+//! Compares rows with the calls that wrote them, both ways (store#ties):
 //!
-//! - each row names a successful call of a tool that writes its table, about this very row, and gives the reply
-//!   that the log has the hash of ([`Table::row`]);
-//! - each such call finds its row, and no later one has (during the walk over the log, [`Ties::call`]).
+//! - each row names a successful call of a tool that writes its table, about this very row, and produces the reply
+//!   whose hash is in the log ([`Table::row`]);
+//! - each such call finds its row, and no later call wrote it (during the walk over the log, [`Ties::call`]).
 //!
-//! So an edited row gives another reply, a row put in names no call of its own, a deleted row is missed, swapped
-//! rows name each other's calls, and a row that is set back to an earlier true state is older than the last call
-//! about it. "Later" is counted by `exit_no`: effects and exit row are committed together, while numbers are
-//! given when calls begin, which another process may do in between.
+//! So an edited row produces another reply, an inserted row names no call of its own, a deleted row is missing, and
+//! swapped rows name each other's calls. A row that was reset to an earlier valid state is older than the last call
+//! about it. "Later" refers to `exit_no`: effects and exit row are committed together, while call numbers are
+//! assigned at entry, and another process may call in between.
 
 use super::run::Run;
 use crate::domains::ties::{Place, Reply, TiedRow, TiedTable};
@@ -18,20 +18,20 @@ use colibri_proof::log_row::ClosedRow;
 /// The check's name.
 pub const NAME: &str = "ties";
 
-/// What one table has come to.
+/// The results for one table.
 struct Table {
     table: &'static dyn TiedTable,
-    /// Every call makes a row of its own: no row is changed by a later one.
+    /// Whether every call makes a row of its own, so that no later call changes it.
     append_only: bool,
     /// Successful calls that name a row.
     calls: u64,
     /// Rows seen.
     rows: u64,
-    /// Rows that name their call.
+    /// Rows that match their call.
     tied: u64,
     /// Of these, rows whose reply cannot be rebuilt.
     dropped: u64,
-    /// The place of the last row made, as far as calls have been read.
+    /// The place of the last row made, among the calls read so far.
     last_place: i64,
     /// The end of the call of the last row read.
     last_exit_no: i64,
@@ -41,15 +41,15 @@ struct Table {
 pub struct Ties(Vec<Table>);
 
 impl Ties {
-    /// Before the log is read.
+    /// Starts before the log is read.
     pub fn new(tables: &'static [&'static dyn TiedTable]) -> Self {
         Self(tables.iter().map(|table| Table::new(*table)).collect())
     }
 
-    /// A closed call of the log, in the order of exits.
+    /// Takes a closed call of the log, in the order of exits.
     ///
     /// # Errors
-    /// The engine's.
+    /// SQLite's error.
     pub fn call(&mut self, run: &mut Run<'_>, row: &ClosedRow<'_>) -> Result<(), Stop> {
         if row.outcome != "ok" {
             return Ok(());
@@ -74,10 +74,10 @@ impl Ties {
         }
     }
 
-    /// A row of the named table that another check has in hand.
+    /// Takes a row of the named table that another check has already read.
     ///
     /// # Errors
-    /// The engine's.
+    /// SQLite's error.
     pub fn row(&mut self, run: &mut Run<'_>, name: &str, row: &TiedRow<'_>) -> Result<(), Stop> {
         match self.0.iter_mut().find(|table| table.table.name() == name) {
             Some(table) => table.row(run, row),
@@ -85,10 +85,10 @@ impl Ties {
         }
     }
 
-    /// Reads the rows that no other check has read, and draws the balance.
+    /// Reads the rows that no other check has read, and compares the totals.
     ///
     /// # Errors
-    /// The engine's.
+    /// SQLite's error.
     pub fn finish(mut self, run: &mut Run<'_>, read_already: &[&str]) -> Result<(), Stop> {
         run.begin(NAME, self.0.iter().map(|table| table.calls).sum());
         for table in &mut self.0 {
@@ -126,7 +126,7 @@ impl Table {
         format!("{} {key}", self.table.name())
     }
 
-    /// A call about a row. Where each call has its own row, counting is enough: a row names one call only.
+    /// Takes a call about a row. If each call has its own row, counting is enough: a row names one call only.
     fn call(&mut self, run: &mut Run<'_>, row: &ClosedRow<'_>, key: &str, creates: bool) -> Result<(), Stop> {
         self.calls += 1;
         if self.append_only {
@@ -154,7 +154,7 @@ impl Table {
         Ok(())
     }
 
-    /// Rows are made in the order of their calls.
+    /// Checks that rows were made in the order of their calls.
     fn in_order(&mut self, run: &mut Run<'_>, key: &str, place: Place) {
         let Some(number) = place.number else { return };
         if number <= self.last_place {
@@ -167,7 +167,7 @@ impl Table {
         self.last_place = self.last_place.max(number);
     }
 
-    /// A row against the call it names.
+    /// Compares a row with the call it names.
     fn row(&mut self, run: &mut Run<'_>, row: &TiedRow<'_>) -> Result<(), Stop> {
         self.rows += 1;
         let Some(sequence_no) = row.sequence_no else {
@@ -217,7 +217,7 @@ impl Table {
         }
     }
 
-    /// The calls whose rows are gone or name another call.
+    /// Reports the calls whose rows are missing or name another call.
     fn name_missing(&self, run: &mut Run<'_>) -> Result<(), Stop> {
         for writer in self.table.writers() {
             each_subject_of(run.db, writer.tool.name(), |number, key| -> Result<(), Stop> {
@@ -239,7 +239,7 @@ impl Table {
     }
 }
 
-/// What a row comes to beside its call.
+/// The result of comparing a row with its call.
 enum Verdict {
     Tied,
     CallMissing,

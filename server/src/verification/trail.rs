@@ -1,8 +1,8 @@
 //! The decision trail: every chain, and every row by itself (trail#verify-chain).
 //!
-//! While there are few enough tasks, one pass in insertion order feeds all chains, the ties of the records to their
-//! calls, and the checkpoint's digest. Beyond that the chains are walked one after the other, so that memory does
-//! not grow with their number, and a second pass in insertion order does the rest.
+//! With few enough tasks, one pass in insertion order feeds all chains, the ties of the records to their calls, and
+//! the checkpoint's digest. With more, the chains are walked one after the other, so that memory does not grow with
+//! their number. A second pass in insertion order does the rest.
 
 use std::collections::HashMap;
 
@@ -26,20 +26,20 @@ use colibri_proof::checkpoint::{Checkpoint, PinnedRecord, RecordsPin};
 /// The check's name.
 pub const NAME: &str = "trail";
 
-/// What the trail's check needs to know.
+/// The inputs of the trail's check.
 pub struct Wanted<'a> {
-    /// More chains than these are not walked at once.
+    /// The most chains that are walked at once.
     pub most_open_chains: i64,
-    /// Digests of all records are to be pinned, for a checkpoint to be written.
+    /// Whether to pin digests of all records, for a new checkpoint.
     pub pin: bool,
     /// A checkpoint to compare with.
     pub checkpoint: Option<&'a Checkpoint>,
 }
 
-/// Walks over the trail; the pin of all records, if it was wanted.
+/// Walks over the trail and returns the pin of all records, if requested.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn check(run: &mut Run<'_>, ties: &mut Ties, wanted: &Wanted<'_>) -> Result<RecordsPin, Stop> {
     let records = count_records(run.db)?;
     run.begin(NAME, records.unsigned_abs());
@@ -74,14 +74,14 @@ pub fn check(run: &mut Run<'_>, ties: &mut Ties, wanted: &Wanted<'_>) -> Result<
     Ok(pin)
 }
 
-/// Rows one by one, in insertion order.
+/// A pass over the rows, in insertion order.
 struct Rows<'a> {
     ties: &'a mut Ties,
     checkpoint: Option<&'a Checkpoint>,
     pin: bool,
     /// The pin of all rows so far.
     pinned: RecordsPin,
-    /// The pin as it stood at the checkpoint's last record.
+    /// The pin as it was at the checkpoint's last record.
     then: Option<RecordsPin>,
     last_seq: i64,
     scratch: Vec<u8>,
@@ -182,12 +182,12 @@ fn found(run: &mut Run<'_>, row: &TrailRow<'_>, code: &'static str, what: impl F
     });
 }
 
-/// A chain on its way.
+/// An unfinished chain.
 struct Chain {
     walk: ChainWalk,
-    /// How long `trail_heads` says it is: positions are counted from there.
+    /// Its length according to `trail_heads`, from which positions are counted.
     length: Option<i64>,
-    /// The next place at which a seal saw it.
+    /// The next tip that a seal recorded.
     next_tip: Option<SealedTip>,
 }
 
@@ -195,7 +195,7 @@ struct Chain {
 #[derive(Default)]
 struct Chains {
     open: HashMap<String, Chain>,
-    /// The one chain that is open while they are walked one after the other.
+    /// The one open chain while chains are walked one after the other.
     current: Option<(String, Chain)>,
     preimage: Vec<u8>,
     seen: u64,
@@ -203,7 +203,7 @@ struct Chains {
 }
 
 impl Chains {
-    /// The next row of whatever chain.
+    /// Takes the next row of any chain.
     fn row_of_any(
         &mut self,
         run: &mut Run<'_>,
@@ -220,7 +220,7 @@ impl Chains {
         }
     }
 
-    /// The next row of the chain at hand, or the first one of the next chain.
+    /// Takes the next row of the current chain, or the first one of the next chain.
     fn row_of_next(
         &mut self,
         run: &mut Run<'_>,
@@ -240,7 +240,7 @@ impl Chains {
     /// Ends all chains, and reports heads without records.
     fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Stop> {
         let mut open: Vec<_> = std::mem::take(&mut self.open).into_iter().collect();
-        // A map has no order of its own, and findings are to come in the same one each time.
+        // A map has no order, and findings must come in the same order each time.
         open.sort_by(|(one, _), (other, _)| one.cmp(other));
         for (_, chain) in open.into_iter().chain(self.current.take()) {
             self.end(run, chain)?;
@@ -300,7 +300,8 @@ impl Chain {
         Ok(())
     }
 
-    /// No retention run moves content before its time: so nobody can hide a thought by calling it old.
+    /// Checks that a record is old enough for its zone. Retention never moves content early, so a cold zone cannot
+    /// hide a recent thought.
     fn check_zone(&self, run: &mut Run<'_>, row: &TrailRow<'_>) {
         let (Some(length), Some(zone)) = (self.length, RetentionZone::of(row.zone)) else { return };
         let position = length.saturating_sub(self.walk.position());
