@@ -1,29 +1,29 @@
-//! What a report shows: plain data, gathered by the command and rendered by this module's functions. Texts are
-//! as stored; escaping is the renderer's.
+//! The data of a report: plain values that the command collects and this module's functions render. Texts are as
+//! stored; the renderer escapes them.
 
 use super::tree::FoldedTree;
 
-/// The most thoughts that a page shows; of more, the first and the last half of this number.
+/// The most thoughts on a page. If a session has more, the page shows the first and the last half of this number.
 pub const MOST_THOUGHTS: usize = 1000;
-/// The most tasks that a page shows.
+/// The most tasks on a page.
 pub const MOST_TASKS: usize = 200;
-/// The most bytes of one thought's content that a page shows.
+/// The most bytes of one thought's content on a page.
 pub const MOST_CONTENT_BYTES: usize = 64 * 1024;
 
 /// A session's report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// The release that made it.
+    /// The release that made the report.
     pub version: String,
-    /// When it was made.
+    /// The time at which it was made.
     pub made_at: String,
     /// The session.
     pub session: Session,
-    /// What a recomputation of everything shown found.
+    /// The result of recomputing everything shown.
     pub verdict: Verdict,
-    /// The tasks that the session touched, in the order in which their chains begin; at most [`MOST_TASKS`].
+    /// The tasks that the session touched, in the order of their chains' first records; at most [`MOST_TASKS`].
     pub tasks: Vec<Task>,
-    /// Tasks that are not shown.
+    /// The number of tasks that are not shown.
     pub more_tasks: usize,
     /// The session's thoughts.
     pub thoughts: Thoughts,
@@ -36,15 +36,15 @@ pub struct Report {
 pub struct Session {
     /// Its id.
     pub id: String,
-    /// What it was opened for.
+    /// Its purpose.
     pub intent: String,
     /// The task that it names.
     pub task_id: Option<String>,
-    /// When it was opened.
+    /// The time at which it was opened.
     pub started_at: String,
 }
 
-/// What recomputing chains and seal found (trail#verdict).
+/// The result of recomputing chains and seal (trail#verdict).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Verdict {
     /// Records recomputed, in all chains that the session touches.
@@ -53,13 +53,14 @@ pub struct Verdict {
     pub broken_count: i64,
     /// Records whose content was dropped by the retention policy.
     pub unverifiable_count: i64,
-    /// What is wrong, the first few.
+    /// The first few findings.
     pub issues: Vec<Issue>,
-    /// Of the head's signature: `valid`, `invalid`, `unsigned`, `unknown_key`; `None` while the session is open.
+    /// The status of the head's signature: `valid`, `invalid`, `unsigned`, `unknown_key`; `None` while the session is
+    /// open.
     pub signature: Option<&'static str>,
 }
 
-/// Something wrong.
+/// A finding.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Issue {
     /// The code of proof#seal-verification.
@@ -70,18 +71,18 @@ pub struct Issue {
     pub record_id: Option<String>,
     /// Its place in the chain or among the leaves.
     pub index: Option<i64>,
-    /// The values that do not agree, each with the word that says where it comes from.
+    /// The values that differ, each with a word for its origin.
     pub sides: Vec<(&'static str, String)>,
 }
 
 /// A task that the session touched.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Task {
-    /// As the thoughts name it.
+    /// The id that the thoughts name.
     pub id: String,
-    /// What the task pipeline knows of it: a trail may be kept for work that is no task.
+    /// Its row in the task pipeline; `None` if the id is not a task's, because any work may have a trail.
     pub known: Option<TaskFacts>,
-    /// Thoughts of the session on it.
+    /// The session's thoughts about it.
     pub in_session: i64,
     /// The length of its whole chain.
     pub chain_length: i64,
@@ -98,10 +99,10 @@ pub struct TaskFacts {
     pub state: String,
 }
 
-/// The session's thoughts, or as many of them as a page holds.
+/// The session's thoughts, as many as a page can hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Thoughts {
-    /// How many there are.
+    /// The number of all thoughts.
     pub total: i64,
     /// Those shown, in insertion order.
     pub shown: Vec<Thought>,
@@ -118,28 +119,28 @@ pub struct Thought {
     pub kind: String,
     /// The task, whose chain it belongs to.
     pub task_id: String,
-    /// Who wrote it.
+    /// The author.
     pub agent_id: String,
-    /// When.
+    /// The time.
     pub timestamp: String,
-    /// What.
+    /// The content.
     pub content: Content,
     /// The hash of the record before it in the chain.
     pub prev_hash: String,
-    /// Its own.
+    /// Its own hash.
     pub hash: String,
 }
 
-/// The content of a thought, as far as it is kept.
+/// The content of a thought, as far as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
     /// All of it.
     Whole(String),
     /// Its beginning.
     Cut {
-        /// What is shown.
+        /// The part shown.
         beginning: String,
-        /// Bytes of the whole.
+        /// The number of bytes of the whole.
         bytes: usize,
     },
     /// Dropped by the retention policy; its digest is sealed.
@@ -147,12 +148,12 @@ pub enum Content {
         /// The digest.
         content_hash: String,
     },
-    /// Undecodable, or not what its digest says.
+    /// Undecodable, or different from its digest.
     Lost,
 }
 
 impl Content {
-    /// The content as a page shows it: cut, at a character's border, where it is too long.
+    /// Prepares the content for a page: cut at a character's border if it is too long.
     pub fn bounded(text: String) -> Self {
         if text.len() <= MOST_CONTENT_BYTES {
             return Self::Whole(text);
@@ -165,15 +166,15 @@ impl Content {
 /// A seal (proof#tree-head).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seal {
-    /// The legacy root: what the sealing call answered as `root`.
+    /// The legacy root, which the sealing call returned as `root`.
     pub root: String,
     /// Records sealed.
     pub record_count: i64,
-    /// When.
+    /// The time.
     pub finalized_at: String,
     /// The tree head.
     pub head: Head,
-    /// The tree of RFC 9162, as a picture can hold it.
+    /// The tree of RFC 9162, reduced to fit a picture.
     pub tree: FoldedTree,
 }
 
@@ -182,19 +183,19 @@ pub struct Seal {
 pub struct Head {
     /// The RFC 9162 root.
     pub root_hash: String,
-    /// Its place among all heads of the store.
+    /// Its index among all heads of the store.
     pub head_index: i64,
     /// The head before it.
     pub prev_head_hash: String,
-    /// The hash of this one: what is worth publishing.
+    /// The hash of this head, which is the value to publish.
     pub head_hash: String,
     /// The digest of the session's own facts.
     pub session_hash: String,
     /// The digest of the chains' tips.
     pub chain_tips_hash: String,
-    /// Where the audit log ended.
+    /// The end of the audit log at that time.
     pub log_exit_no: i64,
-    /// The hash of the log's last row then.
+    /// The hash of the log's last row at that time.
     pub log_row_hash: String,
     /// Signature, key id and public key.
     pub signature: Option<Signature>,
