@@ -1,9 +1,9 @@
-//! Whole numbers and basis points (rules#integers). Every quantity is an `i64`, products are formed in 128 bits, a result
-//! that does not fit is an error, and division goes toward minus infinity whatever the signs. Pure.
+//! Integers and basis points (rules#integers). Every quantity is an `i64`, and products are computed in 128 bits. A
+//! result that does not fit is an error, and division rounds toward minus infinity for all signs. Pure.
 
-/// One whole in basis points: 100 %.
+/// The whole in basis points: 100 %.
 pub const BPS_DENOMINATOR: i64 = 10_000;
-/// The largest value that [`bps`] admits.
+/// The largest value that [`bps`] accepts.
 pub const BPS_MAX: i64 = 10_000;
 /// 100 % in basis points.
 pub const BPS_100_PERCENT: i64 = 10_000;
@@ -11,16 +11,16 @@ pub const BPS_100_PERCENT: i64 = 10_000;
 pub const BPS_50_PERCENT: i64 = 5_000;
 /// 1 % in basis points.
 pub const BPS_1_PERCENT: i64 = 100;
-/// How many epochs [`decay`] takes at once, at most.
+/// The most epochs in one call of [`decay`].
 pub const MAX_DECAY_EPOCHS: i64 = 10_000;
 
-/// Values up to here, times any share of a whole, are far inside the 64 bits.
+/// Values up to this one, times any share of a whole, fit easily into 64 bits.
 const SMALL: i64 = u32::MAX as i64;
 
-/// Why a number cannot be had. Each message begins with the class that rules#integers names.
+/// Why a number cannot be computed. Each message begins with the class that rules#integers names.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IntegerError {
-    /// The result leaves the 64 bits.
+    /// The result exceeds 64 bits.
     #[error("OverflowError: {operation}({left}, {right}) is outside the 64-bit range")]
     Overflow {
         /// The function.
@@ -33,7 +33,7 @@ pub enum IntegerError {
     /// A share above the whole.
     #[error("OverflowError: bps: {value} exceeds {BPS_MAX}")]
     AboveBpsMax {
-        /// What was to be a share.
+        /// The value given as a share.
         value: i64,
     },
     /// A divisor of zero.
@@ -41,10 +41,10 @@ pub enum IntegerError {
     DivisionByZero {
         /// The function.
         operation: &'static str,
-        /// What was to be divided.
+        /// The dividend.
         dividend: i64,
     },
-    /// A negative argument where none can be.
+    /// A negative argument where none is allowed.
     #[error("UnderflowError: {operation}: negative {argument} ({value})")]
     Underflow {
         /// The function.
@@ -54,10 +54,10 @@ pub enum IntegerError {
         /// Its value.
         value: i64,
     },
-    /// More epochs at once than [`MAX_DECAY_EPOCHS`].
+    /// More epochs in one call than [`MAX_DECAY_EPOCHS`].
     #[error("EpochCeilingError: decay: epochs {epochs} exceeds MAX_DECAY_EPOCHS {MAX_DECAY_EPOCHS}")]
     EpochCeiling {
-        /// How many were asked for.
+        /// The number of epochs given.
         epochs: i64,
     },
     /// An argument for which the function has no value.
@@ -67,12 +67,12 @@ pub enum IntegerError {
         operation: &'static str,
         /// The argument.
         value: i64,
-        /// What is wrong with it.
+        /// The fault.
         what: &'static str,
     },
 }
 
-/// `left * right`.
+/// Computes `left * right`.
 ///
 /// # Errors
 /// [`IntegerError::Overflow`].
@@ -80,7 +80,7 @@ pub fn safe_mul(left: i64, right: i64) -> Result<i64, IntegerError> {
     left.checked_mul(right).ok_or(IntegerError::Overflow { operation: "safe_mul", left, right })
 }
 
-/// `left + right`.
+/// Computes `left + right`.
 ///
 /// # Errors
 /// [`IntegerError::Overflow`].
@@ -88,7 +88,7 @@ pub fn safe_add(left: i64, right: i64) -> Result<i64, IntegerError> {
     left.checked_add(right).ok_or(IntegerError::Overflow { operation: "safe_add", left, right })
 }
 
-/// `left - right`.
+/// Computes `left - right`.
 ///
 /// # Errors
 /// [`IntegerError::Overflow`].
@@ -96,7 +96,7 @@ pub fn safe_sub(left: i64, right: i64) -> Result<i64, IntegerError> {
     left.checked_sub(right).ok_or(IntegerError::Overflow { operation: "safe_sub", left, right })
 }
 
-/// `left / right`, rounded toward minus infinity.
+/// Computes `left / right`, rounded toward minus infinity.
 ///
 /// # Errors
 /// [`IntegerError::DivisionByZero`]; [`IntegerError::Overflow`] for the smallest integer by -1.
@@ -104,12 +104,12 @@ pub fn safe_div(left: i64, right: i64) -> Result<i64, IntegerError> {
     floor_div("safe_div", i128::from(left), left, right)
 }
 
-/// The share `share_bps` of `value`, rounded toward minus infinity. The share may lie outside 0..=10000.
+/// Computes the share `share_bps` of `value`, rounded toward minus infinity. The share may be outside 0..=10000.
 ///
 /// # Errors
-/// [`IntegerError::Overflow`], if the result itself does not fit.
+/// [`IntegerError::Overflow`] if the result does not fit.
 pub fn bps_mul(value: i64, share_bps: i64) -> Result<i64, IntegerError> {
-    // Division of 128 bits costs ten times as much, and decay does little else.
+    // A division of 128 bits costs ten times as much, and decay does little else.
     if let Some(product) = value.checked_mul(share_bps) {
         return Ok(product.div_euclid(BPS_DENOMINATOR));
     }
@@ -121,7 +121,7 @@ pub fn bps_mul(value: i64, share_bps: i64) -> Result<i64, IntegerError> {
     })
 }
 
-/// `value` as basis points of `whole`: `value * 10000 / whole`, rounded toward minus infinity.
+/// Computes `value` as basis points of `whole`: `value * 10000 / whole`, rounded toward minus infinity.
 ///
 /// # Errors
 /// [`IntegerError::DivisionByZero`] or [`IntegerError::Overflow`].
@@ -129,7 +129,7 @@ pub fn bps_div(value: i64, whole: i64) -> Result<i64, IntegerError> {
     floor_div("bps_div", i128::from(value) * i128::from(BPS_DENOMINATOR), value, whole)
 }
 
-/// `value` less the share `loss_bps` of it.
+/// Computes `value` less the share `loss_bps` of it.
 ///
 /// # Errors
 /// As [`bps_mul`].
@@ -155,7 +155,7 @@ pub fn decay(value: i64, rate_bps: i64, epochs: i64) -> Result<i64, IntegerError
     let mut rest = value;
     for _ in 0..epochs {
         let loss = bps_mul(rest, rate_bps)?;
-        // What a step leaves as it is, every further step does too.
+        // Once a step changes nothing, no further step does.
         if loss == 0 {
             break;
         }
@@ -164,8 +164,8 @@ pub fn decay(value: i64, rate_bps: i64, epochs: i64) -> Result<i64, IntegerError
     Ok(rest)
 }
 
-/// [`decay`] of a value in 0..=[`SMALL`] at a rate in 0..=10000. No product leaves the 64 bits and nothing falls below 0,
-/// so the steps need no checks: a walk over all rows of a domain takes millions.
+/// Computes [`decay`] of a value in 0..=[`SMALL`] at a rate in 0..=10000. No product exceeds 64 bits and nothing
+/// falls below 0, so the steps need no checks: a walk over all rows of a domain takes millions of steps.
 const fn decay_small(value: i64, rate_bps: i64, epochs: i64) -> i64 {
     let (mut rest, mut left) = (value, epochs);
     while left > 0 {
@@ -179,7 +179,7 @@ const fn decay_small(value: i64, rate_bps: i64, epochs: i64) -> i64 {
     rest
 }
 
-/// `value`, if it is a share of a whole: 0..=10000.
+/// Returns `value`, if it is a share of a whole: 0..=10000.
 ///
 /// # Errors
 /// [`IntegerError::AboveBpsMax`] or [`IntegerError::Underflow`].
@@ -191,7 +191,7 @@ pub fn bps(value: i64) -> Result<i64, IntegerError> {
     }
 }
 
-/// The square root of `value`, rounded down.
+/// Computes the square root of `value`, rounded down.
 ///
 /// # Errors
 /// [`IntegerError::Type`] below 0.
@@ -199,7 +199,7 @@ pub fn isqrt(value: i64) -> Result<i64, IntegerError> {
     value.checked_isqrt().ok_or(IntegerError::Type { operation: "isqrt", value, what: "negative" })
 }
 
-/// The binary logarithm of `value`, rounded down.
+/// Computes the binary logarithm of `value`, rounded down.
 ///
 /// # Errors
 /// [`IntegerError::Type`] for anything below 1.
@@ -208,7 +208,7 @@ pub fn ilog2(value: i64) -> Result<i64, IntegerError> {
     log.ok_or(IntegerError::Type { operation: "ilog2", value, what: "not positive" })
 }
 
-/// `dividend / divisor`, rounded toward minus infinity; `left` is the operation's own first argument.
+/// Computes `dividend / divisor`, rounded toward minus infinity; `left` is the operation's own first argument.
 fn floor_div(operation: &'static str, dividend: i128, left: i64, divisor: i64) -> Result<i64, IntegerError> {
     if divisor == 0 {
         return Err(IntegerError::DivisionByZero { operation, dividend: left });

@@ -1,5 +1,5 @@
-//! The hash that names a set of rules (rules#version-hash): SHA-256 of the canonical rules, sorted by name, followed by the
-//! engine's version. Whatever could change a number changes the hash. Pure.
+//! The hash that names a set of rules (rules#version-hash): SHA-256 of the canonical rules, sorted by name, followed
+//! by the engine's version. Anything that could change a number changes the hash. Pure.
 
 use std::hint::black_box;
 
@@ -9,22 +9,22 @@ use serde_json::{Map, Value};
 use super::canonical::{CanonicalSerializationError, canonicalize};
 use colibri_canonical::HexDigest;
 
-/// The engine's version. A changed meaning that could change a number needs a new one.
+/// The engine's version. It must change with any rule's meaning that could change a number.
 pub const ENGINE_VERSION: &str = "kappa-engine/1.0.0";
-/// What a hash begins with in its registry form.
+/// The prefix of a hash in its registry form.
 pub const VERSION_HASH_PREFIX: &str = "sha256:";
 /// Characters of the wire form.
 pub const VERSION_HASH_HEX_LENGTH: usize = 64;
 /// Characters of the registry form.
 pub const VERSION_HASH_TOTAL_LENGTH: usize = 71;
 
-/// The member that says where a rule was written; it takes no part in the hash.
+/// The member that names a rule's place in its file; it is not part of the hash.
 const LOCATION: &str = "location";
 
-/// Rules that have no hash.
+/// Why rules have no hash.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum VersionHashError {
-    /// An entry that is no object.
+    /// An entry that is not an object.
     #[error("VersionHashError: rule {index} is no object")]
     NoObject {
         /// Its place, from 0.
@@ -36,13 +36,13 @@ pub enum VersionHashError {
         /// Its place, from 0.
         index: usize,
     },
-    /// A name that stands twice.
+    /// A repeated name.
     #[error("VersionHashError: two rules are named {name:?}")]
     SameName {
         /// The name.
         name: String,
     },
-    /// Arrays and objects too far inside one another.
+    /// Arrays and objects nested too deep.
     #[error("VersionHashError: rule {index} nests deeper than {MAX_DEPTH}")]
     TooDeep {
         /// The rule's place, from 0.
@@ -53,7 +53,7 @@ pub enum VersionHashError {
     Canonical(#[from] CanonicalSerializationError),
 }
 
-/// The canonical text of the rules: sorted by name, members called `location` left out at every depth.
+/// Returns the canonical text of the rules: sorted by name, without members called `location` at any depth.
 ///
 /// # Errors
 /// See [`VersionHashError`].
@@ -64,7 +64,7 @@ pub fn canonical_rules(rules: &[Value]) -> Result<String, VersionHashError> {
         let Some(Value::String(name)) = members.get("name") else {
             return Err(VersionHashError::NoName { index });
         };
-        // The list and the rule itself are two levels.
+        // The list and the rule itself count as two levels.
         let placeless = without_location(rule, 2).ok_or(VersionHashError::TooDeep { index })?;
         named.push((name.as_str(), placeless));
     }
@@ -76,28 +76,28 @@ pub fn canonical_rules(rules: &[Value]) -> Result<String, VersionHashError> {
     Ok(canonicalize(&Value::Array(sorted))?)
 }
 
-/// The hash of a set of rules, whose order does not matter. `as_str` is the wire form: 64 characters.
+/// Returns the hash of a set of rules in any order. `as_str` is the wire form: 64 characters.
 ///
 /// # Errors
 /// See [`VersionHashError`].
 pub fn rule_version_hash(rules: &[Value]) -> Result<HexDigest, VersionHashError> {
-    // The text ends in `]`, so nothing need stand between it and the version.
+    // The text ends in `]`, so the version needs no separator.
     let mut text = canonical_rules(rules)?;
     text.push_str(ENGINE_VERSION);
     Ok(HexDigest::of(text.as_bytes()))
 }
 
-/// A hash as registries write it: `sha256:` and 64 characters.
+/// Formats a hash for registries: `sha256:` and 64 characters.
 pub fn registry_form(hash: &HexDigest) -> String {
     format!("{VERSION_HASH_PREFIX}{}", hash.as_str())
 }
 
-/// The hash that a registry form names; `None` for any other text.
+/// Returns the hash that a registry form names; `None` for any other text.
 pub fn from_registry_form(text: &str) -> Option<HexDigest> {
     HexDigest::parse(text.strip_prefix(VERSION_HASH_PREFIX)?)
 }
 
-/// Whether two hashes, in one form, are the same. Takes equally long wherever they differ.
+/// Compares two hashes of the same form, in time that does not depend on where they differ.
 pub fn verify_rule_version(expected: &str, actual: &str) -> bool {
     let (expected, actual) = (expected.as_bytes(), actual.as_bytes());
     if expected.len() != actual.len() {
@@ -108,10 +108,10 @@ pub fn verify_rule_version(expected: &str, actual: &str) -> bool {
     differing == 0
 }
 
-/// `value` without members called `location`; `None` if it nests too deep to be looked at.
+/// Copies `value` without members called `location`; `None` if it nests too deep.
 fn without_location(value: &Value, depth: usize) -> Option<Value> {
     if depth > MAX_DEPTH {
-        // A text or number at this depth is no level of its own.
+        // A text or number at this depth does not add a level.
         return (!value.is_array() && !value.is_object()).then(|| value.clone());
     }
     Some(match value {
