@@ -25,29 +25,29 @@ const SECRET_SUFFIX: &str = "_API_KEY";
 pub enum Durability {
     /// The log is synced before each reply.
     Full,
-    /// It is not: a power cut may lose the last calls.
+    /// The log is not synced: a power cut may lose the last calls.
     Normal,
 }
 
 /// Whether a thought record needs an audit session (trail#session-policy).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SessionPolicy {
-    /// It does.
+    /// It needs one.
     Required,
-    /// It does not.
+    /// It does not need one.
     Optional,
 }
 
-/// Everything the server was told. Not `Debug`: it holds secrets.
+/// All settings of the server. Not `Debug`, because it holds secrets.
 #[derive(Clone)]
 pub struct Config {
     /// The runtime mode.
     pub mode: Mode,
     /// The database file, or `:memory:`.
     pub db_path: PathBuf,
-    /// The database is TEST's default: removed before it is opened and after a clean stop.
+    /// Whether the database is TEST's default, which is removed before it is opened and after a clean stop.
     pub ephemeral_db: bool,
-    /// The least important log lines that are written.
+    /// The lowest level of log lines that are written.
     pub log_level: LogLevel,
     /// Milliseconds that both phases of the start may take.
     pub startup_timeout_ms: u32,
@@ -57,13 +57,13 @@ pub struct Config {
     pub durability: Durability,
     /// The directory of skills.
     pub skills_root: PathBuf,
-    /// The operator has named that directory; it is not the default.
+    /// Whether the operator named that directory.
     pub skills_root_is_set: bool,
     /// Whether thoughts need an audit session.
     pub trail_session_policy: SessionPolicy,
     /// The file with the key that signs tree heads.
     pub proof_signing_key_file: Option<PathBuf>,
-    /// Public keys accepted beside the signing key.
+    /// Public keys trusted besides the signing key.
     pub proof_trusted_keys: Vec<[u8; 32]>,
     /// Whether finished work feeds reputation.
     pub reputation_feed: bool,
@@ -75,22 +75,22 @@ pub struct Config {
     pub router_candidates: CandidateSource,
     /// Milliseconds one attempt at a provider may take.
     pub router_attempt_timeout_ms: u32,
-    /// The same for Anthropic.
+    /// Milliseconds one attempt at Anthropic may take.
     pub anthropic_timeout_ms: u32,
-    /// The proxy that the environment names for hosts elsewhere.
+    /// The proxy that the environment names for other hosts.
     pub proxy: Option<ProxyVariables>,
     at_call: BTreeMap<&'static str, Result<Secret, NotUtf8>>,
     secrets: Vec<Secret>,
 }
 
 impl Config {
-    /// The defaults, in FULL mode on the given file: what tests start from.
+    /// Returns the defaults, in FULL mode on the given file, for tests.
     pub fn for_tests(db_path: impl Into<PathBuf>) -> Self {
         let mut reader = Reader { env: &Environment::default(), problems: Vec::new() };
         Self { db_path: db_path.into(), ..reader.config(Mode::Full, 0) }
     }
 
-    /// The value of a variable that each call checks for itself (`keys::AT_CALL`), if it is set.
+    /// Returns the value of a variable that each call checks for itself (`keys::AT_CALL`), if it is set.
     ///
     /// # Errors
     /// `<NAME> must be valid UTF-8`.
@@ -102,23 +102,23 @@ impl Config {
         }
     }
 
-    /// The value in force of a setting that chooses between words; `None` for every other name. The
-    /// catalogue may name such a setting (catalogue#relaxed).
+    /// Returns the current value of a setting that chooses between words; `None` for every other name. The catalogue
+    /// may name such a setting (catalogue#relaxed).
     pub fn word(&self, name: &str) -> Option<&'static str> {
         let key = &keys::TRAIL_SESSION_POLICY;
         (key.name == name).then(|| key.rule.word(&self.trail_session_policy)).flatten()
     }
 
-    /// The values that no reply, row or log line may show (chain#redaction), for a
-    /// [`Redactor`](colibri_runtime::chain::redact::Redactor), which leaves out the short ones. Without the spaces
-    /// around them, which no provider sees or repeats.
+    /// Returns the values that no reply, row or log line may show (chain#redaction), without surrounding spaces,
+    /// which no provider sees or repeats. A [`Redactor`](colibri_runtime::chain::redact::Redactor) takes them and
+    /// leaves out the short ones.
     pub fn secrets(&self) -> Vec<String> {
         self.secrets.iter().map(|secret| secret.expose().trim().to_owned()).collect()
     }
 }
 
-/// Reads the configuration of the process `pid` from its environment. The second part of the result
-/// holds warnings, one line each, for variables that look like ours and are not.
+/// Reads the configuration of the process `pid` from its environment. The second part of the result holds warnings,
+/// one line each, for unknown variables that look like Colibri's.
 ///
 /// # Errors
 /// Every problem, one line each. A variable of the legacy namespace is reported alone.
@@ -133,7 +133,7 @@ pub fn load_config(env: &Environment, pid: u32) -> Result<(Config, Vec<String>),
     if reader.problems.is_empty() { Ok((config, warnings(env))) } else { Err(reader.problems) }
 }
 
-/// The legacy guard (chain#configuration): the first step of every start.
+/// Rejects variables of the legacy namespace (chain#configuration), as the first step of every start.
 ///
 /// # Errors
 /// The fatal line that lists the offending variables.
@@ -148,7 +148,7 @@ pub fn assert_no_donor_namespace(env: &Environment) -> Result<(), String> {
     ))
 }
 
-/// One line for each variable that looks like ours and is not.
+/// Returns one line for each unknown variable that looks like Colibri's.
 fn warnings(env: &Environment) -> Vec<String> {
     let known: Vec<&str> = keys::all().map(Entry::name).collect();
     let unknown = env.names_with_prefix(NAMESPACE).into_iter().filter(|name| !known.contains(&name.as_str()));
@@ -164,14 +164,14 @@ fn not_utf8(name: &str) -> String {
     format!("{name} must be valid UTF-8")
 }
 
-/// Reads variables one by one and remembers every problem.
+/// Reads variables one by one and collects every problem.
 struct Reader<'a> {
     env: &'a Environment,
     problems: Vec<String>,
 }
 
 impl Reader<'_> {
-    /// The variable's meaning; its default, and a problem, when the value does not have the form.
+    /// Returns the variable's value. If the text is invalid, returns the default and records a problem.
     fn read<R: Rule>(&mut self, key: &Key<R>) -> R::Value {
         let problem = match self.env.get(key.name) {
             Ok(None) => return key.rule.unset(),
@@ -227,8 +227,8 @@ impl Reader<'_> {
         values.collect()
     }
 
-    /// Values of all variables that look like API keys, known or not: a misspelt name is no reason to
-    /// show the key.
+    /// Returns the values of all variables that look like API keys, known or not: even a misspelt variable may hold a
+    /// key.
     fn secrets(&self) -> Vec<Secret> {
         let names = self.env.names_with_prefix(NAMESPACE);
         let names = names.iter().filter(|name| name.ends_with(SECRET_SUFFIX));

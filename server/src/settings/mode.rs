@@ -12,13 +12,13 @@ use super::keys;
 /// A runtime mode. Chosen by the operator at boot, fixed for the life of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// Everything.
+    /// All capabilities.
     Full,
-    /// Reads the database, never writes it.
+    /// Reads the database and never writes it.
     Readonly,
-    /// Like [`Mode::Full`] on a database that goes away, without outside traffic.
+    /// Like [`Mode::Full`], but on a temporary database and without outside traffic.
     Test,
-    /// No database: a probe that works beside a broken file.
+    /// No database: a probe that works even if the file is broken.
     Minimal,
 }
 
@@ -26,7 +26,7 @@ impl Mode {
     /// All modes, in the order they are listed.
     pub const ALL: [Self; 4] = [Self::Full, Self::Readonly, Self::Test, Self::Minimal];
 
-    /// The mode's name.
+    /// Returns the mode's name.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Full => "FULL",
@@ -36,7 +36,7 @@ impl Mode {
         }
     }
 
-    /// The mode of exactly that name; case counts.
+    /// Returns the mode with exactly this name; case counts.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|mode| mode.as_str() == name)
     }
@@ -48,7 +48,7 @@ impl fmt::Display for Mode {
     }
 }
 
-/// What a mode may do (chain#modes).
+/// The capabilities of a mode (chain#modes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Capabilities {
     /// `canWriteDatabase`.
@@ -61,7 +61,7 @@ pub struct Capabilities {
     pub run_integration_tests: bool,
 }
 
-/// The capabilities of a mode.
+/// Returns the capabilities of a mode.
 pub const fn capabilities_for(mode: Mode) -> Capabilities {
     Capabilities {
         write_database: matches!(mode, Mode::Full | Mode::Test),
@@ -80,10 +80,10 @@ pub struct Denial {
     pub reason: &'static str,
 }
 
-/// Whether the mode lets the tool run (chain#admission).
+/// Checks whether the mode admits the tool (chain#admission).
 ///
 /// # Errors
-/// The reason why not.
+/// The reason for the denial.
 pub const fn is_admitted(mode: Mode, tool: &ToolSpec) -> Result<(), Denial> {
     if matches!(mode, Mode::Minimal) && !tool.storeless {
         return Err(Denial { required_capability: None, reason: "minimal_mode" });
@@ -94,10 +94,10 @@ pub const fn is_admitted(mode: Mode, tool: &ToolSpec) -> Result<(), Denial> {
     Ok(())
 }
 
-/// Whether `tools/list` shows the tool in that mode.
+/// Returns whether `tools/list` shows the tool in that mode.
 ///
-/// READONLY shows what it admits. MINIMAL shows all tools, for the consensus and router tools are listed in every mode
-/// (chain#modes): it is a probe of the server that the operator has set up, not a smaller server.
+/// READONLY lists the tools that it admits. MINIMAL lists all tools, because the consensus and router tools are
+/// listed in every mode (chain#modes): it probes the operator's server and is not a smaller server.
 pub const fn is_listed(mode: Mode, tool: &ToolSpec) -> bool {
     matches!(mode, Mode::Minimal) || is_admitted(mode, tool).is_ok()
 }
@@ -110,7 +110,7 @@ pub struct ModeGate {
 }
 
 impl ModeGate {
-    /// The check for a mode; the code of its denials is the catalogue's.
+    /// Makes the check for a mode; the code of its denials is the catalogue's.
     pub const fn new(mode: Mode, codes: &ChainCodes) -> Self {
         Self { mode, code: codes.not_admitted }
     }
@@ -134,7 +134,8 @@ impl Admission for ModeGate {
     }
 }
 
-/// The mode the environment asks for (chain#modes). There is no silent fallback.
+/// Returns the mode that the environment names (chain#modes). An invalid name is an error; the server never falls
+/// back silently.
 ///
 /// # Errors
 /// The text (chain#modes) for a legacy variable or an unknown mode.

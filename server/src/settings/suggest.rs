@@ -1,9 +1,9 @@
-//! Did-you-mean: the known name closest to an unknown one.
+//! Did-you-mean: finds the known name closest to an unknown one.
 
-/// Farther names are not worth suggesting.
+/// The largest distance of a suggestion.
 const MAX_DISTANCE: usize = 4;
 
-/// The candidate that `unknown` most likely stands for: one whose words it shares (`COLIBRI_DB` for
+/// Returns the candidate that `unknown` most likely means: one that shares its words (`COLIBRI_DB` for
 /// `COLIBRI_DB_PATH`), else the nearest by edit distance.
 pub fn closest<'a>(unknown: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
@@ -14,23 +14,23 @@ pub fn closest<'a>(unknown: &str, candidates: impl IntoIterator<Item = &'a str>)
         .map(|(_, candidate)| candidate)
 }
 
-/// 0 for the same name; small for related ones.
+/// Scores a pair of names: 0 for equal names, small for related ones.
 fn score(unknown: &str, candidate: &str) -> usize {
     let distance = distance(unknown, candidate);
     if distance > 2 && (words_within(unknown, candidate) || words_within(candidate, unknown)) {
         let difference = unknown.split('_').count().abs_diff(candidate.split('_').count());
         return distance.min(1 + difference);
     }
-    // A short name is no misspelling of a long one.
+    // A short name is not a misspelling of a long one.
     if distance * 3 > candidate.len().max(unknown.len()) { usize::MAX } else { distance }
 }
 
-/// Whether all words of `part`, at least two of them or the only one, occur in `whole`.
+/// Returns whether `part` has at least two words and `whole` contains all of them.
 fn words_within(part: &str, whole: &str) -> bool {
     part.split('_').count() > 1 && part.split('_').all(|word| whole.split('_').any(|other| other == word))
 }
 
-/// Levenshtein distance in characters.
+/// Computes the Levenshtein distance in characters.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();
