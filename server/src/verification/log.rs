@@ -15,7 +15,7 @@ pub const NAME: &str = "log";
 /// Walks the log; where it ends, and the calls that still run.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn check(
     run: &mut Run<'_>,
     ties: &mut Ties,

@@ -15,7 +15,7 @@ pub const NAME: &str = "schema";
 /// Reports where the schema is not the `expected` one, and asks SQLite for its own opinion; whether that included the indexes.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn check(
     run: &mut Run<'_>,
     shape: &Result<Shape, Fault>,

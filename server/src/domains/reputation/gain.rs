@@ -17,7 +17,7 @@ pub const WEAK_CEILING_BPS: i64 = 5_000;
 /// The most that gains change a score within an epoch, in each direction.
 pub const GAIN_CAP_PER_EPOCH_BPS: i64 = 1_000;
 
-/// The sum of changes that gains made to a node's score in one domain and epoch.
+/// The sums of changes that gains made to a node's score in one domain and epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct EpochSums {
     /// The sum of the deltas above 0.
@@ -77,7 +77,7 @@ pub struct Weight {
 }
 
 /// Computes a gain. `row` is the node's stored row and `acker_row` the acknowledging node's in the same domain.
-/// `sums` is the change that gains made in this epoch so far.
+/// `sums` are the changes that gains made in this epoch so far.
 ///
 /// # Errors
 /// See [`EventError`].

@@ -85,7 +85,7 @@ fn in_time(run: &mut Run<'_>, row: &LedgerRow, sequence_no: i64) -> Result<(), S
 /// have been seen, none can be missing, since an entry names one call only.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn missing_entries(run: &mut Run<'_>, seen: i64) -> Result<(), Stop> {
     let db = run.db;
     let import = ToolId::ReputationImport.name();

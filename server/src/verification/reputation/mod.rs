@@ -26,7 +26,7 @@ pub const NAME: &str = "reputation";
 /// Checks everything; what a checkpoint keeps of it.
 ///
 /// # Errors
-/// The engine's.
+/// SQLite's error.
 pub fn check(run: &mut Run<'_>, checkpoint: Option<&Checkpoint>) -> Result<ReputationPin, Stop> {
     let db = run.db;
     run.begin(NAME, count_entries(db)?.unsigned_abs());
