@@ -20,13 +20,13 @@ pub(super) struct Header {
     pub user_version: i64,
 }
 
-/// Reads the header and refuses files that are not ours, or not yet understood.
+/// Reads the header and refuses files that are not Colibri's, or of a later release.
 ///
 /// # Errors
-/// [`OpenError::Newer`], [`OpenError::Foreign`], or what the engine says of the file.
+/// [`OpenError::Newer`], [`OpenError::Foreign`], or SQLite's error.
 pub(super) fn read(conn: &Connection, path: &Path, supported: i64) -> Result<Header, OpenError> {
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
-    // One moment for all of it: another process may be migrating the file.
+    // All is read at one moment: another process may be migrating the file.
     let _snapshot = conn.unchecked_transaction().map_err(engine)?;
     let application_id = conn.query_row("PRAGMA application_id", [], |row| row.get(0)).map_err(engine)?;
     let user_version = user_version(conn).map_err(engine)?;

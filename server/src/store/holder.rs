@@ -1,7 +1,7 @@
-//! Which process holds up the others: for errors and log lines, never on the way of a call.
+//! Which process holds up the others: for errors and log lines, never during a call.
 //!
-//! On Linux the kernel lists the locks of all processes. It gives no numbers of processes in other containers; there, and
-//! elsewhere, the processes that live on the database are named.
+//! On Linux the kernel lists the locks of all processes. It gives no process numbers for other containers. There, and
+//! on other systems, the live processes on the database are named.
 
 use std::ops::Range;
 use std::path::Path;
@@ -12,26 +12,26 @@ use super::side_file;
 
 /// The byte of the `-shm` file whose lock is SQLite's write lock.
 const WRITE_LOCK_BYTE: u64 = 120;
-/// The bytes of the database file that SQLite locks for a program that writes without a log, or lets no other in.
+/// The bytes of the database file that SQLite locks for a program that writes without a log, or that excludes all others.
 const LOCK_BYTES: Range<u64> = 0x4000_0000..0x4000_0200;
 
 /// How often the kernel's list is read before a lock counts as not listed.
 const LOOKS: usize = 8;
 
-/// Who holds the lock on the queue file at `queue`.
+/// Names the holder of the lock on the queue file at `queue`.
 pub(super) fn of_queue(queue: &Path) -> String {
     let database = queue.with_extension("");
     named(&database, file_id(queue).ok().and_then(|file| listed("FLOCK", file, 0)))
 }
 
-/// Who holds SQLite's write lock on the database at `path`.
+/// Names the holder of SQLite's write lock on the database at `path`.
 pub(super) fn of_write_lock(path: &Path) -> Option<String> {
     let file = file_id(&side_file::named(path, "-shm")).ok()?;
     listed("POSIX", file, WRITE_LOCK_BYTE).map(on_this_host)
 }
 
-/// Who holds a lock of SQLite's that lets no other program write to the database at `path`, or none even read. Opens its files
-/// for a moment, so that this process may have no connection to it: the end of that moment would end SQLite's locks.
+/// Names the holder of a SQLite lock that lets no other program write to the database at `path`, or even read it. Opens its
+/// files for a moment, so this process may have no connection to it: closing them would drop SQLite's locks.
 pub(super) fn of_any_lock(path: &Path) -> Option<String> {
     let log_index = side_file::named(path, "-shm");
     let pid =
@@ -39,7 +39,7 @@ pub(super) fn of_any_lock(path: &Path) -> Option<String> {
     Some(pid.map_or_else(|| "a process outside this container".to_owned(), on_this_host))
 }
 
-/// The process that keeps others from reading these bytes, and its number where the kernel tells it.
+/// Returns the process that keeps others from reading these bytes, and its number if the kernel gives it.
 #[cfg(unix)]
 fn locker(file: &Path, bytes: Range<u64>) -> Option<Option<u32>> {
     use rustix::process::{Flock, FlockType, fcntl_getlk};
@@ -76,8 +76,8 @@ fn on_this_host(pid: u32) -> String {
     format!("process {pid} on host {}", process::host())
 }
 
-/// The process that holds a lock of that kind on that byte of the file, by the kernel's list. The kernel prints the list
-/// page by page, and a page leaves out a lock if others before it were released meanwhile; a second look finds it.
+/// Returns the process that holds a lock of that kind on that byte of the file, by the kernel's list. The kernel prints the list
+/// page by page, and a page omits a lock if others before it were released meanwhile; a second look finds it.
 fn listed(kind: &str, file: FileId, byte: u64) -> Option<u32> {
     (0..LOOKS).find_map(|_| {
         let list = std::fs::read_to_string("/proc/locks").ok()?;

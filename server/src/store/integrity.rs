@@ -9,18 +9,18 @@ use super::db::{Db, storage};
 use super::error::OpenError;
 use super::{sweep, verify};
 
-/// The largest file whose every page is checked at boot, in bytes. Larger ones are `colibri doctor`'s.
+/// The largest file whose every page is checked at boot, in bytes. Larger ones are left to `colibri doctor`.
 const FULL_CHECK_BYTES: i64 = 64 << 20;
 
-/// A domain's look at the last records of its own chains: the first finding, one sentence. It runs
-/// before the migrations, so its tables may not be there yet.
+/// A domain's check of the last records of its own chains: returns the first finding, one sentence. It runs
+/// before the migrations, so its tables may not exist yet.
 pub type TailCheck = fn(&Db) -> Result<Option<String>, Fault>;
 
-/// Checks the file before anything is written to it. `beside` is the path whose lock files tell of
-/// dead processes; `None` for a database that has none.
+/// Checks the file before anything is written to it. `beside` is the path whose lock files show
+/// dead processes; `None` for a database without lock files.
 ///
 /// # Errors
-/// [`OpenError::Corrupt`] with the first finding, or what the engine says.
+/// [`OpenError::Corrupt`] with the first finding, or SQLite's error.
 pub(super) fn check(
     db: &Db,
     path: &Path,
@@ -28,7 +28,7 @@ pub(super) fn check(
     tails: &[TailCheck],
 ) -> Result<(), OpenError> {
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
-    // One moment for heads and rows: beside a READONLY start others may be writing.
+    // Heads and rows are read at one moment: during a READONLY start others may be writing.
     let _snapshot = db.conn.unchecked_transaction().map_err(engine)?;
     if sweep::was_unclean(&db.conn, beside).map_err(engine)? && bytes(db).map_err(engine)? <= FULL_CHECK_BYTES
     {
@@ -47,7 +47,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// The end of the log of calls.
+/// Checks the end of the log of calls.
 fn actions_tail(db: &Db) -> Result<Option<String>, Fault> {
     if !db.conn.table_exists(None, "actions").map_err(storage)? {
         return Ok(None);

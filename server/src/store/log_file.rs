@@ -1,4 +1,4 @@
-//! Makes commits durable by syncing SQLite's `-wal` file ourselves, after the write queue was left
+//! Makes commits durable by syncing SQLite's `-wal` file directly, after the process has left the write queue
 //! (store#durability). SQLite's own sync (`synchronous=FULL`) would happen inside the lock, and every other
 //! writer would wait for the disk.
 
@@ -14,8 +14,8 @@ use super::side_file;
 /// How many bytes [`LogFile::renew`] reads and writes at once.
 const RENEWED_AT_ONCE: usize = 1 << 18;
 
-/// The log of one database. Unlike the database file, SQLite takes no POSIX lock on it, so that a
-/// handle of our own does no harm.
+/// The log of one database. Unlike on the database file, SQLite takes no POSIX lock on it, so
+/// another handle does no harm.
 #[derive(Debug)]
 pub struct LogFile {
     path: PathBuf,
@@ -26,7 +26,7 @@ pub struct LogFile {
 
 impl LogFile {
     /// Opens the log of the database at `path`, which SQLite has made. While a connection is open it stays the same file:
-    /// checkpoints overwrite it in place. That its name still leads to it is [`super::identity::Place`]'s to say.
+    /// checkpoints overwrite it in place. [`super::identity::Place`] checks that its name still leads to it.
     ///
     /// # Errors
     /// The operating system's error.
@@ -39,8 +39,8 @@ impl LogFile {
     /// Makes every commit so far durable.
     ///
     /// # Errors
-    /// The operating system's. The state of the disk is unknown then; a second sync could succeed
-    /// without having written anything, so there must not be one.
+    /// The operating system's error. The state of the disk is unknown then. A second sync could succeed
+    /// without having written anything, so the caller must not try again.
     pub fn sync(&mut self) -> io::Result<()> {
         self.file.sync_data()?;
         if !self.entered {
@@ -50,12 +50,12 @@ impl LogFile {
         Ok(())
     }
 
-    /// Writes what is in the log over itself and syncs it. A failed sync may leave the disk without pages that the kernel
-    /// takes for written, and shows to every reader; only a new write brings them there. To be called while nothing else
+    /// Writes what is in the log over itself and syncs it. After a failed sync the disk may lack pages that the kernel
+    /// takes for written, and shows to every reader; only a new write brings them there. Call it while nothing else
     /// can write to the log.
     ///
     /// # Errors
-    /// The operating system's. The content is the same as before.
+    /// The operating system's error. The content is the same as before.
     pub fn renew(&mut self) -> io::Result<()> {
         let end = self.end()?;
         let mut block = vec![0; RENEWED_AT_ONCE];
@@ -70,7 +70,7 @@ impl LogFile {
         self.sync()
     }
 
-    /// How many bytes it has. Asks where its end is, since reading its attributes would make the next sync dearer
+    /// Returns how many bytes it has. It seeks to the end, since reading the file's attributes would make the next sync slower
     /// (see [`super::identity`]).
     ///
     /// # Errors
@@ -80,7 +80,7 @@ impl LogFile {
     }
 }
 
-/// A new file is there after a power cut only if its directory was synced. SQLite does it at its own
+/// Syncs the folder of a file. Only then does a new file survive a power cut. SQLite does it at its own
 /// first sync of the log, which with `synchronous=NORMAL` comes too late for the first replies.
 pub(super) fn sync_directory(file: &Path) -> io::Result<()> {
     #[cfg(unix)]

@@ -1,4 +1,4 @@
-//! Calls found in the audit log, for people: filtered, oldest first, one by one.
+//! Finds calls in the audit log, for people: filtered, oldest first, one by one.
 
 use colibri_runtime::handler::Fault;
 use rusqlite::types::Value;
@@ -10,7 +10,7 @@ use super::db::Db;
 /// What the column `outcome` may hold (chain#audit-row).
 pub const OUTCOMES: [&str; 7] = ["running", "ok", "domain_error", "error", "invalid", "denied", "aborted"];
 
-/// Which calls are wanted; what is absent does not matter.
+/// Which calls are wanted; absent fields match all calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LogFilter {
     /// The name that was called.
@@ -25,7 +25,7 @@ pub struct LogFilter {
     pub since: Option<String>,
     /// Entered before this time; likewise.
     pub until: Option<String>,
-    /// The newest so many of them.
+    /// At most this many, the newest.
     pub limit: Option<u32>,
 }
 
@@ -59,10 +59,10 @@ const COLUMNS: &str = "sequence_no, correlation_id, boot_id, request_id, tool, m
      entered_at, enter_ms, outcome, error_code, error_message, result_hash, duration_ms, exited_at, exit_no, \
      prev_hash, row_hash, subject";
 
-/// Hands over the calls that match, in the order of their numbers, until there are none or `take` says `false`.
+/// Hands over the matching calls, in the order of their numbers, up to the last or until `take` returns `false`.
 ///
 /// # Errors
-/// The engine's; also for a row that holds a value of a wrong type.
+/// SQLite's error; also for a row that holds a value of a wrong type.
 pub fn each_call(
     db: &Db,
     filter: &LogFilter,
@@ -80,7 +80,7 @@ pub fn each_call(
     db.query_each(&sql, params_from_iter(params), |row| Ok(take(&read(row)?)))
 }
 
-/// The filter as a condition and what is bound to it.
+/// Returns the filter as a condition with its bound values.
 fn matching(filter: &LogFilter) -> (String, Vec<Value>) {
     let parts = [
         ("tool =", &filter.tool),

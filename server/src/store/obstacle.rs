@@ -1,4 +1,4 @@
-//! What would keep a start from writing to a database, for `colibri doctor`. Nothing is created and nothing is changed.
+//! What would keep a start from writing to a database, for `colibri doctor`. It creates and changes nothing.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -6,21 +6,21 @@ use std::time::{Duration, Instant};
 use super::holder;
 use super::queue::WriteQueue;
 
-/// How long an obstacle must last: the turns of servers at work are far shorter.
+/// How long an obstacle must last: the turns of servers are far shorter.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Between two looks at a lock.
+/// The time between two checks of a lock.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// What a start would wait for in vain.
+/// An obstacle that a start would wait for in vain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Obstacle {
-    /// A process of Colibri's, by its name, holds the write queue.
+    /// A Colibri process holds the write queue; its name.
     Queue(String),
-    /// Another program, by its name, holds a lock of SQLite's.
+    /// Another program holds a SQLite lock; its name.
     Lock(String),
 }
 
-/// Waits a moment for a turn, as a start does, and then for SQLite's locks to be free. To be called before this process opens
+/// Waits a moment for a turn, as a start does, and then for SQLite's locks to be free. Call it before this process opens
 /// the database: closing another handle on it later would drop SQLite's locks.
 pub fn find(path: &Path) -> Option<Obstacle> {
     let file = path.canonicalize().ok()?;
@@ -30,7 +30,7 @@ pub fn find(path: &Path) -> Option<Obstacle> {
     {
         return Some(Obstacle::Queue(queue.holder()));
     }
-    // At this process's turn no server writes, so that a lock is another program's.
+    // During this process's turn no server writes, so any lock is another program's.
     let until = Instant::now() + PATIENCE;
     loop {
         let holder = holder::of_any_lock(&file)?;

@@ -1,5 +1,5 @@
-//! Waiting for the starts of other processes: what a start or a reader meets while another start is at work passes, and
-//! is an error only if it lasts.
+//! Waiting for the starts of other processes. A failure that a start or a reader meets during another start is
+//! temporary, and becomes an error only if it lasts.
 
 use std::fs::TryLockError;
 use std::path::Path;
@@ -9,10 +9,10 @@ use super::error::OpenError;
 use super::side_file;
 use colibri_proof::command::bounded_file;
 
-/// Between two attempts.
+/// The time between two attempts.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// Tries again while another program holds a lock of SQLite's. Not every step waits for such a lock by itself: the change
+/// Tries again while another program holds a SQLite lock. Not every step waits for such a lock by itself: the change
 /// to a write-ahead log fails at once.
 pub(super) fn while_locked<T>(
     until: Instant,
@@ -26,8 +26,8 @@ pub(super) fn while_locked<T>(
     }
 }
 
-/// Tries again while a start is at work on the database at `path` and what was found may change with it. What an attempt
-/// finds that began while no start was at work stays.
+/// Tries again while a start works on the database at `path` and the result may change with it. The result of an attempt
+/// that began while no start was at work is final.
 pub(super) fn after_starts<T>(
     path: &Path,
     until: Instant,
@@ -47,14 +47,14 @@ pub(super) fn after_starts<T>(
     }
 }
 
-/// Whether a start at work explains it: the file is locked, or does not have all migrations yet.
+/// Checks whether a start at work explains the result: the file is locked, or does not have all migrations yet.
 pub(super) fn is_of_a_start<T>(found: &Result<T, OpenError>) -> bool {
     matches!(found, Err(OpenError::Locked { .. } | OpenError::Older { .. }))
 }
 
-/// Whether a process has its turn in the write queue of the database at `path`. Creates nothing.
+/// Checks whether a process has its turn in the write queue of the database at `path`. Creates nothing.
 fn is_held(path: &Path) -> bool {
     let queue = path.canonicalize().and_then(|file| bounded_file::open(&side_file::named(&file, ".queue")));
-    // The lock, where it is free, is given back at once.
+    // If the lock is free, it is given back at once.
     queue.is_ok_and(|queue| matches!(queue.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }

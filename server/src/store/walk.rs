@@ -17,7 +17,7 @@ impl From<Fault> for Stop {
     }
 }
 
-/// For walks whose callbacks say whether they go on: keeps what ends them otherwise.
+/// Returns whether a walk's callback lets it go on; stores the reason if not.
 pub fn goes_on(stop: &mut Option<Stop>, step: Result<(), Stop>) -> bool {
     match step {
         Ok(()) => true,

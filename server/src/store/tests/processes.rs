@@ -1,4 +1,4 @@
-//! Who is alive, and what becomes of the calls of the dead (store#process-locks).
+//! Which processes are alive, and how the calls of dead ones are closed (store#process-locks).
 
 use super::super::identity::FileId;
 use super::super::process::{Life, ProcessLock, ProcessRecord, boot_id, life, living, lock_files, lock_path};

@@ -65,7 +65,7 @@ fn a_row_names_what_its_call_changed_only_if_the_call_succeeded() {
     for outcome in [RowOutcome::Ok, RowOutcome::DomainError, RowOutcome::Ok] {
         store.begin(Access::Write).unwrap();
         let sequence_no = enter(&mut store, "any_tool").unwrap();
-        // Of the third call nothing is known: what the second one said must not stick to it.
+        // The third call has no subject: that of the second must not stick to it.
         if sequence_no < 3 {
             store.cx().set_subject("row-1");
         }
