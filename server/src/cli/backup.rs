@@ -1,6 +1,6 @@
-//! `colibri backup FILE`: a copy of the database while servers write to it, verified as `colibri verify` does. Exit 0 for a
-//! sound copy, 1 when the copy was made and is not sound, or could not be made, 2 for a bad command line. The copy gets its
-//! name when it was verified, so that an interrupted backup leaves none.
+//! `colibri backup FILE`: copies the database while servers write to it, and verifies the copy as `colibri verify` does. Exit 0
+//! for a sound copy, 1 if the copy is not sound or could not be made, 2 for a bad command line. The copy gets its
+//! name after it was verified, so that an interrupted backup leaves none.
 
 use std::io::Write;
 use std::ops::ControlFlow;
@@ -38,7 +38,7 @@ pub fn run(
     if verified.is_err() && interrupt.is_raised() {
         return Err(failure(BackupError::Interrupted(path.display().to_string())));
     }
-    // A copy that cannot be verified is evidence.
+    // A copy that cannot be verified is kept as evidence.
     let copied = copy.name().map_err(failure)?;
     let report = verified?;
     lines.clear();

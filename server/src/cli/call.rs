@@ -24,7 +24,7 @@ struct Params<'a> {
     arguments: &'a RawValue,
 }
 
-/// Calls the tool and prints the envelope; [`Failure::Finding`] when it is an error's.
+/// Calls the tool and prints the envelope; [`Failure::Finding`] if the envelope holds an error.
 pub fn run(
     tool: &str,
     arguments: Option<&str>,
@@ -34,7 +34,7 @@ pub fn run(
 ) -> Result<(), Failure> {
     let tool = ToolId::from_name(tool).filter(|tool| !tool.spec().operator).ok_or_else(|| unknown(tool))?;
     let arguments = read_arguments(arguments.unwrap_or("{}"), input)?;
-    // A probe is answered at once otherwise, and would tell nothing of the database.
+    // Otherwise the server answers a probe at once, and the answer would say nothing about the database.
     let mut launch = Launch { after_start: true, ..Launch::default() };
     if env.get_os(keys::LOG_LEVEL.name).is_none() {
         launch.set.push((keys::LOG_LEVEL.name, "warn".into()));
@@ -58,7 +58,7 @@ fn unknown(tool: &str) -> Failure {
     Failure::Usage(format!("unknown tool: {tool}; {hint}"))
 }
 
-/// The arguments as they were typed, checked to be one JSON text and brought into one line.
+/// Reads the arguments as they were typed, checks that they are one JSON text, and brings them into one line.
 fn read_arguments(given: &str, input: &mut dyn Read) -> Result<Box<RawValue>, Failure> {
     let text = match given {
         // A server takes no longer line.
@@ -66,7 +66,7 @@ fn read_arguments(given: &str, input: &mut dyn Read) -> Result<Box<RawValue>, Fa
             .map_err(|error| Failure::Usage(format!("cannot read the arguments from stdin: {error}")))?,
         given => given.to_owned(),
     };
-    // Inside a JSON string a line break cannot stand raw, so every one of these is white space.
+    // Inside a JSON string a raw line break is invalid, so every one of these is white space.
     let text = text.replace(['\n', '\r'], " ");
     RawValue::from_string(text.trim().to_owned()).map_err(|error| {
         Failure::Usage(format!(

@@ -1,4 +1,4 @@
-//! `colibri export`: a session as JSON Lines that verify alone. Rows are written as they are read; memory does not
+//! `colibri export`: a session as JSON Lines that can be verified alone. Rows are written as they are read; memory does not
 //! grow with them.
 
 use std::io::Write;
@@ -25,7 +25,7 @@ use colibri_proof::session_export::{
     ExportHeader, ExportRecord, ExportState, MAX_LINE_BYTES, head_line, tips_line,
 };
 
-/// What is said of an export that was written to a file.
+/// What the command prints of an export that it wrote to a file.
 #[derive(Serialize)]
 struct Written<'a> {
     file: &'a str,
@@ -81,7 +81,7 @@ struct Done {
     first_lost: Option<String>,
 }
 
-/// The lines on their way out.
+/// The writer of the lines.
 struct Lines<'a> {
     out: &'a mut dyn Write,
     buffer: Vec<u8>,
@@ -157,7 +157,7 @@ impl<'a> Lines<'a> {
         self.line(head_line(head))
     }
 
-    /// Writes a line; one that has no form holds a number that no sound row has.
+    /// Writes a line. `None` means a number that no sound row has.
     fn line(&mut self, line: Option<String>) -> Result<(), Failure> {
         let line = line.ok_or_else(|| {
             Failure::Failed(

@@ -1,4 +1,4 @@
-//! Commands that must tidy up when they are interrupted: they look at a flag that signals raise.
+//! Commands that must tidy up if they are interrupted: they check a flag that signals raise.
 
 use std::io;
 use std::sync::mpsc::{Sender, channel};
@@ -7,11 +7,11 @@ use std::thread;
 use colibri_runtime::chain::scan::Interrupt;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// What the shell says of a process that ended by Ctrl-C.
+/// The shell's exit code for a process that ended by Ctrl-C.
 const INTERRUPTED: i32 = 130;
 
-/// A flag that Ctrl-C, a request to end and a closed terminal raise from here on; a second signal ends the process. Where no
-/// thread can wait for signals they end the process as before.
+/// Returns a flag that Ctrl-C, a request to end and a closed terminal raise from here on; a second signal ends the process. If no
+/// thread can wait for signals, they end the process as before.
 pub fn raised_by_signals() -> Interrupt {
     let interrupt = Interrupt::default();
     let raise = interrupt.clone();

@@ -41,7 +41,7 @@ pub fn run(arguments: &Log, env: &Environment, out: &mut dyn Write) -> Result<()
     Ok(())
 }
 
-/// The lines as they are written.
+/// The writer of the lines.
 struct Page<'a> {
     out: BufWriter<&'a mut dyn Write>,
     json: bool,
@@ -52,7 +52,7 @@ struct Page<'a> {
 }
 
 impl Page<'_> {
-    /// Writes a row; whether more are wanted.
+    /// Writes a row; returns whether more are wanted.
     fn take(&mut self, row: &LogRow<'_>) -> bool {
         let written = if self.json { self.json_line(row) } else { self.text_line(row) };
         self.shown += 1;
@@ -92,7 +92,7 @@ impl Page<'_> {
     }
 }
 
-/// A failed call's code and message. Some messages begin with the code already.
+/// Returns a failed call's code and message. Some messages begin with the code already.
 fn failure(code: &str, message: &str) -> String {
     match message.strip_prefix(code) {
         Some(rest) if rest.starts_with(": ") => printable(message).into_owned(),
@@ -100,7 +100,7 @@ fn failure(code: &str, message: &str) -> String {
     }
 }
 
-/// What is said when no call matches.
+/// Returns the text that is printed if no call matches.
 fn nothing(arguments: &Log) -> String {
     let unknown = arguments.tool.as_deref().filter(|tool| ToolId::from_name(tool).is_none());
     let close = unknown.and_then(|tool| {

@@ -1,4 +1,4 @@
-//! The command line (chain#commands): serving, and the commands beside it.
+//! The command line (chain#commands): serving, and the other commands.
 //!
 //! ```text
 //! arguments -> serve   nothing here: the caller starts the server
@@ -78,16 +78,16 @@ pub struct Streams<'a> {
     pub color: bool,
 }
 
-/// Why a command did not end with 0.
+/// Why a command's exit code is not 0.
 #[derive(Debug)]
 enum Failure {
-    /// It ran and found something, and has said so: exit 1.
+    /// It ran and found something, and has printed it: exit 1.
     Finding,
     /// It could not do its work: exit 1.
     Failed(String),
-    /// It was asked the wrong way: exit 2.
+    /// It was used the wrong way: exit 2.
     Usage(String),
-    /// It was given bad input, and has said so: exit 2.
+    /// It was given bad input, and has printed so: exit 2.
     BadInput,
     /// Its output cannot be written.
     Output(io::Error),
@@ -115,20 +115,20 @@ impl From<client::ClientError> for Failure {
     }
 }
 
-/// Runs the command line of this process (without the program's name), or says that it wants the server.
+/// Runs the command line of this process (without the program's name), or returns that the server is to be started.
 pub fn run(arguments: &[OsString], env: &Environment) -> Next {
     // Serving is the common case and must not wait for a parser to be built.
     if arguments.is_empty() {
         return Next::Serve { after_start: false };
     }
-    // Without the handler a limit on the length of files ends the command in the middle, which is as before.
+    // Without the handler, exceeding a limit on the length of files ends the command in the middle, as before.
     let _ = ignore_file_size_signal_in_command();
     let color = io::stdout().is_terminal() && env.get_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let (mut out, mut err, mut input) = (io::stdout().lock(), io::stderr().lock(), io::stdin().lock());
     run_with(arguments, env, Streams { out: &mut out, err: &mut err, input: &mut input, color })
 }
 
-/// [`run`] on given streams.
+/// Like [`run`], on given streams.
 pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>) -> Next {
     let command = match arguments::parse(arguments) {
         Parsed::Command(Command::Serve { after_start }) => return Next::Serve { after_start },
@@ -144,7 +144,7 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
     if examines(&command) {
         bounds::bound_memory();
     }
-    // What a command writes is shown whole on a terminal, wherever it came from. Three write a product, whose bytes count,
+    // A terminal shows what a command writes whole, from any source. Three commands write a product, whose bytes count,
     // and the demonstration has colours.
     let done = match command {
         Command::Serve { after_start } => return Next::Serve { after_start },
@@ -173,7 +173,7 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
     end(done, err)
 }
 
-/// Whether a command reads a database that may be made to mislead it. The others read none, or are a server themselves.
+/// Checks whether a command reads a database that may be made to mislead it. The others read none, or are a server themselves.
 fn examines(command: &Command) -> bool {
     match command {
         Command::Serve { .. }
@@ -201,7 +201,7 @@ fn show(out: &mut dyn Write, text: &str) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// The exit code of a command's end, with its complaint on stderr.
+/// Returns the exit code of a command, and prints its error to stderr.
 fn end(done: Result<(), Failure>, err: &mut dyn Write) -> Next {
     let (code, complaint) = match done {
         Ok(()) => (0, None),

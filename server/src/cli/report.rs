@@ -1,4 +1,4 @@
-//! `colibri report`: a session as one HTML page. This gathers what [`crate::report`] renders.
+//! `colibri report`: a session as one HTML page. This module gathers what [`crate::report`] renders.
 
 use std::collections::{HashMap, VecDeque};
 use std::io::Write;
@@ -34,7 +34,7 @@ use colibri_proof::chain::Content as Stored;
 use colibri_proof::head::SignedTreeHead;
 use colibri_proof::keys::{SignatureStatus, TrustedKeys};
 
-/// What is said of a page that was written.
+/// What the command prints of a page that it wrote.
 #[derive(Serialize)]
 struct Written<'a> {
     file: &'a str,
@@ -44,7 +44,7 @@ struct Written<'a> {
     broken_count: i64,
 }
 
-/// Writes a session's page; [`Failure::Finding`] when the session is not sound, which the page then says.
+/// Writes a session's page; [`Failure::Finding`] if the session is not sound, which the page then says.
 pub fn run(arguments: &Arguments, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
     let trusted = trusted_keys(env)?;
     let db = open_for_reading(env, arguments.database.db.as_deref())?;
@@ -70,7 +70,7 @@ pub fn run(arguments: &Arguments, env: &Environment, out: &mut dyn Write) -> Res
     if sound { Ok(()) } else { Err(Failure::Finding) }
 }
 
-/// The keys whose signatures this machine believes.
+/// Returns the keys that this machine trusts.
 fn trusted_keys(env: &Environment) -> Result<TrustedKeys, Failure> {
     let (config, _warnings) =
         load_config(env, std::process::id()).map_err(|problems| Failure::Usage(problems.join("; ")))?;
@@ -150,7 +150,7 @@ fn head(signed: SignedTreeHead) -> Head {
     }
 }
 
-/// The tasks to show, and how many more there are.
+/// Returns the tasks to show, and how many more the session has.
 fn tasks(
     db: &Db,
     verified: &Verification,
@@ -207,7 +207,7 @@ impl Walk {
     }
 }
 
-/// A record's content as the page shows it, and its digest as the tree wants it.
+/// Returns a record's content as the page shows it, and its digest for the tree.
 fn content(row: &TrailRow<'_>, unpacker: &mut Unpacker) -> (Content, String) {
     match content_of(row, unpacker) {
         Stored::Kept(text) => {

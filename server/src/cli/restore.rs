@@ -1,5 +1,5 @@
-//! `colibri restore BACKUP`: puts a verified backup in the database's place while no server runs, and keeps what was there
-//! under another name. Exit 0 when it is done, 1 when the backup is not sound or the database is in use, 2 for a bad
+//! `colibri restore BACKUP`: puts a verified backup in the database's place while no server runs, and keeps the old files
+//! under another name. Exit 0 if it is done, 1 if the backup is not sound or the database is in use, 2 for a bad
 //! command line.
 
 use std::io::Write;
@@ -21,7 +21,7 @@ use crate::store::network_fs::network_file_system;
 use crate::store::restore::{Restored, restore};
 use crate::verification::run::Progress;
 
-/// Verifies the backup, replaces the database and says where the old one is.
+/// Verifies the backup, replaces the database and prints where the old one is.
 pub fn run(
     arguments: &RestoreArguments,
     env: &Environment,
@@ -60,7 +60,7 @@ pub fn run(
         lines.show(&Progress { check: "pages", done, total });
         if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    // A name that sorts by time and that every file system takes.
+    // A name that sorts by time and that every file system accepts.
     let stamp = rfc3339_ms(SystemClock::default().wall_ms()).replace([':', '.'], "-");
     let Restored { copied, kept } =
         restore(&source, &database, &stamp, &mut show).map_err(|error| Failure::Failed(error.to_string()))?;

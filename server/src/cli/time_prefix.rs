@@ -9,12 +9,12 @@ const LENGTHS: [usize; 6] = [4, 7, 10, 16, 19, 23];
 const RANGES: [(usize, std::ops::RangeInclusive<u8>); 5] =
     [(5, 1..=12), (8, 1..=31), (11, 0..=23), (14, 0..=59), (17, 0..=60)];
 
-/// The text to compare stored time stamps with.
+/// Returns the text to compare stored time stamps with.
 ///
 /// # Errors
 /// One sentence for the person who typed it.
 pub fn parse_time(text: &str) -> Result<String, String> {
-    // A beginning carries no zone; Z changes nothing about how it sorts, and may be left out.
+    // A beginning carries no zone. Z does not change the order and may be left out.
     let bare = text.strip_suffix('Z').unwrap_or(text);
     let bytes = bare.as_bytes();
     let fits = LENGTHS.contains(&bytes.len())

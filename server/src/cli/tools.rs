@@ -1,4 +1,4 @@
-//! `colibri tools`: what the catalogue offers, and which modes admit it.
+//! `colibri tools`: the tools of the catalogue, and which modes admit them.
 
 use std::io::Write;
 
@@ -22,8 +22,8 @@ pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Fai
     Ok(out.flush()?)
 }
 
-/// Every tool's entry of `tools/list`, as a server with these settings publishes it. What is wrong with the
-/// settings is `colibri doctor`'s to say; the tools are then shown without them.
+/// Returns every tool's entry of `tools/list`, as a server with these settings publishes it. If the settings are wrong, the
+/// tools are shown without them, since `colibri doctor` reports the errors.
 fn listings(env: &Environment) -> Result<Vec<Value>, Failure> {
     let config = load_config(env, std::process::id()).ok().map(|(config, _)| config);
     let word = |name: &str| config.as_ref()?.word(name);
@@ -48,7 +48,7 @@ fn table(listings: &[Value], out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The first sentence of a tool's description.
+/// Returns the first sentence of a tool's description.
 fn first_sentence(listing: &Value) -> &str {
     let text = listing.get("description").and_then(Value::as_str).unwrap_or_default();
     text.find(". ").map_or(text, |end| &text[..=end])

@@ -1,11 +1,11 @@
-//! Lays out what the demonstration shows: numbered headings, a tool's name, what came of it.
+//! Lays out what the demonstration shows: numbered headings, a tool's name, the result.
 
 use std::io::{self, Write};
 
 /// Columns of a tool's name.
 const NAME_WIDTH: usize = 20;
 
-/// How a text is to look.
+/// The look of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     /// A heading.
@@ -18,7 +18,7 @@ pub enum Tone {
     Refused,
 }
 
-/// A transcript in the making.
+/// A transcript being written.
 pub struct Transcript<'a> {
     out: &'a mut dyn Write,
     color: bool,
@@ -31,34 +31,34 @@ impl<'a> Transcript<'a> {
         Self { out, color, headings: 0 }
     }
 
-    /// A line of its own.
+    /// Writes a line of its own.
     ///
     /// # Errors
-    /// The stream's, as for all methods.
+    /// The stream's error, as for all methods.
     pub fn line(&mut self, text: &str) -> io::Result<()> {
         writeln!(self.out, "{text}")?;
         self.out.flush()
     }
 
-    /// The next numbered heading.
+    /// Writes the next numbered heading.
     pub fn heading(&mut self, text: &str) -> io::Result<()> {
         self.headings += 1;
         let heading = self.paint(Tone::Strong, &format!("{}. {text}", self.headings));
         self.line(&format!("\n{heading}"))
     }
 
-    /// What came of a call. Names and texts are aligned from call to call.
+    /// Writes the result of a call. Names and texts are aligned from call to call.
     pub fn call(&mut self, name: &str, text: &str) -> io::Result<()> {
         let name = self.paint(Tone::Faint, &format!("{name:NAME_WIDTH$}"));
         self.line(&format!("   {name} {text}"))
     }
 
-    /// A line that belongs to the call before.
+    /// Writes a line that belongs to the call before.
     pub fn more(&mut self, text: &str) -> io::Result<()> {
         self.line(&format!("   {:NAME_WIDTH$} {text}", ""))
     }
 
-    /// The text in a tone, where colours are wanted.
+    /// Returns the text in a tone, if the transcript has colours.
     pub fn paint(&self, tone: Tone, text: &str) -> String {
         let code = match tone {
             _ if !self.color => return text.to_owned(),

@@ -7,7 +7,7 @@ use crate::settings::keys::{self, Entry};
 /// Columns of the help text.
 const WIDTH: usize = 100;
 
-/// The part of `--help` that lists the variables.
+/// Returns the part of `--help` that lists the variables.
 pub fn help_table() -> String {
     let mut text = String::from("Environment variables:\n");
     for key in keys::all() {
@@ -19,7 +19,7 @@ pub fn help_table() -> String {
     text.trim_end().to_owned()
 }
 
-/// The reference page of variables, in Markdown.
+/// Returns the reference page of variables, in Markdown.
 pub fn reference_page() -> String {
     let mut owners: Vec<&str> = Vec::new();
     for key in keys::all() {
@@ -62,7 +62,7 @@ fn row(key: &dyn Entry) -> String {
     format!("| {} |\n", cells.join(" | "))
 }
 
-/// The text in lines of at most `width` characters, broken at spaces.
+/// Returns the text in lines of at most `width` characters, broken at spaces.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split(' ') {

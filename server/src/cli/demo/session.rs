@@ -1,4 +1,4 @@
-//! The demonstration's client: MCP's handshake, then tool calls whose envelopes are taken apart.
+//! The demonstration's client: MCP's handshake, then tool calls and the contents of their envelopes.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub struct Session {
     client: Client,
 }
 
-/// What came of a call.
+/// The result of a call.
 pub enum Answer {
     /// The payload.
     Accepted(Value),
@@ -33,12 +33,12 @@ pub enum Answer {
 }
 
 impl Session {
-    /// Starts the server on the database with default settings and shakes hands; the second part of the
-    /// result is the server's greeting.
+    /// Starts the server on the database with default settings and shakes hands; also returns
+    /// the server's greeting.
     pub fn start(folder: &Path, database: &Path) -> Result<(Self, String), Failure> {
         let launch = Launch {
             after_start: false,
-            // A warning would tell that the fresh folder has no skills, which is as it should be.
+            // Otherwise the server would warn that the new folder has no skills, which is intended here.
             set: vec![(keys::DB_PATH.name, database.into()), (keys::LOG_LEVEL.name, "error".into())],
             unset: keys::all().map(Entry::name).map(str::to_owned).collect(),
             directory: Some(folder.to_owned()),

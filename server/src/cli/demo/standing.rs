@@ -1,4 +1,4 @@
-//! The demonstration's standing: what finished work was worth, and which record each move follows from.
+//! The demonstration's standing: what finished work was worth, and which record caused each move.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::catalogue::{MerkleFinalizeOutput, ReputationGetOutput, ReputationHist
 use crate::domains::reputation::automatic::{session_sealed_id, task_done_id};
 use crate::domains::reputation::domain::Domain;
 
-/// What a finished task and a sealed session count in.
+/// The domain of a finished task and a sealed session.
 const DOMAIN: Domain = Domain::Execution;
 
 /// Shows what the work has earned.
@@ -45,7 +45,7 @@ pub fn show(
     Ok(())
 }
 
-/// The record that an event follows from, as a reader knows it.
+/// Returns the record that an event follows from, as a reader knows it.
 fn proof(event_id: &str, plan: &Plan, seal: &MerkleFinalizeOutput) -> Option<String> {
     let task = &plan.migration;
     if event_id == task_done_id(&task.id) {

@@ -1,4 +1,4 @@
-//! The consensus node's part of the examination: whether its key file can be used. It is not made here.
+//! The consensus node's part of the examination: whether its key file can be used. The examination does not create it.
 
 use super::Finding;
 use crate::domains::consensus::node_key::usable_key;

@@ -1,4 +1,4 @@
-//! What only the examination looks at: the whole file, recomputed as `colibri verify` recomputes it.
+//! The check of the whole file, recomputed as `colibri verify` recomputes it.
 
 use colibri_runtime::chain::scan::Interrupt;
 use colibri_runtime::handler::Fault;
@@ -45,7 +45,7 @@ fn recomputed(look: &Inspection, trusted: &TrustedKeys) -> Result<Report, Fault>
     })
 }
 
-/// One finding a part: the first thing that is wrong with it, or that nothing is.
+/// Returns one finding for each part: its first error, or that it has none.
 fn findings(look: &Inspection, report: &Report) -> Vec<Finding> {
     let end = report.log.map_or_else(
         || "it cannot be read".to_owned(),
@@ -64,7 +64,7 @@ fn findings(look: &Inspection, report: &Report) -> Vec<Finding> {
         let found: Vec<&Found> =
             report.findings.kinds().iter().filter(|found| part_of(found) == Some(name)).collect();
         match found.first() {
-            // A verification leaves the indexes of a large file out.
+            // A verification skips the indexes of a large file.
             None if name == INTEGRITY && !report.indexes => complaints(INTEGRITY, look.integrity(), &sound),
             None => Finding::ok(name, sound),
             Some(first) => broken(name, &first.first, found.iter().map(|found| found.count).sum()),
@@ -73,7 +73,7 @@ fn findings(look: &Inspection, report: &Report) -> Vec<Finding> {
     parts.into_iter().map(part).collect()
 }
 
-/// The part that a finding is of; `None` of the schema, whose differences are told before the content is read.
+/// Returns the part that a finding belongs to; `None` for the schema, which is reported before the content is read.
 fn part_of(found: &Found) -> Option<&'static str> {
     match (found.first.check, found.first.code) {
         (verification::schema::NAME, "FILE_DAMAGED") => Some(INTEGRITY),

@@ -24,7 +24,7 @@ const UNLOCK: &str =
     "find the program that holds it (for example with `fuser` or `lsof`), and end it or let it finish";
 const NEXT_START: &str = "nothing to do: the next start in FULL closes and removes what they left";
 
-/// Examines the configured database, whose seals are held against the trusted keys.
+/// Examines the configured database, and checks its seals with the trusted keys.
 pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
     let path = config.db_path.as_path();
     if config.mode == Mode::Minimal {
@@ -86,7 +86,7 @@ pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
     findings
 }
 
-/// What is wrong with the place itself; `None` when there may be a file to look into.
+/// Returns what is wrong with the path itself; `None` if it may hold a file to examine.
 fn place(path: &Path, mode: Mode) -> Option<Finding> {
     const CHECK: &str = "database";
     let shown = path.display();
@@ -121,7 +121,7 @@ fn place(path: &Path, mode: Mode) -> Option<Finding> {
     }
 }
 
-/// What to do about a file that cannot be looked into. Most refusals say it themselves.
+/// Returns what to do about a file that cannot be examined. Most refusals say it themselves.
 fn remedy(error: &OpenError) -> String {
     match error {
         OpenError::Corrupt { .. } => RESTORE.to_owned(),
@@ -135,7 +135,7 @@ fn remedy(error: &OpenError) -> String {
     }
 }
 
-/// The same by SQLite's words, where they are all that is known.
+/// Returns the same by SQLite's text, if nothing else is known.
 fn remedy_of(reason: &str) -> &'static str {
     let says = |words: &[&str]| words.iter().any(|word| reason.contains(word));
     if says(&["is locked"]) {
@@ -148,7 +148,7 @@ fn remedy_of(reason: &str) -> &'static str {
     }
 }
 
-/// What keeps every start waiting.
+/// Returns the finding for an obstacle that keeps every start waiting.
 fn standstill(path: &Path, obstacle: &Obstacle) -> Finding {
     let shown = path.display();
     let (message, advice) = match obstacle {
@@ -165,7 +165,7 @@ fn standstill(path: &Path, obstacle: &Obstacle) -> Finding {
     Finding::fail("database", message, advice)
 }
 
-/// Whose file it is and how old; whether it is ours to look further into.
+/// Checks whose file it is and how old; also returns whether it is Colibri's and can be examined further.
 fn schema(header: Header, mode: Mode) -> (Finding, bool) {
     const CHECK: &str = "schema";
     let (version, newest) = (header.schema_version, latest(MIGRATIONS));
@@ -192,7 +192,7 @@ fn schema(header: Header, mode: Mode) -> (Finding, bool) {
     (finding, true)
 }
 
-/// What is not as the migrations make it. Tables that differ are not read by the checks that follow.
+/// Returns how the schema differs from that of the migrations. The checks that follow do not read tables that differ.
 fn shape(look: &Inspection) -> Option<Finding> {
     let differences = look.differences();
     let first = differences.first()?;
@@ -205,7 +205,7 @@ fn shape(look: &Inspection) -> Option<Finding> {
     Some(Finding::fail("schema", format!("{first}{more}"), advice))
 }
 
-/// What can be said of a file whose tables are those of another release.
+/// Returns what can be said of a file with the tables of another release.
 fn of_another_version(look: &Inspection) -> Vec<Finding> {
     let mut findings = vec![
         complaints("integrity", look.integrity(), "the whole file was checked"),
@@ -215,7 +215,7 @@ fn of_another_version(look: &Inspection) -> Vec<Finding> {
     findings
 }
 
-/// A check that lists complaints.
+/// Runs a check that lists complaints.
 pub(super) fn complaints(check: &'static str, found: Result<Vec<String>, Fault>, sound: &str) -> Finding {
     match found {
         Ok(complaints) => match complaints.first() {

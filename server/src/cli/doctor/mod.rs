@@ -1,4 +1,4 @@
-//! `colibri doctor`: is this set-up sound, and what to do about what is not. It changes nothing, and
+//! `colibri doctor`: whether this set-up is sound, and what to do if not. It changes nothing, and
 //! none of its advice destroys anything.
 
 mod consensus;
@@ -65,7 +65,7 @@ struct Report<'a> {
     findings: &'a [Finding],
 }
 
-/// Runs all checks and prints them; [`Failure::Finding`] when one failed.
+/// Runs all checks and prints them; [`Failure::Finding`] if one failed.
 pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
     let (config, mut findings) = configuration(env);
     if let Some(config) = config {
@@ -77,7 +77,7 @@ pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Fai
             ));
             return report(&findings, json, out);
         }
-        // What a start loads it with is what the examination loads it with.
+        // The examination loads the keys as a start does.
         let keyring = Keyring::load(&config);
         findings.extend(keys(&config, &keyring));
         findings.extend(database::check(&config, keyring.unwrap_or_default().trusted_keys()));
@@ -100,7 +100,7 @@ fn report(findings: &[Finding], json: bool, out: &mut dyn Write) -> Result<(), F
     if ok { Ok(()) } else { Err(Failure::Finding) }
 }
 
-/// Every problem and warning of the environment, and the configuration if there is one.
+/// Returns every problem and warning of the environment, and the configuration if it is valid.
 fn configuration(env: &Environment) -> (Option<Config>, Vec<Finding>) {
     const CHECK: &str = "configuration";
     let advice = "change or unset the variable; `colibri --help` says what each may be";
@@ -117,7 +117,7 @@ fn configuration(env: &Environment) -> (Option<Config>, Vec<Finding>) {
     }
 }
 
-/// The keys that sign and vouch for seals; nothing where none are configured.
+/// Checks the keys that sign seals and the trusted keys; `None` if none are configured.
 fn keys(config: &Config, keyring: &Result<Keyring, String>) -> Option<Finding> {
     const CHECK: &str = "keys";
     match keyring {

@@ -1,5 +1,5 @@
 //! `colibri reputation`: the operator's side of reputation (reputation#import). Reading needs no server and changes nothing;
-//! [`import`] is a call through the chain like any other, only that no client can make it.
+//! [`import`] is a call through the chain like any other, except that no client can make it.
 
 mod export;
 mod import;
@@ -34,7 +34,7 @@ pub fn run(
     }
 }
 
-/// Prints the present epoch (reputation#epochs). Before there is a database it is the clock's.
+/// Prints the present epoch (reputation#epochs). Without a database it is the clock's.
 fn epoch(
     database: &Database,
     env: &Environment,
@@ -59,7 +59,7 @@ fn epoch(
     Ok(out.flush()?)
 }
 
-/// Whether a server has written to the configured database yet.
+/// Checks whether a server has written to the configured database yet.
 fn is_there(path: &PathBuf) -> bool {
     path != Path::new(MEMORY) && std::fs::metadata(path).is_ok_and(|found| found.len() > 0)
 }

@@ -1,4 +1,4 @@
-//! `colibri reputation verify`: the part of `colibri verify` that is about reputation, by itself. It trusts the log of calls,
+//! `colibri reputation verify`: the reputation part of `colibri verify`, by itself. It trusts the log of calls,
 //! which only the whole command recomputes.
 
 use std::io::Write;
@@ -28,7 +28,7 @@ struct Document<'a> {
     warnings: &'a [Found],
 }
 
-/// Verifies and prints; [`Failure::Finding`] when something was found.
+/// Verifies and prints; [`Failure::Finding`] if something was found.
 pub fn run(arguments: &Verify, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
     let db = open_for_reading(env, arguments.database.db.as_deref())?;
     let report = verify_reputation(&db, &Interrupt::default(), &mut |_| {}).map_err(|stop| match stop {
