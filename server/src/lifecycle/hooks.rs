@@ -15,14 +15,14 @@ pub struct ShutdownHooks {
     next: Rc<RefCell<u64>>,
 }
 
-/// Takes a handler back.
+/// A handle that can withdraw a handler.
 pub struct Registration {
     hooks: ShutdownHooks,
     id: u64,
 }
 
 impl Registration {
-    /// The handler will not run.
+    /// Withdraws the handler, which then will not run.
     pub fn deregister(self) {
         self.hooks.registered.borrow_mut().retain(|(id, _)| *id != self.id);
     }
@@ -37,8 +37,8 @@ impl ShutdownHooks {
         Registration { hooks: self.clone(), id: *next }
     }
 
-    /// Takes the handlers in the order in which they run: the last one registered first. What is
-    /// registered after this does not run.
+    /// Takes the handlers in the order in which they run: the last one registered first. Handlers
+    /// registered after this do not run.
     pub fn take(&self) -> Vec<ShutdownHandler> {
         let mut handlers = std::mem::take(&mut *self.registered.borrow_mut());
         handlers.reverse();

@@ -1,5 +1,5 @@
-//! What the machine must give a process before it does anything: file descriptors, a clock that can be written down, and a
-//! limit on the length of files that is an error and not the end.
+//! What a process needs from the machine before it does anything: file descriptors, a clock that can be written down, and a
+//! limit on the length of files that causes an error and does not end the process.
 
 use std::fs::File;
 use std::io;
@@ -7,7 +7,7 @@ use std::io;
 use colibri_runtime::kernel::{Clock, LAST_MS};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// File descriptors that a start needs beside the three streams: the streams of signals and of the loop, the database's
+/// File descriptors that a start needs besides the three streams: the streams of signals and of the loop, the database's
 /// files, locks, and one connection beside the loop.
 const DESCRIPTORS: usize = 24;
 /// More file descriptors than a signal's handler and its runtime need.
@@ -15,7 +15,7 @@ const SIGNAL_DESCRIPTORS: usize = 8;
 /// `SIGXFSZ` of Linux and macOS: a file would become longer than the process may write.
 const FILE_SIZE_SIGNAL: i32 = 25;
 
-/// That a server can start at all.
+/// Checks that a server can start at all.
 ///
 /// # Errors
 /// One sentence that says what is missing and what to do.
@@ -29,13 +29,13 @@ pub fn check(clock: &dyn Clock) -> Result<(), String> {
     })
 }
 
-/// That the process may open so many more files.
+/// Checks that the process may open so many more files.
 fn are_left(descriptors: usize) -> io::Result<()> {
     (0..descriptors).map(|_| File::open("/")).collect::<io::Result<Vec<File>>>().map(drop)
 }
 
-/// Has a write beyond the limit on the length of files (`ulimit -f`) fail with an error, where it would end the process. To
-/// be called inside a runtime; the signal's handler stays for the life of the process.
+/// Makes a write beyond the limit on the length of files (`ulimit -f`) fail with an error, where it would end the process.
+/// Call it inside a runtime; the signal's handler stays for the life of the process.
 ///
 /// # Errors
 /// No handler can be installed.
@@ -43,12 +43,12 @@ pub(super) fn ignore_file_size_signal() -> io::Result<()> {
     signal(SignalKind::from_raw(FILE_SIZE_SIGNAL)).map(drop)
 }
 
-/// The same for a command, which has no runtime of its own.
+/// Does the same for a command, which has no runtime of its own.
 ///
 /// # Errors
 /// No handler can be installed.
 pub fn ignore_file_size_signal_in_command() -> io::Result<()> {
-    // Tokio panics where it has no descriptors for its own.
+    // Tokio panics if it gets no descriptors.
     are_left(SIGNAL_DESCRIPTORS)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     let _inside = runtime.enter();

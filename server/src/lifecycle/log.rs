@@ -13,7 +13,7 @@ use colibri_visible::printable;
 
 use crate::settings::log_level::LogLevel;
 
-/// The word in a line.
+/// Returns the word in a line.
 const fn word(level: Level) -> &'static str {
     match level {
         Level::Error => "ERROR",
@@ -48,7 +48,7 @@ impl LogSink for Stderr {
     }
 }
 
-/// The line, or as much of it as fits into [`LINE_LIMIT`].
+/// Returns the line, or as much of it as fits into [`LINE_LIMIT`].
 fn whole_or_cut(line: &str) -> Cow<'_, str> {
     const MARK: &str = "…\n";
     if line.len() <= LINE_LIMIT {
@@ -68,37 +68,37 @@ pub struct Logger {
 }
 
 impl Logger {
-    /// A logger that writes to `sink` and takes its time stamps from `clock`.
+    /// Makes a logger that writes to `sink` and takes its time stamps from `clock`.
     pub fn new(level: LogLevel, redactor: Redactor, clock: Arc<dyn Clock>, sink: Arc<dyn LogSink>) -> Self {
         Self { level, redactor: Arc::new(redactor), clock, sink }
     }
 
-    /// A logger on the process's stderr.
+    /// Makes a logger on the process's stderr.
     pub fn stderr(level: LogLevel, redactor: Redactor) -> Self {
         Self::beside(level, redactor, Midline::default())
     }
 
-    /// A logger on the process's stderr that drops lines while a reply is half written.
+    /// Makes a logger on the process's stderr that drops lines while a reply is half written.
     pub fn beside(level: LogLevel, redactor: Redactor, midline: Midline) -> Self {
         Self::new(level, redactor, Arc::new(SystemClock::default()), Arc::new(Stderr { midline }))
     }
 
-    /// A failure.
+    /// Logs a failure.
     pub fn error(&self, message: &str) {
         self.write(Level::Error, message);
     }
 
-    /// Odd input, or something ignored.
+    /// Logs odd input, or something ignored.
     pub fn warn(&self, message: &str) {
         self.write(Level::Warn, message);
     }
 
-    /// A step of boot or shutdown.
+    /// Logs a step of boot or shutdown.
     pub fn info(&self, message: &str) {
         self.write(Level::Info, message);
     }
 
-    /// A call.
+    /// Logs a call.
     pub fn debug(&self, message: &str) {
         self.write(Level::Debug, message);
     }
@@ -115,7 +115,7 @@ impl Log for Logger {
             return;
         }
         let mut line = format!("{} {} ", rfc3339_ms(self.clock.wall_ms()), word(level));
-        // Redacted before escaping, or a secret with an odd character would be missed. What is escaped stays in one line and
+        // Redacted before escaping, or a secret with an odd character would be missed. Escaped text stays in one line and
         // cannot steer a terminal.
         line.push_str(&printable(&self.redactor.redact(message)));
         line.push('\n');

@@ -1,4 +1,4 @@
-//! What a server is made from. Everything has a default; tests replace what they need to.
+//! The options of a server. Everything has a default; tests replace what they need to.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,27 +19,27 @@ pub enum AuditChoice {
     NoOp,
     /// The store's table where the mode may write it, memory elsewhere: what the process uses.
     ByMode,
-    /// A sink of the caller's.
+    /// The caller's sink.
     Sink(Box<dyn AuditSink>),
 }
 
 /// Makes one id source for each phase of the start.
 pub type IdSource = Arc<dyn Fn() -> Box<dyn Ids> + Send + Sync>;
 
-/// Runs in the second phase, on its helper thread, with the open database: a test's faults are put there.
+/// Runs in the second phase, on its helper thread, with the open database. Tests inject faults with it.
 pub type OpenHook = Box<dyn FnOnce(Option<&Db>) -> Result<(), String> + Send>;
 
 /// The options of [`create_server`](super::server::create_server).
 pub struct Options {
     /// The variables to read; the process's own by default.
     pub environment: Environment,
-    /// A configuration that was read already; `environment` is not looked at then.
+    /// A configuration that was read already; `environment` is ignored then.
     pub config: Option<Config>,
     /// Replaces the package's version.
     pub version: Option<String>,
     /// Replaces the directory of skills that the configuration names (skills#discovery).
     pub skills_root: Option<PathBuf>,
-    /// Replaces the mode; a bad `COLIBRI_MODE` is not looked at then.
+    /// Replaces the mode; `COLIBRI_MODE` is ignored then, even if it is wrong.
     pub mode: Option<Mode>,
     /// Where audit events go.
     pub audit: AuditChoice,
@@ -57,7 +57,7 @@ pub struct Options {
     pub answers_early: bool,
     /// Milliseconds that shutdown waits for a running call.
     pub cleanup_timeout_ms: u64,
-    /// The store's largest size in pages: a full disk on purpose.
+    /// The store's largest size in pages, to simulate a full disk.
     pub max_pages: Option<u32>,
     /// Runs once the database is open.
     pub on_open: Option<OpenHook>,

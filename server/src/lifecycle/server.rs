@@ -144,13 +144,13 @@ pub fn create_server<D: Dispatch<Cx>>(
     })
 }
 
-/// The configuration of the options, and its warnings.
+/// Returns the configuration of the options, and its warnings.
 fn configuration(options: &Options) -> Result<(Config, Vec<String>), StartError> {
     if let Some(config) = &options.config {
         return Ok((config.clone(), Vec::new()));
     }
     let environment = match options.mode {
-        // An injected mode stands above the variable, which is then not even looked at.
+        // An injected mode takes precedence over the variable, which is then ignored.
         Some(mode) => options.environment.with("COLIBRI_MODE", mode.as_str()),
         None => options.environment.clone(),
     };
@@ -188,32 +188,32 @@ fn first_facts(config: &Config, registry: &Registry, version: &str, options: &Op
 }
 
 impl<D: Dispatch<Cx>> Server<D> {
-    /// The server's version.
+    /// Returns the server's version.
     pub fn version(&self) -> &str {
         &self.version
     }
 
-    /// The runtime mode.
+    /// Returns the runtime mode.
     pub fn mode(&self) -> Mode {
         self.config.mode
     }
 
-    /// The configuration.
+    /// Returns the configuration.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// The registered tools.
+    /// Returns the registered tools.
     pub fn registry(&self) -> &Registry {
         self.chain.registry()
     }
 
-    /// Whether the transport is open.
+    /// Checks whether the transport is open.
     pub fn is_connected(&self) -> bool {
         self.streams.is_some() || (self.started.is_some() && !self.stopped)
     }
 
-    /// The way for a watchdog to reach the server.
+    /// Returns the channel by which a watchdog reaches the server.
     pub fn controls(&self) -> Controls {
         self.controls.clone()
     }
@@ -223,7 +223,7 @@ impl<D: Dispatch<Cx>> Server<D> {
         self.hooks.register(handler)
     }
 
-    /// Resolves `done` when phase 2 is over, one way or the other.
+    /// Resolves `done` when phase 2 is over, whether it succeeded or not.
     pub(super) fn on_phase2(&mut self, done: tokio::sync::oneshot::Sender<()>) {
         if let Some(phase2) = &mut self.phase2 {
             phase2.done = Some(done);
@@ -258,10 +258,10 @@ impl<D: Dispatch<Cx>> Server<D> {
         self.run_beside(|| ()).await
     }
 
-    /// The same, with something more to begin beside the loop.
+    /// Like [`Server::run`], but also begins something beside the loop.
     ///
-    /// What has come already is answered before any thread is started. A client greets at once, and a process of one
-    /// thread has its pages mapped without stopping others for it.
+    /// The server answers waiting messages before any thread starts. Clients send `initialize` first; replying while the process
+    /// has one thread avoids stalls, since its pages are mapped without stopping other threads.
     pub(super) async fn run_beside(&mut self, beside: impl FnOnce()) -> Finish {
         let Some((Streams { reader, writer }, inbox)) = self.streams.take() else {
             return Finish::EndOfInput;
@@ -277,7 +277,7 @@ impl<D: Dispatch<Cx>> Server<D> {
         finish
     }
 
-    /// The shutdown sequence of chain#shutdown from step 2 on; whether the database could be put away in order. A second stop
+    /// Runs the shutdown sequence of chain#shutdown from step 2 on; returns whether the database was closed in order. A second stop
     /// does nothing.
     pub fn stop(&mut self) -> bool {
         if std::mem::replace(&mut self.stopped, true) {

@@ -1,4 +1,4 @@
-//! Where a server's messages come from and go to: the process's own streams, or what a test hands in.
+//! Where a server's messages come from and go to: the process's own streams, or those of a test.
 
 use std::future::Future;
 use std::io;
@@ -11,13 +11,13 @@ pub type Opening<'a> = Pin<Box<dyn Future<Output = io::Result<Streams>> + 'a>>;
 
 /// A pair of streams that is opened once and closed once.
 pub trait Transport {
-    /// Opens the streams. A transport that never gets there runs into the startup timeout.
+    /// Opens the streams. A transport that never finishes runs into the startup timeout.
     fn open(&mut self) -> Opening<'_>;
 
     /// Closes the streams; called once, after the last reply.
     ///
     /// # Errors
-    /// Is logged and changes nothing.
+    /// The error is logged and changes nothing.
     fn close(&mut self) -> io::Result<()>;
 }
 
@@ -28,7 +28,7 @@ pub struct Stdio {
 }
 
 impl Stdio {
-    /// The flags that must be given back to the descriptors, also when the process is forced to end.
+    /// Returns the flags that must be restored on the descriptors, even if the process is forced to end.
     pub fn modes(&self) -> Modes {
         self.modes.clone()
     }
@@ -45,11 +45,11 @@ impl Transport for Stdio {
     }
 }
 
-/// Streams that are there already.
+/// Streams that are open already.
 pub struct Ready(Option<Streams>);
 
 impl Ready {
-    /// A transport over the given streams.
+    /// Makes a transport over the given streams.
     pub fn new(streams: Streams) -> Self {
         Self(Some(streams))
     }

@@ -14,20 +14,20 @@ use tokio::time::{Instant, sleep_until};
 use super::server::Controls;
 use super::{background, exit};
 
-/// How long a loop that can still act may take to close the database once the running calls have had
-/// their time; one that a handler keeps busy is ended then.
+/// How long a loop that can still act may take to close the database after the running calls have used their
+/// time. A loop that a handler keeps busy is ended then.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// The last line of a forced stop (chain#shutdown).
+/// Returns the last line of a forced stop (chain#shutdown).
 pub(super) fn forced(cleanup_timeout_ms: u64) -> String {
     format!("[Shutdown] Forced after {cleanup_timeout_ms}ms timeout")
 }
 
 /// What the watchdog works with.
 pub struct Watch {
-    /// How the loop is asked to stop.
+    /// The channel that asks the loop to stop.
     pub controls: Controls,
-    /// Given back to the descriptors before a forced end.
+    /// Restored on the descriptors before a forced end.
     pub modes: Modes,
     /// Where it writes.
     pub log: Arc<dyn Log>,
@@ -42,10 +42,10 @@ pub struct Watch {
 /// Starts the thread. A signal that came since its handler was installed is seen first.
 ///
 /// # Errors
-/// No thread.
+/// The thread cannot be started.
 pub fn start(watch: Watch, signals: Signals) -> io::Result<()> {
     background::spawn("watchdog", watch.log.clone(), move || {
-        // A runtime of its own: whichever runtime the system tells of a signal tells all that listen.
+        // A runtime of its own: the runtime that receives a signal from the system tells all that listen.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         Err(runtime.map_err(|error| error.to_string())?.block_on(watch.run(signals)))
     })
@@ -58,7 +58,7 @@ impl Signals {
     /// Installs the handlers; called inside a runtime.
     ///
     /// # Errors
-    /// No signal handlers.
+    /// The signal handlers cannot be installed.
     pub fn install() -> io::Result<Self> {
         Ok(Self([
             signal(SignalKind::terminate())?,
@@ -67,7 +67,7 @@ impl Signals {
         ]))
     }
 
-    /// `None` when no signal can reach the process any more.
+    /// Waits for the next signal; `None` if no signal can reach the process any more.
     async fn next(&mut self) -> Option<()> {
         let [terminate, interrupt, hangup] = &mut self.0;
         tokio::select! {
@@ -79,7 +79,7 @@ impl Signals {
 }
 
 impl Watch {
-    /// Returns only when it has gone blind, with the reason.
+    /// Watches. Returns only if it can no longer receive signals, with the reason.
     async fn run(mut self, mut signals: Signals) -> String {
         let deadline = Instant::now() + Duration::from_millis(u64::from(self.startup_timeout_ms));
         let mut starting = true;
@@ -102,7 +102,7 @@ impl Watch {
         self.end(exit::FAILURE);
     }
 
-    /// Resolves when even the grace has passed: the loop cannot act.
+    /// Resolves when the limit and then the grace period have passed: the loop cannot act.
     async fn expire(&self, limit: Duration) {
         tokio::time::sleep(limit).await;
         let _ = self.controls.send(Control::Expire);
@@ -114,7 +114,7 @@ impl Watch {
         self.end(exit::STARTUP_TIMEOUT)
     }
 
-    /// A stuck handler owns the connection, so nothing is cleaned up: recovery does that.
+    /// Ends the process. A stuck handler owns the connection, so nothing is cleaned up; recovery does that.
     fn end(&self, code: u8) -> ! {
         self.modes.restore();
         std::process::exit(i32::from(code))
