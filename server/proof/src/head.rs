@@ -13,7 +13,7 @@ const HEAD_TAG: &[u8] = b"colibri-tree-head-v1\n";
 /// The one version of every structure here.
 pub const VERSION: i64 = 1;
 
-/// What a session says of itself.
+/// The session's own fields.
 #[derive(Debug, Clone, Copy)]
 #[allow(missing_docs)] // The columns of proof#tables, under their names.
 pub struct SessionFacts<'a> {
@@ -24,12 +24,12 @@ pub struct SessionFacts<'a> {
 }
 
 impl SessionFacts<'_> {
-    /// The session's hash.
+    /// Returns the session's hash.
     pub fn hash(&self) -> HexDigest {
         HexDigest::of(&self.message())
     }
 
-    /// The bytes that are hashed: a tag and canonical JSON.
+    /// Returns the bytes that are hashed: a tag and canonical JSON.
     pub fn message(&self) -> Vec<u8> {
         let mut out = SESSION_TAG.to_vec();
         text(&mut out, b"{\"intent\":", Some(self.intent));
@@ -50,12 +50,12 @@ pub struct ChainTip {
     pub tip_hash: String,
 }
 
-/// The hash over the tips of all tasks with a record in the session. Sorts them by task, in UTF-16 order.
+/// Returns the hash over the tips of all tasks with a record in the session. Sorts them by task, in UTF-16 order.
 pub fn chain_tips_hash(tips: &mut [ChainTip]) -> HexDigest {
     HexDigest::of(&chain_tips_message(tips))
 }
 
-/// The bytes that [`chain_tips_hash`] hashes: a tag and canonical JSON. Sorts the tips.
+/// Returns the bytes that [`chain_tips_hash`] hashes: a tag and canonical JSON. Sorts the tips.
 pub fn chain_tips_message(tips: &mut [ChainTip]) -> Vec<u8> {
     tips.sort_by(|left, right| cmp_utf16(&left.task_id, &right.task_id));
     let mut out = TIPS_TAG.to_vec();
@@ -73,8 +73,8 @@ pub fn chain_tips_message(tips: &mut [ChainTip]) -> Vec<u8> {
     out
 }
 
-/// A tree head: eleven fields, and the version as the twelfth. Hashes are texts, for a stored head is
-/// not believed before it is checked.
+/// A tree head: eleven fields, and the version as the twelfth. Hashes are texts, since a stored head is
+/// not trusted before it is checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // The fields of proof#tree-head, under their names.
 pub struct TreeHead {
@@ -92,7 +92,7 @@ pub struct TreeHead {
 }
 
 impl TreeHead {
-    /// What is hashed and signed: a tag and canonical JSON of the twelve fields.
+    /// Returns the bytes that are hashed and signed: a tag and canonical JSON of the twelve fields.
     pub fn message(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(768);
         out.extend_from_slice(HEAD_TAG);
@@ -112,13 +112,13 @@ impl TreeHead {
         out
     }
 
-    /// The head's hash.
+    /// Returns the head's hash.
     pub fn hash(&self) -> HexDigest {
         HexDigest::of(&self.message())
     }
 }
 
-/// A signature and whose it claims to be, all in hex.
+/// A signature and the key that it claims, all in hex.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HeadSignature {
     /// Ed25519 over the head's message: 128 characters.
@@ -142,7 +142,7 @@ pub struct SignedTreeHead {
     pub signature: Option<HeadSignature>,
 }
 
-/// The head as it stands in files. The tool's reply has the same members today; it may grow, files may not.
+/// The head as it is in files. The tool's reply has the same members today; it may grow, files may not.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Flat {

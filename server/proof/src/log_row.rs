@@ -1,4 +1,4 @@
-//! What a closed row's `row_hash` covers: the canonical JSON (RFC 8785, number rule `wire`) of every
+//! The columns that a closed row's `row_hash` covers: the canonical JSON (RFC 8785, number rule `wire`) of every
 //! column but `row_hash` itself (chain#audit-row, chain#hashes). Pure.
 
 use colibri_canonical::HexDigest;
@@ -29,7 +29,7 @@ pub struct ClosedRow<'a> {
     pub trace_context: Option<&'a str>,
 }
 
-/// What a call's row holds from its start: the columns that may never change.
+/// The columns of a call's row from its start on, which may never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs)] // The columns of chain#audit-row, under their names.
 pub struct OpenRow<'a> {
@@ -46,7 +46,7 @@ pub struct OpenRow<'a> {
 }
 
 impl OpenRow<'_> {
-    /// What a checkpoint keeps of a call that was still running: SHA-256 of the canonical JSON of these columns.
+    /// Returns what a checkpoint keeps of a running call: SHA-256 of the canonical JSON of these columns.
     pub fn hash(&self) -> HexDigest {
         let mut out = Vec::with_capacity(512);
         text(&mut out, b"{\"args_hash\":", Some(self.args_hash));
@@ -65,7 +65,7 @@ impl OpenRow<'_> {
 }
 
 impl ClosedRow<'_> {
-    /// How many bytes its texts have, by column.
+    /// Returns how many bytes its texts have, by column.
     pub fn lengths(&self) -> [(&'static str, usize); 14] {
         let length = |text: Option<&str>| text.map_or(0, str::len);
         [
@@ -86,13 +86,13 @@ impl ClosedRow<'_> {
         ]
     }
 
-    /// The row's hash.
+    /// Returns the row's hash.
     pub fn hash(&self) -> HexDigest {
         HexDigest::of(&self.canonical())
     }
 
-    /// The bytes that are hashed. The keys stand sorted below, which saves the general encoder's map;
-    /// a test holds the two together.
+    /// Returns the bytes that are hashed. The keys below are sorted already, which saves the general encoder's map;
+    /// a test compares the two.
     pub fn canonical(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(1024);
         text(&mut out, b"{\"args_hash\":", Some(self.args_hash));

@@ -1,4 +1,4 @@
-//! Values that must never be shown. What filters them out of texts that leave the process is
+//! Values that must never be shown. They are filtered out of texts that leave the process by
 //! [`Redactor`](colibri_runtime::chain::redact::Redactor).
 
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 /// A secret value. It has neither `Debug` nor `Display`, so it cannot end up in a log, an error or a
-/// panic message by accident. Clones share one buffer, which is overwritten when the last of them goes.
+/// panic message by accident. Clones share one buffer, which is overwritten when the last of them is dropped.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Arc<Zeroizing<String>>);
 
@@ -16,7 +16,7 @@ impl Secret {
         Self(Arc::new(Zeroizing::new(value.into())))
     }
 
-    /// The value itself, for the one place that sends it to its owner.
+    /// Returns the value itself, for the one place that sends it to its owner.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -9,7 +9,7 @@ use colibri_canonical::HexDigest;
 /// Each check of a bundle, in the order of the chapter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BundleVerdict {
-    /// The content has its digest and the record its hash. `None` if retention has dropped the content.
+    /// The content matches its digest and the record its hash. `None` if retention has dropped the content.
     pub record_hash: Option<bool>,
     /// The original's tree holds the record's hash.
     pub legacy_proof: bool,
@@ -17,15 +17,15 @@ pub struct BundleVerdict {
     pub rfc9162_proof: bool,
     /// The head names the record's session, both roots and the number of leaves.
     pub tree_head_match: bool,
-    /// The head's fields give its hash.
+    /// The head's fields match its hash.
     pub head_hash: bool,
-    /// What the head's signature is worth.
+    /// The status of the head's signature.
     pub signature: SignatureStatus,
-    /// All of it: no check failed, and the signature is a trusted key's if that was required.
+    /// The sum: no check failed, and the signature is a trusted key's if that was required.
     pub valid: bool,
 }
 
-/// Checks a bundle, with nothing but itself and the keys that are trusted. The `position` of the legacy
+/// Checks a bundle, using only the bundle itself and the trusted keys. The `position` of the legacy
 /// proof's steps is advisory and not checked.
 pub fn verify_bundle(
     bundle: &InclusionBundle,

@@ -1,25 +1,25 @@
-//! What a verification of chains says in sum (trail#verify-chain).
+//! The summary of a verification of chains (trail#verify-chain).
 
 use std::collections::HashMap;
 
 use super::walk::{ChainWalk, Content, StoredRecord};
 use crate::record::ThoughtRecord;
 
-/// The sum of a walk.
+/// The summary of a walk.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChainReport {
     /// Broken records, and the chain head if nothing else shows that it is wrong.
     pub broken_count: i64,
     /// Records walked.
     pub record_count: i64,
-    /// Records whose content is gone by policy, so that only their links were checked.
+    /// Records with pruned content, so that only their links were checked.
     pub unverifiable_count: i64,
     /// The first broken record; what the chain head names if no record is broken.
     pub first_broken_at: Option<String>,
 }
 
 impl ChainReport {
-    /// Nothing is broken.
+    /// Checks whether nothing is broken.
     pub fn valid(&self) -> bool {
         self.broken_count == 0
     }

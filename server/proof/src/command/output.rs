@@ -1,4 +1,4 @@
-//! How a command writes: what it says can be seen whole on a terminal, and a verdict is printed in full.
+//! How a command writes: a terminal shows its text whole, and a verdict is printed in full.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use colibri_visible::{json, printable_lines};
 use serde::Serialize;
 
 /// The output of a command whose exit code is a verdict: `colibri verify | head -1` must not end with 0 because its reader
-/// has gone before the verdict was spoken.
+/// has closed the pipe before the verdict was printed.
 pub struct ToTheEnd<'a>(pub &'a mut dyn Write);
 
 impl Write for ToTheEnd<'_> {
@@ -40,19 +40,19 @@ impl Write for Visible<'_> {
     }
 }
 
-/// Prints a document as JSON, with escapes for what could not be seen.
+/// Prints a document as JSON, with escapes for characters that could not be seen.
 ///
 /// # Errors
-/// The stream's.
+/// The stream's error.
 pub fn print_json(out: &mut dyn Write, document: &impl Serialize) -> io::Result<()> {
     let text = serde_json::to_string_pretty(document)?;
     writeln!(out, "{}", json(&text))
 }
 
-/// The same on one line.
+/// Like [`print_json`], on one line.
 ///
 /// # Errors
-/// The stream's.
+/// The stream's error.
 pub fn print_json_line(out: &mut dyn Write, document: &impl Serialize) -> io::Result<()> {
     let text = serde_json::to_string(document)?;
     writeln!(out, "{}", json(&text))

@@ -1,6 +1,6 @@
-//! The shape that both trees have: perfect subtrees from the left, what is left over moved up. The
-//! largest power of two below `n` splits `n` leaves (RFC 9162 §2.1.1), and that is also what pairing
-//! neighbours and promoting a lone node gives (proof#first-tree). Pure.
+//! The shape of both trees: perfect subtrees from the left, a remainder moved up. The
+//! largest power of two below `n` splits `n` leaves (RFC 9162 §2.1.1). Pairing
+//! neighbours and promoting a lone node gives the same shape (proof#first-tree). Pure.
 
 use super::rfc9162::Hash;
 
@@ -12,7 +12,7 @@ pub(super) struct Peaks {
 }
 
 impl Peaks {
-    /// How many leaves were pushed.
+    /// Returns how many leaves were pushed.
     pub(super) fn size(&self) -> u64 {
         self.size
     }
@@ -29,7 +29,7 @@ impl Peaks {
         self.size += 1;
     }
 
-    /// The root over all leaves; `None` if there are none.
+    /// Returns the root over all leaves; `None` for an empty tree.
     pub(super) fn root(&self, node: impl Fn(&Hash, &Hash) -> Hash) -> Option<Hash> {
         let (last, larger) = self.roots.split_last()?;
         Some(larger.iter().rev().fold(*last, |root, left| node(left, &root)))

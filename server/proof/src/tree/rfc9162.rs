@@ -1,5 +1,5 @@
-//! The Merkle tree of Certificate Transparency (RFC 9162 §2.1): ordered, with leaves and nodes told
-//! apart, and with proofs that a leaf is in a tree and that one tree continues another. Pure.
+//! The Merkle tree of Certificate Transparency (RFC 9162 §2.1): ordered, with different hashes for leaves and
+//! nodes, and with proofs that a leaf is in a tree and that one tree continues another. Pure.
 
 use sha2::{Digest, Sha256};
 
@@ -8,22 +8,22 @@ use super::peaks::Peaks;
 /// A SHA-256.
 pub type Hash = [u8; 32];
 
-/// The hash of a leaf (RFC 9162 §2.1.1).
+/// Returns the hash of a leaf (RFC 9162 §2.1.1).
 pub fn leaf_hash(input: &[u8]) -> Hash {
     Sha256::new().chain_update([0]).chain_update(input).finalize().into()
 }
 
-/// The hash of an inner node (RFC 9162 §2.1.1).
+/// Returns the hash of an inner node (RFC 9162 §2.1.1).
 pub fn node_hash(left: &Hash, right: &Hash) -> Hash {
     Sha256::new().chain_update([1]).chain_update(left).chain_update(right).finalize().into()
 }
 
-/// The root of a tree without leaves: SHA-256 of nothing.
+/// Returns the root of a tree without leaves: SHA-256 of nothing.
 pub fn empty_root() -> Hash {
     Sha256::digest([]).into()
 }
 
-/// A tree that only grows, of which only what the root needs is kept: one hash for each bit of its size.
+/// A tree that only grows. It keeps only what the root needs: one hash for each bit of its size.
 #[derive(Debug, Clone, Default)]
 pub struct Accumulator(Peaks);
 
@@ -33,25 +33,25 @@ impl Accumulator {
         self.0.push(leaf, node_hash);
     }
 
-    /// How many leaves there are.
+    /// Returns how many leaves were pushed.
     pub fn size(&self) -> u64 {
         self.0.size()
     }
 
-    /// The root over the leaves so far.
+    /// Returns the root over the leaves so far.
     pub fn root(&self) -> Hash {
         self.0.root(node_hash).unwrap_or_else(empty_root)
     }
 }
 
-/// The root over `leaves`, given by their hashes.
+/// Returns the root over `leaves`, given by their hashes.
 pub fn root(leaves: &[Hash]) -> Hash {
     let mut tree = Accumulator::default();
     leaves.iter().for_each(|leaf| tree.push(*leaf));
     tree.root()
 }
 
-/// The hashes that lead from leaf `index` to the root, from the leaf upwards (RFC 9162 §2.1.3.1). Empty
+/// Returns the hashes that lead from leaf `index` to the root, from the leaf upwards (RFC 9162 §2.1.3.1). Empty
 /// for an index outside the tree.
 pub fn inclusion_path(leaves: &[Hash], index: u64) -> Vec<Hash> {
     let Some(mut index) = usize::try_from(index).ok().filter(|index| *index < leaves.len()) else {
@@ -74,7 +74,7 @@ pub fn inclusion_path(leaves: &[Hash], index: u64) -> Vec<Hash> {
     path
 }
 
-/// Whether `path` leads from `leaf`, at `index` of `size` leaves, to `root` (RFC 9162 §2.1.3.2).
+/// Checks whether `path` leads from `leaf`, at `index` of `size` leaves, to `root` (RFC 9162 §2.1.3.2).
 pub fn verify_inclusion(index: u64, size: u64, leaf: &Hash, path: &[Hash], root: &Hash) -> bool {
     if index >= size {
         return false;
@@ -97,8 +97,8 @@ pub fn verify_inclusion(index: u64, size: u64, leaf: &Hash, path: &[Hash], root:
     last == 0 && hash == *root
 }
 
-/// The hashes that show that the tree over the first `size` leaves is the beginning of the tree over all
-/// (RFC 9162 §2.1.4.1). Empty if it is all of them, none of them, or more than there are.
+/// Returns the hashes that show that the tree over the first `size` leaves is the beginning of the tree over all
+/// (RFC 9162 §2.1.4.1). Empty if `size` is 0, the number of leaves, or more.
 pub fn consistency_path(leaves: &[Hash], size: u64) -> Vec<Hash> {
     let Some(mut size) = usize::try_from(size).ok().filter(|size| (1..leaves.len()).contains(size)) else {
         return Vec::new();
@@ -126,7 +126,7 @@ pub fn consistency_path(leaves: &[Hash], size: u64) -> Vec<Hash> {
     path
 }
 
-/// Whether `path` shows that the tree of `size` leaves with root `first` is the beginning of the tree of
+/// Checks whether `path` shows that the tree of `size` leaves with root `first` is the beginning of the tree of
 /// `next_size` leaves with root `second` (RFC 9162 §2.1.4.2). A tree begins every tree of its own size
 /// that has its root, and the empty tree begins every tree.
 pub fn verify_consistency(size: u64, next_size: u64, first: &Hash, second: &Hash, path: &[Hash]) -> bool {
@@ -161,7 +161,7 @@ pub fn verify_consistency(size: u64, next_size: u64, first: &Hash, second: &Hash
     last == 0 && old == *first && new == *second
 }
 
-/// A node that is the last of its level and has no sibling moves up until it has one.
+/// Moves a node that is the last of its level and has no sibling up until it has one.
 fn climb_lone(node: &mut u64, last: &mut u64) {
     while *node != 0 && (*node).is_multiple_of(2) {
         *node /= 2;
@@ -169,7 +169,7 @@ fn climb_lone(node: &mut u64, last: &mut u64) {
     }
 }
 
-/// The largest power of two below `size`, which is at least 2.
+/// Returns the largest power of two below `size`, which is at least 2.
 fn split(size: usize) -> usize {
     size.next_power_of_two() / 2
 }
