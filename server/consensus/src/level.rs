@@ -19,7 +19,7 @@ impl FinalityLevel {
     /// All levels, from the lowest.
     pub const ORDER: [Self; 5] = [Self::Pending, Self::Soft, Self::Quorum, Self::Hard, Self::Absolute];
 
-    /// The name in messages, rows and replies.
+    /// Returns the name in messages, rows and replies.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "PENDING",
@@ -30,12 +30,12 @@ impl FinalityLevel {
         }
     }
 
-    /// The level that a name stands for.
+    /// Returns the level that a name stands for.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ORDER.into_iter().find(|level| level.as_str() == name)
     }
 
-    /// The only level that may follow; none after the last.
+    /// Returns the only level that may follow; `None` after the last.
     pub fn next(self) -> Option<Self> {
         Self::ORDER.into_iter().find(|&level| level > self)
     }

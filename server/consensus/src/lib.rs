@@ -33,11 +33,11 @@
 //! ```text
 //! canonical, identity, clock, signing   bytes, names, times and signatures
 //! level -> messages                     how final a round is, and what arbiters send to one another
-//! quorum -> finality                    how many are enough, and how far a round has come
+//! quorum -> finality                    how many votes are enough, and how far a round has come
 //! equivocation                          one arbiter, one round, two tuples: proven
-//! private_key, ecvrf -> vrf             randomness that its owner cannot choose and everyone can check
+//! private_key, ecvrf -> vrf             randomness that its owner cannot choose and anyone can check
 //! leader -> round                       who proposes, and how a committee votes
-//! history, stored -> replay -> cache    a round as its votes tell it, and played again from its rows
+//! history, stored -> replay -> cache    a round's history from its votes, and replayed from its rows
 //! ```
 
 pub mod cache;

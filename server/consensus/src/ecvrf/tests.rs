@@ -1,4 +1,4 @@
-//! What only this file sees: the values on the way to a proof. One of them, the nonce, must never be published.
+//! Values on the way to a proof, which only this file can test. One of them, the nonce, must never be published.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

@@ -1,4 +1,4 @@
-//! What a transition is proven by: canonical JSON with the signed votes that caused it (consensus#evidence).
+//! The evidence of a transition: canonical JSON with the signed votes that caused it (consensus#evidence).
 
 use serde_json::Value;
 
@@ -7,17 +7,17 @@ use crate::messages::{Message, Vote};
 
 type Bytes = Result<Vec<u8>, ConsensusSerializationError>;
 
-/// PENDING to SOFT: the first vote.
+/// Returns the evidence of PENDING to SOFT: the first vote.
 pub(super) fn soft(vote: &Vote) -> Bytes {
     encode(&Fields::default().text("tag", "soft").value("vote", vote.to_value()).finish())
 }
 
-/// SOFT to QUORUM: one ACCEPT vote a sender, in the order given.
+/// Returns the evidence of SOFT to QUORUM: one ACCEPT vote a sender, in the order given.
 pub(super) fn quorum<'a>(votes: impl Iterator<Item = &'a Vote>) -> Bytes {
     encode(&Fields::default().text("tag", "quorum").value("votes", list(votes)).finish())
 }
 
-/// QUORUM to HARD: the votes of the second of two adjacent epochs.
+/// Returns the evidence of QUORUM to HARD: the votes of the second of two adjacent epochs.
 pub(super) fn hard<'a>(epochs: [u64; 2], votes: impl Iterator<Item = &'a Vote>) -> Bytes {
     let epochs = Value::from(epochs.to_vec());
     encode(
@@ -25,7 +25,7 @@ pub(super) fn hard<'a>(epochs: [u64; 2], votes: impl Iterator<Item = &'a Vote>) 
     )
 }
 
-/// HARD to ABSOLUTE: the seal.
+/// Returns the evidence of HARD to ABSOLUTE: the seal.
 pub(super) fn absolute(epoch: u64, hard_epoch: u64, seal_root: &Hash) -> Bytes {
     let seal = Fields::default()
         .integer("epoch", epoch)

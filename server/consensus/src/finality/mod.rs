@@ -3,7 +3,7 @@
 //! ```text
 //! machine ---- votes, equivocations and seals in; levels and transitions out
 //!  |- tally     who has accepted what, over all epochs and in the present one
-//!  '- evidence  what each transition is proven by
+//!  '- evidence  what proves each transition
 //! ```
 
 mod error;

@@ -1,11 +1,11 @@
-//! What arbiters say to one another (consensus#messages): votes and the messages around them, with their bytes. Pure.
+//! The messages of arbiters (consensus#messages): votes and the messages around them, with their bytes. Pure.
 //!
 //! ```text
 //! vote ---- signed tuple, wrapped by:      phases --- COMMIT, REVEAL, VIEW_CHANGE of the round
-//!                                          proofs --- EQUIVOCATION_PROOF and CERTIFICATE, unsigned: votes speak for them
+//!                                          proofs --- EQUIVOCATION_PROOF and CERTIFICATE, unsigned: their votes are signed
 //! ```
 
-/// The accessors of messages that say who signed them, when and how in fields of the same names.
+/// Defines the accessors of messages whose fields for signer, time and signature have the same names.
 macro_rules! signed {
     ($($message:ty),+) => {$(
         impl $crate::messages::SignedMessage for $message {
@@ -44,21 +44,21 @@ pub use vote::{Vote, VoteGroup, VoteType};
 /// The key under which signed messages carry their signature.
 const SIGNATURE: &str = "signature";
 
-/// Anything with a canonical form.
+/// A message with a canonical form.
 pub trait Message: Sized {
-    /// What the message's `msg_type` says; votes have none.
+    /// The message's `msg_type`; `None` for votes.
     const MSG_TYPE: Option<&'static str>;
 
-    /// The message as JSON, byte strings as hex.
+    /// Returns the message as JSON, byte strings as hex.
     fn to_value(&self) -> Value;
 
-    /// The message that `value` holds, without further keys.
+    /// Reads the message that `value` holds, without further keys.
     ///
     /// # Errors
-    /// Anything that such a message does not have.
+    /// If `value` is not such a message.
     fn from_value(value: &Value) -> Result<Self, ConsensusSerializationError>;
 
-    /// The canonical bytes.
+    /// Returns the canonical bytes.
     ///
     /// # Errors
     /// [`ConsensusSerializationError::IntegerRange`] for integers beyond 2^63−1.
@@ -66,22 +66,22 @@ pub trait Message: Sized {
         canonical::encode(&self.to_value())
     }
 
-    /// The message whose canonical bytes these are. Strict: no other bytes are taken.
+    /// Decodes the message with these canonical bytes. Strict: it takes no other bytes.
     ///
     /// # Errors
-    /// Anything else.
+    /// For all other bytes.
     fn decode(bytes: &[u8]) -> Result<Self, ConsensusSerializationError> {
         let value: Value = serde_json::from_slice(bytes)
             .map_err(|_| ConsensusSerializationError::malformed("not one JSON value"))?;
         let message = Self::from_value(&value)?;
-        // Catches what the parser forgives: blanks, escapes, order, keys given twice.
+        // Refuses what the parser accepts: blanks, escapes, another order, repeated keys.
         if message.canonical()? != bytes {
             return Err(ConsensusSerializationError::malformed("not in canonical form"));
         }
         Ok(message)
     }
 
-    /// SHA-256 of the canonical bytes, signature included.
+    /// Returns SHA-256 of the canonical bytes, signature included.
     ///
     /// # Errors
     /// As [`Message::canonical`].
@@ -90,22 +90,22 @@ pub trait Message: Sized {
     }
 }
 
-/// A message that one arbiter answers for.
+/// A message that one arbiter signs.
 pub trait SignedMessage: Message {
-    /// Who says to have signed it.
+    /// Returns the signer that the message names.
     fn signer_id(&self) -> SenderId;
 
-    /// Its logical time; 0 where it has none.
+    /// Returns its logical time; 0 for messages without one.
     fn timestamp_logical(&self) -> u64;
 
-    /// The signature, right or wrong.
+    /// Returns the signature, valid or not.
     fn signature(&self) -> &SignatureBytes;
 
-    /// Puts a signature in.
+    /// Sets the signature.
     fn set_signature(&mut self, signature: SignatureBytes);
 
-    /// What the signature is over: the canonical form without the message's own `signature`; nested ones stay. No
-    /// two kinds of messages have the same keys, so a signature cannot be shown as one of another kind.
+    /// Returns the bytes that are signed: the canonical form without the message's own `signature`; nested ones stay. No
+    /// two kinds of messages have the same keys, so a signature of one kind is invalid for another.
     ///
     /// # Errors
     /// As [`Message::canonical`].
@@ -117,8 +117,8 @@ pub trait SignedMessage: Message {
         canonical::encode(&value)
     }
 
-    /// The message with `signer`'s signature. Whether `signer` is who the message names is the caller's concern:
-    /// simulated liars need both.
+    /// Returns the message with `signer`'s signature. It does not check that `signer` is the one that the message names,
+    /// since simulated liars sign in others' names.
     ///
     /// # Errors
     /// As [`Message::canonical`].
@@ -128,14 +128,14 @@ pub trait SignedMessage: Message {
         Ok(self)
     }
 
-    /// Whether the holder of `public_key` has signed this, and is who the message names.
+    /// Checks whether the holder of `public_key` has signed this, and is the signer that the message names.
     fn is_signed_by(&self, public_key: &PublicKeyBytes, verifier: &(impl Verifier + ?Sized)) -> bool {
         self.signer_id() == SenderId::of(public_key)
             && self.signing_bytes().is_ok_and(|bytes| verifier.verifies(public_key, &bytes, self.signature()))
     }
 }
 
-/// `SHA-256(canonical(vote) ‖ salt)`: what a COMMIT promises (consensus#signatures).
+/// Returns `SHA-256(canonical(vote) ‖ salt)`, which a COMMIT promises (consensus#signatures).
 ///
 /// # Errors
 /// As [`Message::canonical`].

@@ -1,4 +1,4 @@
-//! A vote: one arbiter's signed word on one tuple of a round.
+//! A vote: one arbiter's signed opinion on one tuple of a round.
 
 use colibri_canonical::hex;
 use std::fmt;
@@ -10,7 +10,7 @@ use crate::canonical::{ConsensusSerializationError, Hash};
 use crate::identity::SenderId;
 use crate::signing::SignatureBytes;
 
-/// What a vote says of its tuple.
+/// The opinion of a vote on its tuple.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum VoteType {
     /// For it; the only kind that counts towards a quorum.
@@ -22,7 +22,7 @@ pub enum VoteType {
 }
 
 impl VoteType {
-    /// The word in messages and rows.
+    /// Returns the word in messages and rows.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Accept => "ACCEPT",
@@ -31,13 +31,13 @@ impl VoteType {
         }
     }
 
-    /// The type that a word stands for.
+    /// Returns the type that a word stands for.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Accept, Self::Reject, Self::Abstain].into_iter().find(|kind| kind.as_str() == word)
     }
 }
 
-/// What votes are about, and are counted by: round, root and rules.
+/// The tuple that votes are about, and by which they are counted: round, root and rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VoteGroup {
     /// The round.
@@ -49,7 +49,7 @@ pub struct VoteGroup {
 }
 
 impl fmt::Display for VoteGroup {
-    /// `<round_id>|<merkle_root hex>|<rule_version_hash hex>` (consensus#signatures).
+    /// Writes `<round_id>|<merkle_root hex>|<rule_version_hash hex>` (consensus#signatures).
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -72,7 +72,7 @@ pub struct Vote {
     pub rule_version_hash: Hash,
     /// Whose vote it is.
     pub sender_id: SenderId,
-    /// What it says.
+    /// The opinion.
     pub vote_type: VoteType,
     /// When, in logical time.
     pub timestamp_logical: u64,
@@ -81,7 +81,7 @@ pub struct Vote {
 }
 
 impl Vote {
-    /// What it is about.
+    /// Returns the tuple that it is about.
     pub fn group(&self) -> VoteGroup {
         VoteGroup {
             round_id: self.round_id,

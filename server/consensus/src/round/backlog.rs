@@ -1,4 +1,4 @@
-//! Messages of views that the node has not reached. Bounded: one sender's flood pushes out only its own messages.
+//! Messages of views that the node has not reached. Bounded: one sender's flood replaces only its own messages.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -35,7 +35,7 @@ pub(super) struct Backlog {
 }
 
 impl Backlog {
-    /// Keeps a message; of more than `limit` of its sender the oldest goes.
+    /// Keeps a message. If its sender has more than `limit`, its oldest is dropped.
     pub(super) fn keep(&mut self, message: Early, limit: usize) {
         let queue = self.queues.entry(message.sender()).or_default();
         // The network may deliver twice; a copy must not push out another message.
@@ -65,7 +65,7 @@ impl Backlog {
         self.queues.clear();
     }
 
-    /// How many messages wait.
+    /// Returns how many messages wait.
     pub(super) fn len(&self) -> usize {
         self.queues.values().map(VecDeque::len).sum()
     }

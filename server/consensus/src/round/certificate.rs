@@ -6,8 +6,8 @@ use crate::signing::Verifier;
 use super::RoundStateError;
 use super::config::Committee;
 
-/// The tuple that a certificate shows to be agreed: at least `quorum` ACCEPT votes of different members on one tuple of
-/// round `round_id`, sorted by sender, each correctly signed. Members known to be faulty count: any two quorums share an
+/// Returns the tuple that a certificate shows to be agreed: at least `quorum` ACCEPT votes of different members on one tuple
+/// of round `round_id`, sorted by sender, each correctly signed. Members known to be faulty count. Any two quorums share an
 /// honest arbiter, so a node that learnt of a fault early can still follow.
 ///
 /// # Errors

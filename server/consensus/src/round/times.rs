@@ -1,8 +1,8 @@
 //! How far a node's logical time follows that of others.
 //!
-//! A message may lead by 2^32 and still be believed (consensus#logical-time). Following each such message would let a single faulty
-//! member lead some honest nodes away, step by step, until the others believe none of their messages any more. So a node
-//! follows the time that f + 1 members have shown: at least one of them is honest. With f = 0 that is every message's.
+//! A message may lead by 2^32 and still be accepted (consensus#logical-time). If nodes followed each such message, a single faulty
+//! member could lead some honest nodes away, step by step, until the others accept none of their messages any more. So a node
+//! follows the time that f + 1 members have shown: at least one of them is honest. With f = 0 it follows every message.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub(super) struct PeerTimes {
 }
 
 impl PeerTimes {
-    /// Takes note of a member's time; the latest that more than `faulty` members have shown.
+    /// Records a member's time; returns the latest that more than `faulty` members have shown.
     pub(super) fn shown(&mut self, sender: SenderId, logical: u64, faulty: usize) -> Option<u64> {
         let latest = self.latest.entry(sender).or_default();
         *latest = logical.max(*latest);

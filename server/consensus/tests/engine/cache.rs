@@ -1,4 +1,4 @@
-//! What is kept of rounds between calls (consensus#persistence).
+//! The cache of rounds between calls (consensus#persistence).
 
 use colibri_consensus::cache::{CAPACITY, Cache};
 use colibri_consensus::history::History;

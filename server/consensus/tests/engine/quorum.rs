@@ -1,4 +1,4 @@
-//! How many are enough (consensus#quorum).
+//! How many arbiters make a quorum (consensus#quorum).
 
 use colibri_consensus::quorum::{QuorumError, max_faulty, quorum_threshold};
 

@@ -1,5 +1,5 @@
-//! A slow finality machine that keeps everything and asks the chapter's sentences anew after each event
-//! (consensus#finality). It shares no code with the real one but the names of levels and outcomes.
+//! A slow finality machine that keeps everything and evaluates the chapter's sentences anew after each event
+//! (consensus#finality). It shares with the real one only the names of levels and outcomes.
 
 use std::collections::BTreeSet;
 
@@ -48,7 +48,7 @@ impl Reference {
         self.equivocations.iter().any(|&(proven, _)| proven == sender)
     }
 
-    /// ⌊2n/3⌋ + 1 or more members, not excluded, have accepted `group` in an epoch that `counts`.
+    /// Checks whether ⌊2n/3⌋ + 1 or more members, not excluded, have accepted `group` in an epoch that `counts`.
     fn has_quorum(&self, group: VoteGroup, counts: impl Fn(u64) -> bool) -> bool {
         let accepts = |member: SenderId| {
             self.accepted.iter().any(|(vote, epoch)| {
@@ -92,7 +92,7 @@ impl Reference {
         if violated { Err(Refused::SafetyViolation) } else { Ok(outcome) }
     }
 
-    /// Whether the vote has completed a second quorum.
+    /// Returns whether the vote has completed a second quorum.
     fn after_vote(&mut self, group: VoteGroup, epoch: u64) -> bool {
         let Some(anchor) = self.anchor else {
             if self.has_quorum(group, |_| true) {

@@ -17,7 +17,7 @@ const SEEDS: [&str; 4] = [
     "f5e5767cf153319517630f226876b86c8160cc583bc013744c6bf255f5cc0ee5",
 ];
 
-/// The arbiters A to D.
+/// Returns one of the arbiters A to D.
 pub fn arbiter(name: char) -> Ed25519Signer {
     let index = "ABCD".find(name).expect("one of the four");
     Ed25519Signer::from_seed(&hex::decode_array(SEEDS[index]).expect("a seed"))
@@ -27,12 +27,12 @@ pub fn id(name: char) -> SenderId {
     arbiter(name).sender_id()
 }
 
-/// A signed ACCEPT vote in round 1.
+/// Returns a signed ACCEPT vote in round 1.
 pub fn vote(name: char, merkle_root: Hash, timestamp_logical: u64) -> Vote {
     vote_of(name, merkle_root, VoteType::Accept, timestamp_logical)
 }
 
-/// Any signed vote in round 1.
+/// Returns any signed vote in round 1.
 pub fn vote_of(name: char, merkle_root: Hash, vote_type: VoteType, timestamp_logical: u64) -> Vote {
     let signer = arbiter(name);
     let vote = Vote {
@@ -47,7 +47,7 @@ pub fn vote_of(name: char, merkle_root: Hash, vote_type: VoteType, timestamp_log
     vote.signed_by(&signer).expect("a vote has a canonical form")
 }
 
-/// Bytes as hex, for comparing with the chapter.
+/// Returns bytes as hex, to compare with the chapter.
 pub fn hex(bytes: &[u8]) -> String {
     colibri_canonical::hex::encode(bytes)
 }

@@ -16,7 +16,7 @@ const DEFAULT_SEED: u64 = 42;
 const ROUND: u64 = 1;
 const EPOCH: u64 = 1;
 
-/// What an arbiter of a scenario does.
+/// The behaviour of a scenario's arbiter.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     /// Votes for the proposed root.
@@ -37,7 +37,7 @@ const SCENARIOS: [(&str, &[Kind], usize); 4] = [
     ("SCENARIO_4", &[HONEST, HONEST, HONEST, Kind::Equivocator { tag_a: "root", tag_b: "other" }], 1),
 ];
 
-/// A tag's UTF-8 bytes, filled up with zeros.
+/// Returns a tag's UTF-8 bytes, padded with zeros.
 fn tag_to_bytes(tag: &str) -> Hash {
     let mut bytes = [0; 32];
     bytes[..tag.len()].copy_from_slice(tag.as_bytes());
@@ -59,13 +59,13 @@ fn seed_root(seed: u64) -> Hash {
     sha256(&[b"colibri-parity-v1", &seed.to_be_bytes()])
 }
 
-/// The arbiter `label`, of `A` to `D`.
+/// Returns the arbiter `label`, of `A` to `D`.
 fn arbiter(seed: u64, label: &str) -> Ed25519Signer {
     let derived = hmac_sha512(&seed_root(seed), label.as_bytes());
     Ed25519Signer::from_seed(derived[..32].try_into().unwrap())
 }
 
-/// What a scenario came to.
+/// The result of a scenario.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Verdict {
     level: FinalityLevel,
@@ -94,7 +94,7 @@ fn votes_of(kind: Kind, signer: &Ed25519Signer) -> Vec<Vote> {
     }
 }
 
-/// All votes through verification, detection and finality.
+/// Passes all votes through verification, detection and finality.
 fn verdict(kinds: &[Kind], seed: u64) -> Verdict {
     let signers: Vec<_> = ["A", "B", "C", "D"].iter().map(|label| arbiter(seed, label)).collect();
     let signers = &signers[..kinds.len()];
@@ -121,7 +121,7 @@ fn verdict(kinds: &[Kind], seed: u64) -> Verdict {
     }
 }
 
-/// Runs a scenario twice; the report's canonical bytes.
+/// Runs a scenario twice; returns the report's canonical bytes.
 fn run_scenario(id: &str, kinds: &[Kind], seed: u64) -> Vec<u8> {
     let first = verdict(kinds, seed);
     let identical = first == verdict(kinds, seed);

@@ -1,4 +1,4 @@
-//! What one simulated run is: a text that names it completely, so that a failing run can be repeated from its line.
+//! The plan of a simulated run: a text that names it completely, so that a failing run can be repeated from its line.
 
 use std::fmt;
 use std::str::FromStr;
@@ -47,7 +47,7 @@ pub enum Behaviour {
     VcSpam,
     /// Gives 2^63 - 1 as the logical time.
     ClockBomb,
-    /// Leads odd nodes' logical time away in steps that are just believed, so that even nodes no longer believe theirs. Not
+    /// Leads odd nodes' logical time away in steps that are just accepted, so that even nodes no longer accept theirs. Not
     /// one of the chapter's nine.
     ClockCreep,
 }
@@ -95,7 +95,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// How many members are faulty.
+    /// Returns how many members are faulty.
     pub fn faulty(&self) -> usize {
         let bearable = max_faulty(self.n as u64).unwrap() as usize;
         match self.case {
@@ -104,22 +104,22 @@ impl Plan {
         }
     }
 
-    /// Whether faulty members say something unasked.
+    /// Checks whether faulty members send messages unasked.
     pub fn acts(&self) -> bool {
         matches!(self.behaviour, Behaviour::Replay | Behaviour::VcSpam | Behaviour::ClockCreep)
     }
 
-    /// Whether odd and even honest members vote on different roots.
+    /// Checks whether odd and even honest members vote on different roots.
     pub fn split(&self) -> bool {
         matches!(self.case, Case::T2 | Case::T3)
     }
 
-    /// Whether epochs of finality follow the round.
+    /// Checks whether epochs of finality follow the round.
     pub fn finality(&self) -> bool {
         matches!(self.case, Case::T5 | Case::T7)
     }
 
-    /// The view at which a run that goes on is given up.
+    /// Returns the view at which an unfinished run is stopped.
     pub fn last_view(&self) -> u64 {
         match self.case {
             Case::T2 => self.n as u64 + 2,
@@ -128,7 +128,7 @@ impl Plan {
         }
     }
 
-    /// The time at which a run that goes on is given up, in milliseconds; only halted ones get there.
+    /// Returns the time at which an unfinished run is stopped, in milliseconds; only halted runs reach it.
     pub fn horizon_ms(&self) -> u64 {
         match self.case {
             Case::T4 => 20 * 60_000,
@@ -136,7 +136,7 @@ impl Plan {
         }
     }
 
-    /// The command that repeats the run, with every event printed.
+    /// Returns the command that repeats the run, with every event printed.
     pub fn replay(&self) -> String {
         let test = format!("{:?}", self.case).to_lowercase();
         format!("COLIBRI_SIM_SEED={self} cargo test -p colibri --test engines theta_59_{test} -- --nocapture")

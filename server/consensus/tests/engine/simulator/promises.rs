@@ -1,4 +1,4 @@
-//! Promises, votes and phases: case 51, and the way of a single arbiter.
+//! Promises, votes and phases: case 51, and the round of a single arbiter.
 
 use colibri_consensus::identity::SenderId;
 use colibri_consensus::messages::{Commit, Reveal, SignedMessage, ViewChangeReason, Vote, VoteType};

@@ -10,7 +10,7 @@ use crate::simulator::simulation::{Report, run};
 /// How many seeds a cell of a table gets.
 #[derive(Debug, Clone, Copy)]
 enum Amount {
-    /// What a run of all tests has time for.
+    /// As many as a run of all tests has time for.
     Sample,
     Full,
     Seeds(u64),
@@ -24,7 +24,7 @@ fn amount() -> Amount {
     }
 }
 
-/// `sample` seeds, or `full`, or as many as the environment says.
+/// Returns `sample` seeds, or `full`, or as many as the environment says.
 pub fn seeds(sample: u64, full: u64) -> u64 {
     match amount() {
         Amount::Sample => sample,
@@ -33,8 +33,8 @@ pub fn seeds(sample: u64, full: u64) -> u64 {
     }
 }
 
-/// Makes a test's runs, or only the one that the environment names; how many it has made. What is said of many runs
-/// together cannot be asked of one.
+/// Makes a test's runs, or only the one that the environment names; returns how many it has made. Statements about many
+/// runs cannot be checked on one.
 pub fn each(case: Case, plans: &[Plan], mut look: impl FnMut(&Plan, &Report)) -> usize {
     let named = env::var("COLIBRI_SIM_SEED").ok().map(|text| text.parse::<Plan>().expect("a plan"));
     if let Some(plan) = named.filter(|plan| plan.case == case) {
@@ -62,14 +62,14 @@ pub fn hold(plan: &Plan, report: &Report, holds: bool, what: &str) {
     assert!(holds, "{plan}: {what}\nrepeat it with\n  {}\n{report:#?}", plan.replay());
 }
 
-/// What holds in every run, however many are faulty: all invariants but agreement.
+/// Checks what holds in every run with any number of faulty members: all invariants but agreement.
 #[track_caller]
 pub fn hold_invariants(plan: &Plan, report: &Report) {
     hold(plan, report, report.violations.is_empty(), "an invariant is violated");
     hold(plan, report, report.forks.iter().all(|forks| *forks <= 1), "the fork was told twice");
 }
 
-/// The table of T1 and T5: every size, behaviour and network, with `sample` seeds by default for size and behaviour.
+/// Makes the table of T1 and T5: every size, behaviour and network, with `sample` seeds by default for size and behaviour.
 pub fn table(case: Case, sample: impl Fn(usize, Behaviour, u64) -> u64) -> Vec<Plan> {
     let mut plans = Vec::new();
     for n in [1, 2, 3, 4, 5, 6, 7, 10, 13, 31, 100] {

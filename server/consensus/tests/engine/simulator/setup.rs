@@ -1,4 +1,4 @@
-//! How a run begins: who takes part, who of them is faulty, and what is queued.
+//! How a run begins: the members, the faulty ones among them, and the first events.
 
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ pub const ROUND: u64 = 1;
 /// Nodes begin within this time.
 const START_MS: u64 = 1_000;
 
-/// All nodes at time 0.
+/// Makes all nodes, at time 0.
 pub fn nodes(plan: &Plan, dice: &Dice) -> Vec<Node> {
     let seeds = dice.stream(1);
     let keys: Vec<Key> = (0..plan.n).map(|_| plan.scheme.key(seeds.bytes())).collect();
@@ -49,7 +49,7 @@ pub fn nodes(plan: &Plan, dice: &Dice) -> Vec<Node> {
     keys.iter().enumerate().map(node).collect()
 }
 
-/// The network with everybody's beginning queued.
+/// Makes the network, with each node's beginning queued.
 pub fn network(plan: &Plan, dice: &Dice, nodes: &[Node]) -> Network {
     let mut network = Network::new(plan.gst_ms, dice.stream(3));
     let starts = dice.stream(4);
@@ -62,7 +62,7 @@ pub fn network(plan: &Plan, dice: &Dice, nodes: &[Node]) -> Network {
     network
 }
 
-/// The checker, who alone knows who is honest.
+/// Makes the checker, which alone knows the honest nodes.
 pub fn checker(plan: &Plan, nodes: &[Node]) -> Checker {
     let public_keys: Vec<_> = nodes.iter().map(|node| node.key.public_key()).collect();
     let honest = nodes.iter().filter(|node| node.conduct.is_none());
@@ -70,7 +70,7 @@ pub fn checker(plan: &Plan, nodes: &[Node]) -> Checker {
     Checker::new(plan.scheme, committee_of(&public_keys), honest)
 }
 
-/// What a node votes on.
+/// Returns the root that a node votes on.
 fn root_of(plan: &Plan, index: usize, faulty: bool) -> Hash {
     let divergent = faulty && plan.behaviour == Behaviour::Divergent;
     let other_side = !faulty && plan.split() && index.is_multiple_of(2);

@@ -54,7 +54,7 @@ fn theta_52_a_node_joins_the_highest_view_that_an_honest_node_can_be_in() {
     let (keys, mut rounds) = committee(7);
     let node = &mut rounds[0];
     node.begin().unwrap();
-    // Two liars name absurd views; an honest one has reached view 4.
+    // Two liars name absurd views; an honest node has reached view 4.
     node.receive_view_change(&view_change(&keys[1], i64::MAX as u64, 3)).unwrap();
     node.receive_view_change(&view_change(&keys[2], 1 << 40, 3)).unwrap();
     assert_eq!(node.view(), 0);

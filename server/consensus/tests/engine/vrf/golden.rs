@@ -1,4 +1,4 @@
-//! Proofs and outputs that others have published or computed.
+//! Proofs and outputs from publications and from another implementation.
 
 use colibri_consensus::ecvrf::{ecvrf_proof_to_hash, ecvrf_prove, ecvrf_verify};
 use colibri_consensus::vrf::{alpha, vrf_eval, vrf_verify};

@@ -1,4 +1,4 @@
-//! What holds for every key and input. `COLIBRI_VRF_RUNS` says how many are tried.
+//! Properties of every key and input. `COLIBRI_VRF_RUNS` says how many are tried.
 
 use colibri_consensus::ecvrf::{ecvrf_proof_to_hash, ecvrf_prove, ecvrf_verify};
 use colibri_consensus::private_key::PrivateKey;
@@ -63,7 +63,7 @@ proptest! {
         private in any::<[u8; 32]>(),
     ) {
         prop_assert_eq!(alpha(&one.0, &one.1) == alpha(&other.0, &other.1), one == other);
-        // The same bytes split elsewhere.
+        // The same bytes, split at another place.
         let joined = [&one.0[..], &one.1].concat();
         let key = PrivateKey::from_seed(&private);
         if !one.1.is_empty() {
