@@ -1,5 +1,5 @@
-//! What the tools do: one folder a domain, with pure engine files, its services, and its SQL in `store.rs`. The generated
-//! traits are implemented above, in `tools`.
+//! The logic of the tools: one folder per domain, with pure engine files, its services, and its SQL in `store.rs`.
+//! The layer above, `tools`, implements the generated traits.
 
 pub mod consensus;
 pub mod proof;

@@ -1,4 +1,4 @@
-//! Why the service refuses, and the one place where a refusal becomes a tool's declared error.
+//! The service's refusals, and their only conversion into a tool's declared errors.
 
 use colibri_runtime::handler::{Failure, Fault};
 
@@ -9,25 +9,25 @@ use colibri_consensus::private_key::PrivateKeyError;
 use colibri_consensus::replay::Mismatch;
 use colibri_consensus::round::RoundStateError;
 
-/// A refusal.
+/// Why the service refuses a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
     /// No round has that id.
     RoundNotFound(String),
-    /// The key cannot be used; the text repeats none of it.
+    /// The key cannot be used; the text does not repeat it.
     InvalidKey(String),
-    /// The sender has voted explicitly on the tuple.
+    /// The sender has already voted explicitly on this tuple.
     AlreadyVoted {
-        /// Who, as text.
+        /// The sender, as text.
         sender_id: String,
-        /// On what, as text.
+        /// The tuple, as text.
         group: String,
     },
     /// A round's rows do not follow from its votes.
     Corrupt(i64, Mismatch),
     /// Logical time is used up.
     ClockExhausted(String),
-    /// Storage, or a defect.
+    /// A storage error or a bug.
     Fault(Fault),
 }
 
@@ -67,7 +67,7 @@ impl From<RoundStateError> for Refusal {
     }
 }
 
-/// What a tool does not declare cannot happen in it; if it did, it is said as a fault.
+/// Converts a refusal that the tool does not declare, and that it cannot cause, into a fault.
 fn undeclared(refusal: Refusal) -> Fault {
     match refusal {
         Refusal::Fault(fault) => fault,

@@ -1,10 +1,10 @@
-//! The tools of consensus speak to a committee of one; what they store are rounds with their signed votes. The protocol is in
-//! the crate `colibri-consensus`.
+//! The consensus tools use a committee of one and store rounds with their signed votes. The protocol is in the crate
+//! `colibri-consensus`.
 //!
 //! ```text
-//! tool (typed input) -> service -> history   a round as its votes tell it
-//!                          |- cache, replay  a stored round played again, unless nothing has happened to it
-//!                          '- rounds         where they are kept: store (SQL), or overlay (memory, in READONLY)
+//! tool (typed input) -> service -> history   a round, derived from its votes
+//!                          |- cache, replay  a stored round, replayed unless its rows are unchanged
+//!                          '- rounds         storage: store (SQL), or overlay (memory, in READONLY)
 //! ```
 
 pub mod errors;

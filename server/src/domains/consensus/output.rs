@@ -1,4 +1,4 @@
-//! What the tools answer, as the handlers send it and as the verification rebuilds it from the rows.
+//! The tools' replies, as the handlers send them and as verification rebuilds them from the rows.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use crate::catalogue::{ConsensusProposeOutput, ConsensusProposeOutputStatus, ConsensusVoteOutput};
 use colibri_consensus::finality::FinalityLevel;
 
-/// The reply to a proposal. A round that is beyond QUORUM by now was at QUORUM then.
+/// Builds the reply to a proposal. A round that is beyond QUORUM by now was at QUORUM then.
 pub fn proposed(round_id: i64, level: FinalityLevel) -> ConsensusProposeOutput {
     let agreed = level >= FinalityLevel::Quorum;
     let status =
@@ -14,7 +14,7 @@ pub fn proposed(round_id: i64, level: FinalityLevel) -> ConsensusProposeOutput {
     ConsensusProposeOutput { round_id: round_id.to_string(), status }
 }
 
-/// The reply to a vote.
+/// Builds the reply to a vote.
 pub fn voted(signature: &[u8]) -> ConsensusVoteOutput {
     ConsensusVoteOutput { vote_signed: true, sig_b64: STANDARD.encode(signature) }
 }

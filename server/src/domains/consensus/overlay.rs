@@ -1,5 +1,5 @@
-//! Rounds in memory above a database that is only read (consensus#modes): stored rounds can be read and voted on, new ones get
-//! ids above the stored ones, and nothing outlives the process.
+//! Rounds in memory above a read-only database (consensus#modes). Stored rounds can be read and voted on, new ones
+//! get ids above the stored ones, and nothing outlives the process.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use super::rounds::{Rounds, number_after};
 use colibri_consensus::finality::FinalityLevel;
 use colibri_consensus::stored::{Mark, StoredRound, VoteChange};
 
-/// The rounds that this process has made or voted on, whole.
+/// The complete rounds that this process made or voted on.
 #[derive(Debug, Default)]
 pub struct Memory {
     rounds: BTreeMap<i64, StoredRound>,
@@ -17,13 +17,13 @@ pub struct Memory {
     last_time: i64,
 }
 
-/// A place for rounds that leaves the one below untouched. A round that was voted on stays as it was then, even if
-/// another process goes on with the stored one.
+/// A store of rounds that leaves the one below unchanged. A round that received a vote here keeps its state, even if
+/// another process continues the stored one.
 #[derive(Debug)]
 pub struct Overlay<'a, B> {
-    /// What is only read.
+    /// The read-only store.
     pub below: B,
-    /// What is above it.
+    /// The rounds in memory.
     pub memory: &'a mut Memory,
 }
 

@@ -1,4 +1,4 @@
-//! Consensus's SQL: rows in, rows out. What may be written is decided in `service.rs`.
+//! Consensus's SQL: rows in, rows out. `service.rs` decides what may be written.
 
 use colibri_runtime::handler::Fault;
 use rusqlite::{Row, params};
@@ -57,8 +57,7 @@ impl Rounds for Tables<'_> {
         )
     }
 
-    /// Times grow with numbers, since each vote is signed later than all that are stored. So the last vote has the
-    /// largest.
+    /// Returns the last vote's time. It is the largest, because each vote is signed later than all stored ones.
     fn last_time(&self) -> Result<i64, Fault> {
         let sql = "SELECT timestamp_logical FROM mcp_consensus_votes ORDER BY seq DESC LIMIT 1";
         Ok(self.0.query_opt(sql, [], |row| row.get(0))?.unwrap_or(0))
@@ -143,7 +142,7 @@ pub fn each_time<E: From<Fault>>(db: &Db, mut take: impl FnMut(i64, i64) -> Resu
     })
 }
 
-/// The number after the one that `sql` asks for. Rows cannot be deleted, so it was never given.
+/// Returns the number after the one that `sql` selects. Rows cannot be deleted, so the number was never used.
 fn next(db: &Db, sql: &str) -> Result<i64, Fault> {
     let last: Option<i64> = db.query_one(sql, [], |row| row.get(0))?;
     number_after(last.unwrap_or(0))

@@ -1,4 +1,4 @@
-//! The keys of one server: what it signs tree heads with, and whose signatures it accepts (proof#keys).
+//! The keys of one server: the key that signs tree heads, and the trusted keys (proof#keys).
 
 use super::key_file::read_key_file;
 use crate::settings::config::Config;
@@ -7,7 +7,7 @@ use crate::settings::mode::Mode;
 use colibri_canonical::HexDigest;
 use colibri_proof::keys::{PublicKey, SigningKey, TrustedKeys};
 
-/// Read once, at the start. Without a configured key nothing is signed, and no signature is known.
+/// The keys, read once at the start. Without a configured key the server signs nothing and trusts no signature.
 #[derive(Debug, Default)]
 pub struct Keyring {
     signing: Option<SigningKey>,
@@ -15,10 +15,10 @@ pub struct Keyring {
 }
 
 impl Keyring {
-    /// The keys that the configuration names. MINIMAL, which has no seals, reads none.
+    /// Loads the keys that the configuration names. MINIMAL, which has no seals, loads none.
     ///
     /// # Errors
-    /// What is wrong with the key file or a key of the list, in one line that names the variable.
+    /// The fault of the key file or of a key in the list, in one line that names the variable.
     pub fn load(config: &Config) -> Result<Self, String> {
         if config.mode == Mode::Minimal {
             return Ok(Self::default());
@@ -38,12 +38,12 @@ impl Keyring {
         Ok(Self { signing, trusted })
     }
 
-    /// The key that signs, if there is one.
+    /// Returns the signing key, if one is configured.
     pub fn signing_key(&self) -> Option<&SigningKey> {
         self.signing.as_ref()
     }
 
-    /// The keys whose signatures count: the signing key's own, and the configured ones.
+    /// Returns the trusted keys: the signing key's own public key, and the configured ones.
     pub fn trusted_keys(&self) -> &TrustedKeys {
         &self.trusted
     }

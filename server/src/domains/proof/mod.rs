@@ -1,14 +1,13 @@
-//! The proof store proof#purpose: sealed sessions, their trees, heads and signatures.
+//! The proof store (proof#purpose): sealed sessions, their trees, heads and signatures.
 //!
 //! ```text
 //! record -> envelope -> rfc9162 (tree that fixes order, author and session) -+
 //!        -> legacy (the original's tree, over the records' own hashes) ------+-> head -> keys (signature) -> bundle
 //! ```
 //!
-//! The tools: `service` opens and seals sessions, `store` keeps them. What is stored is held against the records
-//! again by [`verify_seal`] (one session) or [`each_session`], [`verify_sealed_records`] and [`verify_head_chain`]
-//! (all of them); [`bundle_of`] takes one record out with its proof. [`keyring`] is what the server signs with and
-//! believes.
+//! The tools: `service` opens and seals sessions, `store` keeps them. [`verify_seal`] checks one session against its
+//! records; [`each_session`], [`verify_sealed_records`] and [`verify_head_chain`] check all of them. [`bundle_of`]
+//! exports one record with its proof. [`keyring`] holds the server's signing and trusted keys.
 
 mod export;
 mod heads;

@@ -1,22 +1,22 @@
-//! What inactivity takes (reputation#decay): a share of the score for each idle epoch, rounded in each. A read never stores
-//! it. Pure.
+//! Decay through inactivity (reputation#decay): a share of the score for each idle epoch, rounded in each. A read
+//! never stores it. Pure.
 
 use super::domain::Domain;
 use super::standing::Standing;
 use crate::rules::integer::{IntegerError, MAX_DECAY_EPOCHS, decay};
 
-/// What an idle epoch takes in the domain execution, in basis points.
+/// The loss per idle epoch in the domain execution, in basis points.
 pub const DECAY_EXECUTION: i64 = 500;
-/// The same in commissioning.
+/// The loss per idle epoch in commissioning.
 pub const DECAY_COMMISSIONING: i64 = 300;
-/// The same in arbitration.
+/// The loss per idle epoch in arbitration.
 pub const DECAY_ARBITRATION: i64 = 1_000;
-/// The same in governance.
+/// The loss per idle epoch in governance.
 pub const DECAY_GOVERNANCE: i64 = 200;
-/// The same in social.
+/// The loss per idle epoch in social.
 pub const DECAY_SOCIAL: i64 = 100;
 
-/// What an idle epoch takes, in basis points of the score.
+/// Returns the loss per idle epoch, in basis points of the score.
 pub const fn rate_for(domain: Domain) -> i64 {
     match domain {
         Domain::Execution => DECAY_EXECUTION,
@@ -27,8 +27,8 @@ pub const fn rate_for(domain: Domain) -> i64 {
     }
 }
 
-/// The standing as it is at `current_epoch`: a new one whose score alone differs. An epoch before the last activity
-/// takes nothing.
+/// Returns the standing at `current_epoch`: a copy that differs only in its score. An epoch before the last activity
+/// changes nothing.
 ///
 /// # Errors
 /// [`IntegerError::EpochCeiling`] after more than 10000 idle epochs; [`decayed`] has no such limit.
@@ -37,16 +37,16 @@ pub fn apply_decay(row: &Standing, current_epoch: i64) -> Result<Standing, Integ
     Ok(Standing { score: decay(row.score, rate_for(row.domain), inactive)?, ..row.clone() })
 }
 
-/// [`apply_decay`] for each of `rows`, in their order.
+/// Calls [`apply_decay`] for each of `rows`, in their order.
 ///
 /// # Errors
-/// The first one's.
+/// The first error.
 pub fn apply_decay_batch(rows: &[Standing], current_epoch: i64) -> Result<Vec<Standing>, IntegerError> {
     rows.iter().map(|row| apply_decay(row, current_epoch)).collect()
 }
 
-/// [`apply_decay`] for any epoch: a score rests after at most 516 idle epochs (reputation#decay), so no more than
-/// [`MAX_DECAY_EPOCHS`] need be looked at, and the result is exact.
+/// Does the same as [`apply_decay`] for any epoch. A score settles within 516 idle epochs (reputation#decay), so a
+/// limit of [`MAX_DECAY_EPOCHS`] keeps the result exact.
 ///
 /// # Errors
 /// Only for a score outside 0..=10000.
@@ -54,7 +54,7 @@ pub fn decayed(row: &Standing, current_epoch: i64) -> Result<Standing, IntegerEr
     apply_decay(row, current_epoch.min(row.last_activity_epoch.saturating_add(MAX_DECAY_EPOCHS)))
 }
 
-/// The score alone of [`decayed`], for walks over many rows.
+/// Returns only the score of [`decayed`], for walks over many rows.
 ///
 /// # Errors
 /// As [`decayed`].
@@ -62,8 +62,8 @@ pub fn decayed_score(row: &Standing, current_epoch: i64) -> Result<i64, IntegerE
     settle(row.score, row.domain, current_epoch.saturating_sub(row.last_activity_epoch))
 }
 
-/// A score after `idle_epochs` in `domain`. Counts outside 0..=[`MAX_DECAY_EPOCHS`] are taken as the nearest in it,
-/// which changes no result.
+/// Returns a score after `idle_epochs` in `domain`. Counts outside 0..=[`MAX_DECAY_EPOCHS`] are clamped, which
+/// changes no result.
 ///
 /// # Errors
 /// As [`decayed`].
@@ -71,7 +71,7 @@ pub fn settle(score: i64, domain: Domain, idle_epochs: i64) -> Result<i64, Integ
     decay(score, rate_for(domain), clamp_idle(idle_epochs))
 }
 
-/// A difference of epochs as a number of idle ones: 0 to [`MAX_DECAY_EPOCHS`].
+/// Converts a difference of epochs into a number of idle ones: 0 to [`MAX_DECAY_EPOCHS`].
 pub const fn clamp_idle(epochs: i64) -> i64 {
     if epochs < 0 {
         0

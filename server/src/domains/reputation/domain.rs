@@ -1,9 +1,9 @@
-//! The five domains of standing (reputation#domains): a closed set; nothing moves from one to another. Pure.
+//! The five domains of standing (reputation#domains): a closed set; no score moves from one to another. Pure.
 
 use std::cmp::Ordering;
 use std::fmt;
 
-/// What a standing is about.
+/// The subject of a standing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Domain {
     /// Completing tasks well.
@@ -23,7 +23,7 @@ pub const DOMAINS: [Domain; 5] =
     [Domain::Execution, Domain::Commissioning, Domain::Arbitration, Domain::Governance, Domain::Social];
 
 impl Domain {
-    /// The domain as it is stored, hashed and published.
+    /// Returns the domain as stored, hashed and published.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Execution => "execution",
@@ -34,7 +34,7 @@ impl Domain {
         }
     }
 
-    /// The domain that a text names exactly; `None` for anything else, other cases included.
+    /// Returns the domain with exactly this name; `None` for any other text, including other cases.
     pub fn parse(text: &str) -> Option<Self> {
         DOMAINS.into_iter().find(|domain| domain.as_str() == text)
     }

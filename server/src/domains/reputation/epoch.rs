@@ -1,5 +1,5 @@
-//! The logical clock (reputation#epochs). Below the writer an epoch is a number that is handed in; here it is made from the
-//! wall clock, once an event, at the edge.
+//! The logical clock (reputation#epochs). Below the writer an epoch is a parameter; this module derives it from the
+//! wall clock once per event.
 
 use colibri_runtime::handler::Fault;
 
@@ -7,12 +7,12 @@ use super::store;
 use crate::settings::keys::EPOCH_SECONDS;
 use crate::store::db::Db;
 
-/// The epoch of a time, in milliseconds since the Unix epoch; times before that belong to epoch 0.
+/// Returns the epoch of a time in milliseconds since the Unix epoch; earlier times belong to epoch 0.
 pub fn epoch_at(now_ms: i64, epoch_seconds: u32) -> i64 {
     now_ms.div_euclid(1000).div_euclid(i64::from(epoch_seconds.max(1))).max(0)
 }
 
-/// How long an epoch is, in seconds, since the first entry of the ledger fixed it; `None` before that.
+/// Returns the length of an epoch in seconds, which the first ledger entry fixes; `None` before that.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -20,8 +20,8 @@ pub fn fixed_length(db: &Db) -> Result<Option<u32>, Fault> {
     store::epoch_seconds(db)
 }
 
-/// The present epoch: the clock's, by the length in force, or the highest one in the ledger if that is higher, since
-/// reputation never goes back. `configured_seconds` counts as long as no length is fixed.
+/// Returns the present epoch: the clock's, or the ledger's highest one if that is higher, because reputation never
+/// goes back. Until a length is fixed, `configured_seconds` applies.
 ///
 /// # Errors
 /// [`Fault::Storage`].
@@ -31,8 +31,8 @@ pub fn present_epoch(db: &Db, configured_seconds: u32, now_ms: i64) -> Result<i6
     Ok(highest.map_or(0, |epoch| epoch.max(0)).max(epoch_at(now_ms, seconds)))
 }
 
-/// What the operator should know if the configured length is not the one in force: epochs of two lengths cannot be
-/// compared, so the setting is ignored.
+/// Returns a warning for the operator if the configured length differs from the fixed one. The setting is then
+/// ignored, because epochs of two lengths cannot be compared.
 ///
 /// # Errors
 /// [`Fault::Storage`].

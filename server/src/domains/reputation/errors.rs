@@ -1,4 +1,4 @@
-//! The one place where a row that cannot be believed becomes a tool's declared error.
+//! The only conversion of an invalid row into a tool's declared error.
 
 use colibri_runtime::handler::Failure;
 
@@ -7,7 +7,7 @@ use crate::catalogue::{
     ReputationCheckGatesError, ReputationGetError, ReputationHistoryError, ReputationLeaderboardError,
 };
 
-/// A failure as a tool answers it.
+/// Converts a failure for the tool's reply.
 pub fn answered<E: From<RowInvalid>>(failure: Failure<RowInvalid>) -> Failure<E> {
     match failure {
         Failure::Domain(row) => Failure::Domain(row.into()),

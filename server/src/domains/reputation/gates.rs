@@ -1,24 +1,24 @@
-//! What a standing allows (reputation#gates): advice, which nothing here enforces. Pure.
+//! The privileges of a standing (reputation#gates): advice that this module does not enforce. Pure.
 //!
-//! All functions but [`evaluate`] take rows from which decay was taken off already.
+//! All functions except [`evaluate`] take rows whose decay is already applied.
 
 use super::decay::decayed;
 use super::domain::{DOMAINS, Domain};
 use super::standing::Standing;
 use crate::rules::integer::{BPS_100_PERCENT, IntegerError, bps_mul, ilog2, isqrt, safe_div, safe_mul};
 
-/// No node gets more tasks at once.
+/// The most parallel tasks of any node.
 pub const PARALLEL_MAX: i64 = 20;
 /// Stakes stop growing below this score.
 pub const STAKE_FLOOR: i64 = 1_000;
-/// What arbitrating needs in the domain arbitration.
+/// The least score in arbitration for arbitrating.
 pub const ARBITRATE_ARBITRATION_MIN: i64 = 5_000;
-/// What arbitrating needs in the domain execution.
+/// The least score in execution for arbitrating.
 pub const ARBITRATE_EXECUTION_MIN: i64 = 3_000;
-/// What governing needs in the domain governance.
+/// The least score in governance for governing.
 pub const GOVERN_GOVERNANCE_MIN: i64 = 4_000;
 
-/// How many tasks at once: the score's square root, at most [`PARALLEL_MAX`].
+/// Returns the number of parallel tasks: the score's square root, at most [`PARALLEL_MAX`].
 ///
 /// # Errors
 /// A negative score.
@@ -26,7 +26,7 @@ pub fn max_parallel_tasks(execution: &Standing) -> Result<i64, IntegerError> {
     Ok(isqrt(execution.score)?.min(PARALLEL_MAX))
 }
 
-/// What comes on top of `base_rate` calls: as many ten-thousandths of it as the score has binary digits, less one.
+/// Returns the bonus on `base_rate` calls: as many ten-thousandths of it as the score has binary digits, less one.
 ///
 /// # Errors
 /// A negative base rate.
@@ -35,16 +35,17 @@ pub fn rate_limit_bonus(execution: &Standing, base_rate: i64) -> Result<i64, Int
     bps_mul(base_rate, ilog2(execution.score.max(1))?)
 }
 
-/// The stake to post where `required_stake` is asked of a node at 10000: never less than that, at most ten times it.
+/// Returns the stake to post if a node at 10000 must post `required_stake`: never less than that, at most ten times
+/// it.
 ///
 /// # Errors
-/// A negative stake, or one above a ten-thousandth of what 64 bits hold.
+/// A negative stake, or one above a ten-thousandth of the 64-bit range.
 pub fn stake_discount(required_stake: i64, execution: &Standing) -> Result<i64, IntegerError> {
     not_negative("stake_discount", "required_stake", required_stake)?;
     safe_div(safe_mul(required_stake, BPS_100_PERCENT)?, execution.score.max(STAKE_FLOOR))
 }
 
-/// Whether the node may arbitrate. A ban in either domain closes the gate.
+/// Returns whether the node may arbitrate. A ban in either domain closes the gate.
 pub fn can_arbitrate(arbitration: &Standing, execution: &Standing, epoch: i64) -> bool {
     arbitration.score >= ARBITRATE_ARBITRATION_MIN
         && execution.score >= ARBITRATE_EXECUTION_MIN
@@ -52,7 +53,7 @@ pub fn can_arbitrate(arbitration: &Standing, execution: &Standing, epoch: i64) -
         && !execution.banned(epoch)
 }
 
-/// Whether the node may govern.
+/// Returns whether the node may govern.
 pub fn can_govern(governance: &Standing, epoch: i64) -> bool {
     governance.score >= GOVERN_GOVERNANCE_MIN && !governance.banned(epoch)
 }
@@ -81,15 +82,16 @@ pub struct Gates {
 /// A node's standing in one domain, as the gates saw it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DomainGate {
-    /// Whether there is a row.
+    /// Whether the row exists.
     pub present: bool,
-    /// The row with decay taken off, or what stands for it.
+    /// The row with decay applied, or its substitute.
     pub row: Standing,
-    /// Whether it is banned at the epoch asked about.
+    /// Whether it is banned at the requested epoch.
     pub banned: bool,
 }
 
-/// The gates of `node_id` at `epoch`. `rows` are its stored rows, in any order; one that is not there counts as unknown.
+/// Evaluates the gates of `node_id` at `epoch`. `rows` are its stored rows, in any order; a missing one counts as
+/// unknown.
 ///
 /// # Errors
 /// Only for a score outside 0..=10000.

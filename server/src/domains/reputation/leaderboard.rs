@@ -1,5 +1,5 @@
-//! The best nodes of a domain by decayed score (reputation#leaderboard), exact and in constant memory: rows come by stored score,
-//! the best ones so far are held, and the walk ends when no later row can be among them.
+//! The best nodes of a domain by decayed score (reputation#leaderboard), exact and in constant memory. Rows arrive by
+//! stored score; the walk keeps the best ones so far and ends when no later row can be among them.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -13,14 +13,14 @@ use super::standing::{RowInvalid, Standing};
 use super::store::{self, StandingRow};
 use crate::store::db::Db;
 
-/// Rows between two looks at the interrupt: the original's `LEADERBOARD_OVERSHOOT_CAP`.
+/// Rows between two checks of the interrupt: the original's `LEADERBOARD_OVERSHOOT_CAP`.
 const BATCH: usize = 200;
 
-/// The best `limit` nodes of a domain at an epoch, best first, their scores decayed; among equal scores by the bytes
-/// of the node's id.
+/// Returns the best `limit` nodes of a domain at an epoch, best first, with decayed scores. Equal scores are ordered
+/// by the bytes of the node's id.
 ///
 /// # Errors
-/// [`RowInvalid`] for a row that would have to be listed; storage faults; [`Fault::Other`] when interrupted.
+/// [`RowInvalid`] for a row that belongs in the list; storage faults; [`Fault::Other`] if interrupted.
 pub fn leaderboard(
     db: &Db,
     domain: Domain,
@@ -44,7 +44,7 @@ pub fn leaderboard(
     Ok(best.into_rows())
 }
 
-/// A listed row; the less it is, the better.
+/// A listed row; a smaller one ranks higher.
 #[derive(Debug, PartialEq, Eq)]
 struct Ranked(Standing);
 
@@ -66,12 +66,12 @@ impl PartialOrd for Ranked {
     }
 }
 
-/// Higher scores first, then smaller ids.
+/// Orders higher scores first, then smaller ids.
 fn by_rank((score, node_id): (i64, &str), (other_score, other_id): (i64, &str)) -> Ordering {
     other_score.cmp(&score).then_with(|| node_id.cmp(other_id))
 }
 
-/// The best rows so far, the worst of them on top.
+/// The best rows so far, with the worst of them on top.
 struct Best {
     limit: usize,
     fading: Fading,
@@ -83,20 +83,20 @@ impl Best {
         Self { limit, fading, heap: BinaryHeap::new() }
     }
 
-    /// The worst row held, once as many are held as may be.
+    /// Returns the worst row held, once the list is full.
     fn worst(&self) -> Option<&Ranked> {
         self.heap.peek().filter(|_| self.heap.len() >= self.limit)
     }
 
-    /// Whether rows of that stored score, or a lower one, can still be among the best: no score grows by decay. An equal
-    /// one can, since ids decide then.
+    /// Returns whether rows of that stored score, or a lower one, can still be among the best. Decay never raises a
+    /// score. An equal score can be, because ids break ties.
     fn may_take(&self, stored_score: i64) -> bool {
         self.limit > 0 && self.worst().is_none_or(|worst| stored_score >= worst.0.score)
     }
 
     fn offer(&mut self, row: &StandingRow<'_>, current_epoch: i64) -> Result<(), RowInvalid> {
         let idle = current_epoch.saturating_sub(row.last_activity_epoch);
-        // A score that does not fade is out of its range; the row's check says so.
+        // A score that the table lacks is out of range; the row's check reports it.
         let Some(score) = self.fading.score(row.score, idle) else { return row.check().map(drop) };
         let key = (score, row.node_id.unwrap_or_default());
         if self.worst().is_some_and(|worst| by_rank(key, worst.key()) != Ordering::Less) {

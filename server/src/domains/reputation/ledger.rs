@@ -1,5 +1,5 @@
-//! The ledger's entries (reputation#ledger): everything that went into one step of a standing, and the hash that chains it to
-//! the step before. Pure.
+//! The ledger's entries (reputation#ledger): all inputs of one step of a standing, and the hash that chains it to the
+//! step before. Pure.
 
 use colibri_canonical::escape::push_string;
 
@@ -10,8 +10,8 @@ use super::penalty::{Band, stored_reason};
 use colibri_canonical::HexDigest;
 use colibri_canonical::object::{number, text};
 
-/// An entry: a row of `reputation_ledger` with its row of `reputation_history`. The two hashes are texts, for a stored
-/// entry is not believed before it is checked.
+/// An entry: a row of `reputation_ledger` with its row of `reputation_history`. The two hashes are texts, because a
+/// stored entry is untrusted until checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // The fields of reputation#ledger, under their names.
 pub struct Entry {
@@ -39,7 +39,7 @@ pub struct Entry {
     pub prev_hash: String,
 }
 
-/// What an entry says beside the step itself.
+/// An entry's values besides the step itself.
 struct Facts<'a> {
     event_id: &'a str,
     epoch: i64,
@@ -52,7 +52,7 @@ struct Facts<'a> {
 }
 
 impl Entry {
-    /// The entry of a gain, at `history_id`, behind the entry whose hash is `prev_hash`.
+    /// Makes the entry of a gain, at `history_id`, after the entry whose hash is `prev_hash`.
     pub fn of_gain(gain: &Gain<'_>, step: &Step, history_id: i64, prev_hash: &str) -> Self {
         let facts = Facts {
             event_id: gain.event_id,
@@ -67,7 +67,7 @@ impl Entry {
         Self::of(facts, step, history_id, prev_hash)
     }
 
-    /// The entry of a penalty, at `history_id`, behind the entry whose hash is `prev_hash`.
+    /// Makes the entry of a penalty, at `history_id`, after the entry whose hash is `prev_hash`.
     pub fn of_penalty(penalty: &Penalty<'_>, step: &Step, history_id: i64, prev_hash: &str) -> Self {
         let facts = Facts {
             event_id: penalty.event_id,
@@ -109,7 +109,7 @@ impl Entry {
         }
     }
 
-    /// The bytes that are hashed: canonical JSON of the 22 fields.
+    /// Returns the bytes to hash: canonical JSON of the 22 fields.
     pub fn message(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(768);
         text(&mut out, b"{\"acker_id\":", self.acker_id.as_deref());
@@ -138,18 +138,19 @@ impl Entry {
         out
     }
 
-    /// The entry's hash, which the next entry carries as its `prev_hash`.
+    /// Returns the entry's hash, which the next entry carries as its `prev_hash`.
     pub fn hash(&self) -> HexDigest {
         HexDigest::of(&self.message())
     }
 
-    /// What this entry may be recorded under once.
+    /// Returns the key under which this entry may be recorded once.
     pub fn dedupe_key(&self) -> String {
         dedupe_key(&self.event_id, &self.node_id, self.domain, self.kind, self.band)
     }
 }
 
-/// What an event may be recorded under once (reputation#ledger): canonical JSON of event, node, domain, kind and band.
+/// Returns the key under which an event may be recorded once (reputation#ledger): canonical JSON of event, node,
+/// domain, kind and band.
 pub fn dedupe_key(event_id: &str, node_id: &str, domain: Domain, kind: Kind, band: Option<Band>) -> String {
     let band = band.map_or("", Band::as_str);
     let mut key = String::with_capacity(event_id.len() + node_id.len() + 48);

@@ -1,4 +1,4 @@
-//! Reputation reputation#purpose: what a node's work, as others acknowledge it, is worth in five domains.
+//! Reputation (reputation#purpose): what a node's work, as others acknowledge it, is worth in five domains.
 //!
 //! The arithmetic is pure: a standing and an event in, the next standing out. Every step is an entry of a
 //! hash-chained ledger from which all standings follow.

@@ -1,4 +1,4 @@
-//! The engine's values as the tools publish them, and the domain as they take it.
+//! Conversion of the engine's values for the tools, and of the domain that tools take.
 
 use super::domain::Domain;
 use super::gates::{DomainGate, Gates};

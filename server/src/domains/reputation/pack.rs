@@ -1,5 +1,5 @@
-//! The rules of reputation as data (rules#version-hash), built from the very constants that the engine calculates with, and
-//! their hash, which every entry of the ledger carries. Pure.
+//! The rules of reputation as data (rules#version-hash), built from the constants that the engine calculates with.
+//! Every entry of the ledger carries their hash. Pure.
 
 use serde_json::{Map, Value, json};
 
@@ -16,7 +16,7 @@ use crate::rules::integer::MAX_DECAY_EPOCHS;
 /// The hash of [`lambda_rules`] in its wire form. A test recomputes it, so that no constant changes unnoticed.
 pub const LAMBDA_RULES_HASH: &str = "245c4b805d8c805060f738863d241db27a5f9fc5b43988a4a9cc94e99b62ab1c";
 
-/// The rule pack, version 1.
+/// Returns the rule pack, version 1.
 pub fn lambda_rules() -> Vec<Value> {
     vec![
         json!({
@@ -57,7 +57,7 @@ fn decay_rates() -> impl Iterator<Item = (&'static str, i64)> {
     rates.chain([("max_epochs", MAX_DECAY_EPOCHS)])
 }
 
-/// A rule that gives each key a number.
+/// Makes a rule that maps each key to a number.
 fn table(name: &str, numbers: impl IntoIterator<Item = (&'static str, i64)>) -> Value {
     let mut rule = Map::new();
     rule.insert("name".to_owned(), Value::from(name));

@@ -1,5 +1,5 @@
-//! The ledger taken again from empty (reputation#replay): each entry must follow from the entries before it, and the last
-//! entry of a node and domain is its row. Pure.
+//! Replays the ledger from empty (reputation#replay): each entry must follow from the entries before it, and the last
+//! entry of a node and domain must match its row. Pure.
 
 mod fault;
 
@@ -18,14 +18,14 @@ use fault::{entry_fields, first_difference, row_fields, same};
 
 pub use fault::{Checked, Fault, Mismatch, RowVerdict};
 
-/// A node's standing in one domain, on the way, and what gains have moved in its last epoch.
+/// A node's standing in one domain during the walk, and the changes that gains made in its last epoch.
 #[derive(Debug)]
 struct Live {
     row: Standing,
     sums: EpochSums,
 }
 
-/// A walk along the ledger, in the order of `history_id`. Holds one standing a node and domain.
+/// A walk along the ledger, in the order of `history_id`. Holds one standing per node and domain.
 #[derive(Debug)]
 pub struct Replay {
     live: BTreeMap<(String, Domain), Live>,
@@ -35,7 +35,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// A walk that has not begun. `unledgered` are the rows no entry is about: what they weighed as acknowledgers
+    /// Makes a walk before its first entry. `unledgered` are the rows without entries; their weight as acknowledgers
     /// cannot be known.
     pub fn new(unledgered: impl IntoIterator<Item = (String, Domain)>) -> Self {
         Self {
@@ -46,16 +46,16 @@ impl Replay {
         }
     }
 
-    /// The hash of the last entry pushed; 64 zeros before the first.
+    /// Returns the hash of the last entry pushed; 64 zeros before the first.
     pub fn tip(&self) -> &str {
         &self.tip
     }
 
-    /// Checks the next entry against everything before it, then believes it, so that one fault is not told of again
+    /// Checks the next entry against everything before it, then adopts it, so that one fault is not reported again
     /// with each later entry.
     ///
     /// # Errors
-    /// [`Mismatch`] with the first thing wrong.
+    /// [`Mismatch`] with the first fault.
     pub fn push(&mut self, entry: &Entry, entry_hash: &str) -> Result<Checked, Mismatch> {
         let checked = self.check(entry, entry_hash);
         self.adopt(entry, entry_hash);
@@ -67,7 +67,7 @@ impl Replay {
         })
     }
 
-    /// Compares a stored row with its last entry. Each row is compared once; [`Replay::rows_left`] has the rest.
+    /// Compares a stored row with its last entry. Each row is compared once; [`Replay::rows_left`] returns the rest.
     pub fn check_row(&mut self, stored: &Standing) -> RowVerdict {
         let Some(live) = self.live.remove(&(stored.node_id.clone(), stored.domain)) else {
             return RowVerdict::Unledgered;
@@ -78,7 +78,8 @@ impl Replay {
         RowVerdict::Differs(first_difference(row_fields(&live.row), row_fields(stored)))
     }
 
-    /// The standings whose stored rows were not compared, by node and domain: after all rows, those that are missing.
+    /// Returns the standings whose stored rows were not compared, by node and domain. After all rows, these are the
+    /// missing ones.
     pub fn rows_left(&self) -> impl Iterator<Item = &Standing> {
         self.live.values().map(|live| &live.row)
     }
@@ -107,7 +108,7 @@ impl Replay {
         Err(first_difference(entry_fields(&expected), entry_fields(entry)))
     }
 
-    /// The entry that the gain ought to have become.
+    /// Recomputes the entry of a gain.
     fn gain_again(&self, entry: &Entry, live: Option<&Live>) -> Result<Entry, Fault> {
         let gain = Gain {
             event_id: &entry.event_id,
@@ -126,7 +127,7 @@ impl Replay {
         let step = |weight| weighed_step(&gain, row, weight, sums).map_err(|error| impossible(error.into()));
         let again = |step: &Step| Entry::of_gain(&gain, step, entry.history_id, &self.tip);
         if let Some(weight) = self.unknowable(&gain, entry.weight_bps)? {
-            // At the floor, the peer's standing may have been the floor itself or below it.
+            // At the floor, the peer's standing may have been at the floor or below it.
             let strong = again(&step(Weight { weak: false, ..weight })?);
             let weak_too = weight.weak && strong != *entry;
             return if weak_too { Ok(again(&step(weight)?)) } else { Ok(strong) };
@@ -140,7 +141,8 @@ impl Replay {
         }
     }
 
-    /// The weight that an entry claims, if its acknowledger's standing is not in the ledger and so cannot be known.
+    /// Returns the weight that an entry claims, if its acknowledger's standing is not in the ledger and so cannot be
+    /// known.
     fn unknowable(&self, gain: &Gain<'_>, weight_bps: i64) -> Result<Option<Weight>, Fault> {
         let Some(id) = gain.acker.id().filter(|id| *id != gain.node_id) else { return Ok(None) };
         let key = (id.to_owned(), gain.domain);
@@ -155,7 +157,7 @@ impl Replay {
         Ok(Some(Weight { bps: weight_bps, weak }))
     }
 
-    /// Takes over what the entry says was after it.
+    /// Adopts the state that the entry claims after it.
     fn adopt(&mut self, entry: &Entry, entry_hash: &str) {
         let key = (entry.node_id.clone(), entry.domain);
         let sums = self.live.get(&key).map(|live| live.sums_in(entry.epoch)).unwrap_or_default();
@@ -167,7 +169,7 @@ impl Replay {
             ban_until_epoch: entry.ban_after,
             last_activity_epoch: entry.epoch,
         };
-        // Sums that overflow come from a forged delta, which was told of.
+        // Sums can overflow only through a forged delta, which was reported already.
         let sums = match entry.kind {
             Kind::Gain => sums.with(entry.delta).unwrap_or(sums),
             Kind::Penalty => sums,
@@ -179,13 +181,14 @@ impl Replay {
 }
 
 impl Live {
-    /// What gains have moved in `epoch` so far. Epochs never go back, so the last one's sums are all there is.
+    /// Returns the changes that gains made in `epoch` so far. Epochs never go back, so the sums of the last one
+    /// suffice.
     fn sums_in(&self, epoch: i64) -> EpochSums {
         if self.row.last_activity_epoch == epoch { self.sums } else { EpochSums::default() }
     }
 }
 
-/// Who vouched for a recorded gain. Events that the server reports must be what their rule says.
+/// Returns the acknowledger of a recorded gain. Events that the server reports must match their rule.
 fn acker(entry: &Entry) -> Result<Acker<'_>, Fault> {
     let peer = entry.acker_id.as_deref();
     if entry.source == Source::Import {
@@ -207,7 +210,7 @@ fn acker(entry: &Entry) -> Result<Acker<'_>, Fault> {
     }
 }
 
-/// The entry that the penalty ought to have become.
+/// Recomputes the entry of a penalty.
 fn penalty_again(entry: &Entry, row: Option<&Standing>, tip: &str) -> Result<Entry, Fault> {
     let band = entry.band.ok_or_else(|| Fault::Impossible("a penalty has a band".to_owned()))?;
     let reason = reported_reason(band, &entry.reason);
@@ -217,7 +220,7 @@ fn penalty_again(entry: &Entry, row: Option<&Standing>, tip: &str) -> Result<Ent
         node_id: &entry.node_id,
         domain: entry.domain,
         band,
-        // Whether a scar was asked for is not recorded; whether one was left is.
+        // The ledger does not record whether a scar was requested, only whether one was left.
         scar: entry.scar_after != entry.scar_before,
         epoch: entry.epoch,
         reason,

@@ -1,5 +1,5 @@
-//! The lifetime view of a node's events (reputation#not-built): all that was acknowledged, without decay. Live standings come
-//! from [`super::gain`] instead. Pure.
+//! The lifetime view of a node's events (reputation#not-built): all acknowledged events, without decay. Live
+//! standings come from [`super::gain`] instead. Pure.
 
 use super::domain::Domain;
 use crate::rules::integer::{BPS_MAX, IntegerError, bps, bps_mul, safe_add};
@@ -7,18 +7,18 @@ use crate::rules::integer::{BPS_MAX, IntegerError, bps, bps_mul, safe_add};
 /// An acknowledged event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AckedEvent {
-    /// When it was.
+    /// Its epoch.
     pub epoch: i64,
     /// Its place among all events.
     pub id: i64,
-    /// What it is worth, in basis points; negative for a loss.
+    /// Its value in basis points; negative for a loss.
     pub delta: i64,
-    /// Who acknowledged it.
+    /// The acknowledging node.
     pub acker_id: String,
 }
 
-/// The clamped sum of all events, each weighed by its acknowledger's standing. `ack_lookup` gives that standing and
-/// `scar_lookup` the node's scar, both in basis points; a standing counts as 0 below 0 and as 10000 above it.
+/// Returns the clamped sum of all events, each weighed by its acknowledger's standing. `ack_lookup` returns that
+/// standing and `scar_lookup` the node's scar, both in basis points. A standing is clamped to 0..=10000.
 ///
 /// # Errors
 /// An overflow, or a scar outside 0..=10000.

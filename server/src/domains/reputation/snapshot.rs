@@ -1,4 +1,4 @@
-//! What other domains read of standing (reputation#not-built): scores with decay taken off, at an epoch that the caller names. Pure.
+//! Scores for other domains (reputation#not-built): with decay applied, at an epoch that the caller names. Pure.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::domain::Domain;
 use super::standing::Standing;
 use crate::rules::integer::IntegerError;
 
-/// The scores of all nodes in `domain` at `epoch`, by node. Rows of other domains are passed over.
+/// Returns the scores of all nodes in `domain` at `epoch`, by node. Skips rows of other domains.
 ///
 /// # Errors
 /// Only for a score outside 0..=10000.
@@ -20,12 +20,12 @@ pub fn snapshot<'a>(
     rows.map(|row| Ok((row.node_id.clone(), decayed_score(row, epoch)?))).collect()
 }
 
-/// The node under which a model's reliability is kept.
+/// Returns the node that holds a model's reliability.
 pub fn model_node(model_id: &str) -> String {
     format!("model:{model_id}")
 }
 
-/// A model's reliability in basis points: the execution score of its node, 0 without a row.
+/// Returns a model's reliability in basis points: the execution score of its node, 0 without a row.
 ///
 /// # Errors
 /// As [`snapshot`].

@@ -1,14 +1,14 @@
 //! ULIDs for experience tokens and witnesses (reputation#tokens). Pure.
 //!
-//! A ULID and a UUID v7 are the same 128 bits, 48 of them the time in milliseconds: one is written in Crockford's base 32,
-//! the other in hexadecimal. So the server's one source of ids serves both.
+//! A ULID and a UUID v7 have the same 128 bits, 48 of them the time in milliseconds. A ULID is written in Crockford's
+//! base 32, a UUID in hexadecimal. So the server's one source of ids serves both.
 
 /// Crockford's digits: no I, L, O, U.
 const DIGITS: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// Characters of a ULID.
 const LENGTH: usize = 26;
 
-/// The ULID of the same bits as a UUID in its usual form; `None` for any other text.
+/// Converts a UUID in its usual form to the ULID of the same bits; `None` for any other text.
 pub fn from_uuid(uuid: &str) -> Option<String> {
     let hex: String = uuid.split('-').collect();
     if hex.len() != 32 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {

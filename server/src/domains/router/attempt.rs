@@ -33,7 +33,7 @@ pub struct Providers {
 }
 
 impl Providers {
-    /// The providers that the configuration has keys for; `sleeper` and `clock` pace the retries.
+    /// Makes the providers for which the configuration has keys; `sleeper` and `clock` pace the retries.
     pub fn new(
         config: Arc<Config>,
         transport: Arc<dyn Transport>,
@@ -62,7 +62,7 @@ impl Providers {
         Ok(result)
     }
 
-    /// Modes without outside traffic end here, before a setting is read (router#modes).
+    /// Refuses attempts in modes without outside traffic, before it reads a setting (router#modes).
     fn outside_allowed(&self, profile: Profile) -> Result<(), AttemptError> {
         let mode = self.config.mode;
         if capabilities_for(mode).dispatch_external_io {
@@ -76,7 +76,7 @@ impl Providers {
         })
     }
 
-    /// Asks until there is an answer that waiting does not change.
+    /// Sends requests until one has a final answer, which a retry would not change.
     async fn ask(
         &self,
         model: ModelId,
@@ -114,9 +114,9 @@ impl Providers {
         (self.clock.monotonic_ms() - began) as u64
     }
 
-    /// The line of router#errors: numbers and the provider's version string, nothing that was asked or answered.
+    /// Logs the line of router#errors: numbers and the provider's version string, but no prompt or answer.
     fn log_success(&self, profile: Profile, result: &CompletionResult) {
-        // Cut last, or half a key could stay that nothing recognises.
+        // Cut last, or half a key could remain unrecognised.
         let version = self.redaction.redact(&result.model);
         let version: String = version.chars().take(LOGGED_VERSION_LENGTH).collect();
         let CompletionResult { prompt_tokens, completion_tokens, latency_ms, .. } = result;
@@ -139,7 +139,7 @@ impl Completion for Providers {
     }
 }
 
-/// Who answered, in the log.
+/// Returns the provider's name in the log.
 const fn tag(profile: Profile) -> &'static str {
     match profile {
         Profile::Anthropic => "claude",

@@ -1,4 +1,4 @@
-//! The operator's file of candidates (router#candidates): JSON, strict, every fault with its place. Pure.
+//! The operator's file of candidates (router#candidates): strict JSON; every fault names its place. Pure.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +14,7 @@ use super::candidates::{Candidate, LatencyTier, Snapshot, SplitPrice};
 use super::model_id::ModelId;
 use super::rules::Weights;
 
-/// The file as it is written.
+/// The file as written.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -22,7 +22,7 @@ struct Written {
     candidates: Vec<Object<WrittenRow>>,
 }
 
-/// A row as it is written; what is missing is said by name.
+/// A row as written; errors name its missing fields.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct WrittenRow {
@@ -42,10 +42,10 @@ struct WrittenRow {
     output_microusd_per_kilotoken: Option<Whole>,
 }
 
-/// The snapshot that a file describes.
+/// Parses the snapshot that a file describes.
 ///
 /// # Errors
-/// What is wrong with it, on one line.
+/// The fault, on one line.
 pub fn parse(text: &str) -> Result<Snapshot, String> {
     let Object(written): Object<Written> = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let mut rows: Vec<Candidate> = Vec::with_capacity(written.candidates.len());
@@ -102,7 +102,7 @@ impl WrittenRow {
     }
 }
 
-/// An object and nothing else: serde would take a list of the values in the right order as well.
+/// Accepts only an object: serde would also accept a list of the values in the right order.
 struct Object<T>(T);
 
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Object<T> {
@@ -125,7 +125,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for ObjectOnly<T> {
     }
 }
 
-/// An integer as the router takes one: no fractional part, within ±(2^53-1); `3.0` is one (router#bad-candidates).
+/// An integer as the router accepts it: no fractional part, within ±(2^53-1); `3.0` is one (router#bad-candidates).
 #[derive(Clone, Copy)]
 struct Whole(i64);
 
@@ -166,7 +166,7 @@ impl Visitor<'_> for WholeNumber {
         if value.fract() != 0.0 {
             return Err(E::custom("a fraction where an integer is due"));
         }
-        // The cast saturates, and what is beyond the range is refused like any other.
+        // The cast saturates, and a value beyond the range is refused like any other.
         self.visit_i64(value as i64)
     }
 }

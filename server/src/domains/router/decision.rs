@@ -1,5 +1,5 @@
-//! The record of a routing decision (router#decision-record): who was considered, who was chosen, and a hash of what it was
-//! decided on. It holds neither prompt nor answer. Pure.
+//! The record of a routing decision (router#decision-record): the models considered, the chosen one, and a hash of
+//! the decision's inputs. It contains neither prompt nor answer. Pure.
 
 use colibri_canonical::{CanonicalError, NumberRule, canonical_json, sha256_hex};
 use serde_json::{Map, Value, json};
@@ -7,24 +7,24 @@ use serde_json::{Map, Value, json};
 use super::model_id::ModelId;
 use super::scoring::{Scores, as_fraction};
 
-/// What a record is called.
+/// The type of a record.
 pub const RECORD_TYPE: &str = "routing_decision";
-/// What rule hashes begin with inside a record.
+/// The prefix of rule hashes inside a record.
 const RULES_PREFIX: &str = "rv:";
-/// What the registry's form of a rule hash begins with.
+/// The prefix of a rule hash in the registry's form.
 const HASH_PREFIX: &str = "sha256:";
 
-/// How it ended. `ensemble` and `pipeline` are reserved.
+/// The outcome. `ensemble` and `pipeline` are reserved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RoutingMode {
     /// One model answered.
     Single,
-    /// None did.
+    /// No model answered.
     Fail,
 }
 
 impl RoutingMode {
-    /// The word in a record.
+    /// Returns the word in a record.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Single => "single",
@@ -36,28 +36,28 @@ impl RoutingMode {
 /// One routing decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RoutingDecision {
-    /// How it ended.
+    /// The outcome.
     pub routing_mode: RoutingMode,
-    /// Who answered.
+    /// The model that answered.
     pub chosen_model_id: Option<ModelId>,
     /// The chain, in order.
     pub candidates_considered: Vec<ModelId>,
     /// The scores behind the chain.
     pub scores: Scores,
-    /// Attempts that came to nothing.
+    /// The number of failed attempts.
     pub fallback_attempts: u64,
     /// The rules behind the scores: `rv:sha256:` and 64 hex characters.
     pub rule_version_hash: String,
-    /// 64 hex characters: prompt, options, rules and chain, and who was chosen.
+    /// 64 hex characters: the hash of prompt, options, rules, chain and chosen model.
     pub decision_hash: String,
 }
 
-/// What a decision rests on.
+/// The inputs of a decision.
 #[derive(Debug, Clone, Copy)]
 pub struct Grounds<'a> {
     /// The prompt.
     pub prompt: &'a str,
-    /// The options exactly as they were received; `{}` if there were none.
+    /// The options exactly as received; `{}` if the caller sent none.
     pub options: &'a Value,
     /// The scores.
     pub scores: &'a Scores,
@@ -68,10 +68,10 @@ pub struct Grounds<'a> {
 }
 
 impl RoutingDecision {
-    /// The record of a walk in which `attempted` models were visited and `chosen` answered.
+    /// Makes the record of a walk that tried the `attempted` models and in which `chosen` answered.
     ///
     /// # Errors
-    /// The encoder's: options with a number that trail hashes refuse, or nested too deep.
+    /// The encoder's error: the options contain a number that trail hashes refuse, or nest too deep.
     pub fn new(
         grounds: Grounds<'_>,
         chosen: Option<ModelId>,
@@ -97,7 +97,7 @@ impl RoutingDecision {
         })
     }
 
-    /// The record's eight fields. Its canonical JSON is what a thought record of type `decision` would hold.
+    /// Returns the record's eight fields. A thought record of type `decision` would hold their canonical JSON.
     pub fn to_json(&self) -> Value {
         let scores = self.scores.each().map(|(model, bps)| (model.to_string(), json!(as_fraction(bps))));
         json!({
@@ -113,7 +113,7 @@ impl RoutingDecision {
     }
 }
 
-/// The form of a rule hash inside a record, from any of its three forms; another text stays as it is.
+/// Converts any of the three forms of a rule hash to the form inside a record; leaves another text unchanged.
 pub fn normalise_rule_version_hash(hash: &str) -> String {
     let bare = |text: &str| text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     if hash.strip_prefix(HASH_PREFIX).is_some_and(bare) {
@@ -129,7 +129,7 @@ fn names(models: &[ModelId]) -> Vec<&'static str> {
     models.iter().map(|model| model.as_str()).collect()
 }
 
-/// Where records go. The server sends them nowhere; an embedder may keep them.
+/// The recipient of records. The server discards them; an embedder may store them.
 pub trait Emitter: Send + Sync {
     /// Takes a record. A failure is logged and changes nothing.
     ///
@@ -138,7 +138,7 @@ pub trait Emitter: Send + Sync {
     fn emit(&self, decision: &RoutingDecision) -> Result<(), String>;
 }
 
-/// Keeps no record.
+/// Discards records.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoEmitter;
 

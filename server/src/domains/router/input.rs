@@ -1,4 +1,4 @@
-//! What the tools are given, as the engine takes it. Stage 2 has checked the ranges.
+//! Conversion of the tools' inputs for the engine. Stage 2 has checked the ranges.
 
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ impl From<RouterScoreInputContext> for ScoreContext {
 
 impl From<RouterCallInputOptions> for RouteOptions {
     fn from(given: RouterCallInputOptions) -> Self {
-        // Strings and numbers in a struct: there is nothing that could not be written.
+        // A struct of strings and numbers can always be serialised.
         let received = serde_json::to_value(&given).unwrap_or(Value::Null);
         Self {
             max_tokens: given.max_tokens.map(i64::unsigned_abs),

@@ -3,11 +3,11 @@
 use super::profile::Profile;
 pub use crate::catalogue::ModelId;
 
-/// Every model, in the order that holds wherever one is needed.
+/// Every model, in the canonical order.
 pub const MODELS: [ModelId; 9] = ModelId::ALL;
 
 impl ModelId {
-    /// Whose interface the model is called through.
+    /// Returns the interface through which the model is called.
     pub const fn profile(self) -> Profile {
         match self {
             Self::Claude | Self::ClaudeSonnet35 | Self::ClaudeHaiku35 => Profile::Anthropic,
@@ -19,8 +19,8 @@ impl ModelId {
         }
     }
 
-    /// What the provider calls the model unless a variable or the caller says otherwise. Providers retire models: these
-    /// were held against the providers' pages on the day that `docs/guide/router.md` names.
+    /// Returns the provider's name of the model, which a variable or the caller may replace. Providers retire models:
+    /// these names were checked against the providers' pages on the day that `docs/guide/router.md` states.
     pub const fn default_upstream(self) -> &'static str {
         match self {
             Self::Claude | Self::ClaudeSonnet35 => "claude-sonnet-4-6",
@@ -34,7 +34,7 @@ impl ModelId {
         }
     }
 
-    /// The variable that replaces [`Self::default_upstream`]: `COLIBRI_MODEL_GPT_4O` for `gpt-4o`.
+    /// Returns the variable that replaces [`Self::default_upstream`]: `COLIBRI_MODEL_GPT_4O` for `gpt-4o`.
     pub fn upstream_variable(self) -> String {
         format!("COLIBRI_MODEL_{}", self.as_str().to_ascii_uppercase().replace('-', "_"))
     }

@@ -1,4 +1,4 @@
-//! What the engine says, as the tools answer it.
+//! Conversion of the engine's results for the tools.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::catalogue::{
     RouterStatsOutput, RouterStatsOutputModelsValue,
 };
 
-/// Scores and the rules behind them.
+/// Converts scores and the hash of their rules.
 pub fn scored(scores: &Scores, rule_version_hash: &str) -> RouterScoreOutput {
     RouterScoreOutput {
         scores: scores.each().map(|(model, bps)| (model.to_string(), as_fraction(bps))).collect(),
@@ -36,7 +36,7 @@ impl From<RouteResult> for RouterCallOutput {
     }
 }
 
-/// The circuits that have been touched, in the models' order.
+/// Converts the used circuits, in the models' order.
 pub fn circuits(states: BTreeMap<ModelId, CircuitState>) -> RouterFallbackOutput {
     let shown = states.into_iter().map(|(model, state)| {
         let CircuitState { failures, opened_at } = state;
@@ -45,7 +45,7 @@ pub fn circuits(states: BTreeMap<ModelId, CircuitState>) -> RouterFallbackOutput
     RouterFallbackOutput { circuit_state: shown.collect() }
 }
 
-/// The figures of the models that were tried, in the models' order.
+/// Converts the figures of the models that were tried, in the models' order.
 pub fn figures(stats: BTreeMap<ModelId, ModelStats>) -> RouterStatsOutput {
     let shown = stats.into_iter().map(|(model, figures)| {
         let row = RouterStatsOutputModelsValue {
@@ -61,7 +61,7 @@ pub fn figures(stats: BTreeMap<ModelId, ModelStats>) -> RouterStatsOutput {
     RouterStatsOutput { models: shown.collect() }
 }
 
-/// A count as the catalogue's integers have it.
+/// Converts a count to the catalogue's integer type.
 pub fn integer(count: u64) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

@@ -1,8 +1,8 @@
-//! The providers' interfaces, as far as names go (router#settings, router#errors). Pure.
+//! Names of the providers' interfaces (router#settings, router#errors). Pure.
 
 use std::fmt;
 
-/// Whose interface a model is called through: one key, one base URL, one vocabulary of errors.
+/// A provider's interface: one key, one base URL, one vocabulary of errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Profile {
     /// Anthropic's Messages.
@@ -11,7 +11,7 @@ pub enum Profile {
     OpenAi,
     /// Moonshot's Kimi, in OpenAI's form.
     Kimi,
-    /// OpenAI's Codex, in the same form; bound to no model.
+    /// OpenAI's Codex, in the same form; no model uses it.
     Codex,
     /// A host of Llama models, in OpenAI's form.
     Llama,
@@ -33,7 +33,7 @@ pub const PROFILES: [Profile; 7] = [
 ];
 
 impl Profile {
-    /// What error codes and the names of variables begin with.
+    /// Returns the prefix of error codes and variable names.
     pub const fn prefix(self) -> &'static str {
         match self {
             Self::Anthropic => "ANTHROPIC",
@@ -46,19 +46,19 @@ impl Profile {
         }
     }
 
-    /// The variable that holds the key.
+    /// Returns the variable that holds the key.
     pub fn key_variable(self) -> String {
         format!("COLIBRI_{}_API_KEY", self.prefix())
     }
 
-    /// The variable that replaces the provider's URL.
+    /// Returns the variable that replaces the provider's URL.
     pub fn base_variable(self) -> String {
         format!("COLIBRI_{}_BASE_URL", self.prefix())
     }
 }
 
 impl fmt::Display for Profile {
-    /// The name in messages.
+    /// Writes the name for messages.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Self::Anthropic => "Anthropic",

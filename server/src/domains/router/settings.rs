@@ -1,5 +1,5 @@
-//! Where an attempt goes and with which key: what the operator's variables say, checked by each call and never at
-//! boot (router#models, router#settings). Pure.
+//! The destination and the key of an attempt, read from the operator's variables. Each call checks them; boot does
+//! not (router#models, router#settings). Pure.
 
 use super::base_url::BaseUrl;
 use super::completion::{AttemptCode, AttemptError, Blame};
@@ -9,36 +9,36 @@ use crate::settings::config::Config;
 use crate::settings::keys;
 use colibri_proof::secret::Secret;
 
-/// The variable that names `claude`'s upstream model beside [`ModelId::upstream_variable`] (router#models).
+/// A second variable that names `claude`'s upstream model, besides [`ModelId::upstream_variable`] (router#models).
 const ANTHROPIC_MODEL: &str = "COLIBRI_ANTHROPIC_MODEL";
 
-/// The upstream model of [`Profile::Codex`], which no [`ModelId`] is bound to.
+/// The upstream model of [`Profile::Codex`], which no [`ModelId`] uses.
 pub const CODEX_MODEL: &str = "gpt-4o-mini";
 
-/// A provider, ready to be asked.
+/// A provider with all settings of a request.
 pub struct Target {
-    /// Whose interface it is.
+    /// The interface.
     pub profile: Profile,
-    /// Where it is.
+    /// The base URL.
     pub base: BaseUrl,
-    /// The key, fit for a header.
+    /// The key, valid in a header.
     pub key: Secret,
     /// The provider's name of the model.
     pub model: String,
 }
 
 impl Target {
-    /// Where a model is asked. `hint`, the caller's name of an upstream model, goes before all settings.
+    /// Returns the target of a model. `hint`, the caller's name of an upstream model, overrides all settings.
     ///
     /// # Errors
-    /// A setting is missing or bad; the message names the variable, never its value.
+    /// A setting is missing or invalid; the message names the variable, never its value.
     pub fn of_model(config: &Config, model: ModelId, hint: Option<&str>) -> Result<Self, AttemptError> {
         let profile = model.profile();
         let upstream = upstream_model(config, model, hint).map_err(|message| refusal(profile, message))?;
         Self::of_profile(config, profile, upstream)
     }
 
-    /// Where a provider is asked for one of its models.
+    /// Returns the target of a provider for one of its models.
     ///
     /// # Errors
     /// As [`Self::of_model`].
@@ -50,12 +50,12 @@ impl Target {
     }
 }
 
-/// A failed attempt that is the operator's to mend.
+/// Makes the error of an attempt that the operator must correct.
 fn refusal(profile: Profile, message: String) -> AttemptError {
     AttemptError { code: AttemptCode::Config(profile), message, status: None, blame: Blame::Settings }
 }
 
-/// A variable's value without the spaces around it; an empty one counts as not set.
+/// Returns a variable's value without surrounding spaces; an empty one counts as unset.
 fn value<'a>(config: &'a Config, name: &str) -> Result<Option<&'a str>, String> {
     let value = config.at_call(name)?.map(|value| value.expose().trim());
     Ok(value.filter(|value| !value.is_empty()))
@@ -88,7 +88,7 @@ fn base_url(config: &Config, profile: Profile) -> Result<BaseUrl, String> {
     BaseUrl::parse(text).map_err(|reason| format!("{name} is not an acceptable base URL: {reason}"))
 }
 
-/// The table of variables has the providers' own URLs.
+/// Returns the provider's own URL from the table of variables.
 fn default_base(name: &str) -> &'static str {
     keys::AT_CALL.iter().find(|key| key.name == name).map_or("", |key| key.rule.default_text)
 }

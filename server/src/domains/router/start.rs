@@ -1,6 +1,6 @@
-//! The router's part of the start (router#candidates): candidates are read once, before the gate opens. A bad source does
-//! not keep the server from starting, for other domains must not fall with this one; it stops scoring and calling
-//! until it is mended.
+//! The router's part of the start (router#candidates): reads candidates once, before the gate opens. An invalid
+//! source does not keep the server from starting, because other domains must not depend on it. It only disables
+//! scoring and calling until the operator corrects it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use colibri_proof::command::bounded_file;
 /// The largest file of candidates, in bytes. Nine rows need a few thousand.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 
-/// The router of this process, over the network.
+/// Makes the router of this process, over the network.
 pub fn router(config: &Arc<Config>, db: Option<&Db>, clock: Arc<dyn Clock>, log: Arc<dyn Log>) -> Router {
     let scorer = snapshot(config, db, &*log).and_then(Scorer::new);
     if let Err(invalid) = &scorer {
@@ -50,10 +50,10 @@ pub fn router(config: &Arc<Config>, db: Option<&Db>, clock: Arc<dyn Clock>, log:
     Router::new(scorer, limits, environment)
 }
 
-/// The candidates that the configuration asks for; `None` while the router is off.
+/// Returns the candidates that the configuration names; `None` while the router is off.
 ///
 /// # Errors
-/// [`ConfigInvalid`]: the source cannot be read, or says what it must not.
+/// [`ConfigInvalid`]: the source cannot be read, or has invalid content.
 pub fn snapshot(config: &Config, db: Option<&Db>, log: &dyn Log) -> Result<Option<Snapshot>, ConfigInvalid> {
     let found = match &config.router_candidates {
         CandidateSource::Off => return Ok(None),
@@ -69,7 +69,8 @@ pub fn snapshot(config: &Config, db: Option<&Db>, log: &dyn Log) -> Result<Optio
         .map_err(|fault| ConfigInvalid { reason: format!("{fault}; mend what {name} names and restart") })
 }
 
-/// Whether a provider's key is set. What is not text is set, and each attempt will say what is wrong with it.
+/// Returns whether a provider's key is set. A key that is not text counts as set, and each attempt will report its
+/// fault.
 pub fn has_key(config: &Config, profile: Profile) -> bool {
     match config.at_call(&profile.key_variable()) {
         Ok(key) => key.is_some_and(|key| !key.expose().trim().is_empty()),
@@ -77,10 +78,10 @@ pub fn has_key(config: &Config, profile: Profile) -> bool {
     }
 }
 
-/// The candidates that a file lists (router#candidates).
+/// Reads the candidates that a file lists (router#candidates).
 ///
 /// # Errors
-/// Why it cannot be read, or what it must not say; without its path, for clients read it.
+/// The file cannot be read or is invalid. The message omits its path, because clients read it.
 pub fn from_file(path: &Path) -> Result<Snapshot, String> {
     let text = bounded_file::text(path, MAX_FILE_BYTES)
         .map_err(|error| format!("the file of candidates cannot be read: {error}"))?;

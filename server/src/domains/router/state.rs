@@ -1,4 +1,4 @@
-//! What the router remembers between calls, for the life of the process: circuits and figures (router#beside-the-loop). The
+//! The router's state between calls, for the life of the process: circuits and figures (router#beside-the-loop). The
 //! lock is held for bookkeeping only, never while an attempt waits.
 
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use super::cost::NanoDollars;
 use super::model_id::ModelId;
 use super::stats::{AttemptOutcome, ModelStats, RouterStats};
 
-/// The memory, shared by all calls.
+/// The state, shared by all calls.
 #[derive(Debug, Default)]
 pub struct RouterState {
     memory: Mutex<Memory>,
@@ -23,13 +23,13 @@ struct Memory {
 }
 
 impl RouterState {
-    /// Leave to try a model, unless its circuit refuses.
+    /// Permits an attempt at a model, unless its circuit refuses.
     pub fn admit(&self, model: ModelId, now: Moment) -> Option<Lease<'_>> {
         let admission = self.lock().circuits.admit(model, now)?;
         Some(Lease { state: self, admission })
     }
 
-    /// The circuits that have been touched.
+    /// Returns the used circuits.
     pub fn circuits(&self) -> BTreeMap<ModelId, CircuitState> {
         self.lock().circuits.snapshot()
     }
@@ -39,7 +39,7 @@ impl RouterState {
         self.lock().circuits.reset(model);
     }
 
-    /// The figures of the models that were tried.
+    /// Returns the figures of the models that were tried.
     pub fn stats(&self) -> BTreeMap<ModelId, ModelStats> {
         self.lock().stats.snapshot()
     }
@@ -49,13 +49,13 @@ impl RouterState {
         self.lock().stats.reset(model);
     }
 
-    /// Nothing under this lock panics half way, so what a panic elsewhere left behind is whole.
+    /// Locks the state. No code panics halfway under this lock, so a poisoned state is still complete.
     fn lock(&self) -> MutexGuard<'_, Memory> {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// An attempt under way. Dropped without a word, as by a cancelled call, it leaves no trace.
+/// A running attempt. Dropped without a result, as by a cancelled call, it leaves no trace.
 #[derive(Debug)]
 pub struct Lease<'a> {
     state: &'a RouterState,
@@ -63,7 +63,7 @@ pub struct Lease<'a> {
 }
 
 impl Lease<'_> {
-    /// The attempt brought a completion.
+    /// Records an attempt that returned a completion.
     pub fn succeed(self, cost: NanoDollars, latency_ms: u64) {
         let model = self.admission.model();
         let mut memory = self.state.lock();
@@ -72,7 +72,7 @@ impl Lease<'_> {
         memory.stats.record(model, AttemptOutcome::Success { cost, latency_ms });
     }
 
-    /// The attempt failed; who is to blame decides what is remembered.
+    /// Records a failed attempt; the party to blame decides what is counted.
     pub fn fail(self, error: &AttemptError, now: Moment) {
         let model = self.admission.model();
         let mut memory = self.state.lock();

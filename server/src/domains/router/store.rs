@@ -4,14 +4,14 @@ use colibri_runtime::handler::Fault;
 
 use crate::store::db::Db;
 
-/// A row as the table has it. Its constraints leave the window and the names to be checked.
+/// A row as stored. The table's constraints do not check the window and the names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredCandidate {
     /// The primary key.
     pub model_id: String,
-    /// Who runs it.
+    /// The provider.
     pub provider: String,
-    /// Tokens it reads at once.
+    /// The tokens that it reads at once.
     pub context_window_tokens: i64,
     /// `fast`, `balanced` or `slow`.
     pub latency_tier: String,
@@ -23,7 +23,7 @@ pub struct StoredCandidate {
     pub enabled: bool,
 }
 
-/// Every row, by id.
+/// Returns every row, by id.
 ///
 /// # Errors
 /// [`Fault::Storage`].

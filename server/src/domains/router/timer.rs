@@ -1,10 +1,10 @@
-//! The machine's own time, for the loop's thread.
+//! Real time, for the loop's thread.
 
 use std::time::Duration;
 
 use super::completion::{Pending, Sleeper};
 
-/// Waits on the loop's timer.
+/// A sleeper on the loop's timer.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Timer;
 

@@ -1,5 +1,5 @@
-//! The skill registry (skills#purpose): what the SKILL.md files below a root declare. It records; it grants
-//! nothing, runs nothing and never reads a body's meaning.
+//! The skill registry (skills#purpose): the declarations of the SKILL.md files below a root. It records them; it
+//! grants nothing, runs nothing and never interprets a body.
 //!
 //! ```text
 //! discovery   files below the root    (reads the disk)

@@ -1,24 +1,25 @@
-//! A YAML node as a value, and what a plain scalar means by YAML 1.2's core schema. Pure.
+//! A YAML node as a value, and the meaning of a plain scalar in YAML 1.2's core schema. Pure.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// The members of a mapping; a `BTreeMap` of strings is sorted bytewise, as `frontmatter_json` wants it.
+/// The members of a mapping. A `BTreeMap` of strings is sorted bytewise, which `frontmatter_json` needs.
 pub type Mapping = BTreeMap<String, Node>;
 
 /// A node without anchors, tags or positions.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Node {
-    /// `null`, `~` or nothing at all.
+    /// `null`, `~` or an empty value.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// An integer that fits.
+    /// An integer within the range.
     Integer(i64),
     /// A finite number with a fraction or an exponent.
     Float(f64),
-    /// A number that JSON cannot hold, or not exactly: `.inf`, or more digits than fit. It keeps its spelling.
+    /// A number that JSON cannot represent exactly, such as `.inf` or one with too many digits. It keeps its
+    /// spelling.
     Beyond(String),
     /// Text.
     Text(String),
@@ -29,7 +30,7 @@ pub enum Node {
 }
 
 impl Node {
-    /// What a plain (unquoted) scalar means. Dates, `yes` and `no` are text.
+    /// Interprets a plain (unquoted) scalar. Dates, `yes` and `no` are text.
     pub fn of_plain(text: &str) -> Self {
         match text {
             "" | "~" | "null" | "Null" | "NULL" => Self::Null,
@@ -39,7 +40,7 @@ impl Node {
         }
     }
 
-    /// The kind, as a message names it.
+    /// Returns the kind, in the words of messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
@@ -51,7 +52,7 @@ impl Node {
         }
     }
 
-    /// The same as JSON; members keep the mapping's order.
+    /// Converts the node to JSON; members keep the mapping's order.
     pub fn to_json(&self) -> Value {
         match self {
             Self::Null => Value::Null,
@@ -65,12 +66,12 @@ impl Node {
     }
 }
 
-/// A mapping as a JSON object.
+/// Converts a mapping to a JSON object.
 pub fn members_to_json(members: &Mapping) -> Value {
     Value::Object(members.iter().map(|(key, node)| (key.clone(), node.to_json())).collect())
 }
 
-/// The number a plain scalar spells, if it spells one (YAML 1.2.2 §10.3.2).
+/// Returns the number that a plain scalar spells, if any (YAML 1.2.2 §10.3.2).
 fn number(text: &str) -> Option<Node> {
     for (prefix, radix) in [("0x", 16), ("0o", 8)] {
         if let Some(digits) = text.strip_prefix(prefix) {
@@ -94,7 +95,7 @@ fn number(text: &str) -> Option<Node> {
     })
 }
 
-/// `( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`
+/// Matches `( \. [0-9]+ | [0-9]+ ( \. [0-9]* )? ) ( [eE] [-+]? [0-9]+ )?`
 fn is_float(unsigned: &str) -> bool {
     let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),

@@ -1,5 +1,5 @@
-//! The health report: facts and a probe of the database. A database that does not answer
-//! makes the report say so; it never makes the call fail.
+//! The health report: facts and a probe of the database. If the database does not answer, the report says so; the
+//! call does not fail.
 
 use colibri_runtime::handler::{CallStatus, Fault, STAGES};
 
@@ -14,14 +14,14 @@ use crate::domains::system::facts::{DatabaseStatus, Phase, SystemFacts};
 use crate::settings::mode::{Mode, capabilities_for};
 use crate::store::db::Db;
 
-/// Why a report from before the end of the start is degraded.
+/// The reason for a degraded report before the end of the start.
 const STARTING: &str = "the server is still starting; ask again";
 
-/// What a report is made from.
+/// The inputs of a report.
 pub struct Moment<'a> {
-    /// What the server knows about itself.
+    /// The server's knowledge about itself.
     pub facts: &'a SystemFacts,
-    /// What the chain says of itself.
+    /// The chain's own status.
     pub call: CallStatus,
     /// Monotonic milliseconds.
     pub now_ms: f64,
@@ -33,7 +33,7 @@ pub struct Moment<'a> {
     pub skills_root: &'a str,
 }
 
-/// The report of this moment.
+/// Makes the report of this moment.
 pub fn report(moment: &Moment<'_>) -> ServerHealthOutput {
     let facts = moment.facts;
     let (status, probe) = look(moment);
@@ -57,7 +57,7 @@ pub fn report(moment: &Moment<'_>) -> ServerHealthOutput {
     }
 }
 
-/// The state of the database, and what the probe found if it is open.
+/// Returns the state of the database, and the result of the probe if it is open.
 fn look(moment: &Moment<'_>) -> (DatabaseStatus, Option<Probe>) {
     match &moment.facts.database.status {
         DatabaseStatus::Open => match moment.db.clone().and_then(|db| probe(db, moment.skills_root)) {
@@ -99,7 +99,7 @@ fn middleware(call: CallStatus) -> ServerHealthOutputMiddleware {
     }
 }
 
-/// The published word for the sink; a word the catalogue does not know is an embedder's own sink.
+/// Returns the published word for the sink. An unknown word means an embedder's own sink.
 fn sink(kind: &str) -> ServerHealthOutputMiddlewareAuditSink {
     kind.parse().unwrap_or(ServerHealthOutputMiddlewareAuditSink::Custom)
 }
@@ -114,7 +114,7 @@ fn capabilities(mode: Mode) -> ServerHealthOutputCapabilities {
     }
 }
 
-/// A count as the catalogue's integers have it.
+/// Converts a count to the catalogue's integer type.
 fn count(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

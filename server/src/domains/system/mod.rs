@@ -1,4 +1,4 @@
-//! What the server knows about itself: facts, and the health report.
+//! The server's knowledge about itself: facts, and the health report.
 
 pub mod facts;
 pub mod health;
@@ -7,7 +7,7 @@ mod store;
 use crate::catalogue;
 use crate::settings::mode::Mode;
 
-/// The mode as the catalogue publishes it.
+/// Converts the mode for the catalogue.
 pub fn published_mode(mode: Mode) -> catalogue::Mode {
     match mode {
         Mode::Full => catalogue::Mode::Full,

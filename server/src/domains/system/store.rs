@@ -1,4 +1,4 @@
-//! What `server_health` asks the database (chain#system-tools).
+//! The database queries of `server_health` (chain#system-tools).
 
 use colibri_runtime::handler::Fault;
 
@@ -8,22 +8,22 @@ use crate::store::db::Db;
 /// The database as the probe found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
-    /// User tables; views and SQLite's own tables are not counted.
+    /// User tables, without views and SQLite's own tables.
     pub tables: i64,
-    /// `user_version`: the last migration that ran.
+    /// `user_version`: the last migration applied.
     pub schema_version: i64,
     /// `wal`, or `memory` for a database without a file.
     pub journal_mode: String,
-    /// Indexed skills; 0 while no such table exists.
+    /// Indexed skills; 0 while the table does not exist.
     pub skills: i64,
 }
 
-/// Looks. `skills_root` is the root whose skills count.
+/// Probes the database. `skills_root` is the root whose skills are counted.
 ///
 /// # Errors
 /// [`Fault::Storage`]: the database does not answer.
 pub fn probe(db: &Db, skills_root: &str) -> Result<Probe, Fault> {
-    // `substr`, not `LIKE`: the underscore of the prefix is meant literally.
+    // `substr`, not `LIKE`, because the prefix's underscore is literal.
     let tables = db.query_one(
         "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'",
         [],

@@ -1,13 +1,13 @@
-//! What the engine is asked for. The tools' generated inputs become these at the border (`mod.rs`).
+//! The engine's inputs. `mod.rs` converts the tools' generated inputs to these at the border.
 
 use crate::catalogue::TaskStatus;
 
-/// A task to be created. Texts are stored as they are.
+/// A new task. Texts are stored unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NewTask {
-    /// What is to be done.
+    /// The title.
     pub title: String,
-    /// The state to enter at.
+    /// The initial state.
     pub status: TaskStatus,
     /// The project it belongs to.
     pub project_id: Option<String>,
@@ -15,14 +15,14 @@ pub struct NewTask {
     pub description: Option<String>,
     /// Free text; see [`priority::rank`](super::priority::rank).
     pub priority: Option<String>,
-    /// Who is to do it.
+    /// The assignee.
     pub assignee: Option<String>,
     /// Ids of the tasks it waits for.
     pub depends_on: Vec<String>,
 }
 
 impl NewTask {
-    /// A task in the first state with nothing but a title.
+    /// Makes a task in the first state with only a title.
     pub fn titled(title: impl Into<String>) -> Self {
         Self {
             title: title.into(),
@@ -43,66 +43,66 @@ pub struct TaskPatch {
     pub title: Option<String>,
     /// The next state.
     pub status: Option<TaskStatus>,
-    /// Another project, or none.
+    /// Another project; `Some(None)` removes it.
     pub project_id: Option<Option<String>>,
-    /// Another description, or none.
+    /// Another description; `Some(None)` removes it.
     pub description: Option<Option<String>>,
-    /// Another priority, or none.
+    /// Another priority; `Some(None)` removes it.
     pub priority: Option<Option<String>>,
-    /// Another assignee, or none.
+    /// Another assignee; `Some(None)` removes it.
     pub assignee: Option<Option<String>>,
     /// The whole set of dependencies.
     pub depends_on: Option<Vec<String>>,
 }
 
 impl TaskPatch {
-    /// Whether there is nothing to change.
+    /// Returns whether the patch is empty.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// Which tasks to list, and which page of them.
+/// The filter and the page of a task list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListFilter {
-    /// One state only.
+    /// The only state to list.
     pub status: Option<TaskStatus>,
-    /// One project only; `Some(None)` means tasks without one.
+    /// The only project to list; `Some(None)` means tasks without a project.
     pub project_id: Option<Option<String>>,
-    /// Longest page.
+    /// The longest page.
     pub limit: i64,
     /// Matches to skip.
     pub offset: i64,
-    /// Whether deleted tasks count.
+    /// Whether to include deleted tasks.
     pub include_deleted: bool,
 }
 
 impl Default for ListFilter {
-    /// The first page of all live tasks (tasks#listing).
+    /// Returns the first page of all live tasks (tasks#listing).
     fn default() -> Self {
         Self { status: None, project_id: None, limit: 100, offset: 0, include_deleted: false }
     }
 }
 
-/// Which part of the queue to show.
+/// The filter of the queue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct QueueFilter {
-    /// One project only; `Some(None)` means tasks without one.
+    /// The only project to show; `Some(None)` means tasks without a project.
     pub project_id: Option<Option<String>>,
-    /// One assignee only; `Some(None)` means unassigned tasks.
+    /// The only assignee to show; `Some(None)` means unassigned tasks.
     pub assignee: Option<Option<String>>,
-    /// Most tasks to return.
+    /// The most tasks to return.
     pub limit: i64,
 }
 
 impl Default for QueueFilter {
-    /// The head of the whole queue (tasks#queue).
+    /// Returns the head of the whole queue (tasks#queue).
     fn default() -> Self {
         Self { project_id: None, assignee: None, limit: 20 }
     }
 }
 
-/// Who changes a row, and when.
+/// The time and the call of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp<'a> {
     /// The present time, UTC, RFC 3339 with milliseconds.

@@ -1,12 +1,12 @@
-//! The task pipeline tasks#purpose: tasks that move one checked step at a time from INIT to DONE.
+//! The task pipeline (tasks#purpose): tasks that move one checked step at a time from INIT to DONE.
 //!
 //! ```text
 //! tool (typed input) -> service (checks, in the order of tasks#update) -> store (SQL)
 //!                          |- state         which step is legal
-//!                          |- dependencies  whether a loop would close
-//!                          |- trail         whether the work left a thought record
-//!                          '- reputation    what a finished task earns
-//! ```
+//!                          |- state         legal steps
+//!                          |- dependencies  the search for cycles
+//!                          |- trail         the thought records of the work
+//!                          '- reputation    the credit for a finished task
 
 pub mod dependencies;
 pub mod errors;

@@ -1,8 +1,8 @@
-//! How urgent a free-text priority is (tasks#queue).
+//! The urgency of a free-text priority (tasks#queue).
 //!
-//! The queue's SQL and its index state the same ranking; tests hold them to this table.
+//! The queue's SQL and its index repeat this ranking; tests compare them with this table.
 
-/// The words that are ranked, most urgent first. Every other text ranks as [`DEFAULT_RANK`].
+/// The ranked words, most urgent first. Every other text ranks as [`DEFAULT_RANK`].
 pub const RANKED: [(u8, &[&str]); 4] = [
     (0, &["critical", "urgent", "urgent_important", "p0"]),
     (1, &["high", "important", "not_urgent_important", "p1"]),
@@ -13,7 +13,7 @@ pub const RANKED: [(u8, &[&str]); 4] = [
 /// The rank of a task without a priority, or with one that is not in [`RANKED`].
 pub const DEFAULT_RANK: u8 = 2;
 
-/// The rank of a priority, 0 the most urgent. ASCII case does not count, everything else does.
+/// Returns the rank of a priority; 0 is the most urgent. Ignores ASCII case and nothing else.
 pub fn rank(priority: Option<&str>) -> u8 {
     let Some(text) = priority else { return DEFAULT_RANK };
     RANKED

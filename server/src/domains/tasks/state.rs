@@ -1,6 +1,6 @@
-//! The task pipeline's state machine (tasks#states): eight states, thirteen steps, no way back from the last two.
+//! The task pipeline's state machine (tasks#states): eight states and thirteen steps; the last two states are final.
 //!
-//! The states themselves are the catalogue's; what leads where is the table here.
+//! The catalogue defines the states; the table here defines the steps.
 
 use std::fmt;
 
@@ -11,10 +11,10 @@ use TaskStatus::{Analyze, Apply, Cancelled, Done, Gather, Init, Plan, Verify};
 /// The states in canonical order, which is used wherever an order is needed.
 pub const TASK_STATES: [TaskStatus; 8] = [Init, Gather, Analyze, Plan, Apply, Verify, Done, Cancelled];
 
-/// The states that nothing leaves.
+/// The final states.
 pub const TERMINAL_STATES: [TaskStatus; 2] = [Done, Cancelled];
 
-/// The targets of each state, in canonical order; the whole of what is legal.
+/// The targets of each state, in canonical order: every legal step.
 pub const VALID_TRANSITIONS: [(TaskStatus, &[TaskStatus]); 8] = [
     (Init, allowed(Init)),
     (Gather, allowed(Gather)),
@@ -26,7 +26,7 @@ pub const VALID_TRANSITIONS: [(TaskStatus, &[TaskStatus]); 8] = [
     (Cancelled, allowed(Cancelled)),
 ];
 
-/// Where a task in `from` may go next, in canonical order. A match, so that a state added to the
+/// Returns the next states for a task in `from`, in canonical order. It is a match, so that a new state in the
 /// catalogue does not compile before its steps are decided.
 pub const fn allowed(from: TaskStatus) -> &'static [TaskStatus] {
     match from {
@@ -35,28 +35,28 @@ pub const fn allowed(from: TaskStatus) -> &'static [TaskStatus] {
         Analyze => &[Plan, Cancelled],
         Plan => &[Apply, Cancelled],
         Apply => &[Verify, Cancelled],
-        // A failed verification goes back to gathering: that is the retry.
+        // A failed verification goes back to gathering, which is the retry.
         Verify => &[Gather, Done, Cancelled],
         Done | Cancelled => &[],
     }
 }
 
-/// Whether the pipeline has a step from `from` to `to`. No state has a step to itself.
+/// Returns whether the pipeline has a step from `from` to `to`. No state has a step to itself.
 pub fn can_transition(from: TaskStatus, to: TaskStatus) -> bool {
     allowed(from).contains(&to)
 }
 
-/// Something that has an id and stands in the pipeline.
+/// An item with an id and a state in the pipeline.
 pub trait Staged: Sized {
-    /// Whose step it is, for the error.
+    /// Returns the item's id, for the error.
     fn id(&self) -> &str;
-    /// Where it stands.
+    /// Returns its state.
     fn status(&self) -> TaskStatus;
-    /// The same, standing at `status`.
+    /// Returns a copy in `status`.
     fn at(&self, status: TaskStatus) -> Self;
 }
 
-/// Takes one step: a new value that differs from `task` in its state alone.
+/// Takes one step: returns a copy of `task` that differs only in its state.
 ///
 /// # Errors
 /// [`InvalidTransition`] when the pipeline has no such step.
@@ -65,7 +65,7 @@ pub fn transition<T: Staged>(task: &T, to: TaskStatus) -> Result<T, InvalidTrans
     Ok(task.at(to))
 }
 
-/// The judgement of [`transition`] alone.
+/// Makes only the check of [`transition`].
 ///
 /// # Errors
 /// [`InvalidTransition`] when the pipeline has no such step.
@@ -80,11 +80,11 @@ pub fn check(task_id: &str, from: TaskStatus, to: TaskStatus) -> Result<(), Inva
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Invalid transition for task {task_id}: {from} -> {to}")]
 pub struct InvalidTransition {
-    /// The task that was to move.
+    /// The task.
     pub task_id: String,
-    /// Where it stands.
+    /// Its state.
     pub from: TaskStatus,
-    /// Where it was to go.
+    /// The requested state.
     pub to: TaskStatus,
 }
 
@@ -104,7 +104,7 @@ impl fmt::Display for UnknownState {
 
 impl std::error::Error for UnknownState {}
 
-/// The state with exactly that name; case and white space count.
+/// Returns the state with exactly that name; case and white space count.
 ///
 /// # Errors
 /// [`UnknownState`] for any other text.

@@ -1,4 +1,4 @@
-//! The tasks' SQL: rows in, rows out. What may be written is decided in `service.rs`.
+//! The tasks' SQL: rows in, rows out. `service.rs` decides what may be written.
 
 use std::collections::HashMap;
 
@@ -14,23 +14,23 @@ use crate::store::db::Db;
 pub(super) const COLUMNS: &str =
     "id, project_id, title, description, status, priority, assignee, created_at, updated_at, deleted_at";
 
-/// The condition of `idx_tasks_queue`, word for word; the planner wants it so.
+/// The condition of `idx_tasks_queue`, word for word, which the planner requires.
 const OPEN: &str = "deleted_at IS NULL AND status NOT IN ('DONE', 'CANCELLED')";
 
-/// The expression of `idx_tasks_queue`: [`rank`](super::priority::rank) in SQL. SQLite's `lower` folds
-/// ASCII alone, as the ranking wants it.
+/// The expression of `idx_tasks_queue`: [`rank`](super::priority::rank) in SQL. SQLite's `lower` folds only ASCII, as
+/// the ranking requires.
 const RANK: &str = "CASE lower(priority) \
     WHEN 'critical' THEN 0 WHEN 'urgent' THEN 0 WHEN 'urgent_important' THEN 0 WHEN 'p0' THEN 0 \
     WHEN 'high' THEN 1 WHEN 'important' THEN 1 WHEN 'not_urgent_important' THEN 1 WHEN 'p1' THEN 1 \
     WHEN 'low' THEN 3 WHEN 'not_urgent_not_important' THEN 3 WHEN 'p3' THEN 3 \
     ELSE 2 END";
 
-/// Whether the task `t` waits for one that is not finished. A cancelled dependency is not, nor is one
-/// that was deleted before its end.
+/// Selects tasks `t` that wait for an unfinished one. A cancelled dependency is unfinished, and so is one deleted
+/// before its end.
 const BLOCKED: &str = "EXISTS (SELECT 1 FROM task_dependencies AS d JOIN tasks AS b ON b.id = d.depends_on_id \
     WHERE d.task_id = t.id AND b.status <> 'DONE')";
 
-/// A statement and what is bound to it.
+/// A statement and its parameters.
 pub(super) struct Query {
     pub(super) sql: String,
     pub(super) params: Vec<Value>,
@@ -56,12 +56,12 @@ pub(super) fn insert(db: &Db, id: &str, stamp: Stamp<'_>, task: &NewTask) -> Res
     Ok(())
 }
 
-/// The live row with that id.
+/// Returns the live row with that id.
 pub(super) fn live(db: &Db, id: &str) -> Result<Option<Task>, Fault> {
     one(db, &format!("SELECT {COLUMNS} FROM tasks WHERE id = ?1 AND deleted_at IS NULL"), id)
 }
 
-/// The row with that id, deleted or not.
+/// Returns the row with that id, deleted or not.
 pub(super) fn any(db: &Db, id: &str) -> Result<Option<Task>, Fault> {
     one(db, &format!("SELECT {COLUMNS} FROM tasks WHERE id = ?1"), id)
 }
@@ -72,15 +72,15 @@ fn one(db: &Db, sql: &str, id: &str) -> Result<Option<Task>, Fault> {
     Ok(Some(task))
 }
 
-/// Whether a live row has that id.
+/// Returns whether a live row has that id.
 pub(super) fn is_live(db: &Db, id: &str) -> Result<bool, Fault> {
     db.query_one("SELECT EXISTS (SELECT 1 FROM tasks WHERE id = ?1 AND deleted_at IS NULL)", [id], |row| {
         row.get(0)
     })
 }
 
-/// Writes the patch's own columns of a live row, its dependencies aside. The time of the last change
-/// never moves backwards. Whether there was such a row.
+/// Writes the patch's own columns of a live row, without its dependencies. The time of the last change never moves
+/// backwards. Returns whether the row existed.
 pub(super) fn update(db: &Db, id: &str, stamp: Stamp<'_>, patch: &TaskPatch) -> Result<bool, Fault> {
     let columns = [
         ("title", patch.title.clone().map(Some)),
@@ -102,7 +102,7 @@ pub(super) fn update(db: &Db, id: &str, stamp: Stamp<'_>, patch: &TaskPatch) -> 
     Ok(db.execute(&sql, params_from_iter(params))? == 1)
 }
 
-/// Marks a live row as deleted. Whether there was such a row.
+/// Marks a live row as deleted. Returns whether it existed.
 pub(super) fn mark_deleted(db: &Db, id: &str, stamp: Stamp<'_>) -> Result<bool, Fault> {
     let changed = db.execute(
         "UPDATE tasks SET deleted_at = ?2, updated_at = max(updated_at, ?2), sequence_no = ?3 \
@@ -112,21 +112,21 @@ pub(super) fn mark_deleted(db: &Db, id: &str, stamp: Stamp<'_>) -> Result<bool, 
     Ok(changed == 1)
 }
 
-/// One page of the tasks that match, oldest first.
+/// Returns one page of the tasks that match, oldest first.
 pub(super) fn page(db: &Db, filter: &ListFilter) -> Result<Vec<Task>, Fault> {
     let query = page_query(filter);
     let tasks = db.query_all(&query.sql, params_from_iter(query.params), read_task)?;
     with_dependencies(db, tasks)
 }
 
-/// How many tasks match, on all pages.
+/// Counts the tasks that match, on all pages.
 pub(super) fn count(db: &Db, filter: &ListFilter) -> Result<i64, Fault> {
     let query = count_query(filter);
     db.query_one(&query.sql, params_from_iter(query.params), |row| row.get(0))
 }
 
-/// The page's rowids come from an index alone, or in the order of the table when there is nothing to search for; only
-/// the rows shown are read whole.
+/// Builds the query of a page. Its rowids come from an index alone, or in table order without a filter; only the rows
+/// shown are read whole.
 pub(super) fn page_query(filter: &ListFilter) -> Query {
     let mut matching = matching(filter);
     matching.params.push(filter.limit.into());
@@ -159,14 +159,14 @@ fn matching(filter: &ListFilter) -> Query {
     query
 }
 
-/// The head of the queue of open, unblocked tasks, most urgent first.
+/// Returns the head of the queue of open, unblocked tasks, most urgent first.
 pub(super) fn queue(db: &Db, filter: &QueueFilter) -> Result<Vec<Task>, Fault> {
     let query = queue_query(filter);
     let tasks = db.query_all(&query.sql, params_from_iter(query.params), read_task)?;
     with_dependencies(db, tasks)
 }
 
-/// How many open tasks match: those that can be worked on, and those that are held back.
+/// Counts the open tasks that match: those that are ready, and those that wait.
 pub(super) fn queue_counts(db: &Db, filter: &QueueFilter) -> Result<(i64, i64), Fault> {
     let query = queue_counts_query(filter);
     let (open, blocked): (i64, i64) =
@@ -207,7 +207,7 @@ fn and(query: &mut Query, comparison: &str, value: Value) {
     query.sql.push_str(&format!(" AND {comparison} ?{}", query.params.len()));
 }
 
-/// The ids a task waits for, in the order in which they were named.
+/// Returns the ids a task waits for, in the order in which they were named.
 pub(super) fn dependencies(db: &Db, task_id: &str) -> Result<Vec<String>, Fault> {
     db.query_all(
         "SELECT depends_on_id FROM task_dependencies WHERE task_id = ?1 ORDER BY rowid",
@@ -216,7 +216,7 @@ pub(super) fn dependencies(db: &Db, task_id: &str) -> Result<Vec<String>, Fault>
     )
 }
 
-/// Adds what a task waits for; ids that are there already keep their place.
+/// Adds dependencies of a task; existing ones keep their place.
 pub(super) fn add_dependencies(db: &Db, task_id: &str, wanted: &[String]) -> Result<(), Fault> {
     for id in wanted {
         db.execute(
@@ -228,7 +228,7 @@ pub(super) fn add_dependencies(db: &Db, task_id: &str, wanted: &[String]) -> Res
     Ok(())
 }
 
-/// Makes `wanted` the whole set of what a task waits for.
+/// Replaces all dependencies of a task with `wanted`.
 pub(super) fn replace_dependencies(db: &Db, task_id: &str, wanted: &[String]) -> Result<(), Fault> {
     for id in dependencies(db, task_id)?.iter().filter(|id| !wanted.contains(id)) {
         db.execute(
@@ -239,7 +239,7 @@ pub(super) fn replace_dependencies(db: &Db, task_id: &str, wanted: &[String]) ->
     add_dependencies(db, task_id, wanted)
 }
 
-/// Fills in the dependencies of a whole list with one statement.
+/// Adds the dependencies to a whole list with one statement.
 fn with_dependencies(db: &Db, mut tasks: Vec<Task>) -> Result<Vec<Task>, Fault> {
     if tasks.is_empty() {
         return Ok(tasks);
@@ -262,12 +262,12 @@ fn with_dependencies(db: &Db, mut tasks: Vec<Task>) -> Result<Vec<Task>, Fault> 
     Ok(tasks)
 }
 
-/// A task without dependencies shows none, rather than an empty list.
+/// Converts the dependencies for a reply: `None` rather than an empty list.
 pub(super) fn listed(dependencies: Vec<String>) -> Option<Vec<String>> {
     if dependencies.is_empty() { None } else { Some(dependencies) }
 }
 
-/// Reads [`COLUMNS`]; dependencies are another table's.
+/// Reads [`COLUMNS`]; dependencies are in another table.
 pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
     let id: String = row.get(0)?;
     Ok(Task {

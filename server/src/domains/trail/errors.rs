@@ -1,4 +1,4 @@
-//! Why the trail refuses, and the one place where a refusal becomes a tool's declared error.
+//! The trail's refusals, and their only conversion into a tool's declared errors.
 
 use colibri_runtime::handler::{Failure, Fault};
 
@@ -7,19 +7,19 @@ use crate::catalogue::{ThoughtRecordError, ThoughtRecordListError};
 /// Why a thought was not recorded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// A field breaks a limit of trail#limits. On the tools' path stage 2 has refused it before.
+    /// A field breaks a limit of trail#limits. Calls of the tools never reach this, because stage 2 refuses them.
     #[error("{field} {rule}")]
     Invalid {
         /// The field.
         field: &'static str,
-        /// What it must be.
+        /// The rule that it breaks.
         rule: &'static str,
     },
-    /// The table has not taken the record. It takes records of open sessions alone, so the cited session may be the reason:
-    /// the proof store knows ([`explained`](crate::domains::proof::explained)).
+    /// The table refused the record. It accepts records of open sessions only, so the cited session may be the
+    /// reason, which the proof store can determine ([`explained`](crate::domains::proof::explained)).
     #[error("{fault}")]
     NotAppended {
-        /// What the engine said.
+        /// SQLite's error.
         fault: Fault,
         /// The session that the record cites.
         session_id: Option<String>,
@@ -32,7 +32,7 @@ pub enum Refusal {
     AlreadyFinalized(String),
 }
 
-/// A page was to start behind a record that does not exist.
+/// A page's cursor names a record that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("No thought record has the id {after}")]
 pub struct CursorNotFound {
@@ -40,7 +40,7 @@ pub struct CursorNotFound {
     pub after: String,
 }
 
-/// A refusal as the tool answers it.
+/// Converts a refusal for the tool's reply.
 pub fn answered(failure: Failure<Refusal>) -> Failure<ThoughtRecordError> {
     match failure {
         Failure::Domain(Refusal::SessionNotFound(session_id)) => {
@@ -57,7 +57,7 @@ pub fn answered(failure: Failure<Refusal>) -> Failure<ThoughtRecordError> {
     }
 }
 
-/// The same for a page.
+/// Converts a page's refusal for the tool's reply.
 pub fn unlisted(failure: Failure<CursorNotFound>) -> Failure<ThoughtRecordListError> {
     match failure {
         Failure::Domain(CursorNotFound { after }) => {

@@ -1,4 +1,4 @@
-//! The decision trail: what was thought on the way, hash-chained per task trail#purpose.
+//! The decision trail: the thoughts behind each task, hash-chained per task (trail#purpose).
 //!
 //! ```text
 //! tool (typed input) -> service (append, list) -> store (SQL)

@@ -1,4 +1,4 @@
-//! What the engine says, as the catalogue publishes it.
+//! Conversion of the engine's results for the catalogue.
 
 use super::service::{Page, StoredContent, StoredThought};
 use super::verify::Verification;
@@ -78,8 +78,8 @@ impl From<StoredThought> for catalogue::StoredThought {
     }
 }
 
-/// The answer of a verification, chain by chain if `by_task`, with the session that was asked for. What says nothing on a
-/// sound store is left out.
+/// Builds the reply of a verification, chain by chain if `by_task`, with the requested session. Omits fields that are
+/// meaningless for a valid store.
 pub fn verdict(
     found: Verification,
     session: Option<catalogue::AuditVerifyChainOutputSession>,

@@ -1,4 +1,4 @@
-//! What only this folder sees: the packed form of a content, and the two walks over all chains.
+//! Tests that need this folder's private items: the packed form of a content, and the two walks over all chains.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -69,7 +69,7 @@ fn unpacking_takes_nothing_that_packing_does_not_make() {
     }
 }
 
-/// A few tasks whose records interleave, some of them spoilt, one of them gone.
+/// A few tasks with interleaved records, some of them damaged, one of them missing.
 fn spoilt() -> Db {
     let conn = Connection::open_in_memory().unwrap();
     migrate(&conn, MIGRATIONS, Path::new(":memory:")).unwrap();

@@ -1,5 +1,5 @@
-//! How sessions and seals are tied to calls (store#ties): opening a session replies with the whole row, sealing one
-//! with root and tree head.
+//! How sessions and seals are tied to calls (store#ties). Opening a session replies with the whole row; sealing one
+//! replies with root and tree head.
 
 mod store;
 

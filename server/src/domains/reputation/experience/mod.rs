@@ -1,7 +1,7 @@
-//! Experience tokens as they are kept (reputation#tokens): the rules are `tokens`', here their results become rows. A promotion is
-//! a row of its own; no row is ever changed.
+//! Storage of experience tokens (reputation#tokens): `tokens` has the rules, and this module turns their results into
+//! rows. A promotion is a row of its own; no row ever changes.
 //!
-//! All functions work inside the caller's savepoint. Ids and times are the caller's.
+//! All functions work inside the caller's savepoint. The caller provides ids and times.
 
 mod store;
 
@@ -17,11 +17,11 @@ use super::tokens::{
 use super::ulid;
 use crate::store::db::Db;
 
-/// What a token's id begins with; a ULID follows.
+/// The prefix of a token's id; a ULID follows.
 pub const TOKEN_PREFIX: &str = "tok_";
-/// The same for a witness.
+/// The prefix of a witness's id.
 pub const WITNESS_PREFIX: &str = "wit_";
-/// How work that came to its end is classed.
+/// The class of completed work.
 const SUCCESS: &str = "success";
 
 /// Mints a raw token.
@@ -55,8 +55,8 @@ pub fn promote_to_l1(
     kept(db, tokens::promote_to_l1(l0, proof, stamp, &raised))
 }
 
-/// Raises a confirmed token that others have seen, and keeps them; without witnesses that count the token comes back
-/// unchanged.
+/// Raises a confirmed token that other nodes witnessed, and stores the witnesses. Without witnesses that count,
+/// returns the token unchanged.
 ///
 /// # Errors
 /// As [`promote_to_l1`].
@@ -107,22 +107,22 @@ pub fn promote_to_l2b(
     kept(db, tokens::promote_to_l2b(l2a, tokens, stamp, &raised))
 }
 
-/// A piece of work that was credited.
+/// A credited piece of work.
 pub(super) struct Experience<'a> {
-    /// Who did it.
+    /// The executor.
     pub node_id: &'a str,
-    /// Where it was credited.
+    /// The domain of the credit.
     pub domain: Domain,
-    /// What it was.
+    /// The kind of work.
     pub action: &'a str,
-    /// What it was worth, in basis points.
+    /// Its value, in basis points.
     pub delta: i64,
-    /// The peer who acknowledged it, if one did.
+    /// The peer who acknowledged it, if any.
     pub counterparty: Option<&'a str>,
 }
 
-/// Mints the token of a credited event, and the confirmed one as well if a peer acknowledged it (reputation#tokens). `ids` are
-/// UUIDs.
+/// Mints the token of a credited event, and also the confirmed one if a peer acknowledged it (reputation#tokens).
+/// `ids` are UUIDs.
 pub(super) fn of_event(
     db: &Db,
     work: &Experience<'_>,
@@ -149,7 +149,7 @@ fn stamp(uuid: &str, now_ms: i64) -> Result<Stamp, Fault> {
     Ok(Stamp { id: format!("{TOKEN_PREFIX}{ulid}"), created_at: now_ms.div_euclid(1000) })
 }
 
-/// Keeps a token that was raised.
+/// Stores a token that was raised.
 fn kept(db: &Db, raised: Result<Token, TokenPromotionError>) -> Result<Token, Failure<TokenPromotionError>> {
     let token = raised.map_err(Failure::Domain)?;
     store::insert(db, &token)?;

@@ -56,12 +56,12 @@ pub(super) fn insert_witness(
     .map(drop)
 }
 
-/// The tokens that came from another.
+/// Returns the tokens promoted from another.
 pub(super) fn promoted_from(db: &Db, id: &str) -> Result<Vec<Token>, Fault> {
     tokens(db, "WHERE promoted_from = ?1 ORDER BY id", [id])
 }
 
-/// A node's tokens of a domain and level, by id, which is by time.
+/// Returns a node's tokens of a domain and level, ordered by id, and so by time.
 ///
 /// # Errors
 /// [`Fault::Storage`]; [`Fault::Other`] for a row that no promotion writes.
@@ -70,7 +70,7 @@ pub fn tokens_of(db: &Db, node_id: &str, domain: Domain, level: Level) -> Result
     tokens(db, rest, params![node_id, domain.as_str(), level.as_str()])
 }
 
-/// The witnesses of a token, by id.
+/// Returns the witnesses of a token, by id.
 ///
 /// # Errors
 /// [`Fault::Storage`].

@@ -1,7 +1,7 @@
-//! `reputation_import` (reputation#import): what happened outside, brought in by the operator. One call is one file: its events
-//! go through the writer in the order of their epochs, and any that cannot be recorded refuses them all.
+//! `reputation_import` (reputation#import): outside events that the operator imports. One call is one file. The
+//! writer records its events in the order of their epochs; if any cannot be recorded, the call refuses them all.
 //!
-//! [`plan`] checks each line by itself and puts the events in order, [`text`] reads the file's text into lines.
+//! [`plan`] checks each line by itself and orders the events; [`text`] splits the file's text into lines.
 
 pub mod plan;
 pub mod text;
@@ -23,19 +23,19 @@ enum Applied {
     Ignored,
 }
 
-/// What an import has done.
+/// The result of an import.
 #[derive(Debug)]
 pub struct Imported {
-    /// How many events of each kind there were.
+    /// The number of events of each kind.
     pub report: ReputationImportOutput,
-    /// What the log calls the ledger entries that were written; `None` if there are none.
+    /// The log's subject for the written ledger entries; `None` if no entry was written.
     pub entries: Option<String>,
 }
 
 /// Applies the events of a file, all or none.
 ///
 /// # Errors
-/// The first line that is refused, by line for what a line says by itself, by epoch for what depends on the standings.
+/// The first refused line: by line for faults of a line itself, by epoch for faults that depend on the standings.
 pub fn import(
     db: &Db,
     recording: &Recording,
@@ -53,24 +53,24 @@ pub fn import(
         }
     }
     let after = last_entry(db)?;
-    // The entries of a call follow one another, so that the first and the last name them all.
+    // The entries of a call are consecutive, so the first and the last name them all.
     let entries = (after > before).then(|| entries_subject(before + 1, after));
     Ok(Imported { report, entries })
 }
 
-/// What the log calls the entries that a call has written.
+/// Returns the log's subject for the entries that a call has written.
 pub fn entries_subject(first: i64, last: i64) -> String {
     format!("{first}-{last}")
 }
 
-/// The entries that a subject names, the first and the last; `None` for any other text.
+/// Returns the first and the last entry that a subject names; `None` for any other text.
 pub fn subject_entries(subject: &str) -> Option<(i64, i64)> {
     let (first, last) = subject.split_once('-')?;
     let (first, last) = (first.parse().ok()?, last.parse().ok()?);
     (1 <= first && first <= last && entries_subject(first, last) == subject).then_some((first, last))
 }
 
-/// The number of the ledger's last entry, 0 when it is empty.
+/// Returns the number of the ledger's last entry, 0 if it is empty.
 fn last_entry(db: &Db) -> Result<i64, Fault> {
     Ok(store::ledger_tip(db)?.map_or(0, |(history_id, _)| history_id))
 }
@@ -109,7 +109,7 @@ fn apply(db: &Db, recording: &Recording, event: &Planned) -> Result<Applied, Fai
     }
 }
 
-/// What the writer refuses, as the line's fault where it is one.
+/// Converts the writer's refusal into the line's fault if the line caused it.
 fn refusal(failure: Failure<Refusal>, line: i64) -> Failure<ReputationImportError> {
     let refusal = match failure {
         Failure::Domain(refusal) => refusal,
@@ -120,7 +120,7 @@ fn refusal(failure: Failure<Refusal>, line: i64) -> Failure<ReputationImportErro
             let domain = domain.as_str().to_owned();
             ReputationImportError::ErrEpochOrder { line, node_id, domain, epoch, last_activity_epoch }.into()
         }
-        // Neither a line's fault nor the store's: a row or the ledger is damaged.
+        // The line did not cause it, and neither did the store: a row or the ledger is damaged.
         other => Failure::Fault(Fault::Other(format!("line {line}: {other}"))),
     }
 }

@@ -1,4 +1,4 @@
-//! From the lines of a file to events in the order in which they are recorded. Pure.
+//! Converts the lines of a file to events in the order in which they are recorded. Pure.
 
 use crate::catalogue::{
     ReputationImportError, ReputationImportInputLinesItem, ReputationImportInputLinesItemKind,
@@ -7,7 +7,7 @@ use crate::domains::reputation::domain::{DOMAINS, Domain};
 use crate::domains::reputation::event::is_reserved;
 use crate::domains::reputation::penalty::Band;
 
-/// What stands for all five domains.
+/// Stands for all five domains.
 const EVERY_DOMAIN: &str = "*";
 
 /// An event of one domain, and the line it comes from.
@@ -17,42 +17,42 @@ pub struct Planned {
     pub line: i64,
     /// The causing event, free-form.
     pub event_id: String,
-    /// Whose standing moves.
+    /// The node whose standing changes.
     pub node_id: String,
-    /// In which domain.
+    /// The domain.
     pub domain: Domain,
-    /// When.
+    /// The epoch.
     pub epoch: i64,
     /// A free label.
     pub reason: String,
-    /// What was done.
+    /// The gain or penalty.
     pub deed: Deed,
 }
 
-/// What an event is about.
+/// The subject of an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deed {
-    /// Acknowledged work, or its contrary.
+    /// Acknowledged work, or an acknowledged loss.
     Gain {
-        /// Basis points before they are weighed.
+        /// Basis points before weighting.
         delta: i64,
-        /// Who vouches for it.
+        /// The acknowledging node.
         acker_id: String,
     },
     /// A proven offence.
     Penalty {
-        /// How severe.
+        /// The severity.
         band: Band,
-        /// Whether a scar is left even if the band leaves none.
+        /// Whether it leaves a scar even if the band leaves none.
         scar: bool,
     },
 }
 
-/// Checks each line by itself and gives the events in stable order of epoch and line. `present` is the present epoch;
-/// blank lines are `None`.
+/// Checks each line by itself and returns the events in stable order of epoch and line. `present` is the present
+/// epoch; blank lines are `None`.
 ///
 /// # Errors
-/// What the first bad line is refused with.
+/// The fault of the first bad line.
 pub fn plan(
     lines: Vec<Option<ReputationImportInputLinesItem>>,
     present: i64,
@@ -63,7 +63,7 @@ pub fn plan(
             take(line, item, present, &mut events)?;
         }
     }
-    // Stable, so that lines of one epoch stay in their order, and domains in theirs.
+    // The sort is stable, so lines of one epoch keep their order, and so do domains.
     events.sort_by_key(|event| event.epoch);
     Ok(events)
 }
@@ -103,7 +103,7 @@ fn schema(line: i64, reason: &str) -> ReputationImportError {
     ReputationImportError::ErrSchema { line, reason: reason.to_owned() }
 }
 
-/// What the line is about; it has what its kind needs and nothing of the other.
+/// Returns the line's gain or penalty. The line must have the fields of its kind and none of the other.
 fn deed(item: &ReputationImportInputLinesItem) -> Result<Deed, &'static str> {
     match item.kind {
         ReputationImportInputLinesItemKind::Gain => {
@@ -128,7 +128,7 @@ fn deed(item: &ReputationImportInputLinesItem) -> Result<Deed, &'static str> {
     }
 }
 
-/// The domains of the line.
+/// Returns the domains of the line.
 fn domains(named: &str, deed: &Deed) -> Result<Vec<Domain>, &'static str> {
     if named == EVERY_DOMAIN {
         return match deed {

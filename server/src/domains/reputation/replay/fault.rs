@@ -1,4 +1,4 @@
-//! What a walk along the ledger finds, and how it names the first thing that differs. Pure.
+//! The results of a walk along the ledger, each naming the first difference. Pure.
 
 use std::fmt;
 
@@ -7,25 +7,25 @@ use crate::domains::reputation::ledger::Entry;
 use crate::domains::reputation::penalty::Band;
 use crate::domains::reputation::standing::Standing;
 
-/// How far an entry could be checked.
+/// The extent to which an entry could be checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Checked {
-    /// It follows from what was before it.
+    /// It follows from the entries before it.
     Whole,
-    /// It was made under other rules: its place in the chain was checked, and what it says was before it.
+    /// It was made under other rules, so only its place in the chain and the state before it were checked.
     ChainOnly,
 }
 
-/// What an entry, or a row, says otherwise than the entries before it.
+/// A contradiction between an entry, or a row, and the entries before it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
     /// A field with another value.
     Differs {
         /// The field.
         field: &'static str,
-        /// What follows from the entries before.
+        /// The value that follows from the entries before.
         expected: String,
-        /// What stands there.
+        /// The stored value.
         actual: String,
     },
     /// No such event can have been recorded; the text says why.
@@ -51,22 +51,22 @@ pub struct Mismatch {
     pub node_id: String,
     /// Its domain.
     pub domain: Domain,
-    /// The first thing wrong with it.
+    /// The first fault.
     pub fault: Fault,
 }
 
-/// What a stored row is, beside the ledger.
+/// The result of comparing a stored row with the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowVerdict {
-    /// What its last entry left.
+    /// It matches its last entry.
     Sound,
-    /// Put in by hand: no entry is about it.
+    /// It has no entry, so the server did not write it.
     Unledgered,
-    /// Not what its last entry left.
+    /// It differs from its last entry.
     Differs(Fault),
 }
 
-/// Nothing, if the two are equal; otherwise that `field` differs.
+/// Returns nothing if the two are equal; otherwise that `field` differs.
 pub(super) fn same<T: fmt::Display + PartialEq + ?Sized>(
     field: &'static str,
     expected: &T,
@@ -78,10 +78,10 @@ pub(super) fn same<T: fmt::Display + PartialEq + ?Sized>(
     Err(Fault::Differs { field, expected: expected.to_string(), actual: actual.to_string() })
 }
 
-/// A field's name and what it says.
+/// A field's name and value.
 pub(super) type Field = (&'static str, String);
 
-/// The first field that differs, of two things that do differ.
+/// Returns the first field that differs, of two lists that do differ.
 pub(super) fn first_difference<const N: usize>(expected: [Field; N], actual: [Field; N]) -> Fault {
     let pairs = expected.into_iter().zip(actual);
     let found = pairs.into_iter().find(|((_, expected), (_, actual))| expected != actual);
@@ -91,7 +91,7 @@ pub(super) fn first_difference<const N: usize>(expected: [Field; N], actual: [Fi
     }
 }
 
-/// What the arithmetic decides about an entry; the rest is given or was compared before.
+/// Returns the fields of an entry that the arithmetic determines; the others are given or were compared before.
 pub(super) fn entry_fields(entry: &Entry) -> [Field; 12] {
     [
         ("source", entry.source.as_str().to_owned()),
@@ -109,7 +109,7 @@ pub(super) fn entry_fields(entry: &Entry) -> [Field; 12] {
     ]
 }
 
-/// What an entry decides about its row.
+/// Returns the fields of a row that its entry determines.
 pub(super) fn row_fields(row: &Standing) -> [Field; 4] {
     [
         ("score", row.score.to_string()),

@@ -7,7 +7,7 @@ use super::{Answer, DEFAULT_MAX_TOKENS, Parts, counts, other_reason, text};
 use crate::domains::router::completion::CompletionRequest;
 use crate::domains::router::settings::Target;
 
-/// The revision of the interface that is spoken.
+/// The supported revision of the interface.
 const VERSION: &str = "2023-06-01";
 
 pub fn build(target: &Target, request: &CompletionRequest) -> Parts {
@@ -34,7 +34,7 @@ pub fn build(target: &Target, request: &CompletionRequest) -> Parts {
     }
 }
 
-/// `None` for a body without an array `content`.
+/// Reads a response; `None` if the body has no array `content`.
 pub fn parse(body: &Value) -> Option<Answer> {
     let mut blocks = Blocks::default();
     for block in body.get("content")?.as_array()? {

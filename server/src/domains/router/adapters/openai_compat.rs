@@ -1,5 +1,5 @@
-//! Chat completions as OpenAI has them, and Kimi, Codex, Mistral and hosts of Llama after it (router#requests, router#answers).
-//! Pure.
+//! Chat completions in OpenAI's form, which Kimi, Codex, Mistral and hosts of Llama also use (router#requests,
+//! router#answers). Pure.
 
 use serde_json::{Value, json};
 
@@ -33,7 +33,7 @@ pub fn build(target: &Target, request: &CompletionRequest) -> Parts {
     }
 }
 
-/// `None` for a body without an object in `choices`.
+/// Reads a response; `None` if the body has no object in `choices`.
 pub fn parse(body: &Value) -> Option<Answer> {
     let choice = body.get("choices")?.as_array()?.first().filter(|choice| choice.is_object())?;
     let message = &choice["message"];
@@ -42,7 +42,7 @@ pub fn parse(body: &Value) -> Option<Answer> {
     for call in message["tool_calls"].as_array().into_iter().flatten() {
         read_call(&mut blocks, call["id"].as_str(), &call["function"]);
     }
-    // The form before there were several calls in one answer.
+    // The older form, which allowed one call per answer.
     if message["function_call"].is_object() && !blocks.has_calls() {
         read_call(&mut blocks, None, &message["function_call"]);
     }
@@ -56,7 +56,7 @@ pub fn parse(body: &Value) -> Option<Answer> {
     })
 }
 
-/// A text, or the text parts of an array, as reasoning models of Mistral send them.
+/// Reads a text, or the text parts of an array, which Mistral's reasoning models send.
 fn read_text(blocks: &mut Blocks, content: &Value) {
     blocks.text(content.as_str().unwrap_or_default());
     for part in content.as_array().into_iter().flatten().filter(|part| part["type"] == "text") {

@@ -1,4 +1,4 @@
-//! Error statuses in words (router#blame, router#errors), and whose doing they are (router#blame). Pure.
+//! Error statuses in words (router#blame, router#errors), and the party to blame (router#blame). Pure.
 
 use colibri_visible::is_hidden;
 use serde_json::Value;
@@ -11,7 +11,7 @@ use crate::domains::router::redact::Redaction;
 /// The longest excerpt of an error body, in characters.
 const EXCERPT_LENGTH: usize = 200;
 
-/// The error that a response stands for whose status is not 2xx.
+/// Converts a response whose status is not 2xx into an error.
 pub fn refusal(profile: Profile, response: &HttpResponse, redaction: &Redaction) -> AttemptError {
     let status = response.status;
     let what = match status {
@@ -29,14 +29,14 @@ pub fn refusal(profile: Profile, response: &HttpResponse, redaction: &Redaction)
     }
 }
 
-/// What the body says is wrong: one line, without keys, not too long.
+/// Returns the body's description of the error: one line, without keys, not too long.
 fn excerpt(response: &HttpResponse, redaction: &Redaction) -> String {
     let body = serde_json::from_slice::<Value>(&response.body).unwrap_or_default();
     let places = [body["error"].get("message"), body.get("error"), body.get("message")];
     let found = places.into_iter().flatten().filter_map(Value::as_str).find(|text| !text.trim().is_empty());
     let Some(found) = found else { return format!("HTTP {}", response.status) };
-    // Controls go before the shapes of keys are looked for, and the cut comes last: half a key could stay that nothing
-    // recognises.
+    // Control characters are removed before the search for keys, and the cut comes last. Otherwise half a key could
+    // remain unrecognised.
     let line: String = found.chars().map(|c| if is_hidden(c) { ' ' } else { c }).collect();
     redaction.redact(&line).chars().take(EXCERPT_LENGTH).collect()
 }

@@ -1,4 +1,4 @@
-//! How tasks are tied to calls (store#ties): creating and updating a task reply with the whole of it, its
+//! How tasks are tied to calls (store#ties). Creating and updating a task reply with the whole task, with
 //! dependencies in the order in which they were named.
 
 mod store;

@@ -19,7 +19,7 @@ pub(super) struct RecordReply<'a> {
 
 impl RecordReply<'_> {
     /// Appends the canonical JSON of the envelope that is sent (chain#hashes). Verification does this for every
-    /// record, so the general encoder's maps are spared; a test holds the two together.
+    /// record, so it avoids the general encoder's maps; a test compares the two.
     fn write(&self, out: &mut Vec<u8>) {
         text(out, b"{\"data\":{\"agent_id\":", Some(self.agent_id));
         text(out, b",\"content\":", Some(self.content));
@@ -33,7 +33,7 @@ impl RecordReply<'_> {
         out.extend_from_slice(b"},\"ok\":true}");
     }
 
-    /// The reply's hash. `scratch` is cleared first; a walk hands the same one in for every record.
+    /// Returns the reply's hash. `scratch` is cleared first; a walk passes the same buffer for every record.
     pub(super) fn hash(&self, scratch: &mut Vec<u8>) -> HexDigest {
         scratch.clear();
         self.write(scratch);

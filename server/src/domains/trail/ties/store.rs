@@ -1,18 +1,18 @@
-//! The SQL of verification: where records stand.
+//! The SQL of verification: the places of records.
 
 use colibri_runtime::handler::Fault;
 
 use crate::domains::ties::Place;
 use crate::store::db::Db;
 
-/// Where a record stands, and the call it names.
+/// Returns a record's place and the call it names.
 pub(super) fn place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
     db.query_opt("SELECT seq, sequence_no FROM thought_records WHERE id = ?1", [key], |row| {
         Ok(Place { number: Some(row.get(0)?), sequence_no: row.get(1)? })
     })
 }
 
-/// How many records there are by their numbering, which is dense. SQLite would count them without looking at its bounds.
+/// Counts the records by their numbering, which is dense. SQLite would count all rows one by one.
 ///
 /// # Errors
 /// [`Fault::Storage`].
