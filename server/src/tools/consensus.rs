@@ -27,23 +27,23 @@ use colibri_consensus::vrf::vrf_eval;
 use colibri_runtime::handler::{Fault, Outcome};
 use zeroize::Zeroizing;
 
-/// What consensus keeps between calls.
+/// The consensus state between calls.
 #[derive(Debug, Default)]
 pub struct Consensus {
     service: Service,
-    /// In READONLY, what is not written.
+    /// In READONLY, the rounds that are not written.
     memory: Memory,
-    /// The node's key, from its first need on.
+    /// The node's key, once it was needed.
     signer: Option<Ed25519Signer>,
 }
 
 impl Consensus {
-    /// Rows were rolled back.
+    /// Reloads what the rolled-back rows changed.
     pub fn rolled_back(&mut self) {
         self.service.rolled_back();
     }
 
-    /// Lets `work` work on the rounds: the stored ones, or those in memory above them when nothing may be written.
+    /// Runs `work` on the rounds: the stored ones, or those in memory above them if the database must not be written.
     fn on_rounds<T>(
         &mut self,
         cx: &Cx,
@@ -56,7 +56,7 @@ impl Consensus {
         work(&mut self.service, &mut Overlay { below: tables, memory: &mut self.memory })
     }
 
-    /// The node's key: that of the configured file, or one that only this process has.
+    /// Returns the node's key: that of the configured file, or one for this process only.
     fn node_signer(&mut self, cx: &mut Cx) -> Result<Ed25519Signer, Refusal> {
         if let Some(signer) = &self.signer {
             return Ok(signer.clone());
@@ -70,11 +70,11 @@ impl Consensus {
         Ok(signer)
     }
 
-    /// The id that a text stands for, if there is such a round.
+    /// Returns the round id that a text names, if the round exists.
     fn find(&mut self, cx: &Cx, text: &str) -> Result<i64, Refusal> {
         let not_found = || Refusal::RoundNotFound(text.to_owned());
         let round_id: i64 = text.parse().map_err(|_| not_found())?;
-        // One form only: no leading zeros.
+        // Only one form is valid: no leading zeros.
         if round_id.to_string() != text {
             return Err(not_found());
         }
@@ -178,12 +178,12 @@ impl ConsensusTools<Cx> for Domains {
     }
 }
 
-/// 32 bytes of hex, which the schema has seen to.
+/// Decodes 32 bytes of hex, which the schema has checked.
 fn hash(text: &str) -> Result<Hash, Fault> {
     hex::decode_array(text).ok_or_else(not_hex)
 }
 
-/// The same of any length.
+/// Decodes hex of any length, which the schema has checked.
 fn bytes(text: &str) -> Result<Vec<u8>, Fault> {
     hex::decode(text).ok_or_else(not_hex)
 }

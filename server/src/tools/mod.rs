@@ -1,5 +1,5 @@
-//! The handlers: the generated traits, implemented for [`Domains`], one file a domain. A handler reads what it needs from the
-//! context of its call ([`cx`]), calls its domain, and gives back the typed result.
+//! The handlers: the generated traits, implemented for [`Domains`], one file per domain. A handler reads the context
+//! of its call ([`cx`]), calls its domain, and returns the typed result.
 
 mod consensus;
 pub mod cx;
@@ -19,8 +19,8 @@ use self::cx::Cx;
 use crate::catalogue::Handlers;
 use crate::domains::reputation::writer::Recording;
 
-/// The handlers of every domain. What lasts is in the database, or in the context; what consensus keeps between calls is
-/// its process's key, and what it need not read again.
+/// The handlers of every domain. Lasting state is in the database or in the context. Between calls consensus keeps
+/// only its process's key, and a cache of its rows.
 #[derive(Debug, Default)]
 pub struct Domains {
     consensus: Consensus,
@@ -32,12 +32,13 @@ impl Handlers<Cx> for Domains {
     }
 }
 
-/// How reputation records what the running call has finished; `None` where finished work does not feed reputation.
+/// Returns how reputation records the work that the running call finishes; `None` if finished work does not feed
+/// reputation.
 fn recording(cx: &Cx) -> Option<Recording> {
     cx.config().reputation_feed.then(|| recording_at(cx))
 }
 
-/// The time and the number of the running call, as reputation records them.
+/// Returns the time and the number of the running call for reputation.
 fn recording_at(cx: &Cx) -> Recording {
     Recording {
         now_ms: cx.called_ms(),

@@ -1,4 +1,4 @@
-//! A run of retention over many records, each in a transaction of its own.
+//! A run of retention over many records, each in its own transaction.
 
 use colibri_runtime::chain::store::{Access, Store, StoreFault};
 use colibri_runtime::handler::{Failure, Fault};
@@ -9,29 +9,29 @@ use crate::domains::trail::store;
 use crate::domains::trail::zone::{HOT_MAX_POSITION, RetentionZone, WARM_MAX_POSITION};
 use crate::store::db::Db;
 
-/// Records looked at between two transactions' ends.
+/// Records examined per transaction.
 const PAGE: i64 = 256;
 
-/// What a run of retention did.
+/// The result of a run of retention.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Applied {
     /// Records packed.
     pub hot_to_warm: i64,
-    /// Records dropped that had never been packed.
+    /// Records pruned without having been packed.
     pub hot_to_cold: i64,
-    /// Records dropped that had been packed.
+    /// Packed records that were pruned.
     pub warm_to_cold: i64,
-    /// Records left as they are because they are damaged.
+    /// Damaged records, which stay unchanged.
     pub damaged: i64,
-    /// The first of those.
+    /// The first damaged record.
     pub first_damaged: Option<String>,
 }
 
-/// Archives every record of a task, or of all, whose position has left its zone: oldest first, each in a
-/// transaction of its own, through the store that calls use. Other processes' calls come in between.
+/// Archives every record of a task, or of all, whose position has left its zone. It proceeds oldest first, each
+/// record in its own transaction, through the store that calls use. Other processes' calls may come in between.
 ///
 /// # Errors
-/// The store's; what was archived before stays archived.
+/// The store's error; records archived before stay archived.
 pub fn apply_retention(
     store: &mut impl Store<Cx = Cx>,
     task_id: Option<&str>,
@@ -101,7 +101,7 @@ fn one_record(
     ended
 }
 
-/// Reads in a transaction of its own.
+/// Reads in its own transaction.
 fn read<T>(
     store: &mut impl Store<Cx = Cx>,
     work: impl FnOnce(&Db) -> Result<T, Fault>,

@@ -1,4 +1,5 @@
-//! The system tools: is the server alive, and in what state. They run in every mode and both phases, and never fail.
+//! The system tools: whether the server is alive, and its state. They run in every mode and both phases, and never
+//! fail.
 
 use super::Domains;
 use super::cx::Cx;

@@ -84,7 +84,7 @@ fn stamp<'a>(cx: &Cx, now: &'a str) -> Stamp<'a> {
 }
 
 impl From<TaskCreateInput> for NewTask {
-    /// `project` is an alias; stage 2 has checked that it agrees with `project_id` where both are given.
+    /// `project` is an alias; stage 2 has checked that it agrees with `project_id` if both are given.
     fn from(input: TaskCreateInput) -> Self {
         Self {
             title: input.title,
@@ -99,7 +99,7 @@ impl From<TaskCreateInput> for NewTask {
 }
 
 impl From<TaskUpdateInput> for TaskPatch {
-    /// The fields of `patch`, or the same beside `id`; stage 2 has refused a mixture.
+    /// Takes the fields of `patch`, or those next to `id`; stage 2 has refused a mixture.
     fn from(input: TaskUpdateInput) -> Self {
         match input.patch {
             Some(patch) => Self {

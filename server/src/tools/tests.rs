@@ -1,4 +1,4 @@
-//! The system tools on a context made by hand.
+//! Tests of the system tools on a hand-made context.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 

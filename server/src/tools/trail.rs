@@ -77,7 +77,7 @@ impl From<ThoughtRecordListInput> for ListFilter {
     }
 }
 
-/// A refusal as the tool answers it.
+/// Converts a refusal for the tool's reply.
 fn unverified(failure: Failure<SessionNotFound>) -> Failure<AuditVerifyChainError> {
     match failure {
         Failure::Domain(SessionNotFound { session_id }) => {
