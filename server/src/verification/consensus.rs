@@ -1,4 +1,4 @@
-//! Consensus rounds played again from their signed votes (consensus#persistence).
+//! Consensus rounds replayed from their signed votes (consensus#persistence).
 
 use super::run::Run;
 use crate::domains::consensus::verify_rounds;

@@ -1,4 +1,4 @@
-//! What the domains' verifiers report, as findings.
+//! Conversion of the domains' issues into findings.
 
 use super::run::Run;
 use colibri_proof::chain::Issue;

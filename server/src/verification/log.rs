@@ -1,5 +1,5 @@
-//! The log of calls: its chain, numbering and head (chain#audit-row). What is tied to calls, and what a checkpoint
-//! says of them, is looked at in the same pass.
+//! The log of calls: its chain, numbering and head (chain#audit-row). The same pass checks the ties of rows to calls,
+//! and the checkpoint's values.
 
 use super::pinned;
 use super::run::Run;
@@ -12,7 +12,7 @@ use colibri_proof::log_row::{ClosedRow, OpenRow};
 /// The check's name.
 pub const NAME: &str = "log";
 
-/// Walks the log; where it ends, and the calls that still run.
+/// Walks the log and returns its end, and the calls that still run.
 ///
 /// # Errors
 /// SQLite's error.

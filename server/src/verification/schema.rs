@@ -1,5 +1,5 @@
-//! Is it the database that the migrations make, and does SQLite itself find it sound? What the other checks
-//! rely on: constraints, indexes and references.
+//! Checks that the database has the schema of the migrations, and that SQLite itself finds it valid. The other checks
+//! rely on its constraints, indexes and references.
 
 use colibri_runtime::handler::Fault;
 
@@ -12,7 +12,8 @@ use crate::store::walk::Stop;
 /// The check's name.
 pub const NAME: &str = "schema";
 
-/// Reports where the schema is not the `expected` one, and asks SQLite for its own opinion; whether that included the indexes.
+/// Reports differences from the `expected` schema and runs SQLite's own check. Returns whether that check included
+/// the indexes.
 ///
 /// # Errors
 /// SQLite's error.

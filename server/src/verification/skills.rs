@@ -1,5 +1,5 @@
-//! The skill registry: whether its rows are still what the last load of each root wrote. The files are the truth; a
-//! start writes this index of them anew, so nothing older than that can be said of it.
+//! The skill registry: whether its rows still match the last load of each root. The files are authoritative, and a
+//! start rewrites this index of them, so the check cannot cover anything older.
 
 use super::run::Run;
 use crate::domains::skills::{count_of, load_times, recorded_index, registry_digest, roots};
@@ -8,7 +8,7 @@ use crate::store::walk::Stop;
 /// The check's name.
 pub const NAME: &str = "skills";
 
-/// Compares the rows of each root with what was recorded of them.
+/// Compares the rows of each root with the record of its load.
 ///
 /// # Errors
 /// SQLite's error.
@@ -22,7 +22,7 @@ pub fn check(run: &mut Run<'_>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Compares one root; how many rows it has.
+/// Compares one root and returns its number of rows.
 fn one_root(run: &mut Run<'_>, root: &str) -> Result<i64, Stop> {
     let place = || format!("skill_roots {root}");
     let count = count_of(run.db, root)?;
@@ -45,7 +45,7 @@ fn one_root(run: &mut Run<'_>, root: &str) -> Result<i64, Stop> {
             (place(), format!("{count} skills, recorded are {}", recorded.skill_count))
         });
     }
-    // One load writes all rows and the record of it at one time.
+    // One load writes all rows and its record with the same time.
     for (name, loaded_at) in load_times(run.db, root)? {
         if loaded_at != recorded.loaded_at {
             run.found("LOAD_TIME", || {

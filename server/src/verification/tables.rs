@@ -1,9 +1,9 @@
-//! Which tables have rows that are tied to calls.
+//! The tables whose rows are tied to calls.
 
 use crate::domains::ties::TiedTable;
 use crate::domains::{consensus, proof, tasks, trail};
 
-/// The tables whose rows must give the replies of the calls that wrote them.
+/// The tables whose rows must produce the replies of the calls that wrote them.
 pub const TIED_TABLES: &[&dyn TiedTable] = &[
     &tasks::ties::TaskTie,
     &proof::ties::SessionTie,

@@ -1,6 +1,6 @@
-//! Entries against the calls that wrote them, both ways (store#ties). An entry names a closed, successful call of the
-//! tool that causes such events, about the very thing it is about; entries stand in the order in which their calls took
-//! effect. An import names the entries it has written, so that none of those can go.
+//! Compares entries with the calls that wrote them, both ways (store#ties). An entry names a closed, successful call
+//! of the tool that causes such events, about the same subject. Entries have the order in which their calls took
+//! effect. An import names the entries it wrote, so that none of them can be removed.
 
 use colibri_runtime::kernel::rfc3339_ms;
 
@@ -20,16 +20,16 @@ pub(super) const LEDGER: &str = "reputation_ledger";
 /// The latest time that a stored text can show (9999-12-31T23:59:59.999Z), in milliseconds.
 const LAST_MS: i64 = 253_402_300_799_999;
 
-/// What the walk has seen of the calls.
+/// The state of the walk over the calls.
 #[derive(Default)]
 pub struct Calls {
-    /// Entries that are tied to an import.
+    /// The number of entries tied to an import.
     pub of_imports: i64,
     last_exit_no: i64,
 }
 
 impl Calls {
-    /// An entry and the call it names.
+    /// Checks an entry and the call it names.
     pub fn take(&mut self, run: &mut Run<'_>, entry: &Entry, row: &LedgerRow) -> Result<(), Stop> {
         let id = row.history_id;
         let Some(sequence_no) = row.sequence_no else {
@@ -67,7 +67,8 @@ impl Calls {
     }
 }
 
-/// The entry was recorded while its call ran. Clocks can be set back, so neither end need be the earlier one.
+/// Checks that the entry was recorded while its call ran. Clocks can be set back, so either end may be the earlier
+/// one.
 fn in_time(run: &mut Run<'_>, row: &LedgerRow, sequence_no: i64) -> Result<(), Stop> {
     let Some((entered, exited)) = call_times(run.db, sequence_no)? else { return Ok(()) };
     let (first, last) = if entered <= exited { (entered, exited) } else { (exited, entered) };
@@ -81,8 +82,8 @@ fn in_time(run: &mut Run<'_>, row: &LedgerRow, sequence_no: i64) -> Result<(), S
     Ok(())
 }
 
-/// The entries that imports name and the ledger does not have. `seen` entries are tied to one: where every import's
-/// have been seen, none can be missing, since an entry names one call only.
+/// Reports the entries that imports name and the ledger lacks. `seen` entries are tied to an import. If that is as
+/// many as all imports name, none is missing, because an entry names one call only.
 ///
 /// # Errors
 /// SQLite's error.

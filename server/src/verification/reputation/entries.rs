@@ -1,4 +1,4 @@
-//! The walk along the ledger: each entry by itself, behind the one before it, and beside the clock.
+//! The walk along the ledger: each entry by itself, against the one before it, and against the clock.
 
 use super::super::pinned;
 use colibri_runtime::kernel::rfc3339_ms;
@@ -18,7 +18,7 @@ use colibri_proof::checkpoint::{Checkpoint, PinnedEntry, ReputationPin};
 /// The longest epoch, in seconds (reputation#epochs).
 const LONGEST_EPOCH: u32 = 31_536_000;
 
-/// The ledger, as far as it has been walked.
+/// The state of the walk along the ledger.
 pub struct Entries<'a> {
     pub(super) replay: Replay,
     pub(super) tokens: Tokens,
@@ -26,7 +26,7 @@ pub struct Entries<'a> {
     checkpoint: Option<&'a Checkpoint>,
     clock: Option<Clock>,
     pinned: ReputationPin,
-    /// The pin as it stood at the checkpoint's last entry.
+    /// The pin as it was at the checkpoint's last entry.
     then: Option<ReputationPin>,
     last_id: i64,
     first_recorded_at: Option<i64>,
@@ -58,7 +58,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// The next row.
+    /// Takes the next row.
     pub fn take(&mut self, run: &mut Run<'_>, row: &LedgerRow) -> Result<(), Stop> {
         let id = row.history_id;
         if id != self.last_id.saturating_add(1) {
@@ -91,7 +91,7 @@ impl<'a> Entries<'a> {
         Ok(())
     }
 
-    /// What follows from the entries before.
+    /// Checks the values that follow from the entries before.
     fn behind_the_last(&mut self, run: &mut Run<'_>, entry: &Entry, row: &LedgerRow) {
         match self.replay.push(entry, &row.entry_hash) {
             Ok(Checked::Whole) => {}
@@ -107,8 +107,8 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// The entry's epoch is the present one of its time, or the highest before it if that was higher; an import's is
-    /// any up to that. So the length of an epoch, which no hash covers, is the one that was in force.
+    /// Checks that the entry's epoch is the present one of its time, or the highest before it if that was higher. An
+    /// import's epoch may be any up to that. This confirms the length of an epoch, which no hash covers.
     fn beside_the_clock(&mut self, run: &mut Run<'_>, entry: &Entry, row: &LedgerRow) {
         self.first_recorded_at.get_or_insert(row.recorded_at);
         let seconds = self.clock.and_then(|clock| u32::try_from(clock.epoch_seconds).ok());
@@ -141,17 +141,17 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// The number of the last entry, 0 without any.
+    /// Returns the number of the last entry, 0 without any.
     pub fn last_id(&self) -> i64 {
         self.last_id
     }
 
-    /// How many entries are tied to an import.
+    /// Returns the number of entries tied to an import.
     pub fn of_imports(&self) -> i64 {
         self.calls.of_imports
     }
 
-    /// The clock was set with the first entry, and once.
+    /// Checks that the clock was set once, with the first entry.
     pub fn finish_clock(&self, run: &mut Run<'_>, clocks: &[Clock]) {
         let subject = || "reputation_clock".to_owned();
         match (clocks, self.first_recorded_at) {
@@ -172,7 +172,7 @@ impl<'a> Entries<'a> {
         }
     }
 
-    /// Numbers for the report, and what a checkpoint keeps.
+    /// Counts for the report, and returns the values for a checkpoint.
     pub fn finish(mut self, run: &mut Run<'_>) -> ReputationPin {
         run.count("entries", self.pinned.entries.unsigned_abs());
         run.count("entries under other rules, chain only", self.other_rules);
@@ -190,7 +190,7 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// A finding about an entry.
+/// Records a finding about an entry.
 pub(super) fn found(run: &mut Run<'_>, id: i64, code: &'static str, what: impl FnOnce() -> String) {
     run.found(code, || (format!("{} {id}", calls::LEDGER), what()));
 }

@@ -1,9 +1,10 @@
-//! Reputation (reputation#replay): the ledger taken again from empty, the standings it leaves, the events and tokens beside it,
-//! and the calls that wrote all of it.
+//! Reputation (reputation#replay): the ledger replayed from empty, the resulting standings, the related events and
+//! tokens, and the calls that wrote all of them.
 //!
-//! [`entries`] is one walk along the ledger; memory grows with the number of standings, which each entry must continue,
-//! and with nothing else. [`calls`] holds entries against the log, [`tokens`] against what finished tasks left beside.
-//! A row of standings that no entry is about was put in by hand: that is a warning, for a first standing may be given.
+//! [`entries`] is one walk along the ledger; its memory grows only with the number of standings, which each entry
+//! must continue. [`calls`] compares entries with the log, [`tokens`] with the tokens of finished tasks. A row of
+//! standings without an entry was not written by the server. It causes a warning, because a first standing may be set
+//! by hand.
 
 mod calls;
 mod entries;
@@ -23,7 +24,7 @@ use colibri_proof::checkpoint::{Checkpoint, ReputationPin};
 /// The check's name.
 pub const NAME: &str = "reputation";
 
-/// Checks everything; what a checkpoint keeps of it.
+/// Checks everything and returns the values for a checkpoint.
 ///
 /// # Errors
 /// SQLite's error.
@@ -57,7 +58,7 @@ pub fn check(run: &mut Run<'_>, checkpoint: Option<&Checkpoint>) -> Result<Reput
     Ok(pin)
 }
 
-/// The stored rows against the ledger's last word on each.
+/// Compares the stored rows with the ledger's last entry for each.
 fn standings(run: &mut Run<'_>, entries: &mut Entries<'_>) -> Result<(), Stop> {
     let mut rows = 0;
     each_standing(run.db, |standing| {

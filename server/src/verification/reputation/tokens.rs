@@ -1,5 +1,5 @@
-//! Experience tokens (reputation#tokens) against the entries beside which they were made: a finished task leaves a raw token, and
-//! a confirmed one if a peer vouched for it. Their ids alone are random; a checkpoint pins those.
+//! Compares experience tokens (reputation#tokens) with their entries: a finished task leaves a raw token, and a
+//! confirmed one if a peer acknowledged it. Only their ids are random; a checkpoint pins those.
 
 use super::super::run::Run;
 use crate::domains::reputation::ledger::Entry;
@@ -10,11 +10,11 @@ use colibri_proof::checkpoint::{Checkpoint, TokensPin};
 /// The table.
 const TOKENS: &str = "experience_tokens";
 
-/// The tokens, as far as they have been walked.
+/// The state of the walk over the tokens.
 pub struct Tokens {
     rowid: i64,
     pinned: TokensPin,
-    /// How many the checkpoint counts.
+    /// The number that the checkpoint counts.
     wanted: i64,
     then: TokensPin,
     scratch: Vec<u8>,
@@ -26,7 +26,7 @@ impl Tokens {
         Self { rowid: i64::MIN, pinned: TokensPin::NONE, wanted, then: TokensPin::NONE, scratch: Vec::new() }
     }
 
-    /// The tokens of an entry are the next ones.
+    /// Checks that the tokens of an entry come next.
     pub fn take(&mut self, run: &mut Run<'_>, entry: &Entry, recorded_at: i64) -> Result<(), Stop> {
         let mut raw: Option<String> = None;
         for mut expected in tokens_of(entry, recorded_at) {
@@ -53,7 +53,7 @@ impl Tokens {
         Ok(())
     }
 
-    /// Tokens behind the last entry's.
+    /// Reports tokens after the last entry's.
     pub fn finish(&mut self, run: &mut Run<'_>) -> Result<(), Stop> {
         while let Some(place) = self.next(run)? {
             run.step()?;
@@ -90,7 +90,7 @@ impl Tokens {
         self.pinned
     }
 
-    /// What there is of the tokens that the checkpoint counts.
+    /// Returns the pin of the tokens that the checkpoint counts, as far as they exist.
     pub fn pin_then(&self) -> TokensPin {
         if self.pinned.count < self.wanted { self.pinned } else { self.then }
     }
