@@ -3,7 +3,7 @@
 use super::html::Html;
 use super::model::{Issue, Report, Task, Verdict};
 
-/// Title and verdict.
+/// Writes title and verdict.
 pub fn heading(report: &Report, html: &mut Html) {
     html.tags("<header>\n<p class=\"kind\">Audit report of a session</p>\n");
     html.element("<h1 dir=\"auto\">", &report.session.intent, "</h1>\n");
@@ -29,7 +29,7 @@ pub fn heading(report: &Report, html: &mut Html) {
     html.tags("</p>\n</header>\n");
 }
 
-/// What the session says of itself.
+/// Writes the session's own facts.
 pub fn session(report: &Report, html: &mut Html) {
     let session = &report.session;
     html.tags("<section id=\"session\">\n<h2>Session</h2>\n<dl>\n<dt>Id</dt><dd>");
@@ -50,7 +50,7 @@ pub fn session(report: &Report, html: &mut Html) {
     html.tags("</dd>\n</dl>\n</section>\n");
 }
 
-/// The tasks that the session touched.
+/// Writes the tasks that the session touched.
 pub fn tasks(tasks: &[Task], more: usize, html: &mut Html) {
     html.tags("<section id=\"tasks\">\n<h2>Tasks</h2>\n");
     if tasks.is_empty() {
@@ -87,7 +87,7 @@ pub fn tasks(tasks: &[Task], more: usize, html: &mut Html) {
     html.tags("</p>\n</section>\n");
 }
 
-/// What recomputing the chains gave.
+/// Writes the result of recomputing the chains.
 pub fn chains(report: &Report, html: &mut Html) {
     let Verdict { record_count, unverifiable_count, issues, broken_count, .. } = &report.verdict;
     html.tags("<section id=\"chains\">\n<h2>Chains</h2>\n<p>");

@@ -1,36 +1,36 @@
-//! HTML in which stored text cannot become markup: tags come from the source code (`&'static str`), everything
-//! else is escaped. Pure.
+//! HTML in which stored text cannot become markup: tags come from the source code (`&'static str`), and all other
+//! text is escaped. Pure.
 
 use colibri_visible::characters;
 
-/// A piece of a page under construction.
+/// An unfinished piece of a page.
 #[derive(Debug, Default)]
 pub struct Html {
     page: String,
 }
 
 impl Html {
-    /// The text so far.
+    /// Returns the text.
     pub fn finish(self) -> String {
         self.page
     }
 
-    /// Markup.
+    /// Appends markup.
     pub fn tags(&mut self, markup: &'static str) {
         self.page.push_str(markup);
     }
 
-    /// A number, for texts and for coordinates.
+    /// Appends a number, for texts and for coordinates.
     pub fn number(&mut self, number: i64) {
         self.page.push_str(&number.to_string());
     }
 
-    /// Text from anywhere, in a line.
+    /// Appends untrusted text, in a line.
     pub fn text(&mut self, text: &str) {
         characters(text).for_each(|(character, hidden)| self.character(character, hidden));
     }
 
-    /// Text from anywhere, for an element that keeps white space: line feeds and tabs stay as they are.
+    /// Appends untrusted text to an element that keeps white space: line feeds and tabs stay.
     pub fn lines(&mut self, text: &str) {
         for (character, hidden) in characters(text) {
             match character {
@@ -40,8 +40,8 @@ impl Html {
         }
     }
 
-    /// Text from anywhere, as the value of an attribute in double quotes. Nothing hidden is marked: a value
-    /// cannot hold elements, so it is written as `U+202E`.
+    /// Appends untrusted text as the value of an attribute in double quotes. A value cannot hold elements, so a
+    /// hidden character is written as `U+202E` rather than marked.
     pub fn value(&mut self, text: &str) {
         for (character, hidden) in characters(text) {
             if hidden {
@@ -52,14 +52,14 @@ impl Html {
         }
     }
 
-    /// `<tag>`, text, `</tag>`.
+    /// Appends `<tag>`, text, `</tag>`.
     pub fn element(&mut self, open: &'static str, text: &str, close: &'static str) {
         self.tags(open);
         self.text(text);
         self.tags(close);
     }
 
-    /// A hash or an identifier: in a fixed pitch, broken anywhere.
+    /// Appends a hash or an identifier: monospaced, with line breaks anywhere.
     pub fn code(&mut self, text: &str) {
         self.element("<code>", text, "</code>");
     }

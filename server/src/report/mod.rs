@@ -1,5 +1,5 @@
-//! A session's report: one HTML page that stands alone, without scripts and without anything from elsewhere.
-//! Pure: [`model::Report`] in, text out; `colibri report` gathers the model.
+//! A session's report: one self-contained HTML page without scripts. Pure: [`model::Report`] in, text out. The command
+//! `colibri report` collects the model.
 //!
 //! ```text
 //! model -> page -+- html     escapes: stored text cannot become markup

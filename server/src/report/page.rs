@@ -6,11 +6,11 @@ use super::{facts, picture, seal, thoughts};
 
 const STYLE: &str = include_str!("style.css");
 
-/// Nothing is loaded and nothing runs, even if something in the page asked for it.
+/// Prevents the page from loading or running anything.
 const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
      base-uri 'none'; form-action 'none'\">\n";
 
-/// The report as an HTML document.
+/// Renders the report as an HTML document.
 pub fn render(report: &Report) -> String {
     let mut html = Html::default();
     html.tags("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -18,7 +18,7 @@ pub fn render(report: &Report) -> String {
     html.tags("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
     html.tags("<meta name=\"referrer\" content=\"no-referrer\">\n");
     html.tags("<meta name=\"color-scheme\" content=\"light dark\">\n");
-    // A title holds no elements, so hidden characters are written, not marked.
+    // A title cannot hold elements, so hidden characters are written, not marked.
     html.tags("<title>Audit report: ");
     html.value(&report.session.intent);
     html.tags("</title>\n<style>\n");

@@ -5,14 +5,14 @@ use super::tree::FoldedTree;
 use colibri_canonical::HexDigest;
 use colibri_proof::tree::rfc9162::Hash;
 
-/// From one level to the next, and from one leaf to the next.
+/// The distances between levels and between leaves.
 const COLUMN: i64 = 104;
 const ROW: i64 = 26;
 /// A node's box.
 const BOX: (i64, i64) = (76, 20);
 /// Room for the text beside a leaf.
 const LABEL: i64 = 120;
-/// Characters of a hash that a box holds; the whole stands in its title.
+/// The characters of a hash in a box; the box's title has all of them.
 const SHOWN: usize = 8;
 
 /// A drawn node: its left edge and its middle.
@@ -39,7 +39,7 @@ pub fn draw(tree: &FoldedTree, html: &mut Html) {
         if level > 0 {
             places = parents(&places, (columns - 1 - level as i64) * COLUMN, html);
         }
-        // A lone node that moved up was drawn in its own level.
+        // A lone node that moved up was already drawn in its own level.
         let moved = level > 0 && tree.levels[level - 1].len() % 2 == 1;
         let new = hashes.len() - usize::from(moved);
         for (place, hash) in places.iter().zip(hashes).take(new) {
@@ -59,7 +59,7 @@ fn size(html: &mut Html, number: i64, after: &'static str) {
     html.tags(after);
 }
 
-/// The places of the next level's nodes, and the lines to their children.
+/// Returns the places of the next level's nodes, and draws the lines to their children.
 fn parents(children: &[Place], x: i64, html: &mut Html) -> Vec<Place> {
     let place = |pair: &[Place]| match pair {
         [upper, lower] => {
@@ -98,7 +98,7 @@ fn node(html: &mut Html, place: Place, hash: &Hash, root: bool) {
     html.tags("</text></g>\n");
 }
 
-/// The number beside a leaf, which leads to its thought, or the range of a block's.
+/// Draws the number beside a leaf, with a link to its thought, or the range of a block.
 fn label(html: &mut Html, place: Place, (first, last): (u64, u64), leaf: bool) {
     if leaf {
         html.tags("<a href=\"#t");

@@ -1,11 +1,11 @@
-//! The seal, and how to check it without believing this page. Pure.
+//! The seal, and how to check it without trusting this page. Pure.
 
 use super::html::Html;
 use super::model::{Head, Report, Seal};
 use crate::shell_word::quoted;
 use colibri_canonical::HexDigest;
 
-/// The seal: roots, head, signature.
+/// Writes the seal: roots, head, signature.
 pub fn section(report: &Report, html: &mut Html) {
     html.tags("<section id=\"seal\">\n<h2>Seal</h2>\n");
     let Some(seal) = &report.seal else {
@@ -76,7 +76,7 @@ fn rows(head: &Head, report: &Report, html: &mut Html) {
     }
 }
 
-/// What to type to check all this.
+/// Writes the commands that check all this.
 pub fn steps(report: &Report, html: &mut Html) {
     html.tags(
         "<section id=\"check\">\n<h2>How to check it</h2>\n<p>This page is a view. Whoever can write the page can \

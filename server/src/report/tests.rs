@@ -1,4 +1,4 @@
-//! The page as a whole: what stored text may do to it (nothing), and what it says in which state.
+//! Tests of the whole page: stored text cannot affect it, and it shows each state correctly.
 #![allow(clippy::unwrap_used)]
 
 use super::model::*;
@@ -74,7 +74,7 @@ fn seal(leaves: u64) -> Seal {
     }
 }
 
-/// Every string of the model, one after the other, replaced by the text.
+/// Replaces every string of the model, one after the other, with the text.
 fn infested(text: &str) -> Report {
     let mut page = report(vec![thought(0, text)], Some(seal(1)));
     let text = || text.to_owned();
@@ -119,7 +119,7 @@ fn infested(text: &str) -> Report {
     Report { version, made_at, ..page }
 }
 
-/// The page without the text, so that what remains are the page's own tags.
+/// Returns the page without the text, so that only the page's own tags remain.
 fn tags(page: &str) -> Vec<&str> {
     page.match_indices('<').map(|(at, _)| &page[at..=at + page[at..].find('>').unwrap()]).collect()
 }

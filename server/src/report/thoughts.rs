@@ -1,4 +1,4 @@
-//! The thoughts in their order, each with its link to the one before in its chain. Pure.
+//! The thoughts in order, each with its link to its predecessor in the chain. Pure.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,7 +6,7 @@ use super::html::Html;
 use super::model::{Content, Report, Thought};
 use colibri_canonical::HexDigest;
 
-/// All thoughts that the page holds.
+/// Writes all thoughts that the page holds.
 pub fn section(report: &Report, html: &mut Html) {
     let thoughts = &report.thoughts;
     html.tags("<section id=\"thoughts\">\n<h2>Thoughts</h2>\n");
@@ -99,8 +99,8 @@ fn content(content: &Content, html: &mut Html) {
 }
 
 fn written(text: &str, html: &mut Html) {
-    // The line feed after the tag is not part of the content; without it, a first one of the content would be
-    // swallowed.
+    // The line feed after the tag is not part of the content. Without it, the parser would drop a line feed at the
+    // start of the content.
     html.tags("<pre dir=\"auto\">\n");
     html.lines(text);
     html.tags("</pre>\n");

@@ -1,5 +1,5 @@
-//! The tree of RFC 9162 as a picture can hold it: of a large tree the lowest levels are folded into blocks of
-//! equal size, a power of two, whose hashes are nodes of the real tree. Pure.
+//! The tree of RFC 9162, reduced to fit a picture. The lowest levels of a large tree are folded into blocks of equal
+//! size, a power of two, whose hashes are nodes of the real tree. Pure.
 
 use colibri_canonical::HexDigest;
 use colibri_proof::tree::rfc9162::{Accumulator, Hash, node_hash};
@@ -14,31 +14,31 @@ pub struct FoldedTree {
     pub size: u64,
     /// Leaves in each unit of the lowest level; the last one may hold fewer.
     pub block: u64,
-    /// The hashes, level by level; the first level holds the units, the last the root. A node without a sibling
-    /// stands in the next level again, as it is.
+    /// The hashes, level by level; the first level holds the units, the last the root. A node without a sibling moves
+    /// up to the next level unchanged.
     pub levels: Vec<Vec<Hash>>,
 }
 
 impl FoldedTree {
-    /// Leaves or blocks in the lowest level.
+    /// Returns the number of leaves or blocks in the lowest level.
     pub fn units(&self) -> usize {
         self.levels.first().map_or(0, Vec::len)
     }
 
-    /// The root in hex; `None` for a tree without leaves.
+    /// Returns the root in hex; `None` for a tree without leaves.
     pub fn root_hex(&self) -> Option<String> {
         let root = self.levels.last()?.first()?;
         Some(HexDigest::from_raw(root).as_str().to_owned())
     }
 
-    /// The first and the last leaf of a unit.
+    /// Returns the first and the last leaf of a unit.
     pub fn leaves_of(&self, unit: usize) -> (u64, u64) {
         let first = unit as u64 * self.block;
         (first, (first + self.block).min(self.size).saturating_sub(1))
     }
 }
 
-/// Folds leaves as they come, in constant memory.
+/// A folding of leaves as they arrive, in constant memory.
 pub struct Folding {
     size: u64,
     block: u64,
@@ -47,7 +47,7 @@ pub struct Folding {
 }
 
 impl Folding {
-    /// For a tree of as many leaves.
+    /// Starts a folding for a tree of this many leaves.
     pub fn new(expected: u64) -> Self {
         let mut block = 1;
         while expected.div_ceil(block) > MOST_UNITS {
@@ -56,7 +56,7 @@ impl Folding {
         Self { size: 0, block, open: Accumulator::default(), units: Vec::new() }
     }
 
-    /// The next leaf's hash. Leaves beyond the expected number make the picture larger, not wrong.
+    /// Adds the next leaf's hash. Leaves beyond the expected number make the picture larger, not wrong.
     pub fn push(&mut self, leaf: Hash) {
         self.open.push(leaf);
         self.size += 1;
@@ -65,14 +65,14 @@ impl Folding {
         }
     }
 
-    /// The tree over what was pushed.
+    /// Returns the tree over the leaves that were pushed.
     pub fn finish(mut self) -> FoldedTree {
         if !self.size.is_multiple_of(self.block) {
             self.close();
         }
         let mut levels = vec![self.units];
-        // An aligned block of a power of two is a node of the tree (RFC 9162 §2.1.1), and above the blocks it is
-        // built as above leaves: pairs from the left, a lone last node as it is.
+        // An aligned block of a power of two is a node of the tree (RFC 9162 §2.1.1). The tree above the blocks is
+        // built as above leaves: pairs from the left, a lone last node unchanged.
         while let Some(level) = levels.last().filter(|level| level.len() > 1) {
             let next = level.chunks(2).map(|pair| match pair {
                 [left, right] => node_hash(left, right),
