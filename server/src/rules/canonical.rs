@@ -1,23 +1,23 @@
-//! One text for one value (rules#canonical-text): the project's encoder under the rule that writes integers exactly and
-//! refuses fractions. Pure.
+//! One text for each value (rules#canonical-text): the project's encoder under the rule that writes integers exactly
+//! and refuses fractions. Pure.
 
 use colibri_canonical::{CanonicalError, NumberRule, canonical_json};
 use serde_json::Value;
 
-/// A value without a canonical text. The message says what and at which path.
+/// A value without a canonical text. The message names the fault and its path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("CanonicalSerializationError: {0}")]
 pub struct CanonicalSerializationError(#[from] pub CanonicalError);
 
-/// The canonical text of `value`: no white space, keys in UTF-16 order, integers as bare digits.
+/// Returns the canonical text of `value`: no white space, keys in UTF-16 order, integers as bare digits.
 ///
 /// # Errors
-/// A fraction, an integer whose digits are lost, or nesting deeper than 128.
+/// A fraction, an integer that is not exact, or nesting deeper than 128.
 pub fn canonicalize(value: &Value) -> Result<String, CanonicalSerializationError> {
     Ok(canonical_json(value, NumberRule::Exact)?)
 }
 
-/// The length of [`canonicalize`]'s text in bytes of UTF-8.
+/// Returns the length of [`canonicalize`]'s text in bytes of UTF-8.
 ///
 /// # Errors
 /// As [`canonicalize`].

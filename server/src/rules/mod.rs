@@ -1,5 +1,5 @@
-//! What reputation, routing and consensus calculate with (rules#purpose): whole numbers with checked operations,
-//! one text for one value, one hash for one set of rules. Pure.
+//! The arithmetic of reputation, routing and consensus (rules#purpose): integers with checked operations, one text
+//! for each value, one hash for each set of rules. Pure.
 
 #![deny(clippy::float_arithmetic)]
 
