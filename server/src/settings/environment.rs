@@ -1,4 +1,4 @@
-//! The process environment, captured once: nothing else in the server reads it (chain#configuration).
+//! The process environment, captured once; only this module reads it (chain#configuration).
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -21,7 +21,7 @@ impl Environment {
         Self { variables: std::env::vars_os().collect() }
     }
 
-    /// A copy in which the variable has this value.
+    /// Returns a copy in which the variable has this value.
     #[must_use]
     pub fn with(&self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         let mut changed = self.clone();
@@ -29,20 +29,20 @@ impl Environment {
         changed
     }
 
-    /// The variable's value, if it is set.
+    /// Returns the variable's value, if it is set.
     pub fn get_os(&self, name: &str) -> Option<&OsStr> {
         self.variables.get(OsStr::new(name)).map(OsString::as_os_str)
     }
 
-    /// The variable's value as text, if it is set.
+    /// Returns the variable's value as text, if it is set.
     ///
     /// # Errors
-    /// [`NotUtf8`] when it is set to something else than text.
+    /// [`NotUtf8`] if its value is not text.
     pub fn get(&self, name: &str) -> Result<Option<&str>, NotUtf8> {
         self.get_os(name).map(|value| value.to_str().ok_or(NotUtf8)).transpose()
     }
 
-    /// The names that begin with `prefix`, sorted; bytes that are not UTF-8 are shown as U+FFFD.
+    /// Returns the names that begin with `prefix`, sorted; bytes that are not UTF-8 are shown as U+FFFD.
     pub fn names_with_prefix(&self, prefix: &str) -> Vec<String> {
         self.variables
             .keys()

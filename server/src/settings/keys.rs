@@ -1,5 +1,5 @@
-//! Every configuration variable, once (chain#configuration). The parser, `--help`, `colibri doctor` and the
-//! reference page all read this table; nothing else names a variable.
+//! Every configuration variable, once (chain#configuration). The parser, `--help`, `colibri doctor` and the reference
+//! page all read this table; no other code names a variable.
 
 use colibri_runtime::chain::log::Level;
 
@@ -15,21 +15,21 @@ pub struct Key<R> {
     pub owner: &'static str,
     /// The form of its value.
     pub rule: R,
-    /// What it is for, in one sentence.
+    /// Its purpose, in one sentence.
     pub help: &'static str,
 }
 
 /// A [`Key`] of any rule, as text.
 pub trait Entry: Sync {
-    /// The variable's name.
+    /// Returns the variable's name.
     fn name(&self) -> &'static str;
-    /// The part of the server that uses it.
+    /// Returns the part of the server that uses it.
     fn owner(&self) -> &'static str;
-    /// The form of its value, in words.
+    /// Returns the form of its value, in words.
     fn form(&self) -> String;
-    /// The meaning of an unset variable, in words.
+    /// Returns the meaning of an unset variable, in words.
     fn default_text(&self) -> String;
-    /// What it is for, in one sentence.
+    /// Returns its purpose, in one sentence.
     fn help(&self) -> &'static str;
 }
 
@@ -69,7 +69,7 @@ pub static DB_PATH: Key<Path> = key(
     Path { default_text: "data/colibri.db; in TEST data/colibri-<pid>.test.db, which goes away" },
     "The database file; a relative path starts at the working directory. Several servers may share one file.",
 );
-/// The least important log lines that are written.
+/// The lowest level of log lines that are written.
 pub static LOG_LEVEL: Key<Words<LogLevel>> = key(
     "COLIBRI_LOG_LEVEL",
     "lifecycle",
@@ -126,7 +126,7 @@ pub static PROOF_SIGNING_KEY_FILE: Key<Path> = key(
     Path { default_text: UNSET },
     "A file with the Ed25519 seed (64 hex characters, readable by its owner only) that signs tree heads; unset leaves them unsigned.",
 );
-/// Keys accepted beside the signing key.
+/// Keys trusted besides the signing key.
 pub static PROOF_TRUSTED_KEYS: Key<PublicKeys> = key(
     "COLIBRI_PROOF_TRUSTED_KEYS",
     "proof",
@@ -191,8 +191,8 @@ const fn base_url(name: &'static str, default_text: &'static str) -> Key<AtCall>
     key(name, "router", rule, "Where the provider's API is.")
 }
 
-/// The variables that are read raw and checked by each call of the router (chain#configuration; defaults of
-/// router#models, router#settings).
+/// The variables that each call of the router reads raw and checks (chain#configuration; defaults of router#models,
+/// router#settings).
 pub static AT_CALL: [Key<AtCall>; 24] = [
     model("COLIBRI_ANTHROPIC_MODEL", "claude-sonnet-4-6"),
     model("COLIBRI_MODEL_CLAUDE", "COLIBRI_ANTHROPIC_MODEL"),
@@ -220,7 +220,7 @@ pub static AT_CALL: [Key<AtCall>; 24] = [
     base_url("COLIBRI_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com/v1beta"),
 ];
 
-/// The whole table, in the order it is shown.
+/// Returns the whole table, in display order.
 pub fn all() -> impl Iterator<Item = &'static dyn Entry> {
     let checked: [&'static dyn Entry; 16] = [
         &MODE,

@@ -2,7 +2,7 @@
 
 use colibri_runtime::chain::log::Level;
 
-/// How much is written: lines of this level and more important ones, or none at all.
+/// The lowest level that is written; `None` writes nothing.
 pub type LogLevel = Option<Level>;
 
 /// The words of the setting, most silent first.

@@ -1,5 +1,5 @@
-//! What the server was told: one table of configuration keys ([`keys`]), the rules of their values ([`rules`]), the
-//! environment they are read from, and the settings that result ([`config`]); modes, and the proxy of the network.
+//! The server's settings: one table of configuration keys ([`keys`]), the rules of their values ([`rules`]), their
+//! environment, and the resulting settings ([`config`]); modes, and the proxy of the network.
 
 pub mod config;
 pub mod environment;

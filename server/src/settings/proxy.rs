@@ -1,26 +1,26 @@
-//! The proxy that the environment names, as every HTTP client reads it: variables that are not the server's own, so
-//! the table of keys does not have them.
+//! The proxy that the environment names, in the form that every HTTP client reads. These variables are not the
+//! server's own, so the table of keys does not contain them.
 
 use super::environment::Environment;
 use colibri_proof::secret::Secret;
 
-/// Where a proxy is named, in the order in which they are looked at.
+/// The variables that may name a proxy, in order of precedence.
 const PROXIES: [&str; 6] =
     ["ALL_PROXY", "all_proxy", "HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
-/// Where hosts are named that are reached without it.
+/// The variables that name hosts to reach without it.
 const EXCEPTIONS: [&str; 2] = ["NO_PROXY", "no_proxy"];
 
-/// The proxy for hosts elsewhere. Not `Debug`: its URL may hold a password.
+/// The proxy for other hosts. Not `Debug`: its URL may hold a password.
 #[derive(Clone)]
 pub struct ProxyVariables {
     /// The proxy's URL, unchecked.
     pub url: Secret,
-    /// Hosts that are reached without it: `example.com`, `.example.com`, `*`.
+    /// Hosts to reach without it: `example.com`, `.example.com`, `*`.
     pub exceptions: Vec<String>,
 }
 
 impl ProxyVariables {
-    /// What the environment says; `None` when it names no proxy.
+    /// Reads the environment; `None` if it names no proxy.
     pub fn read(env: &Environment) -> Option<Self> {
         let first = |names: &[&str]| {
             let values = names.iter().filter_map(|name| env.get_os(name));

@@ -1,5 +1,5 @@
-//! The forms a configuration value can have. A rule reads a value, words the refusal, and describes
-//! itself for `--help` and the reference page, so that the three cannot disagree.
+//! The forms of configuration values. A rule reads a value, words the refusal, and describes itself for `--help` and
+//! the reference page, so that the three cannot disagree.
 
 use colibri_canonical::hex;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use super::mode::Mode;
 
 /// One form of value.
 pub trait Rule: Sync {
-    /// What a value of this form means.
+    /// The parsed value.
     type Value;
 
     /// Reads a value.
@@ -17,13 +17,13 @@ pub trait Rule: Sync {
     /// The end of a sentence that begins with the variable's name: `must be …`.
     fn parse(&self, text: &str) -> Result<Self::Value, String>;
 
-    /// The meaning of an unset variable.
+    /// Returns the value of an unset variable.
     fn unset(&self) -> Self::Value;
 
-    /// The form in words, for people.
+    /// Returns the form in words, for people.
     fn describe(&self) -> String;
 
-    /// The default in words, for people.
+    /// Returns the default in words, for people.
     fn default_text(&self) -> String;
 }
 
@@ -62,16 +62,16 @@ impl Rule for Integer {
 
 /// One of a few words.
 pub struct Words<T: 'static> {
-    /// The words and what they mean, as they are listed.
+    /// The words and their values, in display order.
     pub words: &'static [(&'static str, T)],
-    /// The meaning of an unset variable; one of `words` has it.
+    /// The value of an unset variable; one of `words` has it.
     pub default: T,
     /// Whether upper case is accepted.
     pub fold_case: bool,
 }
 
 impl<T: PartialEq> Words<T> {
-    /// The word for a value.
+    /// Returns the word for a value.
     pub fn word(&self, value: &T) -> Option<&'static str> {
         self.words.iter().find(|(_, known)| known == value).map(|(word, _)| *word)
     }
@@ -105,7 +105,7 @@ impl<T: Copy + PartialEq + Sync> Rule for Words<T> {
     }
 }
 
-/// The runtime mode. Its refusal is worded by [`detect_mode`](super::mode::detect_mode).
+/// The runtime mode. [`detect_mode`](super::mode::detect_mode) words its refusal.
 pub struct ModeName;
 
 impl Rule for ModeName {
@@ -130,7 +130,7 @@ impl Rule for ModeName {
 
 /// A path that must not be empty. A relative one starts at the working directory.
 pub struct Path {
-    /// What an unset variable means, in words.
+    /// The meaning of an unset variable, in words.
     pub default_text: &'static str,
 }
 
@@ -213,7 +213,7 @@ impl Rule for PublicKeys {
     }
 }
 
-/// Where the router's model candidates come from (router#candidates).
+/// The source of the router's model candidates (router#candidates).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CandidateSource {
     /// No snapshot.
@@ -261,7 +261,7 @@ impl Rule for Candidates {
 pub struct AtCall {
     /// The form in words.
     pub form: &'static str,
-    /// What an unset variable means, in words.
+    /// The meaning of an unset variable, in words.
     pub default_text: &'static str,
     /// Whether the value must never be shown.
     pub secret: bool,
@@ -285,7 +285,7 @@ impl Rule for AtCall {
     }
 }
 
-/// How a variable without a default is described.
+/// Describes a variable without a default.
 pub const UNSET: &str = "unset";
 
 #[cfg(test)]
