@@ -30,11 +30,9 @@ pub mod command;
 mod finding;
 #[cfg(feature = "cli")]
 pub mod git;
-mod pairing;
 pub mod report;
 mod rules;
 pub mod schema;
-mod schemas;
 pub mod snapshot;
 mod verdict;
 mod version;
@@ -42,13 +40,14 @@ mod waiver;
 
 pub use finding::{Direction, Finding, Rule, Severity};
 pub use rules::RULES;
+pub use rules::changes::compare as compare_schemas;
 pub use snapshot::{Snapshot, Unreadable, from_lock, from_tools_list};
 pub use verdict::{Verdict, judge};
 pub use waiver::Waiver;
 #[cfg(feature = "cli")]
 pub use waiver::waivers;
 
-use pairing::Comparison;
+use rules::pairing::Comparison;
 
 /// Everything that changed between two snapshots and that a rule knows, the worst first.
 #[must_use]
@@ -56,7 +55,7 @@ pub fn compare(old: &Snapshot, new: &Snapshot) -> Vec<Finding> {
     let change = Comparison::new(old, new);
     let mut found = Vec::new();
     rules::check(&change, &mut found);
-    schemas::check(&change, &mut found);
+    rules::schemas::check(&change, &mut found);
     // Stable: within a severity by tool in listing order, and within a tool as the rules run.
     let position = |finding: &Finding| {
         let tool = finding.tool.as_deref();

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value, json};
 
 use super::{C1, C2, C3, C4, C9, U1};
-use crate::pairing::Comparison;
+use crate::rules::pairing::Comparison;
 use crate::version::version;
 use crate::{Finding, Severity};
 

@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
+use super::changes::compare;
 use super::{E1, E2, E3, E4, E5};
-use crate::pairing::{Comparison, Pair, are_near};
-use crate::schema::{Direction, compare};
+use crate::rules::pairing::{Comparison, Pair, are_near};
+use crate::schema::Direction;
 use crate::snapshot::{ChainCode, ErrorPattern, ToolError};
 use crate::{Finding, Severity};
 

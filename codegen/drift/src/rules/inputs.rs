@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::{I0, I1, I2, I3, I4, I5, I6, I7, I8, I9, I10, I11, I12, I13, I15, I16, I17};
-use crate::pairing::{Comparison, words};
+use crate::rules::pairing::{Comparison, words};
 use crate::schema::{Branches, Difference, SchemaChange, Verdict};
 use crate::snapshot::Contract;
 use crate::{Finding, Severity};

@@ -4,13 +4,16 @@
 //! the calls of all checks, and the reference page `docs/reference/drift-rules.md`. Ids never change: fingerprints hash them.
 
 pub mod catalogue;
+pub(crate) mod changes;
 mod errors;
 pub mod inputs;
 pub mod outputs;
+pub(crate) mod pairing;
+pub(crate) mod schemas;
 mod tools;
 pub mod waivers;
 
-use crate::pairing::Comparison;
+use crate::rules::pairing::Comparison;
 use crate::{Direction, Finding, Rule};
 
 /// Makes a constant of each rule, [`RULES`] in the order of the table, and [`check`].

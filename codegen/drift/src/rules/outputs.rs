@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{O0, O1, O2, O3, O4, O5, O6, O7, O8, O9, O10, O11};
-use crate::pairing::Comparison;
+use crate::rules::pairing::Comparison;
 use crate::schema::{Branches, Difference, SchemaChange, Verdict};
 use crate::snapshot::ErrorPattern;
 use crate::{Finding, Severity};

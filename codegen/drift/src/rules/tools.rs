@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::{T1, T2, T3, T4, T5, T6, T7, T8, T9, T10, T11, T13, T14, T15};
-use crate::pairing::Comparison;
+use crate::rules::pairing::Comparison;
 use crate::snapshot::TaskSupport::{Forbidden, Optional, Required};
 use crate::snapshot::Tool;
 use crate::version::version;

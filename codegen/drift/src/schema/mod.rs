@@ -1,38 +1,25 @@
-//! The comparison of two JSON Schemas by what they mean, not by how they are written.
+//! What JSON Schemas mean, not how they are written: whether one takes every value that another takes, and if not, which.
 //!
 //! ```text
-//! schemas -> normalise -> changes (which rule, where) -> contain -> verdict -> rules -> schema changes
-//!                                                           \-> sample -> validate -> witness
+//! schemas -> normalise -> contain -> verdict
+//!                            \-> sample -> validate -> witness
 //! ```
+//!
+//! The walk through two schemas, which asks these questions, lies with the rules (`rules/changes`).
 //!
 //! Inputs may widen: what the old schema takes, the new one must take. Outputs may narrow: what the new
 //! schema takes, the old one must take. Both are the same question, asked of the two schemas in turn.
-//!
-//! ```
-//! use colibri_drift::Severity;
-//! use colibri_drift::schema::{Direction, compare};
-//! use serde_json::json;
-//!
-//! let old = json!({"type": "object", "properties": {"text": {"type": "string", "maxLength": 20}}});
-//! let new = json!({"type": "object", "properties": {"text": {"type": "string", "maxLength": 9}}});
-//!
-//! let changes = compare(&old, &new, Direction::Input);
-//! assert_eq!((changes[0].rule, changes[0].severity), ("I7", Severity::Break));
-//! assert_eq!(changes[0].witness, Some(json!({"text": "aaaaaaaaaa"})));
-//! assert!(compare(&old, &new, Direction::Output).iter().all(|change| change.severity == Severity::Info));
-//! ```
 
-mod changes;
-mod contain;
-mod difference;
+pub(crate) mod contain;
+pub(crate) mod difference;
 mod merge;
-mod node;
+pub(crate) mod node;
 mod normalise;
-mod number;
+pub(crate) mod number;
 pub mod regex;
 mod sample;
-mod store;
-mod text;
+pub(crate) mod store;
+pub(crate) mod text;
 mod validate;
 
 use serde_json::Value;
@@ -71,11 +58,4 @@ pub struct SchemaChange {
     /// A whole value that shows it: of inputs, one that the old schema takes and the new one refuses; of
     /// outputs, one that the new schema takes and the old one refuses.
     pub witness: Option<Value>,
-}
-
-/// All differences between two schemas in one direction, in the order of the walk. Schemas that mean the
-/// same have none, however they are written.
-#[must_use]
-pub fn compare(old: &Value, new: &Value, direction: Direction) -> Vec<SchemaChange> {
-    changes::changes(old, new, direction)
 }

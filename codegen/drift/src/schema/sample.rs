@@ -99,7 +99,7 @@ impl Store<'_> {
     }
 
     /// Arrays with a given item at an index.
-    pub(super) fn array_with(&self, arrays: &Arrays, index: usize, item: &Value) -> Vec<Value> {
+    pub(crate) fn array_with(&self, arrays: &Arrays, index: usize, item: &Value) -> Vec<Value> {
         let mut items = match self.arrays_of(arrays, index as u64).pop() {
             Some(Value::Array(items)) => items,
             _ => return Vec::new(),
@@ -138,7 +138,7 @@ impl Store<'_> {
     }
 
     /// Objects with given properties: with nothing beside what is required, and with everything.
-    pub(super) fn objects_with(&self, objects: &Objects, given: &[(&str, &Value)]) -> Vec<Value> {
+    pub(crate) fn objects_with(&self, objects: &Objects, given: &[(&str, &Value)]) -> Vec<Value> {
         let given: Map<String, Value> =
             given.iter().map(|(name, value)| ((*name).to_owned(), (*value).clone())).collect();
         let mut least = given.clone();
@@ -209,7 +209,7 @@ impl Store<'_> {
 
     /// Names that none of the objects names: with a pattern, such that match it; without, such that match no
     /// pattern.
-    pub(super) fn fresh_names(&self, all: &[&Objects], pattern: Option<&str>) -> Vec<String> {
+    pub(crate) fn fresh_names(&self, all: &[&Objects], pattern: Option<&str>) -> Vec<String> {
         let mut found: Vec<String> = ["extra", "x", "other", "a1", "B", "0"].map(str::to_owned).to_vec();
         if let Some(pattern) = pattern {
             let texts =

@@ -7,7 +7,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use colibri_drift::schema::{Direction, SchemaChange, compare};
+use colibri_drift::compare_schemas as compare;
+use colibri_drift::schema::{Direction, SchemaChange};
 use colibri_drift::{RULES, Rule, Severity};
 use serde_json::Value;
 

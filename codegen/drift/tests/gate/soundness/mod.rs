@@ -14,8 +14,9 @@ mod values;
 use std::time::Instant;
 
 use colibri_drift::Severity;
+use colibri_drift::compare_schemas as compare;
 use colibri_drift::schema::regex::Automaton;
-use colibri_drift::schema::{Direction, SchemaChange, compare};
+use colibri_drift::schema::{Direction, SchemaChange};
 use serde_json::Value;
 
 use dice::Dice;

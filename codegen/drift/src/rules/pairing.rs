@@ -1,6 +1,7 @@
 //! Matches the tools of the old state with those of the new one.
 
-use crate::schema::{Direction, compare};
+use super::changes::compare;
+use crate::schema::Direction;
 use crate::snapshot::{Contract, Snapshot, Tool};
 
 /// Two states side by side.

@@ -2,13 +2,13 @@
 
 use serde_json::Value;
 
-use super::finding::Finding;
+use super::changes;
 use super::pairing::{Comparison, Pair};
-use super::rules;
-use super::schema::{self, Direction, SchemaChange};
+use crate::finding::Finding;
+use crate::schema::{Direction, SchemaChange};
 
 /// Compares all schemas of all tools that are in both states.
-pub(super) fn check(change: &Comparison<'_>, found: &mut Vec<Finding>) {
+pub(crate) fn check(change: &Comparison<'_>, found: &mut Vec<Finding>) {
     for pair in &change.pairs {
         let mut push = |prefix: &str, changes: Vec<SchemaChange>| {
             found.extend(changes.into_iter().map(|change| finding(change, prefix).of(pair.name())));
@@ -28,7 +28,7 @@ fn contracts(pair: &Pair<'_>, push: &mut impl FnMut(&str, Vec<SchemaChange>)) {
     if old.pattern == new.pattern {
         push("/envelope", compare(&old.frame, &new.frame, Direction::Output));
     }
-    let input = |relaxed: Option<&super::snapshot::Relaxed>, strict| {
+    let input = |relaxed: Option<&crate::snapshot::Relaxed>, strict| {
         relaxed.map_or_else(|| Value::clone(strict), |relaxed| relaxed.input.clone())
     };
     if let Some(before) = &old.relaxed {
@@ -51,11 +51,11 @@ fn contracts(pair: &Pair<'_>, push: &mut impl FnMut(&str, Vec<SchemaChange>)) {
 
 /// Most schemas are what they were, which is seen at once.
 fn compare(old: &Value, new: &Value, direction: Direction) -> Vec<SchemaChange> {
-    if old == new { Vec::new() } else { schema::compare(old, new, direction) }
+    if old == new { Vec::new() } else { changes::compare(old, new, direction) }
 }
 
 fn finding(change: SchemaChange, prefix: &str) -> Finding {
-    let rule = rules::rule(change.rule);
+    let rule = super::rule(change.rule);
     Finding {
         rule: change.rule,
         severity: change.severity,

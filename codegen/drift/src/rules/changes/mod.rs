@@ -14,17 +14,39 @@ use std::collections::{BTreeSet, HashSet};
 
 use serde_json::Value;
 
-use super::contain::{NOT_DECIDED, Trial, Verdict};
-use super::difference::Difference;
-use super::node::{Body, Case, Normal, TYPES, Type};
-use super::store::{NodeId, Store};
-use super::text::unknown_keywords;
-use super::{Direction, SchemaChange};
+use super::{inputs, outputs};
 use crate::Severity;
-use crate::rules::{inputs, outputs};
+use crate::schema::contain::{NOT_DECIDED, Trial, Verdict};
+use crate::schema::difference::Difference;
+use crate::schema::node::{Body, Case, Normal, TYPES, Type};
+use crate::schema::store::{NodeId, Store};
+use crate::schema::text::unknown_keywords;
+use crate::schema::{Direction, SchemaChange};
 use embed::Step;
 
-pub(super) fn changes(old: &Value, new: &Value, direction: Direction) -> Vec<SchemaChange> {
+/// All differences between two schemas in one direction, in the order of the walk. Schemas that mean the
+/// same have none, however they are written.
+///
+/// ```
+/// use colibri_drift::Severity;
+/// use colibri_drift::compare_schemas;
+/// use colibri_drift::schema::Direction;
+/// use serde_json::json;
+///
+/// let old = json!({"type": "object", "properties": {"text": {"type": "string", "maxLength": 20}}});
+/// let new = json!({"type": "object", "properties": {"text": {"type": "string", "maxLength": 9}}});
+///
+/// let changes = compare_schemas(&old, &new, Direction::Input);
+/// assert_eq!((changes[0].rule, changes[0].severity), ("I7", Severity::Break));
+/// assert_eq!(changes[0].witness, Some(json!({"text": "aaaaaaaaaa"})));
+/// assert!(compare_schemas(&old, &new, Direction::Output).iter().all(|change| change.severity == Severity::Info));
+/// ```
+#[must_use]
+pub fn compare(old: &Value, new: &Value, direction: Direction) -> Vec<SchemaChange> {
+    changes(old, new, direction)
+}
+
+fn changes(old: &Value, new: &Value, direction: Direction) -> Vec<SchemaChange> {
     let store = Store::new();
     let (old_root, new_root) = (store.node(&[store.site(old, old)]), store.node(&[store.site(new, new)]));
     let mut walk = Walk {
