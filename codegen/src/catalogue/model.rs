@@ -1,6 +1,6 @@
 //! The typed model of the catalogue's YAML files, and the JSON Schema that editors get of them.
 //!
-//! Every node can be traced to its place: a [`Place`] is a file and a JSON pointer, and
+//! Every node can be traced to its place: a `Place` is a file and a JSON pointer, and
 //! [`Catalogue::locate`](super::Catalogue::locate) turns it into line and column.
 
 use std::collections::BTreeMap;

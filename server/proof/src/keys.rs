@@ -1,5 +1,4 @@
-//! Ed25519 keys of tree heads (proof#keys, RFC 8032): one signs, any number are trusted when a head is
-//! checked. Pure; [`key_file`](super::key_file) reads them.
+//! Ed25519 keys of tree heads (proof#keys, RFC 8032): one signs, any number are trusted when a head is checked.
 
 use colibri_canonical::hex;
 use std::fmt;

@@ -1,5 +1,4 @@
-//! Values that must never be shown. They are filtered out of texts that leave the process by
-//! [`Redactor`](colibri_runtime::chain::redact::Redactor).
+//! Values that must never be shown. The server's redactor filters them out of texts that leave the process.
 
 use std::sync::Arc;
 

@@ -7,7 +7,7 @@
 //! 2. [`sqlite`] is the runtime's `Store`; [`db`] is the handle that handlers get from it.
 //! 3. `transactions` begins, commits and rolls back. It waits in the [`queue`] (`holder` names the process it waits for) and
 //!    syncs the [`log_file`] after a commit. [`side_file`] is how files beside the database are made.
-//! 4. [`audit`] writes the rows of calls, linked by [`row_hash`], ending at `head`; [`log_tip`] is where seals find
+//! 4. [`audit`] writes the rows of calls, linked by [`log_row`](colibri_proof::log_row), ending at `head`; [`log_tip`] is where seals find
 //!    the end.
 //! 5. [`verify`] recomputes them; [`inspect`] reads a database without starting on it, [`obstacle`] says what would keep a start
 //!    waiting, [`snapshot`] reads one at one moment, [`counters`] are SQLite's own, and [`log_query`] finds

@@ -7,12 +7,13 @@
 //! 3. [`trail`]: the chains of thought records, each row by itself, the tips that seals recorded;
 //! 4. [`seals`]: the sealed sessions and the chain of tree heads;
 //! 5. [`consensus`]: rounds replayed from their signed votes;
-//! 6. [`ties`]: rows against the calls that wrote them, both ways. [`tied`] lists what domains declare about their tables;
+//! 6. [`ties`]: rows against the calls that wrote them, both ways. [`tables`] lists the tables, and each
+//!    domain declares what its rows must give;
 //! 7. [`reputation`]: the ledger recomputed, and the standings, events and tokens that follow from it;
 //! 8. [`skills`]: the registry against the digest of its last load.
 //!
 //! Each check reports through [`run::Run`], which keeps the first [`finding::Finding`] of each kind and counts the
-//! others. An auditor keeps a [`checkpoint`] outside the file; [`file`] reads and writes it.
+//! others. An auditor keeps a [`checkpoint`](colibri_proof::checkpoint) outside the file; [`file`] reads and writes it.
 
 pub mod consensus;
 mod counters;
