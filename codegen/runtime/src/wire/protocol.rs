@@ -43,7 +43,7 @@ pub struct Protocol {
     /// The members of an `initialize` result behind its `protocolVersion`.
     initialize_rest: String,
     discover: String,
-    /// The entries of the tools in force.
+    /// The entries of the tools that clients see.
     listings: Vec<&'static str>,
     list: OnceCell<String>,
     stateless_list: OnceCell<String>,
@@ -54,7 +54,7 @@ pub struct Protocol {
 }
 
 impl Protocol {
-    /// Prepares the answers for a catalogue; `tools` are those in force under the server's settings, and
+    /// Prepares the answers for a catalogue; `tools` are those that the server's settings select, and
     /// `server_version` is the package's.
     pub fn new<'a>(
         catalogue: &CatalogueSpec,
