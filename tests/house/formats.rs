@@ -1,8 +1,8 @@
-//! `docs/guide/formats.md` is what a second verifier is written from, so its preimages must hash to what it says.
+//! `docs/reference/formats.md` is what a second verifier is written from, so its preimages must hash to what it says.
 
 use colibri_canonical::sha256_hex;
 
-const PAGE: &str = include_str!("../../docs/guide/formats.md");
+const PAGE: &str = include_str!("../../docs/reference/formats.md");
 
 /// The blocks marked as preimages, with the digest in the line after each.
 fn preimages() -> Vec<(&'static str, &'static str)> {

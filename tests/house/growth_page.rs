@@ -22,7 +22,7 @@ fn measured(line: &str) -> Option<(&str, i64, i64)> {
 
 #[test]
 fn the_commands_work_and_measure_what_the_page_says() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/guide/growth.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/explanation/growth.md");
     let page = std::fs::read_to_string(path).unwrap();
     let folder = TempDir::new().unwrap();
     std::fs::create_dir(folder.path().join("bin")).unwrap();

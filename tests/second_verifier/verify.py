@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A second verifier of Colibri databases and of exports of sessions, written from docs/guide/formats.md alone.
+"""A second verifier of Colibri databases and of exports of sessions, written from docs/reference/formats.md alone.
 
     verify.py DATABASE [PUBLIC_KEY_HEX]...
     verify.py --export FILE [PUBLIC_KEY_HEX]...

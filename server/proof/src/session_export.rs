@@ -1,4 +1,4 @@
-//! The export of a session: a text file that is checked alone, without a database (`docs/guide/formats.md`).
+//! The export of a session: a text file that is checked alone, without a database (`docs/reference/formats.md`).
 //! Pure: the caller reads the file and passes its lines.
 //!
 //! ```text

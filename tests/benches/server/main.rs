@@ -7,7 +7,7 @@
 //!     cargo bench -p colibri-tests --bench server -- memory    # memory over 150,000 calls
 //!
 //! `--help` lists the options. The peers are built by `cargo build --release --manifest-path tests/benches/peer/Cargo.toml`.
-//! Tables come out as Markdown; `docs/guide/performance.md` says what was found.
+//! Tables come out as Markdown; `docs/explanation/performance.md` says what was found.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, clippy::print_stderr)]
 

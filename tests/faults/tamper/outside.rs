@@ -1,5 +1,5 @@
 //! What the file alone cannot tell, and only a checkpoint from before can. The same list stands in
-//! docs/guide/threat-model.md.
+//! docs/explanation/threat-model.md.
 
 use rusqlite::types::Value;
 

@@ -13,7 +13,7 @@ use colibri_proof::session_export::{
 use colibri_proof::tree::legacy::build_merkle_tree;
 use colibri_proof::tree::rfc9162;
 
-/// The session of proof#golden-vectors as an export, written by hand from `docs/guide/formats.md` in Python.
+/// The session of proof#golden-vectors as an export, written by hand from `docs/reference/formats.md` in Python.
 pub const GOLDEN: &str = include_str!("../../vectors/session-export.jsonl");
 pub const GOLDEN_KEY: &str = "03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8";
 pub const GOLDEN_SEED: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
