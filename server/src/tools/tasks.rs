@@ -8,7 +8,6 @@ use crate::catalogue::{
     TaskNextActionsOutput, TaskStatus, TaskUpdateError, TaskUpdateInput, TaskUpdateOutput, TasksTools,
 };
 use crate::domains::reputation::feed::TaskFeed;
-use crate::domains::tasks::errors::Operation;
 use crate::domains::tasks::input::{ListFilter, NewTask, QueueFilter, Stamp, TaskPatch};
 use crate::domains::tasks::service;
 use colibri_runtime::handler::{Failure, Outcome};
@@ -28,7 +27,7 @@ impl TasksTools<Cx> for Domains {
 
     fn task_get(&mut self, cx: &mut Cx, input: TaskGetInput) -> Outcome<TaskGetOutput, TaskGetError> {
         let found = service::get_task(cx.db()?, &input.id)?;
-        found.ok_or_else(|| Failure::Domain(service::not_found(&input.id, Operation::Get).into()))
+        found.ok_or_else(|| Failure::Domain(service::not_found(&input.id).into()))
     }
 
     fn task_update(

@@ -18,9 +18,8 @@ const SHIPPED: [&str; 8] = [
 const SERVING: [&str; 2] = ["codegen/runtime/src/", "server/src/"];
 const WIRE: [&str; 2] = ["codegen/runtime/src/wire/", "server/src/cli/"];
 /// Pure engines: same input, same output. That of consensus has one more rule, [`crate::tidy::consensus`].
-const ENGINES: [&str; 67] = [
+const ENGINES: [&str; 66] = [
     "server/src/domains/tasks/state.rs",
-    "server/src/domains/tasks/priority.rs",
     "server/src/domains/tasks/dependencies.rs",
     "server/src/domains/skills/filter.rs",
     "server/src/domains/skills/frontmatter.rs",

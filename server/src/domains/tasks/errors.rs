@@ -8,25 +8,12 @@ use crate::catalogue::{TaskCreateError, TaskGetError, TaskUpdateError};
 /// The fields that a task needs before it may be finished.
 pub const WRITEBACK_FIELDS: [&str; 1] = ["thought_record"];
 
-/// The operation requested on a missing task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
-    /// To read it.
-    Get,
-    /// To change it.
-    Update,
-    /// To delete it.
-    Delete,
-}
-
 /// No live task has that id; unknown, malformed and deleted ids look the same.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("Task not found: {task_id}")]
 pub struct TaskNotFound {
     /// The id as it was given.
     pub task_id: String,
-    /// The requested operation.
-    pub operation: Operation,
 }
 
 /// An attempt to finish a task without a trace of its work (tasks#writeback-gate).

@@ -13,7 +13,7 @@ pub struct NewTask {
     pub project_id: Option<String>,
     /// Longer text.
     pub description: Option<String>,
-    /// Free text; see [`priority::rank`](super::priority::rank).
+    /// Free text. The queue ranks the words that it knows.
     pub priority: Option<String>,
     /// The assignee.
     pub assignee: Option<String>,

@@ -11,7 +11,6 @@
 pub mod dependencies;
 pub mod errors;
 pub mod input;
-pub mod priority;
 pub mod service;
 pub mod state;
 mod store;

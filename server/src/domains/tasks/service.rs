@@ -5,28 +5,14 @@
 use colibri_runtime::handler::{Failure, Fault, Outcome};
 
 use super::dependencies::find_cycle;
-use super::errors::{Operation, TaskNotFound, WritebackRequired, born_finished, widen};
+use super::errors::{TaskNotFound, WritebackRequired, born_finished, widen};
 use super::input::{ListFilter, NewTask, QueueFilter, Stamp, TaskPatch};
-use super::state::{self, Staged};
+use super::state;
 use super::store;
 use crate::catalogue::{Task, TaskCreateError, TaskStatus, TaskUpdateError};
 use crate::domains::reputation::feed::TaskFeed;
 use crate::domains::{reputation, trail};
 use crate::store::db::Db;
-
-impl Staged for Task {
-    fn id(&self) -> &str {
-        &self.id
-    }
-
-    fn status(&self) -> TaskStatus {
-        self.status
-    }
-
-    fn at(&self, status: TaskStatus) -> Self {
-        Self { status, ..self.clone() }
-    }
-}
 
 /// A page of tasks, and the number of all matches.
 #[derive(Debug, Clone, PartialEq)]
@@ -99,7 +85,7 @@ pub fn update_task(
     feed: Option<&TaskFeed>,
 ) -> Outcome<Task, TaskUpdateError> {
     let Some(current) = store::live(db, id)? else {
-        return Err(Failure::Domain(not_found(id, Operation::Update).into()));
+        return Err(Failure::Domain(not_found(id).into()));
     };
     if patch.is_empty() {
         return Ok(current);
@@ -132,21 +118,9 @@ pub(crate) fn update_task_raw(
         store::replace_dependencies(db, id, wanted)?;
     }
     if !store::update(db, id, stamp, patch)? {
-        return Err(Failure::Domain(not_found(id, Operation::Update).into()));
+        return Err(Failure::Domain(not_found(id).into()));
     }
-    store::live(db, id)?.ok_or_else(|| Failure::Domain(not_found(id, Operation::Update).into()))
-}
-
-/// Marks a live task as deleted for good and returns it. No tool calls this.
-///
-/// # Errors
-/// [`TaskNotFound`] if no live task has the id; storage faults.
-pub fn delete_task(db: &Db, id: &str, stamp: Stamp<'_>) -> Result<Task, Failure<TaskNotFound>> {
-    let missing = || Failure::Domain(not_found(id, Operation::Delete));
-    if !store::mark_deleted(db, id, stamp)? {
-        return Err(missing());
-    }
-    store::any(db, id)?.ok_or_else(missing)
+    store::live(db, id)?.ok_or_else(|| Failure::Domain(not_found(id).into()))
 }
 
 /// Returns one page of the tasks that match, oldest first.
@@ -172,16 +146,6 @@ pub fn next_actions(db: &Db, filter: &QueueFilter) -> Result<Queue, Fault> {
     Ok(Queue { tasks, actionable, blocked })
 }
 
-/// Returns whether a task is finished without a thought record. The gate prevents this, so such a row was changed by
-/// something other than the server. Deleted rows count, unknown ids do not.
-///
-/// # Errors
-/// Storage faults.
-pub fn writeback_required(db: &Db, id: &str) -> Result<bool, Fault> {
-    let finished = store::any(db, id)?.is_some_and(|task| task.status == TaskStatus::Done);
-    Ok(finished && trail::count_thoughts(db, id)? == 0)
-}
-
 /// Checks the gate before DONE (tasks#writeback-gate): the task has at least one thought record.
 ///
 /// # Errors
@@ -194,8 +158,8 @@ pub fn enforce_writeback(db: &Db, id: &str) -> Result<(), Failure<WritebackRequi
 }
 
 /// Makes the refusal of an operation on a task that does not exist.
-pub fn not_found(id: &str, operation: Operation) -> TaskNotFound {
-    TaskNotFound { task_id: id.to_owned(), operation }
+pub fn not_found(id: &str) -> TaskNotFound {
+    TaskNotFound { task_id: id.to_owned() }
 }
 
 /// Checks the rules of tasks#dependencies: every new dependency is a live task, and none leads back to the task.

@@ -11,21 +11,6 @@ use TaskStatus::{Analyze, Apply, Cancelled, Done, Gather, Init, Plan, Verify};
 /// The states in canonical order, which is used wherever an order is needed.
 pub const TASK_STATES: [TaskStatus; 8] = [Init, Gather, Analyze, Plan, Apply, Verify, Done, Cancelled];
 
-/// The final states.
-pub const TERMINAL_STATES: [TaskStatus; 2] = [Done, Cancelled];
-
-/// The targets of each state, in canonical order: every legal step.
-pub const VALID_TRANSITIONS: [(TaskStatus, &[TaskStatus]); 8] = [
-    (Init, allowed(Init)),
-    (Gather, allowed(Gather)),
-    (Analyze, allowed(Analyze)),
-    (Plan, allowed(Plan)),
-    (Apply, allowed(Apply)),
-    (Verify, allowed(Verify)),
-    (Done, allowed(Done)),
-    (Cancelled, allowed(Cancelled)),
-];
-
 /// Returns the next states for a task in `from`, in canonical order. It is a match, so that a new state in the
 /// catalogue does not compile before its steps are decided.
 pub const fn allowed(from: TaskStatus) -> &'static [TaskStatus] {
@@ -46,26 +31,7 @@ pub fn can_transition(from: TaskStatus, to: TaskStatus) -> bool {
     allowed(from).contains(&to)
 }
 
-/// An item with an id and a state in the pipeline.
-pub trait Staged: Sized {
-    /// Returns the item's id, for the error.
-    fn id(&self) -> &str;
-    /// Returns its state.
-    fn status(&self) -> TaskStatus;
-    /// Returns a copy in `status`.
-    fn at(&self, status: TaskStatus) -> Self;
-}
-
-/// Takes one step: returns a copy of `task` that differs only in its state.
-///
-/// # Errors
-/// [`InvalidTransition`] when the pipeline has no such step.
-pub fn transition<T: Staged>(task: &T, to: TaskStatus) -> Result<T, InvalidTransition> {
-    check(task.id(), task.status(), to)?;
-    Ok(task.at(to))
-}
-
-/// Makes only the check of [`transition`].
+/// Checks that the pipeline has the step.
 ///
 /// # Errors
 /// [`InvalidTransition`] when the pipeline has no such step.

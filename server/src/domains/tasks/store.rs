@@ -17,7 +17,7 @@ pub(super) const COLUMNS: &str =
 /// The condition of `idx_tasks_queue`, word for word, which the planner requires.
 const OPEN: &str = "deleted_at IS NULL AND status NOT IN ('DONE', 'CANCELLED')";
 
-/// The expression of `idx_tasks_queue`: [`rank`](super::priority::rank) in SQL. SQLite's `lower` folds only ASCII, as
+/// The rank of a priority, 0 the most urgent; the same expression as in `idx_tasks_queue`. SQLite's `lower` folds only ASCII, as
 /// the ranking requires.
 const RANK: &str = "CASE lower(priority) \
     WHEN 'critical' THEN 0 WHEN 'urgent' THEN 0 WHEN 'urgent_important' THEN 0 WHEN 'p0' THEN 0 \
@@ -61,11 +61,6 @@ pub(super) fn live(db: &Db, id: &str) -> Result<Option<Task>, Fault> {
     one(db, &format!("SELECT {COLUMNS} FROM tasks WHERE id = ?1 AND deleted_at IS NULL"), id)
 }
 
-/// Returns the row with that id, deleted or not.
-pub(super) fn any(db: &Db, id: &str) -> Result<Option<Task>, Fault> {
-    one(db, &format!("SELECT {COLUMNS} FROM tasks WHERE id = ?1"), id)
-}
-
 fn one(db: &Db, sql: &str, id: &str) -> Result<Option<Task>, Fault> {
     let Some(mut task) = db.query_opt(sql, [id], read_task)? else { return Ok(None) };
     task.depends_on = listed(dependencies(db, id)?);
@@ -100,16 +95,6 @@ pub(super) fn update(db: &Db, id: &str, stamp: Stamp<'_>, patch: &TaskPatch) -> 
     params.push(id.to_owned().into());
     sql.push_str(&format!(" WHERE id = ?{} AND deleted_at IS NULL", params.len()));
     Ok(db.execute(&sql, params_from_iter(params))? == 1)
-}
-
-/// Marks a live row as deleted. Returns whether it existed.
-pub(super) fn mark_deleted(db: &Db, id: &str, stamp: Stamp<'_>) -> Result<bool, Fault> {
-    let changed = db.execute(
-        "UPDATE tasks SET deleted_at = ?2, updated_at = max(updated_at, ?2), sequence_no = ?3 \
-         WHERE id = ?1 AND deleted_at IS NULL",
-        params![id, stamp.now, stamp.sequence_no],
-    )?;
-    Ok(changed == 1)
 }
 
 /// Returns one page of the tasks that match, oldest first.

@@ -22,7 +22,7 @@ fn beta_42_a_task_waits_until_its_dependency_is_done() {
     engine.think(&a.id);
     engine.go(&a.id, Done).unwrap();
     assert_eq!(engine.queue(), (vec!["B".to_owned()], 1, 0));
-    engine.delete(&a.id).unwrap();
+    engine.delete(&a.id);
     assert_eq!(engine.queue(), (vec!["B".to_owned()], 1, 0), "done stays done after deletion");
 }
 
@@ -46,7 +46,7 @@ fn cancel(engine: &Engine, id: &str) {
 }
 
 fn delete(engine: &Engine, id: &str) {
-    engine.delete(id).unwrap();
+    engine.delete(id);
 }
 
 #[test]
@@ -80,7 +80,7 @@ fn beta_44_unknown_dependencies_are_listed_in_the_order_given() {
     let engine = Engine::new();
     let known = engine.task("known").id;
     let gone = engine.task("gone").id;
-    engine.delete(&gone).unwrap();
+    engine.delete(&gone);
     let before = engine.dump();
     let missing = vec!["nope".to_owned(), gone.clone()];
     let depends_on = vec!["nope".to_owned(), known.clone(), gone.clone()];
@@ -96,7 +96,7 @@ fn a_deleted_dependency_may_stay_in_the_set_but_not_enter_it() {
     let engine = Engine::new();
     let [a, b, c] = ["A", "B", "C"].map(|title| engine.task(title).id);
     engine.wait_for(&b, &[&a]).unwrap();
-    engine.delete(&a).unwrap();
+    engine.delete(&a);
     let kept = engine.wait_for(&b, &[&c, &a]).unwrap();
     assert_eq!(kept.depends_on, Some(vec![a.clone(), c.clone()]), "what was named first stays first");
     engine.wait_for(&b, &[&c]).unwrap();

@@ -2,11 +2,30 @@
 
 use colibri::catalogue::TaskStatus::{self, *};
 use colibri::domains::tasks::input::{ListFilter, NewTask, QueueFilter};
-use colibri::domains::tasks::priority::{DEFAULT_RANK, RANKED, rank};
 use colibri::domains::tasks::service;
 use colibri::domains::tasks::state::TASK_STATES;
 
 use crate::tasks::support::{Engine, START_MS};
+
+/// The ranked words, most urgent first. Every other text ranks as [`DEFAULT_RANK`].
+const RANKED: [(u8, &[&str]); 4] = [
+    (0, &["critical", "urgent", "urgent_important", "p0"]),
+    (1, &["high", "important", "not_urgent_important", "p1"]),
+    (2, &["medium", "normal", "urgent_not_important", "p2"]),
+    (3, &["low", "not_urgent_not_important", "p3"]),
+];
+
+/// The rank of a task without a priority, or with one that is not in [`RANKED`].
+const DEFAULT_RANK: u8 = 2;
+
+/// Returns the rank of a priority; 0 is the most urgent. Ignores ASCII case and nothing else.
+fn rank(priority: Option<&str>) -> u8 {
+    let Some(text) = priority else { return DEFAULT_RANK };
+    RANKED
+        .iter()
+        .find(|(_, words)| words.iter().any(|word| word.eq_ignore_ascii_case(text)))
+        .map_or(DEFAULT_RANK, |(rank, _)| *rank)
+}
 
 const DAY_MS: i64 = 86_400_000;
 
@@ -33,7 +52,7 @@ fn beta_38_the_worked_example_comes_out_as_written() {
     let t7 = put(&engine, "t7", Apply, Some("high"), 2);
     put(&engine, "t8", Cancelled, None, 1);
     let t9 = put(&engine, "t9", Init, Some("critical"), 1);
-    engine.delete(&t9).unwrap();
+    engine.delete(&t9);
     engine.wait_for(&t2, &[&t7]).unwrap();
     let expected = ["t4", "t7", "t1", "t6", "t3"].map(str::to_owned).to_vec();
     assert_eq!(engine.queue(), (expected, 5, 1));
@@ -200,7 +219,7 @@ fn beta_35_list_filters_combine_and_match_exactly() {
 fn beta_36_deleted_tasks_are_listed_on_request_only() {
     let engine = Engine::new();
     let task = engine.create(NewTask { project_id: Some("p".into()), ..NewTask::titled("gone") });
-    engine.delete(&task.id).unwrap();
+    engine.delete(&task.id);
     let filter = ListFilter { project_id: Some(Some("p".into())), ..ListFilter::default() };
     assert_eq!(service::list_tasks(&engine.db, &filter).unwrap().total, 0);
     let with_deleted =

@@ -87,8 +87,16 @@ impl Engine {
         self.update(id, TaskPatch { depends_on, ..TaskPatch::default() })
     }
 
-    pub fn delete(&self, id: &str) -> Result<Task, Failure<colibri::domains::tasks::errors::TaskNotFound>> {
-        self.stamped(|stamp| service::delete_task(&self.db, id, stamp))
+    /// Marks a task as deleted. No tool does; the schema can, and every operation respects it.
+    pub fn delete(&self, id: &str) {
+        self.db.execute("UPDATE tasks SET deleted_at = updated_at WHERE id = ?1", [id]).unwrap();
+    }
+
+    /// Counts finished tasks without a thought record, deleted ones too.
+    pub fn orphans(&self) -> i64 {
+        let sql = "SELECT count(*) FROM tasks WHERE status = 'DONE' \
+                   AND id NOT IN (SELECT task_id FROM thought_records)";
+        self.db.query_one(sql, [], |row| row.get(0)).unwrap()
     }
 
     pub fn get(&self, id: &str) -> Option<Task> {
