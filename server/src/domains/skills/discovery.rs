@@ -58,16 +58,6 @@ pub struct Scan {
     pub left_out: usize,
 }
 
-/// Parses one file.
-///
-/// # Errors
-/// The fault in the file; the path is shown as given here.
-pub fn parse_skill_file(path: &Path) -> Result<ParsedSkill, SkillError> {
-    read(path)
-        .and_then(|bytes| parse_skill_bytes(&bytes))
-        .map_err(|refusal| SkillError::of(&slashed(path), refusal))
-}
-
 /// Scans the directories of the root whose names begin with `prefix`.
 pub fn scan(root: &Path, prefix: &str) -> Scan {
     let absolute = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());

@@ -20,14 +20,13 @@ mod store;
 mod text;
 mod yaml;
 
-pub use discovery::{FoundSkill, MAX_FILES, PREFIX, Scan, SkillError, parse_skill_file, scan, true_root};
+pub use discovery::{FoundSkill, MAX_FILES, PREFIX, Scan, SkillError, scan, true_root};
 pub use filter::SkillFilter;
 pub use frontmatter::{CAPABILITIES, Frontmatter, GREEK_LETTERS};
 pub use loader::{Load, Loaded};
 pub use node::{Mapping, Node};
 pub use store::{
-    RecordedIndex, SkillRow, count_of, count_skills, get_skill, list_skills, load_times, recorded_index,
-    registry_digest, roots,
+    RecordedIndex, count_of, count_skills, list_skills, load_times, recorded_index, registry_digest, roots,
 };
 pub use text::{
     MAX_FILE_BYTES, MAX_FRONTMATTER_BYTES, ParsedSkill, REASONS, Reason, Refusal, parse_skill_bytes,

@@ -16,31 +16,6 @@ use colibri_canonical::object::text;
 /// The prefix of the digest's input, which separates it from every other digest.
 const DIGEST_DOMAIN: &[u8] = b"colibri-skills-v1\n";
 
-/// A row of `skills`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SkillRow {
-    /// The key, which is also the directory's name.
-    pub name: String,
-    /// Its purpose.
-    pub description: String,
-    /// Free text.
-    pub version: Option<String>,
-    /// Only stored.
-    pub entrypoint: Option<String>,
-    /// In the file's order.
-    pub capabilities: Vec<String>,
-    /// One of the fifteen letters.
-    pub greek_letter: Option<String>,
-    /// Everything below the front matter.
-    pub body: String,
-    /// The file's path.
-    pub source_path: String,
-    /// The whole front matter, compact, keys sorted bytewise.
-    pub frontmatter_json: String,
-    /// The time of the start that wrote it.
-    pub loaded_at: String,
-}
-
 /// A row of `skill_roots`: the result of a root's last load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedIndex {
@@ -125,33 +100,6 @@ fn upsert(db: &Db, root: &str, skill: &FoundSkill, loaded_at: &str) -> Result<()
 
 fn to_json(texts: &[impl serde::Serialize]) -> Result<String, Fault> {
     serde_json::to_string(texts).map_err(|error| Fault::Other(error.to_string()))
-}
-
-/// Returns one skill of a root with all its columns.
-///
-/// # Errors
-/// [`Fault::Storage`].
-pub fn get_skill(db: &Db, root: &str, name: &str) -> Result<Option<SkillRow>, Fault> {
-    db.query_opt(
-        "SELECT name, description, version, entrypoint, capabilities, greek_letter, source_path, loaded_at, body, \
-         frontmatter_json FROM skills WHERE root = ?1 AND name = ?2",
-        [root, name],
-        |row| {
-            let listed = read_listed(row)?;
-            Ok(SkillRow {
-                name: listed.name,
-                description: listed.description,
-                version: listed.version,
-                entrypoint: listed.entrypoint,
-                capabilities: listed.capabilities,
-                greek_letter: listed.greek_letter,
-                body: row.get(8)?,
-                source_path: listed.source_path,
-                frontmatter_json: row.get(9)?,
-                loaded_at: listed.loaded_at,
-            })
-        },
-    )
 }
 
 /// Selects the rows that a server shows: those of its root or, until a start has indexed it, those without a root.

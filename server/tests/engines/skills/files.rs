@@ -1,10 +1,9 @@
 //! What of a root is taken, and what is refused (skills#discovery).
 
 use std::os::unix::fs::symlink;
-use std::path::Path;
 use std::process::Command;
 
-use colibri::domains::skills::{MAX_FILES, PREFIX, Reason, Scan, parse_skill_file, scan};
+use colibri::domains::skills::{MAX_FILES, PREFIX, Reason, Scan, scan};
 use tempfile::TempDir;
 
 use crate::skills::support::{skill, write};
@@ -99,17 +98,6 @@ fn beta_52_what_is_no_regular_file_or_too_large_is_skipped() {
     let expected: Vec<_> =
         expected.iter().map(|(name, reason)| (format!("colibri-{name}"), *reason)).collect();
     assert_eq!(skipped(&found), expected);
-}
-
-#[test]
-fn one_file_is_parsed_by_its_path() {
-    let root = root();
-    write(root.path(), "any", skill("colibri-a", "version: '2'\n"));
-    let path = root.path().join("any/SKILL.md");
-    assert_eq!(parse_skill_file(&path).unwrap().frontmatter.version.as_deref(), Some("2"));
-    let error = parse_skill_file(Path::new("nowhere/SKILL.md")).unwrap_err();
-    assert_eq!((error.reason, error.path.as_str()), (Reason::ReadFailed, "nowhere/SKILL.md"));
-    assert!(error.to_string().starts_with("Invalid SKILL.md at nowhere/SKILL.md: READ_FAILED: "), "{error}");
 }
 
 #[test]

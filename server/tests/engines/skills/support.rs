@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use colibri::catalogue::SkillListOutputSkillsItem;
 use colibri::domains::skills::{
-    Loaded, RecordedIndex, SkillFilter, SkillRow, get_skill, list_skills, recorded_index, registry_digest,
-    true_root,
+    Loaded, RecordedIndex, SkillFilter, list_skills, recorded_index, registry_digest, true_root,
 };
 use colibri::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use colibri::lifecycle::phase2::load_skills;
@@ -146,11 +145,6 @@ impl World {
     pub fn digest(&mut self) -> Result<HexDigest, Fault> {
         let name = self.name();
         registry_digest(self.db(), &name)
-    }
-
-    pub fn skill(&mut self, skill: &str) -> Result<Option<SkillRow>, Fault> {
-        let name = self.name();
-        get_skill(self.db(), &name, skill)
     }
 
     pub fn listed(&mut self, filter: &SkillFilter) -> Result<Vec<SkillListOutputSkillsItem>, Fault> {
