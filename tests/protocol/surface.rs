@@ -184,11 +184,10 @@ fn alpha_73_stage_2_and_an_independent_validator_give_the_same_verdict() {
 }
 
 /// The library's files that chain#two-phases names the surface of.
-const SURFACE: [(&str, &str); 7] = [
+const SURFACE: [(&str, &str); 6] = [
     ("colibri::lifecycle::server", "server/src/lifecycle/server.rs"),
     ("colibri::lifecycle::options", "server/src/lifecycle/options.rs"),
     ("colibri::lifecycle::transport", "server/src/lifecycle/transport.rs"),
-    ("colibri::lifecycle::hooks", "server/src/lifecycle/hooks.rs"),
     ("colibri::lifecycle::process", "server/src/lifecycle/process.rs"),
     ("colibri_runtime::chain::audit", "codegen/runtime/src/chain/audit.rs"),
     ("colibri_runtime::chain::registry", "codegen/runtime/src/chain/registry.rs"),
@@ -237,7 +236,6 @@ fn alpha_74_the_librarys_public_names_equal_the_golden_list() {
         "fn is_connected",
         "fn version",
         "fn mode",
-        "fn register_shutdown_handler",
         "struct NoOpSink",
     ] {
         assert!(

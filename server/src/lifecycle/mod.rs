@@ -2,7 +2,6 @@
 
 pub mod background;
 pub mod exit;
-pub mod hooks;
 pub mod limits;
 pub mod log;
 pub mod operation;

@@ -18,7 +18,6 @@ use colibri_runtime::spec::CatalogueSpec;
 use colibri_runtime::wire::stdio::Streams;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::hooks::{Registration, ShutdownHandler, ShutdownHooks};
 use super::log::Logger;
 use super::options::{AuditChoice, Options};
 use super::phase2::{self, Phase2};
@@ -63,7 +62,6 @@ pub struct Server<D> {
     controls: Controls,
     inbox: Option<UnboundedReceiver<Control<SqliteStore>>>,
     pub(super) phase2: Option<Phase2>,
-    hooks: ShutdownHooks,
     pub(super) log: Arc<dyn Log>,
     started: Option<Instant>,
     stopped: bool,
@@ -135,7 +133,6 @@ pub fn create_server<D: Dispatch<Cx>>(
         controls,
         inbox: Some(inbox),
         phase2: Some(phase2),
-        hooks: ShutdownHooks::default(),
         log,
         started: None,
         stopped: false,
@@ -218,11 +215,6 @@ impl<D: Dispatch<Cx>> Server<D> {
         self.controls.clone()
     }
 
-    /// Adds a function that runs at shutdown, last one first, while the database is still open.
-    pub fn register_shutdown_handler(&self, handler: ShutdownHandler) -> Registration {
-        self.hooks.register(handler)
-    }
-
     /// Resolves `done` when phase 2 is over, whether it succeeded or not.
     pub(super) fn on_phase2(&mut self, done: tokio::sync::oneshot::Sender<()>) {
         if let Some(phase2) = &mut self.phase2 {
@@ -286,12 +278,6 @@ impl<D: Dispatch<Cx>> Server<D> {
         self.streams = None;
         if let Err(error) = self.transport.close() {
             self.log.write(Level::Error, &format!("[Shutdown] stop failed: {error}"));
-        }
-        for handler in self.hooks.take() {
-            let cx = colibri_runtime::chain::store::Store::cx(&mut self.chain.store);
-            if let Err(error) = handler(cx) {
-                self.log.write(Level::Error, &format!("[Shutdown] handler failed: {error}"));
-            }
         }
         self.chain.close_pending();
         let sizes = self.chain.batch_sizes();

@@ -1,16 +1,12 @@
-//! Cases 56 and 57: signals, and what runs at the end.
+//! Case 56: signals.
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use colibri::tools::cx::Cx;
 use colibri_test_support::actions::{action_of, await_running};
 use colibri_test_support::client::{Server, open_database};
-use colibri_test_support::embed::{Wire, block_on, converse, options};
 use serde_json::json;
 
-use super::{colibri, embedded, probe};
+use super::{colibri, probe};
 
 #[test]
 fn alpha_56_a_signal_ends_an_idle_server_cleanly() {
@@ -116,32 +112,6 @@ fn alpha_56_a_second_signal_ends_the_server_at_once() {
     assert_eq!(ended.code(), 1, "{}", ended.stderr);
     assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
     assert!(!ended.stderr.contains("[Shutdown] Forced"), "{}", ended.stderr);
-}
-
-#[test]
-fn alpha_57_shutdown_handlers_run_last_first_with_the_database_open() {
-    let folder = tempfile::tempdir().unwrap();
-    let (wire, streams) = Wire::pair();
-    let mut server = embedded(options(streams, folder.path()));
-    let ran: Rc<RefCell<Vec<(&str, i64)>>> = Rc::default();
-    let handler = |name: &'static str, fails: bool| {
-        let ran = ran.clone();
-        Box::new(move |cx: &mut Cx| {
-            let db = cx.db().map_err(|fault| fault.to_string())?;
-            let tasks = db.query_one("SELECT count(*) FROM tasks", (), |row| row.get(0));
-            ran.borrow_mut().push((name, tasks.map_err(|fault| fault.to_string())?));
-            if fails { Err("on purpose".to_owned()) } else { Ok(()) }
-        })
-    };
-    server.register_shutdown_handler(handler("A", false));
-    server.register_shutdown_handler(handler("B", true));
-    server.register_shutdown_handler(handler("taken back", false)).deregister();
-    server.register_shutdown_handler(handler("C", false));
-    block_on(converse(&mut server, wire, async |wire: &mut Wire| {
-        assert_eq!(wire.call("task_create", json!({ "title": "A" })).await["ok"], true);
-    }));
-    server.stop();
-    assert_eq!(*ran.borrow(), [("C", 1), ("B", 1), ("A", 1)]);
 }
 
 #[test]
