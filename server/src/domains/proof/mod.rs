@@ -27,4 +27,4 @@ pub use leaves::{each_sealed_record, envelope_of};
 pub use seal::{SealReport, SessionState, each_session, session_state, verify_seal, verify_sealed_records};
 pub use session::{SessionNotFound, SessionVerification, explained, verify_session};
 pub use store::{Root, SealedTip, Session, head_of, root, session};
-pub use tips::{TaskTips, each_tip_of_task, tip_of_task_after, tips_of_seal};
+pub use tips::{tip_of_task_after, tips_of_seal};

@@ -2,7 +2,7 @@
 //! belong together.
 //!
 //! This module does not find `TIP_REGRESSION`, which needs a walk along each chain. The trail does that with
-//! [`tips_of_seal`](super::tips_of_seal) or [`each_tip_of_task`](super::each_tip_of_task).
+//! [`tips_of_seal`](super::tips_of_seal) or [`tip_of_task_after`](super::tip_of_task_after).
 
 use colibri_runtime::handler::Fault;
 
