@@ -66,11 +66,6 @@ impl Service {
         self.cache.forget_changed();
     }
 
-    /// Forgets the state between calls. Only for tests; see [`LogicalClock::reset`].
-    pub fn reset_for_testing(&mut self) {
-        *self = Self::default();
-    }
-
     /// Opens a round in which the arbiter accepts its own proposal (consensus#propose-and-vote). Returns its id and
     /// level.
     ///
