@@ -1,8 +1,6 @@
 //! The hash that names a set of rules (rules#version-hash): SHA-256 of the canonical rules, sorted by name, followed
 //! by the engine's version. Anything that could change a number changes the hash. Pure.
 
-use std::hint::black_box;
-
 use colibri_canonical::MAX_DEPTH;
 use serde_json::{Map, Value};
 
@@ -11,13 +9,6 @@ use colibri_canonical::HexDigest;
 
 /// The engine's version. It must change with any rule's meaning that could change a number.
 pub const ENGINE_VERSION: &str = "kappa-engine/1.0.0";
-/// The prefix of a hash in its registry form.
-pub const VERSION_HASH_PREFIX: &str = "sha256:";
-/// Characters of the wire form.
-pub const VERSION_HASH_HEX_LENGTH: usize = 64;
-/// Characters of the registry form.
-pub const VERSION_HASH_TOTAL_LENGTH: usize = 71;
-
 /// The member that names a rule's place in its file; it is not part of the hash.
 const LOCATION: &str = "location";
 
@@ -85,27 +76,6 @@ pub fn rule_version_hash(rules: &[Value]) -> Result<HexDigest, VersionHashError>
     let mut text = canonical_rules(rules)?;
     text.push_str(ENGINE_VERSION);
     Ok(HexDigest::of(text.as_bytes()))
-}
-
-/// Formats a hash for registries: `sha256:` and 64 characters.
-pub fn registry_form(hash: &HexDigest) -> String {
-    format!("{VERSION_HASH_PREFIX}{}", hash.as_str())
-}
-
-/// Returns the hash that a registry form names; `None` for any other text.
-pub fn from_registry_form(text: &str) -> Option<HexDigest> {
-    HexDigest::parse(text.strip_prefix(VERSION_HASH_PREFIX)?)
-}
-
-/// Compares two hashes of the same form, in time that does not depend on where they differ.
-pub fn verify_rule_version(expected: &str, actual: &str) -> bool {
-    let (expected, actual) = (expected.as_bytes(), actual.as_bytes());
-    if expected.len() != actual.len() {
-        return false;
-    }
-    let differing =
-        expected.iter().zip(actual).fold(0, |found, (left, right)| black_box(found | (left ^ right)));
-    differing == 0
 }
 
 /// Copies `value` without members called `location`; `None` if it nests too deep.
