@@ -6,5 +6,5 @@ mod report;
 mod walk;
 
 pub use issue::{Issue, IssueCode};
-pub use report::{ChainReport, ChainsReport, TaskReport, verify_chain, verify_chains_by_task};
+pub use report::{ChainReport, ChainsReport, TaskReport};
 pub use walk::{ChainWalk, Content, StoredRecord, TrailHead};

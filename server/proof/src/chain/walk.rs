@@ -139,11 +139,6 @@ impl ChainWalk {
         self.report
     }
 
-    /// Ends a walk over records whose head was not kept, judging the records alone.
-    pub fn finish_records(self) -> ChainReport {
-        self.report
-    }
-
     /// Returns what is wrong with the head, and the id that stands for it.
     fn head_issue(&self) -> Option<(Issue, String)> {
         let records = self.report.record_count;

@@ -1,10 +1,6 @@
 //! Verification of chains: the table of trail#verify-chain.
 
-use colibri_canonical::HexDigest;
-use colibri_proof::chain::{
-    ChainReport, ChainWalk, Content, Issue, IssueCode, StoredRecord, TrailHead, verify_chain,
-    verify_chains_by_task,
-};
+use colibri_proof::chain::{ChainReport, ChainWalk, Content, Issue, IssueCode, StoredRecord, TrailHead};
 use colibri_proof::record::{Preimage, ThoughtRecord};
 
 use crate::trail::support::{five, id};
@@ -104,7 +100,7 @@ fn bare(rows: &[Row]) -> Walked {
     let mut issues = Vec::new();
     push(&mut walk, rows, &mut issues);
     assert_eq!(walk.position(), rows.len() as i64);
-    Walked { report: walk.finish_records(), issues }
+    Walked { report: walk.report().clone(), issues }
 }
 
 /// Records and head.
@@ -263,46 +259,4 @@ fn lost_content_breaks_a_record_and_dropped_content_does_not() {
     let walked = bare(&rows);
     assert_eq!((walked.result(), walked.codes()), ((1, Some(id(2).as_str())), vec!["CONTENT_LOST"]));
     assert_eq!(walked.report.unverifiable_count, 1);
-}
-
-#[test]
-fn whole_records_verify_as_stored_ones_do() {
-    assert_eq!(verify_chain(&five()), bare(&rows()).report);
-    assert_eq!(verify_chain(&[]), ChainReport::default());
-    let mut records = five();
-    records[2].content.push('!');
-    let report = verify_chain(&records);
-    assert_eq!((report.broken_count, report.first_broken_at), (1, Some(id(3))));
-    let mut renamed = five();
-    renamed.iter_mut().for_each(|record| record.agent_id = "somebody".to_owned());
-    assert!(verify_chain(&renamed).valid());
-}
-
-#[test]
-fn zeta_21_interleaved_tasks_are_walked_apart() {
-    let chain = |task: &'static str, length: usize| {
-        let mut prev = HexDigest::ZERO;
-        five().into_iter().take(length).map(move |mut record| {
-            record.task_id = task.to_owned();
-            record.prev_hash = prev;
-            record.hash = colibri_proof::record::compute_hash(&record);
-            prev = record.hash;
-            record
-        })
-    };
-    let (mut a, mut b) = (chain("A", 5), chain("B", 3));
-    let mut mixed: Vec<ThoughtRecord> =
-        "ABABABAA".chars().flat_map(|task| if task == 'A' { a.next() } else { b.next() }).collect();
-    let report = verify_chains_by_task(&mixed);
-    let counts: Vec<(&str, i64)> =
-        report.by_task.iter().map(|task| (task.task_id.as_str(), task.chain.record_count)).collect();
-    assert_eq!(counts, [("A", 5), ("B", 3)]);
-    assert_eq!((report.total.valid(), report.total.record_count), (true, 8));
-    assert_eq!(verify_chain(&mixed).broken_count, 6);
-    // A break in a later task does not make an earlier one invalid.
-    mixed[3].content.push('!');
-    let report = verify_chains_by_task(&mixed);
-    assert_eq!(report.total.first_broken_at, Some(mixed[3].id.clone()));
-    assert_eq!(report.by_task.iter().map(|task| task.chain.broken_count).collect::<Vec<_>>(), [0, 1]);
-    assert_eq!(report.total.broken_count, 1);
 }
