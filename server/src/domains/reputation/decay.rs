@@ -37,14 +37,6 @@ pub fn apply_decay(row: &Standing, current_epoch: i64) -> Result<Standing, Integ
     Ok(Standing { score: decay(row.score, rate_for(row.domain), inactive)?, ..row.clone() })
 }
 
-/// Calls [`apply_decay`] for each of `rows`, in their order.
-///
-/// # Errors
-/// The first error.
-pub fn apply_decay_batch(rows: &[Standing], current_epoch: i64) -> Result<Vec<Standing>, IntegerError> {
-    rows.iter().map(|row| apply_decay(row, current_epoch)).collect()
-}
-
 /// Does the same as [`apply_decay`] for any epoch. A score settles within 516 idle epochs (reputation#decay), so a
 /// limit of [`MAX_DECAY_EPOCHS`] keeps the result exact.
 ///

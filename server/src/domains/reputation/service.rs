@@ -1,13 +1,10 @@
-//! Reads of reputation (reputation#reading, reputation#not-built). Rows are decayed when read; nothing is stored.
-
-use std::collections::BTreeMap;
+//! Reads of reputation (reputation#reading). Rows are decayed when read; nothing is stored.
 
 use colibri_runtime::handler::{Failure, Fault};
 
 use super::decay::decayed;
 use super::domain::Domain;
 use super::gates::{self, Gates};
-use super::snapshot::{self, model_node};
 use super::standing::{RowInvalid, Standing};
 use super::store::{self, HistoryEvent};
 use crate::rules::integer::IntegerError;
@@ -72,29 +69,6 @@ pub fn history(
 pub fn check_gates(db: &Db, node_id: &str, current_epoch: i64) -> Result<Gates, Failure<RowInvalid>> {
     let rows = store::standings(db, node_id)?;
     gates::evaluate(node_id, &rows, current_epoch).map_err(fault)
-}
-
-/// Returns the decayed score of every node of a domain, by id (reputation#not-built: who may publish time anchors).
-///
-/// # Errors
-/// As [`standing`].
-pub fn snapshot(db: &Db, domain: Domain, epoch: i64) -> Result<BTreeMap<String, i64>, Failure<RowInvalid>> {
-    let mut rows = Vec::new();
-    store::each_by_score(db, domain, |row| {
-        rows.push(row.check().map_err(Failure::Domain)?);
-        Ok::<_, Failure<RowInvalid>>(true)
-    })?;
-    snapshot::snapshot(&rows, domain, epoch).map_err(fault)
-}
-
-/// Returns the reliability of a model: the decayed execution score of its node, 0 if it has no row
-/// (reputation#not-built).
-///
-/// # Errors
-/// As [`standing`].
-pub fn reliability_bps(db: &Db, model_id: &str, epoch: i64) -> Result<i64, Failure<RowInvalid>> {
-    let row = store::standing(db, &model_node(model_id), Domain::Execution)?;
-    snapshot::reliability_bps(row.as_ref(), epoch).map_err(fault)
 }
 
 /// Converts an integer error, which only a damaged row can cause.

@@ -1,58 +1,12 @@
-//! Rows, the fold of scores and decay (reputation#standing, reputation#not-built, reputation#decay): cases 11 to 13, 17, and the arithmetic of 22, 23, 39, 41.
+//! Rows and decay (reputation#standing, reputation#decay): cases 12, 13, 17, and the arithmetic of 22, 23, 39.
 
-use colibri::domains::reputation::decay::{
-    apply_decay, apply_decay_batch, decayed, decayed_score, rate_for, settle,
-};
+use colibri::domains::reputation::decay::{apply_decay, decayed, decayed_score, rate_for, settle};
 use colibri::domains::reputation::domain::{DOMAINS, Domain};
-use colibri::domains::reputation::score::{AckedEvent, compute_score};
-use colibri::domains::reputation::snapshot::{model_node, reliability_bps, snapshot};
 use colibri::domains::reputation::standing::{Standing, StoredStanding};
 use colibri::rules::integer::{IntegerError, decay};
 use proptest::prelude::*;
 
 use crate::reputation::support::row;
-
-fn event(epoch: i64, id: i64, delta: i64, ack: i64) -> AckedEvent {
-    // The acknowledger's name is its standing, so that the lookup needs no table.
-    AckedEvent { epoch, id, delta, acker_id: ack.to_string() }
-}
-
-fn fold(events: &[AckedEvent], scar: i64) -> Result<i64, IntegerError> {
-    compute_score("alice", Domain::Execution, events, |id, _| id.parse().unwrap(), |_, _| scar)
-}
-
-fn worked() -> Vec<AckedEvent> {
-    vec![event(1, 1, 500, 10_000), event(1, 2, 300, 50_000), event(2, 3, -200, 2_500), event(3, 4, 7, 1_500)]
-}
-
-#[test]
-fn lambda_11_the_worked_fold_is_751_in_any_order() {
-    let mut events = worked();
-    assert_eq!(fold(&events, 0), Ok(751));
-    assert_eq!(fold(&events, 9_500), Ok(500));
-    events.reverse();
-    assert_eq!(fold(&events, 0), Ok(751));
-    assert_eq!(fold(&[], 0), Ok(0));
-    assert_eq!(fold(&[event(1, 1, -200, 10_000), event(1, 2, -1, 1)], 0), Ok(0));
-    // A standing below 0 counts as 0.
-    assert_eq!(fold(&[event(1, 1, 500, -10_000)], 0), Ok(0));
-    assert_eq!(fold(&worked(), 10_000), Ok(0));
-    assert_eq!(fold(&worked(), 10_001), Err(IntegerError::AboveBpsMax { value: 10_001 }));
-    assert!(matches!(
-        fold(&[event(1, 1, i64::MAX, 10_000), event(1, 2, 1, 10_000)], 0),
-        Err(IntegerError::Overflow { operation: "safe_add", .. })
-    ));
-}
-
-#[test]
-fn lambda_11_lookups_are_asked_for_the_node_the_domain_and_the_acknowledger() {
-    let ack = |id: &str, domain: Domain| if (id, domain) == ("bob", Domain::Social) { 10_000 } else { 0 };
-    let scar = |id: &str, domain: Domain| if (id, domain) == ("alice", Domain::Social) { 9_000 } else { 0 };
-    let events = [AckedEvent { epoch: 1, id: 1, delta: 2_000, acker_id: "bob".to_owned() }];
-    assert_eq!(compute_score("alice", Domain::Social, &events, ack, scar), Ok(1_000));
-    assert_eq!(compute_score("carol", Domain::Social, &events, ack, scar), Ok(2_000));
-    assert_eq!(compute_score("alice", Domain::Execution, &events, ack, scar), Ok(0));
-}
 
 #[test]
 fn lambda_12_decay_changes_the_score_alone_and_not_its_argument() {
@@ -162,69 +116,7 @@ fn domains_are_a_closed_set_in_two_orders() {
     assert_eq!(sorted.map(|domain| domain.to_string()), listed);
 }
 
-#[test]
-fn lambda_41_ten_thousand_rows_decay_in_one_batch_in_their_order() {
-    let domain = |at: i64| DOMAINS[at as usize % 5];
-    let rows: Vec<Standing> =
-        (0..10_000).map(|at| Standing { domain: domain(at), ..row(&at.to_string(), at, at % 700) }).collect();
-    let batch = apply_decay_batch(&rows, 700).unwrap();
-    assert_eq!(batch.len(), rows.len());
-    for (stored, read) in rows.iter().zip(&batch) {
-        assert_eq!(*read, apply_decay(stored, 700).unwrap());
-    }
-    assert_eq!(
-        apply_decay_batch(&[row("a", 1, 10_001), row("b", 1, 0)], 10_001),
-        Err(IntegerError::EpochCeiling { epochs: 10_001 })
-    );
-}
-
-#[test]
-fn snapshots_are_of_one_domain_and_reliability_of_one_row() {
-    let rows = [
-        row("b", 8_000, 100),
-        row("a", 5_000, 102),
-        Standing { domain: Domain::Social, ..row("c", 9_000, 102) },
-    ];
-    let scores = snapshot(&rows, Domain::Execution, 102).unwrap();
-    let expected = [("a".to_owned(), 5_000), ("b".to_owned(), 7_220)];
-    assert_eq!(scores.into_iter().collect::<Vec<_>>(), expected);
-    assert_eq!(model_node("claude"), "model:claude");
-    assert_eq!(reliability_bps(Some(&row("model:claude", 8_000, 100)), 150), Ok(624));
-    assert_eq!(reliability_bps(None, 150), Ok(0));
-}
-
 proptest! {
-    /// The properties that reputation#not-built names.
-    #[test]
-    fn folds_do_not_depend_on_order_and_grow_with_gains(
-        mut events in prop::collection::vec((0_i64..5, -10_000_i64..=10_000, -500_i64..12_000), 0..12),
-        scar in 0_i64..=10_000,
-        turns in any::<usize>(),
-    ) {
-        let build = |events: &[(i64, i64, i64)]| -> Vec<AckedEvent> {
-            let numbered = events.iter().zip(1..);
-            numbered.map(|(&(epoch, delta, ack), id)| event(epoch, id, delta, ack)).collect()
-        };
-        let mut listed = build(&events);
-        let score = fold(&listed, scar).unwrap();
-        prop_assert!((0..=10_000 - scar).contains(&score));
-        if !listed.is_empty() {
-            let by = turns % listed.len();
-            listed.rotate_left(by);
-        }
-        prop_assert_eq!(fold(&listed, scar), Ok(score));
-        for (_, _, ack) in &mut events {
-            *ack = (*ack).min(10_000);
-        }
-        prop_assert_eq!(fold(&build(&events), scar), Ok(score));
-        for (_, delta, _) in &mut events {
-            *delta = delta.abs();
-        }
-        let gains = build(&events);
-        let sums: Vec<i64> = (0..=gains.len()).map(|count| fold(&gains[..count], scar).unwrap()).collect();
-        prop_assert!(sums.is_sorted());
-    }
-
     /// Decay never raises a score, and takes the same in one step as in several.
     #[test]
     fn decay_is_monotone_and_the_same_in_steps(
