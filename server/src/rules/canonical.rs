@@ -16,11 +16,3 @@ pub struct CanonicalSerializationError(#[from] pub CanonicalError);
 pub fn canonicalize(value: &Value) -> Result<String, CanonicalSerializationError> {
     Ok(canonical_json(value, NumberRule::Exact)?)
 }
-
-/// Returns the length of [`canonicalize`]'s text in bytes of UTF-8.
-///
-/// # Errors
-/// As [`canonicalize`].
-pub fn byte_length(value: &Value) -> Result<usize, CanonicalSerializationError> {
-    Ok(canonicalize(value)?.len())
-}

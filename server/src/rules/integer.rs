@@ -3,14 +3,12 @@
 
 /// The whole in basis points: 100 %.
 pub const BPS_DENOMINATOR: i64 = 10_000;
-/// The largest value that [`bps`] accepts.
+/// The largest share of a whole.
 pub const BPS_MAX: i64 = 10_000;
 /// 100 % in basis points.
 pub const BPS_100_PERCENT: i64 = 10_000;
 /// 50 % in basis points.
 pub const BPS_50_PERCENT: i64 = 5_000;
-/// 1 % in basis points.
-pub const BPS_1_PERCENT: i64 = 100;
 /// The most epochs in one call of [`decay`].
 pub const MAX_DECAY_EPOCHS: i64 = 10_000;
 
@@ -29,12 +27,6 @@ pub enum IntegerError {
         left: i64,
         /// Its second argument.
         right: i64,
-    },
-    /// A share above the whole.
-    #[error("OverflowError: bps: {value} exceeds {BPS_MAX}")]
-    AboveBpsMax {
-        /// The value given as a share.
-        value: i64,
     },
     /// A divisor of zero.
     #[error("DivisionByZeroError: {operation}({dividend}, 0)")]
@@ -101,7 +93,15 @@ pub fn safe_sub(left: i64, right: i64) -> Result<i64, IntegerError> {
 /// # Errors
 /// [`IntegerError::DivisionByZero`]; [`IntegerError::Overflow`] for the smallest integer by -1.
 pub fn safe_div(left: i64, right: i64) -> Result<i64, IntegerError> {
-    floor_div("safe_div", i128::from(left), left, right)
+    if right == 0 {
+        return Err(IntegerError::DivisionByZero { operation: "safe_div", dividend: left });
+    }
+    let (dividend, divisor) = (i128::from(left), i128::from(right));
+    let toward_zero = dividend / divisor;
+    let exact = dividend % divisor == 0;
+    let below_zero = (left < 0) != (right < 0);
+    let floor = if !exact && below_zero { toward_zero - 1 } else { toward_zero };
+    i64::try_from(floor).map_err(|_| IntegerError::Overflow { operation: "safe_div", left, right })
 }
 
 /// Computes the share `share_bps` of `value`, rounded toward minus infinity. The share may be outside 0..=10000.
@@ -119,14 +119,6 @@ pub fn bps_mul(value: i64, share_bps: i64) -> Result<i64, IntegerError> {
         left: value,
         right: share_bps,
     })
-}
-
-/// Computes `value` as basis points of `whole`: `value * 10000 / whole`, rounded toward minus infinity.
-///
-/// # Errors
-/// [`IntegerError::DivisionByZero`] or [`IntegerError::Overflow`].
-pub fn bps_div(value: i64, whole: i64) -> Result<i64, IntegerError> {
-    floor_div("bps_div", i128::from(value) * i128::from(BPS_DENOMINATOR), value, whole)
 }
 
 /// Computes `value` less the share `loss_bps` of it.
@@ -179,18 +171,6 @@ const fn decay_small(value: i64, rate_bps: i64, epochs: i64) -> i64 {
     rest
 }
 
-/// Returns `value`, if it is a share of a whole: 0..=10000.
-///
-/// # Errors
-/// [`IntegerError::AboveBpsMax`] or [`IntegerError::Underflow`].
-pub fn bps(value: i64) -> Result<i64, IntegerError> {
-    match value {
-        0..=BPS_MAX => Ok(value),
-        ..0 => Err(IntegerError::Underflow { operation: "bps", argument: "share", value }),
-        _ => Err(IntegerError::AboveBpsMax { value }),
-    }
-}
-
 /// Computes the square root of `value`, rounded down.
 ///
 /// # Errors
@@ -206,17 +186,4 @@ pub fn isqrt(value: i64) -> Result<i64, IntegerError> {
 pub fn ilog2(value: i64) -> Result<i64, IntegerError> {
     let log = value.checked_ilog2().map(i64::from);
     log.ok_or(IntegerError::Type { operation: "ilog2", value, what: "not positive" })
-}
-
-/// Computes `dividend / divisor`, rounded toward minus infinity; `left` is the operation's own first argument.
-fn floor_div(operation: &'static str, dividend: i128, left: i64, divisor: i64) -> Result<i64, IntegerError> {
-    if divisor == 0 {
-        return Err(IntegerError::DivisionByZero { operation, dividend: left });
-    }
-    let divisor_wide = i128::from(divisor);
-    let toward_zero = dividend / divisor_wide;
-    let exact = dividend % divisor_wide == 0;
-    let below_zero = (dividend < 0) != (divisor < 0);
-    let floor = if !exact && below_zero { toward_zero - 1 } else { toward_zero };
-    i64::try_from(floor).map_err(|_| IntegerError::Overflow { operation, left, right: divisor })
 }
