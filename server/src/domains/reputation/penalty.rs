@@ -81,38 +81,6 @@ pub const fn damage_for(band: Band) -> i64 {
     }
 }
 
-/// The named offences, each with a band (reputation#penalties).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Offence {
-    /// A task abandoned without notice.
-    SilentAbandonment,
-    /// A missed deadline of an obligation.
-    MissedDeadline,
-    /// A lost dispute about quality.
-    LostQualityDispute,
-    /// An overturned arbitration decision.
-    OverturnedArbitration,
-    /// An unpaid debt.
-    NonPayment,
-    /// Two signed votes that contradict each other.
-    Equivocation,
-    /// Proven fraud.
-    ProvenFraud,
-}
-
-impl Offence {
-    /// Returns its band.
-    pub const fn band(self) -> Band {
-        match self {
-            Self::SilentAbandonment | Self::MissedDeadline => Band::Minor,
-            Self::LostQualityDispute | Self::OverturnedArbitration => Band::Moderate,
-            Self::NonPayment => Band::Severe,
-            Self::Equivocation => Band::Critical,
-            Self::ProvenFraud => Band::Fraud,
-        }
-    }
-}
-
 /// A row of `reputation_history` before it has an id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // The fields of reputation#standing, under their names.
@@ -212,28 +180,6 @@ pub fn penalty_step(penalty: &Penalty<'_>, row: Option<&Standing>) -> Result<Ste
         score_settled,
         scar_before,
     })
-}
-
-/// A row of the history as [`is_double_penalty`] reads it. Rows without a ledger entry have no band of their own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PastEvent<'a> {
-    /// The row's event.
-    pub event_id: &'a str,
-    /// The ledger's band.
-    pub band: Option<Band>,
-    /// The row's reason, which names the band if the ledger does not.
-    pub reason: &'a str,
-}
-
-/// Returns whether `history`, the rows of one node and domain, holds a penalty of this band for this event. The same
-/// event may be penalised once in each band.
-pub fn is_double_penalty(event_id: &str, band: Band, history: &[PastEvent<'_>]) -> bool {
-    history.iter().any(|past| past.event_id == event_id && past_band(past) == Some(band))
-}
-
-fn past_band(past: &PastEvent<'_>) -> Option<Band> {
-    let named = || Band::parse(past.reason.strip_prefix("penalty:")?.split_once(':')?.0);
-    past.band.or_else(named)
 }
 
 /// An event that was already penalised in this band.

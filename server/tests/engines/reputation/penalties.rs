@@ -3,8 +3,8 @@
 use colibri::domains::reputation::domain::{DOMAINS, Domain};
 use colibri::domains::reputation::event::Penalty;
 use colibri::domains::reputation::penalty::{
-    BAN_DURATION_EPOCHS, Band, DoublePenaltyError, HistoryEvent, Offence, PastEvent, SEVERITY_BANDS,
-    apply_penalty, damage_for, is_double_penalty, reported_reason, stored_reason,
+    BAN_DURATION_EPOCHS, Band, HistoryEvent, SEVERITY_BANDS, apply_penalty, damage_for, reported_reason,
+    stored_reason,
 };
 use colibri::domains::reputation::standing::Standing;
 use colibri::rules::integer::IntegerError;
@@ -51,18 +51,6 @@ fn lambda_14_bands_have_their_names_and_damage() {
         assert_eq!(Band::parse(band.as_str()), Some(band));
     }
     assert_eq!((Band::parse("Minor"), Band::parse("")), (None, None));
-    let offences = [
-        (Offence::SilentAbandonment, Band::Minor),
-        (Offence::MissedDeadline, Band::Minor),
-        (Offence::LostQualityDispute, Band::Moderate),
-        (Offence::OverturnedArbitration, Band::Moderate),
-        (Offence::NonPayment, Band::Severe),
-        (Offence::Equivocation, Band::Critical),
-        (Offence::ProvenFraud, Band::Fraud),
-    ];
-    for (offence, band) in offences {
-        assert_eq!(offence.band(), band, "{offence:?}");
-    }
 }
 
 #[test]
@@ -106,26 +94,6 @@ fn lambda_16_a_later_ban_never_shortens_an_earlier_one() {
     );
     let beyond = apply_penalty(&banned, Band::Critical, i64::MAX, "e", "why", false);
     assert!(matches!(beyond, Err(IntegerError::Overflow { operation: "safe_add", .. })));
-}
-
-#[test]
-fn lambda_19_one_event_is_punished_once_a_band() {
-    let past = [
-        PastEvent { event_id: "e1", band: Some(Band::Minor), reason: "penalty:minor:late" },
-        PastEvent { event_id: "e2", band: None, reason: "penalty:severe:unpaid: 3" },
-        PastEvent { event_id: "e3", band: None, reason: "task_done" },
-    ];
-    assert!(is_double_penalty("e1", Band::Minor, &past));
-    assert!(is_double_penalty("e2", Band::Severe, &past));
-    for (event, band) in
-        [("e1", Band::Moderate), ("e2", Band::Minor), ("e3", Band::Minor), ("e4", Band::Minor)]
-    {
-        assert!(!is_double_penalty(event, band, &past), "{event} {band:?}");
-    }
-    // The history is one node's, so another node's is another list.
-    assert!(!is_double_penalty("e1", Band::Minor, &[]));
-    let error = DoublePenaltyError { event_id: "e1".to_owned(), band: Band::Minor };
-    assert_eq!(error.to_string(), "DoublePenaltyError: event e1 already penalised as minor");
 }
 
 #[test]
