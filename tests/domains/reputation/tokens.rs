@@ -1,115 +1,37 @@
 //! Experience tokens as they are kept: lambda_58.
 
-use colibri::domains::reputation::domain::Domain;
-use colibri::domains::reputation::experience::{
-    mint_l0, promote_to_l1, promote_to_l1_5, promote_to_l2a, promote_to_l2b, tokens_of, witnesses_of,
-};
-use colibri::domains::reputation::tokens::{
-    CycleProof, Level, Stamp, Token, TokenPromotionError, Witness, WorkOutcome,
-};
-use colibri_runtime::handler::Failure;
 use serde_json::json;
 
 use crate::reputation::world::World;
 
-const CONFIRMED: CycleProof = CycleProof { cycle_complete: true, counterparty_confirmed: true };
-
-fn stamp(number: usize) -> Stamp {
-    Stamp { id: format!("tok_{number:026}"), created_at: 1_795_305_600 }
+/// A stored token.
+#[derive(Debug, PartialEq)]
+struct Kept {
+    id: String,
+    /// Node, domain, action and class of the outcome.
+    work: [String; 4],
+    outcome_delta: i64,
+    counterparty: Option<String>,
+    scenario: Option<String>,
+    promoted_from: Option<String>,
 }
 
-fn mint(world: &World, number: usize, counterparty: Option<&str>, scenario: Option<&str>) -> Token {
-    let outcome = WorkOutcome {
-        class: "success".to_owned(),
-        delta: 50,
-        scenario: scenario.map(str::to_owned),
-        counterparty: counterparty.map(str::to_owned),
-    };
-    mint_l0(world.db(), stamp(number), "alice", Domain::Execution, "task_done", outcome).unwrap()
-}
-
-fn confirmed(world: &World, number: usize, counterparty: &str, scenario: &str) -> Token {
-    let l0 = mint(world, number, Some(counterparty), Some(scenario));
-    promote_to_l1(world.db(), &l0, CONFIRMED, stamp(100 + number)).unwrap()
-}
-
-fn error(result: Result<Token, Failure<TokenPromotionError>>) -> String {
-    match result {
-        Err(Failure::Domain(error)) => error.to_string(),
-        other => panic!("{other:?}"),
-    }
-}
-
-fn kept(world: &World, level: Level) -> Vec<Token> {
-    tokens_of(world.db(), "alice", Domain::Execution, level).unwrap()
-}
-
-#[test]
-fn lambda_58_tokens_are_kept_as_they_were_made() {
-    let world = World::new();
-    let l0 = mint(&world, 1, Some("bob"), None);
-    assert_eq!(l0.feature_hash, None);
-    assert_eq!(kept(&world, Level::L0), std::slice::from_ref(&l0));
-    for proof in [
-        CycleProof { cycle_complete: false, ..CONFIRMED },
-        CycleProof { counterparty_confirmed: false, ..CONFIRMED },
-    ] {
-        let text = error(promote_to_l1(world.db(), &l0, proof, stamp(2)));
-        assert!(text.starts_with("TokenPromotionError: "), "{text}");
-    }
-    assert_eq!(kept(&world, Level::L1), [] as [Token; 0]);
-    let l1 = promote_to_l1(world.db(), &l0, CONFIRMED, stamp(2)).unwrap();
-    assert_eq!((l1.promoted_from.as_ref(), l1.feature_hash.as_ref()), (Some(&l0.id), None));
-    assert_eq!(kept(&world, Level::L1), std::slice::from_ref(&l1));
-    let again = promote_to_l1(world.db(), &l0, CONFIRMED, stamp(3));
-    assert_eq!(error(again), "TokenPromotionError: already promoted");
-    let wrong = promote_to_l1(world.db(), &l1, CONFIRMED, stamp(3));
-    assert_eq!(error(wrong), "TokenPromotionError: expected L0, got L1");
-    assert_eq!(kept(&world, Level::L0), [l0], "the old token stays");
-}
-
-#[test]
-fn lambda_58_witnesses_below_their_floor_leave_the_token_as_it_is() {
-    let world = World::new();
-    let l1 = confirmed(&world, 1, "bob", "s");
-    let witness = |reputation_bps| Witness {
-        witness_id: "wit_1".to_owned(),
-        agent_id: "carol".to_owned(),
-        reputation_bps,
-    };
-    let unchanged = promote_to_l1_5(world.db(), &l1, &[witness(199)], stamp(9)).unwrap();
-    assert_eq!(unchanged, l1);
-    assert_eq!(world.counts()[4..], [2, 0]);
-    let witnessed = promote_to_l1_5(world.db(), &l1, &[witness(200)], stamp(9)).unwrap();
-    assert_eq!(kept(&world, Level::L1_5), std::slice::from_ref(&witnessed));
-    assert_eq!(witnesses_of(world.db(), &witnessed.id).unwrap(), [witness(200)]);
-    assert_eq!(world.number("SELECT weight_cap FROM mcp_witnesses", &[]), 30);
-    assert_eq!(
-        world.text("SELECT witnesses FROM experience_tokens WHERE level = 'L1.5'", &[]),
-        "[\"wit_1\"]"
-    );
-}
-
-#[test]
-fn lambda_58_five_tokens_are_a_pattern_and_four_are_none() {
-    let world = World::new();
-    let tokens: Vec<Token> = (1..=5)
-        .map(|number| confirmed(&world, number, &format!("peer-{number}"), &format!("scenario-{number}")))
-        .collect();
-    let text = error(promote_to_l2a(world.db(), &tokens[..4], stamp(900)));
-    assert!(text.starts_with("TokenPromotionError: "), "{text}");
-    let pattern = promote_to_l2a(world.db(), &tokens, stamp(900)).unwrap();
-    assert_eq!(
-        pattern.feature_hash.as_deref(),
-        Some("5e69492a138a4f2db038b13c30981a0fe6b27ea682b56575ae37c58983383045")
-    );
-    assert_eq!(kept(&world, Level::L2a), std::slice::from_ref(&pattern));
-    let again = promote_to_l2a(world.db(), &tokens, stamp(901));
-    assert_eq!(error(again), "TokenPromotionError: already promoted");
-    let free = promote_to_l2b(world.db(), &pattern, &tokens, stamp(902)).unwrap();
-    assert_eq!(kept(&world, Level::L2b), [free]);
-    let again = promote_to_l2b(world.db(), &pattern, &tokens, stamp(903));
-    assert_eq!(error(again), "TokenPromotionError: already promoted");
+/// The tokens of a level, by id.
+fn kept(world: &World, level: &str) -> Vec<Kept> {
+    let sql = "SELECT id, node_id, domain, action, outcome_class, outcome_delta, counterparty, scenario, promoted_from \
+               FROM experience_tokens WHERE level = ?1 ORDER BY id";
+    let mut statement = world.sql.prepare(sql).unwrap();
+    let rows = statement.query_map([level], |row| {
+        Ok(Kept {
+            id: row.get(0)?,
+            work: [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?],
+            outcome_delta: row.get(5)?,
+            counterparty: row.get(6)?,
+            scenario: row.get(7)?,
+            promoted_from: row.get(8)?,
+        })
+    });
+    rows.unwrap().map(|row| row.unwrap()).collect()
 }
 
 #[test]
@@ -125,21 +47,18 @@ fn lambda_58_the_table_knows_five_levels() {
 fn lambda_58_a_finished_task_mints_one_token_or_two() {
     let mut world = World::new();
     world.finished(Some("alice"), &[("alice", "plan")]);
-    let unacknowledged = kept(&world, Level::L0);
-    assert_eq!(kept(&world, Level::L1), [] as [Token; 0]);
+    let unacknowledged = kept(&world, "L0");
+    assert_eq!(kept(&world, "L1"), []);
     world.finished(Some("alice"), &[("alice", "plan"), ("carol", "reflection")]);
-    let [first, second]: [Token; 2] = kept(&world, Level::L0).try_into().unwrap();
+    let [first, second]: [Kept; 2] = kept(&world, "L0").try_into().unwrap();
     assert_eq!(unacknowledged, std::slice::from_ref(&first));
-    let [raised]: [Token; 1] = kept(&world, Level::L1).try_into().unwrap();
+    let [raised]: [Kept; 1] = kept(&world, "L1").try_into().unwrap();
     assert_eq!(raised.promoted_from.as_ref(), Some(&second.id));
     for (token, delta, counterparty) in
         [(&first, 50, None), (&second, 20, Some("carol")), (&raised, 20, Some("carol"))]
     {
-        assert_eq!(
-            (token.node_id.as_str(), token.domain, token.action.as_str()),
-            ("alice", Domain::Execution, "task_done")
-        );
-        assert_eq!((token.outcome_class.as_str(), token.outcome_delta), ("success", delta));
+        assert_eq!(token.work, ["alice", "execution", "task_done", "success"]);
+        assert_eq!(token.outcome_delta, delta);
         assert_eq!((token.counterparty.as_deref(), token.scenario.as_deref()), (counterparty, None));
         let ulid = token.id.strip_prefix("tok_").unwrap();
         assert!(

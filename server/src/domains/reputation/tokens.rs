@@ -1,27 +1,7 @@
 //! Experience tokens (reputation#tokens): evidence of work, never moved, changed or removed. Pure: the caller
 //! provides ids, times and the existing tokens.
 
-mod promotion;
-
-use serde_json::json;
-
 use super::domain::Domain;
-use crate::rules::canonical::{CanonicalSerializationError, canonicalize};
-use colibri_canonical::HexDigest;
-
-pub use promotion::{promote_to_l1, promote_to_l1_5, promote_to_l2a, promote_to_l2b};
-
-/// The least standing of a node whose testimony counts, in basis points.
-pub const WITNESS_MIN_BPS: i64 = 200;
-/// The greatest weight of a witness, in percent.
-pub const WITNESS_WEIGHT_CAP_PERCENT: i64 = 30;
-/// The number of tokens of one kind that make a pattern.
-pub const PATTERN_TOKENS_MIN: usize = 5;
-/// The number of counterparties, and of scenarios, that free a pattern of its context.
-pub const DIVERSITY_MIN: usize = 3;
-
-/// Stands for a missing scenario or counterparty.
-const ANY: &str = "*";
 
 /// The degree of a token's confirmation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -30,7 +10,7 @@ pub enum Level {
     L0,
     /// A confirmed cycle.
     L1,
-    /// Witnessed.
+    /// Witnessed. Nothing raises a token to this level or above; the schema has room for them.
     L1_5,
     /// A repeated pattern.
     L2a,
@@ -108,24 +88,13 @@ pub struct CycleProof {
     pub counterparty_confirmed: bool,
 }
 
-/// A witness of the work.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Witness {
-    /// `wit_` and a ULID.
-    pub witness_id: String,
-    /// Its node.
-    pub agent_id: String,
-    /// That node's score in the token's domain, in basis points.
-    pub reputation_bps: i64,
-}
-
 /// Why a token is not raised.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TokenPromotionError {
     /// The token has another level.
     #[error("TokenPromotionError: expected {expected}, got {}", actual.as_str())]
     WrongLevel {
-        /// The level, or levels, that this step can raise.
+        /// The level that this step can raise.
         expected: &'static str,
         /// The token's level.
         actual: Level,
@@ -139,15 +108,6 @@ pub enum TokenPromotionError {
         /// The missing part.
         flag: &'static str,
     },
-    /// The tokens do not form a pattern.
-    #[error("TokenPromotionError: {why}")]
-    NoPattern {
-        /// The missing part.
-        why: &'static str,
-    },
-    /// The token has no canonical text.
-    #[error(transparent)]
-    Canonical(#[from] CanonicalSerializationError),
 }
 
 /// Makes a raw token.
@@ -169,30 +129,33 @@ pub fn mint_l0(stamp: Stamp, node_id: &str, domain: Domain, action: &str, outcom
     }
 }
 
-/// Hashes the subject of a token, independent of its node: SHA-256 over canonical JSON of action, counterparty,
-/// domain, outcome class and scenario. `*` stands for a missing value.
+/// Raises a raw token: makes a new one that names it; the old one stays. `raised` are tokens promoted from it before.
 ///
 /// # Errors
-/// A token's texts cannot cause one, although the encoder's type allows it.
-pub fn feature_hash(
-    token: &Token,
-    counterparty: Option<&str>,
-    scenario: Option<&str>,
-) -> Result<HexDigest, CanonicalSerializationError> {
-    let features = json!({
-        "action": token.action,
-        "counterparty": counterparty.unwrap_or(ANY),
-        "domain": token.domain.as_str(),
-        "outcome_class": token.outcome_class,
-        "scenario": scenario.unwrap_or(ANY),
-    });
-    Ok(HexDigest::of(canonicalize(&features)?.as_bytes()))
-}
-
-/// Returns the hash that compares tokens independent of their scenario and counterparty.
-///
-/// # Errors
-/// As [`feature_hash`].
-pub fn pattern_hash(token: &Token) -> Result<HexDigest, CanonicalSerializationError> {
-    feature_hash(token, None, None)
+/// The token has another level or was promoted before, or a flag of the proof is not true.
+pub fn promote_to_l1(
+    l0: &Token,
+    proof: CycleProof,
+    stamp: Stamp,
+    raised: &[Token],
+) -> Result<Token, TokenPromotionError> {
+    if l0.level != Level::L0 {
+        return Err(TokenPromotionError::WrongLevel { expected: Level::L0.as_str(), actual: l0.level });
+    }
+    if raised.iter().any(|other| other.level == Level::L1 && other.promoted_from.as_ref() == Some(&l0.id)) {
+        return Err(TokenPromotionError::AlreadyPromoted);
+    }
+    let flags =
+        [("cycle_complete", proof.cycle_complete), ("counterparty_confirmed", proof.counterparty_confirmed)];
+    if let Some((flag, _)) = flags.into_iter().find(|(_, proven)| !proven) {
+        return Err(TokenPromotionError::Unproven { flag });
+    }
+    Ok(Token {
+        id: stamp.id,
+        level: Level::L1,
+        created_at: stamp.created_at,
+        promoted_from: Some(l0.id.clone()),
+        feature_hash: None,
+        ..l0.clone()
+    })
 }

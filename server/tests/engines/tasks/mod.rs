@@ -8,5 +8,5 @@ mod inputs;
 mod properties;
 mod queue;
 mod state;
-mod support;
+pub mod support;
 mod trail_schema;

@@ -7,20 +7,13 @@ mod store;
 
 use colibri_runtime::handler::{Failure, Fault};
 
-pub use self::store::{tokens_of, witnesses_of};
-
 use super::domain::Domain;
-use super::tokens::{
-    self, CycleProof, Level, Stamp, Token, TokenPromotionError, WITNESS_WEIGHT_CAP_PERCENT, Witness,
-    WorkOutcome,
-};
+use super::tokens::{self, CycleProof, Stamp, Token, TokenPromotionError, WorkOutcome};
 use super::ulid;
 use crate::store::db::Db;
 
 /// The prefix of a token's id; a ULID follows.
 pub const TOKEN_PREFIX: &str = "tok_";
-/// The prefix of a witness's id.
-pub const WITNESS_PREFIX: &str = "wit_";
 /// The class of completed work.
 const SUCCESS: &str = "success";
 
@@ -52,59 +45,9 @@ pub fn promote_to_l1(
     stamp: Stamp,
 ) -> Result<Token, Failure<TokenPromotionError>> {
     let raised = store::promoted_from(db, &l0.id)?;
-    kept(db, tokens::promote_to_l1(l0, proof, stamp, &raised))
-}
-
-/// Raises a confirmed token that other nodes witnessed, and stores the witnesses. Without witnesses that count,
-/// returns the token unchanged.
-///
-/// # Errors
-/// As [`promote_to_l1`].
-pub fn promote_to_l1_5(
-    db: &Db,
-    l1: &Token,
-    witnesses: &[Witness],
-    stamp: Stamp,
-) -> Result<Token, Failure<TokenPromotionError>> {
-    let raised = store::promoted_from(db, &l1.id)?;
-    let token = tokens::promote_to_l1_5(l1, witnesses, stamp, &raised).map_err(Failure::Domain)?;
-    if token.level == Level::L1_5 {
-        store::insert(db, &token)?;
-        for witness in witnesses {
-            store::insert_witness(db, witness, &token, WITNESS_WEIGHT_CAP_PERCENT)?;
-        }
-    }
+    let token = tokens::promote_to_l1(l0, proof, stamp, &raised).map_err(Failure::Domain)?;
+    store::insert(db, &token)?;
     Ok(token)
-}
-
-/// Makes a pattern of tokens of one node and kind.
-///
-/// # Errors
-/// As [`promote_to_l1`].
-pub fn promote_to_l2a(
-    db: &Db,
-    tokens: &[Token],
-    stamp: Stamp,
-) -> Result<Token, Failure<TokenPromotionError>> {
-    let raised = match tokens.last() {
-        Some(token) => store::tokens_of(db, &token.node_id, token.domain, Level::L2a)?,
-        None => Vec::new(),
-    };
-    kept(db, tokens::promote_to_l2a(tokens, stamp, &raised))
-}
-
-/// Frees a pattern of its context.
-///
-/// # Errors
-/// As [`promote_to_l1`].
-pub fn promote_to_l2b(
-    db: &Db,
-    l2a: &Token,
-    tokens: &[Token],
-    stamp: Stamp,
-) -> Result<Token, Failure<TokenPromotionError>> {
-    let raised = store::promoted_from(db, &l2a.id)?;
-    kept(db, tokens::promote_to_l2b(l2a, tokens, stamp, &raised))
 }
 
 /// A credited piece of work.
@@ -147,11 +90,4 @@ pub(super) fn of_event(
 fn stamp(uuid: &str, now_ms: i64) -> Result<Stamp, Fault> {
     let ulid = ulid::from_uuid(uuid).ok_or_else(|| Fault::Other(format!("{uuid} is no UUID")))?;
     Ok(Stamp { id: format!("{TOKEN_PREFIX}{ulid}"), created_at: now_ms.div_euclid(1000) })
-}
-
-/// Stores a token that was raised.
-fn kept(db: &Db, raised: Result<Token, TokenPromotionError>) -> Result<Token, Failure<TokenPromotionError>> {
-    let token = raised.map_err(Failure::Domain)?;
-    store::insert(db, &token)?;
-    Ok(token)
 }

@@ -1,10 +1,10 @@
-//! The SQL of experience tokens and their witnesses.
+//! The SQL of experience tokens.
 
 use colibri_runtime::handler::Fault;
-use rusqlite::{Params, Row, params};
+use rusqlite::{Row, params};
 
 use super::super::domain::Domain;
-use super::super::tokens::{Level, Token, Witness};
+use super::super::tokens::{Level, Token};
 use crate::store::db::{Db, storage};
 
 /// Writes a token.
@@ -33,61 +33,12 @@ pub(super) fn insert(db: &Db, token: &Token) -> Result<(), Fault> {
     .map(drop)
 }
 
-/// Writes a witness of a token.
-pub(super) fn insert_witness(
-    db: &Db,
-    witness: &Witness,
-    token: &Token,
-    weight_cap: i64,
-) -> Result<(), Fault> {
-    db.execute(
-        "INSERT INTO mcp_witnesses (witness_id, agent_id, token_id, domain, reputation_bps, weight_cap, created_at) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        params![
-            witness.witness_id,
-            witness.agent_id,
-            token.id,
-            token.domain.as_str(),
-            witness.reputation_bps,
-            weight_cap,
-            token.created_at,
-        ],
-    )
-    .map(drop)
-}
-
 /// Returns the tokens promoted from another.
 pub(super) fn promoted_from(db: &Db, id: &str) -> Result<Vec<Token>, Fault> {
-    tokens(db, "WHERE promoted_from = ?1 ORDER BY id", [id])
-}
-
-/// Returns a node's tokens of a domain and level, ordered by id, and so by time.
-///
-/// # Errors
-/// [`Fault::Storage`]; [`Fault::Other`] for a row that no promotion writes.
-pub fn tokens_of(db: &Db, node_id: &str, domain: Domain, level: Level) -> Result<Vec<Token>, Fault> {
-    let rest = "WHERE node_id = ?1 AND domain = ?2 AND level = ?3 ORDER BY id";
-    tokens(db, rest, params![node_id, domain.as_str(), level.as_str()])
-}
-
-/// Returns the witnesses of a token, by id.
-///
-/// # Errors
-/// [`Fault::Storage`].
-pub fn witnesses_of(db: &Db, token_id: &str) -> Result<Vec<Witness>, Fault> {
-    let sql = "SELECT witness_id, agent_id, reputation_bps FROM mcp_witnesses WHERE token_id = ?1 ORDER BY witness_id";
-    db.query_all(sql, [token_id], |row| {
-        Ok(Witness { witness_id: row.get(0)?, agent_id: row.get(1)?, reputation_bps: row.get(2)? })
-    })
-}
-
-fn tokens(db: &Db, rest: &str, params: impl Params) -> Result<Vec<Token>, Fault> {
-    let sql = format!(
-        "SELECT id, node_id, level, domain, scenario, counterparty, action, outcome_class, outcome_delta, witnesses, \
-         created_at, promoted_from, feature_hash FROM experience_tokens {rest}"
-    );
+    let sql = "SELECT id, node_id, level, domain, scenario, counterparty, action, outcome_class, outcome_delta, witnesses, \
+               created_at, promoted_from, feature_hash FROM experience_tokens WHERE promoted_from = ?1 ORDER BY id";
     let mut found = Vec::new();
-    db.walk(&sql, params, |row| {
+    db.walk(sql, [id], |row| {
         found.push(read(row)?);
         Ok::<_, Fault>(true)
     })?;
