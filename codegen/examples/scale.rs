@@ -145,6 +145,7 @@ fn write_tool(text: &mut String, number: usize, changed: bool) -> Result<(), std
     title: Tool {number}
     description: Make up thing number {number}.
     pattern: B
+    runs: store
     mutates: true
     hints: {{ read_only: false, destructive: false, idempotent: false, open_world: false }}
     input:

@@ -13,7 +13,7 @@ fn denial(mode: Mode, tool: ToolId) -> Option<(Option<&'static str>, &'static st
 fn alpha_40_readonly_denies_what_cannot_work_without_writing() {
     let refused = Some((Some("canWriteDatabase"), "readonly_mode"));
     for tool in ToolId::ALL {
-        let expected = if tool.spec().mutates { refused } else { None };
+        let expected = if tool.spec().mutates() { refused } else { None };
         assert_eq!(denial(Mode::Readonly, tool), expected, "{}", tool.name());
     }
     assert_eq!(denial(Mode::Readonly, ToolId::TaskCreate), refused);
@@ -39,7 +39,7 @@ fn alpha_40_a_denial_names_tool_mode_capability_and_reason() {
 #[test]
 fn alpha_42_minimal_admits_the_tools_alone_that_need_no_store() {
     for tool in ToolId::ALL {
-        let expected = if tool.spec().storeless { None } else { Some((None, "minimal_mode")) };
+        let expected = if tool.spec().is_free() { None } else { Some((None, "minimal_mode")) };
         assert_eq!(denial(Mode::Minimal, tool), expected, "{}", tool.name());
     }
 }

@@ -15,7 +15,7 @@ use colibri::lifecycle::operation;
 use colibri::lifecycle::options::Options;
 use colibri::settings::environment::Environment;
 use colibri::tools::Domains;
-use colibri_codegen::catalogue::{Catalogue, Example};
+use colibri_codegen::catalogue::{Catalogue, Example, Runs};
 use colibri_codegen::lint::conforms;
 use colibri_test_support::client::{Launch, Server};
 use serde_json::{Value, json};
@@ -80,7 +80,7 @@ fn execute(server: &mut Server, tool: &str, example: &Example) -> Value {
         }
     }
     let arguments = bound(&example.arguments, &example.bind, &kept);
-    match ToolId::from_name(tool).filter(|tool| tool.spec().operator) {
+    match ToolId::from_name(tool).filter(|tool| tool.spec().is_operation()) {
         Some(operation) => operate(server, operation, arguments),
         None => server.call(tool, arguments),
     }
@@ -154,7 +154,7 @@ fn every_listed_tool_has_an_example() {
     let catalogue = catalogue();
     let shown: BTreeSet<String> = catalogue
         .tools()
-        .filter(|entry| !entry.tool.operator && !entry.tool.examples.is_empty())
+        .filter(|entry| entry.tool.runs != Runs::Operator && !entry.tool.examples.is_empty())
         .map(|entry| entry.tool.name.clone())
         .collect();
     let answer = fresh_server().request("tools/list", json!({}));

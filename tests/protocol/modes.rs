@@ -78,7 +78,7 @@ fn alpha_40_readonly_denies_writers_before_validation_and_leaves_the_file_alone(
     let listed = server.data("task_list", json!({}));
     assert_eq!((&listed["total_count"], &listed["tasks"][0]["title"]), (&json!(1), &json!("A")));
     let health = server.data("server_health", json!({}));
-    let readers = CATALOGUE.tools.iter().filter(|tool| !tool.mutates).count();
+    let readers = CATALOGUE.tools.iter().filter(|tool| !tool.mutates()).count();
     assert_eq!(health["admitted_tool_count"], json!(readers));
     assert_eq!(
         (&health["middleware"]["audit_sink"], &health["database"]["read_only"]),
@@ -139,8 +139,8 @@ fn alpha_42_minimal_starts_beside_a_broken_database() {
             (&json!("ok"), &json!("skipped")),
             "{health}"
         );
-        let storeless = CATALOGUE.tools.iter().filter(|tool| tool.storeless).count();
-        assert_eq!((storeless, &health["admitted_tool_count"]), (7, &json!(7)));
+        let free = CATALOGUE.tools.iter().filter(|tool| tool.is_free()).count();
+        assert_eq!((free, &health["admitted_tool_count"]), (7, &json!(7)));
         assert_eq!(std::fs::read_dir(server.folder()).unwrap().count(), 0);
         assert_eq!(server.finish().code(), 0);
     }

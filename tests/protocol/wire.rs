@@ -89,7 +89,7 @@ fn alpha_02_tools_list_is_complete_ordered_and_the_same_in_every_mode_but_readon
         let launch = colibri().in_folder(folder.clone()).env("COLIBRI_MODE", mode);
         let shown = piped(&launch, line).stdout;
         if mode == "READONLY" {
-            let readers = CATALOGUE.tools.iter().filter(|tool| !tool.mutates).map(|tool| tool.name);
+            let readers = CATALOGUE.tools.iter().filter(|tool| !tool.mutates()).map(|tool| tool.name);
             let readers: Vec<&str> = readers.collect();
             let left = listed.iter().filter(|tool| readers.contains(&tool["name"].as_str().unwrap()));
             assert_eq!(response(&shown)["result"]["tools"], left.cloned().collect::<Value>(), "{mode}");

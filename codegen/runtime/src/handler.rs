@@ -147,11 +147,11 @@ pub type NetworkCall = Pin<Box<dyn Future<Output = Dispatched>>>;
 
 /// The way from a tool's index in the catalogue to its handler. Generated for every catalogue.
 pub trait Dispatch<C: Context> {
-    /// Runs a [`Kind::Store`](crate::spec::Kind) tool.
+    /// Runs a [`Runs::Store`](crate::spec::Runs) or [`Runs::Free`](crate::spec::Runs) tool.
     fn call(&mut self, cx: &mut C, tool: usize, arguments: &Value) -> Dispatched;
-    /// Prepares a [`Kind::Scan`](crate::spec::Kind) tool.
+    /// Prepares a [`Runs::Scan`](crate::spec::Runs) tool.
     fn scan(&mut self, tool: usize, arguments: Value) -> ScanCall<C>;
-    /// Starts a [`Kind::Network`](crate::spec::Kind) tool.
+    /// Starts a [`Runs::Network`](crate::spec::Runs) tool.
     fn network(&mut self, cx: C::Network, tool: usize, arguments: Value) -> NetworkCall;
     /// Runs an operation, by its index among the catalogue's operations.
     fn operate(&mut self, cx: &mut C, operation: usize, arguments: &Value) -> Dispatched {

@@ -13,13 +13,24 @@ pub enum Pattern {
 
 /// Where a tool's handler runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum Runs {
     /// Inline, inside the batch's transaction.
-    Store,
-    /// In a helper thread on a read transaction of its own (`scan: true`).
+    Store {
+        /// The tool cannot work without writing.
+        mutates: bool,
+    },
+    /// Inline, with or without a store: it has no effects that outlive the process.
+    Free,
+    /// In a helper thread on a read transaction of its own.
     Scan,
-    /// Beside the loop, without any store (`network: true`).
+    /// Beside the loop, without the store.
     Network,
+    /// Inline, inside the transaction of an operator's command. No client sees the tool, and only
+    /// [`Chain::operate`](crate::chain::Chain::operate) reaches it.
+    Operator {
+        /// The tool cannot work without writing.
+        mutates: bool,
+    },
 }
 
 /// One tool, as the catalogue states it.
@@ -32,15 +43,9 @@ pub struct ToolSpec {
     /// The pattern of its errors.
     pub pattern: Pattern,
     /// Where it runs.
-    pub kind: Kind,
-    /// It cannot work without writing.
-    pub mutates: bool,
-    /// It runs without a store and has no effects that outlive the process: in modes that open none, too.
-    pub storeless: bool,
-    /// It is storeless and answers before the gate opens.
+    pub runs: Runs,
+    /// It is free and answers before the gate opens.
     pub early: bool,
-    /// It is the operator's: no client sees it, and only [`Chain::operate`](crate::chain::Chain::operate) reaches it.
-    pub operator: bool,
     /// Top-level arguments that hold secrets; no sink ever sees them.
     pub sensitive: &'static [&'static str],
     /// The input table.
@@ -69,6 +74,24 @@ pub struct Relaxation {
 }
 
 impl ToolSpec {
+    /// Whether the tool cannot work without writing.
+    #[must_use]
+    pub const fn mutates(&self) -> bool {
+        matches!(self.runs, Runs::Store { mutates: true } | Runs::Operator { mutates: true })
+    }
+
+    /// Whether the tool needs no store: it runs in modes that open none, too.
+    #[must_use]
+    pub const fn is_free(&self) -> bool {
+        matches!(self.runs, Runs::Free)
+    }
+
+    /// Whether the tool is an operation: only a command of the operator runs it.
+    #[must_use]
+    pub const fn is_operation(&self) -> bool {
+        matches!(self.runs, Runs::Operator { .. })
+    }
+
     /// The tool as the server's settings make it; `setting` gives the value of a name.
     pub fn under(&'static self, setting: &dyn Fn(&str) -> Option<&'static str>) -> &'static Self {
         match self.relaxed {

@@ -77,15 +77,23 @@ fn pointer_of(path: &Path, value: &Value) -> String {
     pointer
 }
 
+/// What said where a tool runs before `runs` did, and the value that replaces it.
+const FORMER_FLAGS: [(&str, &str); 4] =
+    [("network", "network"), ("scan", "scan"), ("storeless", "free"), ("operator", "operator")];
+
 /// Turns serde's text into a finding's: what is wrong, and what to write.
 fn explain(text: &str, pointer: String) -> Misfit {
     let words: Vec<&str> = text.split('`').skip(1).step_by(2).collect();
     let (word, known) = words.split_first().map_or(("", &words[..]), |(word, known)| (*word, known));
     if text.starts_with("unknown field") {
-        let help = match suggest::nearest(word, known.iter().copied()) {
-            Some(near) => format!("write `{near}`"),
-            None if known.is_empty() => "remove it; no key is known here".to_owned(),
-            None => format!("known here: {}", suggest::alternatives(known)),
+        let former = FORMER_FLAGS.iter().find(|(flag, _)| *flag == word && known.contains(&"runs"));
+        let help = match (former, suggest::nearest(word, known.iter().copied())) {
+            (Some((flag, runs)), _) => format!(
+                "write `runs: {runs}` in place of `{flag}: true`, nothing in place of `{flag}: false`"
+            ),
+            (None, Some(near)) => format!("write `{near}`"),
+            (None, None) if known.is_empty() => "remove it; no key is known here".to_owned(),
+            (None, None) => format!("known here: {}", suggest::alternatives(known)),
         };
         return Misfit { pointer, on_key: true, message: format!("unknown key `{word}`"), help };
     }

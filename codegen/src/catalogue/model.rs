@@ -159,25 +159,14 @@ pub struct Tool {
     pub description: String,
     /// How its errors are answered.
     pub pattern: ErrorPattern,
-    /// It cannot work without writing the store.
-    pub mutates: bool,
-    /// It talks to the outside and holds no store: runs beside the loop, under a lock of its own.
-    #[serde(default)]
-    pub network: bool,
-    /// It reads for long: runs in a helper thread on a read transaction of its own.
-    #[serde(default)]
-    pub scan: bool,
-    /// It needs no store and has no effects that outlive the process: runs in modes that open none. Both halves of its
-    /// audit row are one transaction.
-    #[serde(default)]
-    pub storeless: bool,
-    /// It is storeless and answers while the server is still starting; its audit row follows when the store is open.
+    /// Where it runs.
+    pub runs: Runs,
+    /// It cannot work without writing the store. Stated where `runs` is `store` or `operator`, and only there.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutates: Option<bool>,
+    /// It is free and answers while the server is still starting; its audit row follows when the store is open.
     #[serde(default)]
     pub early: bool,
-    /// It belongs to the operator: a command of the server runs it through the same stages. No client sees it, and a
-    /// call of its name from outside is one of an unknown tool.
-    #[serde(default)]
-    pub operator: bool,
     /// Top-level arguments that hold secrets.
     #[serde(default)]
     pub sensitive: Vec<String>,
@@ -204,6 +193,32 @@ pub struct Tool {
     /// The version from which it may be gone, stated before it goes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sunset: Option<String>,
+}
+
+impl Tool {
+    /// Whether it cannot work without writing the store.
+    #[must_use]
+    pub fn mutates(&self) -> bool {
+        self.mutates == Some(true)
+    }
+}
+
+/// Where a tool runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Runs {
+    /// In the store's transaction.
+    Store,
+    /// With or without a store: it has no effects that outlive the process, so modes that open no store run it too. Both
+    /// halves of its audit row are one transaction.
+    Free,
+    /// In a helper thread, on a read transaction of its own: it reads for long.
+    Scan,
+    /// Beside the loop, without the store and under a lock of its own: it talks to the outside.
+    Network,
+    /// In the store's transaction, from a command of the operator. No client sees it, and a client's call of its name is
+    /// one of an unknown tool.
+    Operator,
 }
 
 /// Where an error stands in the envelope.

@@ -4,6 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::doc;
+use crate::catalogue::Runs;
 use crate::ir::names::ident;
 use crate::ir::{Domain, Ir, ToolIr};
 
@@ -46,7 +47,7 @@ fn method(tool: &ToolIr<'_>) -> TokenStream {
         _ => format!("One of [`{error}`], or a [`Fault`](::colibri_runtime::handler::Fault)."),
     };
     let text = doc(&format!("`{}`: {}\n\n# Errors\n{failures}", tool.entry.name, tool.entry.description));
-    if tool.entry.network {
+    if tool.entry.runs == Runs::Network {
         return quote! {
             #text
             fn #name(
@@ -57,7 +58,7 @@ fn method(tool: &ToolIr<'_>) -> TokenStream {
         };
     }
     let outcome = quote!(::colibri_runtime::handler::Outcome<#output, #error>);
-    if tool.entry.scan {
+    if tool.entry.runs == Runs::Scan {
         return quote! {
             #text
             fn #name(
@@ -81,8 +82,8 @@ fn arms(ir: &Ir<'_>) -> [Vec<TokenStream>; 4] {
         .iter()
         .flat_map(|domain| domain.tools.iter().map(|tool| (tool, ident(&domain.trait_name))))
         .collect();
-    let arms = |wanted: fn(&ToolIr<'_>) -> bool, body: fn(&TokenStream) -> TokenStream| {
-        let chosen = tools.iter().filter(move |(tool, _)| wanted(tool));
+    let arms = |wanted: fn(Runs) -> bool, body: fn(&TokenStream) -> TokenStream| {
+        let chosen = tools.iter().filter(move |(tool, _)| wanted(tool.entry.runs));
         let arms = chosen.map(move |(tool, of)| {
             let (index, name) = (tool.index, ident(&tool.entry.name));
             let body = body(&quote!(<H as #of<C>>::#name));
@@ -92,10 +93,10 @@ fn arms(ir: &Ir<'_>) -> [Vec<TokenStream>; 4] {
     };
     let in_store: fn(&TokenStream) -> TokenStream =
         |method| quote!(decoded(arguments, |input| #method(&mut self.0, cx, input)));
-    let store = arms(|tool| !tool.entry.operator && !tool.entry.scan && !tool.entry.network, in_store);
-    let operate = arms(|tool| tool.entry.operator, in_store);
+    let store = arms(|runs| matches!(runs, Runs::Store | Runs::Free), in_store);
+    let operate = arms(|runs| runs == Runs::Operator, in_store);
     let scan = arms(
-        |tool| tool.entry.scan && !tool.entry.network,
+        |runs| runs == Runs::Scan,
         |method| {
             quote!(::std::boxed::Box::new(move |cx, interrupt| {
                 decoded(&arguments, |input| #method(cx, interrupt, input))
@@ -103,7 +104,7 @@ fn arms(ir: &Ir<'_>) -> [Vec<TokenStream>; 4] {
         },
     );
     let network = arms(
-        |tool| tool.entry.network,
+        |runs| runs == Runs::Network,
         |method| {
             quote!(match ::colibri_runtime::handler::decode(&arguments) {
                 Ok(input) => {

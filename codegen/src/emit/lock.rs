@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::catalogue::ErrorPattern;
+use crate::catalogue::{ErrorPattern, Runs};
 use crate::ir::publish::{envelope, publish};
 use crate::ir::{Domain, ErrorIr, Ir, ToolIr};
 
@@ -60,10 +60,10 @@ fn tool(tool: &ToolIr<'_>, domain: &Domain<'_>, ir: &Ir<'_>) -> Value {
             ErrorPattern::A => "A",
             ErrorPattern::B => "B",
         },
-        "mutates": entry.mutates,
-        "network": entry.network,
-        "scan": entry.scan,
-        "storeless": entry.storeless,
+        "mutates": entry.mutates(),
+        "network": entry.runs == Runs::Network,
+        "scan": entry.runs == Runs::Scan,
+        "storeless": entry.runs == Runs::Free,
         "sensitive": entry.sensitive,
         "hints": entry.hints,
         "input": publish(&tool.input, &ir.shared),
@@ -82,7 +82,7 @@ fn tool(tool: &ToolIr<'_>, domain: &Domain<'_>, ir: &Ir<'_>) -> Value {
         lock.insert("early".to_owned(), json!(true));
     }
     // The same: the entries of tools that clients see are as they were before there were others.
-    if let (true, Some(lock)) = (entry.operator, lock.as_object_mut()) {
+    if let (true, Some(lock)) = (tool.is_operation(), lock.as_object_mut()) {
         lock.insert("operator".to_owned(), json!(true));
     }
     if let (Some(relaxation), Some(relaxed), Some(lock)) =

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::doc;
 use super::tables::{self, Tables};
-use crate::catalogue::ErrorPattern;
+use crate::catalogue::{ErrorPattern, Runs};
 use crate::ir::names::{ident, screaming};
 use crate::ir::publish::{envelope, publish};
 use crate::ir::schema::Schema;
@@ -28,7 +28,7 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
                 let relaxed = tables.schema(relaxed);
                 statics.push(quote!(static #name: Schema = #relaxed;));
             }
-            specs[usize::from(tool.entry.operator)].push(tool_spec(tool, &domain.entry.domain, ir));
+            specs[usize::from(tool.is_operation())].push(tool_spec(tool, &domain.entry.domain, ir));
         }
     }
     let [listed, operations] = specs;
@@ -45,7 +45,7 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
         mod registry {
             use ::colibri_runtime::schema::*;
             use ::colibri_runtime::spec::{
-                CatalogueSpec, ChainCodes, Kind, Pattern as ErrorPattern, Relaxation, ToolSpec,
+                CatalogueSpec, ChainCodes, Pattern as ErrorPattern, Relaxation, Runs, ToolSpec,
             };
             use ::std::sync::LazyLock;
 
@@ -128,26 +128,25 @@ fn spec(
         ErrorPattern::A => quote!(ErrorPattern::A),
         ErrorPattern::B => quote!(ErrorPattern::B),
     };
-    let kind = match (entry.network, entry.scan) {
-        (true, _) => quote!(Kind::Network),
-        (false, true) => quote!(Kind::Scan),
-        (false, false) => quote!(Kind::Store),
+    let mutates = entry.mutates();
+    let runs = match entry.runs {
+        Runs::Store => quote!(Runs::Store { mutates: #mutates }),
+        Runs::Free => quote!(Runs::Free),
+        Runs::Scan => quote!(Runs::Scan),
+        Runs::Network => quote!(Runs::Network),
+        Runs::Operator => quote!(Runs::Operator { mutates: #mutates }),
     };
-    let (name, mutates, storeless, early) = (&entry.name, entry.mutates, entry.storeless, entry.early);
-    let (operator, sensitive) = (entry.operator, &entry.sensitive);
+    let (name, early, sensitive) = (&entry.name, entry.early, &entry.sensitive);
     let rules = entry.rules.iter().map(tables::rule);
     let codes = entry.errors.iter().map(|error| &error.code);
-    let listing = if operator { String::new() } else { listing(tool, schema, ir).to_string() };
+    let listing = if tool.is_operation() { String::new() } else { listing(tool, schema, ir).to_string() };
     quote! {
         ToolSpec {
             name: #name,
             domain: #domain,
             pattern: #pattern,
-            kind: #kind,
-            mutates: #mutates,
-            storeless: #storeless,
+            runs: #runs,
             early: #early,
-            operator: #operator,
             sensitive: &[#(#sensitive),*],
             input: &#input,
             rules: &[#(#rules),*],

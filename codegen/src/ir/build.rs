@@ -9,7 +9,7 @@ use super::message::{self, Piece};
 use super::names::pascal;
 use super::schema::{Kind, Property, Schema};
 use super::{Domain, ErrorIr, Ir, Problem, Shared, ToolIr};
-use crate::catalogue::{Catalogue, Finding, Place, Tool, ToolErrorEntry};
+use crate::catalogue::{Catalogue, Finding, Place, Runs, Tool, ToolErrorEntry};
 
 impl<'a> Ir<'a> {
     /// Resolves a catalogue that has passed the lint.
@@ -89,7 +89,7 @@ impl<'a> Builder<'a> {
             self.error(&variant, error, &place)
         });
         let errors = errors.collect();
-        let next = &mut self.next[usize::from(entry.operator)];
+        let next = &mut self.next[usize::from(entry.runs == Runs::Operator)];
         let index = *next;
         *next += 1;
         ToolIr { entry, index, variant, input, relaxed, output, output_alias, errors }

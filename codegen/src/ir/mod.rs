@@ -11,7 +11,7 @@ pub mod names;
 pub mod publish;
 pub mod schema;
 
-use crate::catalogue::{Catalogue, DomainFile, Finding, Head, Place, Tool, ToolErrorEntry};
+use crate::catalogue::{Catalogue, DomainFile, Finding, Head, Place, Runs, Tool, ToolErrorEntry};
 use hoist::Definition;
 use message::Piece;
 use schema::{Kind, Property, Schema};
@@ -102,6 +102,12 @@ pub struct ToolIr<'a> {
 }
 
 impl ToolIr<'_> {
+    /// Whether only a command of the operator runs it.
+    #[must_use]
+    pub fn is_operation(&self) -> bool {
+        self.entry.runs == Runs::Operator
+    }
+
     /// What the Rust type of the arguments must be able to hold: under every setting.
     #[must_use]
     pub fn widest_input(&self) -> &Schema {
@@ -163,12 +169,12 @@ impl<'a> Ir<'a> {
 
     /// The tools that clients see, in listing order.
     pub fn listed(&self) -> impl Iterator<Item = &ToolIr<'a>> {
-        self.tools().filter(|tool| !tool.entry.operator)
+        self.tools().filter(|tool| !tool.is_operation())
     }
 
     /// The operator's tools, in listing order.
     pub fn operations(&self) -> impl Iterator<Item = &ToolIr<'a>> {
-        self.tools().filter(|tool| tool.entry.operator)
+        self.tools().filter(|tool| tool.is_operation())
     }
 
     /// The definition of a Rust type.

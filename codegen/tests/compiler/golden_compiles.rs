@@ -129,9 +129,9 @@ fn an_operation_has_a_handler_and_no_entry_in_the_list() {
     assert_eq!(names(CATALOGUE.operations), ["place_import"]);
     assert!(!names(CATALOGUE.tools).contains(&"place_import"));
     assert_eq!(ToolId::OPERATIONS, [ToolId::PlaceImport]);
-    assert!(ToolId::ALL.iter().all(|tool| !tool.spec().operator && tool.spec().name == tool.name()));
+    assert!(ToolId::ALL.iter().all(|tool| !tool.spec().is_operation() && tool.spec().name == tool.name()));
     let spec = ToolId::PlaceImport.spec();
-    assert_eq!((spec.name, spec.operator, spec.listing), ("place_import", true, ""));
+    assert_eq!((spec.name, spec.is_operation(), spec.listing), ("place_import", true, ""));
     assert_eq!(ToolId::from_name("place_import"), Some(ToolId::PlaceImport));
     let operate = |names: Value| Dispatcher(Server).operate(&mut Cx, 0, &json!({ "names": names }));
     assert_eq!(operate(json!(["work"])), Dispatched::Text(json!({"taken": 1}).to_string()));

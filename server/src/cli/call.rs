@@ -32,7 +32,8 @@ pub fn run(
     out: &mut dyn Write,
     input: &mut dyn Read,
 ) -> Result<(), Failure> {
-    let tool = ToolId::from_name(tool).filter(|tool| !tool.spec().operator).ok_or_else(|| unknown(tool))?;
+    let tool =
+        ToolId::from_name(tool).filter(|tool| !tool.spec().is_operation()).ok_or_else(|| unknown(tool))?;
     let arguments = read_arguments(arguments.unwrap_or("{}"), input)?;
     // Otherwise the server answers a probe at once, and the answer would say nothing about the database.
     let mut launch = Launch { after_start: true, ..Launch::default() };

@@ -85,10 +85,10 @@ pub struct Denial {
 /// # Errors
 /// The reason for the denial.
 pub const fn is_admitted(mode: Mode, tool: &ToolSpec) -> Result<(), Denial> {
-    if matches!(mode, Mode::Minimal) && !tool.storeless {
+    if matches!(mode, Mode::Minimal) && !tool.is_free() {
         return Err(Denial { required_capability: None, reason: "minimal_mode" });
     }
-    if tool.mutates && !capabilities_for(mode).write_database {
+    if tool.mutates() && !capabilities_for(mode).write_database {
         return Err(Denial { required_capability: Some("canWriteDatabase"), reason: "readonly_mode" });
     }
     Ok(())

@@ -185,7 +185,7 @@ fn finding_d7_tools_that_need_no_store_run_in_minimal() {
 fn finding_d7_tools_that_need_no_store_wait_for_the_start_unless_they_are_probes() {
     let early: Vec<&str> = CATALOGUE.tools.iter().filter(|tool| tool.early).map(|tool| tool.name).collect();
     assert_eq!(early, ["server_ping", "server_health"]);
-    assert!(CATALOGUE.tools.iter().all(|tool| tool.storeless || !tool.early));
+    assert!(CATALOGUE.tools.iter().all(|tool| tool.is_free() || !tool.early));
     // The candidates are read by the start: the first answer is already made from them.
     let launch = colibri().env("COLIBRI_ROUTER_CANDIDATES", "file:none.json");
     let mut server = launch.start();

@@ -1,4 +1,4 @@
-//! Stages 3 to 5 of a batch in which no call works in the store: refused calls and storeless tools.
+//! Stages 3 to 5 of a batch in which no call works in the store: refused calls and free tools.
 //!
 //! Both halves of their rows are written in one transaction. There is nothing that an enter row on its own would tell: when
 //! the process dies meanwhile, no effect of theirs is left in the store or elsewhere.

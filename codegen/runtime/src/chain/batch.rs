@@ -16,7 +16,7 @@ use crate::chain::row::{Entered, Row};
 use crate::chain::store::{Access, Store, StoreFault};
 use crate::chain::{Chain, LONGEST_EXIT_TRANSACTION_MS, Unclosed};
 use crate::handler::{Context, Dispatch};
-use crate::spec::Kind;
+use crate::spec::Runs;
 
 /// How one call left the open transaction.
 enum Step {
@@ -128,7 +128,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let mut flights = Vec::new();
         for call in std::mem::take(entered) {
             match call.verdict {
-                Verdict::Open(target) if target.tool.kind == Kind::Network => {
+                Verdict::Open(target) if target.tool.runs == Runs::Network => {
                     flights.push(self.start_flight(call, target));
                 }
                 _ => entered.push_back(call),

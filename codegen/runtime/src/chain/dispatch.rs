@@ -31,7 +31,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let status = CallStatus { entered_ms: Some(row.entered_ms), ..self.status(row.sequence_no) };
         self.store.cx().begin_call(status);
         let (dispatch, cx) = (&mut self.dispatch, self.store.cx());
-        let result = guarded(|| match tool.operator {
+        let result = guarded(|| match tool.is_operation() {
             true => dispatch.operate(cx, index, &entered.arguments),
             false => dispatch.call(cx, index, &entered.arguments),
         });
@@ -48,7 +48,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         match self.looked_into(tool, dispatched) {
             // JSON has no NaN and no infinity: the serialiser writes null, which is not valid for a required number.
             Dispatched::Value(value)
-                if (tool.operator || self.registry.returns_numbers(tool.name))
+                if (tool.is_operation() || self.registry.returns_numbers(tool.name))
                     && !conforms(tool.output, &value) =>
             {
                 Dispatched::Fault(Fault::Other("result is not serialisable".to_owned()))
@@ -76,7 +76,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     fn looked_into(&self, tool: &ToolSpec, dispatched: Dispatched) -> Dispatched {
         match dispatched {
             Dispatched::Text(text)
-                if tool.operator
+                if tool.is_operation()
                     || self.registry.returns_numbers(tool.name)
                     || !matches!(self.audit, Audit::Store { .. }) =>
             {

@@ -71,7 +71,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     /// Answers the calls of a batch that do not work in the store, although the store cannot be written to: refused calls
-    /// and storeless tools. Keeps their rows for the next turn, as many as [`Chain::may_answer_early`] allows.
+    /// and free tools. Keeps their rows for the next turn, as many as [`Chain::may_answer_early`] allows.
     pub fn answer_without_store(&mut self, batch: &mut Prepared, outlet: &mut dyn Outlet) {
         let Calls::Together(calls) = &mut batch.0 else { return };
         let mut ended: Vec<(Entered, Ending)> = Vec::new();

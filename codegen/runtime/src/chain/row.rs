@@ -67,9 +67,9 @@ pub(crate) struct Entered {
 
 impl Entered {
     /// Returns whether a handler runs that may need the store, or that has effects elsewhere. Refused calls and those of
-    /// storeless tools leave nothing but their row.
+    /// free tools leave nothing but their row.
     pub fn works_in_store(&self) -> bool {
-        matches!(self.verdict, Verdict::Open(target) if !target.tool.storeless)
+        matches!(self.verdict, Verdict::Open(target) if !target.tool.is_free())
     }
 }
 

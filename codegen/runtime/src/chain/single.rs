@@ -11,7 +11,7 @@ use crate::chain::row::Entered;
 use crate::chain::store::{Access, Store, StoreFault};
 use crate::chain::{Audit, Chain};
 use crate::handler::Dispatch;
-use crate::spec::Kind;
+use crate::spec::Runs;
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     pub(super) async fn run_singly(&mut self, checked: Vec<Checked>, outlet: &mut dyn Outlet) -> Vec<Flight> {
@@ -20,7 +20,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             let mut call = self.enter_row(checked);
             self.enter_call(&mut call).await;
             match call.verdict {
-                Verdict::Open(target) if target.tool.kind == Kind::Network => {
+                Verdict::Open(target) if target.tool.runs == Runs::Network => {
                     self.store.leave_queue();
                     flights.push(self.start_flight(call, target));
                 }

@@ -19,7 +19,7 @@ use crate::chain::network::Flight;
 use crate::chain::scan::ScanFlight;
 use crate::chain::store::Store;
 use crate::handler::{Dispatch, Dispatched};
-use crate::spec::Kind;
+use crate::spec::Runs;
 use crate::wire::fault::UNAVAILABLE;
 use crate::wire::frame::Frames;
 use crate::wire::intake::{Inbound, Intake};
@@ -239,7 +239,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             return;
         }
         match tool {
-            Some(tool) if tool.kind == Kind::Network => {
+            Some(tool) if tool.runs == Runs::Network => {
                 if self.queues.waiting() >= WAITING_CALLS && !self.queues.locks.is_free(tool.name) {
                     self.unavailable(&call.reply_to, "Server busy");
                 } else {

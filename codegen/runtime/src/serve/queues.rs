@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use crate::chain::call::{Call, ReplyTo};
 use crate::chain::network::{ToolLocks, drop_calls};
 use crate::chain::registry::Registry;
-use crate::spec::Kind;
+use crate::spec::Runs;
 
 /// How many calls may wait at the gate and for network locks together.
 pub const WAITING_CALLS: usize = 1024;
@@ -54,7 +54,7 @@ impl Queues {
             let scan = registry
                 .lookup(&next.name)
                 .and_then(|index| registry.get(index))
-                .is_some_and(|tool| tool.kind == Kind::Scan);
+                .is_some_and(|tool| tool.runs == Runs::Scan);
             let full = calls.len() >= most || bytes + next.bytes > BATCH_BYTES;
             if next.since_ms > until_ms || !calls.is_empty() && (scan || full) {
                 break;
@@ -70,10 +70,10 @@ impl Queues {
     }
 
     /// Takes the first call that needs no store, or names no tool at all.
-    pub fn take_storeless(&mut self, registry: &Registry) -> Option<Call> {
+    pub fn take_free(&mut self, registry: &Registry) -> Option<Call> {
         let at = self.ready.iter().position(|call| {
             let tool = registry.lookup(&call.name).and_then(|index| registry.get(index));
-            tool.is_none_or(|tool| tool.storeless)
+            tool.is_none_or(|tool| tool.is_free())
         })?;
         self.ready.remove(at)
     }

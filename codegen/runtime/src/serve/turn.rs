@@ -273,7 +273,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
             self.chain.answer_without_store(batch, &mut outlet);
         }
         while self.chain.may_answer_early()
-            && let Some(call) = self.queues.take_storeless(self.chain.registry())
+            && let Some(call) = self.queues.take_free(self.chain.registry())
         {
             let mut batch = self.chain.check_batch(vec![call]);
             self.chain.answer_without_store(&mut batch, &mut outlet);

@@ -2,7 +2,7 @@
 
 use colibri_runtime::chain::redact::Redactor;
 use colibri_runtime::schema::{Additional, ObjectRule, Schema, Shape};
-use colibri_runtime::spec::{CatalogueSpec, ChainCodes, Kind, Pattern, ToolSpec};
+use colibri_runtime::spec::{CatalogueSpec, ChainCodes, Pattern, Runs, ToolSpec};
 use colibri_runtime::wire::call::ToolCall;
 use colibri_runtime::wire::era::Era;
 use colibri_runtime::wire::message::{Incoming, decode};
@@ -20,11 +20,8 @@ const fn tool(name: &'static str, listing: &'static str) -> ToolSpec {
         name,
         domain: "demo",
         pattern: Pattern::A,
-        kind: Kind::Store,
-        mutates: false,
-        storeless: false,
+        runs: Runs::Store { mutates: false },
         early: false,
-        operator: false,
         sensitive: &[],
         input: &EMPTY,
         rules: &[],

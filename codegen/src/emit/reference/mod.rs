@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::catalogue::{ErrorPattern, Example, Stability, Varying};
+use crate::catalogue::{ErrorPattern, Example, Runs, Stability, Varying};
 use crate::ir::publish::publish;
 use crate::ir::{Domain, Ir, ToolIr};
 use markdown::{Page, code, text};
@@ -53,7 +53,7 @@ fn tool_table(ir: &Ir<'_>, below: &str, page: &mut Page) {
 /// Returns one row for each tool: the clients' or the operator's.
 fn tool_rows(ir: &Ir<'_>, below: &str, operator: bool) -> impl Iterator<Item = Vec<String>> {
     ir.domains.iter().flat_map(move |domain| {
-        let tools = domain.tools.iter().filter(move |tool| tool.entry.operator == operator);
+        let tools = domain.tools.iter().filter(move |tool| tool.is_operation() == operator);
         tools.map(move |tool| {
             let name = &tool.entry.name;
             let link = format!("[`{name}`]({below}{}.md#{name})", domain.entry.domain);
@@ -85,7 +85,7 @@ fn domain_page(domain: &Domain<'_>, ir: &Ir<'_>) -> String {
     page.paragraph(&text(&domain.entry.description));
     page.paragraph("[All tools](index.md) · [Errors](errors.md)");
     // The operator's tools come last, in any catalogue.
-    let (operations, listed): (Vec<_>, Vec<_>) = domain.tools.iter().partition(|tool| tool.entry.operator);
+    let (operations, listed): (Vec<_>, Vec<_>) = domain.tools.iter().partition(|tool| tool.is_operation());
     for tool in listed.into_iter().chain(operations) {
         self::tool(tool, ir, &mut page);
     }
@@ -96,7 +96,7 @@ fn tool(tool: &ToolIr<'_>, ir: &Ir<'_>, page: &mut Page) {
     let entry = tool.entry;
     page.heading(2, &entry.name);
     page.paragraph(&format!("**{}.** {}", text(&entry.title), text(&entry.description)));
-    if entry.operator {
+    if tool.is_operation() {
         page.paragraph("An operation: a command of the server runs it; no client sees it or can call it.");
     }
     page.table(&["Property", "Value"], properties(tool));
@@ -144,12 +144,12 @@ fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
         ErrorPattern::A => "A: `ok: false`, `isError: true`",
         ErrorPattern::B => "B: `ok: true`, the error in `data.error` with `data.ok: false`",
     };
-    let runs = match (entry.network, entry.scan, entry.storeless) {
-        (true, ..) => "beside other calls, without the store",
-        (_, true, _) => "in a helper thread, on a read transaction of its own",
-        (.., true) if entry.early => "with or without the store, and while the server starts",
-        (.., true) => "with or without the store",
-        _ => "in the store's transaction",
+    let runs = match entry.runs {
+        Runs::Network => "beside other calls, without the store",
+        Runs::Scan => "in a helper thread, on a read transaction of its own",
+        Runs::Free if entry.early => "with or without the store, and while the server starts",
+        Runs::Free => "with or without the store",
+        Runs::Store | Runs::Operator => "in the store's transaction",
     };
     let mut rows = vec![
         vec!["Effect".to_owned(), effect(tool).to_owned()],
@@ -157,7 +157,7 @@ fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
         vec!["Runs".to_owned(), runs.to_owned()],
         vec!["Since".to_owned(), format!("{}, {}{}", entry.since, stability(tool), sunset(tool))],
     ];
-    if !entry.operator {
+    if !tool.is_operation() {
         rows.insert(3, vec!["Hints".to_owned(), hints]);
     }
     if !entry.sensitive.is_empty() {
@@ -168,7 +168,7 @@ fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
 }
 
 fn effect(tool: &ToolIr<'_>) -> &'static str {
-    match (tool.entry.mutates, tool.entry.hints.destructive) {
+    match (tool.entry.mutates(), tool.entry.hints.destructive) {
         (true, true) => "changes or removes what is stored",
         (true, false) => "adds to what is stored",
         (false, _) if tool.entry.hints.read_only => "reads",
@@ -233,7 +233,7 @@ fn errors(ir: &Ir<'_>) -> String {
 /// Returns one row for each declared error: of the clients' tools or of the operator's.
 fn error_rows<'a>(ir: &'a Ir<'_>, operator: bool) -> impl Iterator<Item = Vec<String>> + 'a {
     ir.domains.iter().flat_map(move |domain| {
-        let tools = domain.tools.iter().filter(move |tool| tool.entry.operator == operator);
+        let tools = domain.tools.iter().filter(move |tool| tool.is_operation() == operator);
         tools.flat_map(move |tool| {
             tool.errors.iter().map(move |error| {
                 let name = &tool.entry.name;

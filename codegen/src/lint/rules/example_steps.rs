@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use serde_json::Value;
 
-use crate::catalogue::{Catalogue, Example, Place, Tool, suggest};
+use crate::catalogue::{Catalogue, Example, Place, Runs, Tool, suggest};
 use crate::lint::{Context, Report, conforms};
 
 pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
@@ -70,13 +70,14 @@ fn steps(example: &Example, catalogue: &Catalogue, tools: &[&Tool], place: &Plac
 /// That a client could make the step.
 fn callable(name: &str, tools: &[&Tool], place: &Place, report: &mut Report<'_>) {
     match tools.iter().find(|tool| tool.name == name) {
-        Some(tool) if tool.operator => {
+        Some(tool) if tool.runs == Runs::Operator => {
             let help = "set the stage with tools that clients can call";
             report.value(place, format!("`{name}` is an operation, which no client can call"), help);
         }
         Some(_) => {}
         None => {
-            let listed = tools.iter().filter(|tool| !tool.operator).map(|tool| tool.name.as_str());
+            let listed =
+                tools.iter().filter(|tool| tool.runs != Runs::Operator).map(|tool| tool.name.as_str());
             let help = match suggest::nearest(name, listed) {
                 Some(near) => format!("write `{near}`"),
                 None => "write the name of a tool of this catalogue".to_owned(),

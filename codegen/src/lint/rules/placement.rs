@@ -1,61 +1,42 @@
-//! `placement`: where a tool runs follows from `network`, `scan`, `storeless`, `early`, `operator` and `mutates`; some
-//! pairs leave no place for it.
+//! `placement`: what a tool states fits where it runs (catalogue#placement).
 
+use crate::catalogue::Runs;
 use crate::lint::{Context, Report};
 
 pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     for entry in context.catalogue.tools() {
-        let tool = entry.tool;
-        let pairs = [
-            ("scan", tool.scan, "network", tool.network, "a network tool holds no store to scan"),
-            ("mutates", tool.mutates, "scan", tool.scan, "a scan runs in a read transaction"),
-            ("mutates", tool.mutates, "network", tool.network, "a network tool holds no store to write"),
-            (
-                "mutates",
-                tool.mutates,
-                "storeless",
-                tool.storeless,
-                "a tool without a store has nothing to write",
-            ),
-            ("scan", tool.scan, "storeless", tool.storeless, "a tool without a store has nothing to scan"),
-            (
-                "operator",
-                tool.operator,
-                "network",
-                tool.network,
-                "an operation runs in the store's transaction",
-            ),
-            ("operator", tool.operator, "scan", tool.scan, "an operation runs in the store's transaction"),
-            (
-                "operator",
-                tool.operator,
-                "storeless",
-                tool.storeless,
-                "an operation runs in the store's transaction",
-            ),
-        ];
-        for (one, first, other, second, reason) in pairs {
-            if first && second {
-                let message = format!("`{one}` contradicts `{other}`: {reason}");
+        let (tool, place) = (entry.tool, &entry.place);
+        let (runs, reason) = match tool.runs {
+            Runs::Store => ("store", None),
+            Runs::Free => ("free", Some("a tool without a store has nothing to write")),
+            Runs::Scan => ("scan", Some("a scan runs in a read transaction")),
+            Runs::Network => ("network", Some("a network tool holds no store to write")),
+            Runs::Operator => ("operator", None),
+        };
+        match (tool.mutates, reason) {
+            (Some(_), Some(reason)) => {
+                let message = format!("`mutates` contradicts `runs: {runs}`: {reason}");
+                report.key(&place.child("mutates"), message, "remove `mutates`, or write `runs: store`");
+            }
+            (None, None) => {
+                let message =
+                    format!("`mutates` is missing: `runs: {runs}` does not say whether the tool writes");
                 report.value(
-                    &entry.place.child(one),
+                    &place.child("runs"),
                     message,
-                    format!("set one of `{one}` and `{other}` to false"),
+                    "add `mutates: true`, or `mutates: false` if it never writes",
                 );
             }
+            _ => {}
         }
-        if tool.early && !tool.storeless {
-            let message = "`early` contradicts `storeless`: the store is not open yet".to_owned();
-            report.value(
-                &entry.place.child("early"),
-                message,
-                "set `storeless` to true, or `early` to false",
-            );
+        if tool.early && tool.runs != Runs::Free {
+            let message = format!("`early` contradicts `runs: {runs}`: the store is not open yet");
+            report.key(&place.child("early"), message, "remove `early`, or write `runs: free`");
         }
-        if tool.operator && tool.relaxed.is_some() {
+        if tool.runs == Runs::Operator && tool.relaxed.is_some() {
             let message =
-                "`operator` contradicts `relaxed`: a setting can only relax what clients send".to_owned();
-            report.value(&entry.place.child("operator"), message, "remove one of the two");
+                "`relaxed` contradicts `runs: operator`: a setting can only relax what clients send";
+            report.key(&place.child("relaxed"), message, "remove `relaxed`, or change `runs`");
         }
     }
 }

@@ -12,7 +12,12 @@ const EXAMPLE: &str = "    examples:\n      - title: A key that does not fit\n  
 pub const CASES: &[Case] = &[
     swap("no_example", VAULT, EXAMPLE, "    examples: []\n"),
     swap("titles_alike", NOTES, "title: No room", "title: A note"),
-    swap("step_that_is_an_operation", NOTES, "mutates: true", "mutates: true\n    operator: true"),
+    swap(
+        "step_that_is_an_operation",
+        NOTES,
+        "runs: store\n    mutates: true",
+        "runs: operator\n    mutates: true",
+    ),
     swap("step_with_unknown_tool", NOTES, "{ tool: note_add,", "{ tool: note_ad,"),
     swap(
         "step_with_bad_arguments",

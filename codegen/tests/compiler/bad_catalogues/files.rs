@@ -4,6 +4,7 @@ use super::{Case, Edit, swap};
 
 const HEAD: &str = "catalogue.yaml";
 const NOTES: &str = "tools/notes.yaml";
+const VAULT: &str = "tools/vault.yaml";
 const TYPES: &str = "types.yaml";
 
 const fn bytes(name: &'static str, file: &'static str, make: fn() -> Vec<u8>) -> Case {
@@ -42,8 +43,8 @@ pub const CASES: &[Case] = &[
     swap(
         "merge_key",
         NOTES,
-        "    pattern: B\n    mutates: true",
-        "    <<: { pattern: B }\n    mutates: true",
+        "    pattern: B\n    runs: store\n    mutates: true",
+        "    <<: { pattern: B }\n    runs: store\n    mutates: true",
     ),
     swap("tag", TYPES, "minimum: 0", "minimum: !!int 0"),
     swap("duplicate_key", NOTES, "    title: Add note\n", "    title: Add note\n    title: Add a note\n"),
@@ -54,7 +55,7 @@ pub const CASES: &[Case] = &[
     swap("not_a_number", TYPES, "maximum: 9 }", "maximum: .nan }"),
     swap("infinite_number", TYPES, "maximum: 9 }", "maximum: -.inf }"),
     Case { name: "missing_head", file: HEAD, edit: Edit::Remove },
-    Case { name: "missing_domain_file", file: "tools/vault.yaml", edit: Edit::Remove },
+    Case { name: "missing_domain_file", file: VAULT, edit: Edit::Remove },
     Case { name: "missing_types_file", file: TYPES, edit: Edit::Remove },
     swap("domain_misspelt", HEAD, "[notes, vault]", "[notes, vualt]"),
     swap("domain_not_listed", HEAD, "[notes, vault]", "[notes]"),
@@ -68,11 +69,19 @@ pub const CASES: &[Case] = &[
         "read_only: false,",
         "read_only: false, readonly: false,",
     ),
-    swap("missing_key", NOTES, "    pattern: B\n    mutates: true", "    pattern: B"),
+    swap("missing_key", NOTES, "    runs: store\n    mutates: true", "    mutates: true"),
+    swap("flag_of_before", VAULT, "runs: network", "mutates: false\n    network: true"),
+    swap(
+        "flags_of_before",
+        NOTES,
+        "runs: store\n    mutates: true",
+        "mutates: true\n    scan: false\n    storeless: false\n    operator: true",
+    ),
+    swap("flag_as_value", VAULT, "runs: network", "runs: storeless"),
     swap("wrong_type", NOTES, "    mutates: true", "    mutates: sometimes"),
     swap("version_as_number", HEAD, "version: 1.2.0", "version: 1.2"),
     swap("negative_limit", NOTES, "limit: 400", "limit: -1"),
-    swap("unknown_pattern", "tools/vault.yaml", "pattern: A", "pattern: C"),
+    swap("unknown_pattern", VAULT, "pattern: A", "pattern: C"),
     swap("unknown_stability", NOTES, "stability: beta", "stability: betta"),
     swap("unknown_rule_across_fields", NOTES, "      - no_nul: ", "      - no_null: "),
     swap("unknown_chain_role", HEAD, "  cancelled: {", "  canceled: {"),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::chain::tests::faults::Slow;
 
-/// Storeless calls among refused ones.
+/// Calls of free tools among refused ones.
 fn batch() -> Vec<Call> {
     ["early", "nobody", "early", "strict", "early"]
         .iter()

@@ -31,7 +31,7 @@ use crate::handler::{Dispatch, Dispatched, Fault, NetworkCall, ScanCall};
 use crate::kernel::{Clock, SystemIds};
 use crate::memory::{MemoryCx, MemoryStore};
 use crate::schema::{Additional, NumberRule, ObjectRule, Property, Schema, Shape};
-use crate::spec::{CatalogueSpec, ChainCodes, Kind, Pattern, Relaxation, ToolSpec};
+use crate::spec::{CatalogueSpec, ChainCodes, Pattern, Relaxation, Runs, ToolSpec};
 
 type Data = Vec<String>;
 
@@ -65,11 +65,8 @@ const fn tool(name: &'static str) -> ToolSpec {
         name,
         domain: "test",
         pattern: Pattern::B,
-        kind: Kind::Store,
-        mutates: true,
-        storeless: false,
+        runs: Runs::Store { mutates: true },
         early: false,
-        operator: false,
         sensitive: &[],
         input: &ANYTHING,
         rules: &[],
@@ -106,9 +103,9 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
         tool("keep"),
         tool("refuse"),
         tool("panic"),
-        ToolSpec { kind: Kind::Network, ..tool("network") },
-        ToolSpec { kind: Kind::Scan, ..tool("scan") },
-        ToolSpec { storeless: true, early: true, ..tool("early") },
+        ToolSpec { runs: Runs::Network, ..tool("network") },
+        ToolSpec { runs: Runs::Scan, ..tool("scan") },
+        ToolSpec { runs: Runs::Free, early: true, ..tool("early") },
         tool("domain"),
         ToolSpec { output: &NUMBER, ..tool("number") },
         tool("misfit"),
@@ -117,8 +114,8 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
         ToolSpec { input: &STRICT, ..tool("strict") },
     ],
     operations: &[
-        ToolSpec { operator: true, listing: "", ..tool("inspect") },
-        ToolSpec { operator: true, listing: "", ..tool("import") },
+        ToolSpec { runs: Runs::Operator { mutates: true }, listing: "", ..tool("inspect") },
+        ToolSpec { runs: Runs::Operator { mutates: true }, listing: "", ..tool("import") },
     ],
     ..CATALOGUE_HEAD
 };

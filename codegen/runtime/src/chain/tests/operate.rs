@@ -62,7 +62,7 @@ async fn a_client_cannot_call_an_operation_nor_see_it() {
         assert!(matches!(&replies[0].answer, Answer::UnknownTool { .. }), "{replies:?}");
         assert!(chain.store.inner.data().is_empty());
         assert!(chain.registry().lookup("import").is_none());
-        assert!(chain.registry().tools().iter().all(|tool| !tool.operator));
+        assert!(chain.registry().tools().iter().all(|tool| !tool.is_operation()));
     }
     let protocol = Protocol::new(&CATALOGUE, CATALOGUE.tools, "0.0.0");
     assert!(!format!("{protocol:?}").contains("import"));
@@ -85,7 +85,7 @@ async fn stages_one_and_two_judge_an_operation_too() {
             true
         }
         fn admit(&self, tool: &ToolSpec) -> Result<(), Denial> {
-            assert!(tool.mutates && tool.operator);
+            assert!(tool.mutates() && tool.is_operation());
             Err(Denial { code: "DENIED", message: "closed".to_owned(), details: serde_json::Map::new() })
         }
     }
