@@ -11,7 +11,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use colibri::catalogue::{Dispatcher, ToolId};
-use colibri::lifecycle::operation;
+use colibri::lifecycle::operation::Operator;
 use colibri::lifecycle::options::Options;
 use colibri::settings::environment::Environment;
 use colibri::tools::Domains;
@@ -91,7 +91,7 @@ fn operate(server: &Server, operation: ToolId, arguments: Value) -> Value {
     let environment =
         Environment::from([("COLIBRI_DB_PATH", server.database()), ("COLIBRI_LOG_LEVEL", "warn".into())]);
     let options = Options { environment, ..Options::default() };
-    operation::run(operation, arguments, Dispatcher(Domains::default()), options).unwrap()
+    Operator::open(Dispatcher(Domains::default()), options).unwrap().call(operation, arguments).unwrap()
 }
 
 /// What differs between the documented and the real reply; nothing when they agree.

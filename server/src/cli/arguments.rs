@@ -76,6 +76,8 @@ pub enum Command {
     Backup(BackupArguments),
     /// Put a verified backup in the database's place while no server runs, and keep what was there
     Restore(RestoreArguments),
+    /// Pack the content of old thoughts, and remove the content of the oldest; it cannot be undone
+    Retention(RetentionArguments),
     /// Import, export and check what moves reputations; print the present epoch
     #[command(subcommand)]
     Reputation(reputation::Reputation),
@@ -128,6 +130,26 @@ pub struct RestoreArguments {
     /// The database file to be replaced; absent means the configured one
     #[arg(long, value_name = "FILE")]
     pub db: Option<PathBuf>,
+    /// Say on stderr how far it is, even if that is no terminal
+    #[arg(long)]
+    pub progress: bool,
+}
+
+/// What `retention` is asked for.
+///
+/// Of each task it keeps the text of the 100 newest thoughts, packs that of the next 900, and removes the rest. Hashes, links
+/// and seals stay and still verify. Thoughts of an open session keep their text. Begin with --dry-run.
+#[derive(Debug, Clone, clap::Args, PartialEq, Eq)]
+pub struct RetentionArguments {
+    /// Only this task's thoughts; absent means those of every task
+    #[arg(long, value_name = "ID")]
+    pub task: Option<String>,
+    /// Count what would be moved, and move nothing; only the calls themselves are recorded
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print the counts as JSON
+    #[arg(long)]
+    pub json: bool,
     /// Say on stderr how far it is, even if that is no terminal
     #[arg(long)]
     pub progress: bool,

@@ -8,6 +8,7 @@
 //!           |- backup  a verified copy of the database
 //!           |- doctor  what is wrong with this set-up, and what to do
 //!           |- log     the audit log, filtered                    (database)
+//!           |- retention    old contents packed and pruned, through the chain     (operator)
 //!           |- reputation   epoch, import, export and verify of reputation
 //!           |- keys    a key that signs seals, made or shown
 //!           |- proof, export, report   a sealed record, a session, a page     (database, session, output)
@@ -29,11 +30,13 @@ mod folder;
 mod interrupt;
 mod keys;
 mod log;
+mod operator;
 mod output;
 mod proof;
 mod report;
 mod reputation;
 mod restore;
+mod retention;
 mod session;
 mod time_prefix;
 mod tools;
@@ -168,6 +171,9 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         Command::Verify(arguments) => verify::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),
         Command::Backup(arguments) => backup::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),
         Command::Restore(arguments) => restore::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),
+        Command::Retention(arguments) => {
+            retention::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err)
+        }
         Command::Demo => demo::run(out, color),
     };
     end(done, err)
@@ -183,6 +189,7 @@ fn examines(command: &Command) -> bool {
         | Command::Keys(_)
         | Command::CheckProof(_)
         | Command::VerifyExport(_)
+        | Command::Retention(_)
         | Command::Reputation(arguments::reputation::Reputation::Import(_)) => false,
         Command::Doctor { .. }
         | Command::Log(_)

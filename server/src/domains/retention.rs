@@ -1,5 +1,5 @@
-//! Retention: content moves from the row into a packed form, and is then pruned. The values that the chain hashes and
-//! links stay for good. Retention never runs by itself.
+//! Retention (trail#retention): content moves from the row into a packed form, and is then pruned. The values that the
+//! chain hashes and links stay for good. Retention never runs by itself: the operator's command asks for each page.
 
 use colibri_canonical::HexDigest;
 use colibri_proof::chain::Content;
@@ -9,55 +9,89 @@ use colibri_runtime::handler::{Failure, Fault};
 use super::proof::{self, SessionState};
 use super::trail::content::{Unpacker, content_of, pack};
 use super::trail::store::{self, Move, TrailRow};
-use super::trail::zone::{RetentionZone, WARM_MAX_POSITION, zone_for_position};
+use super::trail::zone::{HOT_MAX_POSITION, RetentionZone, WARM_MAX_POSITION, zone_for_position};
+use crate::catalogue::{TrailRetentionOutput, TrailRetentionOutputDamagedItem};
 use crate::store::db::Db;
 
-/// Why a record was not archived or retrieved.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum RetentionError {
-    /// No record has that id.
-    #[error("No thought record has the id {0}")]
-    RecordNotFound(String),
-    /// The row does not match its hash or its zone. Archiving it would hide the damage.
-    #[error("Thought record {id}: {what}; its content is left as it is")]
-    RetentionIntegrityError {
-        /// The record.
-        id: String,
-        /// The mismatch.
-        what: &'static str,
-    },
-}
+/// The bytes of content after which a page ends, so that a transaction stays short.
+const PAGE_BYTES: usize = 1024 * 1024;
+/// The records of a page at most.
+const PAGE_RECORDS: i64 = 256;
 
-/// The result of archiving a record.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Why a record was not moved: its row does not match its hash or its zone. Moving it would hide the damage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Damage(&'static str);
+
+/// The result for a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Archived {
-    /// The record.
-    pub id: String,
     /// Its zone now.
     pub zone: RetentionZone,
     /// Whether this call moved it.
     pub changed: bool,
+    /// The bytes of content that were read for it.
+    bytes: usize,
 }
 
-/// The content of a record, or its remains.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Retrieved {
-    /// Still there.
-    Content {
-        /// The record.
-        id: String,
-        /// Hot or warm.
-        zone: RetentionZone,
-        /// The text.
-        content: String,
-    },
-    /// Cold.
-    HashOnly {
-        /// The record.
-        id: String,
-        /// SHA-256 of the content.
-        content_hash: String,
-    },
+/// Moves the records of a task that lie behind `after` and have left their zone, oldest first, up to the limits of a page.
+///
+/// # Errors
+/// Storage faults. The caller's transaction then undoes the page.
+pub fn apply(db: &Db, task_id: &str, after: i64) -> Result<TrailRetentionOutput, Fault> {
+    let mut page = TrailRetentionOutput {
+        task_id: task_id.to_owned(),
+        hot_to_warm: 0,
+        hot_to_cold: 0,
+        warm_to_cold: 0,
+        damaged: Vec::new(),
+        next_after: None,
+    };
+    let due = store::due(db, task_id, after, (HOT_MAX_POSITION, WARM_MAX_POSITION), PAGE_RECORDS)?;
+    let mut bytes = 0;
+    for record in &due {
+        match archive_record(db, &record.id) {
+            Ok(archived) => {
+                bytes += archived.bytes;
+                match (archived.changed, record.warm, archived.zone) {
+                    (false, _, _) => {}
+                    (true, true, _) => page.warm_to_cold += 1,
+                    (true, false, RetentionZone::Cold) => page.hot_to_cold += 1,
+                    (true, false, _) => page.hot_to_warm += 1,
+                }
+            }
+            Err(Failure::Domain(Damage(reason))) => {
+                let damaged =
+                    TrailRetentionOutputDamagedItem { id: record.id.clone(), reason: reason.to_owned() };
+                page.damaged.push(damaged);
+            }
+            Err(Failure::Fault(fault)) => return Err(fault),
+        }
+        if bytes >= PAGE_BYTES {
+            page.next_after = Some(record.seq);
+            return Ok(page);
+        }
+    }
+    if let Some(last) = due.last().filter(|_| due.len() as i64 == PAGE_RECORDS) {
+        page.next_after = Some(last.seq);
+    }
+    Ok(page)
+}
+
+/// Returns the tasks with records that may have left their zone, in the order of their ids.
+///
+/// # Errors
+/// Storage faults.
+pub fn tasks_due(db: &Db) -> Result<Vec<String>, Fault> {
+    let mut tasks = Vec::new();
+    let mut last = None;
+    while let Some(task_id) = store::next_task(db, last.as_deref())? {
+        if !store::due(db, &task_id, i64::MIN, (HOT_MAX_POSITION, WARM_MAX_POSITION), 1)?.is_empty() {
+            tasks.push(task_id.clone());
+        }
+        last = Some(task_id);
+    }
+    Ok(tasks)
 }
 
 /// Moves a record into the zone of its position, inside the caller's transaction. Content that would be dropped or
@@ -65,23 +99,23 @@ pub enum Retrieved {
 /// yet.
 ///
 /// # Errors
-/// A [`RetentionError`] before any write; storage faults.
-pub fn archive_record(db: &Db, id: &str) -> Result<Archived, Failure<RetentionError>> {
+/// [`Damage`] before any write; storage faults.
+pub fn archive_record(db: &Db, id: &str) -> Result<Archived, Failure<Damage>> {
     let mut plan = None;
     store::with_row(db, id, |row| {
         let position = store::position(db, row.task_id, row.seq, WARM_MAX_POSITION)?;
         plan = Some(planned(row, position));
         Ok(())
     })?;
-    let plan = plan.unwrap_or_else(|| Err(RetentionError::RecordNotFound(id.to_owned())));
+    let Some(plan) = plan else { return Err(Fault::Other(format!("thought record {id} is missing")).into()) };
     let Plan { from, to, content, session_id } = plan.map_err(Failure::Domain)?;
-    let archived = |zone, changed| Ok(Archived { id: id.to_owned(), zone, changed });
-    let Some(content) = content else { return archived(from, false) };
+    let bytes = content.as_ref().map_or(0, String::len);
+    let Some(content) = content else { return Ok(Archived { zone: from, changed: false, bytes }) };
     if to == RetentionZone::Cold
         && let Some(session_id) = session_id
         && proof::session_state(db, &session_id)? != Some(SessionState::Finalized)
     {
-        return archived(from, false);
+        return Ok(Archived { zone: from, changed: false, bytes });
     }
     let packed = match to {
         RetentionZone::Warm => Some(pack(&content).map_err(|error| Fault::Other(error.to_string()))?),
@@ -89,7 +123,7 @@ pub fn archive_record(db: &Db, id: &str) -> Result<Archived, Failure<RetentionEr
     };
     let digest = HexDigest::of(content.as_bytes());
     store::archive(db, id, &Move { zone: to.as_str(), packed: packed.as_deref(), digest: digest.as_str() })?;
-    archived(to, true)
+    Ok(Archived { zone: to, changed: true, bytes })
 }
 
 /// The planned move of a record.
@@ -101,20 +135,19 @@ struct Plan {
     session_id: Option<String>,
 }
 
-fn planned(row: &TrailRow<'_>, position: i64) -> Result<Plan, RetentionError> {
-    let damaged = |what| RetentionError::RetentionIntegrityError { id: row.id.to_owned(), what };
-    let from = RetentionZone::of(row.zone).ok_or_else(|| damaged("its zone is none"))?;
-    let to = zone_for_position(position).map_err(|_| damaged("it has no position in its chain"))?;
+fn planned(row: &TrailRow<'_>, position: i64) -> Result<Plan, Damage> {
+    let from = RetentionZone::of(row.zone).ok_or(Damage("its zone is not hot, warm or cold"))?;
+    let to = zone_for_position(position).map_err(|_| Damage("it has no position in its chain"))?;
     let session_id = row.session_id.map(str::to_owned);
     if to == from {
         return Ok(Plan { from, to, content: None, session_id });
     }
     if to < from {
-        return Err(damaged("it is in a later zone than its position allows"));
+        return Err(Damage("it is in a later zone than its position allows"));
     }
     let mut unpacker = Unpacker::default();
     let Content::Kept(content) = content_of(row, &mut unpacker) else {
-        return Err(damaged("its stored content is lost"));
+        return Err(Damage("its content is missing or cannot be unpacked"));
     };
     let preimage = Preimage {
         content,
@@ -125,34 +158,7 @@ fn planned(row: &TrailRow<'_>, position: i64) -> Result<Plan, RetentionError> {
         kind: row.kind,
     };
     if preimage.hash(&mut Vec::new()).as_str() != row.hash {
-        return Err(damaged("its hash is not that of its content"));
+        return Err(Damage("its content does not match its hash"));
     }
     Ok(Plan { from, to, content: Some(content.to_owned()), session_id })
-}
-
-/// Returns the content of a record from any zone.
-///
-/// # Errors
-/// A [`RetentionError`]; storage faults.
-pub fn retrieve_record(db: &Db, id: &str) -> Result<Retrieved, Failure<RetentionError>> {
-    let mut found = None;
-    store::with_row(db, id, |row| {
-        found = Some(retrieved(row));
-        Ok(())
-    })?;
-    found.unwrap_or_else(|| Err(RetentionError::RecordNotFound(id.to_owned()))).map_err(Failure::Domain)
-}
-
-fn retrieved(row: &TrailRow<'_>) -> Result<Retrieved, RetentionError> {
-    let id = row.id.to_owned();
-    let mut unpacker = Unpacker::default();
-    match (RetentionZone::of(row.zone), content_of(row, &mut unpacker), row.content_hash) {
-        (Some(zone), Content::Kept(content), _) => {
-            Ok(Retrieved::Content { id, zone, content: content.to_owned() })
-        }
-        (_, Content::Dropped, Some(content_hash)) => {
-            Ok(Retrieved::HashOnly { id, content_hash: content_hash.to_owned() })
-        }
-        _ => Err(RetentionError::RetentionIntegrityError { id, what: "its stored content is lost" }),
-    }
 }

@@ -1,5 +1,5 @@
-//! One operation of the operator's, run by a command in its own process. The database is opened as a server opens
-//! it, and the call goes through the same five stages under a boot id of its own. The command serves no client.
+//! Calls that only the operator makes, by a command in its own process. The database is opened as a server opens
+//! it, and each call goes through the same five stages under the process's own boot id. The command serves no client.
 //!
 //! No code path bypasses the chain (chain#one-way-in); an operation only enters it another way than a client's call.
 
@@ -28,21 +28,35 @@ pub enum OperationError {
 /// The request id in the audit row: an operation has no request.
 const REQUEST_ID: &str = "null";
 
-/// Runs an operation and returns its envelope, as a client would get it from a tool. `options` are those of a server; the
-/// transport in them is not used.
-///
-/// # Errors
-/// See [`OperationError`]. Refusals of the chain or the handler are in the envelope.
-pub fn run<D: Dispatch<Cx>>(
-    operation: ToolId,
-    arguments: Value,
-    dispatch: D,
-    options: Options,
-) -> Result<Value, OperationError> {
-    let mut server = create_server(&CATALOGUE, dispatch, Options { audit: AuditChoice::ByMode, ..options })?;
-    let replied = server.open_for_operation().and_then(|()| server.operate(operation, arguments));
-    server.stop();
-    replied.map_err(OperationError::Failed)
+/// A process that makes the operator's calls; see the page above.
+pub struct Operator<D: Dispatch<Cx>>(Server<D>);
+
+impl<D: Dispatch<Cx>> Operator<D> {
+    /// Opens the database. `options` are those of a server; the transport in them is not used.
+    ///
+    /// # Errors
+    /// See [`OperationError`].
+    pub fn open(dispatch: D, options: Options) -> Result<Self, OperationError> {
+        let options = Options { audit: AuditChoice::ByMode, ..options };
+        let mut operator = Self(create_server(&CATALOGUE, dispatch, options)?);
+        operator.0.open_for_operation().map_err(OperationError::Failed)?;
+        Ok(operator)
+    }
+
+    /// Makes one call of an operation and returns its envelope, as a client would get it from a tool.
+    ///
+    /// # Errors
+    /// [`OperationError::Failed`]. Refusals of the chain or the handler are in the envelope.
+    pub fn call(&mut self, operation: ToolId, arguments: Value) -> Result<Value, OperationError> {
+        self.0.operate(operation, arguments).map_err(OperationError::Failed)
+    }
+}
+
+impl<D: Dispatch<Cx>> Drop for Operator<D> {
+    /// Closes the database, as a server that ends does.
+    fn drop(&mut self) {
+        self.0.stop();
+    }
 }
 
 impl<D: Dispatch<Cx>> Server<D> {

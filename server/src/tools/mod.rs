@@ -5,7 +5,6 @@ mod consensus;
 pub mod cx;
 mod proof;
 mod reputation;
-pub mod retention;
 mod router;
 mod skills;
 mod system;

@@ -6,9 +6,10 @@ use crate::catalogue::{
     AuditVerifyChainError, AuditVerifyChainInput, AuditVerifyChainOutput, AuditVerifyChainOutputSession,
     AuditVerifyChainOutputSessionSignature, AuditVerifyChainOutputSessionState, ThoughtRecordError,
     ThoughtRecordInput, ThoughtRecordListError, ThoughtRecordListInput, ThoughtRecordListOutput,
-    ThoughtRecordOutput, TrailTools,
+    ThoughtRecordOutput, TrailRetentionError, TrailRetentionInput, TrailRetentionOutput, TrailTools,
 };
 use crate::domains::proof::{self, SealReport, SessionNotFound, SessionState, SessionVerification};
+use crate::domains::retention;
 use crate::domains::trail::errors::{answered, unlisted};
 use crate::domains::trail::service::{ListFilter, NewThought, Stamp};
 use crate::domains::trail::{output, service, verify};
@@ -56,6 +57,21 @@ impl TrailTools<Cx> for Domains {
             (None, None) => (verify::verify_all(cx.db(), interrupt)?, None),
         };
         Ok(output::verdict(found, session, task_id.is_none()))
+    }
+
+    fn trail_retention(
+        &mut self,
+        cx: &mut Cx,
+        input: TrailRetentionInput,
+    ) -> Outcome<TrailRetentionOutput, TrailRetentionError> {
+        let TrailRetentionInput { task_id, after, dry_run } = input;
+        let page = retention::apply(cx.db()?, &task_id, after)?;
+        if dry_run {
+            cx.rehearse();
+        } else {
+            cx.set_subject(&task_id);
+        }
+        Ok(page)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use colibri::catalogue::{CATALOGUE, Dispatcher, ToolId};
-use colibri::lifecycle::operation;
+use colibri::lifecycle::operation::Operator;
 use colibri::lifecycle::options::{AuditChoice, Options};
 use colibri::lifecycle::server::create_server;
 use colibri::tools::Domains;
@@ -78,12 +78,8 @@ impl Days {
         self.clock.set(event["epoch"].as_i64().unwrap());
         let (_, streams) = Wire::pair();
         let arguments = json!({ "lines": [event] });
-        let reply = operation::run(
-            ToolId::ReputationImport,
-            arguments,
-            Dispatcher(Domains::default()),
-            self.options(streams),
-        );
+        let mut operator = Operator::open(Dispatcher(Domains::default()), self.options(streams)).unwrap();
+        let reply = operator.call(ToolId::ReputationImport, arguments);
         assert_eq!(reply.unwrap()["data"], json!({ "applied": 1, "duplicates": 0, "ignored": 0 }));
     }
 }

@@ -1,12 +1,13 @@
 //! The acceptance cases of the trail's tools (trail#golden-vectors) against the real binary, over pipes;
 //! where a case wants a clock or ids of its own, against a server inside the test. Cases that seal sessions stand
-//! with the proof tools, those about retention in `server/tests/engines/trail_store`.
+//! with the proof tools.
 
 mod five;
 mod injected;
 mod list;
 mod modes;
 mod record;
+mod retention;
 mod tampered;
 mod verify;
 mod world;

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use colibri::domains::retention::archive_record;
 use colibri::domains::router::profile::PROFILES;
-use colibri::store::db::Db;
 use colibri_test_support::actions::await_running;
 use colibri_test_support::client::{Launch, Server, open_database};
 use colibri_test_support::loopback::{Loopback, Reply};
@@ -73,12 +71,8 @@ fn retention(folder: &Arc<TempDir>) {
     }
     server.data("merkle_finalize", json!({ "session_id": sealed }));
     finish(server);
-    let db = Db::new(Connection::open(folder.path().join("colibri.db")).unwrap());
-    for number in (1..=5).chain(20..=24) {
-        let sql = "SELECT id FROM thought_records WHERE seq = ?1";
-        let id: String = db.query_one(sql, [number], |row| row.get(0)).unwrap();
-        assert!(archive_record(&db, &id).unwrap().changed, "{number}");
-    }
+    let retention = launch(folder).command().arg("retention").output().unwrap();
+    assert!(retention.status.success(), "{retention:?}");
 }
 
 /// A killed process: its log is not folded into the file, and a request to a provider is still under way.

@@ -12,15 +12,11 @@ use serde_json::{Value, json};
 
 use super::super::Failure;
 use super::super::arguments::reputation::Import;
+use super::super::operator;
 use super::super::output::print_json_line;
-use crate::catalogue::{CATALOGUE, Dispatcher, ReputationImportError, ToolId};
+use crate::catalogue::{CATALOGUE, ReputationImportError, ToolId};
 use crate::domains::reputation::import::text::{MAX_FILE_BYTES, lines};
-use crate::lifecycle::operation::{self, OperationError};
-use crate::lifecycle::options::Options;
-use crate::lifecycle::server::StartError;
 use crate::settings::environment::Environment;
-use crate::settings::keys;
-use crate::tools::Domains;
 use colibri_proof::command;
 
 /// Applies the file and prints the result for its events.
@@ -38,18 +34,7 @@ pub fn run(
     };
     drop(text);
     let call = json!({ "lines": lines, "dry_run": arguments.dry_run });
-    let environment = match env.get_os(keys::LOG_LEVEL.name) {
-        Some(_) => env.clone(),
-        None => env.with(keys::LOG_LEVEL.name, "warn"),
-    };
-    let options = Options { environment, ..Options::default() };
-    let envelope = operation::run(ToolId::ReputationImport, call, Dispatcher(Domains::default()), options)
-        .map_err(|error| match error {
-            OperationError::Start(StartError::Configuration(problems)) => {
-                Failure::Usage(format!("{}; mend the environment", problems.join("; ")))
-            }
-            other => Failure::Failed(other.to_string()),
-        })?;
+    let envelope = operator::open(env)?.call(ToolId::ReputationImport, call)?;
     answer(&envelope, out, err)
 }
 

@@ -1,8 +1,7 @@
-//! The trail on a database, below the tools: what its tables refuse, and retention, which has no tool (trail#golden-vectors,
+//! The trail on a database, below the tools: what its tables refuse, and retention record by record (trail#golden-vectors,
 //! 54 to 58).
 
 mod guards;
 mod retention;
-mod run;
 mod service;
 mod support;
