@@ -48,6 +48,7 @@ impl Location {
 
 /// Opens a connection that may write.
 pub(super) fn read_write(location: &Location) -> rusqlite::Result<Connection> {
+    let layer = colibri_wal::register();
     let conn = match location {
         Location::Memory => Connection::open_in_memory()?,
         // The bundled SQLite takes a name that starts with `file:` for a URI; an absolute path never does.
@@ -56,7 +57,7 @@ pub(super) fn read_write(location: &Location) -> rusqlite::Result<Connection> {
                 | OpenFlags::SQLITE_OPEN_CREATE
                 | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             // Without the layer that gathers a commit's writes, SQLite does them one by one.
-            match colibri_wal::register() {
+            match layer {
                 Ok(()) => Connection::open_with_flags_and_vfs(path, flags, colibri_wal::VFS)?,
                 Err(_) => Connection::open_with_flags(path, flags)?,
             }
@@ -98,6 +99,8 @@ pub(super) fn examine(location: &Location) -> rusqlite::Result<Db> {
 }
 
 fn open_read_only(location: &Location) -> rusqlite::Result<Connection> {
+    // The first connection of a process settles SQLite's options; reading needs no layer.
+    let _layer = colibri_wal::register();
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = match location {
         Location::Memory => Connection::open_in_memory()?,

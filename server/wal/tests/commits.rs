@@ -25,6 +25,8 @@ fn layered(path: &Path) -> Connection {
 }
 
 fn plain(path: &Path) -> Connection {
+    // Its options hold for the process, and only before the first connection.
+    colibri_wal::register().unwrap();
     set_up(Connection::open(path).unwrap())
 }
 
@@ -244,4 +246,25 @@ fn the_data_version_moves_with_every_commit_and_with_nothing_else() {
     let before = seen(&ours);
     ours.execute_batch(insert).unwrap();
     assert_ne!(seen(&ours), before);
+}
+
+/// By default SQLite writes what a savepoint must undo to a temporary file beyond 64 KiB.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_savepoint_undoes_much_without_a_temporary_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let conn = layered(&folder.path().join("t.db"));
+    for key in 0..500 {
+        conn.execute("INSERT INTO t VALUES (?1, zeroblob(900), 'before')", [key]).unwrap();
+    }
+    conn.execute_batch("BEGIN; SAVEPOINT call; UPDATE t SET v = randomblob(900)").unwrap();
+    let temporary: Vec<_> = std::fs::read_dir("/proc/self/fd")
+        .unwrap()
+        .filter_map(|entry| std::fs::read_link(entry.unwrap().path()).ok())
+        .filter(|file| file.to_string_lossy().ends_with(" (deleted)"))
+        .collect();
+    assert!(temporary.is_empty(), "{temporary:?}");
+    conn.execute_batch("ROLLBACK TO call; RELEASE call; COMMIT").unwrap();
+    let undone: i64 = conn.query_row("SELECT sum(v = zeroblob(900)) FROM t", [], |row| row.get(0)).unwrap();
+    assert_eq!(undone, 500);
 }
