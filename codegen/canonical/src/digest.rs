@@ -1,21 +1,12 @@
 //! SHA-256 as 64 lowercase hexadecimal digits.
 
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::{CanonicalError, NumberRule, canonical_json, hex};
+use crate::hex;
 
 /// SHA-256 of `bytes`: 64 lowercase hexadecimal digits.
 pub fn sha256_hex(bytes: &[u8]) -> String {
     HexDigest::of(bytes).as_str().to_owned()
-}
-
-/// SHA-256 of the canonical form of `value`.
-///
-/// # Errors
-/// As [`canonical_json`].
-pub fn hash_json(value: &Value, rule: NumberRule) -> Result<String, CanonicalError> {
-    Ok(sha256_hex(canonical_json(value, rule)?.as_bytes()))
 }
 
 /// A SHA-256 in lowercase hex. `Copy`, so that the tip of a chain moves without allocating.

@@ -25,7 +25,7 @@ mod tests;
 mod text;
 mod value;
 
-pub use digest::{HexDigest, hash_json, sha256_hex};
+pub use digest::{HexDigest, sha256_hex};
 pub use error::CanonicalError;
 pub use text::{canonical_text, value_of};
 pub use value::{MAX_DEPTH, NumberRule, canonical_json, cmp_utf16};

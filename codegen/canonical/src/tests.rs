@@ -20,7 +20,6 @@ fn check(case: &Value, rule: NumberRule) {
         assert_eq!(text, expected, "{name} {rule:?}");
     }
     if let Some(expected) = case["sha256"].as_str() {
-        assert_eq!(hash_json(&case["value"], rule).unwrap(), expected, "{name} {rule:?}");
         assert_eq!(sha256_hex(text.as_bytes()), expected, "{name} {rule:?}");
     }
 }

@@ -129,7 +129,7 @@ impl Finding {
 
     /// Marks the finding as bearing on security.
     #[must_use]
-    pub fn secure(self) -> Self {
+    pub(crate) fn secure(self) -> Self {
         Self { security: true, ..self }
     }
 

@@ -33,7 +33,7 @@ impl Verdict {
 
     /// The version the catalogue must have at least, when a finding breaks and it has less.
     #[must_use]
-    pub fn needed_version(&self) -> Option<String> {
+    pub(crate) fn needed_version(&self) -> Option<String> {
         let broken = self.blocking.iter().any(|finding| finding.severity == Severity::Break)
             || self.failures.iter().any(|finding| finding.rule == C9.id);
         let (old, new) = (self.old_version.as_deref()?, self.new_version.as_deref()?);

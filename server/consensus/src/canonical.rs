@@ -7,13 +7,13 @@ use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
 /// Length of SHA-256 outputs, Merkle roots and rule hashes.
-pub const HASH_LEN: usize = 32;
+pub(crate) const HASH_LEN: usize = 32;
 /// Length of the salt of a commitment.
 pub const SALT_LEN: usize = 32;
 /// Length of an Ed25519 signature (RFC 8032).
-pub const SIG_LEN: usize = 64;
+pub(crate) const SIG_LEN: usize = 64;
 /// Length of an Ed25519 public key.
-pub const PK_LEN: usize = 32;
+pub(crate) const PK_LEN: usize = 32;
 /// Length of an Ed25519 seed, which RFC 8032 calls the private key.
 pub const SEED_LEN: usize = 32;
 /// The largest integer of a message: all of them fit SQLite's.

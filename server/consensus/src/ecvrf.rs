@@ -22,9 +22,9 @@ use zeroize::Zeroizing;
 use super::private_key::PrivateKey;
 
 /// How long a proof is: a point, half a digest and a scalar.
-pub const PROOF_LEN: usize = 80;
+pub(crate) const PROOF_LEN: usize = 80;
 /// How long an output is.
-pub const OUTPUT_LEN: usize = 64;
+pub(crate) const OUTPUT_LEN: usize = 64;
 const CHALLENGE_LEN: usize = 16;
 
 /// The suite (RFC 9381 §5.5) and what separates its three uses of the hash.

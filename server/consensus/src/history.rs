@@ -160,7 +160,7 @@ impl History {
 
     /// Returns the epoch of the sender's next vote: 1 with the proposal, 1 + k for the k-th explicit vote of a member. `None` for
     /// observers, whose votes do not reach finality.
-    pub fn epoch_for(&self, sender: &SenderId, origin: Origin) -> Option<u64> {
+    pub(crate) fn epoch_for(&self, sender: &SenderId, origin: Origin) -> Option<u64> {
         if !self.committee.contains(sender) {
             return None;
         }

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use super::ecvrf::VrfError;
 
 /// What the hashed bytes begin with.
-pub const LEADER_TAG: &[u8; 17] = b"colibri-leader-v1";
+pub(crate) const LEADER_TAG: &[u8; 17] = b"colibri-leader-v1";
 
 /// Returns the leader of view `view` of round `round_id` among `arbiters`. Their order and repetitions do not matter.
 /// `seed` is the previous round's Merkle root, or zeros before the first.

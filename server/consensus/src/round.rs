@@ -40,11 +40,9 @@ use ballots::Ballots;
 use times::PeerTimes;
 use wishes::Wishes;
 
-pub use certificate::certified_tuple;
 pub use config::{Committee, RoundConfig, committee_of};
 pub use error::RoundStateError;
 pub use surroundings::{ForkTriggerEvent, Surroundings, ZetaEvent, ZetaPayload};
-pub use timing::{T_COMMIT_PHASE_MS, T_REVEAL_PHASE_MS, T_ROUND_MS, T_TIMEOUT_MS, VIEW_BACKOFF_CAP, scaled};
 
 /// Where a node is in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

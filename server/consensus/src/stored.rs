@@ -114,7 +114,7 @@ pub struct EquivocationRow {
 }
 
 /// The state of a penalty that was not applied: the only one that the server writes (consensus#equivocation).
-pub const UNAPPLIED: &str = "UNAPPLIED";
+pub(crate) const UNAPPLIED: &str = "UNAPPLIED";
 
 impl EquivocationRow {
     /// Makes the row of a proof.

@@ -5,7 +5,7 @@ use super::ecvrf::{Output, Proof, VrfError, ecvrf_prove, ecvrf_verify};
 use super::private_key::PrivateKey;
 
 /// What an alpha made from a seed begins with.
-pub const VRF_ALPHA_TAG: &[u8; 20] = b"colibri-vrf-alpha-v1";
+pub(crate) const VRF_ALPHA_TAG: &[u8; 20] = b"colibri-vrf-alpha-v1";
 
 /// Returns the bytes that are proven for a seed and an input (consensus#vrf). The seed's length stands before it, so that no
 /// two pairs with a seed give the same bytes. Without a seed it is the input alone, for the vectors of RFC 9381; no
@@ -28,7 +28,7 @@ pub struct Evaluation {
 }
 
 /// Evaluates and verifies.
-pub trait VrfProvider {
+pub(crate) trait VrfProvider {
     /// Returns the output and proof of `key` for `seed` and `input`.
     ///
     /// # Errors
@@ -41,7 +41,7 @@ pub trait VrfProvider {
 
 /// The one provider: [`super::ecvrf`].
 #[derive(Debug, Default, Clone, Copy)]
-pub struct Ecvrf;
+pub(crate) struct Ecvrf;
 
 impl VrfProvider for Ecvrf {
     fn eval(&self, seed: &[u8], input: &[u8], key: &PrivateKey) -> Result<Evaluation, VrfError> {

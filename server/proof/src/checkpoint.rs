@@ -35,7 +35,7 @@ use colibri_canonical::HexDigest;
 use colibri_canonical::object::{number, text};
 
 /// `format` of a checkpoint file.
-pub const FORMAT: &str = "colibri-checkpoint";
+pub(crate) const FORMAT: &str = "colibri-checkpoint";
 const VERSION: u32 = 1;
 
 /// A checkpoint.

@@ -12,7 +12,7 @@ use super::config::Committee;
 ///
 /// # Errors
 /// [`RoundStateError::WrongRound`], [`RoundStateError::BadCertificate`].
-pub fn certified_tuple(
+pub(crate) fn certified_tuple(
     certificate: &Certificate,
     round_id: u64,
     committee: &Committee,

@@ -180,7 +180,7 @@ impl Issue {
     }
 
     /// Adds one value.
-    pub fn holding(self, actual: &str) -> Self {
+    pub(crate) fn holding(self, actual: &str) -> Self {
         Self { actual: Some(shown(actual)), ..self }
     }
 

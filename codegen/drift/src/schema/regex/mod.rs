@@ -11,16 +11,3 @@ mod search;
 
 pub use automaton::Automaton;
 pub(crate) use search::{Found, Wanted, shortest};
-
-/// Whether `pattern` belongs to the dialect whose inclusion can be decided.
-///
-/// ```
-/// use colibri_drift::schema::regex::Automaton;
-///
-/// assert!(Automaton::new("^[a-z]{1,8}$").is_some());
-/// assert!(Automaton::new("^(?=.*[0-9]).+$").is_none());
-/// ```
-#[must_use]
-pub fn is_portable(pattern: &str) -> bool {
-    parse::translate(pattern).is_some()
-}
