@@ -13,11 +13,11 @@ const DIVIDED: &str = "domains";
 /// A use that still goes the wrong way: the store names what handlers get, until it is a crate of its own.
 const STILL: [[&str; 2]; 1] = [["store", "tools"]];
 
-type Module = Vec<String>;
+pub(super) type Module = Vec<String>;
 type Graph = BTreeMap<String, BTreeSet<String>>;
 
 /// The crates of the workspace by their folder, with their files as modules.
-fn crates() -> BTreeMap<String, Vec<(Module, Source)>> {
+pub(super) fn crates() -> BTreeMap<String, Vec<(Module, Source)>> {
     let manifest = std::fs::read_to_string(tree::root().join("Cargo.toml")).unwrap();
     let list = manifest.split_once("members = [").unwrap().1.split_once(']').unwrap().0;
     let mut members: Vec<String> = list.split('"').skip(1).step_by(2).map(str::to_owned).collect();

@@ -3,6 +3,7 @@
 
 mod borders;
 mod consensus;
+mod fronts;
 mod graph;
 mod names;
 mod packages;

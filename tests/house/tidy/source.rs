@@ -58,7 +58,7 @@ impl Source {
 }
 
 /// The identifiers of a line.
-pub fn words(line: &str) -> impl Iterator<Item = &str> {
+pub fn words(line: &str) -> impl DoubleEndedIterator<Item = &str> {
     line.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
 
