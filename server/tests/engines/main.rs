@@ -3,11 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod adapters;
-mod exports;
 mod proof;
 mod reputation;
 mod router;
 mod skills;
 mod tasks;
-mod trail;
 mod trail_store;

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The session of proof#golden-vectors.
-pub const GOLDEN: &str = include_str!("../../../server/tests/vectors/session-export.jsonl");
+pub const GOLDEN: &str = include_str!("../../../server/proof/tests/vectors/session-export.jsonl");
 pub const GOLDEN_KEY: &str = "03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8";
 const SEED: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 

@@ -1,4 +1,4 @@
-//! Proofs and exports that are right, with the key that has signed them: the session of `server/tests/vectors`, written
+//! Proofs and exports that are right, with the key that has signed them: the session of `server/proof/tests/vectors`, written
 //! by hand from the page on formats.
 
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 /// The export: a header, four records, tips and a tree head.
-pub const EXPORT: &str = include_str!("../../../../server/tests/vectors/session-export.jsonl");
+pub const EXPORT: &str = include_str!("../../../../server/proof/tests/vectors/session-export.jsonl");
 /// The public key of the tree head.
 pub const KEY: &str = "03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8";
 

@@ -83,7 +83,7 @@ fn the_writers_make_the_lines_that_stand_in_the_file() {
 
 #[test]
 fn the_example_on_the_page_of_formats_is_valid() {
-    let page = include_str!("../../../../docs/reference/formats.md");
+    let page = include_str!("../../../../../docs/reference/formats.md");
     let (_, rest) = page.split_once("```export\n").unwrap();
     let (file, _) = rest.split_once("```").unwrap();
     assert!(is_valid(file.as_bytes()), "{:?}", check(file.as_bytes()));
