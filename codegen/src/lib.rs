@@ -17,8 +17,8 @@
 
 mod cargo;
 pub mod catalogue;
-pub mod emit;
-pub mod ir;
+mod emit;
+mod ir;
 pub mod lint;
 
 use std::fs;

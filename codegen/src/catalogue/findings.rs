@@ -32,7 +32,10 @@ pub fn render(findings: &[Finding]) -> String {
 }
 
 /// Shows findings; `source` gives a line of a file, `None` when there is nothing to show.
-pub fn render_with(findings: &[Finding], mut source: impl FnMut(&Path, usize) -> Option<String>) -> String {
+pub(crate) fn render_with(
+    findings: &[Finding],
+    mut source: impl FnMut(&Path, usize) -> Option<String>,
+) -> String {
     let mut text = String::new();
     for finding in findings {
         let line = source(&finding.at.path, finding.at.line);

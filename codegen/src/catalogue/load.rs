@@ -101,7 +101,7 @@ impl Catalogue {
 
     /// Returns line and column of a node's key.
     #[must_use]
-    pub fn locate_key(&self, place: &Place) -> Location {
+    pub(crate) fn locate_key(&self, place: &Place) -> Location {
         self.position(place, SourceFile::locate_key)
     }
 
@@ -120,19 +120,19 @@ impl Catalogue {
 
     /// Returns the place of the shared schema `name` in `types.yaml`.
     #[must_use]
-    pub fn type_place(&self, name: &str) -> Place {
+    pub(crate) fn type_place(&self, name: &str) -> Place {
         Place { file: self.types_file.unwrap_or(0), pointer: "/types".into() }.child(name)
     }
 
     /// Returns the root of the file of the domain with this index.
     #[must_use]
-    pub fn domain_place(&self, domain: usize) -> Place {
+    pub(crate) fn domain_place(&self, domain: usize) -> Place {
         Place { file: self.domains.get(domain).map_or(0, |entry| entry.file), pointer: String::new() }
     }
 
     /// Returns the place of a tool: its index within the domain, and the domain's index.
     #[must_use]
-    pub fn tool_place(&self, domain: usize, tool: usize) -> Place {
+    pub(crate) fn tool_place(&self, domain: usize, tool: usize) -> Place {
         self.domain_place(domain).child("tools").child(tool)
     }
 

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 
 pub use load::{Catalogue, DomainEntry, ToolEntry};
 pub use model::*;
-pub use source::{MAX_DEPTH, MAX_FILE_BYTES, MAX_NODES, SourceFile};
+pub use source::{MAX_DEPTH, MAX_FILE_BYTES, SourceFile};
 pub use varying::Varying;
 
 /// A place in the catalogue: which file, and which node in it (JSON pointer, RFC 6901).

@@ -16,7 +16,7 @@ pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 pub const MAX_DEPTH: usize = 64;
 /// The most nodes (keys not counted) in a catalogue file; a file of ten tools has some hundreds. Rules
 /// that compare all entries of a list with each other stay quick below it.
-pub const MAX_NODES: usize = 20_000;
+pub(crate) const MAX_NODES: usize = 20_000;
 
 /// A file of the catalogue.
 #[derive(Debug, Clone)]
@@ -60,13 +60,13 @@ impl SourceFile {
     /// that is a mapping's member. A missing node has the position of its nearest existing
     /// ancestor.
     #[must_use]
-    pub fn locate(&self, pointer: &str) -> Location {
+    pub(crate) fn locate(&self, pointer: &str) -> Location {
         self.at(self.index.node(pointer))
     }
 
     /// Returns the position of the key of the node at `pointer`; of the node itself when it has no key.
     #[must_use]
-    pub fn locate_key(&self, pointer: &str) -> Location {
+    pub(crate) fn locate_key(&self, pointer: &str) -> Location {
         self.at(self.index.key(pointer))
     }
 

@@ -38,7 +38,11 @@ pub fn check(catalogue: &Catalogue, schema: &SchemaValue, value: &Value) -> Resu
 /// # Errors
 ///
 /// As [`check`].
-pub fn check_arguments(catalogue: &Catalogue, tool: &Tool, arguments: &Value) -> Result<(), Vec<Misfit>> {
+pub(crate) fn check_arguments(
+    catalogue: &Catalogue,
+    tool: &Tool,
+    arguments: &Value,
+) -> Result<(), Vec<Misfit>> {
     check(catalogue, &tool.input, arguments)?;
     let misfits: Vec<Misfit> = tool.rules.iter().flat_map(|rule| broken(rule, arguments)).collect();
     if misfits.is_empty() { Ok(()) } else { Err(misfits) }

@@ -2,13 +2,13 @@
 
 /// `snake_case`: lower-case letters, digits and `_`, starting with a letter.
 #[must_use]
-pub fn is_snake_case(name: &str) -> bool {
+pub(crate) fn is_snake_case(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase()) && lower(name)
 }
 
 /// What clients take as a tool's name: `^[a-z_][a-z0-9_]*$`.
 #[must_use]
-pub fn is_tool_name(name: &str) -> bool {
+pub(crate) fn is_tool_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase() || first == '_') && lower(name)
 }
 
@@ -18,14 +18,14 @@ fn lower(name: &str) -> bool {
 
 /// A property: `^[a-z][A-Za-z0-9_]*$`; `snake_case`, or the camelCase of a contract that has it.
 #[must_use]
-pub fn is_property_name(name: &str) -> bool {
+pub(crate) fn is_property_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 /// `PascalCase`: letters and digits, starting with an upper-case letter.
 #[must_use]
-pub fn is_pascal_case(name: &str) -> bool {
+pub(crate) fn is_pascal_case(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_uppercase())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

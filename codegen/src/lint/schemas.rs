@@ -115,7 +115,7 @@ impl<'a> Schemas<'a> {
 
 /// Whether `required` names the property.
 #[must_use]
-pub fn is_required(schema: &SchemaValue, name: &str) -> bool {
+pub(crate) fn is_required(schema: &SchemaValue, name: &str) -> bool {
     let names = schema.get("required").and_then(Value::as_array);
     names.is_some_and(|names| names.iter().any(|entry| entry.as_str() == Some(name)))
 }
@@ -128,7 +128,7 @@ pub fn branches<'a>(schema: &'a SchemaValue, keyword: &str) -> &'a [Value] {
 
 /// The schema's type beside `null`, and whether `null` is one of its types.
 #[must_use]
-pub fn type_of(schema: &SchemaValue) -> Option<(&str, bool)> {
+pub(crate) fn type_of(schema: &SchemaValue) -> Option<(&str, bool)> {
     match schema.get("type")? {
         Value::String(name) => Some((name, name == "null")),
         Value::Array(names) => match names.as_slice() {
@@ -168,7 +168,7 @@ pub fn property<'a>(
 
 /// The names of an object schema's properties.
 #[must_use]
-pub fn property_names<'a>(catalogue: &'a Catalogue, object: &'a SchemaValue) -> Vec<&'a str> {
+pub(crate) fn property_names<'a>(catalogue: &'a Catalogue, object: &'a SchemaValue) -> Vec<&'a str> {
     let properties = resolve(catalogue, object).and_then(|object| object.get("properties")?.as_object());
     properties.map_or_else(Vec::new, |properties| properties.keys().map(String::as_str).collect())
 }

@@ -30,8 +30,6 @@ use events::Event;
 use queues::{Queues, WAITING_CALLS};
 use turn::{Door, Landed, Landing, Wait};
 
-pub use queues::{BATCH_BYTES, BATCH_CALLS};
-
 /// What reaches the loop from outside the streams.
 pub enum Control<S> {
     /// The second phase of the start has ended: the store and the sink's kind, or the reason it failed.

@@ -10,9 +10,9 @@ use crate::spec::Runs;
 /// How many calls may wait at the gate and for network locks together.
 pub const WAITING_CALLS: usize = 1024;
 /// The most calls of a batch.
-pub const BATCH_CALLS: usize = 64;
+pub(crate) const BATCH_CALLS: usize = 64;
 /// The most bytes of a batch; one longer line is a batch of its own.
-pub const BATCH_BYTES: usize = 1024 * 1024;
+pub(crate) const BATCH_BYTES: usize = 1024 * 1024;
 
 /// What is run next.
 pub(super) enum Batch {

@@ -71,7 +71,7 @@ impl Arrays {
     }
 
     /// Returns whether too much is held back.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.held > HELD_BYTES
     }
 

@@ -9,24 +9,24 @@ use super::params::{Params, members, text_of};
 use colibri_canonical::{NumberRule, canonical_json};
 
 /// Revisions served, newest first.
-pub const SUPPORTED_VERSIONS: [&str; 5] =
+pub(crate) const SUPPORTED_VERSIONS: [&str; 5] =
     ["2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 /// Revisions that begin with `initialize`, newest first.
-pub const HANDSHAKE_VERSIONS: &[&str] = SUPPORTED_VERSIONS.split_at(1).1;
+pub(crate) const HANDSHAKE_VERSIONS: &[&str] = SUPPORTED_VERSIONS.split_at(1).1;
 
 /// `_meta`: the revision a stateless request speaks.
-pub const PROTOCOL_VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+pub(crate) const PROTOCOL_VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 /// `_meta`: what the client of a stateless request can do.
-pub const CLIENT_CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+pub(crate) const CLIENT_CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 /// `_meta` of a stateless result: who answered.
-pub const SERVER_INFO_KEY: &str = "io.modelcontextprotocol/serverInfo";
+pub(crate) const SERVER_INFO_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
 /// The only revision whose servers must receive batches.
-pub const BATCH_VERSION: &str = "2025-03-26";
+pub(crate) const BATCH_VERSION: &str = "2025-03-26";
 
 /// The stateless era's way in.
-pub const DISCOVER: &str = "server/discover";
+pub(crate) const DISCOVER: &str = "server/discover";
 
 /// The longest trace header that is kept, in characters (protocol#trace-headers).
 const TRACE_VALUE_LIMIT: usize = 8192;

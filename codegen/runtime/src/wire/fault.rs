@@ -8,19 +8,19 @@ use super::reply::encode_error;
 use crate::chain::redact::Redactor;
 
 /// Not JSON, not UTF-8, or nested too deeply.
-pub const PARSE_ERROR: i32 = -32700;
+pub(crate) const PARSE_ERROR: i32 = -32700;
 /// JSON, but no request.
-pub const INVALID_REQUEST: i32 = -32600;
+pub(crate) const INVALID_REQUEST: i32 = -32600;
 /// No such method in the request's era.
-pub const METHOD_NOT_FOUND: i32 = -32601;
+pub(crate) const METHOD_NOT_FOUND: i32 = -32601;
 /// Wrong parameters of a protocol method, or an unknown tool.
-pub const INVALID_PARAMS: i32 = -32602;
+pub(crate) const INVALID_PARAMS: i32 = -32602;
 /// A defect of the server.
-pub const INTERNAL_ERROR: i32 = -32603;
+pub(crate) const INTERNAL_ERROR: i32 = -32603;
 /// Too many calls wait, or the server is going down.
-pub const UNAVAILABLE: i32 = -32000;
+pub(crate) const UNAVAILABLE: i32 = -32000;
 /// The requested protocol revision is not served (defined by revision 2026-07-28).
-pub const UNSUPPORTED_VERSION: i32 = -32022;
+pub(crate) const UNSUPPORTED_VERSION: i32 = -32022;
 
 /// A message that is answered with a JSON-RPC error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,17 +42,17 @@ impl<'a> ProtocolFault<'a> {
     }
 
     /// Not JSON, not UTF-8, or nested too deeply.
-    pub fn parse_error() -> Self {
+    pub(crate) fn parse_error() -> Self {
         Self::new(PARSE_ERROR, "Parse error", None)
     }
 
     /// JSON, but no request.
-    pub fn invalid_request(id: Option<RequestId<'a>>) -> Self {
+    pub(crate) fn invalid_request(id: Option<RequestId<'a>>) -> Self {
         Self::new(INVALID_REQUEST, "Invalid Request", id)
     }
 
     /// A line over the limit.
-    pub fn too_large() -> Self {
+    pub(crate) fn too_large() -> Self {
         Self::new(INVALID_REQUEST, "Invalid Request: message too large", None)
     }
 
@@ -63,7 +63,7 @@ impl<'a> ProtocolFault<'a> {
     }
 
     /// A method that does not exist in the request's era.
-    pub fn unknown_method(method: &str, id: RequestId<'a>) -> Self {
+    pub(crate) fn unknown_method(method: &str, id: RequestId<'a>) -> Self {
         Self::new(METHOD_NOT_FOUND, format!("Method not found: {method}"), Some(id))
     }
 
@@ -80,11 +80,6 @@ impl<'a> ProtocolFault<'a> {
     /// Too many calls wait.
     pub fn busy(id: RequestId<'a>) -> Self {
         Self::new(UNAVAILABLE, "Server busy", Some(id))
-    }
-
-    /// A tool call while the server goes down.
-    pub fn shutting_down(id: RequestId<'a>) -> Self {
-        Self::new(UNAVAILABLE, "Server is shutting down", Some(id))
     }
 
     /// A defect outside a handler.

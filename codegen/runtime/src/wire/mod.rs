@@ -13,7 +13,7 @@ pub mod frame;
 pub mod intake;
 pub mod message;
 pub mod midline;
-pub mod outbox;
+pub(crate) mod outbox;
 pub mod params;
 pub mod protocol;
 pub mod reply;

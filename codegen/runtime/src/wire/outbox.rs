@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 use tokio::io::AsyncWrite;
 
 /// With more unsent bytes than this the server stops reading.
-pub const FULL_BYTES: usize = 8 * 1024 * 1024;
+pub(crate) const FULL_BYTES: usize = 8 * 1024 * 1024;
 /// Buffers larger than this are given back once they are empty.
 const KEPT_BYTES: usize = 256 * 1024;
 
@@ -25,11 +25,6 @@ impl Outbox {
         Self { writer, bytes: Vec::new(), sent: 0 }
     }
 
-    /// Adds one line, its `\n` included.
-    pub fn push(&mut self, line: &[u8]) {
-        self.bytes.extend_from_slice(line);
-    }
-
     /// Where encoders write a line.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.bytes
@@ -41,7 +36,7 @@ impl Outbox {
     }
 
     /// Whether the server should stop reading.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.bytes.len() - self.sent > FULL_BYTES
     }
 
@@ -71,7 +66,7 @@ impl Outbox {
     }
 
     /// Writes what can be written without waiting; an error shows at the next [`Outbox::poll_flush`].
-    pub fn flush_now(&mut self) {
+    pub(crate) fn flush_now(&mut self) {
         let _ = self.poll_flush(&mut Context::from_waker(Waker::noop()));
     }
 

@@ -14,7 +14,7 @@ use crate::chain::redact::Redactor;
 use crate::spec::{CatalogueSpec, ToolSpec};
 
 /// The handshake era's way in.
-pub const INITIALIZE: &str = "initialize";
+pub(crate) const INITIALIZE: &str = "initialize";
 
 /// How long a client may keep the tool list and the discovery result, in milliseconds: they change
 /// only with the binary.
