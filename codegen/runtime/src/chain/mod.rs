@@ -1,9 +1,10 @@
 //! The five-stage call chain (chain#stages, chain#two-transactions).
 //!
 //! In the order in which a call meets them: [`call`] what comes in, [`admission`] and [`check`] stages 1
-//! and 2, [`prepared`] a batch before its turn to write, [`row`] and [`audit`] stage 3, [`ending`] the result of
-//! stage 4, [`batch`] and [`single`] the two ways through stages 3 to 5, [`network`] and [`scan`] the calls that run
-//! beside the loop.
+//! and 2, [`prepared`] a batch before its turn to write, [`batch`] and [`single`] the two ways through stages 3 to 5,
+//! [`row`], [`audit`] and [`enter`] stage 3, [`dispatch`] and [`ending`] stage 4, [`effects`] stages 4 and 5 of one call,
+//! [`answer`] the sync and the replies, [`owed`] rows that are written late, [`network`] and [`scan`] the calls that run beside
+//! the loop.
 //!
 //! The stages themselves are private, so that every call goes through the chain (chain#one-way-in).
 //!
@@ -23,16 +24,19 @@
 //! ```
 
 pub mod admission;
-mod at_once;
+mod answer;
 pub mod audit;
 mod batch;
 pub mod call;
 mod check;
 mod dispatch;
+mod effects;
 pub mod ending;
+mod enter;
 pub mod envelope;
 pub mod log;
 pub mod network;
+mod owed;
 pub mod prepared;
 pub mod redact;
 pub mod registry;
@@ -44,7 +48,7 @@ pub mod store;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -52,11 +56,11 @@ use audit::{AuditSink, EnterEvent};
 use call::{Call, Outlet};
 use ending::Ending;
 use log::{Level, Log};
+use owed::Unclosed;
 use prepared::{Calls, Prepared};
 use redact::Redactor;
 use registry::Registry;
 use row::Row;
-use serde_json::Value;
 use store::{Access, Store};
 
 use crate::handler::{CallStatus, Dispatch};
@@ -106,16 +110,6 @@ pub struct Kernel {
     pub log: Arc<dyn Log>,
     /// The texts that must never leave the process.
     pub redactor: Redactor,
-}
-
-/// A call whose exit record is not stored yet.
-struct Unclosed {
-    row: Row,
-    ending: Ending,
-    /// A network tool's reply has gone out already; its row must be closed before anything else runs.
-    must_close: bool,
-    /// Closed in a transaction that is not committed yet.
-    closed: bool,
 }
 
 /// The chain: everything between a decoded call and its reply.
@@ -235,16 +229,6 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.answers_early && self.may_answer_early()
     }
 
-    /// Returns whether a further call may be answered before its row can be written.
-    pub fn may_answer_early(&self) -> bool {
-        self.buffered.len() < BUFFERED_CALLS
-    }
-
-    /// Returns whether calls were answered whose rows are still to be written.
-    pub fn has_buffered(&self) -> bool {
-        !self.buffered.is_empty()
-    }
-
     /// Opens the gate: takes the store that the second phase has made ready, and writes the calls
     /// answered so far into it.
     ///
@@ -267,38 +251,6 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             self.audit = Audit::Store { kind };
         }
         self.ready = true;
-        Ok(())
-    }
-
-    /// Writes the rows of the calls that were answered while another process held the turn to write. Keeps rows that the
-    /// store refuses, and returns whether it took them.
-    pub fn write_buffered(&mut self) -> bool {
-        let written = self.flush_buffer();
-        if let Err(fault) = &written {
-            self.store.roll_back();
-            self.log(Level::Error, format_args!("[audit] rows of answered calls are pending: {fault}"));
-        }
-        self.store.leave_queue();
-        self.sync();
-        written.is_ok()
-    }
-
-    fn flush_buffer(&mut self) -> Result<(), store::StoreFault> {
-        if self.buffered.is_empty() {
-            return Ok(());
-        }
-        self.store.begin(Access::Write)?;
-        self.enter_buffered()?;
-        self.store.commit()?;
-        self.buffered.clear();
-        Ok(())
-    }
-
-    fn enter_buffered(&mut self) -> Result<(), store::StoreFault> {
-        for record in &mut self.buffered {
-            let sequence_no = self.store.audit_enter(&record.row.enter_event(&Value::Null))?;
-            record.row.close_in(&mut self.store, sequence_no, &record.ending)?;
-        }
         Ok(())
     }
 
@@ -349,58 +301,10 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.run_rest(outlet);
     }
 
-    /// Gives up the rows of calls that were answered early, because the database will not open in time. The log says so.
-    pub fn give_up_rows(&mut self) {
-        let lost = std::mem::take(&mut self.buffered);
-        if !lost.is_empty() {
-            let count = lost.len();
-            let tools: BTreeSet<_> = lost.iter().map(|record| record.row.tool.as_str()).collect();
-            let tools = tools.into_iter().collect::<Vec<_>>().join(", ");
-            self.log(
-                Level::Warn,
-                format_args!(
-                    "[audit] {count} calls were answered before the database was open and have no row: {tools}"
-                ),
-            );
-        }
-    }
-
     /// Returns the answer to a call that waited for a second phase that failed.
     pub fn startup_failure(&self, reason: &str) -> Option<call::Answer> {
         let message = format!("{}: {reason}", self.spec.codes.startup_failed);
         self.words().handler_error(&message).answer
-    }
-
-    /// Writes rows that are still open or buffered; called once at shutdown, after the last call. After a failed sync it
-    /// begins nothing: the next start closes the rows.
-    pub fn close_pending(&mut self) {
-        let nothing = self.unclosed.is_empty() && self.buffered.is_empty();
-        if nothing || !matches!(self.audit, Audit::Store { .. }) || self.fatal.is_some() {
-            return;
-        }
-        // Without the turn, `begin` reports what is in the way.
-        let _ = self.store.wait_turn(TURN_LIMIT);
-        let closed = match self.store.begin(Access::Write) {
-            Ok(()) => {
-                self.close_unclosed().and_then(|()| self.enter_buffered()).and_then(|()| self.store.commit())
-            }
-            Err(fault) => Err(fault),
-        };
-        match closed {
-            Ok(()) => {
-                self.forget_closed();
-                self.buffered.clear();
-            }
-            Err(fault) => {
-                self.store.roll_back();
-                self.log(Level::Error, format_args!("[audit] pending exits could not be closed: {fault}"));
-                let missing = self.buffered.len();
-                if missing > 0 {
-                    self.log(Level::Error, format_args!("[audit] {missing} answered calls have no row"));
-                }
-            }
-        }
-        self.store.leave_queue();
     }
 
     fn status(&self, sequence_no: Option<i64>) -> CallStatus {

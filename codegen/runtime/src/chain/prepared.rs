@@ -7,7 +7,7 @@ use crate::chain::check::Checked;
 use crate::chain::ending::Ending;
 use crate::chain::row::Entered;
 use crate::chain::store::Store;
-use crate::chain::{Audit, Chain, Unclosed};
+use crate::chain::{Audit, Chain};
 use crate::handler::Dispatch;
 
 /// Calls that have passed stages 1 and 2.
@@ -86,11 +86,5 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             ended.push((call, ending));
         }
         self.send(&mut ended, outlet);
-    }
-
-    /// Keeps the row of an ended call until it can be written.
-    pub(super) fn buffer(&mut self, call: &Entered, ending: &Ending) {
-        let ending = Ending { answer: None, result: None, ..ending.clone() };
-        self.buffered.push(Unclosed { row: call.row.clone(), ending, must_close: false, closed: false });
     }
 }
