@@ -1,4 +1,4 @@
-//! The end of a batch: what was committed is made durable, and the replies leave.
+//! The end of a turn to write: what was committed is made durable, and the replies leave.
 
 use std::collections::VecDeque;
 
@@ -7,23 +7,41 @@ use crate::chain::call::{Outlet, Reply};
 use crate::chain::ending::Ending;
 use crate::chain::log::Level;
 use crate::chain::row::Entered;
-use crate::chain::store::Store;
+use crate::chain::store::{Store, StoreFault};
 use crate::handler::Dispatch;
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
-    /// Answers calls that could not be entered.
-    pub(super) fn answer_refused(&mut self, refused: VecDeque<Entered>, outlet: &mut dyn Outlet) {
+    /// Leaves the queue, syncs, and answers the calls that have ended. The others wait for [`Chain::resume`].
+    pub(super) fn end_turn(
+        &mut self,
+        ended: Vec<(Entered, Ending)>,
+        waiting: VecDeque<Entered>,
+        outlet: &mut dyn Outlet,
+    ) {
         self.store.leave_queue();
         self.sync();
-        let mut ended = refused
-            .into_iter()
-            .filter_map(|call| {
-                let ending = self.words().judged(&call.verdict).err()?;
-                let ending = self.stamp(&call, *ending);
-                Some((call, ending))
-            })
-            .collect();
-        self.send(&mut ended, outlet);
+        self.send(ended, outlet);
+        if !waiting.is_empty() {
+            outlet.flush();
+        }
+        self.rest = waiting;
+    }
+
+    /// Ends a turn in which stage 3 failed.
+    pub(super) fn refuse(
+        &mut self,
+        mut calls: VecDeque<Entered>,
+        fault: &StoreFault,
+        outlet: &mut dyn Outlet,
+    ) {
+        self.mark_not_entered(&mut calls, &fault.0);
+        let ended = calls.into_iter().filter_map(|call| {
+            let ending = self.words().judged(&call.verdict).err()?;
+            let ending = self.stamp(&call, *ending);
+            Some((call, ending))
+        });
+        let ended = ended.collect();
+        self.end_turn(ended, VecDeque::new(), outlet);
     }
 
     /// Makes what was committed durable. A failed sync is fatal and never retried: the kernel may have
@@ -44,13 +62,14 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     /// Hands over the replies of ended calls.
-    pub(super) fn send(&mut self, ended: &mut Vec<(Entered, Ending)>, outlet: &mut dyn Outlet) {
-        for (call, ending) in ended.drain(..) {
+    pub(super) fn send(
+        &mut self,
+        ended: impl IntoIterator<Item = (Entered, Ending)>,
+        outlet: &mut dyn Outlet,
+    ) {
+        for (call, ending) in ended {
             let ending = match &self.fatal {
-                Some(reason) if !ending.failed() => {
-                    let reason = reason.clone();
-                    self.words().commit_failed(&reason)
-                }
+                Some(reason) if !ending.failed() => self.words().commit_failed(reason),
                 _ => ending,
             };
             self.log_exit(&call.row, &ending);

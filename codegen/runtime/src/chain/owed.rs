@@ -44,7 +44,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         for record in &mut self.unclosed {
             let Some(sequence_no) = record.row.sequence_no else { continue };
             self.store.savepoint()?;
-            let closed = match record.row.close_in(&mut self.store, sequence_no, &record.ending) {
+            let closed = match record.row.close_in(&mut self.store, &record.ending) {
                 Ok(()) => Ok(()),
                 // The engine has rolled everything back, and its reason explains the failure.
                 Err(fault) if !self.store.in_transaction() => return Err(fault),
@@ -109,8 +109,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     fn enter_buffered(&mut self) -> Result<(), StoreFault> {
         for record in &mut self.buffered {
-            let sequence_no = self.store.audit_enter(&record.row.enter_event(&Value::Null))?;
-            record.row.close_in(&mut self.store, sequence_no, &record.ending)?;
+            record.row.sequence_no = Some(self.store.audit_enter(&record.row.enter_event(&Value::Null))?);
+            record.row.close_in(&mut self.store, &record.ending)?;
         }
         Ok(())
     }
@@ -131,6 +131,14 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
     }
 
+    fn close_all(&mut self) -> Result<(), StoreFault> {
+        self.begin_entering([])?;
+        self.enter_buffered()?;
+        self.commit_entered()?;
+        self.buffered.clear();
+        Ok(())
+    }
+
     /// Writes rows that are still open or buffered; called once at shutdown, after the last call. After a failed sync it
     /// begins nothing: the next start closes the rows.
     pub fn close_pending(&mut self) {
@@ -140,24 +148,12 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
         // Without the turn, `begin` reports what is in the way.
         let _ = self.store.wait_turn(TURN_LIMIT);
-        let closed = match self.store.begin(Access::Write) {
-            Ok(()) => {
-                self.close_unclosed().and_then(|()| self.enter_buffered()).and_then(|()| self.store.commit())
-            }
-            Err(fault) => Err(fault),
-        };
-        match closed {
-            Ok(()) => {
-                self.forget_closed();
-                self.buffered.clear();
-            }
-            Err(fault) => {
-                self.store.roll_back();
-                self.log(Level::Error, format_args!("[audit] pending exits could not be closed: {fault}"));
-                let missing = self.buffered.len();
-                if missing > 0 {
-                    self.log(Level::Error, format_args!("[audit] {missing} answered calls have no row"));
-                }
+        if let Err(fault) = self.close_all() {
+            self.store.roll_back();
+            self.log(Level::Error, format_args!("[audit] pending exits could not be closed: {fault}"));
+            let missing = self.buffered.len();
+            if missing > 0 {
+                self.log(Level::Error, format_args!("[audit] {missing} answered calls have no row"));
             }
         }
         self.store.leave_queue();

@@ -85,6 +85,6 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             self.buffer(&call, &ending);
             ended.push((call, ending));
         }
-        self.send(&mut ended, outlet);
+        self.send(ended, outlet);
     }
 }

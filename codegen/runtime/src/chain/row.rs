@@ -43,13 +43,9 @@ impl Row {
         }
     }
 
-    /// Writes the exit half.
-    pub fn close_in(
-        &self,
-        store: &mut impl Store,
-        sequence_no: i64,
-        ending: &Ending,
-    ) -> Result<(), StoreFault> {
+    /// Writes the exit half, if the row is there.
+    pub fn close_in(&self, store: &mut impl Store, ending: &Ending) -> Result<(), StoreFault> {
+        let Some(sequence_no) = self.sequence_no else { return Ok(()) };
         store.audit_exit(sequence_no, &self.enter_event(&Value::Null), &ending.exit_event(self))
     }
 }
@@ -66,6 +62,11 @@ pub(crate) struct Entered {
 }
 
 impl Entered {
+    /// Returns whether no stage has refused the call so far.
+    pub fn is_open(&self) -> bool {
+        matches!(self.verdict, Verdict::Open(_))
+    }
+
     /// Returns whether a handler runs that may need the store, or that has effects elsewhere. Refused calls and those of
     /// free tools leave nothing but their row.
     pub fn works_in_store(&self) -> bool {

@@ -8,7 +8,7 @@ use crate::chain::ending::Ending;
 use crate::chain::log::Level;
 use crate::chain::network::Flight;
 use crate::chain::row::Entered;
-use crate::chain::store::{Access, Store, StoreFault};
+use crate::chain::store::Store;
 use crate::chain::{Audit, Chain};
 use crate::handler::Dispatch;
 use crate::spec::Runs;
@@ -41,28 +41,14 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                 SinkResult::Pending(future) => future.await,
             }
         } else if matches!(self.audit, Audit::Store { .. }) {
-            self.enter_alone(call).map_err(|fault| fault.0)
+            self.enter([&mut *call]).map_err(|fault| fault.0)
         } else {
             // The buffer takes the call when it has ended.
             Ok(())
         };
         if let Err(reason) = entered {
-            self.store.roll_back();
-            self.log(Level::Error, format_args!("[audit] enter failed: {reason}"));
-            if matches!(call.verdict, Verdict::Open(_)) {
-                call.verdict = Verdict::AuditFailed(reason);
-            }
+            self.mark_not_entered([call], &reason);
         }
-    }
-
-    fn enter_alone(&mut self, call: &mut Entered) -> Result<(), StoreFault> {
-        self.store.begin(Access::Write)?;
-        self.close_unclosed()?;
-        let sequence_no = self.store.audit_enter(&Self::enter_event(call))?;
-        self.store.commit()?;
-        self.forget_closed();
-        call.row.sequence_no = Some(sequence_no);
-        Ok(())
     }
 
     /// Runs stage 4 in a transaction of its own, without an exit row.
@@ -82,18 +68,17 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     fn effects_committed(&mut self, call: &Entered) -> Ending {
         let ending = self.stage_dispatch(call);
-        let rehearsed = !ending.failed() && self.is_rehearsal(call);
-        let ending = match ending.failed() || rehearsed {
-            true => Err(ending),
-            false => {
-                self.store.commit().map_err(|fault| self.words().commit_failed(&fault.0)).map(|()| ending)
+        if ending.failed() || self.is_rehearsal() {
+            self.lose_transaction();
+            return ending;
+        }
+        match self.store.commit() {
+            Ok(()) => ending,
+            Err(fault) => {
+                self.lose_transaction();
+                self.words().commit_failed(&fault.0)
             }
-        };
-        ending.unwrap_or_else(|failure| {
-            self.store.roll_back();
-            self.dispatch.rolled_back();
-            failure
-        })
+        }
     }
 
     /// Runs stage 5 of one call, and replies.
@@ -122,7 +107,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                 }
             }
         }
-        self.send(&mut vec![(call, ending)], outlet);
+        self.send([(call, ending)], outlet);
     }
 
     /// Writes the exit row of a call that ran beside the loop, in a transaction of its own. The outside effect has
@@ -138,12 +123,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             return None;
         }
         let mut truer = None;
-        let closed = self
-            .store
-            .begin(Access::Write)
-            .and_then(|()| call.row.close_in(&mut self.store, sequence_no, ending))
-            .and_then(|()| self.store.commit());
-        if let Err(fault) = closed {
+        if let Err(fault) = self.write_exit(&call.row, ending) {
             let is_closed =
                 self.store.in_transaction() && matches!(self.store.audit_is_open(sequence_no), Ok(false));
             self.store.roll_back();
