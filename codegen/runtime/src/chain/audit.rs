@@ -110,6 +110,16 @@ pub trait AuditSink {
     }
 }
 
+impl SinkResult<'_> {
+    /// Awaits the result.
+    pub(super) async fn finished(self) -> Result<(), String> {
+        match self {
+            Self::Ready(result) => result,
+            Self::Pending(future) => future.await,
+        }
+    }
+}
+
 /// A sink that keeps nothing.
 #[derive(Debug, Default)]
 pub struct NoOpSink;

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
+use crate::chain::Chain;
 use crate::chain::check::Target;
 use crate::chain::ending::{Ending, Words};
 use crate::chain::log::Level;
 use crate::chain::row::Entered;
 use crate::chain::store::Store;
-use crate::chain::{Audit, Chain};
 use crate::handler::{CallStatus, Context, Dispatch, Dispatched, Fault, guarded};
 use crate::spec::ToolSpec;
 use crate::validate::conforms;
@@ -78,7 +78,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             Dispatched::Text(text)
                 if tool.is_operation()
                     || self.registry.returns_numbers(tool.name)
-                    || !matches!(self.audit, Audit::Store { .. }) =>
+                    || !self.audit.is_store() =>
             {
                 value_of(&text).map_or(Dispatched::Text(text), Dispatched::Value)
             }

@@ -100,6 +100,35 @@ pub enum Audit {
     Sink(Box<dyn AuditSink>),
 }
 
+impl Audit {
+    /// Returns the word a health report shows for it.
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::Buffer => "buffer",
+            Self::Store { kind } => kind,
+            Self::Sink(sink) => sink.kind(),
+        }
+    }
+
+    /// Returns whether events are rows of the store.
+    fn is_store(&self) -> bool {
+        matches!(self, Self::Store { .. })
+    }
+
+    /// Returns whether events go to a sink outside the store.
+    fn is_sink(&self) -> bool {
+        matches!(self, Self::Sink(_))
+    }
+
+    /// Returns the number of the call that runs now, given that of its row in the store.
+    fn number(&self, row: Option<i64>) -> Option<i64> {
+        match self {
+            Self::Sink(sink) => sink.last_sequence_no(),
+            _ => row,
+        }
+    }
+}
+
 /// What the chain takes from outside, so that a test can replay any run.
 pub struct Kernel {
     /// Time.
@@ -309,18 +338,10 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     fn status(&self, sequence_no: Option<i64>) -> CallStatus {
         CallStatus {
-            sequence_no: match &self.audit {
-                Audit::Store { .. } => sequence_no,
-                Audit::Buffer => None,
-                Audit::Sink(sink) => sink.last_sequence_no(),
-            },
+            sequence_no: self.audit.number(sequence_no),
             entered_ms: None,
             ready: self.ready,
-            audit_sink: match &self.audit {
-                Audit::Buffer => "buffer",
-                Audit::Store { kind } => kind,
-                Audit::Sink(sink) => sink.kind(),
-            },
+            audit_sink: self.audit.kind(),
             exit_failures: self.exit_failures,
             queue_depth: self.queue_depth,
         }
@@ -334,14 +355,11 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// Logs one line per ended call (chain#audit-sinks).
     fn log_exit(&self, row: &Row, ending: &Ending) {
-        let level = if matches!(self.audit, Audit::Sink(_)) { Level::Info } else { Level::Debug };
+        let level = if self.audit.is_sink() { Level::Info } else { Level::Debug };
         if !self.kernel.log.enabled(level) {
             return;
         }
-        let number = match &self.audit {
-            Audit::Sink(sink) => sink.last_sequence_no(),
-            _ => row.sequence_no,
-        };
+        let number = self.audit.number(row.sequence_no);
         self.log(
             level,
             format_args!(

@@ -9,7 +9,7 @@ use crate::chain::ending::Ending;
 use crate::chain::log::Level;
 use crate::chain::row::{Entered, Row};
 use crate::chain::store::{Access, Store, StoreFault};
-use crate::chain::{Audit, BUFFERED_CALLS, Chain, TURN_LIMIT};
+use crate::chain::{BUFFERED_CALLS, Chain, TURN_LIMIT};
 use crate::handler::Dispatch;
 
 /// A call whose exit record is not stored yet.
@@ -143,7 +143,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// begins nothing: the next start closes the rows.
     pub fn close_pending(&mut self) {
         let nothing = self.unclosed.is_empty() && self.buffered.is_empty();
-        if nothing || !matches!(self.audit, Audit::Store { .. }) || self.fatal.is_some() {
+        if nothing || !self.audit.is_store() || self.fatal.is_some() {
             return;
         }
         // Without the turn, `begin` reports what is in the way.

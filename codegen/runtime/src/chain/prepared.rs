@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
+use crate::chain::Chain;
 use crate::chain::call::{Outlet, ReplyTo};
 use crate::chain::check::Checked;
 use crate::chain::ending::Ending;
 use crate::chain::row::Entered;
 use crate::chain::store::Store;
-use crate::chain::{Audit, Chain};
 use crate::handler::Dispatch;
 
 /// Calls that have passed stages 1 and 2.
@@ -57,17 +57,15 @@ impl Prepared {
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     pub(super) fn past_check(&mut self, checked: Vec<Checked>) -> Prepared {
-        Prepared(match self.audit {
-            Audit::Store { .. } => {
-                Calls::Together(checked.into_iter().map(|checked| self.enter_row(checked)).collect())
-            }
-            Audit::Buffer | Audit::Sink(_) => Calls::Singly(checked),
+        Prepared(match self.audit.is_store() {
+            true => Calls::Together(checked.into_iter().map(|checked| self.enter_row(checked)).collect()),
+            false => Calls::Singly(checked),
         })
     }
 
     /// Returns how many calls may share a batch: a sink outside the store gets a turn to write for each call.
     pub fn most_calls(&self, most: usize) -> usize {
-        if matches!(self.audit, Audit::Sink(_)) { 1 } else { most }
+        if self.audit.is_sink() { 1 } else { most }
     }
 
     /// Answers the calls of a batch that do not work in the store, although the store cannot be written to: refused calls

@@ -1,7 +1,7 @@
-//! Stages 3 to 5 one call at a time, for sinks outside the store's transaction (chain#audit-sinks): enter,
-//! dispatch, exit, next call. With any sink, calls that run beside the loop are entered and closed here too.
+//! Stages 3 to 5 one call at a time, where the log is outside the store's transaction (chain#audit-sinks): enter, dispatch,
+//! exit, next call. That is so in READONLY and MINIMAL, before the gate opens, and in programs that inject a sink. Calls that
+//! run beside the loop are entered and closed here with any log.
 
-use crate::chain::audit::SinkResult;
 use crate::chain::call::Outlet;
 use crate::chain::check::{Checked, Verdict};
 use crate::chain::ending::Ending;
@@ -35,16 +35,11 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// Runs stage 3 of one call. It keeps the turn to write.
     pub(super) async fn enter_call(&mut self, call: &mut Entered) {
-        let entered = if let Audit::Sink(sink) = &mut self.audit {
-            match sink.enter(&Self::enter_event(call)) {
-                SinkResult::Ready(result) => result,
-                SinkResult::Pending(future) => future.await,
-            }
-        } else if matches!(self.audit, Audit::Store { .. }) {
-            self.enter([&mut *call]).map_err(|fault| fault.0)
-        } else {
+        let entered = match &mut self.audit {
+            Audit::Store { .. } => self.enter([&mut *call]).map_err(|fault| fault.0),
             // The buffer takes the call when it has ended.
-            Ok(())
+            Audit::Buffer => Ok(()),
+            Audit::Sink(sink) => sink.enter(&Self::enter_event(call)).finished().await,
         };
         if let Err(reason) = entered {
             self.mark_not_entered([call], &reason);
@@ -93,12 +88,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             }
             Audit::Buffer => self.buffer(&call, &ending),
             Audit::Sink(sink) => {
-                let exited = match sink.exit(&ending.exit_event(&call.row)) {
-                    SinkResult::Ready(result) => result,
-                    SinkResult::Pending(future) => future.await,
-                };
                 // A failure of a sink outside the store never changes the reply.
-                if let Err(reason) = exited {
+                if let Err(reason) = sink.exit(&ending.exit_event(&call.row)).finished().await {
                     self.exit_failures += 1;
                     self.log(
                         Level::Error,
