@@ -17,7 +17,7 @@ use colibri::store::open::{StoreOptions, WAIT, init_db};
 use colibri::store::process::boot_id;
 use colibri::store::sqlite::SqliteStore;
 use colibri::tools::Domains;
-use colibri::tools::cx::Cx;
+use colibri::tools::cx::{Cx, Parts};
 use colibri_runtime::chain::call::{Call, Outlet, Reply};
 use colibri_runtime::chain::log::NoLog;
 use colibri_runtime::chain::network::Flight;
@@ -237,7 +237,7 @@ fn context(machine: &Machine<'_>, seed: u64, phase: Phase) -> Cx {
         admitted_tool_count: CATALOGUE.tools.len(),
     };
     let config = Arc::new(Config::for_tests(machine.path));
-    Cx::new(None, machine.clock.clone(), Box::new(SimIds::new(seed)), config, facts)
+    Cx::new(None, machine.clock.clone(), Box::new(SimIds::new(seed)), Parts::new(config, facts))
 }
 
 fn facts(boot_id: String) -> AuditFacts {

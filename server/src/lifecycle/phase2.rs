@@ -15,7 +15,6 @@ use super::server::Controls;
 use crate::domains::consensus::node_key::usable_key;
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::reputation::epoch::length_warning;
-use crate::domains::router::service::Router;
 use crate::domains::router::start;
 use crate::domains::skills::{Load, Loaded, PREFIX, true_root};
 use crate::domains::system::facts::{DatabaseStatus, Phase, SystemFacts};
@@ -28,7 +27,7 @@ use crate::store::migrate::MIGRATIONS;
 use crate::store::open::{StoreOptions, init_db};
 use crate::store::process;
 use crate::store::sqlite::SqliteStore;
-use crate::tools::cx::Cx;
+use crate::tools::cx::{Cx, Parts};
 
 /// The name of the store's sink in a health report.
 pub(super) const SINK: &str = "sqlite";
@@ -77,13 +76,13 @@ pub(super) fn begin(mut phase2: Phase2, controls: Controls, began: Instant) {
 }
 
 /// Opens the store of the configured mode; returns it with its schema version.
-pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i64), String> {
+pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore<Parts>, i64), String> {
     phase2.facts.phase = Phase::Phase2;
     let hook = phase2.on_open.take();
     if phase2.config.mode == Mode::Minimal {
         hook.map_or(Ok(()), |hook| hook(None))?;
         let audit = phase2.audit_facts(String::new());
-        let cx = phase2.context().with_router(phase2.router(None));
+        let cx = phase2.context(None);
         return Ok((SqliteStore::new(cx, audit), 0));
     }
     if phase2.config.ephemeral_db {
@@ -119,7 +118,7 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i6
     }
     let version = opened.schema_version;
     let audit = phase2.audit_facts(boot_id);
-    let cx = phase2.context().with_router(phase2.router(Some(opened.db())));
+    let cx = phase2.context(Some(opened.db()));
     let mut store = SqliteStore::new(cx, audit);
     hook.map_or(Ok(()), |hook| hook(Some(opened.db())))?;
     store.attach(opened).map_err(|fault| fault.0)?;
@@ -128,7 +127,7 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i6
         load_skills(&mut store, root, is_set, log)
             .map_err(|fault| format!("cannot index the skills: {}", fault.0))?;
     } else {
-        Store::cx(&mut store).set_skills_root(true_root(root));
+        store.cx().parts.skills_root = true_root(root);
     }
     Ok((store, version))
 }
@@ -140,7 +139,7 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore, i6
 /// The store's error. The table is unchanged then.
 /// The store's. The table is as it was before.
 pub fn load_skills(
-    store: &mut SqliteStore,
+    store: &mut SqliteStore<Parts>,
     root: &Path,
     asked_for: bool,
     log: &dyn Log,
@@ -148,7 +147,7 @@ pub fn load_skills(
     let load = Load::scan(root, PREFIX);
     let now = store.cx().now();
     let pruned = store.write_at_boot(|db| load.store(db, &now))?;
-    store.cx().set_skills_root(load.root().to_owned());
+    store.cx().parts.skills_root = load.root().to_owned();
     Ok(load.report(pruned, asked_for, log))
 }
 
@@ -158,14 +157,15 @@ impl Phase2 {
         AuditFacts { mode: self.config.mode.as_str(), boot_id, boot_start_ms: self.facts.boot_start_ms }
     }
 
-    fn context(&self) -> Cx {
-        Cx::new(None, self.clock.clone(), (self.ids)(), self.config.clone(), self.facts.clone())
-            .with_keyring(self.keyring.clone())
-    }
-
-    /// Makes the router with the candidates of the configuration.
-    fn router(&self, db: Option<&Db>) -> Arc<Router> {
-        Arc::new(start::router(&self.config, db, self.clock.clone(), self.log.clone()))
+    /// Makes the context; its router has the candidates of the configuration, and what the database says of them.
+    fn context(&self, db: Option<&Db>) -> Cx {
+        let router = start::router(&self.config, db, self.clock.clone(), self.log.clone());
+        let parts = Parts {
+            keys: self.keyring.clone(),
+            router: Some(Arc::new(router)),
+            ..Parts::new(self.config.clone(), self.facts.clone())
+        };
+        Cx::new(None, self.clock.clone(), (self.ids)(), parts)
     }
 }
 

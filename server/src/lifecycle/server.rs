@@ -30,7 +30,7 @@ use crate::settings::mode::{Mode, ModeGate, capabilities_for, is_admitted};
 use crate::store::audit::AuditFacts;
 use crate::store::migrate;
 use crate::store::sqlite::SqliteStore;
-use crate::tools::cx::Cx;
+use crate::tools::cx::{Cx, Parts};
 
 /// Why a server could not be made or started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -50,17 +50,17 @@ pub enum StartError {
 }
 
 /// What reaches a running server from its watchdog.
-pub type Controls = UnboundedSender<Control<SqliteStore>>;
+pub type Controls = UnboundedSender<Control<SqliteStore<Parts>>>;
 
 /// A server over the handlers `D`.
 pub struct Server<D> {
-    pub(super) chain: Chain<SqliteStore, D>,
+    pub(super) chain: Chain<SqliteStore<Parts>, D>,
     config: Arc<Config>,
     version: String,
     transport: Box<dyn Transport>,
-    streams: Option<(Streams, UnboundedReceiver<Control<SqliteStore>>)>,
+    streams: Option<(Streams, UnboundedReceiver<Control<SqliteStore<Parts>>>)>,
     controls: Controls,
-    inbox: Option<UnboundedReceiver<Control<SqliteStore>>>,
+    inbox: Option<UnboundedReceiver<Control<SqliteStore<Parts>>>>,
     pub(super) phase2: Option<Phase2>,
     pub(super) log: Arc<dyn Log>,
     started: Option<Instant>,
@@ -94,8 +94,8 @@ pub fn create_server<D: Dispatch<Cx>>(
     let facts = first_facts(&config, &registry, &version, &options);
     let keyring = Keyring::load(&config).map_err(|problem| StartError::Configuration(vec![problem]))?;
     let (config, keyring) = (Arc::new(config), Arc::new(keyring));
-    let cx = Cx::new(None, options.clock.clone(), (options.ids)(), config.clone(), facts.clone())
-        .with_keyring(keyring.clone());
+    let parts = Parts { keys: keyring.clone(), ..Parts::new(config.clone(), facts.clone()) };
+    let cx = Cx::new(None, options.clock.clone(), (options.ids)(), parts);
     let phase2 = Phase2 {
         config: config.clone(),
         clock: options.clock.clone(),

@@ -4,7 +4,8 @@
 //!    missing one, `connection` sets up, `header` says whose file it is, [`integrity`] checks, [`migrate`] brings
 //!    the schema up to date, [`process`] registers this process and `sweep` closes what dead ones left. `turn`
 //!    waits for others that are starting.
-//! 2. [`sqlite`] is the runtime's `Store`; [`db`] is the handle that handlers get from it.
+//! 2. [`sqlite`] is the runtime's `Store`; [`db`] is the handle that handlers get from it, in
+//!    the context [`cx`].
 //! 3. `transactions` begins, commits and rolls back. It waits in the [`queue`] (`holder` names the process it waits for) and
 //!    syncs the [`log_file`] after a commit. [`side_file`] is how files beside the database are made.
 //! 4. [`audit`] writes the rows of calls, linked by [`log_row`](colibri_proof::log_row), ending at `head`; [`log_tip`] is where seals find
@@ -22,6 +23,7 @@ mod checkpoint;
 mod connection;
 pub mod counters;
 pub(crate) mod creation;
+pub mod cx;
 pub mod db;
 pub mod error;
 mod head;

@@ -13,17 +13,17 @@ use rusqlite::config::DbConfig;
 use super::audit::{self, AuditFacts, Closing};
 use super::checkpoint::Checkpoints;
 use super::connection::{self, Location};
+use super::cx::{Cx, Parts, ScanCx};
 use super::db::{Db, reason};
 use super::open::Opened;
 use super::process::ProcessLock;
 use super::queue::{ORDINARY_WAIT, PATIENCE};
 use super::transactions::Transactions;
-use crate::tools::cx::{Cx, ScanCx};
 
 /// The store of one server. Without a database (MINIMAL, and every mode before its second phase)
 /// a transaction is only a flag.
-pub struct SqliteStore {
-    cx: Cx,
+pub struct SqliteStore<P> {
+    cx: Cx<P>,
     facts: AuditFacts,
     attached: Option<Attached>,
     /// Without a database: `begin` was called.
@@ -38,9 +38,9 @@ struct Attached {
     checkpoints: Option<Checkpoints>,
 }
 
-impl SqliteStore {
+impl<P: Parts> SqliteStore<P> {
     /// Makes a store without a database. A database in `cx` is given up.
-    pub fn new(mut cx: Cx, facts: AuditFacts) -> Self {
+    pub fn new(mut cx: Cx<P>, facts: AuditFacts) -> Self {
         cx.db = None;
         Self { cx, facts, attached: None, pretended: false }
     }
@@ -173,10 +173,10 @@ fn no_log() -> StoreFault {
     StoreFault("no database is open to keep audit rows in".into())
 }
 
-impl Store for SqliteStore {
-    type Cx = Cx;
+impl<P: Parts> Store for SqliteStore<P> {
+    type Cx = Cx<P>;
 
-    fn cx(&mut self) -> &mut Cx {
+    fn cx(&mut self) -> &mut Cx<P> {
         &mut self.cx
     }
 
@@ -281,7 +281,7 @@ impl Store for SqliteStore {
         audit::is_open(conn, sequence_no).map_err(|error| StoreFault(reason(&error)))
     }
 
-    fn scan_cx(&mut self) -> Result<ScanCx, StoreFault> {
+    fn scan_cx(&mut self) -> Result<ScanCx<P::Scan>, StoreFault> {
         let attached =
             self.attached.as_mut().ok_or_else(|| StoreFault("database is not initialised".into()))?;
         if attached.location == Location::Memory {
@@ -295,6 +295,6 @@ impl Store for SqliteStore {
         // The first read fixes what the transaction sees, so it happens here, in arrival order.
         conn.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1;")
             .map_err(|error| StoreFault(reason(&error)))?;
-        Ok(ScanCx::new(Db::new(conn), self.cx.keyring.clone()))
+        Ok(ScanCx::new(Db::new(conn), self.cx.parts.for_scan()))
     }
 }

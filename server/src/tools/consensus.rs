@@ -50,7 +50,7 @@ impl Consensus {
         work: impl FnOnce(&mut Service, &mut dyn Rounds) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
         let mut tables = Tables(cx.db()?);
-        if capabilities_for(cx.config().mode).write_database {
+        if capabilities_for(cx.parts.config.mode).write_database {
             return work(&mut self.service, &mut tables);
         }
         work(&mut self.service, &mut Overlay { below: tables, memory: &mut self.memory })
@@ -61,7 +61,7 @@ impl Consensus {
         if let Some(signer) = &self.signer {
             return Ok(signer.clone());
         }
-        let key = match cx.config().consensus_key_file.clone() {
+        let key = match cx.parts.config.consensus_key_file.clone() {
             Some(path) => node_key(&path, || cx.secret())?,
             None => PrivateKey::from_seed(&*cx.secret()?),
         };

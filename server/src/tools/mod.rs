@@ -34,7 +34,7 @@ impl Handlers<Cx> for Domains {
 /// Returns how reputation records the work that the running call finishes; `None` if finished work does not feed
 /// reputation.
 fn recording(cx: &Cx) -> Option<Recording> {
-    cx.config().reputation_feed.then(|| recording_at(cx))
+    cx.parts.config.reputation_feed.then(|| recording_at(cx))
 }
 
 /// Returns the time and the number of the running call for reputation.
@@ -42,6 +42,6 @@ fn recording_at(cx: &Cx) -> Recording {
     Recording {
         now_ms: cx.called_ms(),
         sequence_no: cx.sequence_no(),
-        epoch_seconds: cx.config().epoch_seconds,
+        epoch_seconds: cx.parts.config.epoch_seconds,
     }
 }

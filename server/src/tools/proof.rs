@@ -40,8 +40,12 @@ impl ProofTools<Cx> for Domains {
         input: MerkleFinalizeInput,
     ) -> Outcome<MerkleFinalizeOutput, MerkleFinalizeError> {
         let now = cx.now();
-        let sealing =
-            Sealing { now: &now, sequence_no: cx.sequence_no(), key: cx.signing_key(), feed: recording(cx) };
+        let sealing = Sealing {
+            now: &now,
+            sequence_no: cx.sequence_no(),
+            key: cx.parts.keys.signing_key(),
+            feed: recording(cx),
+        };
         let (root, head) = service::finalize_session(cx.db()?, &input.session_id, &sealing)?;
         cx.set_subject(&input.session_id);
         Ok(MerkleFinalizeOutput {

@@ -18,7 +18,8 @@ impl RouterTools<Cx> for Domains {
         cx: &mut Cx,
         input: RouterScoreInput,
     ) -> Outcome<RouterScoreOutput, RouterScoreError> {
-        let scorer = cx.router()?.scorer().map_err(|invalid| RouterScoreError::from(invalid.clone()))?;
+        let scorer =
+            cx.parts.router()?.scorer().map_err(|invalid| RouterScoreError::from(invalid.clone()))?;
         let context = input.context.map(Into::into).unwrap_or_default();
         let scores = scorer.score(&input.prompt, &context);
         Ok(output::scored(&scores, scorer.rule_version_hash()))
@@ -42,7 +43,7 @@ impl RouterTools<Cx> for Domains {
         cx: &mut Cx,
         input: RouterFallbackInput,
     ) -> Outcome<RouterFallbackOutput, RouterFallbackError> {
-        let router = cx.router()?;
+        let router = cx.parts.router()?;
         if input.reset == Some(true) {
             router.reset_circuits(input.model_id);
         }
@@ -54,7 +55,7 @@ impl RouterTools<Cx> for Domains {
         cx: &mut Cx,
         _: RouterStatsInput,
     ) -> Outcome<RouterStatsOutput, RouterStatsError> {
-        Ok(output::figures(cx.router()?.stats()))
+        Ok(output::figures(cx.parts.router()?.stats()))
     }
 }
 

@@ -9,7 +9,7 @@ use colibri_runtime::handler::Outcome;
 impl SkillsTools<Cx> for Domains {
     fn skill_list(&mut self, cx: &mut Cx, input: SkillListInput) -> Outcome<SkillListOutput, SkillListError> {
         let filter = SkillFilter { search: input.search, capability: input.capability };
-        let skills = list_skills(cx.db()?, cx.skills_root(), &filter)?;
+        let skills = list_skills(cx.db()?, &cx.parts.skills_root, &filter)?;
         Ok(SkillListOutput { total_count: i64::try_from(skills.len()).unwrap_or(i64::MAX), skills })
     }
 }

@@ -14,9 +14,9 @@ use colibri_runtime::handler::Outcome;
 impl SystemTools<Cx> for Domains {
     fn server_ping(&mut self, cx: &mut Cx, _: ServerPingInput) -> Outcome<ServerPingOutput, ServerPingError> {
         Ok(ServerPingOutput {
-            version: cx.facts().version.clone(),
-            mode: published_mode(cx.config().mode),
-            uptime_ms: cx.facts().uptime_ms(cx.monotonic_ms()),
+            version: cx.parts.facts.version.clone(),
+            mode: published_mode(cx.parts.config.mode),
+            uptime_ms: cx.parts.facts.uptime_ms(cx.monotonic_ms()),
         })
     }
 
@@ -26,12 +26,12 @@ impl SystemTools<Cx> for Domains {
         _: ServerHealthInput,
     ) -> Outcome<ServerHealthOutput, ServerHealthError> {
         Ok(health::report(&Moment {
-            facts: cx.facts(),
+            facts: &cx.parts.facts,
             call: cx.status(),
             now_ms: cx.monotonic_ms(),
-            mode: cx.config().mode,
+            mode: cx.parts.config.mode,
             db: cx.db(),
-            skills_root: cx.skills_root(),
+            skills_root: &cx.parts.skills_root,
         }))
     }
 }

@@ -15,7 +15,7 @@ use crate::settings::config::Config;
 use crate::settings::mode::Mode;
 use crate::store::db::Db;
 use crate::tools::Domains;
-use crate::tools::cx::Cx;
+use crate::tools::cx::{Cx, Parts};
 
 struct At(f64);
 
@@ -46,13 +46,13 @@ fn context(mode: Mode, phase: Phase, status: DatabaseStatus, database: Option<&s
         tool_count: 7,
         admitted_tool_count: 7,
     };
-    let mut cx = Cx::new(None, Arc::new(At(1284.7)), Box::new(SystemIds::default()), Arc::new(config), facts);
-    cx.db = database.map(|sql| {
+    let db = database.map(|sql| {
         let conn = Connection::open_in_memory().unwrap();
         conn.execute_batch(sql).unwrap();
         Db::new(conn)
     });
-    cx
+    let parts = Parts::new(Arc::new(config), facts);
+    Cx::new(db, Arc::new(At(1284.7)), Box::new(SystemIds::default()), parts)
 }
 
 fn health(cx: &mut Cx) -> Value {

@@ -13,7 +13,7 @@ use colibri::store::migrate::MIGRATIONS;
 use colibri::store::open::{StoreOptions, WAIT, init_db};
 use colibri::store::sqlite::SqliteStore;
 use colibri::tools::Domains;
-use colibri::tools::cx::Cx;
+use colibri::tools::cx::{Cx, Parts};
 use colibri_runtime::chain::audit::MemorySink;
 use colibri_runtime::kernel::SystemIds;
 use colibri_runtime::serve::Control;
@@ -21,7 +21,7 @@ use colibri_test_support::embed::{ManualClock, Wire, block_on, converse, options
 use serde_json::json;
 
 /// A store that had a database, and has closed it.
-fn closed_store(path: &Path) -> SqliteStore {
+fn closed_store(path: &Path) -> SqliteStore<Parts> {
     let options = StoreOptions {
         path: path.to_owned(),
         read_only: false,
@@ -48,7 +48,7 @@ fn closed_store(path: &Path) -> SqliteStore {
         admitted_tool_count: 0,
     };
     let config = Arc::new(Config::for_tests(path));
-    let cx = Cx::new(None, ManualClock::at(0.0), Box::new(SystemIds::default()), config, facts);
+    let cx = Cx::new(None, ManualClock::at(0.0), Box::new(SystemIds::default()), Parts::new(config, facts));
     let audit = AuditFacts { mode: "FULL", boot_id: options.boot_id.clone(), boot_start_ms: 0.0 };
     let mut store = SqliteStore::new(cx, audit);
     store.attach(init_db(&options).unwrap()).unwrap();

@@ -10,8 +10,6 @@ use super::tree;
 
 /// A room that is divided further.
 const DIVIDED: &str = "domains";
-/// A use that still goes the wrong way: the store names what handlers get, until it is a crate of its own.
-const STILL: [[&str; 2]; 1] = [["store", "tools"]];
 
 pub(super) type Module = Vec<String>;
 type Graph = BTreeMap<String, BTreeSet<String>>;
@@ -149,20 +147,14 @@ fn graphs(files: &[(Module, Source)]) -> (Graph, Graph) {
 
 #[test]
 fn rooms_use_each_other_one_way() {
-    let (mut still, mut found): (Vec<[&str; 2]>, _) = (Vec::new(), Vec::new());
+    let mut found = Vec::new();
     let crates = crates();
     assert!(crates.len() > 5 && crates["server"].len() > 100, "the crates were not found");
     for (name, files) in &crates {
-        let (mut rooms, _) = graphs(files);
-        for pair in STILL {
-            if rooms.get_mut(pair[0]).is_some_and(|uses| uses.remove(pair[1])) {
-                still.push(pair);
-            }
-        }
+        let (rooms, _) = graphs(files);
         found.extend(circles(&rooms).into_iter().map(|circle| (name.clone(), circle)));
     }
     assert_eq!(found, Vec::new(), "these rooms of a crate use each other");
-    assert_eq!(still.len(), STILL.len(), "what is still allowed is no longer needed: take it from the list");
 }
 
 #[test]

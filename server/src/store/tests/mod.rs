@@ -20,15 +20,13 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use super::audit::AuditFacts;
+use super::cx::Cx;
 use super::error::OpenError;
 use super::migrate::MIGRATIONS;
 use super::open::{Opened, StoreOptions, WAIT, init_db};
 use super::process;
 use super::sqlite::SqliteStore;
 use super::verify::{ActionsReport, verify_actions};
-use crate::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
-use crate::settings::config::Config;
-use crate::tools::cx::Cx;
 
 /// The time at which every call of these tests happens.
 const NOW: &str = "2026-05-01T10:00:00.000Z";
@@ -63,7 +61,7 @@ impl Place {
         }
     }
 
-    fn store(&self) -> SqliteStore {
+    fn store(&self) -> SqliteStore<()> {
         open(&self.options()).unwrap()
     }
 
@@ -81,40 +79,26 @@ impl Place {
     }
 }
 
-fn context() -> Cx {
-    let facts = SystemFacts {
-        version: "0.0.0".into(),
-        boot_start_ms: 0.0,
-        phase: Phase::Phase1,
-        database: DatabaseState {
-            status: DatabaseStatus::Opening,
-            path: None,
-            read_only: false,
-            latest_schema_version: 1,
-        },
-        tool_count: 0,
-        admitted_tool_count: 0,
-    };
-    let config = Arc::new(Config::for_tests(":memory:"));
-    Cx::new(None, Arc::new(SystemClock::default()), Box::new(SystemIds::default()), config, facts)
+fn context() -> Cx<()> {
+    Cx::new(None, Arc::new(SystemClock::default()), Box::new(SystemIds::default()), ())
 }
 
-fn detached(boot_id: &str) -> SqliteStore {
+fn detached(boot_id: &str) -> SqliteStore<()> {
     SqliteStore::new(context(), AuditFacts { mode: "FULL", boot_id: boot_id.to_owned(), boot_start_ms: 90.5 })
 }
 
-fn open(options: &StoreOptions) -> Result<SqliteStore, OpenError> {
+fn open(options: &StoreOptions) -> Result<SqliteStore<()>, OpenError> {
     Ok(attached(init_db(options)?, &options.boot_id))
 }
 
-fn attached(opened: Opened, boot_id: &str) -> SqliteStore {
+fn attached(opened: Opened, boot_id: &str) -> SqliteStore<()> {
     let mut store = detached(boot_id);
     store.attach(opened).unwrap();
     store
 }
 
 /// Returns the connection of a store, for what the trait does not offer.
-fn conn(store: &mut SqliteStore) -> &Connection {
+fn conn(store: &mut SqliteStore<()>) -> &Connection {
     &store.cx().db.as_ref().unwrap().conn
 }
 
@@ -141,12 +125,12 @@ fn entered(tool: &str) -> EnterEvent<'_> {
 }
 
 /// Writes an enter row inside the open transaction.
-fn enter(store: &mut SqliteStore, tool: &str) -> Result<i64, StoreFault> {
+fn enter(store: &mut SqliteStore<()>, tool: &str) -> Result<i64, StoreFault> {
     store.audit_enter(&entered(tool))
 }
 
 /// Closes a row of `any_tool` inside the open transaction.
-fn exit(store: &mut SqliteStore, sequence_no: i64, outcome: RowOutcome) -> Result<(), StoreFault> {
+fn exit(store: &mut SqliteStore<()>, sequence_no: i64, outcome: RowOutcome) -> Result<(), StoreFault> {
     let failed = outcome != RowOutcome::Ok;
     let hash = "b".repeat(64);
     store.audit_exit(
@@ -168,13 +152,13 @@ fn exit(store: &mut SqliteStore, sequence_no: i64, outcome: RowOutcome) -> Resul
 }
 
 /// Waits for its turn and opens a transaction.
-fn begin(store: &mut SqliteStore) {
+fn begin(store: &mut SqliteStore<()>) {
     store.wait_turn(TURN_LIMIT).unwrap();
     store.begin(Access::Write).unwrap();
 }
 
 /// A whole call, as the chain makes it: two transactions, the queue left after each, one sync.
-fn call(store: &mut SqliteStore, tool: &str) -> i64 {
+fn call(store: &mut SqliteStore<()>, tool: &str) -> i64 {
     begin(store);
     let sequence_no = enter(store, tool).unwrap();
     store.commit().unwrap();
@@ -190,7 +174,7 @@ fn call(store: &mut SqliteStore, tool: &str) -> i64 {
 }
 
 /// Enters a call and leaves it running.
-fn leave_running(store: &mut SqliteStore) -> i64 {
+fn leave_running(store: &mut SqliteStore<()>) -> i64 {
     begin(store);
     let sequence_no = enter(store, "any_tool").unwrap();
     store.commit().unwrap();

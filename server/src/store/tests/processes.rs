@@ -5,7 +5,7 @@ use super::super::process::{Life, ProcessLock, ProcessRecord, boot_id, life, liv
 use super::*;
 
 /// Stops as a crash does: the system frees the lock, nothing is tidied up.
-fn crash(store: SqliteStore) {
+fn crash(store: SqliteStore<()>) {
     drop(store);
 }
 

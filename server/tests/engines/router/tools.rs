@@ -12,7 +12,7 @@ use colibri::domains::router::scoring::{ScoreContext, Task};
 use colibri::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use colibri::settings::config::Config;
 use colibri::tools::Domains;
-use colibri::tools::cx::Cx;
+use colibri::tools::cx::{Cx, Parts};
 use colibri_runtime::handler::{Context, Failure};
 use colibri_runtime::kernel::SystemIds;
 use serde::de::DeserializeOwned;
@@ -36,12 +36,14 @@ fn context(world: &World) -> Cx {
         admitted_tool_count: 4,
     };
     let config = Arc::new(Config::for_tests(":memory:"));
-    Cx::new(None, world.clock.clone(), Box::new(SystemIds::default()), config, facts)
+    Cx::new(None, world.clock.clone(), Box::new(SystemIds::default()), Parts::new(config, facts))
 }
 
 /// The same with a router over candidates, or without any.
 fn with_router(world: &World, snapshot: Option<Snapshot>) -> Cx {
-    context(world).with_router(Arc::new(world.router(snapshot)))
+    let mut cx = context(world);
+    cx.parts.router = Some(Arc::new(world.router(snapshot)));
+    cx
 }
 
 fn input<T: DeserializeOwned>(arguments: Value) -> T {

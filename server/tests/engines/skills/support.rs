@@ -16,7 +16,7 @@ use colibri::store::db::Db;
 use colibri::store::migrate::MIGRATIONS;
 use colibri::store::open::{StoreOptions, WAIT, init_db};
 use colibri::store::sqlite::SqliteStore;
-use colibri::tools::cx::Cx;
+use colibri::tools::cx::{Cx, Parts};
 use colibri_canonical::HexDigest;
 use colibri_runtime::chain::log::{Level, Log};
 use colibri_runtime::chain::store::{Store, StoreFault};
@@ -56,7 +56,7 @@ impl Log for Lines {
 /// A folder with a database and a root of skills.
 pub struct World {
     pub folder: TempDir,
-    pub store: SqliteStore,
+    pub store: SqliteStore<Parts>,
     log: Lines,
 }
 
@@ -93,7 +93,7 @@ impl World {
         };
         let clock = Arc::new(Wall(AtomicI64::new(1_767_225_600_000)));
         let config = Arc::new(Config::for_tests(path));
-        let cx = Cx::new(None, clock, Box::new(SystemIds::default()), config, facts);
+        let cx = Cx::new(None, clock, Box::new(SystemIds::default()), Parts::new(config, facts));
         let audit = AuditFacts { mode: "FULL", boot_id: "b".to_owned(), boot_start_ms: 0.0 };
         let mut store = SqliteStore::new(cx, audit);
         store.attach(opened).unwrap();
