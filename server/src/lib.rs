@@ -5,6 +5,7 @@
 pub mod cli;
 pub mod domains;
 pub mod lifecycle;
+pub mod migrations;
 pub mod private_file;
 pub mod report;
 pub mod rules;

@@ -8,7 +8,8 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use colibri::catalogue::CATALOGUE;
-use colibri::store::migrate::{MIGRATIONS, Migration, latest};
+use colibri::migrations::MIGRATIONS;
+use colibri::store::migrate::{Migration, latest};
 use colibri::store::open::{Opened, StoreOptions, WAIT, init_db};
 use colibri_test_support::actions::actions;
 use colibri_test_support::client::{Ended, Launch, open_database};

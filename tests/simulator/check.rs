@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use colibri::domains::proof::Signers;
+use colibri::migrations::MIGRATIONS;
 use colibri::store::inspect::Inspection;
 use colibri::store::schema::{Schema, expected};
 use colibri::verification::{Options, verify};
@@ -48,13 +49,13 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 fn verified(path: &Path) -> Result<(), String> {
     static EXPECTED: OnceLock<Schema> = OnceLock::new();
     let options = Options {
-        expected: EXPECTED.get_or_init(|| expected().unwrap()),
+        expected: EXPECTED.get_or_init(|| expected(MIGRATIONS).unwrap()),
         signers: Signers { trusted: &TrustedKeys::default(), required: false },
         checkpoint: None,
         take_checkpoint: false,
         interrupt: &Interrupt::default(),
     };
-    let look = Inspection::open(path).map_err(|error| error.to_string())?;
+    let look = Inspection::open(path, MIGRATIONS).map_err(|error| error.to_string())?;
     let report = look
         .at_one_moment(|db, _| verify(db, None, &options, &mut |_| {}))
         .map_err(|fault| fault.to_string())?

@@ -10,9 +10,9 @@ use std::task::{Context, Poll, Waker};
 
 use colibri::catalogue::{CATALOGUE, Dispatcher};
 use colibri::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
+use colibri::migrations::MIGRATIONS;
 use colibri::settings::config::Config;
 use colibri::store::audit::AuditFacts;
-use colibri::store::migrate::MIGRATIONS;
 use colibri::store::open::{StoreOptions, WAIT, init_db};
 use colibri::store::process::boot_id;
 use colibri::store::sqlite::SqliteStore;

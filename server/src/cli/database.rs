@@ -4,6 +4,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Failure;
+use crate::migrations::MIGRATIONS;
 use crate::settings::config::load_config;
 use crate::settings::environment::Environment;
 use crate::store::db::Db;
@@ -65,7 +66,7 @@ pub fn open_backup(path: &Path) -> Result<Db, Failure> {
 
 fn open(path: &Path, role: Role) -> Result<Db, Failure> {
     must_be_file(path, role)?;
-    open_snapshot(path).map_err(|error| explain(path, role, &error))
+    open_snapshot(path, MIGRATIONS).map_err(|error| explain(path, role, &error))
 }
 
 /// Returns the path of the database that a command is about, which may be missing.

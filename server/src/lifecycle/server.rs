@@ -25,6 +25,7 @@ use super::transport::Transport;
 use super::watchdog;
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
+use crate::migrations::MIGRATIONS;
 use crate::settings::config::{Config, load_config};
 use crate::settings::mode::{Mode, ModeGate, capabilities_for, is_admitted};
 use crate::store::audit::AuditFacts;
@@ -173,7 +174,7 @@ fn first_facts(config: &Config, registry: &Registry, version: &str, options: &Op
             status: if skipped { DatabaseStatus::Skipped } else { DatabaseStatus::Opening },
             path: (!skipped).then(|| config.db_path.display().to_string()),
             read_only: !capabilities_for(config.mode).write_database,
-            latest_schema_version: u32::try_from(migrate::latest(migrate::MIGRATIONS)).unwrap_or(u32::MAX),
+            latest_schema_version: u32::try_from(migrate::latest(MIGRATIONS)).unwrap_or(u32::MAX),
         },
         tool_count: registry.tools().len(),
         admitted_tool_count: registry

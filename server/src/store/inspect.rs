@@ -11,13 +11,14 @@ use super::connection::{self, Location};
 use super::db::{Db, reason, storage};
 use super::error::OpenError;
 pub use super::header::APPLICATION_ID;
+use super::migrate::{self, Migration};
 use super::open::WAIT;
 use super::process::{self, Life};
 use super::running::running_processes;
 use super::schema::{self, Schema, Shape};
 use super::verify::{ActionsReport, verify_actions};
-use super::{migrate, side_file, turn};
 use super::{placement, preflight};
+use super::{side_file, turn};
 
 /// The most complaints of one check that are fetched; more would not help a reader.
 const MOST_COMPLAINTS: usize = 20;
@@ -100,18 +101,18 @@ impl Inspection {
     ///
     /// # Errors
     /// See [`Unreadable`].
-    pub fn open(path: &Path) -> Result<Self, Unreadable> {
-        let latest = migrate::latest(migrate::MIGRATIONS);
+    pub fn open(path: &Path, migrations: &[Migration]) -> Result<Self, Unreadable> {
+        let latest = migrate::latest(migrations);
         let is_older = |look: &Self| look.number("PRAGMA user_version").is_ok_and(|found| found < latest);
         turn::after_starts(
             path,
             Instant::now() + WAIT,
             |look: &Result<Self, Unreadable>| look.as_ref().is_ok_and(is_older),
-            || Self::connect(path),
+            || Self::connect(path, migrations),
         )
     }
 
-    fn connect(path: &Path) -> Result<Self, Unreadable> {
+    fn connect(path: &Path, migrations: &[Migration]) -> Result<Self, Unreadable> {
         // Side files lie beside the file itself, not beside a link to it.
         let shown = path;
         let path = path.canonicalize().map_err(|error| Unreadable {
@@ -134,7 +135,7 @@ impl Inspection {
                 connection::examine(&location).map_err(|_| Unreadable::of_sqlite(shown, &error))?
             }
         };
-        let (expected, shape) = shape_of(&db).map_err(|fault| {
+        let (expected, shape) = shape_of(&db, migrations).map_err(|fault| {
             let (path, reason) = (shown.display().to_string(), fault.to_string());
             Unreadable { text: reason.clone(), kind: OpenError::Unusable { path, reason } }
         })?;
@@ -331,15 +332,15 @@ pub fn sanity(db: &Db, shape: &Shape) -> Result<Sanity, Fault> {
 
 /// Returns the schema that the file's version should have, and how the file compares. If it has the newest schema under another
 /// number, only the number is wrong.
-fn shape_of(db: &Db) -> Result<(Schema, Shape), Fault> {
+fn shape_of(db: &Db, migrations: &[Migration]) -> Result<(Schema, Shape), Fault> {
     let version = db.query_one("PRAGMA user_version", [], |row| row.get(0))?;
-    for expected in [schema::expected_at(version)?, schema::expected()?] {
+    for expected in [schema::expected_at(migrations, version)?, schema::expected(migrations)?] {
         let shape = schema::compare(db, &expected)?;
         if shape.whole {
             return Ok((expected, shape));
         }
     }
-    let expected = schema::expected_at(version)?;
+    let expected = schema::expected_at(migrations, version)?;
     let shape = schema::compare(db, &expected)?;
     Ok((expected, shape))
 }
@@ -386,6 +387,7 @@ mod tests {
     use rusqlite::Connection;
 
     use super::*;
+    use crate::migrations::MIGRATIONS;
 
     fn file(sql: &str) -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
@@ -397,7 +399,7 @@ mod tests {
     #[test]
     fn a_look_reads_the_header_and_finds_nothing_wrong_with_a_sound_file() {
         let (_folder, path) = file("PRAGMA application_id = 7; PRAGMA user_version = 3; CREATE TABLE t (n);");
-        let look = Inspection::open(&path).unwrap();
+        let look = Inspection::open(&path, MIGRATIONS).unwrap();
         assert_eq!(look.header().unwrap(), Header { application_id: 7, schema_version: 3, tables: 1 });
         assert_eq!(look.integrity().unwrap(), Vec::<String>::new());
         assert_eq!(look.running().unwrap(), None);
@@ -411,7 +413,7 @@ mod tests {
         let stop = AtomicBool::new(false);
         let count = |db: &Db| db.query_one("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0)).unwrap();
         let seen: Vec<Option<bool>> = std::thread::scope(|scope| {
-            let (stop, look) = (&stop, Inspection::open(&path).unwrap());
+            let (stop, look) = (&stop, Inspection::open(&path, MIGRATIONS).unwrap());
             look.db.may_read(&BTreeSet::from(["t".to_owned()]));
             scope.spawn(move || {
                 while !stop.load(Ordering::Relaxed) {
@@ -437,7 +439,7 @@ mod tests {
             "PRAGMA foreign_keys = OFF; CREATE TABLE a (id INTEGER PRIMARY KEY);
              CREATE TABLE b (a INTEGER REFERENCES a (id)); INSERT INTO b VALUES (9);",
         );
-        let look = Inspection::open(&path).unwrap();
+        let look = Inspection::open(&path, MIGRATIONS).unwrap();
         assert_eq!(look.dangling_references().unwrap(), Vec::<String>::new(), "not one table is Colibri's");
         let shape = Shape { readable: ["a", "b"].map(str::to_owned).into(), ..look.shape };
         assert_eq!(dangling_references(&look.db, &shape).unwrap(), ["b row 1 refers to a missing row of a"]);
@@ -447,7 +449,7 @@ mod tests {
     fn a_look_at_a_missing_file_fails_and_creates_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("none.db");
-        assert!(Inspection::open(&path).is_err());
+        assert!(Inspection::open(&path, MIGRATIONS).is_err());
         assert!(!path.exists());
     }
 

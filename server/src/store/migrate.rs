@@ -15,29 +15,6 @@ pub struct Migration {
     pub sql: &'static str,
 }
 
-macro_rules! migrations {
-    ($($file:literal),* $(,)?) => {
-        &[$(Migration { file: $file, sql: include_str!(concat!("../../../migrations/", $file)) }),*]
-    };
-}
-
-/// All migrations, in order. A test compares the list with the folder.
-pub const MIGRATIONS: &[Migration] = migrations![
-    "001_init.sql",
-    "002_tasks.sql",
-    "003_task_dependencies.sql",
-    "004_actions.sql",
-    "005_thought_records.sql",
-    "006_seals.sql",
-    "007_skills.sql",
-    "008_reputation.sql",
-    "009_experience_tokens.sql",
-    "010_reputation_ledger.sql",
-    "011_consensus.sql",
-    "012_model_candidates.sql",
-    "013_skill_roots.sql",
-];
-
 impl Migration {
     /// Returns `NNN_name`, as messages call it.
     pub fn name(&self) -> &'static str {

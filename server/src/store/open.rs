@@ -44,7 +44,7 @@ pub struct StoreOptions {
     pub process_aborted: &'static str,
     /// Wall clock, RFC 3339 with milliseconds: when those rows are closed.
     pub now: String,
-    /// The migrations; [`migrate::MIGRATIONS`] except in tests.
+    /// The server's migrations.
     pub migrations: &'static [Migration],
     /// What boot looks at besides the log of calls.
     pub tail_checks: &'static [TailCheck],

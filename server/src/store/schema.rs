@@ -1,4 +1,4 @@
-//! A database's schema, and the one that the compiled-in migrations give an empty database.
+//! A database's schema, and the one that the server's migrations give an empty database.
 //!
 //! A schema is code that SQLite runs: a view in place of a table, a computed column, an index on an expression. So a file
 //! under examination is compared with the expected schema first, and only the tables that agree with it are read.
@@ -13,7 +13,7 @@ use rusqlite::{Connection, Row};
 use super::connection;
 use super::db::{Db, storage};
 use super::header::APPLICATION_ID;
-use super::migrate::{self, MIGRATIONS, Migration};
+use super::migrate::{self, Migration};
 
 /// Tables that SQLite keeps for its planner after an ANALYZE, in the only shape that it gives them. They decide nothing.
 const STATISTICS: [(&str, &str); 2] = [
@@ -162,21 +162,7 @@ pub fn compare(db: &Db, expected: &Schema) -> Result<Shape, Fault> {
 ///
 /// # Errors
 /// SQLite's error.
-pub fn expected() -> Result<Schema, Fault> {
-    built(MIGRATIONS)
-}
-
-/// Returns the schema that the migrations up to a version give: that of a file that waits for the others.
-///
-/// # Errors
-/// SQLite's error.
-pub fn expected_at(version: i64) -> Result<Schema, Fault> {
-    let older =
-        |one: &&Migration| migrate::number_of(one.file).is_some_and(|number| i64::from(number) <= version);
-    built(&MIGRATIONS.iter().filter(older).copied().collect::<Vec<_>>())
-}
-
-fn built(migrations: &[Migration]) -> Result<Schema, Fault> {
+pub fn expected(migrations: &[Migration]) -> Result<Schema, Fault> {
     let conn = Connection::open_in_memory().map_err(storage)?;
     connection::settle(&conn).map_err(storage)?;
     migrate::migrate(&conn, migrations, Path::new(super::open::MEMORY))
@@ -185,14 +171,25 @@ fn built(migrations: &[Migration]) -> Result<Schema, Fault> {
     read(&Db::new(conn))
 }
 
+/// Returns the schema that the migrations up to a version give: that of a file that waits for the others.
+///
+/// # Errors
+/// SQLite's error.
+pub fn expected_at(migrations: &[Migration], version: i64) -> Result<Schema, Fault> {
+    let older =
+        |one: &&Migration| migrate::number_of(one.file).is_some_and(|number| i64::from(number) <= version);
+    expected(&migrations.iter().filter(older).copied().collect::<Vec<_>>())
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
+    use crate::migrations::MIGRATIONS;
 
     #[test]
     fn the_expected_schema_holds_every_kind_of_object() {
-        let schema = expected().unwrap();
+        let schema = expected(MIGRATIONS).unwrap();
         assert_eq!(schema.user_version, migrate::latest(MIGRATIONS));
         for object in ["table tasks", "view action_events", "trigger actions_keep of actions"] {
             assert!(schema.objects.contains_key(object), "{object}: {:?}", schema.objects.keys());

@@ -7,7 +7,8 @@ use colibri_runtime::handler::Fault;
 
 use super::db::Db;
 use super::error::OpenError;
-use super::{connection, migrate, network_fs, open, schema, turn};
+use super::migrate::{self, Migration};
+use super::{connection, network_fs, open, schema, turn};
 
 /// Opens a database for reading, inside one read transaction, which does not see later commits of others.
 /// Unlike a server's start it checks only whose file it is, how old, and which tables have the shape that
@@ -17,15 +18,15 @@ use super::{connection, migrate, network_fs, open, schema, turn};
 /// # Errors
 /// As a READONLY start (store#read-only): [`OpenError::Missing`], [`OpenError::Foreign`], [`OpenError::Newer`],
 /// [`OpenError::Older`], [`OpenError::Network`], or SQLite's error.
-pub fn open_snapshot(path: &Path) -> Result<Db, OpenError> {
+pub fn open_snapshot(path: &Path, migrations: &[Migration]) -> Result<Db, OpenError> {
     if let Some(kind) = network_fs::network_file_system(path) {
         return Err(OpenError::Network { path: path.display().to_string(), kind });
     }
-    turn::after_starts(path, Instant::now() + open::WAIT, turn::is_of_a_start, || attempt(path))
+    turn::after_starts(path, Instant::now() + open::WAIT, turn::is_of_a_start, || attempt(path, migrations))
 }
 
-fn attempt(path: &Path) -> Result<Db, OpenError> {
-    let latest = migrate::latest(migrate::MIGRATIONS);
+fn attempt(path: &Path, migrations: &[Migration]) -> Result<Db, OpenError> {
+    let latest = migrate::latest(migrations);
     let (db, _location, _header) = open::open_read_only(path, latest, connection::examine)?;
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
     db.conn.execute_batch("BEGIN").map_err(engine)?;
@@ -39,7 +40,8 @@ fn attempt(path: &Path) -> Result<Db, OpenError> {
     }
     let engine =
         |fault: Fault| OpenError::Unusable { path: path.display().to_string(), reason: fault.to_string() };
-    let shape = schema::expected().and_then(|expected| schema::compare(&db, &expected)).map_err(engine)?;
+    let shape =
+        schema::expected(migrations).and_then(|expected| schema::compare(&db, &expected)).map_err(engine)?;
     db.may_read(&shape.readable);
     Ok(db)
 }

@@ -8,7 +8,8 @@ use std::process::{Child, Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use colibri::store::migrate::{MIGRATIONS, latest};
+use colibri::migrations::MIGRATIONS;
+use colibri::store::migrate::latest;
 use colibri_test_support::client::{Launch, open_database};
 use rusqlite::Connection;
 use serde_json::json;

@@ -7,7 +7,8 @@ mod golden;
 mod opened;
 mod writer;
 
-use colibri::store::migrate::{MIGRATIONS, Migration, latest};
+use colibri::migrations::MIGRATIONS;
+use colibri::store::migrate::{Migration, latest};
 use serde_json::json;
 
 use golden::Golden;

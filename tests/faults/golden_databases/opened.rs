@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use colibri::store::migrate::{MIGRATIONS, Migration, latest};
+use colibri::migrations::MIGRATIONS;
+use colibri::store::migrate::{Migration, latest};
 use colibri::store::open::{StoreOptions, WAIT, init_db};
 use colibri::store::process::boot_id;
 use colibri_runtime::kernel::SystemIds;

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use colibri::domains::proof::Signers;
+use colibri::migrations::MIGRATIONS;
 use colibri::store::db::Db;
 use colibri::store::schema::{self, Schema};
 use colibri::store::walk::Stop;
@@ -35,7 +36,7 @@ impl Verifier {
         conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).unwrap();
         conn.execute_batch("PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF").unwrap();
         conn.set_prepared_statement_cache_capacity(256);
-        let (expected, db) = (schema::expected().unwrap(), Db::new(conn));
+        let (expected, db) = (schema::expected(MIGRATIONS).unwrap(), Db::new(conn));
         let trusted = TrustedKeys::parse(PUBLIC_KEY).unwrap();
         let report = run(&db, &expected, &trusted, None, true);
         assert!(report.is_sound(), "{:#?}", report.findings);

@@ -1,7 +1,8 @@
 //! Cases 59 and 70: what a running process says of itself, and what others see of it.
 
 use colibri::catalogue::CATALOGUE;
-use colibri::store::migrate::{MIGRATIONS, latest};
+use colibri::migrations::MIGRATIONS;
+use colibri::store::migrate::latest;
 use colibri_test_support::actions::{actions, await_running};
 use serde_json::json;
 

@@ -7,6 +7,7 @@ use super::super::transcript::{Tone, Transcript};
 use super::super::{Failure, Next, Streams, run_with};
 use super::{DECISION, prefix, unexpected};
 use crate::catalogue::{MerkleFinalizeOutput, ThoughtRecordOutput};
+use crate::migrations::MIGRATIONS;
 use crate::settings::environment::Environment;
 use crate::settings::keys;
 use crate::store::inspect::Inspection;
@@ -27,7 +28,7 @@ impl Auditor<'_> {
     pub fn show_log(&self, page: &mut Transcript<'_>) -> Result<(), Failure> {
         page.heading("The server has stopped. What did it write down?")?;
         let failed = |reason: String| Failure::Failed(format!("cannot read the audit log: {reason}"));
-        let look = Inspection::open(self.database).map_err(|error| failed(error.to_string()))?;
+        let look = Inspection::open(self.database, MIGRATIONS).map_err(|error| failed(error.to_string()))?;
         let calls = look.closed_calls().map_err(|fault| failed(fault.to_string()))?;
         page.line(&page.paint(Tone::Faint, &log_line("no", "tool", "outcome", "ms", "follows", "row hash")))?;
         for call in &calls {

@@ -6,6 +6,7 @@ use colibri_runtime::handler::Fault;
 use super::Finding;
 use super::database::{complaints, unreadable};
 use crate::domains::proof::Signers;
+use crate::migrations::MIGRATIONS;
 use crate::store::inspect::Inspection;
 use crate::store::schema;
 use crate::store::walk::Stop;
@@ -30,7 +31,7 @@ pub fn check(look: &Inspection, trusted: &TrustedKeys) -> Vec<Finding> {
 }
 
 fn recomputed(look: &Inspection, trusted: &TrustedKeys) -> Result<Report, Fault> {
-    let expected = schema::expected()?;
+    let expected = schema::expected(MIGRATIONS)?;
     let options = Options {
         expected: &expected,
         signers: Signers { trusted, required: false },

@@ -5,12 +5,13 @@ use std::path::Path;
 use colibri_runtime::handler::Fault;
 
 use super::{Finding, content};
+use crate::migrations::MIGRATIONS;
 use crate::settings::config::Config;
 use crate::settings::mode::{Mode, capabilities_for};
 use crate::store::creation::orphan;
 use crate::store::error::OpenError;
 use crate::store::inspect::{APPLICATION_ID, Header, Inspection};
-use crate::store::migrate::{MIGRATIONS, latest};
+use crate::store::migrate::latest;
 use crate::store::obstacle::{self, Obstacle};
 use crate::store::open::{MEMORY, admit};
 use colibri_proof::keys::TrustedKeys;
@@ -57,7 +58,7 @@ pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
     if writes && let Some(obstacle) = obstacle::find(path) {
         return vec![standstill(path, &obstacle)];
     }
-    let look = match Inspection::open(path) {
+    let look = match Inspection::open(path, MIGRATIONS) {
         Ok(look) => look,
         Err(error) => {
             let message = format!("{} cannot be read: {error}", path.display());

@@ -15,6 +15,7 @@ use super::arguments::VerifyArguments;
 use super::database::{Role, must_be_file};
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::proof::{Signers, any_signed_by};
+use crate::migrations::MIGRATIONS;
 use crate::settings::config::{Config, load_config};
 use crate::settings::environment::Environment;
 use crate::store::db::Db;
@@ -40,7 +41,7 @@ pub fn run(
     if let Some(target) = target.filter(|target| target.symlink_metadata().is_ok()) {
         return Err(Failure::Usage(file::exists(target)));
     }
-    let expected = schema::expected().map_err(|fault| Failure::Failed(fault.to_string()))?;
+    let expected = schema::expected(MIGRATIONS).map_err(|fault| Failure::Failed(fault.to_string()))?;
     let options = Options {
         expected: &expected,
         signers: Signers { trusted: &keys.trusted, required: !arguments.keys.is_empty() },
@@ -84,7 +85,7 @@ pub(super) fn verify_copy(
     lines: &mut Lines<'_>,
 ) -> Result<Report, Failure> {
     let keys = keys(&configuration(env)?, &[])?;
-    let expected = schema::expected().map_err(|fault| Failure::Failed(fault.to_string()))?;
+    let expected = schema::expected(MIGRATIONS).map_err(|fault| Failure::Failed(fault.to_string()))?;
     let options = Options {
         expected: &expected,
         signers: Signers { trusted: &keys.trusted, required: false },
@@ -138,7 +139,8 @@ fn verify(
         ));
     }
     must_be_file(path, role)?;
-    let look = Inspection::open(path).map_err(|error| unreadable(shown, role, &error.to_string()))?;
+    let look =
+        Inspection::open(path, MIGRATIONS).map_err(|error| unreadable(shown, role, &error.to_string()))?;
     let verified = look.at_one_moment(|db, beside| {
         let found = schema::read(db).map_err(|fault| unreadable(shown, role, &fault.to_string()))?;
         recognise(&found, options.expected)

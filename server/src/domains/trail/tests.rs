@@ -16,8 +16,9 @@ use rusqlite::Connection;
 use super::content::{MAX_CONTENT_BYTES, Unpacker, pack};
 use super::service::{NewThought, Stamp, create_thought_record};
 use super::verify::{verify_all, verify_chains, verify_task};
+use crate::migrations::MIGRATIONS;
 use crate::store::db::Db;
-use crate::store::migrate::{MIGRATIONS, migrate};
+use crate::store::migrate::migrate;
 use colibri_proof::record::ThoughtType;
 
 fn unpacked(payload: &str) -> Option<String> {

@@ -16,20 +16,6 @@ fn run(conn: &Connection, list: &[Migration]) -> Result<usize, OpenError> {
 }
 
 #[test]
-fn the_compiled_list_is_the_folder_without_gaps() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations");
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| number_of(name).is_some())
-        .collect();
-    files.sort();
-    assert_eq!(files, MIGRATIONS.iter().map(|one| one.file).collect::<Vec<_>>());
-    let numbers: Vec<_> = ordered(MIGRATIONS).unwrap().into_iter().map(|(number, _)| number).collect();
-    assert_eq!(numbers, (1..=MIGRATIONS.len() as u32).collect::<Vec<_>>());
-}
-
-#[test]
 fn names_without_a_number_are_no_migrations() {
     for (file, number) in [
         ("001_init.sql", Some(1)),

@@ -22,11 +22,11 @@ use serde_json::Value;
 use super::audit::AuditFacts;
 use super::cx::Cx;
 use super::error::OpenError;
-use super::migrate::MIGRATIONS;
 use super::open::{Opened, StoreOptions, WAIT, init_db};
 use super::process;
 use super::sqlite::SqliteStore;
 use super::verify::{ActionsReport, verify_actions};
+use crate::migrations::MIGRATIONS;
 
 /// The time at which every call of these tests happens.
 const NOW: &str = "2026-05-01T10:00:00.000Z";

@@ -10,10 +10,10 @@ use colibri::domains::skills::{
 };
 use colibri::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use colibri::lifecycle::phase2::load_skills;
+use colibri::migrations::MIGRATIONS;
 use colibri::settings::config::Config;
 use colibri::store::audit::AuditFacts;
 use colibri::store::db::Db;
-use colibri::store::migrate::MIGRATIONS;
 use colibri::store::open::{StoreOptions, WAIT, init_db};
 use colibri::store::sqlite::SqliteStore;
 use colibri::tools::cx::{Cx, Parts};

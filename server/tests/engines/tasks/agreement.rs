@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use colibri::domains::tasks::state::TASK_STATES;
-use colibri::store::migrate::MIGRATIONS;
+use colibri::migrations::MIGRATIONS;
 use rusqlite::Connection;
 
 use crate::tasks::support::connection;
