@@ -1,6 +1,6 @@
 //! The migrations, compiled in.
 
-use crate::store::migrate::Migration;
+use crate::store::sqlite::open::migrate::Migration;
 
 macro_rules! migrations {
     ($($file:literal),* $(,)?) => {
@@ -31,7 +31,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::store::migrate::{number_of, ordered};
+    use crate::store::sqlite::open::migrate::{number_of, ordered};
 
     #[test]
     fn the_compiled_list_is_the_folder_without_gaps() {

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use colibri::catalogue::CATALOGUE;
 use colibri::migrations::MIGRATIONS;
-use colibri::store::migrate::{Migration, latest};
-use colibri::store::open::{Opened, StoreOptions, WAIT, init_db};
+use colibri::store::sqlite::open::migrate::{Migration, latest};
+use colibri::store::sqlite::open::{Opened, StoreOptions, WAIT, init_db};
 use colibri_test_support::actions::actions;
 use colibri_test_support::client::{Ended, Launch, open_database};
 use serde_json::{Value, json};

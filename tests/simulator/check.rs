@@ -7,8 +7,8 @@ use std::sync::OnceLock;
 
 use colibri::domains::proof::Signers;
 use colibri::migrations::MIGRATIONS;
-use colibri::store::inspect::Inspection;
-use colibri::store::schema::{Schema, expected};
+use colibri::store::sqlite::look::inspect::Inspection;
+use colibri::store::sqlite::look::schema::{Schema, expected};
 use colibri::verification::{Options, verify};
 use colibri_proof::keys::TrustedKeys;
 use colibri_runtime::chain::scan::Interrupt;

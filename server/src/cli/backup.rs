@@ -13,7 +13,7 @@ use super::database::open_for_reading;
 use super::interrupt::raised_by_signals;
 use super::verify;
 use crate::settings::environment::Environment;
-use crate::store::backup::{BackupError, Copied, copy};
+use crate::store::sqlite::look::backup::{BackupError, Copied, copy};
 use crate::verification::run::Progress;
 
 /// Copies, verifies the copy and says what it found.

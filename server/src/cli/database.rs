@@ -8,10 +8,10 @@ use crate::migrations::MIGRATIONS;
 use crate::settings::config::load_config;
 use crate::settings::environment::Environment;
 use crate::store::db::Db;
-use crate::store::error::OpenError;
-use crate::store::open::MEMORY;
-use crate::store::rights;
-use crate::store::snapshot::open_snapshot;
+use crate::store::sqlite::look::snapshot::open_snapshot;
+use crate::store::sqlite::open::MEMORY;
+use crate::store::sqlite::open::error::OpenError;
+use crate::store::sqlite::open::rights;
 
 /// What a file is for, and so how the user names another one.
 #[derive(Clone, Copy)]

@@ -21,12 +21,12 @@ use crate::domains::system::facts::{DatabaseStatus, Phase, SystemFacts};
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::{Config, Durability};
 use crate::settings::mode::{Mode, capabilities_for};
-use crate::store::audit::AuditFacts;
-use crate::store::creation::UNFINISHED;
 use crate::store::db::Db;
-use crate::store::open::{StoreOptions, init_db};
-use crate::store::process;
 use crate::store::sqlite::SqliteStore;
+use crate::store::sqlite::log::audit::AuditFacts;
+use crate::store::sqlite::open::creation::UNFINISHED;
+use crate::store::sqlite::open::process;
+use crate::store::sqlite::open::{StoreOptions, init_db};
 use crate::tools::cx::{Cx, Parts};
 
 /// The name of the store's sink in a health report.

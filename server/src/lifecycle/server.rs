@@ -28,9 +28,9 @@ use crate::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, System
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::{Config, load_config};
 use crate::settings::mode::{Mode, ModeGate, capabilities_for, is_admitted};
-use crate::store::audit::AuditFacts;
-use crate::store::migrate;
 use crate::store::sqlite::SqliteStore;
+use crate::store::sqlite::log::audit::AuditFacts;
+use crate::store::sqlite::open::migrate;
 use crate::tools::cx::{Cx, Parts};
 
 /// Why a server could not be made or started.

@@ -6,7 +6,7 @@ use colibri_runtime::handler::{CallStatus, Context, Fault};
 use colibri_runtime::kernel::{Clock, Ids, rfc3339_ms};
 use zeroize::Zeroizing;
 
-use super::db::Db;
+use crate::store::db::Db;
 
 /// What a server keeps for its handlers beside the database.
 pub trait Parts: 'static {

@@ -1,7 +1,7 @@
 //! Compares SQLite's counters of rows ever made with the stored rows.
 
 use super::run::Run;
-use crate::store::counters::{counters_of, stray_counters};
+use crate::store::sqlite::look::counters::{counters_of, stray_counters};
 use crate::store::walk::Stop;
 
 /// Checks that a table's counter names `last` as the last row; 0 if the table has no rows.

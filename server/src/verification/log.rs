@@ -4,7 +4,7 @@
 use super::pinned;
 use super::run::Run;
 use super::ties::Ties;
-use crate::store::verify::{ActionsFinding, LogEnd, LogVisitor, count_calls, walk_log};
+use crate::store::sqlite::log::verify::{ActionsFinding, LogEnd, LogVisitor, count_calls, walk_log};
 use crate::store::walk::Stop;
 use colibri_proof::checkpoint::{Checkpoint, OpenCall};
 use colibri_proof::log_row::{ClosedRow, OpenRow};

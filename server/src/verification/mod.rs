@@ -45,9 +45,9 @@ use self::ties::Ties;
 use crate::domains::proof::Signers;
 use crate::domains::trail as records;
 use crate::store::db::Db;
-use crate::store::inspect;
-use crate::store::schema::{self as store_schema, Schema, Shape};
-use crate::store::verify::LogEnd;
+use crate::store::sqlite::log::verify::LogEnd;
+use crate::store::sqlite::look::inspect;
+use crate::store::sqlite::look::schema::{self as store_schema, Schema, Shape};
 use crate::store::walk::Stop;
 use colibri_proof::checkpoint::{Checkpoint, LogPosition, OpenCall, RecordsPin, ReputationPin};
 

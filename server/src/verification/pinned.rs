@@ -3,7 +3,7 @@
 use colibri_proof::checkpoint::{Checkpoint, RecordsPin, ReputationPin};
 
 use super::run::Run;
-use crate::store::verify::{LogEnd, enter_hash};
+use crate::store::sqlite::log::verify::{LogEnd, enter_hash};
 use crate::store::walk::Stop;
 
 /// The check name for findings against a checkpoint.

@@ -5,8 +5,8 @@ use colibri_runtime::handler::Fault;
 
 use super::run::Run;
 use crate::store::db::Db;
-use crate::store::inspect::{self, Sanity};
-use crate::store::schema::{Difference, Schema, Shape};
+use crate::store::sqlite::look::inspect::{self, Sanity};
+use crate::store::sqlite::look::schema::{Difference, Schema, Shape};
 use crate::store::walk::Stop;
 
 /// The check's name.

@@ -11,7 +11,7 @@
 
 use super::run::Run;
 use crate::domains::ties::{Place, Reply, TiedRow, TiedTable};
-use crate::store::verify::{Call, each_subject_of, exit_no_of, with_call};
+use crate::store::sqlite::log::verify::{Call, each_subject_of, exit_no_of, with_call};
 use crate::store::walk::Stop;
 use colibri_proof::log_row::ClosedRow;
 

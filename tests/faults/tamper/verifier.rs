@@ -5,7 +5,7 @@ use std::path::Path;
 use colibri::domains::proof::Signers;
 use colibri::migrations::MIGRATIONS;
 use colibri::store::db::Db;
-use colibri::store::schema::{self, Schema};
+use colibri::store::sqlite::look::schema::{self, Schema};
 use colibri::store::walk::Stop;
 use colibri::verification::finding::Found;
 use colibri::verification::run::{Progress, Run};

@@ -8,12 +8,12 @@ use super::{Finding, content};
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::Config;
 use crate::settings::mode::{Mode, capabilities_for};
-use crate::store::creation::orphan;
-use crate::store::error::OpenError;
-use crate::store::inspect::{APPLICATION_ID, Header, Inspection};
-use crate::store::migrate::latest;
-use crate::store::obstacle::{self, Obstacle};
-use crate::store::open::{MEMORY, admit};
+use crate::store::sqlite::look::inspect::{APPLICATION_ID, Header, Inspection};
+use crate::store::sqlite::open::creation::orphan;
+use crate::store::sqlite::open::error::OpenError;
+use crate::store::sqlite::open::migrate::latest;
+use crate::store::sqlite::open::{MEMORY, admit};
+use crate::store::sqlite::write::obstacle::{self, Obstacle};
 use colibri_proof::keys::TrustedKeys;
 
 /// A write-ahead log beyond this has not been emptied for long (SQLite does so at about 4 MB).

@@ -4,7 +4,7 @@ use colibri_runtime::handler::Fault;
 
 use super::store;
 use crate::store::db::Db;
-use crate::store::log_tip::log_row;
+use crate::store::sqlite::log::log_tip::log_row;
 use colibri_canonical::HexDigest;
 use colibri_proof::chain::{Issue, IssueCode};
 use colibri_proof::head::{SignedTreeHead, chain_tips_hash};

@@ -11,7 +11,7 @@ use crate::catalogue::{AuditSessionStartError, MerkleFinalizeError, MerkleRootEr
 use crate::domains::reputation::writer::Recording;
 use crate::domains::{reputation, trail};
 use crate::store::db::Db;
-use crate::store::log_tip::log_tip;
+use crate::store::sqlite::log::log_tip::log_tip;
 use colibri_canonical::HexDigest;
 use colibri_proof::head::{ChainTip, SignedTreeHead, TreeHead, chain_tips_hash};
 use colibri_proof::keys::SigningKey;

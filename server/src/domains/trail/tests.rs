@@ -18,7 +18,7 @@ use super::service::{NewThought, Stamp, create_thought_record};
 use super::verify::{verify_all, verify_chains, verify_task};
 use crate::migrations::MIGRATIONS;
 use crate::store::db::Db;
-use crate::store::migrate::migrate;
+use crate::store::sqlite::open::migrate::migrate;
 use colibri_proof::record::ThoughtType;
 
 fn unpacked(payload: &str) -> Option<String> {

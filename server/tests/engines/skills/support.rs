@@ -12,10 +12,10 @@ use colibri::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, Syst
 use colibri::lifecycle::phase2::load_skills;
 use colibri::migrations::MIGRATIONS;
 use colibri::settings::config::Config;
-use colibri::store::audit::AuditFacts;
 use colibri::store::db::Db;
-use colibri::store::open::{StoreOptions, WAIT, init_db};
 use colibri::store::sqlite::SqliteStore;
+use colibri::store::sqlite::log::audit::AuditFacts;
+use colibri::store::sqlite::open::{StoreOptions, WAIT, init_db};
 use colibri::tools::cx::{Cx, Parts};
 use colibri_canonical::HexDigest;
 use colibri_runtime::chain::log::{Level, Log};

@@ -8,7 +8,7 @@ use colibri::domains::tasks::input::{NewTask, QueueFilter, Stamp, TaskPatch};
 use colibri::domains::tasks::service;
 use colibri::migrations::MIGRATIONS;
 use colibri::store::db::Db;
-use colibri::store::migrate::migrate;
+use colibri::store::sqlite::open::migrate::migrate;
 use colibri_runtime::handler::{Failure, Outcome};
 use colibri_runtime::kernel::rfc3339_ms;
 use rusqlite::Connection;

@@ -7,7 +7,7 @@ use colibri::domains::proof::service::{Sealing, finalize_session, start_audit_se
 use colibri::domains::trail::service::{NewThought, Stamp, create_thought_record};
 use colibri::migrations::MIGRATIONS;
 use colibri::store::db::Db;
-use colibri::store::migrate::migrate;
+use colibri::store::sqlite::open::migrate::migrate;
 use colibri_proof::record::{ThoughtRecord, ThoughtType};
 use rusqlite::Connection;
 use rusqlite::types::Value;
