@@ -38,6 +38,7 @@
 //! With the feature `cli` there is also `command` and the program `colibri-proof`, which do the same for files that are named on
 //! the command line.
 
+pub mod bounded_file;
 pub mod bundle;
 pub mod chain;
 pub mod checkpoint;

@@ -15,7 +15,7 @@ use crate::catalogue::ToolId;
 use crate::settings::environment::Environment;
 use crate::settings::keys;
 use crate::settings::suggest;
-use colibri_proof::command::bounded_file;
+use colibri_proof::bounded_file;
 
 /// The parameters of `tools/call`.
 #[derive(Serialize)]

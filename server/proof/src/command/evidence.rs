@@ -6,7 +6,8 @@ use std::path::Path;
 
 use colibri_canonical::HexDigest;
 
-use super::{Failure, bounded_file};
+use super::Failure;
+use crate::bounded_file;
 use crate::head::SignedTreeHead;
 use crate::keys::{PublicKey, SignatureStatus, SigningKey, TrustedKeys, signed_by};
 

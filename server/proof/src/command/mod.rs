@@ -2,7 +2,6 @@
 //! They read the named file and the keys, and nothing else.
 
 mod arguments;
-pub mod bounded_file;
 mod check_proof;
 mod evidence;
 pub mod output;

@@ -3,7 +3,7 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use colibri_proof::command::bounded_file;
+use colibri_proof::bounded_file;
 use colibri_proof::keys::{KeyTextError, SigningKey};
 
 /// A key file has 65 bytes, or 66 with a Windows line end. A longer file is not a key file.

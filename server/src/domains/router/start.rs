@@ -23,7 +23,7 @@ use crate::settings::config::Config;
 use crate::settings::keys::ROUTER_CANDIDATES;
 use crate::settings::rules::CandidateSource;
 use crate::store::db::Db;
-use colibri_proof::command::bounded_file;
+use colibri_proof::bounded_file;
 
 /// The largest file of candidates, in bytes. Nine rows need a few thousand.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;

@@ -13,7 +13,7 @@ use crate::private_file;
 use crate::store::side_file;
 use crate::store::sqlite::open::identity::FileId;
 use colibri_canonical::HexDigest;
-use colibri_proof::command::bounded_file;
+use colibri_proof::bounded_file;
 
 /// The most that is read of a lock file: a record is far shorter.
 const RECORD_BYTES: u64 = 4096;

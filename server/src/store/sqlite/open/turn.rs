@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::store::side_file;
 use crate::store::sqlite::open::error::OpenError;
-use colibri_proof::command::bounded_file;
+use colibri_proof::bounded_file;
 
 /// The time between two attempts.
 const PAUSE: Duration = Duration::from_millis(5);

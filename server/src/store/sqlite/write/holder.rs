@@ -44,7 +44,7 @@ pub(in crate::store) fn of_any_lock(path: &Path) -> Option<String> {
 fn locker(file: &Path, bytes: Range<u64>) -> Option<Option<u32>> {
     use rustix::process::{Flock, FlockType, fcntl_getlk};
 
-    let file = colibri_proof::command::bounded_file::open(file).ok()?;
+    let file = colibri_proof::bounded_file::open(file).ok()?;
     let wish =
         Flock { start: bytes.start, length: bytes.end - bytes.start, ..Flock::from(FlockType::ReadLock) };
     let found = fcntl_getlk(&file, &wish).ok()??;

@@ -17,7 +17,7 @@ use crate::private_file;
 use crate::store::side_file;
 use crate::store::sqlite::open::placement::Pair;
 use crate::store::sqlite::write::holder;
-use colibri_proof::command::bounded_file;
+use colibri_proof::bounded_file;
 
 /// How long a wait first blocks the calling thread: the place is handed on faster than through an event loop, and while
 /// others only take their turns it comes within this time.
