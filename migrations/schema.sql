@@ -12,17 +12,17 @@
 --   one row for each task that another waits for
 
 -- table: actions
---   owner: alpha, the audit log (server/src/store)
+--   owner: alpha, the audit log (server/store)
 --   migration: 004_actions
 --   one row a call, closed by its exit, chained in the order of exits
 
 -- table: actions_head
---   owner: alpha, the audit log (server/src/store)
+--   owner: alpha, the audit log (server/store)
 --   migration: 004_actions
 --   one row: where the log ends
 
 -- table: action_events
---   owner: alpha, the audit log (server/src/store)
+--   owner: alpha, the audit log (server/store)
 --   migration: 004_actions
 --   a view: the enter and exit of each call as two rows
 

@@ -12,9 +12,9 @@ use colibri::lifecycle::background;
 use colibri::lifecycle::log::Logger;
 use colibri::lifecycle::options::Options;
 use colibri::lifecycle::process::serve_with;
-use colibri::store::db::Db;
 use colibri_runtime::chain::log::Level;
 use colibri_runtime::chain::redact::Redactor;
+use colibri_store::db::Db;
 use colibri_test_support::probe::{CATALOGUE, Dispatcher, Probe};
 
 fn variable(name: &str) -> Option<String> {

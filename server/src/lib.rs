@@ -6,12 +6,10 @@ pub mod cli;
 pub mod domains;
 pub mod lifecycle;
 pub mod migrations;
-pub mod private_file;
 pub mod report;
 pub mod rules;
 pub mod settings;
 pub mod shell_word;
-pub mod store;
 pub mod tools;
 pub mod verification;
 

@@ -1,6 +1,6 @@
 //! The migrations, compiled in.
 
-use crate::store::sqlite::open::migrate::Migration;
+use colibri_store::sqlite::open::migrate::Migration;
 
 macro_rules! migrations {
     ($($file:literal),* $(,)?) => {
@@ -24,26 +24,3 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "012_model_candidates.sql",
     "013_skill_roots.sql",
 ];
-
-#[cfg(test)]
-mod tests {
-    #![allow(clippy::unwrap_used)]
-    use std::path::Path;
-
-    use super::*;
-    use crate::store::sqlite::open::migrate::{number_of, ordered};
-
-    #[test]
-    fn the_compiled_list_is_the_folder_without_gaps() {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations");
-        let mut files: Vec<_> = std::fs::read_dir(folder)
-            .unwrap()
-            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-            .filter(|name| number_of(name).is_some())
-            .collect();
-        files.sort();
-        assert_eq!(files, MIGRATIONS.iter().map(|one| one.file).collect::<Vec<_>>());
-        let numbers: Vec<_> = ordered(MIGRATIONS).unwrap().into_iter().map(|(number, _)| number).collect();
-        assert_eq!(numbers, (1..=MIGRATIONS.len() as u32).collect::<Vec<_>>());
-    }
-}

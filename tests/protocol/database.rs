@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use colibri::catalogue::CATALOGUE;
 use colibri::migrations::MIGRATIONS;
-use colibri::store::sqlite::open::migrate::{Migration, latest};
-use colibri::store::sqlite::open::{Opened, StoreOptions, WAIT, init_db};
+use colibri_store::sqlite::open::migrate::{Migration, latest, number_of, ordered};
+use colibri_store::sqlite::open::{Opened, StoreOptions, WAIT, init_db};
 use colibri_test_support::actions::actions;
 use colibri_test_support::client::{Ended, Launch, open_database};
 use serde_json::{Value, json};
@@ -55,6 +55,20 @@ fn folder_with(write: impl FnOnce(&Path)) -> (TempDir, PathBuf) {
     let path = folder.path().join("colibri.db");
     write(&path);
     (folder, path)
+}
+
+#[test]
+fn the_compiled_list_is_the_folder_without_gaps() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../migrations");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| number_of(name).is_some())
+        .collect();
+    files.sort();
+    assert_eq!(files, MIGRATIONS.iter().map(|one| one.file).collect::<Vec<_>>());
+    let numbers: Vec<_> = ordered(MIGRATIONS).unwrap().into_iter().map(|(number, _)| number).collect();
+    assert_eq!(numbers, (1..=MIGRATIONS.len() as u32).collect::<Vec<_>>());
 }
 
 #[test]

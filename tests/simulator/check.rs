@@ -7,11 +7,11 @@ use std::sync::OnceLock;
 
 use colibri::domains::proof::Signers;
 use colibri::migrations::MIGRATIONS;
-use colibri::store::sqlite::look::inspect::Inspection;
-use colibri::store::sqlite::look::schema::{Schema, expected};
 use colibri::verification::{Options, verify};
 use colibri_proof::keys::TrustedKeys;
 use colibri_runtime::chain::scan::Interrupt;
+use colibri_store::sqlite::look::inspect::Inspection;
+use colibri_store::sqlite::look::schema::{Schema, expected};
 use colibri_test_support::log_chain::assert_log_is_sound;
 use rusqlite::{Connection, OpenFlags};
 

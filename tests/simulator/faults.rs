@@ -4,11 +4,11 @@ use std::cell::Cell;
 use std::panic::resume_unwind;
 use std::rc::Rc;
 
-use colibri::store::sqlite::SqliteStore;
 use colibri::tools::cx::{Cx, NetworkCx, Parts};
 use colibri_runtime::chain::audit::{EnterEvent, ExitEvent};
 use colibri_runtime::chain::store::{Access, Store, StoreFault};
 use colibri_runtime::handler::{Context, Dispatch, Dispatched, Fault, NetworkCall, ScanCall};
+use colibri_store::sqlite::SqliteStore;
 use serde_json::{Value, json};
 
 /// The process has died: what unwinds its stack.

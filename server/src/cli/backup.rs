@@ -13,8 +13,8 @@ use super::database::open_for_reading;
 use super::interrupt::raised_by_signals;
 use super::verify;
 use crate::settings::environment::Environment;
-use crate::store::sqlite::look::backup::{BackupError, Copied, copy};
 use crate::verification::run::Progress;
+use colibri_store::sqlite::look::backup::{BackupError, Copied, copy};
 
 /// Copies, verifies the copy and says what it found.
 pub fn run(

@@ -7,11 +7,11 @@ use super::Failure;
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::load_config;
 use crate::settings::environment::Environment;
-use crate::store::db::Db;
-use crate::store::sqlite::look::snapshot::open_snapshot;
-use crate::store::sqlite::open::MEMORY;
-use crate::store::sqlite::open::error::OpenError;
-use crate::store::sqlite::open::rights;
+use colibri_store::db::Db;
+use colibri_store::sqlite::look::snapshot::open_snapshot;
+use colibri_store::sqlite::open::MEMORY;
+use colibri_store::sqlite::open::error::OpenError;
+use colibri_store::sqlite::open::rights;
 
 /// What a file is for, and so how the user names another one.
 #[derive(Clone, Copy)]

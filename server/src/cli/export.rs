@@ -17,13 +17,13 @@ use crate::domains::trail::{
 };
 use crate::settings::environment::Environment;
 use crate::shell_word::quoted;
-use crate::store::db::Db;
 use colibri_canonical::HexDigest;
 use colibri_proof::chain::Content;
 use colibri_proof::head::{SessionFacts, SignedTreeHead};
 use colibri_proof::session_export::{
     ExportHeader, ExportRecord, ExportState, MAX_LINE_BYTES, head_line, tips_line,
 };
+use colibri_store::db::Db;
 
 /// What the command prints of an export that it wrote to a file.
 #[derive(Serialize)]

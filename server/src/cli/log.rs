@@ -11,7 +11,7 @@ use super::output::print_json_line;
 use crate::catalogue::ToolId;
 use crate::settings::environment::Environment;
 use crate::settings::suggest;
-use crate::store::sqlite::log::log_query::{LogRow, each_call};
+use colibri_store::sqlite::log::log_query::{LogRow, each_call};
 
 /// The width of the longest outcome.
 const OUTCOME_WIDTH: usize = "domain_error".len();

@@ -55,7 +55,7 @@ use output::{ToTheEnd, Visible};
 
 use crate::lifecycle::limits::ignore_file_size_signal_in_command;
 use crate::settings::environment::Environment;
-use crate::store::db::bounds;
+use colibri_store::db::bounds;
 
 /// What the process does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,7 +10,7 @@ pub use colibri_proof::command::output::{ToTheEnd, Visible, print_json, print_js
 use colibri_visible::json;
 
 use super::Failure;
-use crate::private_file;
+use colibri_store::private_file;
 
 /// A product of JSON on its way to stdout. A pipe or a file gets every byte of it; a terminal gets an equal document,
 /// with escapes for characters that could not be seen.

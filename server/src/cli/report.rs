@@ -28,11 +28,11 @@ use crate::report::render;
 use crate::report::tree::{FoldedTree, Folding};
 use crate::settings::config::load_config;
 use crate::settings::environment::Environment;
-use crate::store::db::Db;
 use colibri_canonical::HexDigest;
 use colibri_proof::chain::Content as Stored;
 use colibri_proof::head::SignedTreeHead;
 use colibri_proof::keys::{SignatureStatus, TrustedKeys};
+use colibri_store::db::Db;
 
 /// What the command prints of a page that it wrote.
 #[derive(Serialize)]

@@ -15,11 +15,11 @@ use super::interrupt::raised_by_signals;
 use super::verify;
 use crate::settings::environment::Environment;
 use crate::shell_word::quoted;
-use crate::store::sqlite::look::backup::Copied;
-use crate::store::sqlite::look::restore::{Restored, restore};
-use crate::store::sqlite::open::identity::file_id;
-use crate::store::sqlite::open::network_fs::network_file_system;
 use crate::verification::run::Progress;
+use colibri_store::sqlite::look::backup::Copied;
+use colibri_store::sqlite::look::restore::{Restored, restore};
+use colibri_store::sqlite::open::identity::file_id;
+use colibri_store::sqlite::open::network_fs::network_file_system;
 
 /// Verifies the backup, replaces the database and prints where the old one is.
 pub fn run(

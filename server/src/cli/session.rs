@@ -4,8 +4,8 @@ use colibri_runtime::handler::Fault;
 
 use super::Failure;
 use crate::domains::proof::{self, Root, Session, SessionState};
-use crate::store::db::Db;
 use colibri_proof::head::SignedTreeHead;
+use colibri_store::db::Db;
 
 /// A session as it is stored.
 pub struct Found {

@@ -11,7 +11,7 @@ use super::trail::content::{Unpacker, content_of, pack};
 use super::trail::store::{self, Move, TrailRow};
 use super::trail::zone::{HOT_MAX_POSITION, RetentionZone, WARM_MAX_POSITION, zone_for_position};
 use crate::catalogue::{TrailRetentionOutput, TrailRetentionOutputDamagedItem};
-use crate::store::db::Db;
+use colibri_store::db::Db;
 
 /// The bytes of content after which a page ends, so that a transaction stays short.
 const PAGE_BYTES: usize = 1024 * 1024;

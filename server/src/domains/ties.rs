@@ -7,9 +7,9 @@ use colibri_runtime::handler::Fault;
 use serde::Serialize;
 
 use crate::catalogue::ToolId;
-use crate::store::db::Db;
-use crate::store::walk::Stop;
 use colibri_canonical::HexDigest;
+use colibri_store::db::Db;
+use colibri_store::walk::Stop;
 
 /// A tool whose successful calls write rows of a table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

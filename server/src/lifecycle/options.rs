@@ -11,7 +11,7 @@ use super::transport::{Stdio, Transport};
 use crate::settings::config::Config;
 use crate::settings::environment::Environment;
 use crate::settings::mode::Mode;
-use crate::store::db::Db;
+use colibri_store::db::Db;
 
 /// Where audit events go.
 pub enum AuditChoice {

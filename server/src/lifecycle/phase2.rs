@@ -21,13 +21,13 @@ use crate::domains::system::facts::{DatabaseStatus, Phase, SystemFacts};
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::{Config, Durability};
 use crate::settings::mode::{Mode, capabilities_for};
-use crate::store::db::Db;
-use crate::store::sqlite::SqliteStore;
-use crate::store::sqlite::log::audit::AuditFacts;
-use crate::store::sqlite::open::creation::UNFINISHED;
-use crate::store::sqlite::open::process;
-use crate::store::sqlite::open::{StoreOptions, init_db};
 use crate::tools::cx::{Cx, Parts};
+use colibri_store::db::Db;
+use colibri_store::sqlite::SqliteStore;
+use colibri_store::sqlite::log::audit::AuditFacts;
+use colibri_store::sqlite::open::creation::UNFINISHED;
+use colibri_store::sqlite::open::process;
+use colibri_store::sqlite::open::{StoreOptions, init_db};
 
 /// The name of the store's sink in a health report.
 pub(super) const SINK: &str = "sqlite";

@@ -28,10 +28,10 @@ use crate::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, System
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::{Config, load_config};
 use crate::settings::mode::{Mode, ModeGate, capabilities_for, is_admitted};
-use crate::store::sqlite::SqliteStore;
-use crate::store::sqlite::log::audit::AuditFacts;
-use crate::store::sqlite::open::migrate;
 use crate::tools::cx::{Cx, Parts};
+use colibri_store::sqlite::SqliteStore;
+use colibri_store::sqlite::log::audit::AuditFacts;
+use colibri_store::sqlite::open::migrate;
 
 /// Why a server could not be made or started.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

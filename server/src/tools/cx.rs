@@ -8,7 +8,7 @@ use crate::domains::proof::keyring::Keyring;
 use crate::domains::router::service::Router;
 use crate::domains::system::facts::SystemFacts;
 use crate::settings::config::Config;
-use crate::store::cx;
+use colibri_store::cx;
 
 /// The context of store tools.
 pub type Cx = cx::Cx<Parts>;

@@ -13,9 +13,9 @@ use crate::catalogue::{ServerHealthInput, ServerPingInput, SystemTools};
 use crate::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use crate::settings::config::Config;
 use crate::settings::mode::Mode;
-use crate::store::db::Db;
 use crate::tools::Domains;
 use crate::tools::cx::{Cx, Parts};
+use colibri_store::db::Db;
 
 struct At(f64);
 

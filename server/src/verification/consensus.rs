@@ -2,7 +2,7 @@
 
 use super::run::Run;
 use crate::domains::consensus::verify_rounds;
-use crate::store::walk::Stop;
+use colibri_store::walk::Stop;
 
 /// The check's name.
 pub const NAME: &str = "consensus";

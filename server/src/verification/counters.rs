@@ -1,8 +1,8 @@
 //! Compares SQLite's counters of rows ever made with the stored rows.
 
 use super::run::Run;
-use crate::store::sqlite::look::counters::{counters_of, stray_counters};
-use crate::store::walk::Stop;
+use colibri_store::sqlite::look::counters::{counters_of, stray_counters};
+use colibri_store::walk::Stop;
 
 /// Checks that a table's counter names `last` as the last row; 0 if the table has no rows.
 ///

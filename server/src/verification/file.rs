@@ -4,9 +4,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use crate::private_file;
 use colibri_proof::bounded_file;
 use colibri_proof::checkpoint::Checkpoint;
+use colibri_store::private_file;
 
 /// The longest checkpoint, unless a hundred thousand calls were running.
 const MOST_BYTES: u64 = 16 << 20;

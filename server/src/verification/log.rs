@@ -4,10 +4,10 @@
 use super::pinned;
 use super::run::Run;
 use super::ties::Ties;
-use crate::store::sqlite::log::verify::{ActionsFinding, LogEnd, LogVisitor, count_calls, walk_log};
-use crate::store::walk::Stop;
 use colibri_proof::checkpoint::{Checkpoint, OpenCall};
 use colibri_proof::log_row::{ClosedRow, OpenRow};
+use colibri_store::sqlite::log::verify::{ActionsFinding, LogEnd, LogVisitor, count_calls, walk_log};
+use colibri_store::walk::Stop;
 
 /// The check's name.
 pub const NAME: &str = "log";

@@ -44,12 +44,12 @@ use self::seals::Heads;
 use self::ties::Ties;
 use crate::domains::proof::Signers;
 use crate::domains::trail as records;
-use crate::store::db::Db;
-use crate::store::sqlite::log::verify::LogEnd;
-use crate::store::sqlite::look::inspect;
-use crate::store::sqlite::look::schema::{self as store_schema, Schema, Shape};
-use crate::store::walk::Stop;
 use colibri_proof::checkpoint::{Checkpoint, LogPosition, OpenCall, RecordsPin, ReputationPin};
+use colibri_store::db::Db;
+use colibri_store::sqlite::log::verify::LogEnd;
+use colibri_store::sqlite::look::inspect;
+use colibri_store::sqlite::look::schema::{self as store_schema, Schema, Shape};
+use colibri_store::walk::Stop;
 
 /// The most chains that are walked at once; more are walked one after the other.
 const MOST_OPEN_CHAINS: i64 = 50_000;

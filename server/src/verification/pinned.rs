@@ -3,8 +3,8 @@
 use colibri_proof::checkpoint::{Checkpoint, RecordsPin, ReputationPin};
 
 use super::run::Run;
-use crate::store::sqlite::log::verify::{LogEnd, enter_hash};
-use crate::store::walk::Stop;
+use colibri_store::sqlite::log::verify::{LogEnd, enter_hash};
+use colibri_store::walk::Stop;
 
 /// The check name for findings against a checkpoint.
 pub const NAME: &str = "checkpoint";

@@ -3,8 +3,8 @@
 use colibri_runtime::chain::scan::Interrupt;
 
 use super::finding::Findings;
-use crate::store::db::Db;
-use crate::store::walk::Stop;
+use colibri_store::db::Db;
+use colibri_store::walk::Stop;
 
 /// Rows between two checks of the interrupt, and between two progress reports.
 const ROWS_BETWEEN: u64 = 256;

@@ -4,10 +4,10 @@
 use colibri_runtime::handler::Fault;
 
 use super::run::Run;
-use crate::store::db::Db;
-use crate::store::sqlite::look::inspect::{self, Sanity};
-use crate::store::sqlite::look::schema::{Difference, Schema, Shape};
-use crate::store::walk::Stop;
+use colibri_store::db::Db;
+use colibri_store::sqlite::look::inspect::{self, Sanity};
+use colibri_store::sqlite::look::schema::{Difference, Schema, Shape};
+use colibri_store::walk::Stop;
 
 /// The check's name.
 pub const NAME: &str = "schema";

@@ -7,9 +7,9 @@ use super::pinned;
 use super::run::Run;
 use crate::domains::proof::ties::head_hash_at;
 use crate::domains::proof::{SessionState, Signers, each_session, verify_head_chain, verify_sealed_records};
-use crate::store::walk::{Stop, goes_on};
 use colibri_canonical::HexDigest;
 use colibri_proof::checkpoint::{Checkpoint, HeadsPin};
+use colibri_store::walk::{Stop, goes_on};
 
 /// The check's name.
 pub const NAME: &str = "seals";

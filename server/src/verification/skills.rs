@@ -3,7 +3,7 @@
 
 use super::run::Run;
 use crate::domains::skills::{count_of, load_times, recorded_index, registry_digest, roots};
-use crate::store::walk::Stop;
+use colibri_store::walk::Stop;
 
 /// The check's name.
 pub const NAME: &str = "skills";

@@ -11,9 +11,9 @@
 
 use super::run::Run;
 use crate::domains::ties::{Place, Reply, TiedRow, TiedTable};
-use crate::store::sqlite::log::verify::{Call, each_subject_of, exit_no_of, with_call};
-use crate::store::walk::Stop;
 use colibri_proof::log_row::ClosedRow;
+use colibri_store::sqlite::log::verify::{Call, each_subject_of, exit_no_of, with_call};
+use colibri_store::walk::Stop;
 
 /// The check's name.
 pub const NAME: &str = "ties";

@@ -18,10 +18,10 @@ use crate::domains::trail::{
     TrailRow, Unpacker, content_of, each_bare_head, each_row_by_chain, each_row_in_order,
     has_more_chains_than, is_where_zone_says, tip,
 };
-use crate::store::walk::{Stop, goes_on};
 use colibri_canonical::HexDigest;
 use colibri_proof::chain::{ChainWalk, Content, Issue, IssueCode, StoredRecord};
 use colibri_proof::checkpoint::{Checkpoint, PinnedRecord, RecordsPin};
+use colibri_store::walk::{Stop, goes_on};
 
 /// The check's name.
 pub const NAME: &str = "trail";

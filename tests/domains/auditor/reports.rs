@@ -2,8 +2,8 @@
 
 use colibri::domains::trail::service::{NewThought, Stamp, create_thought_record};
 use colibri::report::model::MOST_THOUGHTS;
-use colibri::store::db::Db;
 use colibri_proof::record::ThoughtType;
+use colibri_store::db::Db;
 use serde_json::json;
 
 use crate::auditor::world::{World, hash};

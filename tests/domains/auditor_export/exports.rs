@@ -51,7 +51,7 @@ fn archived_contents_are_exported_as_far_as_they_are_kept() {
     world.interleaved();
     let before = world.export("S");
     let sql = world.server.sql();
-    let db = colibri::store::db::Db::new(sql);
+    let db = colibri_store::db::Db::new(sql);
     let ids: Vec<String> = before
         .lines()
         .filter_map(|line| {

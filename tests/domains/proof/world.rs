@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use colibri::store::db::Db;
+use colibri_store::db::Db;
 use colibri_test_support::client::{Launch, Server};
 use rusqlite::{Connection, ToSql};
 use serde_json::{Value, json};

@@ -9,14 +9,14 @@ use colibri::lifecycle::options::{AuditChoice, Options};
 use colibri::lifecycle::server::create_server;
 use colibri::migrations::MIGRATIONS;
 use colibri::settings::config::Config;
-use colibri::store::sqlite::SqliteStore;
-use colibri::store::sqlite::log::audit::AuditFacts;
-use colibri::store::sqlite::open::{StoreOptions, WAIT, init_db};
 use colibri::tools::Domains;
 use colibri::tools::cx::{Cx, Parts};
 use colibri_runtime::chain::audit::MemorySink;
 use colibri_runtime::kernel::SystemIds;
 use colibri_runtime::serve::Control;
+use colibri_store::sqlite::SqliteStore;
+use colibri_store::sqlite::log::audit::AuditFacts;
+use colibri_store::sqlite::open::{StoreOptions, WAIT, init_db};
 use colibri_test_support::embed::{ManualClock, Wire, block_on, converse, options};
 use serde_json::json;
 

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use colibri::migrations::MIGRATIONS;
-use colibri::store::sqlite::open::migrate::latest;
+use colibri_store::sqlite::open::migrate::latest;
 use colibri_test_support::client::{Launch, open_database};
 use rusqlite::Connection;
 use serde_json::json;

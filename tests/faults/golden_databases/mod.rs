@@ -8,7 +8,7 @@ mod opened;
 mod writer;
 
 use colibri::migrations::MIGRATIONS;
-use colibri::store::sqlite::open::migrate::{Migration, latest};
+use colibri_store::sqlite::open::migrate::{Migration, latest};
 use serde_json::json;
 
 use golden::Golden;

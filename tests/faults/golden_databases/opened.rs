@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use colibri::migrations::MIGRATIONS;
-use colibri::store::sqlite::open::migrate::{Migration, latest};
-use colibri::store::sqlite::open::process::boot_id;
-use colibri::store::sqlite::open::{StoreOptions, WAIT, init_db};
 use colibri_runtime::kernel::SystemIds;
+use colibri_store::sqlite::open::migrate::{Migration, latest};
+use colibri_store::sqlite::open::process::boot_id;
+use colibri_store::sqlite::open::{StoreOptions, WAIT, init_db};
 use colibri_test_support::client::{Launch, Server, open_database};
 use colibri_test_support::stored::stored;
 use serde_json::{Value, json};

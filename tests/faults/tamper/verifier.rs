@@ -4,9 +4,6 @@ use std::path::Path;
 
 use colibri::domains::proof::Signers;
 use colibri::migrations::MIGRATIONS;
-use colibri::store::db::Db;
-use colibri::store::sqlite::look::schema::{self, Schema};
-use colibri::store::walk::Stop;
 use colibri::verification::finding::Found;
 use colibri::verification::run::{Progress, Run};
 use colibri::verification::ties::Ties;
@@ -15,6 +12,9 @@ use colibri::verification::{Options, Report, verify};
 use colibri_proof::checkpoint::Checkpoint;
 use colibri_proof::keys::TrustedKeys;
 use colibri_runtime::chain::scan::Interrupt;
+use colibri_store::db::Db;
+use colibri_store::sqlite::look::schema::{self, Schema};
+use colibri_store::walk::Stop;
 use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 

@@ -87,7 +87,7 @@ fn server_has_no_crate_that_listens() {
 }
 
 /// Which crates of the workspace each of its crates may use: from the work of a call down to what is hashed.
-const USES: [(&str, &[&str]); 9] = [
+const USES: [(&str, &[&str]); 10] = [
     ("colibri-canonical", &[]),
     ("colibri-visible", &[]),
     ("colibri-wal", &[]),
@@ -96,6 +96,7 @@ const USES: [(&str, &[&str]); 9] = [
     ("colibri-consensus", &["colibri-canonical"]),
     ("colibri-drift", &["colibri-visible"]),
     ("colibri-codegen", &["colibri-drift", "colibri-visible"]),
+    ("colibri-store", &["colibri-canonical", "colibri-proof", "colibri-runtime", "colibri-wal"]),
     (
         "colibri",
         &[
@@ -103,8 +104,8 @@ const USES: [(&str, &[&str]); 9] = [
             "colibri-consensus",
             "colibri-proof",
             "colibri-runtime",
+            "colibri-store",
             "colibri-visible",
-            "colibri-wal",
         ],
     ),
 ];

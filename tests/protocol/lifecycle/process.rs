@@ -2,7 +2,7 @@
 
 use colibri::catalogue::CATALOGUE;
 use colibri::migrations::MIGRATIONS;
-use colibri::store::sqlite::open::migrate::latest;
+use colibri_store::sqlite::open::migrate::latest;
 use colibri_test_support::actions::{actions, await_running};
 use serde_json::json;
 

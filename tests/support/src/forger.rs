@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use colibri::domains::ties::Reply;
-use colibri::store::db::Db;
 use colibri::verification::tables::TIED_TABLES;
 use colibri_canonical::HexDigest;
 use colibri_proof::envelope::LeafEnvelope;
@@ -14,6 +13,7 @@ use colibri_proof::log_row::ClosedRow;
 use colibri_proof::record::Preimage;
 use colibri_proof::tree::legacy::LegacyAccumulator;
 use colibri_proof::tree::rfc9162::Accumulator;
+use colibri_store::db::Db;
 use rusqlite::Params;
 
 /// Makes the file fit again after any change of its rows. The heads lose their signatures.

@@ -4,10 +4,10 @@
 
 use std::time::{Duration, Instant};
 
-use colibri::store::db::Db;
 use colibri::tools::cx::{Cx, NetworkCx, ScanCx};
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Fault, NetworkOutcome, Outcome};
+use colibri_store::db::Db;
 
 include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
 

@@ -10,7 +10,7 @@ use crate::catalogue::{MerkleFinalizeOutput, ThoughtRecordOutput};
 use crate::migrations::MIGRATIONS;
 use crate::settings::environment::Environment;
 use crate::settings::keys;
-use crate::store::sqlite::look::inspect::Inspection;
+use colibri_store::sqlite::look::inspect::Inspection;
 
 /// Which letter of the decision's first word is changed, and to what.
 const FORGED: (usize, u8) = (3, b'e');

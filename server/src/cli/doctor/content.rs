@@ -7,12 +7,12 @@ use super::Finding;
 use super::database::{complaints, unreadable};
 use crate::domains::proof::Signers;
 use crate::migrations::MIGRATIONS;
-use crate::store::sqlite::look::inspect::Inspection;
-use crate::store::sqlite::look::schema;
-use crate::store::walk::Stop;
 use crate::verification::finding::Found;
 use crate::verification::{self, Options, Report, log};
 use colibri_proof::keys::TrustedKeys;
+use colibri_store::sqlite::look::inspect::Inspection;
+use colibri_store::sqlite::look::schema;
+use colibri_store::walk::Stop;
 
 const INTEGRITY: &str = "integrity";
 const REFERENCES: &str = "references";

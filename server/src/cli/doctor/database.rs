@@ -8,13 +8,13 @@ use super::{Finding, content};
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::Config;
 use crate::settings::mode::{Mode, capabilities_for};
-use crate::store::sqlite::look::inspect::{APPLICATION_ID, Header, Inspection};
-use crate::store::sqlite::open::creation::orphan;
-use crate::store::sqlite::open::error::OpenError;
-use crate::store::sqlite::open::migrate::latest;
-use crate::store::sqlite::open::{MEMORY, admit};
-use crate::store::sqlite::write::obstacle::{self, Obstacle};
 use colibri_proof::keys::TrustedKeys;
+use colibri_store::sqlite::look::inspect::{APPLICATION_ID, Header, Inspection};
+use colibri_store::sqlite::open::creation::orphan;
+use colibri_store::sqlite::open::error::OpenError;
+use colibri_store::sqlite::open::migrate::latest;
+use colibri_store::sqlite::open::{MEMORY, admit};
+use colibri_store::sqlite::write::obstacle::{self, Obstacle};
 
 /// A write-ahead log beyond this has not been emptied for long (SQLite does so at about 4 MB).
 const LARGE_WAL_BYTES: u64 = 64 * 1024 * 1024;

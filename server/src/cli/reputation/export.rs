@@ -14,7 +14,7 @@ use crate::domains::reputation::ledger::Entry;
 use crate::domains::reputation::penalty::Band;
 use crate::domains::reputation::ties::{LedgerRow, Stored, each_entry};
 use crate::settings::environment::Environment;
-use crate::store::walk::Stop;
+use colibri_store::walk::Stop;
 
 /// A line, its members sorted by name.
 #[derive(Serialize)]

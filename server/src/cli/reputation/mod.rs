@@ -16,7 +16,7 @@ use super::output::ToTheEnd;
 use crate::domains::reputation::epoch::{epoch_at, length_warning, present_epoch};
 use crate::settings::config::load_config;
 use crate::settings::environment::Environment;
-use crate::store::sqlite::open::MEMORY;
+use colibri_store::sqlite::open::MEMORY;
 
 /// Runs one of the commands.
 pub fn run(

@@ -13,9 +13,9 @@ use super::super::database::open_for_reading;
 use super::unreadable;
 use crate::cli::output::print_json;
 use crate::settings::environment::Environment;
-use crate::store::walk::Stop;
 use crate::verification::finding::Found;
 use crate::verification::{CheckReport, PartReport, verify_reputation};
+use colibri_store::walk::Stop;
 
 /// The result as JSON.
 #[derive(Serialize)]

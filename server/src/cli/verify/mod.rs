@@ -18,13 +18,13 @@ use crate::domains::proof::{Signers, any_signed_by};
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::{Config, load_config};
 use crate::settings::environment::Environment;
-use crate::store::db::Db;
-use crate::store::sqlite::look::inspect::{APPLICATION_ID, Inspection};
-use crate::store::sqlite::look::schema::{self, Schema};
-use crate::store::sqlite::open::MEMORY;
-use crate::store::walk::Stop;
 use crate::verification::{self, Options, Report, file};
 use colibri_proof::command::{Keys, MISTAKEN};
+use colibri_store::db::Db;
+use colibri_store::sqlite::look::inspect::{APPLICATION_ID, Inspection};
+use colibri_store::sqlite::look::schema::{self, Schema};
+use colibri_store::sqlite::open::MEMORY;
+use colibri_store::walk::Stop;
 
 /// Verifies and prints; [`Failure::Finding`] if something was found.
 pub fn run(

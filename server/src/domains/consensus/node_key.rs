@@ -9,10 +9,10 @@ use std::path::Path;
 use colibri_runtime::handler::Fault;
 use zeroize::Zeroizing;
 
-use crate::private_file;
 use colibri_consensus::canonical::SEED_LEN;
 use colibri_consensus::identity::SenderId;
 use colibri_consensus::private_key::{PrivateKey, parse_private_key};
+use colibri_store::private_file;
 
 /// 64 characters and a line end. A longer file is not a key file.
 const MAX_BYTES: u64 = 65;

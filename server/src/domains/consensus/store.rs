@@ -4,10 +4,10 @@ use colibri_runtime::handler::Fault;
 use rusqlite::{Row, params};
 
 use super::rounds::{Rounds, number_after};
-use crate::store::db::{Db, storage};
 use colibri_consensus::stored::{
     EquivocationRow, Mark, MemberRow, RoundRow, StoredRound, TransitionRow, VoteChange, VoteRow,
 };
+use colibri_store::db::{Db, storage};
 
 const ROUND: &str = "round_id, merkle_root, rule_version_hash, prev_merkle_root, leader, n_arbiters, \
     dispute_window_epochs, epoch, level, sequence_no";

@@ -4,9 +4,9 @@ use colibri_runtime::handler::Fault;
 
 use super::rounds::Rounds;
 use super::store::{Tables, each_round, each_time};
-use crate::store::db::Db;
 use colibri_consensus::finality::FinalityLevel;
 use colibri_consensus::replay::replay;
+use colibri_store::db::Db;
 
 /// An inconsistency that the service cannot have left in the rows.
 #[derive(Debug, Clone, PartialEq, Eq)]

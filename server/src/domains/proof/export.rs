@@ -6,12 +6,12 @@ use super::leaves::FrozenLeaves;
 use super::seal::{SessionState, session_state};
 use super::store;
 use crate::domains::trail::service::{StoredContent, StoredThought, get_thought_record};
-use crate::store::db::Db;
 use colibri_canonical::HexDigest;
 use colibri_proof::bundle::{BundleRecord, InclusionBundle, LegacyInclusion, TreeInclusion};
 use colibri_proof::record::ThoughtType;
 use colibri_proof::tree::legacy::{build_merkle_tree, generate_proof};
 use colibri_proof::tree::rfc9162::{Hash, inclusion_path};
+use colibri_store::db::Db;
 
 /// Why a bundle cannot be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

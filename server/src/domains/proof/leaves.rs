@@ -5,11 +5,11 @@ use colibri_runtime::handler::Fault;
 
 use super::store::{self, Leaf};
 use crate::domains::trail::{self, TrailRow, Unpacker};
-use crate::store::db::Db;
 use colibri_canonical::HexDigest;
 use colibri_proof::envelope::LeafEnvelope;
 use colibri_proof::tree::legacy::LegacyAccumulator;
 use colibri_proof::tree::rfc9162::Hash;
+use colibri_store::db::Db;
 
 /// Leaves read at once.
 const PAGE: i64 = 256;

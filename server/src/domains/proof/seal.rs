@@ -10,12 +10,12 @@ use super::heads::verify_head;
 use super::leaves::{Envelopes, FrozenLeaves, legacy_root};
 use super::store::{self, Leaf, Root};
 use crate::domains::trail::{self, TrailRow};
-use crate::store::db::Db;
 use colibri_canonical::HexDigest;
 use colibri_proof::chain::{Issue, IssueCode};
 use colibri_proof::head::SignedTreeHead;
 use colibri_proof::keys::{SignatureStatus, TrustedKeys};
 use colibri_proof::tree::rfc9162::{Accumulator, Hash};
+use colibri_store::db::Db;
 
 /// The state of a session (proof#sessions), derived rather than stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -10,12 +10,12 @@ use super::store::{self, Root, Session};
 use crate::catalogue::{AuditSessionStartError, MerkleFinalizeError, MerkleRootError};
 use crate::domains::reputation::writer::Recording;
 use crate::domains::{reputation, trail};
-use crate::store::db::Db;
-use crate::store::sqlite::log::log_tip::log_tip;
 use colibri_canonical::HexDigest;
 use colibri_proof::head::{ChainTip, SignedTreeHead, TreeHead, chain_tips_hash};
 use colibri_proof::keys::SigningKey;
 use colibri_proof::tree::rfc9162::Accumulator;
+use colibri_store::db::Db;
+use colibri_store::sqlite::log::log_tip::log_tip;
 
 /// Opens a session.
 ///

@@ -12,7 +12,7 @@ use super::{SealReport, SessionState, each_sealed_record, session_state, tips_of
 use crate::domains::trail::errors::Refusal;
 use crate::domains::trail::store;
 use crate::domains::trail::verify::{Findings, Verification, verify_tasks};
-use crate::store::db::Db;
+use colibri_store::db::Db;
 
 /// No session has that id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

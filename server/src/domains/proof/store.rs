@@ -5,8 +5,8 @@ use colibri_runtime::handler::Fault;
 use rusqlite::types::ValueRef;
 use rusqlite::{Row, params};
 
-use crate::store::db::Db;
 use colibri_proof::head::{ChainTip, HeadSignature, SessionFacts, SignedTreeHead, TreeHead};
+use colibri_store::db::Db;
 
 /// Replaces a text that is not UTF-8. No call writes this value: names hold no control characters, and times and
 /// hashes have fixed forms. So it matches no hash, and a check of the row finds the damage.

@@ -3,8 +3,8 @@
 use colibri_runtime::handler::Fault;
 
 use super::store::{self, SealedTip};
-use crate::store::db::Db;
 use colibri_proof::head::ChainTip;
+use colibri_store::db::Db;
 
 /// Returns the tips that the seal of a session recorded; empty for an open one.
 ///

@@ -5,7 +5,7 @@ use colibri_runtime::handler::Fault;
 
 use super::store;
 use crate::settings::keys::EPOCH_SECONDS;
-use crate::store::db::Db;
+use colibri_store::db::Db;
 
 /// Returns the epoch of a time in milliseconds since the Unix epoch; earlier times belong to epoch 0.
 pub fn epoch_at(now_ms: i64, epoch_seconds: u32) -> i64 {

@@ -11,7 +11,7 @@ use super::event::{Acker, Gain, is_reserved};
 use super::experience::{self, Experience};
 use super::writer::{Gained, Recording, record_gain};
 use crate::domains::trail;
-use crate::store::db::Db;
+use colibri_store::db::Db;
 
 /// The inputs of a call that may finish a task.
 #[derive(Debug, Clone)]

@@ -11,7 +11,7 @@ use super::domain::Domain;
 use super::fading::Fading;
 use super::standing::{RowInvalid, Standing};
 use super::store::{self, StandingRow};
-use crate::store::db::Db;
+use colibri_store::db::Db;
 
 /// Rows between two checks of the interrupt: the original's `LEADERBOARD_OVERSHOOT_CAP`.
 const BATCH: usize = 200;

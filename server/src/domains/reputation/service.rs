@@ -8,7 +8,7 @@ use super::gates::{self, Gates};
 use super::standing::{RowInvalid, Standing};
 use super::store::{self, HistoryEvent};
 use crate::rules::integer::IntegerError;
-use crate::store::db::Db;
+use colibri_store::db::Db;
 
 /// Returns a node's standing in a domain at an epoch.
 ///

@@ -10,7 +10,7 @@ use super::gain::EpochSums;
 use super::ledger::Entry;
 use super::penalty::Band;
 use super::standing::{RowInvalid, Standing, StoredStanding};
-use crate::store::db::Db;
+use colibri_store::db::Db;
 
 /// The columns of [`StandingRow`], in its order.
 const STANDING: &str = "node_id, domain, score, scar_bps, ban_until_epoch, last_activity_epoch";
@@ -78,7 +78,7 @@ fn each_standing<E: From<Fault>>(
     mut take: impl FnMut(&StandingRow<'_>) -> Result<bool, E>,
 ) -> Result<(), E> {
     db.walk(&format!("SELECT {STANDING} FROM reputations {rest}"), params, |row| {
-        take(&StandingRow::read(row).map_err(crate::store::db::storage)?)
+        take(&StandingRow::read(row).map_err(colibri_store::db::storage)?)
     })
 }
 
@@ -167,7 +167,7 @@ pub fn history(
 }
 
 fn event(row: &Row<'_>, node_id: &str, domain: Domain) -> Result<HistoryEvent, Failure<RowInvalid>> {
-    let storage = |error| Failure::Fault(crate::store::db::storage(error));
+    let storage = |error| Failure::Fault(colibri_store::db::storage(error));
     let invalid = |field| {
         Failure::Domain(RowInvalid { node_id: node_id.to_owned(), domain: domain.as_str().to_owned(), field })
     };

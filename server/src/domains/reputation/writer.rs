@@ -12,8 +12,8 @@ use super::ledger::{Entry, dedupe_key};
 use super::penalty::{DoublePenaltyError, penalty_step};
 use super::standing::RowInvalid;
 use super::store;
-use crate::store::db::Db;
 use colibri_canonical::HexDigest;
+use colibri_store::db::Db;
 
 /// The time and the call of a recording.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

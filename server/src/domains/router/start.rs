@@ -22,8 +22,8 @@ use super::transport::Network;
 use crate::settings::config::Config;
 use crate::settings::keys::ROUTER_CANDIDATES;
 use crate::settings::rules::CandidateSource;
-use crate::store::db::Db;
 use colibri_proof::bounded_file;
+use colibri_store::db::Db;
 
 /// The largest file of candidates, in bytes. Nine rows need a few thousand.
 pub const MAX_FILE_BYTES: u64 = 1024 * 1024;

@@ -2,7 +2,7 @@
 
 use colibri_runtime::handler::Fault;
 
-use crate::store::db::Db;
+use colibri_store::db::Db;
 
 /// A row as stored. The table's constraints do not check the window and the names.
 #[derive(Debug, Clone, PartialEq, Eq)]

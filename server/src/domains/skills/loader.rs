@@ -8,7 +8,7 @@ use colibri_runtime::handler::Fault;
 use super::discovery::{Scan, scan, true_root};
 use super::store;
 use crate::settings::keys::SKILLS_ROOT;
-use crate::store::db::Db;
+use colibri_store::db::Db;
 
 /// The result of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -9,9 +9,9 @@ use sha2::{Digest, Sha256};
 use super::discovery::FoundSkill;
 use super::filter::{Matcher, SkillFilter};
 use crate::catalogue::SkillListOutputSkillsItem;
-use crate::store::db::Db;
 use colibri_canonical::HexDigest;
 use colibri_canonical::object::text;
+use colibri_store::db::Db;
 
 /// The prefix of the digest's input, which separates it from every other digest.
 const DIGEST_DOMAIN: &[u8] = b"colibri-skills-v1\n";

@@ -12,7 +12,7 @@ use crate::catalogue::{
 };
 use crate::domains::system::facts::{DatabaseStatus, Phase, SystemFacts};
 use crate::settings::mode::{Mode, capabilities_for};
-use crate::store::db::Db;
+use colibri_store::db::Db;
 
 /// The reason for a degraded report before the end of the start.
 const STARTING: &str = "the server is still starting; ask again";

@@ -3,7 +3,7 @@
 use colibri_runtime::handler::Fault;
 
 use crate::domains::skills::count_skills;
-use crate::store::db::Db;
+use colibri_store::db::Db;
 
 /// The database as the probe found it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -12,7 +12,7 @@ use super::store;
 use crate::catalogue::{Task, TaskCreateError, TaskStatus, TaskUpdateError};
 use crate::domains::reputation::feed::TaskFeed;
 use crate::domains::{reputation, trail};
-use crate::store::db::Db;
+use colibri_store::db::Db;
 
 /// A page of tasks, and the number of all matches.
 #[derive(Debug, Clone, PartialEq)]

@@ -9,7 +9,7 @@ use rusqlite::{Row, params, params_from_iter};
 use super::input::{ListFilter, NewTask, QueueFilter, Stamp, TaskPatch};
 use super::state::parse_state;
 use crate::catalogue::{Task, TaskStatus};
-use crate::store::db::Db;
+use colibri_store::db::Db;
 
 pub(super) const COLUMNS: &str =
     "id, project_id, title, description, status, priority, assignee, created_at, updated_at, deleted_at";

@@ -5,10 +5,10 @@ use colibri_runtime::handler::{Failure, Fault};
 use super::content::{MAX_CONTENT_BYTES, Unpacker, content_of};
 use super::errors::{CursorNotFound, Refusal};
 use super::store::{self, TrailRow};
-use crate::store::db::Db;
 use colibri_canonical::HexDigest;
 use colibri_proof::chain::Content;
 use colibri_proof::record::{Preimage, ThoughtRecord, ThoughtType};
+use colibri_store::db::Db;
 
 /// Longest task id, agent id and session id, in Unicode scalar values (trail#limits).
 pub const MAX_ID_CHARS: usize = 256;

@@ -4,9 +4,9 @@ use colibri_runtime::handler::Fault;
 use rusqlite::types::ValueRef;
 use rusqlite::{Params, Row, params};
 
-use crate::store::db::{Db, storage};
 use colibri_proof::chain::TrailHead;
 use colibri_proof::record::{ThoughtRecord, ThoughtType};
+use colibri_store::db::{Db, storage};
 
 /// The columns of [`TrailRow`], in its order, which is the table's.
 const COLUMNS: &str = "seq, id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at, \

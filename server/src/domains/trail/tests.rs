@@ -17,9 +17,9 @@ use super::content::{MAX_CONTENT_BYTES, Unpacker, pack};
 use super::service::{NewThought, Stamp, create_thought_record};
 use super::verify::{verify_all, verify_chains, verify_task};
 use crate::migrations::MIGRATIONS;
-use crate::store::db::Db;
-use crate::store::sqlite::open::migrate::migrate;
 use colibri_proof::record::ThoughtType;
+use colibri_store::db::Db;
+use colibri_store::sqlite::open::migrate::migrate;
 
 fn unpacked(payload: &str) -> Option<String> {
     Unpacker::default().unpack(payload).map(str::to_owned)

@@ -9,8 +9,8 @@ use colibri_runtime::handler::Fault;
 
 use super::content::{Unpacker, content_of};
 use super::store::{self, TrailRow};
-use crate::store::db::Db;
 use colibri_proof::chain::{ChainReport, ChainWalk, ChainsReport, Issue, StoredRecord, TaskReport};
+use colibri_store::db::Db;
 
 /// The most findings that a verification lists; it only counts the others (trail#verdict).
 pub const MAX_REPORTED_ISSUES: usize = 100;

@@ -11,8 +11,8 @@ use crate::domains::reputation::event::Source;
 use crate::domains::reputation::import::subject_entries;
 use crate::domains::reputation::ledger::Entry;
 use crate::domains::reputation::ties::{LedgerRow, entries_of_call, is_of_call};
-use crate::store::sqlite::log::verify::{call_times, each_subject_of, with_call};
-use crate::store::walk::Stop;
+use colibri_store::sqlite::log::verify::{call_times, each_subject_of, with_call};
+use colibri_store::walk::Stop;
 
 /// The table of entries.
 pub(super) const LEDGER: &str = "reputation_ledger";

@@ -12,8 +12,8 @@ use crate::domains::reputation::event::Source;
 use crate::domains::reputation::ledger::Entry;
 use crate::domains::reputation::replay::{Checked, Fault, Replay};
 use crate::domains::reputation::ties::{Clock, LedgerRow, Stored};
-use crate::store::walk::Stop;
 use colibri_proof::checkpoint::{Checkpoint, PinnedEntry, ReputationPin};
+use colibri_store::walk::Stop;
 
 /// The longest epoch, in seconds (reputation#epochs).
 const LONGEST_EPOCH: u32 = 31_536_000;

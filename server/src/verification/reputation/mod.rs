@@ -18,8 +18,8 @@ use crate::domains::reputation::ties::{
     HISTORY, clocks, count_entries, each_entry, each_event_without_entry, each_standing, unledgered,
     witnesses,
 };
-use crate::store::walk::Stop;
 use colibri_proof::checkpoint::{Checkpoint, ReputationPin};
+use colibri_store::walk::Stop;
 
 /// The check's name.
 pub const NAME: &str = "reputation";

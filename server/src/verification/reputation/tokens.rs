@@ -4,8 +4,8 @@
 use super::super::run::Run;
 use crate::domains::reputation::ledger::Entry;
 use crate::domains::reputation::ties::{TokenPlace, next_token, tokens_of};
-use crate::store::walk::Stop;
 use colibri_proof::checkpoint::{Checkpoint, TokensPin};
+use colibri_store::walk::Stop;
 
 /// The table.
 const TOKENS: &str = "experience_tokens";

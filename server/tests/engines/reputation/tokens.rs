@@ -5,8 +5,8 @@ use colibri::domains::reputation::experience;
 use colibri::domains::reputation::tokens::{
     CycleProof, Level, Stamp, Token, TokenPromotionError, WorkOutcome, mint_l0, promote_to_l1,
 };
-use colibri::store::db::Db;
 use colibri_runtime::handler::Failure;
+use colibri_store::db::Db;
 
 use crate::tasks::support::connection;
 

@@ -1,9 +1,9 @@
 //! Loads, listings and the digest (skills#loading), on a database file.
 
 use colibri::domains::skills::{Loaded, RecordedIndex, SkillFilter, count_skills};
-use colibri::store::db::Db;
 use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
 use colibri_runtime::chain::log::Level;
+use colibri_store::db::Db;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 

@@ -12,16 +12,16 @@ use colibri::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, Syst
 use colibri::lifecycle::phase2::load_skills;
 use colibri::migrations::MIGRATIONS;
 use colibri::settings::config::Config;
-use colibri::store::db::Db;
-use colibri::store::sqlite::SqliteStore;
-use colibri::store::sqlite::log::audit::AuditFacts;
-use colibri::store::sqlite::open::{StoreOptions, WAIT, init_db};
 use colibri::tools::cx::{Cx, Parts};
 use colibri_canonical::HexDigest;
 use colibri_runtime::chain::log::{Level, Log};
 use colibri_runtime::chain::store::{Store, StoreFault};
 use colibri_runtime::handler::Fault;
 use colibri_runtime::kernel::{Clock, SystemIds};
+use colibri_store::db::Db;
+use colibri_store::sqlite::SqliteStore;
+use colibri_store::sqlite::log::audit::AuditFacts;
+use colibri_store::sqlite::open::{StoreOptions, WAIT, init_db};
 use tempfile::TempDir;
 
 /// A file of a good skill.

@@ -7,10 +7,10 @@ use colibri::catalogue::{Task, TaskStatus, TaskUpdateError};
 use colibri::domains::tasks::input::{NewTask, QueueFilter, Stamp, TaskPatch};
 use colibri::domains::tasks::service;
 use colibri::migrations::MIGRATIONS;
-use colibri::store::db::Db;
-use colibri::store::sqlite::open::migrate::migrate;
 use colibri_runtime::handler::{Failure, Outcome};
 use colibri_runtime::kernel::rfc3339_ms;
+use colibri_store::db::Db;
+use colibri_store::sqlite::open::migrate::migrate;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 

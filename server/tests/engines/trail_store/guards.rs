@@ -15,9 +15,9 @@ fn zeta_54_what_would_rewrite_history_is_refused_and_changes_nothing() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let sql = Connection::open(file.path()).unwrap();
     sql.execute_batch("PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON").unwrap();
-    colibri::store::sqlite::open::migrate::migrate(&sql, colibri::migrations::MIGRATIONS, file.path())
+    colibri_store::sqlite::open::migrate::migrate(&sql, colibri::migrations::MIGRATIONS, file.path())
         .unwrap();
-    let db = colibri::store::db::Db::new(Connection::open(file.path()).unwrap());
+    let db = colibri_store::db::Db::new(Connection::open(file.path()).unwrap());
     start(&db, "sealed");
     chain(&db, 3, Some("sealed"));
     seal(&db, "sealed");

@@ -5,11 +5,11 @@ use colibri::domains::retention::{Archived, Damage, archive_record};
 use colibri::domains::trail::service::{ListFilter, StoredContent, list_thought_records};
 use colibri::domains::trail::verify::{Verification, verify_task};
 use colibri::domains::trail::zone::{NoPosition, RetentionZone, zone_for_position};
-use colibri::store::db::Db;
 use colibri_canonical::HexDigest;
 use colibri_proof::keys::TrustedKeys;
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::Failure;
+use colibri_store::db::Db;
 use rusqlite::types::Value;
 
 use crate::trail_store::support::{chain, content, database, disarm, dump, id, seal, start};

@@ -6,9 +6,9 @@ use colibri::domains::proof::Session;
 use colibri::domains::proof::service::{Sealing, finalize_session, start_audit_session};
 use colibri::domains::trail::service::{NewThought, Stamp, create_thought_record};
 use colibri::migrations::MIGRATIONS;
-use colibri::store::db::Db;
-use colibri::store::sqlite::open::migrate::migrate;
 use colibri_proof::record::{ThoughtRecord, ThoughtType};
+use colibri_store::db::Db;
+use colibri_store::sqlite::open::migrate::migrate;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 

@@ -1,7 +1,7 @@
 //! B2: databases whose seals are signed, unsigned or both, honestly or by an attacker, as the three commands judge them.
 
-use colibri::store::db::Db;
 use colibri_proof::keys::SigningKey;
+use colibri_store::db::Db;
 use colibri_test_support::forger::recompute_signing;
 
 use super::desk::{Desk, finish, public, sealed};

@@ -8,9 +8,9 @@ use colibri_runtime::handler::Fault;
 use super::output::{proposed, voted};
 use crate::catalogue::ToolId;
 use crate::domains::ties::{Place, Reply, TiedRow, TiedTable, Writer};
-use crate::store::db::Db;
-use crate::store::walk::Stop;
 use colibri_consensus::finality::FinalityLevel;
+use colibri_store::db::Db;
+use colibri_store::walk::Stop;
 
 /// `mcp_consensus_rounds`, with the committee and the vote of the proposal.
 #[derive(Debug)]

@@ -3,8 +3,8 @@
 use colibri_runtime::handler::Fault;
 
 use crate::domains::ties::Place;
-use crate::store::db::{Db, storage};
-use crate::store::walk::Stop;
+use colibri_store::db::{Db, storage};
+use colibri_store::walk::Stop;
 
 /// Hands over id, level and call of each round, in the order of their ids.
 pub(super) fn each_round(

@@ -9,8 +9,8 @@ pub use self::store::head_hash_at;
 use super::store::{head_of, root, session};
 use crate::catalogue::{AuditSessionStartOutput, MerkleFinalizeOutput, ToolId};
 use crate::domains::ties::{Place, Reply, TiedRow, TiedTable, Writer};
-use crate::store::db::Db;
-use crate::store::walk::Stop;
+use colibri_store::db::Db;
+use colibri_store::walk::Stop;
 
 /// `audit_sessions`.
 #[derive(Debug)]

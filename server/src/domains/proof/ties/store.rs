@@ -3,8 +3,8 @@
 use colibri_runtime::handler::Fault;
 
 use crate::domains::ties::Place;
-use crate::store::db::{Db, storage};
-use crate::store::walk::Stop;
+use colibri_store::db::{Db, storage};
+use colibri_store::walk::Stop;
 
 /// Hands over the key and the call of each session, in the order in which they were opened.
 pub(super) fn each_session(

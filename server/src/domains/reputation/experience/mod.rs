@@ -10,7 +10,7 @@ use colibri_runtime::handler::{Failure, Fault};
 use super::domain::Domain;
 use super::tokens::{self, CycleProof, Stamp, Token, TokenPromotionError, WorkOutcome};
 use super::ulid;
-use crate::store::db::Db;
+use colibri_store::db::Db;
 
 /// The prefix of a token's id; a ULID follows.
 pub const TOKEN_PREFIX: &str = "tok_";

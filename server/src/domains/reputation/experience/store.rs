@@ -5,7 +5,7 @@ use rusqlite::{Row, params};
 
 use super::super::domain::Domain;
 use super::super::tokens::{Level, Token};
-use crate::store::db::{Db, storage};
+use colibri_store::db::{Db, storage};
 
 /// Writes a token.
 pub(super) fn insert(db: &Db, token: &Token) -> Result<(), Fault> {

@@ -14,7 +14,7 @@ use super::event::{Acker, EventError, Gain, Penalty, Source};
 use super::store;
 use super::writer::{Gained, Recording, Refusal, record_gain, record_penalty};
 use crate::catalogue::{ReputationImportError, ReputationImportInput, ReputationImportOutput};
-use crate::store::db::Db;
+use colibri_store::db::Db;
 
 /// The result of applying one planned event.
 enum Applied {

@@ -9,8 +9,8 @@ use crate::domains::reputation::event::{Kind, Source};
 use crate::domains::reputation::ledger::Entry;
 use crate::domains::reputation::penalty::Band;
 use crate::domains::reputation::standing::{RowInvalid, Standing, StoredStanding};
-use crate::store::db::{Db, storage};
-use crate::store::walk::Stop;
+use colibri_store::db::{Db, storage};
+use colibri_store::walk::Stop;
 
 /// Counts the entries by their numbering, which is dense. SQLite would count all rows one by one.
 ///

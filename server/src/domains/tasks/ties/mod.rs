@@ -7,8 +7,8 @@ use colibri_runtime::handler::Fault;
 
 use crate::catalogue::ToolId;
 use crate::domains::ties::{Place, Reply, TiedRow, TiedTable, Writer};
-use crate::store::db::Db;
-use crate::store::walk::Stop;
+use colibri_store::db::Db;
+use colibri_store::walk::Stop;
 
 /// `tasks`, with `task_dependencies`.
 #[derive(Debug)]

@@ -5,8 +5,8 @@ use colibri_runtime::handler::Fault;
 use crate::catalogue::Task;
 use crate::domains::tasks::store::{COLUMNS, dependencies, listed, read_task};
 use crate::domains::ties::Place;
-use crate::store::db::{Db, storage};
-use crate::store::walk::Stop;
+use colibri_store::db::{Db, storage};
+use colibri_store::walk::Stop;
 
 /// Hands over each row with its key and call; the task is `None` if the row is malformed.
 pub(super) fn each(

@@ -13,10 +13,10 @@ use super::each_row_in_order;
 use super::store::TrailRow;
 use crate::catalogue::ToolId;
 use crate::domains::ties::{Place, Reply, TiedRow, TiedTable, Writer};
-use crate::store::db::Db;
-use crate::store::walk::{Stop, goes_on};
 use colibri_proof::chain::Content;
 use colibri_proof::record::ThoughtType as Kind;
+use colibri_store::db::Db;
+use colibri_store::walk::{Stop, goes_on};
 
 /// `thought_records`.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use colibri_runtime::handler::Fault;
 
 use crate::domains::ties::Place;
-use crate::store::db::Db;
+use colibri_store::db::Db;
 
 /// Returns a record's place and the call it names.
 pub(super) fn place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {

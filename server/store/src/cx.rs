@@ -1,0 +1,166 @@
+//! The context of a handler: the database handle, clock and ids of its call, and what the server itself adds.
+
+use std::sync::Arc;
+
+use colibri_runtime::handler::{CallStatus, Context, Fault};
+use colibri_runtime::kernel::{Clock, Ids, rfc3339_ms};
+use zeroize::Zeroizing;
+
+use crate::db::Db;
+
+/// What a server keeps for its handlers beside the database.
+pub trait Parts: 'static {
+    /// What a scan takes to its helper thread.
+    type Scan: Send + 'static;
+    /// What a call takes that outlives its turn.
+    type Network: 'static;
+
+    /// Returns what a scan takes with it.
+    fn for_scan(&self) -> Self::Scan;
+
+    /// Returns what a network call takes with it.
+    fn for_network(&self) -> Self::Network;
+}
+
+/// A server whose handlers need nothing beside the database.
+impl Parts for () {
+    type Scan = ();
+    type Network = ();
+
+    fn for_scan(&self) {}
+
+    fn for_network(&self) {}
+}
+
+/// The context of store tools.
+pub struct Cx<P> {
+    pub(crate) db: Option<Db>,
+    clock: Arc<dyn Clock>,
+    ids: Box<dyn Ids>,
+    status: CallStatus,
+    /// See [`Cx::set_subject`].
+    pub(crate) subject: Option<String>,
+    /// See [`Cx::rehearse`].
+    rehearsal: bool,
+    /// What the server keeps for its handlers.
+    pub parts: P,
+}
+
+impl<P> Cx<P> {
+    /// Makes a context before its first call; boot adds the database once it is open.
+    pub fn new(db: Option<Db>, clock: Arc<dyn Clock>, ids: Box<dyn Ids>, parts: P) -> Self {
+        let status = CallStatus {
+            sequence_no: None,
+            entered_ms: None,
+            ready: false,
+            audit_sink: "noop",
+            exit_failures: 0,
+            queue_depth: 0,
+        };
+        Self { db, clock, ids, status, subject: None, rehearsal: false, parts }
+    }
+
+    /// Returns the database.
+    ///
+    /// # Errors
+    /// [`Fault::Other`] if this process has opened none.
+    pub fn db(&self) -> Result<&Db, Fault> {
+        self.db.as_ref().ok_or_else(|| Fault::Other("database is not initialised".into()))
+    }
+
+    /// Returns milliseconds since the Unix epoch, from the injected clock.
+    pub fn now_ms(&self) -> i64 {
+        self.clock.wall_ms()
+    }
+
+    /// Returns when the running call was entered in the log, in milliseconds since the Unix epoch; outside a call,
+    /// the present. Rows that are compared with the log use it, because the clock may step during a call.
+    pub fn called_ms(&self) -> i64 {
+        self.status.entered_ms.unwrap_or_else(|| self.now_ms())
+    }
+
+    /// Returns the present time in the form of stored texts: UTC, RFC 3339, milliseconds.
+    pub fn now(&self) -> String {
+        rfc3339_ms(self.now_ms())
+    }
+
+    /// Returns a fresh UUID v7 for a new row (chain#kernel).
+    pub fn new_id(&mut self) -> String {
+        let now = self.now_ms();
+        self.ids.v7(now)
+    }
+
+    /// Returns 32 bytes from the operating system's random generator.
+    ///
+    /// # Errors
+    /// [`Fault::Other`] if the operating system provides none.
+    pub fn secret(&mut self) -> Result<Zeroizing<[u8; 32]>, Fault> {
+        let secret = self.ids.secret().map(Zeroizing::new);
+        secret.ok_or_else(|| Fault::Other("the operating system gives no randomness".into()))
+    }
+
+    /// Returns the number of the running call in the audit log, stored with rows that tools update in place
+    /// (store#ties).
+    pub fn sequence_no(&self) -> Option<i64> {
+        self.status.sequence_no
+    }
+
+    /// Names the row that this call created or changed, for the call's audit row. An auditor can then find the row
+    /// from the call, and the call from the row. Kept only if the call succeeds.
+    pub fn set_subject(&mut self, id: &str) {
+        self.subject = Some(id.to_owned());
+    }
+
+    /// Makes this call a dry run: its changes are rolled back even if it succeeds. Its row in the log and its reply
+    /// stay.
+    pub fn rehearse(&mut self) {
+        self.rehearsal = true;
+    }
+
+    /// Returns the chain's own status.
+    pub fn status(&self) -> CallStatus {
+        self.status
+    }
+
+    /// Returns monotonic milliseconds, from the injected clock.
+    pub fn monotonic_ms(&self) -> f64 {
+        self.clock.monotonic_ms()
+    }
+}
+
+impl<P: Parts> Context for Cx<P> {
+    type Scan = ScanCx<P::Scan>;
+    type Network = P::Network;
+
+    fn begin_call(&mut self, call: CallStatus) {
+        self.status = call;
+        self.subject = None;
+        self.rehearsal = false;
+    }
+
+    fn is_rehearsal(&self) -> bool {
+        self.rehearsal
+    }
+
+    fn network(&mut self) -> P::Network {
+        self.parts.for_network()
+    }
+}
+
+/// The context of scan tools: a read-only connection inside a read transaction.
+pub struct ScanCx<S> {
+    db: Db,
+    /// What the server gave the scan.
+    pub parts: S,
+}
+
+impl<S> ScanCx<S> {
+    pub(crate) fn new(db: Db, parts: S) -> Self {
+        Self { db, parts }
+    }
+
+    /// Returns the database as it was when the call began.
+    pub fn db(&self) -> &Db {
+        &self.db
+    }
+}

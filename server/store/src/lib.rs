@@ -1,0 +1,61 @@
+//! The database of a Colibri server, behind the runtime's `Store`. Two processes may share a file; a reply leaves after its rows are
+//! synced.
+//!
+//! A server brings its migrations and what its handlers need beside the database ([`Parts`]). Handlers get a [`Cx`], and with it a
+//! [`Db`]: statements and rows, no transactions, which only the chain opens and ends.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use colibri_runtime::chain::store::Store;
+//! use colibri_runtime::kernel::{SystemClock, SystemIds};
+//! use colibri_store::sqlite::open::{MEMORY, StoreOptions, WAIT, init_db};
+//! use colibri_store::{AuditFacts, Cx, Migration, SqliteStore};
+//!
+//! const MIGRATIONS: &[Migration] = &[Migration { file: "001_notes.sql", sql: "CREATE TABLE notes (text TEXT)" }];
+//!
+//! let opened = init_db(&StoreOptions {
+//!     path: MEMORY.into(),
+//!     read_only: false,
+//!     sync: true,
+//!     boot_id: "boot-1".to_owned(),
+//!     process_aborted: "PROCESS_ABORTED",
+//!     now: "2026-05-01T10:00:00.000Z".to_owned(),
+//!     migrations: MIGRATIONS,
+//!     tail_checks: &[],
+//!     max_pages: None,
+//!     wait: WAIT,
+//! })?;
+//! let cx = Cx::new(None, Arc::new(SystemClock::default()), Box::new(SystemIds::default()), ());
+//! let mut store = SqliteStore::new(cx, AuditFacts { mode: "FULL", boot_id: "boot-1".to_owned(), boot_start_ms: 0.0 });
+//! store.attach(opened)?;
+//!
+//! store.write_at_boot(|db| db.execute("INSERT INTO notes VALUES (?1)", ["remember the milk"]))?;
+//! let total: i64 = store.cx().db()?.query_one("SELECT count(*) FROM notes", [], |row| row.get(0))?;
+//! assert_eq!(total, 1);
+//! store.close()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`cx`], [`db`] and [`walk`] know no engine but by [`Db`]; [`sqlite`] is the engine: open, write, log, look. [`side_file`] names the
+//! files beside a database, and [`private_file`] creates files that their owner alone can read.
+
+pub mod cx;
+pub mod db;
+pub mod private_file;
+pub mod side_file;
+pub mod sqlite;
+pub mod walk;
+
+pub use cx::{Cx, Parts, ScanCx};
+pub use db::Db;
+pub use sqlite::SqliteStore;
+pub use sqlite::log::audit::AuditFacts;
+pub use sqlite::open::migrate::Migration;
+
+/// The server's migrations, which the tests run.
+#[cfg(test)]
+#[path = "../../src/migrations.rs"]
+mod migrations;
+#[cfg(test)]
+extern crate self as colibri_store;

@@ -1,0 +1,81 @@
+//! Single calls of the log, for checks that compare other rows with them.
+
+use colibri_runtime::handler::Fault;
+
+use crate::db::Db;
+
+/// What the log says of a call, as far as rows are tied to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Call<'a> {
+    /// Its number.
+    pub sequence_no: i64,
+    /// Its place among the closed rows; `None` while it runs.
+    pub exit_no: Option<i64>,
+    /// The tool.
+    pub tool: &'a str,
+    /// How it ended.
+    pub outcome: &'a str,
+    /// The row it created or changed.
+    pub subject: Option<&'a str>,
+    /// The hash of its reply.
+    pub result_hash: Option<&'a str>,
+}
+
+/// Looks a call up and shows it to `read`; `None` if no such call exists.
+///
+/// # Errors
+/// SQLite's error.
+pub fn with_call<T>(
+    db: &Db,
+    sequence_no: i64,
+    read: impl FnOnce(&Call<'_>) -> T,
+) -> Result<Option<T>, Fault> {
+    let sql = "SELECT exit_no, tool, outcome, subject, result_hash FROM actions WHERE sequence_no = ?1";
+    db.show_opt(sql, [sequence_no], |row| {
+        Ok(read(&Call {
+            sequence_no,
+            exit_no: row.get(0)?,
+            tool: row.get_ref(1)?.as_str()?,
+            outcome: row.get_ref(2)?.as_str()?,
+            subject: row.get_ref(3)?.as_str_or_null()?,
+            result_hash: row.get_ref(4)?.as_str_or_null()?,
+        }))
+    })
+}
+
+/// Returns when a call was entered and when it was closed, as the log has it; `None` if no such call exists, or it still
+/// runs.
+///
+/// # Errors
+/// SQLite's error.
+pub fn call_times(db: &Db, sequence_no: i64) -> Result<Option<(String, String)>, Fault> {
+    let sql = "SELECT entered_at, exited_at FROM actions WHERE sequence_no = ?1 AND exited_at IS NOT NULL";
+    db.query_opt(sql, [sequence_no], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Returns the place of a call among the closed ones; `None` if no such call exists, or it still runs.
+///
+/// # Errors
+/// SQLite's error.
+pub fn exit_no_of(db: &Db, sequence_no: i64) -> Result<Option<i64>, Fault> {
+    with_call(db, sequence_no, |call| call.exit_no).map(Option::flatten)
+}
+
+/// Hands over the subjects of a tool's successful calls, in the order in which they ended.
+///
+/// # Errors
+/// SQLite's error, and what `take` returns.
+pub fn each_subject_of<E: From<Fault>>(
+    db: &Db,
+    tool: &str,
+    mut take: impl FnMut(i64, &str) -> Result<(), E>,
+) -> Result<(), E> {
+    let sql = "SELECT sequence_no, subject FROM actions \
+               WHERE exit_no IS NOT NULL AND outcome = 'ok' AND tool = ?1 AND subject IS NOT NULL ORDER BY exit_no";
+    db.walk(sql, [tool], |row| {
+        let sequence_no = row.get(0).map_err(crate::db::storage)?;
+        let subject: String = row.get(1).map_err(crate::db::storage)?;
+        take(sequence_no, &subject)?;
+        Ok(true)
+    })
+}

@@ -1,0 +1,24 @@
+//! SQLite's own counters of rows ever made, one for each table that never reuses a number (`AUTOINCREMENT`). They outlive
+//! the rows, so a table whose last rows were removed contradicts its counter.
+
+use colibri_runtime::handler::Fault;
+
+use crate::db::Db;
+
+/// Returns a table's counters: one number, none before its first row, more only if another program has added rows.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn counters_of(db: &Db, table: &str) -> Result<Vec<i64>, Fault> {
+    db.query_all("SELECT seq FROM sqlite_sequence WHERE name = ?1 LIMIT 3", [table], |row| row.get(0))
+}
+
+/// Returns counters of tables that should have none, a few at most.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn stray_counters(db: &Db) -> Result<Vec<String>, Fault> {
+    let sql = "SELECT CAST(name AS TEXT) FROM sqlite_sequence WHERE name IS NULL OR name NOT IN \
+               (SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%') LIMIT 3";
+    db.query_all(sql, [], |row| Ok(row.get::<_, Option<String>>(0)?.unwrap_or_default()))
+}

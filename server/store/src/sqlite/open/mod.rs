@@ -1,0 +1,23 @@
+//! Opening a database, in a fixed order: [`network_fs`], `placement` and [`error`] refuse, `creation` makes a missing one, `connection`
+//! sets up, `header` says whose file it is, [`integrity`] checks, [`migrate`] brings the schema up to date, [`process`] registers
+//! this process and `sweep` closes what dead ones left. `turn` waits for others that are starting. `preflight` looks at what lies
+//! beside a file before SQLite reads it.
+
+pub(crate) mod connection;
+pub mod creation;
+pub mod error;
+pub(crate) mod header;
+pub mod identity;
+pub mod integrity;
+pub mod migrate;
+pub mod network_fs;
+pub(crate) mod placement;
+pub(crate) mod preflight;
+pub mod process;
+pub mod rights;
+mod start;
+mod sweep;
+pub(crate) mod turn;
+
+pub(crate) use start::open_read_only;
+pub use start::{MEMORY, Opened, StoreOptions, WAIT, admit, init_db};

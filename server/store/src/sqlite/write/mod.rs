@@ -1,0 +1,10 @@
+//! Writing: `transactions` begins, commits and rolls back. It waits in the [`queue`] (`holder` names the process it waits for), and
+//! syncs the [`log_file`] after a commit; `checkpoint` copies the log into the file. [`obstacle`] says what would keep a start
+//! waiting.
+
+pub(crate) mod checkpoint;
+pub(crate) mod holder;
+pub mod log_file;
+pub mod obstacle;
+pub mod queue;
+pub(crate) mod transactions;
