@@ -37,13 +37,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`cx`], [`db`] and [`walk`] know no engine but by [`Db`]; [`sqlite`] is the engine: open, write, log, look. [`side_file`] names the
+//! [`cx`], [`db`] and [`walk`] know no engine but by [`Db`]; [`sqlite`] is the engine: open, write, log, look. `side_file` names the
 //! files beside a database, and [`private_file`] creates files that their owner alone can read.
 
 pub mod cx;
 pub mod db;
 pub mod private_file;
-pub mod side_file;
+pub(crate) mod side_file;
 pub mod sqlite;
 pub mod walk;
 

@@ -18,7 +18,7 @@ pub fn create_new(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// The operating system's.
-pub fn open_or_create(path: &Path) -> io::Result<File> {
+pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
     options().create(true).truncate(false).open(path)
 }
 

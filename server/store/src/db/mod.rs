@@ -136,7 +136,7 @@ impl Db {
     ///
     /// # Errors
     /// [`Fault::Storage`].
-    pub fn show_opt<T>(
+    pub(crate) fn show_opt<T>(
         &self,
         sql: &str,
         params: impl Params,

@@ -72,11 +72,6 @@ impl<P: Parts> SqliteStore<P> {
         Ok(())
     }
 
-    /// Checks whether the store has a database.
-    pub fn is_attached(&self) -> bool {
-        self.attached.is_some()
-    }
-
     /// Runs boot's own work in one write transaction, which waits in the queue like every other. Commits if
     /// the work succeeds, and leaves no trace if it fails. Its rows are synced with those of the first call.
     ///

@@ -175,7 +175,7 @@ pub fn expected(migrations: &[Migration]) -> Result<Schema, Fault> {
 ///
 /// # Errors
 /// SQLite's error.
-pub fn expected_at(migrations: &[Migration], version: i64) -> Result<Schema, Fault> {
+pub(crate) fn expected_at(migrations: &[Migration], version: i64) -> Result<Schema, Fault> {
     let older =
         |one: &&Migration| migrate::number_of(one.file).is_some_and(|number| i64::from(number) <= version);
     expected(&migrations.iter().filter(older).copied().collect::<Vec<_>>())

@@ -192,7 +192,7 @@ pub enum OpenError {
 
 impl OpenError {
     /// Maps an error of SQLite to a row of the table.
-    pub fn from_sqlite(path: &Path, error: &rusqlite::Error) -> Self {
+    pub(crate) fn from_sqlite(path: &Path, error: &rusqlite::Error) -> Self {
         let path = path.display().to_string();
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path },
@@ -204,7 +204,7 @@ impl OpenError {
     }
 
     /// Turns a refusal of the operating system into an error.
-    pub fn from_io(path: &Path, doing: &str, error: &std::io::Error) -> Self {
+    pub(crate) fn from_io(path: &Path, doing: &str, error: &std::io::Error) -> Self {
         Self::Unusable { path: path.display().to_string(), reason: format!("{doing}: {error}") }
     }
 }

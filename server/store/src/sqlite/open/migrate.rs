@@ -59,7 +59,10 @@ pub fn latest(list: &[Migration]) -> i64 {
 ///
 /// # Errors
 /// As [`ordered`].
-pub fn pending_migrations(list: &[Migration], version: i64) -> Result<Vec<(u32, Migration)>, OpenError> {
+pub(crate) fn pending_migrations(
+    list: &[Migration],
+    version: i64,
+) -> Result<Vec<(u32, Migration)>, OpenError> {
     Ok(ordered(list)?.into_iter().filter(|(number, _)| i64::from(*number) > version).collect())
 }
 
@@ -131,13 +134,13 @@ fn engine_text(error: &rusqlite::Error) -> String {
 }
 
 /// Checks whether nothing but comments, white space and semicolons is left.
-pub fn is_effectively_empty(sql: &str) -> bool {
+pub(crate) fn is_effectively_empty(sql: &str) -> bool {
     strip_sql_comments(sql).chars().all(|c| c.is_whitespace() || c == ';')
 }
 
 /// Returns the text without `--` and `/* */` comments, each replaced by a space. What looks like a comment
 /// inside quotes stays.
-pub fn strip_sql_comments(sql: &str) -> String {
+pub(crate) fn strip_sql_comments(sql: &str) -> String {
     let mut out = String::with_capacity(sql.len());
     let mut rest = sql;
     while let Some(first) = rest.chars().next() {

@@ -39,7 +39,7 @@ pub fn network_file_system(path: &Path) -> Option<String> {
 }
 
 /// Checks whether a file system, or a single file, is mounted at `path` itself, which is absolute and without symbolic links.
-pub fn is_mount_point(path: &Path) -> bool {
+pub(crate) fn is_mount_point(path: &Path) -> bool {
     std::fs::read_to_string("/proc/self/mountinfo").is_ok_and(|mounts| mounted_at(&mounts, path))
 }
 

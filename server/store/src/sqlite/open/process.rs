@@ -29,7 +29,7 @@ pub fn boot_id(session: Option<&str>, ids: &mut dyn Ids) -> String {
 }
 
 /// Returns the path of the lock file of the process `boot_id` on the database at `path`.
-pub fn lock_path(path: &Path, boot_id: &str) -> PathBuf {
+pub(crate) fn lock_path(path: &Path, boot_id: &str) -> PathBuf {
     side_file::named(path, &format!(".{}.lock", &HexDigest::of(boot_id.as_bytes()).as_str()[..NAME_HEX]))
 }
 
@@ -146,7 +146,7 @@ pub enum Life {
 
 impl Life {
     /// Checks whether the process's rows may be closed.
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         !matches!(self, Self::Alive)
     }
 }

@@ -56,7 +56,7 @@ impl LogFile {
     ///
     /// # Errors
     /// The operating system's error. The content is the same as before.
-    pub fn renew(&mut self) -> io::Result<()> {
+    pub(crate) fn renew(&mut self) -> io::Result<()> {
         let end = self.end()?;
         let mut block = vec![0; RENEWED_AT_ONCE];
         let mut at = 0;

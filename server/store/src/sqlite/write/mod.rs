@@ -4,7 +4,7 @@
 
 pub(crate) mod checkpoint;
 pub(crate) mod holder;
-pub mod log_file;
+pub(crate) mod log_file;
 pub mod obstacle;
 pub mod queue;
 pub(crate) mod transactions;

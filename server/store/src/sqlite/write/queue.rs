@@ -21,7 +21,7 @@ use colibri_proof::bounded_file;
 
 /// How long a wait first blocks the calling thread: the place is handed on faster than through an event loop, and while
 /// others only take their turns it comes within this time.
-pub const ORDINARY_WAIT: Duration = Duration::from_millis(20);
+pub(crate) const ORDINARY_WAIT: Duration = Duration::from_millis(20);
 /// How long the steps of a start wait that have no limit of their own: well within the default time of a start.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 /// A wish that was given up no longer ago than this and is renewed counts as the same wait.
@@ -134,7 +134,7 @@ impl WriteQueue {
     ///
     /// # Errors
     /// The operating system's error.
-    pub fn enter_soon(&mut self) -> io::Result<bool> {
+    pub(crate) fn enter_soon(&mut self) -> io::Result<bool> {
         let new = self.wish == Wish::None;
         Ok(self.enter_at_once()? || (new && self.granted_within(ORDINARY_WAIT)?))
     }
@@ -158,7 +158,7 @@ impl WriteQueue {
     ///
     /// # Errors
     /// The operating system's error.
-    pub fn enter_within(&mut self, limit: Duration) -> io::Result<bool> {
+    pub(crate) fn enter_within(&mut self, limit: Duration) -> io::Result<bool> {
         if self.enter_at_once()? || self.granted_within(limit)? {
             return Ok(true);
         }
@@ -198,7 +198,7 @@ impl WriteQueue {
     ///
     /// # Errors
     /// The operating system's error.
-    pub fn step_back(&mut self, pause: Duration, waker: &Waker) -> io::Result<()> {
+    pub(crate) fn step_back(&mut self, pause: Duration, waker: &Waker) -> io::Result<()> {
         let since = self.since.or_else(|| Some(Instant::now()));
         self.leave();
         self.since = since;
@@ -226,7 +226,7 @@ impl WriteQueue {
     }
 
     /// Lets the next process in, and gives up the wish for the place.
-    pub fn leave(&mut self) {
+    pub(crate) fn leave(&mut self) {
         match self.wish {
             Wish::Held => {
                 unlock(&self.shared.file);

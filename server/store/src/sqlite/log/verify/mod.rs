@@ -47,7 +47,7 @@ pub fn enter_hash(db: &Db, sequence_no: i64) -> Result<Option<HexDigest>, Fault>
 ///
 /// # Errors
 /// SQLite's error; a finding is not an error.
-pub fn verify_actions(db: &Db) -> Result<ActionsReport, Fault> {
+pub(crate) fn verify_actions(db: &Db) -> Result<ActionsReport, Fault> {
     let mut first = FirstFinding(None);
     let end = walk_log(db, &mut first)?;
     Ok(ActionsReport {
