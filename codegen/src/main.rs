@@ -30,7 +30,7 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Say everything that is wrong with a catalogue.
+    /// Report every problem of a catalogue.
     #[command(after_help = "Examples:\n  colibri-codegen lint\n  colibri-codegen lint catalogue --json")]
     Lint {
         #[command(flatten)]
@@ -51,7 +51,7 @@ enum Command {
         /// `<!-- end tools -->`, is kept current too.
         #[arg(long, value_name = "FILE")]
         readme: Option<PathBuf>,
-        /// Write nothing; fail when a page differs.
+        /// Write nothing; fail if a page differs.
         #[arg(long)]
         check: bool,
     },
@@ -60,18 +60,18 @@ enum Command {
     Lock {
         #[command(flatten)]
         input: Input,
-        /// Write nothing; fail when the file differs.
+        /// Write nothing; fail if the file differs.
         #[arg(long)]
         check: bool,
     },
-    /// Say what changed in the catalogue and whom it breaks; fail when a client breaks.
+    /// Report what changed in the catalogue and which clients break; fail if one does.
     Drift(drift_command::Arguments),
     /// Print the JSON Schema of the catalogue's files, write it, or check that a file is current.
     #[command(
         after_help = "Examples:\n  colibri-codegen schema --out catalogue/catalogue.schema.json\n  colibri-codegen schema --check catalogue/catalogue.schema.json"
     )]
     Schema {
-        /// Fail when this file differs.
+        /// Fail if this file differs.
         #[arg(long, value_name = "FILE", conflicts_with = "out")]
         check: Option<PathBuf>,
         /// Write to this file instead of stdout.

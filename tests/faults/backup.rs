@@ -116,7 +116,7 @@ fn what_stands_there_is_left_alone() {
     std::fs::write(folder.path().join("copy.db"), "yesterday's").unwrap();
     let (code, _, err) = run(&folder, &["backup", "copy.db"]);
     assert_eq!(code, Some(2), "{err}");
-    assert!(err.contains("copy.db exists and is left as it is; name a new file"), "{err}");
+    assert!(err.contains("copy.db exists already and was not changed; name a new file"), "{err}");
     assert_eq!(std::fs::read(folder.path().join("copy.db")).unwrap(), b"yesterday's");
     let (code, _, err) = run(&folder, &["backup", "nowhere/copy.db"]);
     assert_eq!(code, Some(2), "{err}");
@@ -135,7 +135,7 @@ fn a_copy_of_a_forged_database_says_so_and_is_kept() {
     drop(forged);
     let (code, out, err) = run(&folder, &["backup", "copy.db"]);
     assert_eq!(code, Some(1), "{out}{err}");
-    assert!(out.contains("not sound (1 findings)") && out.contains("Keep both as evidence"), "{out}");
+    assert!(out.contains("not sound (1 findings)") && out.contains("Keep both files as evidence"), "{out}");
     assert_eq!(tasks(&folder.path().join("copy.db")), 3);
 }
 

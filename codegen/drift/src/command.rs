@@ -86,7 +86,7 @@ impl Files<'_> {
         let waivers = match self.waivers {
             None => Vec::new(),
             Some(file) => waivers(&read(file)?)
-                .ok_or_else(|| format!("{}: no YAML with `drift:` and `waivers:` in it", file.display()))?,
+                .ok_or_else(|| format!("{}: not YAML with `drift:` and `waivers:`", file.display()))?,
         };
         let snapshot = |file: &Path| -> Result<Snapshot, String> {
             parse(&read(file)?).map_err(|error| format!("{}: {error}", file.display()))

@@ -184,7 +184,7 @@ impl Repository {
             return Ok(None);
         }
         let text = String::from_utf8(output.stdout)
-            .map_err(|_| GitError::Failed(format!("{} answered what is no text", arguments.join(" "))))?;
+            .map_err(|_| GitError::Failed(format!("the output of {} is not text", arguments.join(" "))))?;
         Ok(Some(text.strip_suffix('\n').map(str::to_owned).unwrap_or(text)))
     }
 

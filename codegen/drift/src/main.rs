@@ -12,7 +12,7 @@ use colibri_drift::Snapshot;
 use colibri_drift::command::{Files, Form};
 use colibri_visible::printable_lines;
 
-/// Compare two states of an MCP server's tools, and say which clients break.
+/// Compare two states of an MCP server's tools, and report which clients break.
 ///
 /// A state is a JSON file: the server's answer to `tools/list`, alone, inside its JSON-RPC response, or in an array with
 /// other pages and the answer to `initialize`; or the lock of a Colibri catalogue. Both files are of the same kind.

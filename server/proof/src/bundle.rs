@@ -19,7 +19,7 @@ pub const MAX_FILE_BYTES: usize = 16 * 1024 * 1024;
 #[derive(Debug, thiserror::Error)]
 pub enum BundleError {
     /// Another file.
-    #[error("this is no proof: {0}")]
+    #[error("this is not a proof: {0}")]
     NotABundle(#[from] NotABundle),
     /// Damaged JSON, or other members than a bundle's.
     #[error("the proof is not of the form `colibri-inclusion-bundle`, version 1: {0}")]

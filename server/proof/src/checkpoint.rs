@@ -157,9 +157,9 @@ impl Checkpoint {
     /// One sentence that says what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let file: File =
-            serde_json::from_str(text).map_err(|error| format!("it is no checkpoint: {error}"))?;
+            serde_json::from_str(text).map_err(|error| format!("it is not a checkpoint: {error}"))?;
         if file.format != FORMAT {
-            return Err(format!("it is no checkpoint: its format is {:?}", file.format));
+            return Err(format!("it is not a checkpoint: its format is {:?}", file.format));
         }
         if file.v != VERSION {
             return Err(format!("its version is {}, this release reads {VERSION}", file.v));
@@ -328,7 +328,7 @@ mod tests {
     fn what_is_no_checkpoint_is_refused_with_a_reason() {
         let text = sample().to_text().unwrap();
         for (other, expected) in [
-            (String::new(), "it is no checkpoint: "),
+            (String::new(), "it is not a checkpoint: "),
             (text.replace("colibri-checkpoint", "other"), "its format is \"other\""),
             (text.replace("\"v\":1", "\"v\":2"), "its version is 2"),
             (text.replace("\"v\":1", "\"v\":1,\"more\":0"), "unknown field"),

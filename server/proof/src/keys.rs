@@ -19,7 +19,7 @@ pub enum KeyTextError {
     #[error("a key is 64 hex characters (32 bytes)")]
     NotHex,
     /// Not a point of the curve, or one of small order, which would verify anything.
-    #[error("the 64 hex characters are no Ed25519 public key")]
+    #[error("the 64 hex characters are not an Ed25519 public key")]
     NotAKey,
 }
 

@@ -20,9 +20,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check a proof file, as `colibri proof` writes it. Exit 1 when it does not hold
+    /// Check a proof file, as `colibri proof` writes it. Exit 1 if it does not hold
     CheckProof(CheckFile),
-    /// Verify an export, as `colibri export` writes it. Exit 1 when it is not sound
+    /// Verify an export, as `colibri export` writes it. Exit 1 if it is not sound
     VerifyExport(CheckFile),
 }
 

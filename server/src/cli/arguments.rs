@@ -31,7 +31,7 @@ struct Arguments {
 pub enum Command {
     /// Serve MCP over stdin and stdout; the same as no command at all
     Serve {
-        /// Answer no call before the start is over; otherwise probes of the server are answered at once
+        /// Answer no call before the start is complete; by default the server answers probes at once
         #[arg(long)]
         after_start: bool,
     },
@@ -41,7 +41,7 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// Call one tool and print its reply; exit 1 when the reply is an error
+    /// Call one tool and print its reply; exit 1 if the reply is an error
     Call {
         /// The tool's name
         tool: String,
@@ -49,7 +49,7 @@ pub enum Command {
         #[arg(value_name = "JSON", allow_hyphen_values = true)]
         arguments: Option<String>,
     },
-    /// Check configuration and database, and say what to do about what is wrong
+    /// Check configuration and database, and say how to fix each problem
     Doctor {
         /// Print the findings as JSON
         #[arg(long)]
@@ -60,51 +60,51 @@ pub enum Command {
     /// Make or show the key that signs seals
     #[command(subcommand)]
     Keys(audit::Keys),
-    /// Write one record of a sealed session, with its proof, as a file that is checked without the database
+    /// Write one record of a sealed session, with its proof, to a file that is checked without the database
     Proof(audit::Proof),
-    /// Check a proof file; needs no database. Exit 1 when it does not hold
+    /// Check a proof file; needs no database. Exit 1 if it does not hold
     CheckProof(CheckFile),
     /// Write a session as JSON Lines that are verified without the database
     Export(audit::Export),
-    /// Verify an export; needs no database. Exit 1 when it is not sound
+    /// Verify an export; needs no database. Exit 1 if it is not sound
     VerifyExport(CheckFile),
     /// Write a session as one HTML page for people
     Report(audit::Report),
-    /// Recompute every chain, seal and signature of a database; exit 1 when something does not fit
+    /// Recompute every chain, seal and signature of a database; exit 1 if anything does not match
     Verify(VerifyArguments),
     /// Copy the database to a new file while servers write to it, and verify the copy
     Backup(BackupArguments),
-    /// Put a verified backup in the database's place while no server runs, and keep what was there
+    /// Replace the database by a verified backup while no server runs, and keep the old files
     Restore(RestoreArguments),
     /// Pack the content of old thoughts, and remove the content of the oldest; it cannot be undone
     Retention(RetentionArguments),
-    /// Import, export and check what moves reputations; print the present epoch
+    /// Import, export and verify reputation; print the present epoch
     #[command(subcommand)]
     Reputation(reputation::Reputation),
-    /// Show the main job: an agent works, an auditor checks, a forged letter is found
+    /// Show the main job: an agent works, an auditor verifies, a changed letter is found
     Demo,
 }
 
 /// What `verify` is asked for.
 #[derive(Debug, Clone, Default, clap::Args, PartialEq, Eq)]
 pub struct VerifyArguments {
-    /// The database file; absent means the configured one
+    /// The database file; by default the configured one
     #[arg(long, value_name = "FILE")]
     pub db: Option<PathBuf>,
     /// Print the result as JSON
     #[arg(long)]
     pub json: bool,
-    /// Also compare with a checkpoint from before, which was kept outside the database
+    /// Also compare with an earlier checkpoint, which was kept elsewhere
     #[arg(long, value_name = "FILE")]
     pub checkpoint: Option<PathBuf>,
-    /// Write a checkpoint of a sound database to a new file, to be kept outside it
+    /// Write a checkpoint of a sound database to a new file; keep it elsewhere
     #[arg(long, value_name = "FILE")]
     pub write_checkpoint: Option<PathBuf>,
     /// A public key that you trust, as 64 hex characters or a file that holds them; may be repeated. From the first
     /// signed tree head on, each must then be signed by one of these keys; the configured keys do not count
     #[arg(long = "key", value_name = "FILE|HEX")]
     pub keys: Vec<String>,
-    /// Say on stderr how far it is, even if that is no terminal
+    /// Show progress on stderr, even if stderr is not a terminal
     #[arg(long)]
     pub progress: bool,
 }
@@ -112,12 +112,12 @@ pub struct VerifyArguments {
 /// What `backup` is asked for.
 #[derive(Debug, Clone, clap::Args, PartialEq, Eq)]
 pub struct BackupArguments {
-    /// Where the copy goes: a new file
+    /// The new file for the copy
     pub file: PathBuf,
-    /// The database file; absent means the configured one
+    /// The database file; by default the configured one
     #[arg(long, value_name = "FILE")]
     pub db: Option<PathBuf>,
-    /// Say on stderr how far it is, even if that is no terminal
+    /// Show progress on stderr, even if stderr is not a terminal
     #[arg(long)]
     pub progress: bool,
 }
@@ -125,12 +125,12 @@ pub struct BackupArguments {
 /// What `restore` is asked for.
 #[derive(Debug, Clone, clap::Args, PartialEq, Eq)]
 pub struct RestoreArguments {
-    /// The backup; it stays as it is
+    /// The backup; it is not changed
     pub backup: PathBuf,
-    /// The database file to be replaced; absent means the configured one
+    /// The database file to replace; by default the configured one
     #[arg(long, value_name = "FILE")]
     pub db: Option<PathBuf>,
-    /// Say on stderr how far it is, even if that is no terminal
+    /// Show progress on stderr, even if stderr is not a terminal
     #[arg(long)]
     pub progress: bool,
 }
@@ -212,14 +212,14 @@ fn examples() -> String {
     let lines = [
         ("colibri", "serve MCP over stdin and stdout"),
         ("colibri demo", "watch the whole job, from the plan to the audit"),
-        ("colibri tools", "what the server offers"),
-        (&probe, "one call, through the same chain as any client's"),
+        ("colibri tools", "list what the server offers"),
+        (&probe, "make one call, through the same chain as a client's"),
         (&query, "the same with arguments; - reads them from stdin"),
         (
             "colibri verify --write-checkpoint today.json",
-            "was anything changed? keep what it writes elsewhere",
+            "check for changes; keep the written file elsewhere",
         ),
-        ("COLIBRI_DB_PATH=work.db colibri doctor", "is this set-up sound, and what to do if not"),
+        ("COLIBRI_DB_PATH=work.db colibri doctor", "check this set-up, and say how to fix it"),
     ];
     let width = lines.iter().map(|(line, _)| line.len()).max().unwrap_or(0);
     lines

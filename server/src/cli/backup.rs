@@ -45,7 +45,7 @@ pub fn run(
     let shown = path.display();
     writeln!(
         out,
-        "{}: {} pages, as the database stood when the copy began",
+        "{}: {} pages, the state of the database when the copy began",
         printable(&shown.to_string()),
         copied.total
     )?;
@@ -62,8 +62,8 @@ pub fn run(
     }
     writeln!(
         out,
-        "The copy is whole, but what it holds is not sound ({} findings): so is the database, or was before. \
-         `colibri verify --db {}` names each. Keep both as evidence.",
+        "The copy is complete but not sound ({} findings), because the database was not sound either. \
+         `colibri verify --db {}` lists the findings. Keep both files as evidence.",
         report.findings.kinds().iter().map(|found| found.count).sum::<u64>(),
         printable(&crate::shell_word::quoted(&shown.to_string())),
     )?;

@@ -46,7 +46,7 @@ pub fn run(
     match reply {
         Reply::Result(result) => print(&result, out),
         Reply::Error { code, message } => {
-            Err(Failure::Failed(format!("the server refused: {message} ({code})")))
+            Err(Failure::Failed(format!("the server refused the call: {message} ({code})")))
         }
     }
 }
@@ -77,9 +77,9 @@ fn read_arguments(given: &str, input: &mut dyn Read) -> Result<Box<RawValue>, Fa
 }
 
 fn print(result: &Value, out: &mut dyn Write) -> Result<(), Failure> {
-    let envelope = result
-        .get("structuredContent")
-        .ok_or_else(|| Failure::Failed("the server's reply holds no envelope".to_owned()))?;
+    let envelope = result.get("structuredContent").ok_or_else(|| {
+        Failure::Failed("the server's reply has no envelope: `structuredContent` is missing".to_owned())
+    })?;
     print_json(out, &envelope)?;
     out.flush()?;
     // Both levels count: a Pattern B refusal is `ok` outside (chain#envelopes).

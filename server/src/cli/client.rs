@@ -35,7 +35,7 @@ pub enum ClientError {
     #[error("the server ended without a reply ({0}); its log above says why")]
     Ended(ExitStatus),
     /// The server's answer is not a valid reply.
-    #[error("the server's reply is not understood: {0}")]
+    #[error("the server's reply cannot be read: {0}")]
     Strange(String),
 }
 

@@ -90,7 +90,7 @@ pub fn must_be_file(path: &Path, role: Role) -> Result<(), Failure> {
         },
         Ok(found) if found.len() == 0 => match role {
             Role::Database => format!("{shown} is empty: no server has written to it yet; {another}"),
-            Role::Backup => format!("{shown} is empty, so that it is no backup; {another}"),
+            Role::Backup => format!("{shown} is empty and not a backup; {another}"),
         },
         Ok(_) => match rights::refused_to_read(path) {
             Some((file, error)) => format!(
@@ -113,7 +113,7 @@ pub fn must_be_file(path: &Path, role: Role) -> Result<(), Failure> {
 /// Returns the configured path. A `--db` file needs no configuration, so that a broken one cannot stand in the way.
 fn configured(env: &Environment) -> Result<PathBuf, Failure> {
     let (config, _warnings) = load_config(env, std::process::id()).map_err(|problems| {
-        Failure::Usage(format!("{}; mend the environment, or name the file with --db", problems.join("; ")))
+        Failure::Usage(format!("{}; correct the variable, or name the file with --db", problems.join("; ")))
     })?;
     if config.db_path == Path::new(MEMORY) {
         let text = "the configured database is in memory and keeps nothing; name a file with --db";
@@ -136,8 +136,8 @@ fn explain(path: &Path, role: Role, error: &OpenError) -> Failure {
              wrote it, or a later one"
         )),
         OpenError::Older { found, latest } => Failure::Usage(format!(
-            "{path} has schema version {found}, and this release reads {latest}; start a server in FULL on it or \
-             on a copy of it, which brings it up to date"
+            "{path} has schema version {found}, and this release reads {latest}; start a server in FULL on a copy \
+             to migrate the copy, or on the file itself"
         )),
         OpenError::Network { kind, .. } => Failure::Usage(format!(
             "{path} is on a network file system ({kind}); copy it with its -wal file to a local disk and name the copy{}",
@@ -147,7 +147,7 @@ fn explain(path: &Path, role: Role, error: &OpenError) -> Failure {
             }
         )),
         OpenError::Locked { .. } => Failure::Failed(format!(
-            "{path} is locked by another program; run the command again when that has finished"
+            "{path} is locked by another program; run the command again when that program has finished"
         )),
         OpenError::Corrupt { first } => {
             Failure::Failed(format!("{path} is damaged: {first}; keep a copy of it as evidence"))

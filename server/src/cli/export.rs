@@ -63,8 +63,8 @@ pub fn run(arguments: &Export, env: &Environment, out: &mut dyn Write) -> Result
     match done.first_lost {
         None => Ok(()),
         Some(id) => Err(Failure::Failed(format!(
-            "the export is written, but the content of record {id} is damaged and has null in its place; \
-             `colibri verify` names all that is damaged"
+            "the export is written, but the content of record {id} is damaged: the file has null instead; \
+             `colibri verify` lists all damage"
         ))),
     }
 }
@@ -161,8 +161,8 @@ impl<'a> Lines<'a> {
     fn line(&mut self, line: Option<String>) -> Result<(), Failure> {
         let line = line.ok_or_else(|| {
             Failure::Failed(
-                "the session cannot be exported: its seal holds a number beyond 2^53-1; `colibri verify` says what \
-                 else is damaged"
+                "the session cannot be exported: its seal holds a number beyond 2^53-1; `colibri verify` lists \
+                 all damage"
                     .to_owned(),
             )
         })?;
@@ -173,8 +173,8 @@ impl<'a> Lines<'a> {
     fn end_line(&mut self) -> Result<(), Failure> {
         if self.buffer.len() > MAX_LINE_BYTES {
             return Err(Failure::Failed(format!(
-                "the session cannot be exported: a line of it is longer than the {} MiB that an export allows; take \
-                 out single records with `colibri proof`",
+                "the session cannot be exported: one of its lines is longer than {} MiB, the limit of an export; \
+                 write single records with `colibri proof`",
                 MAX_LINE_BYTES / (1024 * 1024)
             )));
         }

@@ -46,13 +46,18 @@ fn generate(path: &Path) -> Result<SigningKey, Failure> {
     let mut random = [0; 32];
     // No fallback, unlike for ids: with a guessable seed anyone could sign.
     getrandom::getrandom(&mut random).map_err(|error| {
-        Failure::Failed(format!("the operating system gives no randomness, so no key was made: {error}"))
+        Failure::Failed(format!(
+            "no key was made, because the operating system provides no randomness: {error}"
+        ))
     })?;
     let key = SigningKey::generate(random);
     let mut file = output::create(path)?;
     let written = writeln!(file, "{}", key.seed_text().expose()).and_then(|()| file.sync_all());
     written.map_err(|error| {
-        Failure::Failed(format!("cannot write {}: {error}; the file holds no usable key", path.display()))
+        Failure::Failed(format!(
+            "cannot write {}: {error}; the file has no usable key; name a new file",
+            path.display()
+        ))
     })?;
     Ok(key)
 }
@@ -81,7 +86,7 @@ fn advise(path: &Path, out: &mut dyn Write) -> io::Result<()> {
     )?;
     writeln!(
         out,
-        "Give the public key to those who will check. Whoever has the file can sign in your name: keep it, and every\n\
+        "Give the public key to your auditors. Anyone who has the file can sign in your name: keep it, and every\n\
          copy of it, apart from the database."
     )
 }

@@ -70,7 +70,7 @@ pub fn write_to<T>(
 pub fn create(path: &Path) -> Result<File, Failure> {
     private_file::create_new(path).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            Failure::Usage(format!("{} exists and is left as it is; name a new file", path.display()))
+            Failure::Usage(format!("{} exists already and was not changed; name a new file", path.display()))
         }
         _ => Failure::Usage(format!("cannot create {}: {error}; check the path", path.display())),
     })

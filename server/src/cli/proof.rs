@@ -29,7 +29,7 @@ pub fn run(arguments: &Proof, env: &Environment, out: &mut dyn Write) -> Result<
     let bundle = bundle_of(&db, &arguments.session, &arguments.record).map_err(refused)?;
     if !verify_bundle(&bundle, &TrustedKeys::default(), false).valid {
         return Err(Failure::Failed(format!(
-            "record {} is no longer what was sealed, so there is nothing to prove; `colibri verify` says what changed",
+            "record {} has changed since it was sealed, so it cannot be proven; `colibri verify` says what changed",
             arguments.record
         )));
     }

@@ -44,7 +44,10 @@ pub fn run(
     let source = open_backup(backup)?;
     let report = verify::verify_copy(backup, backup, env, &interrupt, &mut lines).map_err(|failure| {
         if interrupt.is_raised() {
-            Failure::Failed("interrupted; nothing was restored, and the database is as it was".to_owned())
+            Failure::Failed(
+                "interrupted: nothing was restored, and the database is unchanged; run the command again"
+                    .to_owned(),
+            )
         } else {
             failure
         }
@@ -53,7 +56,7 @@ pub fn run(
         lines.clear();
         let (backup, quoted) = (&shown.0, quoted(&shown.0));
         return Err(Failure::Failed(format!(
-            "{backup} is not sound, so that nothing was restored; `colibri verify --db {quoted}` names each finding"
+            "{backup} is not sound, so nothing was restored; `colibri verify --db {quoted}` lists the findings"
         )));
     }
     let mut show = |Copied { done, total }| {
@@ -75,7 +78,7 @@ pub fn run(
         )?;
     }
     for kept in kept {
-        writeln!(out, "kept: what was there before is now {}", printable(&kept.to_string_lossy()))?;
+        writeln!(out, "kept: the previous file is now {}", printable(&kept.to_string_lossy()))?;
     }
     Ok(out.flush()?)
 }

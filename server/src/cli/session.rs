@@ -3,6 +3,7 @@
 use colibri_runtime::handler::Fault;
 
 use super::Failure;
+use crate::catalogue::ToolId;
 use crate::domains::proof::{self, Root, Session, SessionState};
 use colibri_proof::head::SignedTreeHead;
 use colibri_store::db::Db;
@@ -33,7 +34,8 @@ pub fn find(db: &Db, session_id: &str) -> Result<Found, Failure> {
         (Some(state), Some(session)) => (state, session),
         (None, _) => {
             return Err(Failure::Usage(format!(
-                "audit session not found: {session_id}; name the session's id"
+                "audit session not found: {session_id}; `colibri log --tool {}` lists the ids",
+                ToolId::AuditSessionStart.name()
             )));
         }
         (Some(_), None) => return Err(damaged(session_id, "its own row is missing")),
@@ -52,11 +54,11 @@ pub fn find(db: &Db, session_id: &str) -> Result<Found, Failure> {
 
 fn damaged(session_id: &str, what: &str) -> Failure {
     Failure::Failed(format!(
-        "audit session {session_id} is damaged: {what}; `colibri verify` says what else is"
+        "audit session {session_id} is damaged: {what}; `colibri verify` lists all damage"
     ))
 }
 
 /// Returns the failure of a database that stopped answering.
 pub fn unreadable(fault: Fault) -> Failure {
-    Failure::Failed(format!("the database cannot be read: {fault}; `colibri doctor` says more"))
+    Failure::Failed(format!("the database cannot be read: {fault}; `colibri doctor` says what to do"))
 }

@@ -14,16 +14,16 @@ pub fn heading(report: &Report, html: &mut Html) {
         "<p class=\"verdict bad\">"
     });
     match (verdict.broken_count, &report.seal) {
-        (0, Some(_)) => html.tags("<strong>Sound.</strong> Every hash, every link and the seal were recomputed and fit."),
+        (0, Some(_)) => html.tags("<strong>Sound.</strong> Every hash, every link and the seal were recomputed and match."),
         (0, None) => html.tags(
-            "<strong>Sound so far.</strong> Every hash and every link were recomputed and fit. The session is open: \
-             nothing seals it yet.",
+            "<strong>Sound so far.</strong> Every hash and every link were recomputed and match. The session is open: \
+             no seal covers it yet.",
         ),
         (count, _) => {
             html.tags("<strong>Not sound.</strong> ");
             html.number(count);
-            html.tags(if count == 1 { " thing does" } else { " things do" });
-            html.tags(" not fit; <a href=\"#chains\">see below</a>.");
+            html.tags(if count == 1 { " finding" } else { " findings" });
+            html.tags("; <a href=\"#chains\">see below</a>.");
         }
     }
     html.tags("</p>\n</header>\n");
@@ -70,7 +70,7 @@ pub fn tasks(tasks: &[Task], more: usize, html: &mut Html) {
             }
             None => {
                 html.code(&task.id);
-                html.tags("</td><td data-name=\"State\">no task of the pipeline");
+                html.tags("</td><td data-name=\"State\">not a task of the pipeline");
             }
         }
         html.tags("</td><td data-name=\"Thoughts here\">");
@@ -78,7 +78,7 @@ pub fn tasks(tasks: &[Task], more: usize, html: &mut Html) {
         html.tags("</td></tr>\n");
     }
     html.tags("</tbody>\n</table>\n");
-    html.tags("<p class=\"note\">A state is as it stands now; a seal does not cover it.");
+    html.tags("<p class=\"note\">States are the present ones; a seal does not cover them.");
     if more > 0 {
         html.tags(" Not shown here and below: ");
         html.number(more as i64);
@@ -100,7 +100,7 @@ pub fn chains(report: &Report, html: &mut Html) {
         html.tags("<p class=\"note\">The content of ");
         html.number(*unverifiable_count);
         html.tags(
-            " of them was dropped by the retention policy; their own hashes cannot be recomputed, only their links.</p>\n",
+            " of them was pruned by the retention policy; only their links can be recomputed, not their own hashes.</p>\n",
         );
     }
     if !report.tasks.is_empty() {
@@ -130,7 +130,7 @@ fn issue_list(issues: &[Issue], broken_count: i64, html: &mut Html) {
     if broken_count == 0 {
         return;
     }
-    html.tags("<h3>What does not fit</h3>\n<ul class=\"issues\">\n");
+    html.tags("<h3>Findings</h3>\n<ul class=\"issues\">\n");
     for issue in issues {
         html.element("<li><strong>", issue.code, "</strong>");
         let places = [("task", &issue.task_id), ("record", &issue.record_id)];

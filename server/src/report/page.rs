@@ -59,7 +59,7 @@ fn tree(sealed: &super::model::Seal, html: &mut Html) {
     }
     html.tags("</p>\n");
     if sealed.tree.root_hex().as_deref() != Some(sealed.head.root_hash.as_str()) {
-        html.tags("<p class=\"bad\">This is the tree over the thoughts as they are now: its root is not the sealed one.</p>\n");
+        html.tags("<p class=\"bad\">This is the tree over the present thoughts: its root is not the sealed one.</p>\n");
     }
     html.tags("<div class=\"wide\" tabindex=\"0\">\n");
     picture::draw(&sealed.tree, html);

@@ -10,8 +10,8 @@ pub fn section(report: &Report, html: &mut Html) {
     html.tags("<section id=\"seal\">\n<h2>Seal</h2>\n");
     let Some(seal) = &report.seal else {
         html.tags(
-            "<p>The session is open. Its records are chained, but whoever can write the database could still replace \
-             the end of a chain, or all of it, without leaving a trace here.</p>\n</section>\n",
+            "<p>The session is open. Its records are chained, but anyone who can write the database could still replace \
+             the end of a chain, or all of it, without a trace here.</p>\n</section>\n",
         );
         return;
     };
@@ -19,7 +19,7 @@ pub fn section(report: &Report, html: &mut Html) {
     html.number(seal.record_count);
     html.tags("</dd>\n<dt>Root</dt><dd>");
     html.code(&seal.root);
-    html.tags("<br><span class=\"note\">of the original's tree: it fixes which records there are, not their order or authors</span>");
+    html.tags("<br><span class=\"note\">of the legacy tree: it fixes which records there are, not their order or authors</span>");
     rows(&seal.head, report, html);
     html.tags("</dd>\n</dl>\n</section>\n");
 }
@@ -27,7 +27,7 @@ pub fn section(report: &Report, html: &mut Html) {
 fn rows(head: &Head, report: &Report, html: &mut Html) {
     let first = head.prev_head_hash == HexDigest::ZERO.as_str();
     let before = if first {
-        "none: this is the first seal of its database"
+        "none before it: this is the first seal of its database"
     } else {
         "the seal before this one in the same database"
     };
@@ -55,7 +55,7 @@ fn rows(head: &Head, report: &Report, html: &mut Html) {
     html.tags("</dd>\n<dt>Signature</dt><dd>");
     match &head.signature {
         None => {
-            html.tags("none: the seal shows that nothing changed since it was published, not who made it")
+            html.tags("missing: the seal shows that nothing changed since it was published, not who made it")
         }
         Some(signature) => {
             html.code(&signature.signature);
@@ -65,11 +65,9 @@ fn rows(head: &Head, report: &Report, html: &mut Html) {
             html.code(&signature.public_key);
             html.tags("<br><span class=\"note\">");
             html.tags(match report.verdict.signature {
-                Some("valid") => "the signature is right, and this machine trusts the key",
-                Some("unknown_key") => {
-                    "the signature is right by this key, which this machine does not trust"
-                }
-                _ => "the signature is not right",
+                Some("valid") => "valid signature by a key that this machine trusts",
+                Some("unknown_key") => "valid signature by this key, which this machine does not trust",
+                _ => "the signature is invalid",
             });
             html.tags("</span>");
         }
@@ -79,8 +77,8 @@ fn rows(head: &Head, report: &Report, html: &mut Html) {
 /// Writes the commands that check all this.
 pub fn steps(report: &Report, html: &mut Html) {
     html.tags(
-        "<section id=\"check\">\n<h2>How to check it</h2>\n<p>This page is a view. Whoever can write the page can \
-         write anything into it, so believe these commands rather than it.</p>\n<ol class=\"steps\">\n",
+        "<section id=\"check\">\n<h2>How to check it</h2>\n<p>This page is a view. Anyone who can write the page can \
+         write anything into it, so trust these commands instead.</p>\n<ol class=\"steps\">\n",
     );
     let session = quoted(&report.session.id);
     step(
@@ -116,7 +114,7 @@ fn sealed_steps(html: &mut Html, report: &Report, seal: &Seal, session: &str, ex
     if let Some(first) = report.thoughts.shown.first() {
         let proof = format!("colibri proof {session} {} --out proof.json", quoted(&first.id));
         let check = format!("colibri check-proof proof.json{root}{key}");
-        step(html, "Or show a single thought to somebody, and nothing of the others:", &[proof, check]);
+        step(html, "Or show a single thought to another person, without the others:", &[proof, check]);
     }
     html.tags("<li>Take the value after <code>--root</code> from where it was published when the session was sealed, not from this page");
     html.tags(if signed { ", and the public key from its owner.</li>\n" } else { ".</li>\n" });

@@ -172,7 +172,7 @@ fn what_a_page_leaves_out_it_says() {
     assert!(page.contains("Thoughts 1 to 6 are left out of this page"));
     let long = "z".repeat(MOST_CONTENT_BYTES + 5);
     let page = render(&report(vec![thought(0, &long)], None));
-    assert!(page.contains("Cut here; the whole has 65541 bytes"));
+    assert!(page.contains("Cut here; the whole content has 65541 bytes"));
     assert!(!page.contains(&long));
 }
 

@@ -48,7 +48,9 @@ fn entry(thought: &Thought, previous: Option<i64>, unfit: bool, html: &mut Html)
     html.element("<span>by <span class=\"agent\">", &thought.agent_id, "</span></span> ");
     html.element("<time>", &thought.timestamp, "</time></div>\n");
     if unfit {
-        html.tags("<p class=\"note bad\">This does not fit: <a href=\"#chains\">see why</a>.</p>\n");
+        html.tags(
+            "<p class=\"note bad\">A check of this record failed: <a href=\"#chains\">see why</a>.</p>\n",
+        );
     }
     content(&thought.content, html);
     html.tags("<dl class=\"hashes\">\n<dt>Record</dt><dd>");
@@ -85,12 +87,12 @@ fn content(content: &Content, html: &mut Html) {
         Content::Whole(text) => written(text, html),
         Content::Cut { beginning, bytes } => {
             written(beginning, html);
-            html.tags("<p class=\"note\">Cut here; the whole has ");
+            html.tags("<p class=\"note\">Cut here; the whole content has ");
             html.number(*bytes as i64);
             html.tags(" bytes, and <code>colibri export</code> has it.</p>\n");
         }
         Content::Dropped { content_hash } => {
-            html.tags("<p class=\"note\">The content was dropped by the retention policy. Its SHA-256 is ");
+            html.tags("<p class=\"note\">The content was pruned by the retention policy. Its SHA-256 is ");
             html.code(content_hash);
             html.tags(".</p>\n");
         }

@@ -66,7 +66,7 @@ pub static MODE: Key<ModeName> = key(
 pub static DB_PATH: Key<Path> = key(
     "COLIBRI_DB_PATH",
     "store",
-    Path { default_text: "data/colibri.db; in TEST data/colibri-<pid>.test.db, which goes away" },
+    Path { default_text: "data/colibri.db; in TEST data/colibri-<pid>.test.db, which is removed" },
     "The database file; a relative path starts at the working directory. Several servers may share one file.",
 );
 /// The lowest level of log lines that are written.
@@ -173,7 +173,7 @@ pub static ANTHROPIC_TIMEOUT_MS: Key<Integer> = key(
     "COLIBRI_ANTHROPIC_TIMEOUT_MS",
     "router",
     Integer { min: 1, max: 600_000, default: 30_000 },
-    "The same for Anthropic; it only lowers the general limit.",
+    "The same for Anthropic; it can only lower the general limit.",
 );
 
 const fn model(name: &'static str, default_text: &'static str) -> Key<AtCall> {

@@ -27,7 +27,7 @@ pub fn check_strays(run: &mut Run<'_>) -> Result<(), Stop> {
     for name in stray_counters(run.db)? {
         run.found("SEQ_COUNTER", || {
             let message =
-                format!("sqlite_sequence counts the rows of {name:?}, which is no table that is counted");
+                format!("sqlite_sequence counts the rows of {name:?}, which is not a counted table");
             ("sqlite_sequence".to_owned(), message)
         });
     }

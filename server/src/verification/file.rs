@@ -18,7 +18,7 @@ const MOST_BYTES: u64 = 16 << 20;
 pub fn read(path: &Path) -> Result<Checkpoint, String> {
     let shown = path.display();
     let text = bounded_file::text(path, MOST_BYTES).map_err(|error| match error.kind() {
-        io::ErrorKind::FileTooLarge => format!("{shown}: it is no checkpoint: it is too long"),
+        io::ErrorKind::FileTooLarge => format!("{shown}: it is not a checkpoint: it is too long"),
         _ => format!("cannot read the checkpoint {shown}: {error}"),
     })?;
     Checkpoint::parse(&text).map_err(|reason| format!("{shown}: {reason}"))
@@ -47,7 +47,7 @@ pub fn write(path: &Path, checkpoint: &Checkpoint) -> Result<(), String> {
 
 /// Returns the message for a name that is taken.
 pub fn exists(path: &Path) -> String {
-    format!("{} exists already; give the new checkpoint a name of its own and keep both", path.display())
+    format!("{} exists already and was not changed; name a new file and keep both", path.display())
 }
 
 /// Writes a new file and removes it if it cannot be finished, because half a checkpoint would block the next one.

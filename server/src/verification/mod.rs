@@ -137,7 +137,7 @@ pub fn verify(
         run_all(db, options, progress, &shape, |db, shape| match integrity {
             Some(thread) => thread
                 .join()
-                .unwrap_or_else(|_| Err(Fault::Other("the integrity check broke down".to_owned()))),
+                .unwrap_or_else(|_| Err(Fault::Other("the integrity check could not run".to_owned()))),
             None => inspect::sanity(db, shape),
         })
     })

@@ -14,7 +14,7 @@ pub fn compare_log_row(checkpoint: &Checkpoint, run: &mut Run<'_>, exit_no: i64,
     if exit_no == checkpoint.log.last_exit_no && row_hash != checkpoint.log.last_row_hash.as_str() {
         run.found_against(NAME, "LOG_REWRITTEN", || {
             let message = format!(
-                "the log up to exit_no {exit_no} is not the one of the checkpoint: its hash is {row_hash}, not {}",
+                "the log up to exit_no {exit_no} differs from the checkpoint: its hash is {row_hash}, not {}",
                 checkpoint.log.last_row_hash.as_str()
             );
             (format!("actions exit_no {exit_no}"), message)
@@ -42,7 +42,7 @@ pub fn compare_log_end(checkpoint: &Checkpoint, run: &mut Run<'_>, end: &LogEnd)
         if enter_hash(run.db, open.sequence_no).ok().flatten() != Some(open.enter_hash) {
             run.found_against(NAME, "CALL_CHANGED", || {
                 let subject = format!("actions {}", open.sequence_no);
-                let message = format!("{subject} was running at the checkpoint and is not the same call now");
+                let message = format!("{subject} was running at the checkpoint and is a different call now");
                 (subject, message)
             });
         }
@@ -56,7 +56,7 @@ pub fn compare_records(checkpoint: &Checkpoint, run: &mut Run<'_>, now: &Records
         run.found_against(NAME, "RECORDS_CHANGED", || {
             let then = &checkpoint.records;
             let message = format!(
-                "the thought records up to seq {} are not those of the checkpoint ({} now, {} then)",
+                "the thought records up to seq {} differ from the checkpoint ({} now, {} then)",
                 then.last_seq, now.count, then.count
             );
             ("thought_records".to_owned(), message)
@@ -71,7 +71,7 @@ pub fn compare_heads(checkpoint: &Checkpoint, run: &mut Run<'_>, count: i64, has
     if count < then.count || !kept {
         run.found_against(NAME, "HEADS_CHANGED", || {
             let message =
-                format!("the first {} tree heads are not those of the checkpoint ({count} now)", then.count);
+                format!("the first {} tree heads differ from the checkpoint ({count} now)", then.count);
             (format!("tree_heads {}", then.count.saturating_sub(1)), message)
         });
     }
@@ -83,7 +83,7 @@ pub fn compare_reputation(checkpoint: &Checkpoint, run: &mut Run<'_>, now: &Repu
     if (now.entries, now.digest) != (then.entries, then.digest) {
         run.found_against(NAME, "LEDGER_CHANGED", || {
             let message = format!(
-                "the first {} entries of the reputation ledger, or its clock, are not those of the checkpoint \
+                "the first {} entries of the reputation ledger, or its clock, differ from the checkpoint \
                  ({} now)",
                 then.entries, now.entries
             );
@@ -93,7 +93,7 @@ pub fn compare_reputation(checkpoint: &Checkpoint, run: &mut Run<'_>, now: &Repu
     if now.tokens != then.tokens {
         run.found_against(NAME, "TOKENS_CHANGED", || {
             let message = format!(
-                "the first {} experience tokens are not those of the checkpoint ({} now)",
+                "the first {} experience tokens differ from the checkpoint ({} now)",
                 then.tokens.count, now.tokens.count
             );
             ("experience_tokens".to_owned(), message)

@@ -36,13 +36,13 @@ fn one_root(run: &mut Run<'_>, root: &str) -> Result<i64, Stop> {
     if digest.as_str() != recorded.digest {
         run.found("SKILLS_CHANGED", || {
             let message =
-                format!("the rows give the digest {}, recorded is {}", digest.as_str(), recorded.digest);
+                format!("the rows give the digest {}, but {} is recorded", digest.as_str(), recorded.digest);
             (format!("skills of {root}"), message)
         });
     }
     if count != recorded.skill_count {
         run.found("SKILLS_COUNT", || {
-            (place(), format!("{count} skills, recorded are {}", recorded.skill_count))
+            (place(), format!("there are {count} skills, but {} are recorded", recorded.skill_count))
         });
     }
     // One load writes all rows and its record with the same time.

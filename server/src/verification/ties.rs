@@ -110,7 +110,7 @@ impl Ties {
             }
         }
         run.count("rows", self.0.iter().map(|table| table.rows).sum());
-        run.count("rows whose content was given up", self.0.iter().map(|table| table.dropped).sum());
+        run.count("rows with pruned content", self.0.iter().map(|table| table.dropped).sum());
         Ok(())
     }
 }
@@ -160,7 +160,7 @@ impl Table {
         if number <= self.last_place {
             run.found_against(NAME, "ROW_MOVED", || {
                 let subject = self.subject(key);
-                let message = format!("{subject} does not stand where its call put it");
+                let message = format!("{subject} is not where its call put it");
                 (subject, message)
             });
         }
@@ -172,7 +172,7 @@ impl Table {
         self.rows += 1;
         let Some(sequence_no) = row.sequence_no else {
             run.found_against(NAME, "NO_CALL", || {
-                (self.subject(row.key), format!("{} was written by no call", self.subject(row.key)))
+                (self.subject(row.key), format!("no call wrote {}", self.subject(row.key)))
             });
             return Ok(());
         };
@@ -185,7 +185,7 @@ impl Table {
                 if self.append_only && exit_no.is_some_and(|exit_no| exit_no <= self.last_exit_no) {
                     run.found_against(NAME, "ROW_MOVED", || {
                         let subject = self.subject(row.key);
-                        let message = format!("{subject} does not stand where call {sequence_no} put it");
+                        let message = format!("{subject} is not where call {sequence_no} put it");
                         (subject, message)
                     });
                 }
@@ -195,7 +195,7 @@ impl Table {
             Verdict::CallMissing => ("CALL_MISSING", "which the log does not have"),
             Verdict::OtherCall => ("CALL_MISMATCH", "which did not write it"),
             Verdict::Changed => ("ROW_CHANGED", "but does not give that call's reply"),
-            Verdict::Unreadable => ("ROW_UNREADABLE", "but holds a value that no row can have"),
+            Verdict::Unreadable => ("ROW_UNREADABLE", "but has a value that no row can have"),
         };
         run.found_against(NAME, code, || {
             let subject = self.subject(row.key);

@@ -70,7 +70,7 @@ pub fn check(run: &mut Run<'_>, ties: &mut Ties, wanted: &Wanted<'_>) -> Result<
     let pin = rows.finish(run)?;
     run.count("records", seen);
     run.count("chains", chains.seen);
-    run.count("records whose content was given up", chains.dropped);
+    run.count("records with pruned content", chains.dropped);
     Ok(pin)
 }
 
@@ -122,14 +122,14 @@ impl<'a> Rows<'a> {
         if !is_where_zone_says(row) {
             found(run, row, "CONTENT_MISPLACED", || {
                 let zone = row.zone.unwrap_or(RetentionZone::Hot.as_str());
-                format!("its columns do not hold what a record in the zone {zone} has")
+                format!("its columns do not match a record in the zone {zone}")
             });
         }
         if let (Some(session_id), Content::Dropped) = (row.session_id, content)
             && session_state(run.db, session_id)? != Some(SessionState::Finalized)
         {
             found(run, row, "COLD_UNSEALED", || {
-                format!("its content was given up before session {session_id} was sealed")
+                format!("its content was pruned before session {session_id} was sealed")
             });
         }
         if self.pin {

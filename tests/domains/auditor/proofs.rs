@@ -173,7 +173,7 @@ fn there_is_no_proof_of_what_is_not_sealed() {
     }
     world.tamper("UPDATE thought_records SET agent_id = 'somebody' WHERE content = 'first'");
     let run = world.run(&["proof", "S", &ids[0]]).ends(1);
-    assert!(run.out.is_empty() && run.err.contains("no longer what was sealed"), "{}", run.err);
+    assert!(run.out.is_empty() && run.err.contains("has changed since it was sealed"), "{}", run.err);
     world.product(&["proof", "S", &ids[2]]);
 }
 
@@ -186,7 +186,7 @@ fn a_proof_file_is_never_written_over_another() {
     let first = std::fs::read(world.folder.path().join("proof.json")).unwrap();
     assert_eq!(first, world.product(&["proof", "S", &ids[0]]).into_bytes());
     let again = world.run(&["proof", "S", &ids[1], "--out", "proof.json"]).ends(2);
-    assert!(again.err.contains("left as it is"), "{}", again.err);
+    assert!(again.err.contains("was not changed"), "{}", again.err);
     assert_eq!(std::fs::read(world.folder.path().join("proof.json")).unwrap(), first);
     let json = world.run(&["proof", "S", &ids[1], "--out", "second.json", "--json"]).ends(0).json();
     assert_eq!(json["head_hash"], head["head_hash"]);

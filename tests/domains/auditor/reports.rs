@@ -40,7 +40,7 @@ fn a_sealed_session_is_shown_whole_and_its_hostile_text_is_only_shown() {
         &world.public_key,
         "<svg",
         "<strong>Sound.</strong>",
-        "this machine trusts the key",
+        "that this machine trusts",
         "colibri check-proof proof.json --root",
     ] {
         assert!(page.contains(expected), "{expected} is missing:\n{page}");

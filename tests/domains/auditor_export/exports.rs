@@ -65,7 +65,7 @@ fn archived_contents_are_exported_as_far_as_they_are_kept() {
     assert_eq!(after, before.replacen("\"content\":\"first\"", "\"content\":null", 1));
     let run = Auditor::new().verify(&after, &["--key", GOLDEN_KEY]);
     assert_eq!(run.code, Some(0), "{}{}", run.out, run.err);
-    assert!(run.out.contains("Not proven: what the 1 records without a content said."), "{}", run.out);
+    assert!(run.out.contains("Not proven: what the 1 records with pruned content said."), "{}", run.out);
     // A packed content that cannot be unpacked is said, not passed over.
     let broken = "UPDATE thought_records SET zone = 'warm', content = NULL, content_compressed = '!', content_hash = ?2 \
         WHERE id = ?1";
@@ -90,7 +90,7 @@ fn an_existing_file_is_left_as_it_is() {
     assert_eq!(written, world.export("S"));
     let again = world.colibri(&["export", "other", "--out", name]);
     assert_eq!(again.code, Some(2));
-    assert!(again.err.contains("exists and is left as it is"), "{}", again.err);
+    assert!(again.err.contains("exists already and was not changed"), "{}", again.err);
     assert_eq!(fs::read_to_string(&path).unwrap(), written);
     let told = world.colibri(&["export", "S", "--json", "--out", &format!("{name}.2")]).json();
     assert_eq!((&told["record_count"], &told["state"]), (&json!(4), &json!("sealed")));

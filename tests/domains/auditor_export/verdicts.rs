@@ -68,7 +68,7 @@ fn what_is_no_export_and_a_bad_command_line_end_with_2() {
     for file in ["", "hello\n", "{}\n", &GOLDEN.replacen("\"v\":1", "\"v\":2", 1)] {
         let run = auditor.verify(file, &[]);
         assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{file}");
-        assert!(run.err.contains("is no export of a session"), "{}", run.err);
+        assert!(run.err.contains("is not an export of a session"), "{}", run.err);
     }
     auditor.put("export.jsonl", GOLDEN);
     let cases: [&[&str]; 5] = [

@@ -47,7 +47,7 @@ fn lambda_8_7_every_exported_line_gives_its_own_hash_and_continues_the_last() {
     world.reputation(&["export", "--out", "ledger.jsonl"]).ends(0);
     assert_eq!(std::fs::read_to_string(world.path("ledger.jsonl")).unwrap(), exported.out);
     let again = world.reputation(&["export", "--out", "ledger.jsonl"]).ends(2);
-    assert!(again.err.contains("exists and is left as it is"), "{}", again.err);
+    assert!(again.err.contains("exists already and was not changed"), "{}", again.err);
     world.reputation(&["export", "--db", "nowhere.db"]).ends(2);
 }
 
@@ -60,5 +60,5 @@ fn lambda_8_7_an_empty_ledger_exports_nothing_and_a_damaged_one_says_where() {
     world.import(&[gain("e1", "alice", "bob", 500, now), gain("e2", "alice", "bob", 500, now)]).ends(0);
     world.sql().execute_batch("DROP TRIGGER trg_history_no_delete; PRAGMA foreign_keys = OFF; DELETE FROM reputation_history WHERE id = 2").unwrap();
     let run = world.reputation(&["export"]).ends(1);
-    assert!(run.err.contains("entry 2 cannot be read as one"), "{}", run.err);
+    assert!(run.err.contains("ledger entry 2 is malformed"), "{}", run.err);
 }

@@ -61,7 +61,7 @@ fn lambda_56_a_healthy_base_is_sound() {
     assert_eq!(world.count("reputation_ledger"), 10);
     let (whole, part) = verify(&world, 0);
     assert!(whole.out.contains("ok      reputation  standings: 8, entries: 10"), "{}", whole.out);
-    assert!(part.out.contains("Sound: every standing is what the ledger leaves."), "{}", part.out);
+    assert!(part.out.contains("Sound: every standing follows from the ledger."), "{}", part.out);
     let json = world.reputation(&["verify", "--json"]).ends(0).json();
     assert_eq!(json["counts"]["entries"], 10);
     assert_eq!(json["counts"]["tokens"], 3);
@@ -76,7 +76,7 @@ fn lambda_56_an_edited_score_is_named_with_node_and_domain() {
     for run in [whole, part] {
         assert!(
             run.out.contains(
-                "STANDING_CHANGED (1): the standing of alice/social is not what its last entry left: score is"
+                "STANDING_CHANGED (1): the standing of alice/social does not follow from its last entry: score is"
             ),
             "{}",
             run.out
@@ -104,7 +104,7 @@ fn lambda_56_a_row_put_in_by_hand_is_a_warning() {
     let (whole, part) = verify(&world, 0);
     for run in [whole, part] {
         assert!(
-            run.out.contains("UNLEDGERED (1): the standing of zoe/social was put in by hand"),
+            run.out.contains("UNLEDGERED (1): the standing of zoe/social has no entry in the ledger"),
             "{}",
             run.out
         );

@@ -184,7 +184,7 @@ fn finding_a3_a_restore_keeps_what_was_there_with_its_log() {
     assert_eq!(run(&folder, &["verify"]).0, Some(0));
 
     let kept =
-        said.lines().find_map(|line| line.strip_prefix("kept: what was there before is now ")).expect(&said);
+        said.lines().find_map(|line| line.strip_prefix("kept: the previous file is now ")).expect(&said);
     let mut old = launch(&folder).env("COLIBRI_DB_PATH", kept).start();
     let listed = old.data("task_list", json!({ "limit": 100 }));
     assert_eq!(listed["tasks"].as_array().unwrap().len(), ALL.len());
@@ -214,7 +214,7 @@ fn finding_a3_a_restore_is_refused_while_the_file_is_used_or_the_backup_is_not_s
         .unwrap();
     let (code, said) = run(&folder, &["restore", "backup.db"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("is not sound, so that nothing was restored"), "{said}");
+    assert!(said.contains("is not sound, so nothing was restored"), "{said}");
     assert_eq!(run(&folder, &["restore", "colibri.db"]).0, Some(2), "the database itself");
     assert_eq!(run(&folder, &["restore", "missing.db"]).0, Some(2));
     assert_eq!(titles(&folder), ["in the backup", "later"]);
@@ -233,7 +233,7 @@ fn finding_a3_what_is_no_backup_is_called_so() {
     for (name, expected) in [
         ("none.db", "there is no backup at none.db; name a backup file"),
         (".", ". is not a file; name a backup file"),
-        ("empty.db", "empty.db is empty, so that it is no backup; name a backup file"),
+        ("empty.db", "empty.db is empty and not a backup; name a backup file"),
         ("text.db", "text.db is not a backup of a Colibri database; name a backup file"),
         ("foreign.db", "foreign.db is not a backup of a Colibri database; name a backup file"),
     ] {

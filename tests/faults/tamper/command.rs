@@ -118,7 +118,7 @@ fn a_sound_database_ends_with_0_and_says_what_to_keep() {
         .unwrap()
         .query_row("SELECT last_row_hash FROM actions_head", [], |row| row.get(0))
         .unwrap();
-    for expected in ["Sound", &tip, "signatures 1 of a trusted key, 2 unsigned, 0 of a key"] {
+    for expected in ["Sound", &tip, "signatures 1 by a trusted key, 2 missing, 0 by an untrusted key"] {
         assert!(text.out.contains(expected), "{expected} is missing:\n{}", text.out);
     }
     for check in ["schema", "log", "trail", "seals", "ties", "skills"] {
@@ -201,7 +201,7 @@ fn what_cannot_be_verified_ends_with_2_and_says_why() {
     for (arguments, expected) in [
         (&["--key", "zz"][..], "--key zz"),
         (&["--checkpoint", "none.json"], "cannot read the checkpoint none.json"),
-        (&["--checkpoint", "text.db"], "it is no checkpoint"),
+        (&["--checkpoint", "text.db"], "it is not a checkpoint"),
         (&["--bogus"], "Usage: colibri verify"),
     ] {
         let run = place.verify(arguments);

@@ -150,7 +150,7 @@ fn doctor_counts_good_skills_and_says_why_others_are_left_out() {
     let good: Vec<String> =
         findings(&report, "ok").into_iter().filter(|text| text.starts_with("skills: ")).collect();
     assert!(
-        good.len() == 1 && good[0].starts_with("skills: 2 good in ") && good[0].ends_with("/.agents/skills"),
+        good.len() == 1 && good[0].starts_with("skills: 2 valid in ") && good[0].ends_with("/.agents/skills"),
         "{good:?}"
     );
     let left_out = findings(&report, "warn");
@@ -180,7 +180,7 @@ fn doctor_warns_of_a_root_without_skills() {
     let missing = warned("none");
     assert!(missing.len() == 1 && missing[0].contains("/none cannot be read: "), "{missing:?}");
     let empty = warned(".agents");
-    assert!(empty.len() == 1 && empty[0].starts_with("skills: no good ones in "), "{empty:?}");
+    assert!(empty.len() == 1 && empty[0].starts_with("skills: no valid skills in "), "{empty:?}");
     let minimal = shell
         .run_with(&[("COLIBRI_SKILLS_ROOT", "none"), ("COLIBRI_MODE", "MINIMAL")], &["doctor", "--json"]);
     assert_eq!(findings(&minimal.json(), "warn"), [] as [&str; 0], "MINIMAL reads no skills");
@@ -316,8 +316,8 @@ fn doctor_notices_calls_cut_off_by_a_crash() {
     assert_eq!(
         findings(&run.json(), "warn"),
         [
-            "calls: 1 cut off when their server ended unexpectedly",
-            "lock files: 1 of servers that ended unexpectedly",
+            "calls: 1 interrupted when their server ended unexpectedly",
+            "lock files: 1 left by servers that ended unexpectedly",
         ]
     );
 }

@@ -470,6 +470,6 @@ fn finding_e_what_doctor_says_of_the_database_is_true_of_the_mode() {
     assert!(said.contains("the first start in FULL creates it"), "{said}");
     for path in [None, Some("broken.db")] {
         let said = doctor("MINIMAL", path);
-        assert_eq!(said, "database: MINIMAL opens none");
+        assert_eq!(said, "database: MINIMAL opens no database");
     }
 }

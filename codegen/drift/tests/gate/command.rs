@@ -74,7 +74,7 @@ fn bad_command_lines_and_unreadable_files_end_with_2_and_say_why() {
         (&["T7/old.json", "T7/new.json", "--json", "--markdown"], "cannot be used with"),
         (
             &["T7/old.json", "T7/new.json", "--waivers", "T7/expected.txt"],
-            "T7/expected.txt: no YAML with `drift:`",
+            "T7/expected.txt: not YAML with `drift:`",
         ),
     ] {
         let output = run(arguments);

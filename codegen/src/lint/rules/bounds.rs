@@ -28,7 +28,7 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
         }
         for [one, other] in [["minimum", "exclusiveMinimum"], ["maximum", "exclusiveMaximum"]] {
             if node.schema.contains_key(one) && node.schema.contains_key(other) {
-                let message = format!("`{other}` cannot stand beside `{one}`");
+                let message = format!("`{other}` cannot be combined with `{one}`");
                 report.key(&node.place.child(other), message, "keep the narrower of the two");
             }
         }

@@ -53,7 +53,7 @@ fn typed(node: &Node<'_>, name: &str, report: &mut Report<'_>) {
     }
     for keyword in ["anyOf", "oneOf"] {
         if node.schema.contains_key(keyword) {
-            let message = format!("`{keyword}` cannot stand beside `type`");
+            let message = format!("`{keyword}` cannot be combined with `type`");
             report.key(&node.place.child(keyword), message, "put the type into each branch");
         }
     }
@@ -77,7 +77,7 @@ fn typed(node: &Node<'_>, name: &str, report: &mut Report<'_>) {
     }
     if node.schema.contains_key("enum") && node.schema.contains_key("const") {
         let help = "keep one of the two";
-        report.key(&node.place.child("const"), "`const` cannot stand beside `enum`", help);
+        report.key(&node.place.child("const"), "`const` cannot be combined with `enum`", help);
     }
 }
 
@@ -85,7 +85,11 @@ fn untyped(node: &Node<'_>, report: &mut Report<'_>) {
     let unions: Vec<&str> =
         ["anyOf", "oneOf"].into_iter().filter(|keyword| node.schema.contains_key(*keyword)).collect();
     if let [_, second] = unions[..] {
-        report.key(&node.place.child(second), "`oneOf` cannot stand beside `anyOf`", "keep one of the two");
+        report.key(
+            &node.place.child(second),
+            "`oneOf` cannot be combined with `anyOf`",
+            "keep one of the two",
+        );
     }
     for keyword in node.schema.keys() {
         let asks =
@@ -95,7 +99,7 @@ fn untyped(node: &Node<'_>, report: &mut Report<'_>) {
             return report.key(&node.place.child(keyword), message, "add `type`");
         }
         if asks {
-            let message = format!("`{keyword}` cannot stand beside `{}`", unions[0]);
+            let message = format!("`{keyword}` cannot be combined with `{}`", unions[0]);
             report.key(&node.place.child(keyword), message, "put it into the branches");
         }
     }

@@ -50,7 +50,7 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
                 report.key(&place, format!("unsupported schema keyword `{keyword}`"), help);
             } else if node.schema.contains_key("$ref") && !BESIDE_REF.contains(&keyword) {
                 let help = "only `description` and `default` can; put the rest into the shared type";
-                report.key(&place, format!("`{keyword}` cannot stand beside `$ref`"), help);
+                report.key(&place, format!("`{keyword}` cannot be combined with `$ref`"), help);
             } else if node.position == Position::MapKeys && !FOR_KEYS.contains(&keyword) {
                 let help = "write only `pattern`, `minLength` and `maxLength` there";
                 report.key(&place, format!("`{keyword}` cannot stand in `propertyNames`"), help);

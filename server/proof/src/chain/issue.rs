@@ -64,24 +64,28 @@ impl IssueCode {
         match self {
             Self::HashMismatch => "the record's fields do not give its hash",
             Self::PrevMismatch => "the record does not point at the one before it",
-            Self::Malformed => "the record holds a type or a hash that is none",
+            Self::Malformed => "the record has an unknown type or a malformed hash",
             Self::ContentLost => "the record's content is not what was archived",
             Self::HeadMissing => "the chain has records but no row in trail_heads",
-            Self::TailTruncated => "the chain's last record is gone",
-            Self::HeadMismatch => "the chain ends in another record than trail_heads names",
-            Self::RecordCountMismatch => "the chain has another number of records than trail_heads counts",
-            Self::TipRegression => "the chain is not what a seal saw of it",
+            Self::TailTruncated => "the chain's last record is missing",
+            Self::HeadMismatch => "the chain does not end in the record that trail_heads names",
+            Self::RecordCountMismatch => {
+                "the chain does not have the number of records that trail_heads counts"
+            }
+            Self::TipRegression => "the chain differs from the one that a seal covers",
             Self::SessionRecordsMismatch => "the session's records are not the leaves that were sealed",
             Self::LegacyRootMismatch => "the session's records do not give its stored root",
-            Self::RootCountMismatch => "the session has another number of records than were sealed",
+            Self::RootCountMismatch => "the session does not have the number of records that were sealed",
             Self::TreeHeadMissing => "the sealed session has no tree head",
             Self::LogTipMismatch => "the log does not hold the row that the tree head names as its end",
             Self::TreeRootMismatch => "the session's records do not give the tree head's root",
-            Self::SessionMetaMismatch => "the session's own fields are not what the tree head covers",
-            Self::ChainTipsMismatch => "the stored tips are not what the tree head covers",
+            Self::SessionMetaMismatch => {
+                "the session's own fields differ from those that the tree head covers"
+            }
+            Self::ChainTipsMismatch => "the stored tips differ from those that the tree head covers",
             Self::HeadHashMismatch => "the tree head's fields do not give its hash",
             Self::HeadLinkBroken => "the tree heads do not follow one another",
-            Self::SignatureInvalid => "the tree head's signature is not its key's",
+            Self::SignatureInvalid => "the tree head's signature is invalid",
             Self::SignatureMissing => "the tree head is unsigned, although one before it is signed",
             Self::SignerNotTrusted => "the tree head is signed by a key that is not trusted",
             Self::NothingSigned => "sessions are sealed, but no tree head is signed",

@@ -71,7 +71,7 @@ pub fn run(arguments: &CheckFile, out: &mut dyn Write, stdin: &mut dyn Read) -> 
         Ok(bundle) => bundle,
         Err(BundleError::NotABundle(reason)) => {
             return Err(Failure::Usage(format!(
-                "{} is no proof: {reason}; name another file",
+                "{} is not a proof: {reason}; name another file",
                 arguments.file.display()
             )));
         }
@@ -142,7 +142,7 @@ impl Examined<'_> {
         let verdict = &self.verdict;
         if record.content.is_none() {
             // This comes first, since it limits what all later lines mean.
-            let worth = if self.holds() { "is proven" } else { "stands here" };
+            let worth = if self.holds() { "is proven" } else { "is given" };
             let digest = printable(&record.content_hash);
             let text = format!("not in this file; only its SHA-256 {digest} {worth}");
             line(out, Mark::None, "content", &text)?;
@@ -158,7 +158,7 @@ impl Examined<'_> {
         line(out, Mark::None, "record", &who)?;
         line(out, Mark::None, "session", &printable(&record.session_id))?;
         if let Some(fits) = verdict.record_hash {
-            let gives = if fits { "gives" } else { "does not give" };
+            let gives = if fits { "matches" } else { "does not match" };
             let text = format!("{gives} the record's hash {}", printable(&record.hash));
             line(out, fits, "content", &text)?;
         }
@@ -178,13 +178,9 @@ impl Examined<'_> {
         );
         line(out, verdict.rfc9162_proof, "RFC 9162", &text)?;
         let names = if verdict.tree_head_match { "names" } else { "does not name" };
-        line(
-            out,
-            verdict.tree_head_match,
-            "tree head",
-            &format!("{names} this session, both roots and their size"),
-        )?;
-        let text = if verdict.head_hash { "" } else { ", which the head's fields do not give" };
+        let text = format!("{names} this session, both roots and their size");
+        line(out, verdict.tree_head_match, "tree head", &text)?;
+        let text = if verdict.head_hash { "" } else { ", which does not match the head's fields" };
         line(out, verdict.head_hash, "head hash", &format!("{}{text}", printable(&tree_head.head_hash)))?;
         let mark = match verdict.signature {
             SignatureStatus::Valid => Mark::Ok,
@@ -199,7 +195,10 @@ impl Examined<'_> {
             &printable(&signature_text(verdict.signature, tree_head, self.trusted)),
         )?;
         if let Some(root) = self.root {
-            let text = root.map_or("it is none of this proof's hashes: this is another tree", Matched::worth);
+            let text = root.map_or(
+                "it matches no hash in this proof: the proof is for a different tree",
+                Matched::worth,
+            );
             line(out, root.is_some(), "--root", text)?;
         }
         writeln!(out)?;
@@ -267,7 +266,7 @@ impl Examined<'_> {
         }
         match self.root {
             None => open.push(format!(
-                "that this is the tree which was sealed; compare {} with what was published, or give that to --root.",
+                "that this is the sealed tree; compare {} with the published head hash, or pass that with --root.",
                 head.head_hash
             )),
             Some(Some(Matched::LegacyRoot)) => open.push(

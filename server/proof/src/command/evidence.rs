@@ -141,8 +141,10 @@ pub fn signature_text(status: SignatureStatus, head: &SignedTreeHead, trusted: &
         head.signature.as_ref().map_or(("", ""), |signed| (&signed.key_id, &signed.public_key));
     match status {
         SignatureStatus::Valid => format!("valid, by the given key {key_id}"),
-        SignatureStatus::Invalid => "wrong: it does not belong to this head and the key it names".to_owned(),
-        SignatureStatus::Unsigned => "none".to_owned(),
+        SignatureStatus::Invalid => {
+            "invalid: it does not match this head and the key that it names".to_owned()
+        }
+        SignatureStatus::Unsigned => "missing: the head is not signed".to_owned(),
         SignatureStatus::UnknownKey if trusted.is_empty() => {
             format!("valid, but key {key_id} is not trusted; name the signer's public key with --key")
         }

@@ -52,8 +52,9 @@ fn read(
     stdin: &mut dyn Read,
 ) -> Result<ExportVerdict, Failure> {
     let name = || arguments.file.display();
-    let no_export =
-        |reason| Failure::Usage(format!("{} is no export of a session: {reason}; name another file", name()));
+    let no_export = |reason| {
+        Failure::Usage(format!("{} is not an export of a session: {reason}; name another file", name()))
+    };
     let mut file = input(&arguments.file, stdin)?;
     let mut check = ExportCheck::new(trusted);
     let mut line = Vec::new();

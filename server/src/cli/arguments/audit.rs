@@ -25,7 +25,7 @@ pub struct Log {
     /// Only calls of this tool
     #[arg(long, value_name = "NAME")]
     pub tool: Option<String>,
-    /// Only calls that ended so
+    /// Only calls with this outcome
     #[arg(long, value_parser = PossibleValuesParser::new(OUTCOMES))]
     pub outcome: Option<String>,
     /// Only calls that created or changed the row with this id: a task, a thought, a session
@@ -40,7 +40,7 @@ pub struct Log {
     /// Only calls before this time
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub until: Option<String>,
-    /// Only the newest N of them
+    /// Only the newest N calls
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: Option<u32>,
     /// Print the rows as JSON Lines, every column
@@ -68,7 +68,7 @@ impl Log {
 pub enum Keys {
     /// Make a new signing key in a new file; an existing file is never overwritten
     Generate(KeyFile),
-    /// Show the public key and its id of a file made by `keys generate`; never the seed
+    /// Show the public key and key id of a file made by `keys generate`; never the seed
     Show(KeyFile),
 }
 

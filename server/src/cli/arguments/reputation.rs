@@ -11,11 +11,11 @@ use super::audit::Database;
 pub enum Reputation {
     /// Print the present epoch, which the tools take as current_epoch
     Epoch(Database),
-    /// Apply a file of events, one JSON object a line, all of them or none; exit 2 when a line is refused
+    /// Apply a file of events, one JSON object a line, all of them or none; exit 2 if a line is refused
     Import(Import),
     /// Print the ledger with its events as JSON Lines, oldest first
     Export(Export),
-    /// Recompute the ledger and all standings; exit 1 when something does not fit
+    /// Recompute the ledger and all standings; exit 1 if anything does not match
     Verify(Verify),
 }
 
@@ -25,7 +25,7 @@ pub struct Import {
     /// The file with the events, at most 64 MiB; `-` reads stdin
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Only count what would become of them; nothing but the call itself is recorded
+    /// Check and count without applying; only the call itself is recorded
     #[arg(long)]
     pub dry_run: bool,
 }

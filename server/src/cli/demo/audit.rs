@@ -49,7 +49,7 @@ impl Auditor<'_> {
 
     /// Recomputes everything from the file.
     pub fn verify(&self, page: &mut Transcript<'_>, seal: &MerkleFinalizeOutput) -> Result<(), Failure> {
-        page.heading("An auditor recomputes all of it")?;
+        page.heading("An auditor recomputes everything")?;
         let (code, text) = self.command(page, &["verify", "--db", "colibri.db"])?;
         expect(code == 0 && text.contains(&seal.tree_head.head_hash), &text)
     }
@@ -61,7 +61,7 @@ impl Auditor<'_> {
         seal: &MerkleFinalizeOutput,
         record: &ThoughtRecordOutput,
     ) -> Result<(), Failure> {
-        page.heading("One decision is proven to somebody who has no database")?;
+        page.heading("One decision is proven to a reader without the database")?;
         let (session, record, root) = (&seal.session_id, &record.id, &seal.tree_head.head_hash);
         let export = ["proof", session, record, "--db", "colibri.db", "--out", "decision.json"];
         let (code, text) = self.command(page, &export)?;
@@ -72,11 +72,11 @@ impl Auditor<'_> {
 
     /// Changes one byte of the file by hand; the verification names the record.
     pub fn catch(&self, page: &mut Transcript<'_>, record: &ThoughtRecordOutput) -> Result<(), Failure> {
-        page.heading("Somebody changes one letter of that decision, in the file itself")?;
+        page.heading("An attacker changes one letter of that decision in the file itself")?;
         let failed = |error: std::io::Error| Failure::Failed(format!("cannot change the database: {error}"));
         let mut bytes = std::fs::read(self.database).map_err(failed)?;
         let at = bytes.windows(DECISION.len()).position(|found| found == DECISION.as_bytes());
-        let at = at.ok_or_else(|| unexpected("the decision does not stand in the database"))?;
+        let at = at.ok_or_else(|| unexpected("the decision is not in the database"))?;
         let (letter, forged) = (at + FORGED.0, char::from(FORGED.1));
         let genuine = char::from(std::mem::replace(&mut bytes[letter], FORGED.1));
         std::fs::write(self.database, bytes).map_err(failed)?;

@@ -221,9 +221,9 @@ fn refusal(page: &mut Transcript<'_>, session: &mut Session, task: &Task) -> Res
             page.more(&message.replace(&task.id, &format!("\"{}\"", task.title)))?;
             Ok(())
         }
-        Answer::Accepted(_) => {
-            Err(Failure::Failed(format!("the server let a task go from {from} to {wanted}; it must not")))
-        }
+        Answer::Accepted(_) => Err(Failure::Failed(format!(
+            "the server moved a task from {from} to {wanted}, which it must refuse"
+        ))),
     }
 }
 
@@ -240,7 +240,7 @@ fn finish(
         session.accepted(ToolId::MerkleFinalize, &json!({ "session_id": plan.session_id }))?;
     page.call(ToolId::MerkleFinalize.name(), &format!("{} records under one root", seal.record_count))?;
     page.more(&format!("tree head {}", seal.tree_head.head_hash))?;
-    page.more("Kept elsewhere, these 64 digits pin all of it.")?;
+    page.more("Kept elsewhere, these 64 digits pin the whole history.")?;
     Ok(seal)
 }
 

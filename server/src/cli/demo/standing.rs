@@ -20,17 +20,18 @@ pub fn show(
     plan: &Plan,
     seal: &MerkleFinalizeOutput,
 ) -> Result<(), Failure> {
-    page.heading("Finished work moves a standing, and every move names the record it follows from")?;
+    page.heading("Finished work raises a standing, and each change names the record that caused it")?;
     let tool = ToolId::ReputationHistory;
     let asked = json!({ "node_id": AGENT, "domain": DOMAIN.as_str() });
     let history: ReputationHistoryOutput = session.accepted(tool, &asked)?;
-    let newest = history.events.first().ok_or_else(|| unexpected("the work has moved nothing"))?;
+    let newest = history.events.first().ok_or_else(|| unexpected("the work changed no standing"))?;
     let count = history.events.len();
     page.call(tool.name(), &format!("{count} events of {AGENT} in {DOMAIN}, newest first"))?;
     let epoch = newest.epoch;
     for event in &history.events {
-        let record = proof(&event.event_id, plan, seal)
-            .ok_or_else(|| unexpected(format!("event {} is of nothing that was done", event.event_id)))?;
+        let record = proof(&event.event_id, plan, seal).ok_or_else(|| {
+            unexpected(format!("event {} matches no work of this demonstration", event.event_id))
+        })?;
         let moved = page.paint(Tone::Good, &format!("{:+}", event.delta));
         page.more(&format!("{moved} {:14}  from {record}", event.reason))?;
     }
@@ -40,7 +41,7 @@ pub fn show(
     let row = found.row.flatten().ok_or_else(|| unexpected("the agent has no standing"))?;
     page.call(
         tool.name(),
-        &format!("{AGENT} stands at {} of 10000 in epoch {epoch}; it fades without work", row.score),
+        &format!("{AGENT} stands at {} of 10000 in epoch {epoch}; the score decays without work", row.score),
     )?;
     Ok(())
 }

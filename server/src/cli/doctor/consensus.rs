@@ -18,8 +18,8 @@ pub fn check(config: &Config) -> Option<Finding> {
             CHECK,
             error.to_string(),
             format!(
-                "{} must name a file of this user's with mode 0600 that holds 64 lowercase hex characters, or one \
-                 that is not there yet in a folder that this user may write; until then consensus calls fail",
+                "name in {} a file of this user with mode 0600 and 64 lowercase hex characters, or a new file in \
+                 a folder that this user may write; until then consensus calls fail",
                 CONSENSUS_KEY_FILE.name
             ),
         ),

@@ -20,7 +20,7 @@ const AUDIT_LOG: &str = "audit log";
 const CONTENT: &str = "content";
 
 const EVIDENCE: &str =
-    "keep a copy of the file as evidence: it was changed outside Colibri; `colibri verify` has more";
+    "another program changed the file: keep a copy as evidence; `colibri verify` lists all findings";
 
 /// Recomputes a database of this release's schema.
 pub fn check(look: &Inspection, trusted: &TrustedKeys) -> Vec<Finding> {
@@ -59,7 +59,7 @@ fn findings(look: &Inspection, report: &Report) -> Vec<Finding> {
         (INTEGRITY, "the whole file was checked".to_owned()),
         (REFERENCES, "every reference leads to a row".to_owned()),
         (AUDIT_LOG, end),
-        (CONTENT, "every row is what its call, its chain or its seal says".to_owned()),
+        (CONTENT, "every row matches its call, its chain and its seal".to_owned()),
     ];
     let part = |(name, sound): (&'static str, String)| {
         let found: Vec<&Found> =

@@ -23,23 +23,23 @@ pub(super) const RESTORE: &str = "stop the servers on it and run `colibri restor
                                   its log under another name";
 const UNLOCK: &str =
     "find the program that holds it (for example with `fuser` or `lsof`), and end it or let it finish";
-const NEXT_START: &str = "nothing to do: the next start in FULL closes and removes what they left";
+const NEXT_START: &str = "nothing to do: the next start in FULL cleans up";
 
 /// Examines the configured database, and checks its seals with the trusted keys.
 pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
     let path = config.db_path.as_path();
     if config.mode == Mode::Minimal {
-        return vec![Finding::ok("database", "MINIMAL opens none")];
+        return vec![Finding::ok("database", "MINIMAL opens no database")];
     }
     if config.ephemeral_db {
-        let message = "each server in TEST makes one of its own in data/, and removes it when it stops";
+        let message = "each server in TEST creates its own database in data/ and removes it when it stops";
         return vec![Finding::ok("database", message)];
     }
     if path == Path::new(MEMORY) {
         return vec![Finding::warn(
             "database",
-            "in memory: nothing is kept",
-            "set COLIBRI_DB_PATH to keep it",
+            "the database is in memory and ends with the server",
+            "set COLIBRI_DB_PATH to a file to keep the data",
         )];
     }
     if let Some(finding) = place(path, config.mode) {
@@ -144,7 +144,7 @@ fn remedy_of(reason: &str) -> &'static str {
     } else if says(&["malformed", "not a database", "more steps than", "larger than any"]) {
         RESTORE
     } else {
-        "the message says what was refused: mend the rights, the disk or the limits of this process (`ulimit -n`), then \
+        "correct what the message names (rights, disk, or the limits of this process: `ulimit -n`), then \
          run `colibri doctor` again"
     }
 }
@@ -155,7 +155,7 @@ fn standstill(path: &Path, obstacle: &Obstacle) -> Finding {
     let (message, advice) = match obstacle {
         Obstacle::Queue(holder) => (
             format!("the write queue of {shown} is held by {holder}"),
-            "resume that process (`kill -CONT`, `docker unpause`) or stop it; if it is at work on a migration, let it finish. \
+            "resume that process (`kill -CONT`, `docker unpause`) or stop it; if it is migrating the database, let it finish. \
              Until then no server starts on the database and no call is entered",
         ),
         Obstacle::Lock(holder) => (
@@ -201,7 +201,7 @@ fn shape(look: &Inspection) -> Option<Finding> {
         0 => String::new(),
         more => format!(" (and {more} more)"),
     };
-    let advice = "keep a copy of the file as evidence: its schema was changed outside Colibri; `colibri verify` \
+    let advice = "another program changed the schema: keep a copy of the file as evidence; `colibri verify` \
                   examines the rest";
     Some(Finding::fail("schema", format!("{first}{more}"), advice))
 }
@@ -235,7 +235,7 @@ pub(super) fn complaints(check: &'static str, found: Result<Vec<String>, Fault>,
 
 pub(super) fn unreadable(check: &'static str, fault: &Fault) -> Finding {
     let reason = fault.to_string();
-    Finding::fail(check, format!("the database does not answer: {reason}"), remedy_of(&reason))
+    Finding::fail(check, format!("the database cannot be read: {reason}"), remedy_of(&reason))
 }
 
 fn audit_log(look: &Inspection) -> Option<Finding> {
@@ -253,7 +253,7 @@ fn audit_log(look: &Inspection) -> Option<Finding> {
             Some(finding) => Finding::fail(
                 CHECK,
                 finding.to_string(),
-                "keep a copy of the file as evidence: the log was changed outside Colibri",
+                "another program changed the log: keep a copy of the file as evidence",
             ),
         }),
         Err(fault) => Some(unreadable(CHECK, &fault)),
@@ -267,7 +267,7 @@ fn running(look: &Inspection) -> Option<Finding> {
             0 => Finding::ok(CHECK, format!("{} running", running.alive)),
             dead => Finding::warn(
                 CHECK,
-                format!("{dead} cut off when their server ended unexpectedly"),
+                format!("{dead} interrupted when their server ended unexpectedly"),
                 NEXT_START,
             ),
         }),
@@ -282,16 +282,18 @@ fn wal(look: &Inspection) -> Finding {
     if bytes <= LARGE_WAL_BYTES {
         return Finding::ok(CHECK, message);
     }
-    let advice = "a program that keeps the database open for reading holds it up; end that program, and the next \
-                  clean stop of a server empties it";
+    let advice = "a program that keeps the database open keeps it from being emptied; end that program, and the \
+                  next clean stop of a server empties it";
     Finding::warn(CHECK, message, advice)
 }
 
 fn lock_files(look: &Inspection) -> Finding {
     const CHECK: &str = "lock files";
     match look.dead_lock_files() {
-        Ok(0) => Finding::ok(CHECK, "none of ended processes"),
-        Ok(dead) => Finding::warn(CHECK, format!("{dead} of servers that ended unexpectedly"), NEXT_START),
+        Ok(0) => Finding::ok(CHECK, "none left by ended processes"),
+        Ok(dead) => {
+            Finding::warn(CHECK, format!("{dead} left by servers that ended unexpectedly"), NEXT_START)
+        }
         Err(error) => Finding::warn(
             CHECK,
             format!("the database's folder cannot be listed: {error}"),

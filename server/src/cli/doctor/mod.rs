@@ -73,7 +73,7 @@ pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Fai
             findings.push(Finding::fail(
                 "process",
                 problem,
-                "until then no server starts, and doctor looks no further",
+                "until then no server starts, and doctor checks nothing else",
             ));
             return report(&findings, json, out);
         }
@@ -124,8 +124,8 @@ fn keys(config: &Config, keyring: &Result<Keyring, String>) -> Option<Finding> {
         Err(problem) => Some(Finding::fail(
             CHECK,
             problem,
-            "no server starts with it: name a file of this user's with mode 0600 that `colibri keys generate` made, or \
-             unset the variable",
+            "name a file of this user with mode 0600 that `colibri keys generate` made, or unset the variable; \
+             until then no server starts",
         )),
         Ok(keyring) => keyring
             .signing_key()

@@ -20,7 +20,7 @@ pub fn check(config: &Config) -> Vec<Finding> {
     let providers = PROFILES.into_iter().filter(|profile| has_key(config, *profile));
     let mut findings: Vec<_> = providers.map(|profile| provider(config, profile)).collect();
     if findings.is_empty() {
-        findings.push(Finding::ok(CHECK, "no provider has a key, so none is asked"));
+        findings.push(Finding::ok(CHECK, "no provider has a key, so no prompt leaves this machine"));
     }
     findings.extend(candidates(config));
     findings
@@ -33,7 +33,7 @@ fn provider(config: &Config, profile: Profile) -> Finding {
         Err(refused) => Finding::warn(
             CHECK,
             refused.message,
-            "change the variable; until then every attempt at this provider fails",
+            "correct the variable; until then every request to this provider fails",
         ),
     }
 }
@@ -46,7 +46,7 @@ fn candidates(config: &Config) -> Option<Finding> {
         Err(reason) => Finding::fail(
             CHECK,
             format!("{}: {reason}", ROUTER_CANDIDATES.name),
-            "mend the file; until the next start after that, nothing is scored and no model called",
+            "correct the file and restart the server; until then no model is scored or called",
         ),
     })
 }

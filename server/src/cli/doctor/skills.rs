@@ -16,7 +16,10 @@ pub fn check(config: &Config) -> Vec<Finding> {
     let found = scan(&config.skills_root, PREFIX);
     let (root, good) = (found.root.display(), found.skills.len());
     if found.unreadable.is_some() && !config.skills_root_is_set {
-        return vec![Finding::ok(CHECK, format!("none: there is no folder {root} (this is fine)"))];
+        return vec![Finding::ok(
+            CHECK,
+            format!("no skills: the folder {root} does not exist (this is fine)"),
+        )];
     }
     if let Some(reason) = &found.unreadable {
         let message = format!("{root} cannot be read: {reason}");
@@ -28,14 +31,14 @@ pub fn check(config: &Config) -> Vec<Finding> {
     }
     let mut findings = vec![match good {
         0 if !config.skills_root_is_set && found.skipped.is_empty() => {
-            Finding::ok(CHECK, format!("none in {root} (this is fine)"))
+            Finding::ok(CHECK, format!("no skills in {root} (this is fine)"))
         }
-        0 => Finding::warn(CHECK, format!("no good ones in {root}"), where_to()),
-        _ => Finding::ok(CHECK, format!("{good} good in {root}")),
+        0 => Finding::warn(CHECK, format!("no valid skills in {root}"), where_to()),
+        _ => Finding::ok(CHECK, format!("{good} valid in {root}")),
     }];
     findings.extend(found.skipped.iter().map(left_out));
     if found.left_out > 0 {
-        let message = format!("{} directories of {root} are not looked at", found.left_out);
+        let message = format!("{} directories of {root} are skipped", found.left_out);
         let advice = format!("keep at most {MAX_FILES} skills in one root");
         findings.push(Finding::warn(CHECK, message, advice));
     }

@@ -101,7 +101,7 @@ pub fn run(arguments: &Export, env: &Environment, out: &mut dyn Write) -> Result
 fn line(row: &LedgerRow, to: &mut dyn Write) -> Result<(), Failure> {
     let Stored::Whole(entry) = &row.stored else {
         return Err(Failure::Failed(format!(
-            "entry {} cannot be read as one; `colibri reputation verify` says what is wrong",
+            "ledger entry {} is malformed; `colibri reputation verify` says what is wrong",
             row.history_id
         )));
     };

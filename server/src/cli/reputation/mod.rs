@@ -42,7 +42,7 @@ fn epoch(
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
     let (config, _) = load_config(env, std::process::id())
-        .map_err(|problems| Failure::Usage(format!("{}; mend the environment", problems.join("; "))))?;
+        .map_err(|problems| Failure::Usage(format!("{}; correct the variable", problems.join("; "))))?;
     let now_ms = now_ms();
     let path = database.db.clone().unwrap_or_else(|| config.db_path.clone());
     let epoch = if database.db.is_none() && !is_there(&path) {

@@ -59,8 +59,11 @@ fn text(report: &PartReport, sound: bool, out: &mut dyn Write) -> std::io::Resul
         writeln!(out, "warning {} ({count}): {}", first.code, printable(&first.message))?;
     }
     if sound {
-        writeln!(out, "Sound: every standing is what the ledger leaves.")
+        writeln!(out, "Sound: every standing follows from the ledger.")
     } else {
-        writeln!(out, "Not sound; the first of each kind is shown. Keep a copy of the file as evidence.")
+        writeln!(
+            out,
+            "Not sound: the first finding of each kind is shown. Keep a copy of the file as evidence."
+        )
     }
 }

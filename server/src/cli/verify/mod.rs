@@ -182,7 +182,7 @@ fn recognise(found: &Schema, expected: &Schema) -> Result<(), String> {
         return Ok(());
     }
     if found.objects.is_empty() {
-        return Err("no server has finished its first start on it yet".to_owned());
+        return Err("no server has finished its first start on it yet; start a server on it first".to_owned());
     }
     if known == expected.objects.len() && !(ours && version > expected.user_version) {
         return Ok(());
@@ -200,8 +200,8 @@ fn recognise(found: &Schema, expected: &Schema) -> Result<(), String> {
         )
     } else {
         format!(
-            "its schema version {version} is older than {}; verify it with the release that wrote it, or a copy of it \
-             after a start of this one",
+            "its schema version {version} is older than {}; verify it with the release that wrote it, or start \
+             this release on a copy and verify the copy",
             expected.user_version
         )
     })

@@ -71,11 +71,11 @@ pub fn text(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn 
         writeln!(out, "warning {} {} ({count}): {}", first.check, first.code, printable(&first.message))?;
     }
     if report.is_sound() {
-        writeln!(out, "Sound: everything that can be recomputed from the file fits.")?;
+        writeln!(out, "Sound: everything that can be recomputed from the file matches.")?;
         if !report.indexes {
             writeln!(
                 out,
-                "Indexes hold no data of their own; in a file of this size `colibri doctor` looks into them."
+                "The indexes of a file this large were not checked: `colibri doctor` checks them."
             )?;
         }
         keep(report, out)?;
@@ -89,13 +89,13 @@ pub fn text(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn 
             kinds.len()
         )?;
         if report.heads.as_ref().is_some_and(|heads| heads.signature_required && heads.unknown_key > 0) {
-            writeln!(out, "Where a key has replaced another, name both with --key.")?;
+            writeln!(out, "If one key replaced another, name both with --key.")?;
         }
     }
     if let Some(written) = written {
         writeln!(
             out,
-            "Checkpoint written to {}; keep it where nobody who can write the database can.",
+            "Checkpoint written to {}; keep it where no writer of the database can change it.",
             printable(&written.to_string_lossy())
         )?;
     }
@@ -104,7 +104,7 @@ pub fn text(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn 
 
 /// Prints what no file can prove about itself.
 fn keep(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "Whoever can write the file can also replace all of it. Keep this outside:")?;
+    writeln!(out, "Anyone who can write the file can replace all of it. Keep this elsewhere:")?;
     if let Some(end) = &report.log {
         writeln!(out, "  log        exit_no {:<10} {}", end.last_exit_no, end.last_row_hash.as_str())?;
     }
@@ -114,7 +114,7 @@ fn keep(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  tree head  index {:<12} {hash}", heads.count - 1)?;
         writeln!(
             out,
-            "  signatures {} of a trusted key, {} unsigned, {} of a key that is not trusted",
+            "  signatures {} by a trusted key, {} missing, {} by an untrusted key",
             heads.signed, heads.unsigned, heads.unknown_key
         )?;
     }

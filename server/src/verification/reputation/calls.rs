@@ -33,7 +33,7 @@ impl Calls {
     pub fn take(&mut self, run: &mut Run<'_>, entry: &Entry, row: &LedgerRow) -> Result<(), Stop> {
         let id = row.history_id;
         let Some(sequence_no) = row.sequence_no else {
-            found(run, id, "NO_CALL", || format!("entry {id} was written by no call"));
+            found(run, id, "NO_CALL", || format!("no call wrote entry {id}"));
             return Ok(());
         };
         let judged = with_call(run.db, sequence_no, |call| {
@@ -57,9 +57,7 @@ impl Calls {
             }
         };
         if exit_no < self.last_exit_no {
-            found(run, id, "ENTRY_MOVED", || {
-                format!("entry {id} does not stand where call {sequence_no} put it")
-            });
+            found(run, id, "ENTRY_MOVED", || format!("entry {id} is not where call {sequence_no} put it"));
         }
         self.last_exit_no = self.last_exit_no.max(exit_no);
         self.of_imports += i64::from(entry.source == Source::Import);
@@ -117,7 +115,7 @@ pub fn missing_entries(run: &mut Run<'_>, seen: i64) -> Result<(), Stop> {
         if there <= last - first {
             run.found("ENTRIES_MISSING", || {
                 let message = format!(
-                    "of the entries {first} to {last}, which call {number} has written, only {there} are there"
+                    "of the entries {first} to {last}, which call {number} wrote, only {there} exist"
                 );
                 (format!("actions {number}"), message)
             });

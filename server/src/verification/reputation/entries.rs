@@ -82,7 +82,7 @@ impl<'a> Entries<'a> {
         };
         self.behind_the_last(run, entry, row);
         if row.dedupe_key != entry.dedupe_key() {
-            found(run, id, "DEDUPE_KEY", || format!("entry {id} stands under another event's dedupe_key"));
+            found(run, id, "DEDUPE_KEY", || format!("entry {id} has another event's dedupe_key"));
         }
         self.beside_the_clock(run, entry, row);
         self.calls.take(run, entry, row)?;

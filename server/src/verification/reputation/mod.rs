@@ -51,7 +51,7 @@ pub fn check(run: &mut Run<'_>, checkpoint: Option<&Checkpoint>) -> Result<Reput
     entries.tokens.finish(run)?;
     for id in witnesses(db)? {
         run.found("WITNESS_STRAY", || {
-            (format!("mcp_witnesses {id}"), format!("witness {id} is of no token that the server makes"))
+            (format!("mcp_witnesses {id}"), format!("witness {id} belongs to no token that the server makes"))
         });
     }
     let pin = entries.finish(run);
@@ -76,11 +76,12 @@ fn standings(run: &mut Run<'_>, entries: &mut Entries<'_>) -> Result<(), Stop> {
         match entries.replay.check_row(&standing) {
             RowVerdict::Sound => {}
             RowVerdict::Unledgered => run.warned("UNLEDGERED", || {
-                let message = format!("the standing of {name} was put in by hand: no entry is about it");
+                let message =
+                    format!("the standing of {name} has no entry in the ledger: another program wrote it");
                 (format!("reputations {name}"), message)
             }),
             RowVerdict::Differs(fault) => run.found("STANDING_CHANGED", || {
-                let message = format!("the standing of {name} is not what its last entry left: {fault}");
+                let message = format!("the standing of {name} does not follow from its last entry: {fault}");
                 (format!("reputations {name}"), message)
             }),
         }

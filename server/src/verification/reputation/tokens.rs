@@ -44,7 +44,7 @@ impl Tokens {
             if place.token.as_ref() != Some(&expected) {
                 run.found("TOKEN_CHANGED", || {
                     let message =
-                        format!("token {} is not the one that the event of entry {id} left", place.id);
+                        format!("token {} differs from the one that the event of entry {id} left", place.id);
                     (format!("{TOKENS} {}", place.id), message)
                 });
             }
@@ -58,10 +58,7 @@ impl Tokens {
         while let Some(place) = self.next(run)? {
             run.step()?;
             run.found("TOKEN_STRAY", || {
-                (
-                    format!("{TOKENS} {}", place.id),
-                    format!("token {} was left by no event of the ledger", place.id),
-                )
+                (format!("{TOKENS} {}", place.id), format!("no event of the ledger left token {}", place.id))
             });
         }
         Ok(())
@@ -72,7 +69,7 @@ impl Tokens {
         self.rowid = place.rowid;
         if !place.id.starts_with("tok_") {
             run.found("TOKEN_CHANGED", || {
-                (format!("{TOKENS} {}", place.id), format!("{:?} is no token's id", place.id))
+                (format!("{TOKENS} {}", place.id), format!("{:?} is not a token's id", place.id))
             });
         }
         self.pinned.add(&place.id, &mut self.scratch);

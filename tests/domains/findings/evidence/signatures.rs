@@ -32,7 +32,7 @@ fn finding_b2_a_mixed_history_holds_as_a_whole_and_its_unsigned_files_do_not() {
     ]);
     // Unsigned heads before the first signed one are counted and explained.
     let verify = history.desk.run(&["verify", "--key", &public(OWNER)]).ends(0);
-    let verify = verify.says("signatures 1 of a trusted key, 1 unsigned, 0 of a key that is not trusted");
+    let verify = verify.says("signatures 1 by a trusted key, 1 missing, 0 by an untrusted key");
     verify.says("The 1 unsigned head comes before the first signed one, which commits to it");
 }
 
@@ -80,7 +80,7 @@ fn finding_b2_a_history_whose_key_was_replaced_holds_by_both_keys() {
     ]);
     let verify = history.desk.run(&["verify", "--key", &public(OWNER)]).ends(1);
     let verify = verify.says(&format!("trusted {}, signed by {}", id(OWNER), id(NEXT)));
-    verify.says("Where a key has replaced another, name both with --key");
+    verify.says("If one key replaced another, name both with --key");
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn finding_b2_keys_of_the_environment_do_not_count_beside_a_key() {
     let (database, forgers) = (history.desk.database(), history.desk.key_file(FORGER));
     let variables =
         [("COLIBRI_DB_PATH", database.as_os_str()), ("COLIBRI_PROOF_SIGNING_KEY_FILE", forgers.as_os_str())];
-    history.desk.run_with(&variables, &["verify"]).ends(0).says("signatures 2 of a trusted key");
+    history.desk.run_with(&variables, &["verify"]).ends(0).says("signatures 2 by a trusted key");
     history.desk.run_with(&variables, &["verify", "--key", &public(OWNER)]).ends(1);
 }
 

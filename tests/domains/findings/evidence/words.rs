@@ -127,7 +127,7 @@ fn finding_b8_a_file_that_is_no_proof_is_bad_input() {
         for arguments in [&["check-proof", "other"][..], &["check-proof", "other", "--json"]] {
             let run = desk.run(arguments).ends(2);
             assert_eq!(run.out, "");
-            assert!(run.err.contains(&format!("other is no proof: {reason}")), "{}", run.err);
+            assert!(run.err.contains(&format!("other is not a proof: {reason}")), "{}", run.err);
             assert!(run.err.contains("name another file"), "{}", run.err);
         }
     }

@@ -142,11 +142,8 @@ fn finding_a3_a_restore_keeps_a_journal_beside_the_file_that_it_belongs_to() {
         let run = place.run(&["restore", "backup.db"]);
         assert_eq!(run.code, 0, "{}", run.text());
         assert!(!journal.exists(), "it would be applied to the restored file: {}", run.text());
-        let kept: Vec<&str> = run
-            .out
-            .lines()
-            .filter_map(|line| line.strip_prefix("kept: what was there before is now "))
-            .collect();
+        let kept: Vec<&str> =
+            run.out.lines().filter_map(|line| line.strip_prefix("kept: the previous file is now ")).collect();
         assert_eq!(kept.len(), if has_database { 2 } else { 1 }, "{}", run.text());
         let kept_journal = kept.iter().find(|name| name.ends_with("-journal")).expect("the journal is named");
         assert!(std::fs::read(kept_journal).unwrap() == bytes, "the journal keeps its bytes");

@@ -133,7 +133,7 @@ fn key_files(bytes: &[u8], text: Option<&str>, signing: Option<&SigningKey>, pri
 /// No piece of a secret stands in what is said about it.
 fn silent(secret: &str, said: &str) {
     // What is said of any text at all gives nothing away.
-    const SAID: &str = "a key is 64 hex characters (32 bytes); the 64 hex characters are no Ed25519 public key; key is \
+    const SAID: &str = "a key is 64 hex characters (32 bytes); the 64 hex characters are not an Ed25519 public key; key is \
         not lowercase hex of even length; key is empty; 48-byte key is not an Ed25519 PKCS#8 document; public half does \
         not match the seed; expected 32, 48 or 64 bytes, got ; must be a comma-separated list of public keys of 64 hex \
         characters each; key file  holds no signing key: a key is 64 hex characters (32 bytes), and a line end at most; \

@@ -30,15 +30,17 @@ pub(super) fn print(examined: &Examined<'_>, out: &mut dyn Write) -> io::Result<
     }
     match &verdict.fault {
         Some(fault) => line(out, false, "form", &printable(&fault.to_string()))?,
-        None => line(out, verdict.checks.form, "form", "every line at its place")?,
+        None => line(out, verdict.checks.form, "form", "every line is in its place")?,
     }
     print_records(verdict, out)?;
     if let (Some(head), None) = (&verdict.head, &verdict.fault) {
         print_seal(examined, head, out)?;
     }
     if let Some(root) = examined.root {
-        let text =
-            root.map_or("it is none of this session's hashes: this is another seal, or none", Matched::worth);
+        let text = root.map_or(
+            "it matches no hash in this export: the export has a different seal, or none",
+            Matched::worth,
+        );
         line(out, root.is_some(), "--root", text)?;
     }
     if examined.signature_wanted && verdict.head.is_none() {
@@ -50,26 +52,46 @@ pub(super) fn print(examined: &Examined<'_>, out: &mut dyn Write) -> io::Result<
 
 fn print_records(verdict: &ExportVerdict, out: &mut dyn Write) -> io::Result<()> {
     let checks = verdict.checks;
-    let kept = verdict.record_count - verdict.cold_count;
+    let (all, kept) = (verdict.record_count, verdict.record_count - verdict.cold_count);
+    let links = verdict.links_inside;
+    // A check counts what it covers, not what fails: the findings below name each failure.
     let texts = [
-        ("contents", checks.content_hashes, format!("{kept} with the digests that stand beside them")),
-        ("record hashes", checks.record_hashes, format!("{kept} recomputed")),
+        (
+            "contents",
+            checks.content_hashes,
+            format!("{kept} match their digests"),
+            format!("not all {kept} match their digests"),
+        ),
+        (
+            "record hashes",
+            checks.record_hashes,
+            format!("{kept} match the recomputed hashes"),
+            format!("not all {kept} match the recomputed hashes"),
+        ),
         (
             "session",
             checks.session_records,
-            format!("{} records, each of it and there once", verdict.record_count),
+            format!("{all} records of this session, each present once"),
+            format!("not all {all} records are of this session and present once"),
         ),
-        ("links", checks.links, format!("{} inside the file", verdict.links_inside)),
+        (
+            "links",
+            checks.links,
+            format!("{links} inside the file"),
+            format!("not all {links} inside the file match"),
+        ),
     ];
-    for (name, check, text) in texts {
-        check_line(out, check, name, &text)?;
+    for (name, check, good, bad) in texts {
+        check_line(out, check, name, &good, &bad)?;
     }
     if verdict.cold_count > 0 {
-        let text = format!("{} records without; retention has kept their digests only", verdict.cold_count);
+        let text =
+            format!("{} records with pruned content, of which only the digest is left", verdict.cold_count);
         line(out, Mark::None, "contents", &text)?;
     }
     if verdict.links_outside > 0 {
-        let text = format!("{} to records of other sessions, which are not here", verdict.links_outside);
+        let text =
+            format!("{} to records of other sessions, which are not in the file", verdict.links_outside);
         line(out, Mark::None, "links", &text)?;
     }
     Ok(())
@@ -78,15 +100,30 @@ fn print_records(verdict: &ExportVerdict, out: &mut dyn Write) -> io::Result<()>
 fn print_seal(examined: &Examined<'_>, signed: &SignedTreeHead, out: &mut dyn Write) -> io::Result<()> {
     let (checks, head) = (examined.verdict.checks, &signed.head);
     let texts = [
-        ("session facts", checks.session_hash, "intent, task and start as they were sealed"),
-        ("tree size", checks.tree_size, "as many records as were sealed"),
-        ("RFC 9162 root", checks.root_hash, &head.root_hash),
-        ("legacy root", checks.legacy_root, &head.legacy_root),
-        ("chain tips", checks.chain_tips, "of the records' tasks, as they were sealed"),
-        ("head hash", checks.head_hash, &signed.head_hash),
+        (
+            "session facts",
+            checks.session_hash,
+            "intent, task and start are the sealed ones",
+            "intent, task or start is not the sealed one",
+        ),
+        (
+            "tree size",
+            checks.tree_size,
+            "the file has as many records as were sealed",
+            "the file does not have as many records as were sealed",
+        ),
+        ("RFC 9162 root", checks.root_hash, &head.root_hash, "the records do not give the sealed root"),
+        ("legacy root", checks.legacy_root, &head.legacy_root, "the records do not give the sealed root"),
+        (
+            "chain tips",
+            checks.chain_tips,
+            "the tips of the records' tasks are the sealed ones",
+            "a tip of the records' tasks is not the sealed one",
+        ),
+        ("head hash", checks.head_hash, &signed.head_hash, "the head's fields do not give its hash"),
     ];
-    for (name, check, text) in texts {
-        check_line(out, check, name, &printable(text))?;
+    for (name, check, good, bad) in texts {
+        check_line(out, check, name, &printable(good), bad)?;
     }
     let Some(status) = examined.verdict.signature else { return Ok(()) };
     let mark = match status {
@@ -98,11 +135,10 @@ fn print_seal(examined: &Examined<'_>, signed: &SignedTreeHead, out: &mut dyn Wr
     line(out, mark, "signature", &printable(&signature_text(status, signed, examined.trusted)))
 }
 
-/// Prints a check that was made; prints nothing if it was not.
-fn check_line(out: &mut dyn Write, check: Option<bool>, name: &str, text: &str) -> io::Result<()> {
+/// Prints the result of a check that was made; prints nothing if it was not.
+fn check_line(out: &mut dyn Write, check: Option<bool>, name: &str, good: &str, bad: &str) -> io::Result<()> {
     match check {
-        Some(true) => line(out, true, name, text),
-        Some(false) => line(out, false, name, &format!("not so: {text}")),
+        Some(passed) => line(out, passed, name, if passed { good } else { bad }),
         None => Ok(()),
     }
 }
@@ -170,7 +206,7 @@ pub(super) fn not_proven(examined: &Examined<'_>) -> Vec<String> {
         Some(head) => seal_leaves_open(examined, head, &mut open),
     }
     if verdict.cold_count > 0 {
-        open.push(format!("what the {} records without a content said.", verdict.cold_count));
+        open.push(format!("what the {} records with pruned content said.", verdict.cold_count));
     }
     open.push("that what the records say is true.".to_owned());
     open
@@ -181,7 +217,7 @@ fn seal_leaves_open(examined: &Examined<'_>, head: &SignedTreeHead, open: &mut V
     match examined.root {
         // A trusted signature says that this was sealed; a published hash also says when at the latest.
         None if !signed => open.push(format!(
-            "that this is what was sealed; compare {} with what was published, or give that to --root.",
+            "that this is the sealed session; compare {} with the published head hash, or pass that with --root.",
             head.head_hash
         )),
         Some(Some(Matched::LegacyRoot)) if !signed => open.push(
