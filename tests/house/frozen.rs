@@ -1,5 +1,5 @@
-//! What clients and scripts see: it changes only on purpose. `tests/golden/frozen` has it; `COLIBRI_WRITE_FROZEN=1` writes it
-//! anew, and the change shows in the diff.
+//! What clients and scripts see: it changes only on purpose. `tests/golden/frozen` has it, and `docs/reference/commands.md` the help
+//! texts. `COLIBRI_WRITE_FROZEN=1` writes them anew, and the change shows in the diff.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -40,6 +40,18 @@ const COMMANDS: [&[&str]; 23] = [
     &["reputation", "verify"],
     &["demo"],
 ];
+
+/// The page of help texts, as seen from `tests/golden/frozen`.
+const COMMANDS_PAGE: &str = "../../../docs/reference/commands.md";
+
+const COMMANDS_HEAD: &str = "\
+<!-- Generated from the help texts of the commands (tests/house/frozen.rs). -->
+
+# Commands
+
+Here you look up what each command does and which options it takes. Exit codes: 0 done or sound, 1 a finding or a failure, 2 a bad command line or bad
+input. A server also ends with 75 if its start takes too long. `colibri --help` also lists the [settings](configuration.md).
+";
 
 fn frozen(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("golden/frozen").join(name)
@@ -107,14 +119,17 @@ fn the_lock_of_the_catalogue() {
 
 #[test]
 fn the_help_of_every_command() {
-    let mut found = String::new();
+    let mut found = COMMANDS_HEAD.to_owned();
     for command in COMMANDS {
         let mut run = Command::new(SERVER);
         run.args(command).arg("--help").env("NO_COLOR", "1").stdin(Stdio::null());
         let output = run.output().unwrap();
         assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
         let text = String::from_utf8(output.stdout).unwrap();
-        found.push_str(&format!("==== colibri {}\n{text}\n", command.join(" ")));
+        let name = ["colibri"].iter().chain(command).copied().collect::<Vec<_>>().join(" ");
+        // The settings have a page of their own.
+        let text = text.split("\nEnvironment variables:").next().unwrap_or_default().trim_end();
+        found.push_str(&format!("\n## {name}\n\n```text\n{text}\n```\n"));
     }
-    assert_frozen("help.txt", &found);
+    assert_frozen(COMMANDS_PAGE, &found);
 }

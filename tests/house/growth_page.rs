@@ -1,4 +1,5 @@
-//! The page on growth: its commands are run in their order, and measure what it says they measure.
+//! The page on growth, and the guide that begins a new file after it: their commands are run in their order, and measure what
+//! the page says they measure.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -22,8 +23,9 @@ fn measured(line: &str) -> Option<(&str, i64, i64)> {
 
 #[test]
 fn the_commands_work_and_measure_what_the_page_says() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/explanation/growth.md");
-    let page = std::fs::read_to_string(path).unwrap();
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let read = |name: &str| std::fs::read_to_string(docs.join(name)).unwrap();
+    let page = read("explanation/growth.md") + &read("guide/new-file.md");
     let folder = TempDir::new().unwrap();
     std::fs::create_dir(folder.path().join("bin")).unwrap();
     symlink(env!("CARGO_BIN_EXE_colibri-under-test"), folder.path().join("bin/colibri")).unwrap();

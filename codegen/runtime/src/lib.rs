@@ -9,7 +9,7 @@
 //! }
 //! ```
 //!
-//! `codegen/README.md` builds one from an empty folder. A handler gets the context of its store and returns an [`Outcome`]:
+//! `docs/tutorial/first-server.md` builds one from an empty folder. A handler gets the context of its store and returns an [`Outcome`]:
 //!
 //! ```
 //! use colibri_runtime::{Failure, MemoryCx, Outcome};

@@ -26,7 +26,7 @@ impl From<OperationError> for Failure {
     fn from(error: OperationError) -> Self {
         match error {
             OperationError::Start(StartError::Configuration(problems)) => {
-                Self::Usage(format!("{}; mend the environment", problems.join("; ")))
+                Self::Usage(format!("{}; correct the variable", problems.join("; ")))
             }
             other => Self::Failed(other.to_string()),
         }

@@ -165,7 +165,7 @@ fn finding_d11_default_models_are_none_that_their_providers_have_retired() {
 
 #[test]
 fn finding_d11_the_guide_names_each_default_with_its_price_and_the_day_of_the_check() {
-    let page = std::fs::read_to_string(repository().join("docs/guide/router.md")).unwrap();
+    let page = std::fs::read_to_string(repository().join("docs/explanation/router.md")).unwrap();
     assert!(page.contains("checked on 2026-11-22"), "the page does not say when it was checked");
     for model in MODELS {
         let price = colibri::domains::router::candidates::list_price(model);

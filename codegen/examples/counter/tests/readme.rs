@@ -1,4 +1,4 @@
-//! `codegen/README.md` builds this server: its files are these files, and its answers are what it answers.
+//! The tutorial `docs/tutorial/first-server.md` builds this server: its files are these files, and its answers are what it answers.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
@@ -13,7 +13,7 @@ fn here() -> PathBuf {
 }
 
 fn page() -> String {
-    fs::read_to_string(here().join("../../README.md")).unwrap()
+    fs::read_to_string(here().join("../../../docs/tutorial/first-server.md")).unwrap()
 }
 
 /// The files of the page: a name in bold on a line, then its text in a block.

@@ -20,7 +20,7 @@ impl ModelId {
     }
 
     /// Returns the provider's name of the model, which a variable or the caller may replace. Providers retire models:
-    /// these names were checked against the providers' pages on the day that `docs/guide/router.md` states.
+    /// these names were checked against the providers' pages on the day that `docs/explanation/router.md` states.
     pub const fn default_upstream(self) -> &'static str {
         match self {
             Self::Claude | Self::ClaudeSonnet35 => "claude-sonnet-4-6",
