@@ -15,7 +15,7 @@ const POLICIES: [&str; 2] = ["required", "optional"];
 /// What a request of the stateless era carries.
 const STATELESS: &str = "2026-07-28";
 
-const COMMANDS: [&[&str]; 23] = [
+const COMMANDS: [&[&str]; 24] = [
     &[],
     &["serve"],
     &["tools"],
@@ -33,6 +33,7 @@ const COMMANDS: [&[&str]; 23] = [
     &["verify"],
     &["backup"],
     &["restore"],
+    &["retention"],
     &["reputation"],
     &["reputation", "import"],
     &["reputation", "export"],

@@ -141,7 +141,7 @@ pub struct RestoreArguments {
 /// and seals stay and still verify. Thoughts of an open session keep their text. Begin with --dry-run.
 #[derive(Debug, Clone, clap::Args, PartialEq, Eq)]
 pub struct RetentionArguments {
-    /// Only this task's thoughts; absent means those of every task
+    /// Only this task's thoughts; by default those of every task
     #[arg(long, value_name = "ID")]
     pub task: Option<String>,
     /// Count what would be moved, and move nothing; only the calls themselves are recorded
@@ -150,7 +150,7 @@ pub struct RetentionArguments {
     /// Print the counts as JSON
     #[arg(long)]
     pub json: bool,
-    /// Say on stderr how far it is, even if that is no terminal
+    /// Show progress on stderr, even if stderr is not a terminal
     #[arg(long)]
     pub progress: bool,
 }

@@ -124,7 +124,7 @@ fn print(moved: &Moved, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "DAMAGED {}: {reason}; it stays as it is", printable(id))?;
     }
     if !moved.damaged.is_empty() {
-        writeln!(out, "Run colibri verify to see what else does not fit.")?;
+        writeln!(out, "`colibri verify` lists all damage.")?;
     }
     Ok(())
 }

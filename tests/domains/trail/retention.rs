@@ -167,7 +167,7 @@ fn damaged_thoughts_are_named_and_stay_as_they_are() {
     assert_eq!(found["damaged"], json!([{ "id": id, "reason": reason }]));
     let run = folder.run(&["retention"]).ends(1);
     assert!(run.out.contains(&format!("DAMAGED {id}: {reason}; it stays as it is\n")), "{}", run.out);
-    assert!(run.out.ends_with("Run colibri verify to see what else does not fit.\n"), "{}", run.out);
+    assert!(run.out.ends_with("`colibri verify` lists all damage.\n"), "{}", run.out);
     let content: String =
         conn.query_row("SELECT content FROM thought_records WHERE seq = 2", [], |row| row.get(0)).unwrap();
     assert_eq!(content, "other");
