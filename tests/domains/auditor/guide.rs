@@ -29,6 +29,21 @@ fn the_page_on_consensus_is_what_the_commands_print() {
     compare("guide/consensus.md", "colibri call vrf_eval");
 }
 
+/// The transcript at the top of README.md leaves lines out, where `…` stands, and no line is made up.
+#[test]
+fn the_readme_opens_with_what_the_demonstration_prints() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../README.md")).unwrap();
+    let block = page.split_once("<!-- demo -->\n```text\n$ colibri demo\n").unwrap().1;
+    let printed = Machine::new().run("colibri demo");
+    let mut rest = printed.lines();
+    for shown in block.split_once("```\n").unwrap().0.lines().filter(|line| *line != "…") {
+        assert!(
+            rest.any(|line| line == shown),
+            "the demonstration does not print, or not here: {shown}\n{printed}"
+        );
+    }
+}
+
 /// Holds a page, of which `command` begins a block, against this run.
 fn compare(name: &str, command: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs").join(name);
