@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Judges coverage: every line, every function, 90 % of the regions. Usage: coverage.py LCOV SUMMARY
 
-Functions that a derive writes (Debug and the like) are nobody's behaviour and do not count; they are known by
-standing on a line that starts with an attribute.
+Functions that a derive writes, such as Debug, have no behaviour of ours and do not count. Such a function
+begins on a line that starts with an attribute.
 """
 
 import json

@@ -1,6 +1,6 @@
 //! Stored ids in commands that a reader may copy. Pure.
 
-/// The text as one word of a POSIX shell, whatever it holds.
+/// Returns any text as one word of a POSIX shell.
 pub fn quoted(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
     if !text.is_empty() && text.chars().all(plain) {

@@ -25,7 +25,7 @@ export class Report {
     this.client = client;
   }
 
-  /** Runs one check; whatever it throws is a failure with that text. */
+  /** Runs one check; anything that it throws is a failure with that text. */
   async check(era, name, action) {
     try {
       const value = await action();

@@ -81,3 +81,48 @@ fn a_citation_of_nothing_is_found() {
         assert_eq!(wrong(bad, &anchors).len(), 1, "{bad}");
     }
 }
+
+/// The anchors of a page: its headings as GitHub names them, and those it sets itself.
+fn anchors_of(page: &str) -> BTreeSet<String> {
+    let slug = |heading: &str| -> String {
+        let kept = heading.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.map(|c| if c == ' ' { '-' } else { c }).flat_map(char::to_lowercase).collect()
+    };
+    let headings = page.lines().filter(|line| line.starts_with('#'));
+    let headings = headings.map(|line| slug(line.trim_start_matches('#').trim()));
+    let set = page.split("<a id=\"").skip(1).filter_map(|rest| Some(rest.split_once('"')?.0.to_owned()));
+    headings.chain(set).collect()
+}
+
+/// The links of a page into the work tree, outside of its blocks of code.
+fn links(page: &str) -> Vec<&str> {
+    let text = page.split("```").step_by(2).flat_map(|text| text.split("](").skip(1));
+    let targets = text.filter_map(|rest| Some(rest.split_once(')')?.0));
+    targets.filter(|target| !target.contains("://") && !target.contains(' ')).collect()
+}
+
+#[test]
+fn every_link_of_a_page_leads_somewhere() {
+    let root = tree::root();
+    let ours = |path: &str| path.ends_with(".md") && !path.starts_with("tests/corpus/");
+    let pages: BTreeMap<_, _> = tree::files().into_iter().filter(|(path, _)| ours(path)).collect();
+    let mut findings = Vec::new();
+    for (path, page) in &pages {
+        let folder = root.join(path).parent().expect("a folder").to_owned();
+        for link in links(page) {
+            let (file, anchor) =
+                link.split_once('#').map_or((link, None), |(file, anchor)| (file, Some(anchor)));
+            let target = if file.is_empty() { root.join(path) } else { folder.join(file) };
+            let known = match (anchor, std::fs::read_to_string(&target)) {
+                (None, _) => target.exists(),
+                (Some(anchor), Ok(page)) => anchors_of(&page).contains(anchor),
+                (Some(_), Err(_)) => false,
+            };
+            if !known {
+                findings.push(format!("{path}: `{link}` leads nowhere"));
+            }
+        }
+    }
+    assert!(pages.len() > 40, "the pages were not found");
+    assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
+}

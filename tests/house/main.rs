@@ -9,3 +9,4 @@ mod frozen;
 mod growth_page;
 mod promises;
 mod tidy;
+mod words;

@@ -15,7 +15,7 @@
  *   SHIM_KILL    "N TORN": the process kills itself at its Nth operation; TORN 1 leaves half of a write behind
  *   SHIM_CLOCK   "N MS N MS ...": at its Nth look at the wall clock, the clock jumps by so many milliseconds
  *
- * An operation's entry is appended between the operation's beginning and its end. Whatever happens after the
+ * An operation's entry is appended between the operation's beginning and its end. Anything that happens after the
  * operation, in any process, therefore has its entry later: the order of entries is one in which everything could have
  * happened. A sync has two entries, and covers what was written before the first one.
  *
@@ -299,7 +299,7 @@ static int open_ours(int at, const char *path, const char *name, int flags, mode
     if (writes && (failed = fails("open", name, NULL)))
         return refuse_name(name, failed);
     int fd = -1;
-    do { /* Somebody may create or remove it between the two looks. */
+    do { /* Another process may create or remove it between the two looks. */
         if (!(flags & O_CREAT)) {
             fd = (int)syscall(SYS_openat, at, path, flags, mode);
             if (fd >= 0)

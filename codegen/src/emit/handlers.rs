@@ -18,7 +18,7 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
 
         /// The handlers of all domains. Implemented by hand, next to the domains' traits.
         pub trait Handlers<C: ::colibri_runtime::handler::Context>: #(#names<C>)+* {
-            /// The effects of the last call were rolled back: drop whatever memory stands beside rows.
+            /// The effects of the last call were rolled back: drop any memory that mirrors rows.
             fn rolled_back(&mut self) {}
         }
 

@@ -587,7 +587,7 @@ pub trait PlacesTools<C: ::colibri_runtime::handler::Context> {
 pub trait Handlers<
     C: ::colibri_runtime::handler::Context,
 >: ShapesTools<C> + PlacesTools<C> {
-    /// The effects of the last call were rolled back: drop whatever memory stands beside rows.
+    /// The effects of the last call were rolled back: drop any memory that mirrors rows.
     fn rolled_back(&mut self) {}
 }
 /// Leads calls to handlers by the tool's index in [`CATALOGUE`], among its tools or its operations.

@@ -1,4 +1,4 @@
-//! Files that their owner alone can read (mode 0600 where the system has modes): the database, what stands beside it, and
+//! Files that their owner alone can read (mode 0600 where the system has modes): the database, the files beside it, and
 //! every file that a command writes. What is in the database is in an export or a backup too. No other code of the server
 //! creates files.
 

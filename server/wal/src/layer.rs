@@ -74,7 +74,7 @@ fn configure() {
 }
 
 /// Returns a number that is the same at two times only if the connection saw the same content of the database: any commit that it
-/// makes or comes to see moves it (<https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion>). Of
+/// makes or sees changes it (<https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html#sqlitefcntldataversion>). Of
 /// use inside a transaction; `None` if SQLite does not say.
 pub fn data_version(conn: &Connection) -> Option<u32> {
     let mut version: u32 = 0;

@@ -1,5 +1,5 @@
 // The suite speaks HTTP and the server pipes: a bridge that hands each message on and changes none. What it answers
-// itself (status codes, headers) is no property of the server, so checks of HTTP are not counted.
+// itself (status codes, headers) is not a property of the server, so checks of HTTP are not counted.
 
 import { spawn } from "node:child_process";
 import { createServer } from "node:http";

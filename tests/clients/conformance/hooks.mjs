@@ -1,4 +1,4 @@
-// The suite names an export of Node 22 that it needs for a comparison of files alone. On an older Node it is left empty.
+// The suite imports a function of Node 22 that it needs only to compare files. On an older Node it is undefined.
 
 import { register } from "node:module";
 import * as fs from "node:fs";

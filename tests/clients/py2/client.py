@@ -23,7 +23,7 @@ async def run_mode(report, era, mode, version):
 
             async def connect():
                 require(client.protocol_version == version, client.protocol_version)
-                # A pinned version asks the server nothing, so nobody has told the client its name yet.
+                # A pinned version asks the server nothing, so the client does not know its name yet.
                 if mode != version:
                     require(client.server_info.name == "colibri", f"{client.server_info}")
                     require(client.instructions, "instructions are there")

@@ -1,6 +1,6 @@
-//! Consensus must come out the same on every node (consensus#layers): beside what every pure crate obeys
-//! ([`crate::tidy::borders`]), its crate has no map without order and no float. What the tools add in the server takes clock and
-//! randomness as arguments too.
+//! Consensus must have the same result on every node (consensus#layers). Its crate obeys the rules of every pure crate
+//! ([`crate::tidy::borders`]), and has no map without order and no float. The server's part takes clock and randomness as
+//! arguments, too.
 
 use crate::tidy::source::{Source, words};
 use crate::tidy::{assert_none, tree};
@@ -33,7 +33,7 @@ fn theta_60_the_engine_of_consensus_is_the_same_everywhere() {
     }
 }
 
-/// The files of a folder; a folder that has moved is not passed over.
+/// Returns the files of a folder. A folder that has moved fails the test.
 fn files(folder: &str) -> Vec<Source> {
     let files: Vec<_> =
         tree::sources().into_iter().filter(|source| source.path.starts_with(folder)).collect();

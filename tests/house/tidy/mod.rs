@@ -13,6 +13,6 @@ mod texts;
 pub mod tree;
 
 /// Fails with the findings, if there are any.
-fn assert_none(findings: &[String]) {
+pub fn assert_none(findings: &[String]) {
     assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
 }

@@ -1,4 +1,4 @@
-//! How many calls shared a batch, counted in classes: what group commit came to in this process.
+//! How many calls shared a batch, counted in classes: the effect of group commit in this process.
 
 use std::fmt;
 

@@ -11,7 +11,7 @@ const SEED: u64 = 1000;
 /// Runs between two words on progress.
 const PROGRESS: u64 = 100;
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Tally {
     /// Kills, faults or cuts.
