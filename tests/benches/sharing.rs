@@ -1,11 +1,11 @@
-//! Several processes on one database file: what it costs, whether it is fair, and that nothing is lost.
+//! Measures several processes on one database file: their speed, their fairness, and whether a call is lost.
 //!
 //!     cargo bench -p colibri-tests --bench sharing -- [CALLS] [--folder PATH] [--rounds N]
 //!
 //! 1, 2, 4 and 8 servers with a client each do CALLS calls (default 10,000) under full durability, `task_create` and
 //! `thought_record` in turn, on chains that all share; first with 16 calls under way at a time, then one at a time. Rates are
-//! those of the time in which all are at work and warm: from the moment when the last has done a tenth of its calls until
-//! the first has done all. Afterwards each database is checked: every acknowledged call exactly once, log and chains
+//! of the time in which all servers work and are warm: from the moment when the last one has done a tenth of its calls until
+//! the first one has done all. Afterwards each database is checked: every acknowledged call exactly once, log and chains
 //! unforked. Exits with 1 when a promise is broken; of several rounds (default 1) the median ratios count.
 //!
 //! The databases lie below PATH, by default the build's folder for temporary files. It should be on a real disk.
@@ -105,7 +105,7 @@ fn main() -> ExitCode {
     ExitCode::from(u8::from(!broken.is_empty()))
 }
 
-/// What some processes have done together.
+/// The result of several processes together.
 struct Measured {
     /// Calls a second while all were at work.
     total: f64,
@@ -117,7 +117,7 @@ struct Measured {
     errors: Vec<String>,
 }
 
-/// What one process has done.
+/// The result of one process.
 #[derive(Default)]
 struct Done {
     /// When each call was answered.
@@ -197,7 +197,7 @@ fn work(server: &mut Server, process: usize, calls: usize, window: usize) -> Don
     done
 }
 
-/// The call with that number: a task or a thought.
+/// Returns the call with that number: a task or a thought.
 fn call(process: usize, number: usize, title: &str) -> (&'static str, Value) {
     if number.is_multiple_of(2) {
         return ("task_create", json!({ "title": title }));
@@ -218,7 +218,7 @@ fn rates(done: &[Done], calls: usize) -> (f64, f64) {
     let slowest = counts.iter().copied().fold(f64::INFINITY, f64::min);
     let fastest = counts.iter().copied().fold(0.0, f64::max);
     let seconds = end.saturating_duration_since(begin).as_secs_f64();
-    // No time in which all were at work: one was done before another was warm.
+    // The servers never worked at the same time: one was done before another was warm.
     if fastest == 0.0 { (0.0, 0.0) } else { (counts.iter().sum::<f64>() / seconds, slowest / fastest) }
 }
 

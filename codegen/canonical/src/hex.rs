@@ -2,17 +2,17 @@
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// The two lowercase digits of a byte.
+/// Returns the two lowercase digits of a byte.
 pub(crate) fn digits(byte: u8) -> [u8; 2] {
     [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]
 }
 
-/// Lowercase, without a prefix.
+/// Returns bytes as lowercase digits without a prefix.
 pub fn encode(bytes: &[u8]) -> String {
     bytes.iter().flat_map(|byte| digits(*byte).map(char::from)).collect()
 }
 
-/// The bytes that a text of lowercase digits stands for, two digits a byte; `None` for any other text.
+/// Returns the bytes that a text of lowercase digits stands for, two digits a byte; `None` for any other text.
 pub fn decode(text: &str) -> Option<Vec<u8>> {
     let (pairs, rest) = text.as_bytes().as_chunks::<2>();
     if !rest.is_empty() {
@@ -21,17 +21,17 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
     pairs.iter().map(|pair| byte(*pair, lowercase)).collect()
 }
 
-/// The `N` bytes that exactly `2 * N` lowercase digits stand for.
+/// Returns the `N` bytes that exactly `2 * N` lowercase digits stand for.
 pub fn decode_array<const N: usize>(text: &str) -> Option<[u8; N]> {
     array(text, lowercase)
 }
 
-/// The `N` bytes that exactly `2 * N` digits of either case stand for.
+/// Returns the `N` bytes that exactly `2 * N` digits of either case stand for.
 pub fn decode_array_of_either_case<const N: usize>(text: &str) -> Option<[u8; N]> {
     array(text, |digit| lowercase(digit.to_ascii_lowercase()))
 }
 
-/// The value of a lowercase digit.
+/// Returns the value of a lowercase digit.
 pub(crate) fn lowercase(digit: u8) -> Option<u8> {
     match digit {
         b'0'..=b'9' => Some(digit - b'0'),

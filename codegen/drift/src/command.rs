@@ -22,7 +22,7 @@ pub struct Form {
 }
 
 impl Form {
-    /// The report in this form; without one, as text. `place` finds where a finding belongs in the files, if anywhere.
+    /// Returns the report in this form; without one, as text. `place` finds the place of a finding in the files, if it has one.
     #[must_use]
     pub fn report(
         &self,
@@ -31,7 +31,7 @@ impl Form {
         place: &dyn Fn(&Finding) -> Option<Location>,
     ) -> String {
         if self.json {
-            // Escaped as JSON before the terminal's escapes would do it in a way of their own.
+            // Escaped as JSON first, because the terminal's escapes are not JSON.
             colibri_visible::json(&report::json(verdict, names)).into_owned()
         } else if self.markdown {
             report::markdown(verdict, names)
@@ -70,7 +70,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// The verdict on the two states.
+    /// Returns the verdict on the two states.
     #[must_use]
     pub fn judge(&self) -> Verdict {
         crate::judge(&self.old, &self.new, &self.waivers, self.touched)
@@ -81,7 +81,7 @@ impl Files<'_> {
     /// Reads the two files with the given parsers, and the waivers.
     ///
     /// # Errors
-    /// A file cannot be read, or holds something else; the message names it.
+    /// A file cannot be read, or is of another kind; the message names it.
     pub fn read(&self, parse: &dyn Fn(&str) -> Result<Snapshot, Unreadable>) -> Result<Task, String> {
         let waivers = match self.waivers {
             None => Vec::new(),

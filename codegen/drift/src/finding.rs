@@ -19,7 +19,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word of reports: `INFO`, `ACK`, `BREAK`.
+    /// Returns the word that reports use: `INFO`, `ACK`, `BREAK`.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -133,7 +133,7 @@ impl Finding {
         Self { security: true, ..self }
     }
 
-    /// Adds a way to go on.
+    /// Adds advice: how to make the change.
     #[must_use]
     pub fn help(self, help: impl Into<String>) -> Self {
         Self { help: help.into(), ..self }

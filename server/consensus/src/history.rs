@@ -52,7 +52,7 @@ pub struct CastVote {
 pub struct Proven {
     /// See [`EquivocationProof`](super::messages::EquivocationProof).
     pub evidence_hash: Hash,
-    /// Who.
+    /// The arbiter.
     pub sender_id: SenderId,
     /// The vote whose group is smaller.
     pub vote_a_seq: i64,
@@ -67,7 +67,7 @@ pub struct Proven {
 /// What a vote has changed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Change {
-    /// The epoch in which finality got it; `None` for an observer's vote.
+    /// The epoch in which the finality machine took it; `None` for an observer's vote.
     pub epoch: Option<u64>,
     /// The steps that the round has made.
     pub transitions: Vec<Transition>,
@@ -75,7 +75,7 @@ pub struct Change {
     pub proven: Option<Proven>,
 }
 
-/// Why a vote has no place in the round.
+/// Why the round refuses a vote.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HistoryError {
     /// The finality machine refuses it.
@@ -89,7 +89,7 @@ pub enum HistoryError {
     Order {
         /// The vote's number.
         seq: i64,
-        /// The last one's.
+        /// The number of the vote before.
         last: i64,
     },
     /// An explicit vote on a tuple that its sender has voted on.
@@ -100,7 +100,7 @@ pub enum HistoryError {
     },
 }
 
-/// See the module's text.
+/// The history of one round.
 #[derive(Debug, Clone)]
 pub struct History {
     committee: BTreeSet<SenderId>,

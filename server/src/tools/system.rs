@@ -1,5 +1,4 @@
-//! The system tools: whether the server is alive, and its state. They run in every mode and both phases, and never
-//! fail.
+//! The system tools: a probe, and the state of the server. They run in every mode and both phases, and never fail.
 
 use super::Domains;
 use super::cx::Cx;

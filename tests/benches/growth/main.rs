@@ -1,17 +1,17 @@
-//! How a database's size shows: start, `task_create` and `thought_record` on files of 100,000 to 10,000,000 tasks, as
+//! Measures how a database's size affects its speed: start, `task_create` and `thought_record` on files of 100,000 to 10,000,000 tasks, as
 //! many thoughts, and the calls that made them.
 //!
 //!     cargo bench -p colibri-tests --bench growth -- [ROWS …] [--calls N] [--keep PATH]
 //!
 //! Grows one file step by step to ROWS tasks and ROWS thoughts each (default 100000 300000 1000000 3000000 10000000), on
-//! ROWS / 100 chains, and twice as many rows in the log of calls. They are put in in bulk, but as the server would have
-//! written them: at the first size `colibri verify` recomputes the file (up to a million rows) after the measured calls.
+//! ROWS / 100 chains, and twice as many rows in the log of calls. The rows are inserted in bulk, but are those that the server would have
+//! written: at the first size `colibri verify` recomputes the file (up to a million rows) after the measured calls.
 //! At each size it times starts, and N calls (default 1,000) of each tool one at a time, without sync and with full
-//! durability. What is written last is still in the system's page cache: all numbers are warm. Prints the curve as a
+//! durability. The newest data is still in the system's page cache, so all numbers are warm. Prints the curve as a
 //! table, and exits with 1 when the largest size breaks a promise.
 //!
 //! The file lies in the build's folder for temporary files, 2 GB for each million of ROWS, and is removed at the end.
-//! With `--keep` it is PATH and stays; a later run goes on from there.
+//! With `--keep` the file is PATH and stays, and a later run continues it.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
@@ -136,7 +136,7 @@ fn print(points: &[Point]) {
     }
 }
 
-/// What the largest size breaks.
+/// Returns the promises that the largest size breaks.
 fn judge(points: &[Point]) -> Vec<String> {
     let (Some(first), Some(last)) = (points.first(), points.last()) else { return Vec::new() };
     let mut broken = Vec::new();

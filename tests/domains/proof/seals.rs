@@ -27,7 +27,7 @@ fn zeta_47_an_open_session_has_no_verdict_on_its_seal() {
 fn zeta_47_a_sound_seal_is_told_so() {
     for (mut world, signature) in [(World::new(), "unsigned"), (World::signing(), "valid")] {
         world.sealed("S", "T", &["one", "two", "three"]);
-        // Records after the seal, in another session, do not touch it.
+        // Records after the seal, in another session, do not affect it.
         world.start("later");
         world.think("later", "T", "four");
         let sealed = world.verify("S");

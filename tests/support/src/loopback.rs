@@ -1,5 +1,5 @@
 //! A provider on this machine that follows a script: answers, lingers, stalls, hangs up. One thread serves
-//! one connection after the other, so that requests are noted in their order.
+//! one connection after the other, so it records requests in their order.
 
 #![allow(clippy::expect_used, clippy::unwrap_used)]
 
@@ -18,13 +18,13 @@ use crate::client::PATIENCE;
 /// How often a waiting connection checks whether the test is over.
 const GLANCE: Duration = Duration::from_millis(10);
 
-/// What is done with one request.
+/// What the provider does with one request.
 #[derive(Debug, Clone)]
 pub struct Reply {
     head: String,
     body: Vec<u8>,
     headers_after: Duration,
-    /// Bytes of the body that are sent before the end, and what the end is.
+    /// How many bytes of the body are sent before the end, and how the reply ends.
     cut: Option<(usize, End)>,
 }
 
@@ -33,7 +33,7 @@ pub struct Reply {
 enum End {
     /// The connection is closed.
     Close,
-    /// Nothing more comes until the client closes it.
+    /// The provider sends nothing more until the client closes the connection.
     Stall,
 }
 
@@ -54,7 +54,7 @@ impl Reply {
         Self { head: String::new(), cut: Some((0, End::Close)), ..Self::new(200, "") }
     }
 
-    /// No answer, and no end either.
+    /// No answer: the connection stays open.
     pub fn silence() -> Self {
         Self { head: String::new(), cut: Some((0, End::Stall)), ..Self::new(200, "") }
     }
@@ -78,14 +78,14 @@ impl Reply {
         Self { cut: Some((bytes, End::Close)), ..self }
     }
 
-    /// After so many bytes of the body nothing more comes.
+    /// After so many bytes of the body the provider sends nothing more.
     #[must_use]
     pub fn stalling_after(self, bytes: usize) -> Self {
         Self { cut: Some((bytes, End::Stall)), ..self }
     }
 }
 
-/// A request as it came.
+/// A request as the provider received it.
 #[derive(Debug, Clone, Default)]
 pub struct Seen {
     /// The method; empty for bytes that are not HTTP.
@@ -99,7 +99,7 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// The value of a header; it must not be there twice.
+    /// Returns the value of a header, which must not be there twice.
     pub fn header(&self, name: &str) -> Option<&str> {
         let mut values = self.headers.iter().filter(|(known, _)| known == name);
         let value = values.next().map(|(_, value)| value.as_str());
@@ -176,12 +176,12 @@ impl Loopback {
         self.address
     }
 
-    /// The requests so far.
+    /// Returns the requests so far.
     pub fn seen(&self) -> Vec<Seen> {
         self.shared.seen.lock().expect("the requests").clone()
     }
 
-    /// The only request.
+    /// Returns the only request.
     pub fn only(&self) -> Seen {
         let mut seen = self.seen();
         assert_eq!(seen.len(), 1, "{seen:?}");
@@ -200,13 +200,13 @@ impl Loopback {
         seen.clone()
     }
 
-    /// How many connections were made.
+    /// Returns the number of connections so far.
     pub fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::SeqCst)
     }
 
-    /// Waits until the client has closed so many stalled connections. Waits half as long as others, so that a
-    /// test can set a limit of the client's own beyond it.
+    /// Waits until the client has closed so many stalled connections. Waits half as long as others, so a
+    /// test can set a longer limit for the client.
     pub fn await_abandoned(&self, count: usize) {
         let began = Instant::now();
         while self.shared.abandoned.load(Ordering::SeqCst) < count {
@@ -263,7 +263,7 @@ impl Shared {
         }
     }
 
-    /// Returns whether something came; `false` at the end of the connection or of the test.
+    /// Returns whether bytes arrived; `false` at the end of the connection or of the test.
     fn read_more(&self, stream: &mut TcpStream, bytes: &mut Vec<u8>) -> std::io::Result<bool> {
         let mut chunk = [0; 16 * 1024];
         while !self.over.load(Ordering::SeqCst) {

@@ -1,4 +1,4 @@
-//! The report people read in a terminal.
+//! The report that people read in a terminal.
 
 use colibri_visible::printable;
 
@@ -8,7 +8,7 @@ use super::{Names, short, steps, summary, tool, waivers, witness, word};
 use crate::finding::Finding;
 use crate::verdict::Verdict;
 
-/// The verdict as text that reads aloud.
+/// Returns the verdict as text.
 #[must_use]
 pub fn text(verdict: &Verdict, names: &Names) -> String {
     let mut out = format!("Drift from {} to {}.\n", names.old, names.new);

@@ -1,4 +1,4 @@
-//! Values of a schema, small ones first: what witnesses are built of.
+//! Values of a schema, small ones first, from which witnesses are built.
 
 use std::rc::Rc;
 
@@ -29,7 +29,7 @@ impl Store<'_> {
         self.sampling.borrow_mut().push(node);
         let normal = self.normal(node);
         let each: Vec<Vec<Value>> = normal.cases.iter().map(|case| self.case_samples(case)).collect();
-        // In turns, so that every case is heard.
+        // In turns, so that every case gives values.
         let longest = each.iter().map(Vec::len).max().unwrap_or(0);
         let mut found: Vec<Value> = Vec::new();
         for turn in 0..longest {
@@ -46,7 +46,7 @@ impl Store<'_> {
         found
     }
 
-    /// Values of a case's body; its residue is not looked at.
+    /// Values of a case's body, without its residue.
     pub(crate) fn case_samples(&self, case: &Case) -> Vec<Value> {
         match &case.body {
             Body::Values(values) => values.iter().take(2 * MAX_SAMPLES).cloned().collect(),
@@ -73,7 +73,7 @@ impl Store<'_> {
         found
     }
 
-    /// Arrays of a length, if the schema lets them be so long.
+    /// Arrays of a length, if the schema allows it.
     pub(super) fn arrays_of(&self, arrays: &Arrays, length: u64) -> Vec<Value> {
         if arrays.most.is_some_and(|most| length > most) || length > MAX_LENGTH {
             return Vec::new();
@@ -137,7 +137,7 @@ impl Store<'_> {
         found
     }
 
-    /// Objects with given properties: with nothing beside what is required, and with everything.
+    /// Objects with given properties: one with the required properties alone, and one with all of them.
     pub(crate) fn objects_with(&self, objects: &Objects, given: &[(&str, &Value)]) -> Vec<Value> {
         let given: Map<String, Value> =
             given.iter().map(|(name, value)| ((*name).to_owned(), (*value).clone())).collect();
@@ -207,8 +207,7 @@ impl Store<'_> {
         }
     }
 
-    /// Names that none of the objects names: with a pattern, such that match it; without, such that match no
-    /// pattern.
+    /// Names that the schema does not list. With a pattern they match it; without one they match no pattern.
     pub(crate) fn fresh_names(&self, all: &[&Objects], pattern: Option<&str>) -> Vec<String> {
         let mut found: Vec<String> = ["extra", "x", "other", "a1", "B", "0"].map(str::to_owned).to_vec();
         if let Some(pattern) = pattern {

@@ -12,7 +12,7 @@ pub enum PathPart {
 }
 
 impl PathPart {
-    /// As a member of the issue's `path` array.
+    /// Returns it as a member of the issue's `path` array.
     pub fn to_value(&self) -> Value {
         match self {
             Self::Key(key) => Value::String(key.clone()),
@@ -53,7 +53,7 @@ impl<'a> Place<'a> {
     }
 }
 
-/// The owned path of a place; empty for the root.
+/// Returns the owned path of a place; empty for the root.
 pub(super) fn parts(place: Option<&Place<'_>>) -> Vec<PathPart> {
     let mut parts = Vec::new();
     let mut next = place;

@@ -1,4 +1,4 @@
-//! The chapter's four arbiters and its common values (consensus#identity, consensus#messages).
+//! The four arbiters and the common values of the golden data (consensus#identity, consensus#messages).
 
 use colibri_canonical::hex;
 use colibri_consensus::canonical::Hash;
@@ -47,7 +47,7 @@ pub fn vote_of(name: char, merkle_root: Hash, vote_type: VoteType, timestamp_log
     vote.signed_by(&signer).expect("a vote has a canonical form")
 }
 
-/// Returns bytes as hex, to compare with the chapter.
+/// Returns bytes as hex, to compare with the golden data.
 pub fn hex(bytes: &[u8]) -> String {
     colibri_canonical::hex::encode(bytes)
 }

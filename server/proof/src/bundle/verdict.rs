@@ -6,14 +6,14 @@ use crate::tree::legacy;
 use crate::tree::rfc9162::{self, Hash};
 use colibri_canonical::HexDigest;
 
-/// Each check of a bundle, in the order of the chapter.
+/// Each check of a bundle, in the order of the design page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BundleVerdict {
     /// The content matches its digest and the record its hash. `None` if retention has dropped the content.
     pub record_hash: Option<bool>,
-    /// The original's tree holds the record's hash.
+    /// The legacy tree holds the record's hash.
     pub legacy_proof: bool,
-    /// The second tree holds the record, at the stated place.
+    /// The RFC 9162 tree holds the record, at the stated place.
     pub rfc9162_proof: bool,
     /// The head names the record's session, both roots and the number of leaves.
     pub tree_head_match: bool,

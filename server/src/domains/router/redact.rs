@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use colibri_runtime::chain::redact::{REDACTED, Redactor};
 use serde_json::Value;
 
-/// Shorter keys are too likely to be part of an innocent word.
+/// Shorter keys are too likely to be part of an ordinary word.
 const SHORTEST_KEY: usize = 4;
 
 /// The configured keys.

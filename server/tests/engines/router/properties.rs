@@ -162,7 +162,7 @@ proptest! {
     }
 }
 
-/// What happens to one circuit.
+/// An event of one circuit.
 #[derive(Debug, Clone)]
 enum Step {
     Tick(u64),
@@ -231,7 +231,7 @@ impl History {
     }
 }
 
-/// A set of names that no candidate row has is ignored, whichever names it holds.
+/// A set of names is ignored if no candidate row has one of them.
 #[test]
 fn preferences_for_other_names_change_nothing() {
     let names = ["nope", "__proto__", "constructor", ""];

@@ -25,7 +25,7 @@ use crate::schema::{Direction, SchemaChange};
 use embed::Step;
 
 /// All differences between two schemas in one direction, in the order of the walk. Schemas that mean the
-/// same have none, however they are written.
+/// same have none, even if they are written differently.
 ///
 /// ```
 /// use colibri_drift::Severity;
@@ -91,7 +91,7 @@ struct Spot {
     new: NodeId,
     pointer: String,
     place: String,
-    /// The way from the root, for witnesses.
+    /// The path from the root, for witnesses.
     steps: Vec<Step>,
     /// It is proven that nothing is lost here.
     safe: bool,
@@ -108,7 +108,7 @@ impl Spot {
         Self { old, new, pointer, place, steps, may_be_absent: false, ..self.clone() }
     }
 
-    /// A place inside this one in words.
+    /// Returns a place inside this one in words.
     fn place_of(&self, tail: &str) -> String {
         match (self.steps.is_empty(), tail.starts_with('[')) {
             (true, _) => tail.to_owned(),
@@ -141,7 +141,7 @@ impl Walk<'_, '_> {
         let (giver, taker) = sides(self.direction, spot.old, spot.new);
         let mut spot = spot.clone();
         let (loss, gain) = (self.store.contained(giver, taker), self.store.contained(taker, giver));
-        // Below schemas that are the same, values tell nothing apart; remarks and unknown keywords may.
+        // Below equal schemas no value differs; remarks and unknown keywords may.
         let same = inputs::is_same(&loss, &gain);
         spot.safe |= same || loss == Verdict::Inside;
         spot.safe_back |= same || gain == Verdict::Inside;
@@ -206,8 +206,8 @@ impl Walk<'_, '_> {
         self.residue(spot, old, new);
     }
 
-    /// What becomes of a difference: `None` if it makes none. The first trial asks whether something is
-    /// lost, the second whether something is gained.
+    /// Returns the change that a difference makes, if any. The first trial asks whether a value is lost, the
+    /// second whether one is gained.
     fn verdict(&self, spot: &Spot, loss: Trial, gain: Trial) -> Option<Verdict> {
         let verdict = if spot.safe { Verdict::Inside } else { self.settle(spot, loss) };
         let nothing_gained = spot.safe_back || !gain.open;
@@ -254,7 +254,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Unknown keywords that the walk did not come by.
+    /// Unknown keywords that the walk did not visit.
     fn unknown_keywords(&mut self, old: &Value, new: &Value) {
         if self.found.iter().any(|change| ["I0", "O0"].contains(&change.rule)) {
             return;
@@ -277,13 +277,13 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// The whole schemas once more: a loss that no finding names is named here.
+    /// Compares the whole schemas once more, and names a loss that no finding names.
     fn net(&mut self) {
         let (giver, taker) = sides(self.direction, self.roots.0, self.roots.1);
         let verdict = self.store.contained(giver, taker);
         let named = match &verdict {
             Verdict::Inside => true,
-            // A loss that a rule only wants looked at has a witness of its own.
+            // A loss that a rule only lists has a witness of its own.
             Verdict::Refuted(_) => self.found.iter().any(|change| {
                 change.severity == Severity::Break
                     || change.severity == Severity::Ack && change.witness.is_some()

@@ -1,4 +1,4 @@
-//! Arrays: how many items, which ones, each once or not.
+//! Arrays: the number of items, their schemas, and whether they are unique.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::{Trial, Verdict};
 use crate::schema::node::Arrays;
 use crate::schema::store::Store;
 
-/// What a schema can say of arrays.
+/// What a schema can demand of arrays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ArrayRule {
     Least,
@@ -23,7 +23,7 @@ impl Store<'_> {
         rules.into_iter().map(|rule| self.array_inside(rule, one, other)).fold(Trial::proven(), Trial::and)
     }
 
-    /// Whether all arrays of `one` keep a rule of `other`.
+    /// Checks whether all arrays of `one` obey a rule of `other`.
     pub(crate) fn array_inside(&self, rule: ArrayRule, one: &Arrays, other: &Arrays) -> Trial {
         let longest = self.longest(one);
         match rule {
@@ -47,7 +47,7 @@ impl Store<'_> {
         }
     }
 
-    /// The most items that an array can have, as far as it shows at once.
+    /// Returns the most items that an array can have, if that is clear at once.
     fn longest(&self, arrays: &Arrays) -> Option<u64> {
         let blocked = (0..=arrays.prefix.len()).find(|index| self.is_never(arrays.item(*index)));
         blocked.map(|index| index as u64).into_iter().chain(arrays.most).min()

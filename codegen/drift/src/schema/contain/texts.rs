@@ -42,7 +42,7 @@ const COMMON: [&str; 16] = [
 ];
 
 impl Store<'_> {
-    /// Tries whether all strings of `one` keep a rule of `other`.
+    /// Checks whether all strings of `one` obey a rule of `other`.
     pub(crate) fn text_inside(&self, rule: TextRule, one: &Texts, other: &Texts) -> Trial {
         match rule {
             TextRule::Least if one.least >= other.least => Trial::proven(),

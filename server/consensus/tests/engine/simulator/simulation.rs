@@ -19,7 +19,7 @@ use crate::simulator::node::{Finality, Node};
 use crate::simulator::plan::{Behaviour, Case, Plan};
 use crate::simulator::setup;
 
-/// How often faulty nodes do something unasked.
+/// How often faulty nodes act without being asked.
 const ACT_MS: u64 = 5_000;
 /// The length of an epoch: longer than any message takes once the network is timely.
 const EPOCH_MS: u64 = 10_000;
@@ -56,7 +56,7 @@ struct Simulation {
     checker: Checker,
     log: Sha256,
     events: u64,
-    /// All honest nodes are completed: messages under way arrive, and nothing begins.
+    /// All honest nodes have completed: messages under way arrive, and no new ones are sent.
     closing: bool,
     /// The run has reached the last view of its plan.
     given_up: bool,

@@ -7,7 +7,7 @@ use crate::domains::reputation::domain::{DOMAINS, Domain};
 use crate::domains::reputation::event::is_reserved;
 use crate::domains::reputation::penalty::Band;
 
-/// Stands for all five domains.
+/// The name that means all five domains.
 const EVERY_DOMAIN: &str = "*";
 
 /// An event of one domain, and the line it comes from.
@@ -48,7 +48,7 @@ pub enum Deed {
     },
 }
 
-/// Checks each line by itself and returns the events in stable order of epoch and line. `present` is the present
+/// Checks each line and returns the events in stable order of epoch and line. `present` is the present
 /// epoch; blank lines are `None`.
 ///
 /// # Errors
