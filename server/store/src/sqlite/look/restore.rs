@@ -42,7 +42,7 @@ pub enum RestoreError {
         error: io::Error,
     },
     /// The copy could not be made.
-    #[error("{0}; the database is as it was")]
+    #[error("{0}; the database is unchanged")]
     Copy(#[from] BackupError),
 }
 
