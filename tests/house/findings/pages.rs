@@ -66,6 +66,18 @@ fn finding_f_the_auditing_page_works_typed_from_top_to_bottom() {
 }
 
 #[test]
+fn the_page_on_backups_works_typed_from_top_to_bottom() {
+    let page = page("docs/guide/backups.md");
+    let blocks = page.split("```sh\n").skip(1).map(|rest| rest.split_once("```\n").unwrap().0);
+    let database = "colibri call task_create '{\"title\":\"one\"}'".to_owned();
+    let commands: Vec<String> =
+        [database].into_iter().chain(blocks.flat_map(str::lines).map(str::to_owned)).collect();
+    assert_eq!(commands.len(), 6, "{commands:#?}");
+    let text = typed(&commands);
+    assert!(!text.contains("this has failed") && text.contains("kept: the previous file is now "), "{text}");
+}
+
+#[test]
 fn finding_f_no_command_of_the_auditing_page_holds_a_value_of_another_run() {
     for command in commands(&page("docs/guide/auditing.md")) {
         let words = command.split(|c: char| !c.is_ascii_alphanumeric());
