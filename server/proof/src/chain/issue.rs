@@ -62,7 +62,7 @@ impl IssueCode {
     /// Returns what it means, for people: the beginning of a sentence.
     pub fn meaning(self) -> &'static str {
         match self {
-            Self::HashMismatch => "the record's fields do not give its hash",
+            Self::HashMismatch => "the record's hash does not match its fields",
             Self::PrevMismatch => "the record does not point at the one before it",
             Self::Malformed => "the record has an unknown type or a malformed hash",
             Self::ContentLost => "the record's content is not what was archived",
@@ -74,16 +74,16 @@ impl IssueCode {
             }
             Self::TipRegression => "the chain differs from the one that a seal covers",
             Self::SessionRecordsMismatch => "the session's records are not the leaves that were sealed",
-            Self::LegacyRootMismatch => "the session's records do not give its stored root",
+            Self::LegacyRootMismatch => "the session's stored root does not match its records",
             Self::RootCountMismatch => "the session does not have the number of records that were sealed",
             Self::TreeHeadMissing => "the sealed session has no tree head",
             Self::LogTipMismatch => "the log does not hold the row that the tree head names as its end",
-            Self::TreeRootMismatch => "the session's records do not give the tree head's root",
+            Self::TreeRootMismatch => "the tree head's root does not match the session's records",
             Self::SessionMetaMismatch => {
                 "the session's own fields differ from those that the tree head covers"
             }
             Self::ChainTipsMismatch => "the stored tips differ from those that the tree head covers",
-            Self::HeadHashMismatch => "the tree head's fields do not give its hash",
+            Self::HeadHashMismatch => "the tree head's hash does not match its fields",
             Self::HeadLinkBroken => "the tree heads do not follow one another",
             Self::SignatureInvalid => "the tree head's signature is invalid",
             Self::SignatureMissing => "the tree head is unsigned, although one before it is signed",

@@ -112,15 +112,15 @@ fn print_seal(examined: &Examined<'_>, signed: &SignedTreeHead, out: &mut dyn Wr
             "the file has as many records as were sealed",
             "the file does not have as many records as were sealed",
         ),
-        ("RFC 9162 root", checks.root_hash, &head.root_hash, "the records do not give the sealed root"),
-        ("legacy root", checks.legacy_root, &head.legacy_root, "the records do not give the sealed root"),
+        ("RFC 9162 root", checks.root_hash, &head.root_hash, "the sealed root does not match the records"),
+        ("legacy root", checks.legacy_root, &head.legacy_root, "the sealed root does not match the records"),
         (
             "chain tips",
             checks.chain_tips,
             "the tips of the records' tasks are the sealed ones",
             "a tip of the records' tasks is not the sealed one",
         ),
-        ("head hash", checks.head_hash, &signed.head_hash, "the head's fields do not give its hash"),
+        ("head hash", checks.head_hash, &signed.head_hash, "the hash does not match the head's fields"),
     ];
     for (name, check, good, bad) in texts {
         check_line(out, check, name, &printable(good), bad)?;
