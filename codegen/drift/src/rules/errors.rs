@@ -79,7 +79,7 @@ pub fn class_changed(change: &Comparison<'_>, found: &mut Vec<Finding>) {
     }
     let (Some(old), Some(new)) = (&change.old.chain, &change.new.chain) else { return };
     for before in old {
-        // The same code elsewhere: a client that knows it takes it for what it was.
+        // The same code elsewhere: a client that knows the code expects its old meaning.
         let moved = new.iter().find(|after| after.code == before.code && after.role != before.role);
         let stays = new.iter().any(|after| after.code == before.code && after.role == before.role);
         if let Some(after) = moved.filter(|_| !stays) {
@@ -160,7 +160,7 @@ pub fn message_changed(change: &Comparison<'_>, found: &mut Vec<Finding>) {
         }
     }
     for (old, new) in roles(change).filter(|(old, new)| old.message != new.message) {
-        // A changed code is E2's; what stands before the colon otherwise is part of the contract too.
+        // A changed code belongs to E2; any other text before the colon is part of the contract, too.
         let same = prefix(old) == prefix(new) || old.code != new.code;
         let severity = if same { Severity::Info } else { Severity::Break };
         let message = format!("The message of the chain's code `{}` changed.", old.code);
@@ -177,7 +177,7 @@ struct Codes<'a> {
     renamed: Vec<(&'a ToolError, &'a ToolError)>,
 }
 
-/// Finds what came, went, and goes by another name: a near one with the same details.
+/// Finds the codes that were added, removed or renamed; a renamed one has a similar name and the same details.
 fn codes<'a>(old: &'a [ToolError], new: &'a [ToolError]) -> Codes<'a> {
     let lacks = |list: &[ToolError], code: &str| list.iter().all(|error| error.code != code);
     let mut removed: Vec<&ToolError> = old.iter().filter(|error| lacks(new, &error.code)).collect();
@@ -192,7 +192,7 @@ fn codes<'a>(old: &'a [ToolError], new: &'a [ToolError]) -> Codes<'a> {
     Codes { added, removed, renamed }
 }
 
-/// Whether the input takes what it did not: then a new code may be for that alone.
+/// Checks whether the input accepts more than before: then a new code may belong to the new values alone.
 fn input_is_wider(pair: &Pair<'_>) -> bool {
     // In the other direction a widened input is a narrowed one, which breaks.
     compare(&pair.new.input, &pair.old.input, Direction::Input)
@@ -208,7 +208,7 @@ fn roles<'a>(change: &Comparison<'a>) -> impl Iterator<Item = (&'a ChainCode, &'
         .filter_map(|before| Some((before, new.iter().find(|after| after.role == before.role)?)))
 }
 
-/// What stands before the first colon of a message that starts with its code.
+/// Returns the text before the first colon of a message that starts with its code.
 fn prefix(code: &ChainCode) -> Option<&str> {
     code.message.split_once(':').map(|(prefix, _)| prefix).filter(|prefix| *prefix == code.code)
 }

@@ -21,7 +21,7 @@ pub(crate) fn check(change: &Comparison<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-/// What only locks tell: the reply around the payload, and the input under a setting.
+/// Compares what only locks hold: the reply around the payload, and the input under a setting.
 fn contracts(pair: &Pair<'_>, push: &mut impl FnMut(&str, Vec<SchemaChange>)) {
     let Some((old, new)) = pair.contracts() else { return };
     // Another pattern is O11's.
@@ -49,7 +49,7 @@ fn contracts(pair: &Pair<'_>, push: &mut impl FnMut(&str, Vec<SchemaChange>)) {
     }
 }
 
-/// Most schemas are what they were, which is seen at once.
+/// Compares two schemas; equal ones, as most are, cost nothing.
 fn compare(old: &Value, new: &Value, direction: Direction) -> Vec<SchemaChange> {
     if old == new { Vec::new() } else { changes::compare(old, new, direction) }
 }
@@ -71,14 +71,14 @@ fn finding(change: SchemaChange, prefix: &str) -> Finding {
     }
 }
 
-/// The comparison's messages begin small and have no full stop: here each stands alone.
+/// Makes a sentence of a message of the comparison, which begins with a small letter and has no full stop.
 pub(super) fn sentence(message: &str) -> String {
     let mut letters = message.chars();
     let first = letters.next().into_iter().flat_map(char::to_uppercase);
     first.chain(letters).chain(['.']).collect()
 }
 
-/// How to go on without the break, by rule.
+/// Returns how to make the change without the break, by rule.
 fn help(rule: &str) -> &'static str {
     match rule {
         "I1" => "let the property be optional, and let the handler fill it in",

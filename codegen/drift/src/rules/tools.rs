@@ -51,7 +51,7 @@ pub fn added(change: &Comparison<'_>, found: &mut Vec<Finding>) {
         let values = (Value::Null, tool.name.as_str());
         found.push(T3.finding(Severity::Info, "", values, message).of(&tool.name));
     }
-    // The lint holds a catalogue to its budget: past the old one it gets only by raising it.
+    // The lint enforces the budget, so a catalogue exceeds the old budget only by raising it.
     let (Some(old), Some(new)) = (change.old.budget, change.new.budget) else { return };
     if new > old && !change.added.is_empty() {
         let message =
@@ -79,7 +79,7 @@ pub fn order_changed(change: &Comparison<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-/// Looks for properties in another order, in every place where both schemas have some.
+/// Finds properties in another order, at every place where both schemas have properties.
 fn properties(old: &Value, new: &Value, pointer: &str, found: &mut Vec<Finding>) {
     match (old, new) {
         (Value::Object(before), Value::Object(after)) => {
@@ -118,14 +118,14 @@ fn is_data(key: &str) -> bool {
     matches!(key, "default" | "const" | "enum" | "examples")
 }
 
-/// What both have, in either order, when the orders differ.
+/// Returns what both have, in either order, if the orders differ.
 fn reordered(old: &[String], new: &[String]) -> Option<(Value, Value)> {
     let old_common: Vec<&String> = old.iter().filter(|name| new.contains(name)).collect();
     let new_common: Vec<&String> = new.iter().filter(|name| old.contains(name)).collect();
     (old_common != new_common).then(|| (json!(old_common), json!(new_common)))
 }
 
-/// The first name that stands elsewhere now.
+/// Returns the first name whose place has changed.
 fn first<'a>(old: &'a Value, new: &'a Value) -> &'a str {
     let (old, new) = (old.as_array().into_iter().flatten(), new.as_array().into_iter().flatten());
     old.zip(new).find(|(a, b)| a != b).and_then(|(a, _)| a.as_str()).unwrap_or_default()
@@ -160,7 +160,7 @@ pub fn description_changed(change: &Comparison<'_>, found: &mut Vec<Finding>) {
     }
 }
 
-/// What in a description asks for a second look.
+/// Parts of a description that a person should review.
 fn signs(text: &str, own: &str, tools: &[&str]) -> Vec<String> {
     let mut signs = Vec::new();
     if let Some(letter) =

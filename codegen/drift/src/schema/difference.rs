@@ -6,7 +6,7 @@ use super::SchemaChange;
 use super::contain::Verdict;
 use crate::{Rule, Severity};
 
-/// What differs, where, and whether values are lost because of it.
+/// What differs, where, and whether the new schema loses values.
 #[derive(Debug, Clone)]
 pub(crate) struct Difference {
     pub pointer: String,
@@ -52,7 +52,7 @@ impl Difference {
         }
     }
 
-    /// Returns whether something was lost, or may have been.
+    /// Returns whether a value was lost, or may have been.
     pub(crate) fn loses(&self) -> bool {
         self.verdict != Verdict::Inside
     }

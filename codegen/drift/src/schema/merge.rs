@@ -1,19 +1,19 @@
-//! Two cases made one, whose values fit both.
+//! Merges two cases into one, whose values fit both.
 
 use super::node::{Arrays, Body, Bound, Case, Numbers, Objects, Texts};
 use super::number::Num;
 use super::store::{NodeId, Store};
 
-/// The two say things of property names that no single case says.
+/// No single case can express what the two say about property names.
 pub(crate) struct Unmerged;
 
-/// What fits both; `None` if nothing does.
+/// The values that fit both; `None` if no value does.
 pub(crate) fn merge(store: &Store<'_>, one: &Case, other: &Case) -> Result<Option<Case>, Unmerged> {
     if one.kind != other.kind {
         return Ok(None);
     }
     let body = match (&one.body, &other.body) {
-        // Single values are put to the whole schema later.
+        // Single values are checked against the whole schema later.
         (Body::Values(values), Body::Values(others)) => {
             let both = values.iter().filter(|value| others.iter().any(|o| super::number::same(o, value)));
             let both: Vec<_> = both.cloned().collect();
@@ -33,7 +33,7 @@ pub(crate) fn merge(store: &Store<'_>, one: &Case, other: &Case) -> Result<Optio
     }))
 }
 
-/// Cases without repetition: single values of a type in one list, nothing beside a case that takes all.
+/// Returns the cases without repetition: single values of a type in one list, and no others beside a case that takes all values.
 pub(crate) fn tidy(cases: Vec<Case>) -> Vec<Case> {
     let mut tidied: Vec<Case> = Vec::with_capacity(cases.len());
     for case in cases {
@@ -77,7 +77,7 @@ impl Numbers {
         self.turn();
     }
 
-    /// Upside down: every number becomes its negative.
+    /// Mirrors a range: every number becomes its negative.
     pub(crate) fn turn(&mut self) {
         let least = self.least.map(Bound::negated);
         self.least = self.most.map(Bound::negated);
@@ -178,7 +178,7 @@ fn objects(store: &Store<'_>, one: &Objects, other: &Objects) -> Result<Option<O
     }))
 }
 
-/// Whether a pattern that only one has matches a property that the other names.
+/// Checks whether a pattern that only one has matches a property that the other names.
 fn speaks_of_named(store: &Store<'_>, one: &Objects, other: &Objects) -> bool {
     let foreign = one.patterns.iter().filter(|(p, _)| !other.patterns.iter().any(|(known, _)| known == p));
     foreign
@@ -186,7 +186,7 @@ fn speaks_of_named(store: &Store<'_>, one: &Objects, other: &Objects) -> bool {
         .any(|(p, _)| other.properties.keys().any(|name| store.matches(p, name) != Some(false)))
 }
 
-/// Patterns of both. One without patterns of its own speaks of matching names by `additionalProperties`.
+/// Returns the patterns of both. A schema without patterns covers matching names by `additionalProperties`.
 fn patterns(store: &Store<'_>, one: &Objects, other: &Objects) -> Vec<(String, NodeId)> {
     let mut merged: Vec<(String, NodeId)> = Vec::new();
     for (mine, theirs) in [(one, other), (other, one)] {
@@ -207,7 +207,7 @@ fn patterns(store: &Store<'_>, one: &Objects, other: &Objects) -> Vec<(String, N
 }
 
 impl Store<'_> {
-    /// The schema of a property of that name: its own and those of matching patterns, or else that of
+    /// Returns the schema of a property of that name: its own and those of matching patterns, or else that of
     /// additional properties.
     pub(crate) fn child(&self, objects: &Objects, name: &str) -> NodeId {
         let matching = objects

@@ -1,4 +1,4 @@
-//! What JSON Schemas mean, not how they are written: whether one takes every value that another takes, and if not, which.
+//! The meaning of JSON Schemas: whether one accepts every value that another accepts, and if not, which value shows it.
 //!
 //! ```text
 //! schemas -> normalise -> contain -> verdict
@@ -45,13 +45,13 @@ pub struct SchemaChange {
     pub rule: &'static str,
     /// What it asks for.
     pub severity: Severity,
-    /// It bears on security.
+    /// It affects security.
     pub security: bool,
     /// Where in the schema, with references followed: `/properties/title`.
     pub pointer: String,
-    /// What stood there; null if nothing did.
+    /// The old value there; null if there was none.
     pub old: Value,
-    /// What stands there now; null if nothing does.
+    /// The present value there; null if there is none.
     pub new: Value,
     /// What changed, in a sentence without a full stop.
     pub message: String,

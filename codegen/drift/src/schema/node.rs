@@ -1,5 +1,5 @@
-//! What a schema means, in the one form in which schemas are compared: a list of cases, each of one JSON
-//! type. A value is taken when it fits at least one case.
+//! The normal form of a schema, in which schemas are compared: a list of cases, each of one JSON
+//! type. A schema accepts a value that fits at least one case.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -62,7 +62,7 @@ pub(crate) struct Case {
     pub residue: BTreeMap<Rc<str>, Residue>,
 }
 
-/// A keyword that is not understood beyond checking a single value.
+/// A keyword that can only be checked on a single value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Residue {
     pub site: Site,
@@ -106,7 +106,7 @@ pub(crate) struct Texts {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Arrays {
     pub prefix: Vec<NodeId>,
-    /// Of the items behind the prefix.
+    /// The schema of the items after the prefix.
     pub items: NodeId,
     pub least: u64,
     pub most: Option<u64>,
@@ -119,7 +119,7 @@ pub(crate) struct Objects {
     pub required: BTreeSet<String>,
     /// `patternProperties`, sorted by pattern.
     pub patterns: Vec<(String, NodeId)>,
-    /// Of properties that are neither named nor match a pattern.
+    /// The schema of properties that are neither named nor match a pattern.
     pub additional: NodeId,
     pub names: NodeId,
     pub least: u64,
@@ -166,14 +166,14 @@ impl Default for Objects {
 }
 
 impl Arrays {
-    /// The schema of the item at `index`.
+    /// Returns the schema of the item at `index`.
     pub(crate) fn item(&self, index: usize) -> NodeId {
         self.prefix.get(index).copied().unwrap_or(self.items)
     }
 }
 
 impl Bound {
-    /// Whether a number is on the right side of a lower bound.
+    /// Checks whether a number satisfies a lower bound.
     pub(crate) fn allows_from_below(self, number: Num) -> bool {
         match number.compare(self.at) {
             std::cmp::Ordering::Less => false,
@@ -182,7 +182,7 @@ impl Bound {
         }
     }
 
-    /// Whether a number is on the right side of an upper bound.
+    /// Checks whether a number satisfies an upper bound.
     pub(crate) fn allows_from_above(self, number: Num) -> bool {
         self.negated().allows_from_below(number.negated())
     }

@@ -1,5 +1,5 @@
-//! From a schema as written to its normal form: references followed, `allOf` merged, unions spread out,
-//! every spelling of the same thing made one.
+//! Converts a schema to its normal form: follows references, merges `allOf`, spreads unions out, and
+//! reduces equal meanings to one spelling.
 
 use std::rc::Rc;
 
@@ -12,11 +12,11 @@ use super::store::{NodeId, Site, Store};
 use super::text::{is_annotation, is_known};
 use super::validate::{count, looks_like_additional, prefix};
 
-/// A schema with more cases than this is taken as one that is not understood.
+/// A schema with more cases than this counts as undecided.
 const MAX_CASES: usize = 64;
 
 impl<'a> Store<'a> {
-    /// The normal form of a node.
+    /// Returns the normal form of a node.
     pub(crate) fn normal(&self, node: NodeId) -> Rc<Normal> {
         if let Some(known) = self.normals.borrow().get(&node) {
             return known.clone();
@@ -35,12 +35,12 @@ impl<'a> Store<'a> {
         normal
     }
 
-    /// Whether nothing fits a node, as far as its normal form shows at once.
+    /// Checks whether the normal form of a node shows directly that no value fits.
     pub(crate) fn is_never(&self, node: NodeId) -> bool {
         node != NodeId::ANY && self.normal(node).cases.is_empty()
     }
 
-    /// Single values are checked one by one; then no residue is left to be respected.
+    /// Checks single values one by one, so that no residue is left.
     fn keep_fitting(&self, node: NodeId, case: &mut Case) {
         let Body::Values(values) = &mut case.body else { return };
         let mut decided = true;
@@ -91,7 +91,7 @@ impl<'a> Store<'a> {
         case
     }
 
-    /// The cases of one schema; `open` are the schemas around that speak of the same value.
+    /// Returns the cases of one schema; `open` are the enclosing schemas of the same value.
     fn site_cases(&self, site: Site, open: &mut Vec<Site>) -> Vec<Case> {
         let everything = || TYPES.map(Case::all).to_vec();
         let schema = match self.place(site).schema {
@@ -152,7 +152,7 @@ impl<'a> Store<'a> {
         })
     }
 
-    /// Whether no value fits both, as far as it shows at once.
+    /// Checks whether the two forms show directly that no value fits both.
     pub(crate) fn disjoint(&self, one: &Case, other: &Case) -> bool {
         if one.kind != other.kind {
             return true;
@@ -179,7 +179,7 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// What a schema says beside references and unions.
+    /// Returns the cases of a schema without its references and unions.
     fn own(&self, site: Site, schema: &'a Map<String, Value>) -> Vec<Case> {
         let (kinds, whole) = kinds(schema);
         let mut cases: Vec<Case> = kinds.into_iter().map(Case::all).collect();
@@ -189,7 +189,7 @@ impl<'a> Store<'a> {
                     choices.iter().filter(|choice| Type::of(choice) == case.kind).cloned().collect();
                 case.body = Body::Values(fitting);
             }
-            // Each value is put to the whole schema later.
+            // Each value is checked against the whole schema later.
             cases.retain(|case| !matches!(&case.body, Body::Values(values) if values.is_empty()));
         }
         for case in &mut cases {
@@ -230,7 +230,7 @@ impl<'a> Store<'a> {
 }
 
 impl Residue {
-    /// A keyword that no validator refuses a value for: a format or one that is not known.
+    /// A keyword for which no validator refuses a value: a format, or an unknown keyword.
     pub(crate) fn is_remark(&self) -> bool {
         &*self.keyword == "format" || self.is_unknown()
     }

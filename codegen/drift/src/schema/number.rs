@@ -1,4 +1,4 @@
-//! JSON numbers without rounding: whole numbers as such, the rest as the decimal text says.
+//! JSON numbers without rounding: integers exactly, other numbers by their decimal text.
 
 use std::cmp::Ordering;
 
@@ -7,7 +7,7 @@ use serde_json::{Number, Value};
 /// Whole floats up to here are turned into integers; all of them are exact.
 const EXACT: f64 = 1e30;
 
-/// A number; a whole one is always an `Int` unless it is beyond all use.
+/// A number; an integer is always an `Int`, unless it is too large to be useful.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Num {
     Int(i128),
@@ -35,7 +35,7 @@ impl Num {
         }
     }
 
-    /// As a JSON value; `None` if no JSON number of this crate holds it.
+    /// Returns it as a JSON value; `None` if no JSON number of this crate can represent it.
     pub(crate) fn value(self) -> Option<Value> {
         match self {
             Self::Int(whole) => i64::try_from(whole)
@@ -93,7 +93,7 @@ impl Num {
         (step != 0).then(|| digits % step == 0)
     }
 
-    /// Digits and the number of them behind the point, as the shortest text has them.
+    /// Returns the digits, and how many of them follow the decimal point, in the shortest text.
     fn decimal(self) -> Option<(i128, u32)> {
         match self {
             Self::Int(whole) => Some((whole, 0)),

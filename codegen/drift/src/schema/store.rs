@@ -1,8 +1,7 @@
-//! Two schemas side by side: their places, the nodes made of places, and what has been found out about
-//! them.
+//! Two schemas side by side: their places, the nodes made of places, and the verdicts so far.
 //!
-//! A node is a set of places whose schemas must all hold, so that `allOf`, `$ref` and properties that
-//! several schemas speak of are one thing. There are finitely many sets, which is why recursive schemas
+//! A node is a set of places whose schemas must all hold. So `allOf`, `$ref` and properties that
+//! several schemas constrain have one form. There are finitely many sets, so recursive schemas
 //! end.
 
 use std::cell::{Cell, RefCell};
@@ -42,7 +41,7 @@ pub(crate) struct Store<'a> {
     automata: RefCell<HashMap<String, Option<Rc<Automaton>>>>,
     engines: RefCell<HashMap<String, Option<Rc<regress::Regex>>>>,
     steps: Cell<u32>,
-    /// A verdict that is being worked out has been assumed somewhere.
+    /// Another verdict has assumed one that is not finished yet.
     pub(super) assumed: Cell<bool>,
 }
 
@@ -54,7 +53,7 @@ struct Places<'a> {
     node_of: HashMap<Rc<[Site]>, NodeId>,
 }
 
-/// A schema and the document it stands in.
+/// A schema and its document.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub schema: &'a Value,
@@ -144,7 +143,7 @@ impl<'a> Store<'a> {
         self.node(&sites)
     }
 
-    /// Where a `$ref` of the schema at `site` leads; only inside the same document.
+    /// Returns the target of a `$ref` of the schema at `site`, which must be in the same document.
     pub(crate) fn target(&self, site: Site, reference: &str) -> Option<Site> {
         let root = self.place(site).root;
         let (document, fragment) = reference.split_once('#')?;
@@ -177,7 +176,7 @@ impl<'a> Store<'a> {
         automaton
     }
 
-    /// Whether a pattern is found in a text; `None` if no engine reads it.
+    /// Checks whether a pattern matches in a text; `None` if no engine reads it.
     pub(crate) fn matches(&self, pattern: &str, text: &str) -> Option<bool> {
         if let Some(automaton) = self.automaton(pattern) {
             return Some(automaton.takes(text));

@@ -35,7 +35,7 @@ fn not(outcome: Outcome) -> Outcome {
     outcome.map(|holds| !holds)
 }
 
-/// Holds if `fits` accepts the number of outcomes that hold, whichever way the undecided ones would turn out.
+/// Holds if `fits` accepts the number of outcomes that hold, for every possible result of the undecided ones.
 fn counted(outcomes: impl Iterator<Item = Outcome>, fits: impl Fn(u64) -> bool) -> Outcome {
     let (mut sure, mut open) = (0, 0);
     for outcome in outcomes {

@@ -1,4 +1,4 @@
-//! From a value of a part to a value of the whole.
+//! Builds a value of the whole schema from a value of a part.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ pub(super) enum Step {
     Item(usize),
 }
 
-/// Wholes tried for one part.
+/// The number of whole values that are tried for one part.
 const MAX_WHOLES: usize = 24;
 
 impl Store<'_> {

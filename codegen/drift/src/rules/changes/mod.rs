@@ -1,7 +1,7 @@
 //! The walk through two schemas at once: what differs, where, and which rule it belongs to.
 //!
-//! Each difference is decided for itself, with a whole value as witness. At the end the whole schemas are
-//! compared once more, so that no loss goes unnamed.
+//! Each difference is decided separately, with a whole value as witness. At the end the whole schemas are
+//! compared once more, so every loss is named.
 
 mod arrays;
 mod embed;
@@ -78,7 +78,7 @@ struct Walk<'s, 'a> {
     direction: Direction,
     roots: (NodeId, NodeId),
     found: Vec<SchemaChange>,
-    /// The pairs around, where a recursive schema comes back.
+    /// The enclosing pairs, to which a recursive schema returns.
     open: Vec<(NodeId, NodeId)>,
     /// Pairs without any difference.
     clean: HashSet<(NodeId, NodeId, bool, bool, bool)>,
@@ -243,7 +243,7 @@ impl Walk<'_, '_> {
         Difference { pointer: spot.pointer.clone(), place: spot.place.clone(), old, new, verdict }
     }
 
-    /// Keeps a change; the same rule says the same thing of a place once.
+    /// Keeps a change, unless the same rule has reported the same about the place.
     fn push(&mut self, change: SchemaChange) {
         let known = |other: &SchemaChange| {
             (other.rule, &other.pointer, &other.old, &other.new)
@@ -303,7 +303,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Whether a schema is a list of values, of which one may be null.
+/// Checks whether a schema is a list of values, of which one may be null.
 fn is_list(normal: &Normal) -> bool {
     let plain = |case: &Case| ![Type::Null, Type::Boolean].contains(&case.kind);
     normal.cases.iter().all(|case| matches!(case.body, Body::Values(_)))

@@ -1,4 +1,4 @@
-//! Differences between objects: properties that come, go and change, and what holds for all of them.
+//! Differences between objects: properties that are added, removed or changed, and rules for all of them.
 
 use std::collections::BTreeSet;
 
@@ -76,7 +76,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Whether something is lost under one rule.
+    /// Checks whether a value is lost under one rule.
     fn loss(&self, spot: &Spot, rule: ObjectRule<'_>, old: &Objects, new: &Objects) -> super::Verdict {
         if spot.safe { super::Verdict::Inside } else { self.settle(spot, self.trials(rule, old, new).0) }
     }

@@ -1,5 +1,5 @@
-//! What no validator looks at and clients still go by: defaults and descriptions, and names of new
-//! arguments that need a second look.
+//! Changes that no validator checks but clients rely on: defaults and descriptions, and names of new
+//! arguments that a person should review.
 
 use serde_json::Value;
 
@@ -32,7 +32,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// An added argument whose name or format says secret, path, address or command.
+    /// An added argument whose name or format suggests a secret, a path, an address or a command.
     pub(super) fn suspicious(&mut self, spot: &Spot, name: &str) {
         let format = self.store.remark(spot.new, "format").and_then(Value::as_str);
         if !self.store.holds_text(spot.new, true) {
@@ -76,7 +76,7 @@ impl<'a> Store<'a> {
         target.into_iter().chain(parts).find_map(|site| self.remark_at(site, keyword, depth + 1))
     }
 
-    /// Whether a value can be a text, or a list of texts.
+    /// Checks whether a value can be a text, or a list of texts.
     fn holds_text(&self, node: NodeId, lists: bool) -> bool {
         self.normal(node).cases.iter().any(|case| match &case.body {
             Body::Array(arrays) => lists && self.holds_text(arrays.item(0), false),

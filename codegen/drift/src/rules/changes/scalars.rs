@@ -49,7 +49,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Lists of values, or a list where there was none or will be none.
+    /// Lists of values, one of which may be missing.
     pub(super) fn values(&mut self, spot: &Spot, old: &[Case], new: &[Case]) {
         let (giver, taker) = sides(self.direction, old, new);
         let (giver_node, taker_node) = sides(self.direction, spot.old, spot.new);
@@ -67,7 +67,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// The values of a list; null when any value of the type is fine.
+/// The values of a list; null if the schema accepts any value of the type.
 fn listed(cases: &[Case]) -> Value {
     let mut all: Vec<Value> = Vec::new();
     for case in cases {

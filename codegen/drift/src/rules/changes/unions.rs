@@ -76,7 +76,7 @@ impl Walk<'_, '_> {
             let (gone, come) = sides(self.direction, &before, &after);
             let loss = if come.is_empty() { Trial::proven() } else { self.unmet(spot, come) };
             let gain = if gone.is_empty() { Trial::proven() } else { Trial::open(Vec::new()) };
-            // Formats and unknown keywords make a difference that no value shows.
+            // No value shows a difference between formats or unknown keywords.
             let verdict = match index {
                 0 | 1 => Some(self.settle(spot, loss)),
                 _ => self.verdict(spot, loss, gain),

@@ -1,7 +1,7 @@
-//! Whether every value of one schema fits another: proven, refuted by a value, or undecided.
+//! Decides whether every value of one schema fits another: proven, refuted by a value, or undecided.
 //!
-//! Proofs go by the normal form; a refutation is a value that the validator took on one side and refused
-//! on the other. What is neither is undecided, never guessed.
+//! Proofs use the normal form. A refutation is a value that the validator accepted on one side and refused
+//! on the other. Anything else is undecided, never guessed.
 
 mod arrays;
 pub(crate) mod numbers;
@@ -18,7 +18,7 @@ pub(crate) use numbers::NumberRule;
 pub(crate) use objects::ObjectRule;
 pub(crate) use texts::TextRule;
 
-/// What is known of "every value of this fits that".
+/// The answer to "does every value of this fit that?".
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Verdict {
     /// Proven.
@@ -58,11 +58,11 @@ impl Trial {
     }
 }
 
-/// Why something is undecided when nothing better is known.
+/// The reason for an undecided answer if no better one is known.
 pub(crate) const NOT_DECIDED: &str = "neither a proof nor a counterexample was found";
 
 impl Store<'_> {
-    /// Whether every value of `inner` fits `outer`.
+    /// Decides whether every value of `inner` fits `outer`.
     pub(crate) fn contained(&self, inner: NodeId, outer: NodeId) -> Verdict {
         if outer == NodeId::ANY || inner == outer {
             return Verdict::Inside;
@@ -70,7 +70,7 @@ impl Store<'_> {
         if let Some(known) = self.verdicts.borrow().get(&(inner, outer)) {
             return known.clone();
         }
-        // A pair that is being looked at contains itself on a smaller value: assume it, for now.
+        // The pair is under examination already, and comes back on a smaller value: assume that it holds, for now.
         if self.asked.borrow().contains(&(inner, outer)) {
             self.assumed.set(true);
             return Verdict::Inside;
@@ -83,7 +83,7 @@ impl Store<'_> {
         let verdict =
             if self.reads_same(inner, outer) { Verdict::Inside } else { self.compare(inner, outer) };
         self.asked.borrow_mut().pop();
-        // What rests on an assumption is known only when the outermost question is.
+        // A verdict that depends on an assumption is known only when the outermost question is.
         if outermost {
             self.assumed.set(false);
         }
@@ -107,7 +107,7 @@ impl Store<'_> {
         unknown.map_or(Verdict::Inside, Verdict::Unknown)
     }
 
-    /// A trial's candidates put to the validator.
+    /// Checks a trial's candidates with the validator.
     pub(crate) fn settle(&self, inner: NodeId, outer: NodeId, trial: Trial) -> Verdict {
         if !trial.open {
             return Verdict::Inside;
@@ -157,7 +157,7 @@ impl Store<'_> {
         }
     }
 
-    /// Whether a case lies in another of its type.
+    /// Checks whether a case lies in another of its type.
     pub(crate) fn within(&self, case: &Case, other: &Case) -> Trial {
         let mut trial = match (&case.body, &other.body) {
             (Body::Number(one), Body::Number(other)) => NumberRule::ALL
@@ -181,7 +181,7 @@ impl Store<'_> {
         trial
     }
 
-    /// Numbers may lie in several ranges that together leave no gap.
+    /// Checks whether numbers lie in several ranges that together leave no gap.
     fn covered(&self, case: &Case, others: &[Case]) -> bool {
         let Body::Number(numbers) = &case.body else { return false };
         let plain = others.iter().filter(|other| other.kind == Type::Number && other.residue.is_empty());

@@ -1,4 +1,4 @@
-//! Ranges of numbers, whole or not, and their steps.
+//! Ranges of numbers, integers or not, and their steps.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::Trial;
 use crate::schema::node::{Bound, Numbers};
 use crate::schema::number::Num;
 
-/// What a schema can say of numbers.
+/// What a schema can demand of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NumberRule {
     Whole,
@@ -22,7 +22,7 @@ impl NumberRule {
 /// Numbers of a range that are tried for a step.
 const TRIED: usize = 200;
 
-/// Whether all numbers of `one` keep a rule of `other`.
+/// Checks whether all numbers of `one` obey a rule of `other`.
 pub(crate) fn inside(rule: NumberRule, one: &Numbers, other: &Numbers) -> Trial {
     match rule {
         NumberRule::Whole if !other.whole || one.whole => Trial::proven(),
@@ -53,7 +53,7 @@ fn least(one: &Numbers, other: &Numbers) -> Trial {
     if inside {
         return Trial::proven();
     }
-    // Just below the bound, where most schemas let numbers through; then where this one begins.
+    // Just below the bound, where most schemas accept numbers; then where this one begins.
     let mut tried = vec![bound.at];
     tried.extend(bound.at.floor().map(|below| Num::Int(below.saturating_sub(1))));
     tried.extend(bound.at.floor().map(Num::Int));
@@ -67,14 +67,14 @@ fn least(one: &Numbers, other: &Numbers) -> Trial {
     tried.extend(samples(one));
     let outside: Vec<Num> = tried.into_iter().filter(|number| !bound.allows_from_below(*number)).collect();
     let found = values(outside, one);
-    // Whole numbers between two bounds can all be looked at: perhaps none of them is a multiple.
+    // The integers between two bounds can all be tried: perhaps none of them is a multiple.
     if found.is_empty() && one.whole && runs_out(one, bound) {
         return Trial::proven();
     }
     Trial::open(found)
 }
 
-/// Whether no number of `one` lies below a bound, by looking at each.
+/// Checks each number of `one`: whether none lies below a bound.
 fn runs_out(one: &Numbers, bound: Bound) -> bool {
     let first = one.least.and_then(|least| least.at.floor());
     let (Some(first), Some(end)) = (first, bound.at.floor()) else { return false };
@@ -97,7 +97,7 @@ fn stepwise(one: &Numbers, step: Num) -> Trial {
     Trial::open(values(tried, one))
 }
 
-/// Whether ranges without steps cover all numbers of `one`.
+/// Checks whether ranges without steps cover all numbers of `one`.
 pub(super) fn covered(one: &Numbers, ranges: &[&Numbers]) -> bool {
     let Some((range, rest)) = ranges.split_first() else { return one.is_empty() };
     let mut below = one.clone();
@@ -120,7 +120,7 @@ pub(super) fn covered(one: &Numbers, ranges: &[&Numbers]) -> bool {
     [below, above].iter().all(|part| part.is_empty() || covered(part, rest))
 }
 
-/// Whether a number belongs to a range.
+/// Checks whether a number belongs to a range.
 pub(crate) fn takes(range: &Numbers, number: Num) -> Option<bool> {
     let in_bounds = range.least.is_none_or(|least| least.allows_from_below(number))
         && range.most.is_none_or(|most| most.allows_from_above(number))

@@ -27,7 +27,7 @@ impl Store<'_> {
         rules.into_iter().map(|rule| self.object_inside(rule, one, other)).fold(Trial::proven(), Trial::and)
     }
 
-    /// Tries whether all objects of `one` keep a rule of `other`.
+    /// Checks whether all objects of `one` obey a rule of `other`.
     pub(crate) fn object_inside(&self, rule: ObjectRule<'_>, one: &Objects, other: &Objects) -> Trial {
         match rule {
             ObjectRule::Required(name) if one.required.contains(name) => Trial::proven(),

@@ -14,7 +14,7 @@ const NFA_BYTES: usize = 2 << 20;
 const DFA_BYTES: usize = 4 << 20;
 const WORK_BYTES: usize = 16 << 20;
 
-/// All strings in which a pattern is found, as `pattern` of JSON Schema has it: anywhere, unless anchored.
+/// All strings in which a pattern matches, as JSON Schema defines `pattern`: anywhere, unless anchored.
 #[derive(Debug, Clone)]
 pub struct Automaton {
     dense: dense::DFA<Vec<u32>>,
@@ -45,7 +45,7 @@ impl Automaton {
         Some(Self { dense, start })
     }
 
-    /// Whether the pattern is found in `text`.
+    /// Checks whether the pattern matches in `text`.
     #[must_use]
     pub fn takes(&self, text: &str) -> bool {
         self.accepts(text.bytes().fold(self.start, |state, byte| self.dense.next_state(state, byte)))
@@ -63,7 +63,7 @@ impl Automaton {
         self.dense.is_match_state(self.dense.next_eoi_state(state))
     }
 
-    /// No string that goes on from here is taken.
+    /// No continuation from here is accepted.
     pub(super) fn is_dead(&self, state: StateID) -> bool {
         self.dense.is_dead_state(state)
     }

@@ -1,8 +1,8 @@
-//! Patterns as automata: whether every string that one takes is taken by another, and if not, the
+//! Patterns as automata: whether one accepts every string that another accepts, and if not, the
 //! shortest string that shows it.
 //!
-//! Only a portable dialect is read ([`parse`]); everything else is undecided, and so is what would need
-//! automata or searches beyond fixed limits.
+//! Only a portable dialect is read ([`parse`]). Any other pattern is undecided, and so is one whose automaton
+//! or search exceeds a fixed limit.
 
 mod automaton;
 mod class;

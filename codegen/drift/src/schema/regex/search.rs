@@ -14,7 +14,7 @@ const MAX_STATES: usize = 60_000;
 /// Strings longer than this are not written out.
 const MAX_TEXT: u64 = 1 << 20;
 
-/// What the string must be like.
+/// The demands on the string.
 pub(crate) struct Wanted<'a> {
     pub taken_by: &'a [&'a Automaton],
     pub refused_by: Option<&'a Automaton>,
@@ -26,7 +26,7 @@ pub(crate) struct Wanted<'a> {
 /// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// A shortest string of that kind.
+    /// A shortest such string.
     Text(String),
     /// No such string exists.
     Nothing,
@@ -34,7 +34,7 @@ pub(crate) enum Found {
     TooMuch,
 }
 
-/// Finds a shortest string that is as wanted.
+/// Finds a shortest string that meets the demands.
 pub(crate) fn shortest(wanted: &Wanted<'_>) -> Found {
     if wanted.most.is_some_and(|most| most < wanted.least) {
         return Found::Nothing;
@@ -74,7 +74,7 @@ struct Search<'a> {
     bytes: Vec<u8>,
 }
 
-/// A state of every automaton and the number of characters, as far as it matters.
+/// A state of every automaton, and the number of characters up to the limit that matters.
 type State = (Vec<StateID>, u64);
 
 impl<'a> Search<'a> {
