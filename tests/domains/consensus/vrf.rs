@@ -89,7 +89,7 @@ fn theta_37_what_the_tool_returns_verifies_outside() {
     }
 }
 
-/// Of the tool's own proof; all other negative vectors are in `server/tests/engines/vrf`.
+/// Of the tool's own proof; all other negative vectors are in `server/consensus/tests/engine/vrf`.
 #[test]
 fn theta_36_no_bit_of_a_returned_proof_may_change() {
     let data = eval(&mut launch().start(), "", "", SEED_A);

@@ -110,7 +110,7 @@ pub fn exhaustion(envelope: &Value) -> String {
 
 /// A provider's answer from the adapters' fixtures.
 pub fn fixture(folder: &str, name: &str) -> Reply {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/tests/vectors/router");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../server/src/domains/router/tests/vectors");
     let path = root.join(folder).join(format!("{name}.json"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let fixture: Value = serde_json::from_str(&text).unwrap();

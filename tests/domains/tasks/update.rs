@@ -83,7 +83,7 @@ fn beta_30_a_finished_tasks_title_can_be_mended() {
 }
 
 /// The clock of the real process cannot be set back, so the row's time is set forward, which is the same
-/// to it; `server/tests/engines/tasks` shows the case with an injected clock.
+/// to it; `server/src/domains/tasks/tests` shows the case with an injected clock.
 #[test]
 fn beta_31_updated_at_never_goes_back() {
     let mut world = World::new();

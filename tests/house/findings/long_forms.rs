@@ -52,16 +52,21 @@ fn finding_d13_every_form_of_the_long_command_is_a_test_that_reads_its_variables
     for Form { name, package, binary, test, variables } in &forms {
         let folder = match package.as_str() {
             "colibri-tests" => "tests",
-            "colibri" => "server/tests",
+            "colibri" => "server/src",
             "colibri-drift" => "codegen/drift/tests",
             "colibri-consensus" => "server/consensus/tests",
             other => panic!("no folder of tests is known for {other}"),
         };
-        let all = root().join(folder).join(binary);
-        // The form's own module, so that a variable that only its neighbours read does not do.
-        let module = all.join(test.split("::").next().unwrap());
-        let source = sources(if module.is_dir() { &module } else { &all });
-        let named = test.rsplit("::").next().unwrap();
+        let (modules, named) = test.rsplit_once("::").unwrap_or(("", test));
+        let source = if binary == "lib" {
+            fs::read_to_string(root().join(folder).join(modules.replace("::", "/")).with_extension("rs"))
+                .unwrap()
+        } else {
+            let all = root().join(folder).join(binary);
+            // The form's own module, so that a variable that only its neighbours read does not do.
+            let module = all.join(test.split("::").next().unwrap());
+            sources(if module.is_dir() { &module } else { &all })
+        };
         assert!(
             source.contains(&format!("fn {named}")) || source.contains("targets! {"),
             "{name}: no test {test}"

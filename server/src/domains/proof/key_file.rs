@@ -73,3 +73,6 @@ fn refuse_exposed(path: &Path, metadata: &std::fs::Metadata) -> Result<(), KeyFi
 fn refuse_exposed(_: &Path, _: &std::fs::Metadata) -> Result<(), KeyFileError> {
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

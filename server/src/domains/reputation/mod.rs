@@ -43,4 +43,7 @@ pub mod tokens;
 pub mod ulid;
 pub mod writer;
 
+#[cfg(test)]
+mod tests;
+
 pub use self::store::HistoryEvent;

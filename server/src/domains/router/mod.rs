@@ -41,3 +41,6 @@ pub mod stats;
 mod store;
 mod timer;
 pub mod transport;
+
+#[cfg(test)]
+mod tests;

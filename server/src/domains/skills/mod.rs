@@ -20,6 +20,9 @@ mod store;
 mod text;
 mod yaml;
 
+#[cfg(test)]
+mod tests;
+
 pub use discovery::{FoundSkill, MAX_FILES, PREFIX, Scan, SkillError, scan, true_root};
 pub use filter::SkillFilter;
 pub use frontmatter::{CAPABILITIES, Frontmatter, GREEK_LETTERS};

@@ -17,4 +17,4 @@ mod store;
 pub mod ties;
 
 #[cfg(test)]
-mod plans;
+pub(crate) mod tests;

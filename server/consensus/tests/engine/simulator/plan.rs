@@ -139,7 +139,9 @@ impl Plan {
     /// Returns the command that repeats the run, with every event printed.
     pub fn replay(&self) -> String {
         let test = format!("{:?}", self.case).to_lowercase();
-        format!("COLIBRI_SIM_SEED={self} cargo test -p colibri --test engines theta_59_{test} -- --nocapture")
+        format!(
+            "COLIBRI_SIM_SEED={self} cargo test -p colibri-consensus --test engine theta_59_{test} -- --nocapture"
+        )
     }
 }
 

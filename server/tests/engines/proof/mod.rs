@@ -1,3 +1,0 @@
-//! The signing key's file.
-
-mod key_files;

@@ -1,7 +1,0 @@
-//! The trail on a database, below the tools: what its tables refuse, and retention record by record (trail#golden-vectors,
-//! 54 to 58).
-
-mod guards;
-mod retention;
-mod service;
-mod support;
