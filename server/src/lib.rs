@@ -1,17 +1,41 @@
 //! Colibri: an MCP server for agents whose work must be accountable.
 //!
-//! The catalogue says what the tools are; this crate says what they do.
+//! The catalogue says what the tools are; this crate says what they do. A program that serves them is one call:
+//!
+//! ```no_run
+//! fn main() -> std::process::ExitCode {
+//!     colibri::serve(false)
+//! }
+//! ```
+//!
+//! A program that brings its own streams, clock, ids or audit sink calls [`create_server`] with [`Options`], then
+//! [`Server::start`], [`Server::run`] and [`Server::stop`].
 
+mod rules;
+mod shell_word;
+
+// The tests of the workspace and its main program reach into these; nothing here is promised to others. A test of the house
+// fails for a public item that none of them names.
+#[doc(hidden)]
 pub mod cli;
+#[doc(hidden)]
 pub mod domains;
+#[doc(hidden)]
 pub mod lifecycle;
+#[doc(hidden)]
 pub mod migrations;
+#[doc(hidden)]
 pub mod report;
-pub mod rules;
+#[doc(hidden)]
 pub mod settings;
-pub mod shell_word;
+#[doc(hidden)]
 pub mod tools;
+#[doc(hidden)]
 pub mod verification;
+
+pub use lifecycle::options::{AuditChoice, Options};
+pub use lifecycle::server::{Server, StartError, create_server};
+pub use lifecycle::transport::{Ready, Transport};
 
 /// The version of this release.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

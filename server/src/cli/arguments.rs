@@ -1,7 +1,7 @@
 //! The command line's definition: commands, options and help texts.
 
-pub mod audit;
-pub mod reputation;
+pub(crate) mod audit;
+pub(crate) mod reputation;
 
 use colibri_proof::command::CheckFile;
 use std::ffi::OsString;

@@ -41,7 +41,7 @@ mod session;
 mod time_prefix;
 mod tools;
 mod transcript;
-pub mod variables;
+pub(crate) mod variables;
 mod verify;
 
 use std::ffi::OsString;

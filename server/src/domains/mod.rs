@@ -4,10 +4,10 @@
 pub mod consensus;
 pub mod proof;
 pub mod reputation;
-pub mod retention;
+pub(crate) mod retention;
 pub mod router;
 pub mod skills;
 pub mod system;
-pub mod tasks;
+pub(crate) mod tasks;
 pub mod ties;
 pub mod trail;

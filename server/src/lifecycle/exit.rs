@@ -4,7 +4,5 @@
 pub const SUCCESS: u8 = 0;
 /// A finding, a failure, or a forced stop.
 pub const FAILURE: u8 = 1;
-/// Bad command line or bad input.
-pub const USAGE: u8 = 2;
 /// The start took too long.
 pub const STARTUP_TIMEOUT: u8 = 75;

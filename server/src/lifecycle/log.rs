@@ -36,7 +36,7 @@ const LINE_LIMIT: usize = 4096;
 
 /// The process's stderr, one write a line.
 #[derive(Debug, Default)]
-pub struct Stderr {
+pub(crate) struct Stderr {
     midline: Midline,
 }
 
@@ -89,18 +89,13 @@ impl Logger {
     }
 
     /// Logs odd input, or something ignored.
-    pub fn warn(&self, message: &str) {
+    pub(crate) fn warn(&self, message: &str) {
         self.write(Level::Warn, message);
     }
 
     /// Logs a step of boot or shutdown.
     pub fn info(&self, message: &str) {
         self.write(Level::Info, message);
-    }
-
-    /// Logs a call.
-    pub fn debug(&self, message: &str) {
-        self.write(Level::Debug, message);
     }
 }
 
@@ -179,7 +174,7 @@ mod tests {
             log.error("e");
             log.warn("w");
             log.info("i");
-            log.debug("d");
+            log.write(Level::Debug, "d");
         };
         for (level, count) in [
             (None, 0),

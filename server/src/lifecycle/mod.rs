@@ -1,13 +1,13 @@
 //! The server's life: start, second phase, watchdog, process, and what it writes about itself.
 
 pub mod background;
-pub mod exit;
-pub mod limits;
+pub(crate) mod exit;
+pub(crate) mod limits;
 pub mod log;
 pub mod operation;
 pub mod options;
-pub mod phase2;
+pub(crate) mod phase2;
 pub mod process;
 pub mod server;
 pub mod transport;
-pub mod watchdog;
+pub(crate) mod watchdog;

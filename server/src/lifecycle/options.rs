@@ -64,7 +64,7 @@ pub struct Options {
 }
 
 /// How long a shutdown waits for the running call (chain#limits).
-pub const CLEANUP_TIMEOUT_MS: u64 = 5000;
+pub(crate) const CLEANUP_TIMEOUT_MS: u64 = 5000;
 
 impl Default for Options {
     fn default() -> Self {

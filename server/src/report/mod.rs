@@ -10,13 +10,13 @@
 //! ```
 
 mod facts;
-pub mod html;
+pub(crate) mod html;
 pub mod model;
 mod page;
 mod picture;
 mod seal;
 mod thoughts;
-pub mod tree;
+pub(crate) mod tree;
 
 pub use page::render;
 

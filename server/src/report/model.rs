@@ -6,9 +6,9 @@ use super::tree::FoldedTree;
 /// The most thoughts on a page. If a session has more, the page shows the first and the last half of this number.
 pub const MOST_THOUGHTS: usize = 1000;
 /// The most tasks on a page.
-pub const MOST_TASKS: usize = 200;
+pub(crate) const MOST_TASKS: usize = 200;
 /// The most bytes of one thought's content on a page.
-pub const MOST_CONTENT_BYTES: usize = 64 * 1024;
+pub(crate) const MOST_CONTENT_BYTES: usize = 64 * 1024;
 
 /// A session's report.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -154,7 +154,7 @@ pub enum Content {
 
 impl Content {
     /// Prepares the content for a page: cut at a character's border if it is too long.
-    pub fn bounded(text: String) -> Self {
+    pub(crate) fn bounded(text: String) -> Self {
         if text.len() <= MOST_CONTENT_BYTES {
             return Self::Whole(text);
         }

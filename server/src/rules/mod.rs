@@ -3,6 +3,6 @@
 
 #![deny(clippy::float_arithmetic)]
 
-pub mod canonical;
-pub mod integer;
-pub mod version;
+pub(crate) mod canonical;
+pub(crate) mod integer;
+pub(crate) mod version;

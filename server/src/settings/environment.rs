@@ -30,7 +30,7 @@ impl Environment {
     }
 
     /// Returns the variable's value, if it is set.
-    pub fn get_os(&self, name: &str) -> Option<&OsStr> {
+    pub(crate) fn get_os(&self, name: &str) -> Option<&OsStr> {
         self.variables.get(OsStr::new(name)).map(OsString::as_os_str)
     }
 
@@ -43,7 +43,7 @@ impl Environment {
     }
 
     /// Returns the names that begin with `prefix`, sorted; bytes that are not UTF-8 are shown as U+FFFD.
-    pub fn names_with_prefix(&self, prefix: &str) -> Vec<String> {
+    pub(crate) fn names_with_prefix(&self, prefix: &str) -> Vec<String> {
         self.variables
             .keys()
             .filter(|name| name.as_encoded_bytes().starts_with(prefix.as_bytes()))

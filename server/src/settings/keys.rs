@@ -63,35 +63,35 @@ pub static MODE: Key<ModeName> = key(
     "What the server may do: everything, read only, a throw-away test, or what needs no database.",
 );
 /// The database file.
-pub static DB_PATH: Key<Path> = key(
+pub(crate) static DB_PATH: Key<Path> = key(
     "COLIBRI_DB_PATH",
     "store",
     Path { default_text: "data/colibri.db; in TEST data/colibri-<pid>.test.db, which is removed" },
     "The database file; a relative path starts at the working directory. Several servers may share one file.",
 );
 /// The lowest level of log lines that are written.
-pub static LOG_LEVEL: Key<Words<LogLevel>> = key(
+pub(crate) static LOG_LEVEL: Key<Words<LogLevel>> = key(
     "COLIBRI_LOG_LEVEL",
     "lifecycle",
     Words { words: &LOG_LEVELS, default: Some(Level::Info), fold_case: true },
     "How much is written to stderr.",
 );
 /// The time both phases of the start may take.
-pub static STARTUP_TIMEOUT_MS: Key<Integer> = key(
+pub(crate) static STARTUP_TIMEOUT_MS: Key<Integer> = key(
     "COLIBRI_STARTUP_TIMEOUT_MS",
     "lifecycle",
     Integer { min: 1, max: 600_000, default: 30_000 },
     "Milliseconds the start may take before the server gives up with exit code 75.",
 );
 /// The prefix of this process's id in the audit log.
-pub static SESSION_ID: Key<Label> = key(
+pub(crate) static SESSION_ID: Key<Label> = key(
     "COLIBRI_SESSION_ID",
     "lifecycle",
     Label { max: 128 },
     "A label that marks this process's calls in the audit log; it has nothing to do with audit sessions.",
 );
 /// Whether a reply waits for the disk.
-pub static DURABILITY: Key<Words<Durability>> = key(
+pub(crate) static DURABILITY: Key<Words<Durability>> = key(
     "COLIBRI_DURABILITY",
     "store",
     Words {
@@ -102,14 +102,14 @@ pub static DURABILITY: Key<Words<Durability>> = key(
     "Whether a reply waits until its data is on disk (full) or a power cut may lose the last calls (normal).",
 );
 /// The directory of skills.
-pub static SKILLS_ROOT: Key<Path> = key(
+pub(crate) static SKILLS_ROOT: Key<Path> = key(
     "COLIBRI_SKILLS_ROOT",
     "skills",
     Path { default_text: ".agents/skills" },
     "The directory whose SKILL.md files are indexed; a relative path starts at the working directory.",
 );
 /// Whether thoughts need an audit session.
-pub static TRAIL_SESSION_POLICY: Key<Words<SessionPolicy>> = key(
+pub(crate) static TRAIL_SESSION_POLICY: Key<Words<SessionPolicy>> = key(
     "COLIBRI_TRAIL_SESSION_POLICY",
     "trail",
     Words {
@@ -120,56 +120,56 @@ pub static TRAIL_SESSION_POLICY: Key<Words<SessionPolicy>> = key(
     "Whether every thought record must belong to an audit session.",
 );
 /// The key that signs tree heads.
-pub static PROOF_SIGNING_KEY_FILE: Key<Path> = key(
+pub(crate) static PROOF_SIGNING_KEY_FILE: Key<Path> = key(
     "COLIBRI_PROOF_SIGNING_KEY_FILE",
     "proof",
     Path { default_text: UNSET },
     "A file with the Ed25519 seed (64 hex characters, readable by its owner only) that signs tree heads; unset leaves them unsigned.",
 );
 /// Keys trusted besides the signing key.
-pub static PROOF_TRUSTED_KEYS: Key<PublicKeys> = key(
+pub(crate) static PROOF_TRUSTED_KEYS: Key<PublicKeys> = key(
     "COLIBRI_PROOF_TRUSTED_KEYS",
     "proof",
     PublicKeys,
     "Public keys also accepted when old tree heads are verified.",
 );
 /// Whether finished work feeds reputation.
-pub static REPUTATION_FEED: Key<Words<bool>> = key(
+pub(crate) static REPUTATION_FEED: Key<Words<bool>> = key(
     "COLIBRI_REPUTATION_FEED",
     "reputation",
     Words { words: &[("on", true), ("off", false)], default: true, fold_case: false },
     "Whether finished tasks and sealed sessions change reputations; always off in READONLY.",
 );
 /// Length of reputation's clock tick.
-pub static EPOCH_SECONDS: Key<Integer> = key(
+pub(crate) static EPOCH_SECONDS: Key<Integer> = key(
     "COLIBRI_EPOCH_SECONDS",
     "reputation",
     Integer { min: 1, max: 31_536_000, default: 86_400 },
     "Seconds in an epoch, the tick by which reputations decay.",
 );
 /// The key of this node.
-pub static CONSENSUS_KEY_FILE: Key<Path> = key(
+pub(crate) static CONSENSUS_KEY_FILE: Key<Path> = key(
     "COLIBRI_CONSENSUS_KEY_FILE",
     "consensus",
     Path { default_text: UNSET },
     "A file with this node's Ed25519 seed, created when first needed; unset means a fresh key for each process.",
 );
 /// Where model candidates come from.
-pub static ROUTER_CANDIDATES: Key<Candidates> = key(
+pub(crate) static ROUTER_CANDIDATES: Key<Candidates> = key(
     "COLIBRI_ROUTER_CANDIDATES",
     "router",
     Candidates,
     "Where the models that the router scores come from.",
 );
 /// The time one attempt may take.
-pub static ROUTER_ATTEMPT_TIMEOUT_MS: Key<Integer> = key(
+pub(crate) static ROUTER_ATTEMPT_TIMEOUT_MS: Key<Integer> = key(
     "COLIBRI_ROUTER_ATTEMPT_TIMEOUT_MS",
     "router",
     Integer { min: 1, max: 60_000, default: 30_000 },
     "Milliseconds one attempt at a provider may take.",
 );
 /// The time one attempt at Anthropic may take.
-pub static ANTHROPIC_TIMEOUT_MS: Key<Integer> = key(
+pub(crate) static ANTHROPIC_TIMEOUT_MS: Key<Integer> = key(
     "COLIBRI_ANTHROPIC_TIMEOUT_MS",
     "router",
     Integer { min: 1, max: 600_000, default: 30_000 },
@@ -177,23 +177,23 @@ pub static ANTHROPIC_TIMEOUT_MS: Key<Integer> = key(
 );
 
 const fn model(name: &'static str, default_text: &'static str) -> Key<AtCall> {
-    let rule = AtCall { form: "model name", default_text, secret: false };
+    let rule = AtCall { form: "model name", default_text };
     key(name, "router", rule, "The provider's name of the model that is called under this id.")
 }
 
 const fn api_key(name: &'static str) -> Key<AtCall> {
-    let rule = AtCall { form: "secret", default_text: UNSET, secret: true };
+    let rule = AtCall { form: "secret", default_text: UNSET };
     key(name, "router", rule, "The provider's API key; never logged, stored or shown.")
 }
 
 const fn base_url(name: &'static str, default_text: &'static str) -> Key<AtCall> {
-    let rule = AtCall { form: "URL", default_text, secret: false };
+    let rule = AtCall { form: "URL", default_text };
     key(name, "router", rule, "Where the provider's API is.")
 }
 
 /// The variables that each call of the router reads raw and checks (chain#configuration; defaults of router#models,
 /// router#settings).
-pub static AT_CALL: [Key<AtCall>; 24] = [
+pub(crate) static AT_CALL: [Key<AtCall>; 24] = [
     model("COLIBRI_ANTHROPIC_MODEL", "claude-sonnet-4-6"),
     model("COLIBRI_MODEL_CLAUDE", "COLIBRI_ANTHROPIC_MODEL"),
     model("COLIBRI_MODEL_CLAUDE_SONNET_3_5", "claude-sonnet-4-6"),

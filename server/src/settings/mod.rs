@@ -4,8 +4,8 @@
 pub mod config;
 pub mod environment;
 pub mod keys;
-pub mod log_level;
+pub(crate) mod log_level;
 pub mod mode;
-pub mod proxy;
+pub(crate) mod proxy;
 pub mod rules;
-pub mod suggest;
+pub(crate) mod suggest;

@@ -98,7 +98,7 @@ pub const fn is_admitted(mode: Mode, tool: &ToolSpec) -> Result<(), Denial> {
 ///
 /// READONLY lists the tools that it admits. MINIMAL lists all tools, because the consensus and router tools are
 /// listed in every mode (chain#modes): it probes the operator's server and is not a smaller server.
-pub const fn is_listed(mode: Mode, tool: &ToolSpec) -> bool {
+pub(crate) const fn is_listed(mode: Mode, tool: &ToolSpec) -> bool {
     matches!(mode, Mode::Minimal) || is_admitted(mode, tool).is_ok()
 }
 

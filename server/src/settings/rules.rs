@@ -155,7 +155,7 @@ impl Rule for Path {
 }
 
 /// A label of printable ASCII characters.
-pub struct Label {
+pub(crate) struct Label {
     /// The most characters it may have.
     pub max: usize,
 }
@@ -227,7 +227,7 @@ pub enum CandidateSource {
 }
 
 /// The form of a [`CandidateSource`].
-pub struct Candidates;
+pub(crate) struct Candidates;
 
 impl Rule for Candidates {
     type Value = CandidateSource;
@@ -258,13 +258,11 @@ impl Rule for Candidates {
 }
 
 /// A value whose presence and form are checked by each call that needs it; it never blocks boot.
-pub struct AtCall {
+pub(crate) struct AtCall {
     /// The form in words.
     pub form: &'static str,
     /// The meaning of an unset variable, in words.
     pub default_text: &'static str,
-    /// Whether the value must never be shown.
-    pub secret: bool,
 }
 
 impl Rule for AtCall {
@@ -286,7 +284,7 @@ impl Rule for AtCall {
 }
 
 /// Describes a variable without a default.
-pub const UNSET: &str = "unset";
+pub(crate) const UNSET: &str = "unset";
 
 #[cfg(test)]
 mod tests {

@@ -60,7 +60,7 @@ impl Findings {
     }
 
     /// Moves the findings of a check before the others.
-    pub fn put_first(&mut self, check: &str) {
+    pub(crate) fn put_first(&mut self, check: &str) {
         self.0.sort_by_key(|found| found.first.check != check);
     }
 

@@ -15,18 +15,18 @@
 //! Each check reports through [`run::Run`], which keeps the first [`finding::Finding`] of each kind and counts the
 //! others. An auditor keeps a [`checkpoint`](colibri_proof::checkpoint) outside the file; [`file`] reads and writes it.
 
-pub mod consensus;
+pub(crate) mod consensus;
 mod counters;
-pub mod file;
+pub(crate) mod file;
 pub mod finding;
 mod issue;
-pub mod log;
+pub(crate) mod log;
 mod pinned;
-pub mod reputation;
+pub(crate) mod reputation;
 pub mod run;
-pub mod schema;
-pub mod seals;
-pub mod skills;
+pub(crate) mod schema;
+pub(crate) mod seals;
+pub(crate) mod skills;
 pub mod tables;
 pub mod ties;
 pub mod trail;
@@ -197,7 +197,7 @@ fn run_all(
 
 /// The result of a single check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PartReport {
+pub(crate) struct PartReport {
     /// The check.
     pub check: CheckReport,
     /// Its findings.
@@ -210,7 +210,7 @@ pub struct PartReport {
 ///
 /// # Errors
 /// See [`Stop`]; here, data that SQLite cannot read is an error.
-pub fn verify_reputation(
+pub(crate) fn verify_reputation(
     db: &Db,
     interrupt: &Interrupt,
     progress: &mut dyn FnMut(&Progress),

@@ -74,7 +74,7 @@ impl<'a> Run<'a> {
     }
 
     /// Records a finding of another check than the running one.
-    pub fn found_against(
+    pub(crate) fn found_against(
         &mut self,
         check: &'static str,
         code: &'static str,
@@ -109,7 +109,7 @@ impl<'a> Run<'a> {
     }
 
     /// Returns all findings and all warnings.
-    pub fn into_both(self) -> (Findings, Findings) {
+    pub(crate) fn into_both(self) -> (Findings, Findings) {
         (self.findings, self.warnings)
     }
 }

@@ -16,7 +16,7 @@ use colibri_store::sqlite::log::verify::{Call, each_subject_of, exit_no_of, with
 use colibri_store::walk::Stop;
 
 /// The check's name.
-pub const NAME: &str = "ties";
+pub(crate) const NAME: &str = "ties";
 
 /// The results for one table.
 struct Table {

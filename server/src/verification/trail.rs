@@ -24,7 +24,7 @@ use colibri_proof::checkpoint::{Checkpoint, PinnedRecord, RecordsPin};
 use colibri_store::walk::{Stop, goes_on};
 
 /// The check's name.
-pub const NAME: &str = "trail";
+pub(crate) const NAME: &str = "trail";
 
 /// The inputs of the trail's check.
 pub struct Wanted<'a> {

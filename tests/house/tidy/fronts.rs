@@ -38,10 +38,12 @@ const TYPES: [&str; 4] = ["struct", "enum", "trait", "type"];
 fn declarations(code: &str, first_line: usize) -> Vec<Declaration<'_>> {
     let bytes = code.as_bytes();
     let (mut found, mut start, mut at, mut depth) = (Vec::new(), 0, 0, 0_usize);
+    let (mut line, mut counted) = (first_line, 0);
     let mut push = |start: usize, end: usize, body| {
-        let blank = code[start..end].len() - code[start..end].trim_start().len();
-        let line = first_line + code[..start + blank].matches('\n').count();
-        found.push(Declaration { line, header: code[start..end].trim(), body });
+        let start = end - code[start..end].trim_start().len();
+        line += bytes[counted..start].iter().filter(|byte| **byte == b'\n').count();
+        counted = start;
+        found.push(Declaration { line, header: code[start..end].trim_end(), body });
     };
     while at < bytes.len() {
         match bytes[at] {
@@ -288,7 +290,7 @@ fn unused<'a>(front: &'a [Item], said: &BTreeSet<&str>) -> Vec<&'a Item> {
 }
 
 /// Crates whose fronts are not cleared yet.
-const NOT_YET: [&str; 2] = ["codegen/runtime", "server"];
+const NOT_YET: [&str; 2] = ["codegen/runtime", "server/store"];
 
 #[test]
 fn what_is_public_is_used_by_another_crate() {

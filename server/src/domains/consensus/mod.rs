@@ -7,14 +7,14 @@
 //!                          '- rounds         storage: store (SQL), or overlay (memory, in READONLY)
 //! ```
 
-pub mod errors;
+pub(crate) mod errors;
 pub mod node_key;
-pub mod output;
-pub mod overlay;
-pub mod rounds;
-pub mod service;
+pub(crate) mod output;
+pub(crate) mod overlay;
+pub(crate) mod rounds;
+pub(crate) mod service;
 pub(crate) mod store;
-pub mod ties;
+pub(crate) mod ties;
 mod verify;
 
-pub use self::verify::{Mismatched, verify_rounds};
+pub(crate) use self::verify::verify_rounds;

@@ -83,7 +83,7 @@ pub fn existing_key(path: &Path) -> Result<Option<PrivateKey>, NodeKeyError> {
 ///
 /// # Errors
 /// The file cannot be used, or its folder is missing or not writable.
-pub fn usable_key(path: &Path) -> Result<Option<PrivateKey>, NodeKeyError> {
+pub(crate) fn usable_key(path: &Path) -> Result<Option<PrivateKey>, NodeKeyError> {
     if let Some(key) = existing_key(path)? {
         return Ok(Some(key));
     }

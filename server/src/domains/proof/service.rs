@@ -21,7 +21,7 @@ use colibri_store::sqlite::log::log_tip::log_tip;
 ///
 /// # Errors
 /// The tool's declared error if the id is taken, and the first session stays unchanged; storage faults.
-pub fn start_audit_session(
+pub(crate) fn start_audit_session(
     db: &Db,
     session: &Session,
     sequence_no: Option<i64>,
@@ -35,7 +35,7 @@ pub fn start_audit_session(
 
 /// The time, call and key of a seal.
 #[derive(Debug, Clone, Copy)]
-pub struct Sealing<'a> {
+pub(crate) struct Sealing<'a> {
     /// The present time, UTC, RFC 3339 with milliseconds.
     pub now: &'a str,
     /// The audit number of the call (store#ties); `None` outside calls.
@@ -52,7 +52,7 @@ pub struct Sealing<'a> {
 /// # Errors
 /// The tool's declared errors, before any write; storage faults; a record that cannot be sealed because its hash is
 /// malformed or its content is lost.
-pub fn finalize_session(
+pub(crate) fn finalize_session(
     db: &Db,
     session_id: &str,
     sealing: &Sealing<'_>,

@@ -6,18 +6,18 @@ use super::standing::Standing;
 use crate::rules::integer::{IntegerError, MAX_DECAY_EPOCHS, decay};
 
 /// The loss per idle epoch in the domain execution, in basis points.
-pub const DECAY_EXECUTION: i64 = 500;
+pub(crate) const DECAY_EXECUTION: i64 = 500;
 /// The loss per idle epoch in commissioning.
-pub const DECAY_COMMISSIONING: i64 = 300;
+pub(crate) const DECAY_COMMISSIONING: i64 = 300;
 /// The loss per idle epoch in arbitration.
-pub const DECAY_ARBITRATION: i64 = 1_000;
+pub(crate) const DECAY_ARBITRATION: i64 = 1_000;
 /// The loss per idle epoch in governance.
-pub const DECAY_GOVERNANCE: i64 = 200;
+pub(crate) const DECAY_GOVERNANCE: i64 = 200;
 /// The loss per idle epoch in social.
-pub const DECAY_SOCIAL: i64 = 100;
+pub(crate) const DECAY_SOCIAL: i64 = 100;
 
 /// Returns the loss per idle epoch, in basis points of the score.
-pub const fn rate_for(domain: Domain) -> i64 {
+pub(crate) const fn rate_for(domain: Domain) -> i64 {
     match domain {
         Domain::Execution => DECAY_EXECUTION,
         Domain::Commissioning => DECAY_COMMISSIONING,
@@ -50,7 +50,7 @@ pub fn decayed(row: &Standing, current_epoch: i64) -> Result<Standing, IntegerEr
 ///
 /// # Errors
 /// As [`decayed`].
-pub fn decayed_score(row: &Standing, current_epoch: i64) -> Result<i64, IntegerError> {
+pub(crate) fn decayed_score(row: &Standing, current_epoch: i64) -> Result<i64, IntegerError> {
     settle(row.score, row.domain, current_epoch.saturating_sub(row.last_activity_epoch))
 }
 
@@ -64,7 +64,7 @@ pub fn settle(score: i64, domain: Domain, idle_epochs: i64) -> Result<i64, Integ
 }
 
 /// Converts a difference of epochs into a number of idle ones: 0 to [`MAX_DECAY_EPOCHS`].
-pub const fn clamp_idle(epochs: i64) -> i64 {
+pub(crate) const fn clamp_idle(epochs: i64) -> i64 {
     if epochs < 0 {
         0
     } else if epochs > MAX_DECAY_EPOCHS {

@@ -8,7 +8,7 @@ use crate::settings::keys::EPOCH_SECONDS;
 use colibri_store::db::Db;
 
 /// Returns the epoch of a time in milliseconds since the Unix epoch; earlier times belong to epoch 0.
-pub fn epoch_at(now_ms: i64, epoch_seconds: u32) -> i64 {
+pub(crate) fn epoch_at(now_ms: i64, epoch_seconds: u32) -> i64 {
     now_ms.div_euclid(1000).div_euclid(i64::from(epoch_seconds.max(1))).max(0)
 }
 
@@ -36,7 +36,7 @@ pub fn present_epoch(db: &Db, configured_seconds: u32, now_ms: i64) -> Result<i6
 ///
 /// # Errors
 /// [`Fault::Storage`].
-pub fn length_warning(db: &Db, configured_seconds: u32) -> Result<Option<String>, Fault> {
+pub(crate) fn length_warning(db: &Db, configured_seconds: u32) -> Result<Option<String>, Fault> {
     let fixed = fixed_length(db)?.filter(|fixed| *fixed != configured_seconds);
     Ok(fixed.map(|fixed| {
         let name = EPOCH_SECONDS.name;

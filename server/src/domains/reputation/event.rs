@@ -7,7 +7,7 @@ use super::standing::Standing;
 use crate::rules::integer::{BPS_MAX, IntegerError};
 
 /// The prefix of the system's own node ids. These nodes own no rows and acknowledge nothing.
-pub const RESERVED_PREFIX: &str = "colibri:";
+pub(crate) const RESERVED_PREFIX: &str = "colibri:";
 
 /// The two kinds of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -187,7 +187,7 @@ pub enum EventError {
 }
 
 /// Whether `id` is one of the system's own names.
-pub fn is_reserved(id: &str) -> bool {
+pub(crate) fn is_reserved(id: &str) -> bool {
     id.starts_with(RESERVED_PREFIX)
 }
 

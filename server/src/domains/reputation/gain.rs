@@ -9,13 +9,13 @@ use super::standing::Standing;
 use crate::rules::integer::{BPS_MAX, IntegerError, bps_mul, safe_add, safe_sub};
 
 /// The least weight of a peer's acknowledgement. Without it no first acknowledgement would have any weight.
-pub const ACK_FLOOR_BPS: i64 = 1_000;
+pub(crate) const ACK_FLOOR_BPS: i64 = 1_000;
 /// The greatest weight of an acknowledgement.
-pub const ACK_MAX_BPS: i64 = BPS_MAX;
+pub(crate) const ACK_MAX_BPS: i64 = BPS_MAX;
 /// Weak evidence alone lifts no score above this one.
-pub const WEAK_CEILING_BPS: i64 = 5_000;
+pub(crate) const WEAK_CEILING_BPS: i64 = 5_000;
 /// The most that gains change a score within an epoch, in each direction.
-pub const GAIN_CAP_PER_EPOCH_BPS: i64 = 1_000;
+pub(crate) const GAIN_CAP_PER_EPOCH_BPS: i64 = 1_000;
 
 /// The sums of changes that gains made to a node's score in one domain and epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -122,7 +122,7 @@ pub fn weigh(gain: &Gain<'_>, acker_row: Option<&Standing>) -> Result<Result<Wei
 ///
 /// # Errors
 /// Only for a row that breaks an invariant.
-pub fn weighed_step(
+pub(crate) fn weighed_step(
     gain: &Gain<'_>,
     row: Option<&Standing>,
     weight: Weight,

@@ -68,7 +68,7 @@ impl Entry {
     }
 
     /// Makes the entry of a penalty, at `history_id`, after the entry whose hash is `prev_hash`.
-    pub fn of_penalty(penalty: &Penalty<'_>, step: &Step, history_id: i64, prev_hash: &str) -> Self {
+    pub(crate) fn of_penalty(penalty: &Penalty<'_>, step: &Step, history_id: i64, prev_hash: &str) -> Self {
         let facts = Facts {
             event_id: penalty.event_id,
             epoch: penalty.epoch,

@@ -17,33 +17,31 @@
 
 #![deny(clippy::float_arithmetic)]
 
-pub mod automatic;
+pub(crate) mod automatic;
 pub mod decay;
 pub mod domain;
 pub mod epoch;
 pub(crate) mod errors;
 pub mod event;
-pub mod experience;
-pub mod fading;
-pub mod feed;
+pub(crate) mod experience;
+pub(crate) mod fading;
+pub(crate) mod feed;
 pub mod gain;
-pub mod gates;
-pub mod import;
+pub(crate) mod gates;
+pub(crate) mod import;
 pub mod leaderboard;
 pub mod ledger;
 pub(crate) mod output;
 pub mod pack;
 pub mod penalty;
 pub mod replay;
-pub mod service;
+pub(crate) mod service;
 pub mod standing;
 mod store;
-pub mod ties;
-pub mod tokens;
-pub mod ulid;
+pub(crate) mod ties;
+pub(crate) mod tokens;
+pub(crate) mod ulid;
 pub mod writer;
 
 #[cfg(test)]
 mod tests;
-
-pub use self::store::HistoryEvent;

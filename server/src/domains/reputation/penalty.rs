@@ -7,21 +7,21 @@ use super::standing::Standing;
 use crate::rules::integer::{BPS_50_PERCENT, BPS_MAX, IntegerError, apply_bps, bps_mul, safe_add, safe_sub};
 
 /// The cost of a minor offence, in basis points of the score.
-pub const DAMAGE_MINOR: i64 = 1_500;
+pub(crate) const DAMAGE_MINOR: i64 = 1_500;
 /// The cost of a moderate one.
-pub const DAMAGE_MODERATE: i64 = 3_000;
+pub(crate) const DAMAGE_MODERATE: i64 = 3_000;
 /// The cost of a severe one.
-pub const DAMAGE_SEVERE: i64 = 5_000;
+pub(crate) const DAMAGE_SEVERE: i64 = 5_000;
 /// The cost of a critical one.
-pub const DAMAGE_CRITICAL: i64 = 8_000;
+pub(crate) const DAMAGE_CRITICAL: i64 = 8_000;
 /// The cost of fraud.
-pub const DAMAGE_FRAUD: i64 = 10_000;
+pub(crate) const DAMAGE_FRAUD: i64 = 10_000;
 /// The length of a ban in epochs.
-pub const BAN_DURATION_EPOCHS: i64 = 100;
+pub(crate) const BAN_DURATION_EPOCHS: i64 = 100;
 /// The share of the ceiling that a scar leaves.
-pub const SCAR_KEEP_BPS: i64 = BPS_50_PERCENT;
+pub(crate) const SCAR_KEEP_BPS: i64 = BPS_50_PERCENT;
 /// The weight of a penalty in the ledger, which does not depend on a standing.
-pub const PENALTY_WEIGHT_BPS: i64 = BPS_MAX;
+pub(crate) const PENALTY_WEIGHT_BPS: i64 = BPS_MAX;
 
 /// The severity of an offence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,7 +39,7 @@ pub enum Band {
 }
 
 /// The five bands, the least severe first.
-pub const SEVERITY_BANDS: [Band; 5] =
+pub(crate) const SEVERITY_BANDS: [Band; 5] =
     [Band::Minor, Band::Moderate, Band::Severe, Band::Critical, Band::Fraud];
 
 impl Band {
@@ -60,18 +60,18 @@ impl Band {
     }
 
     /// Returns whether it bans for [`BAN_DURATION_EPOCHS`].
-    pub const fn bans(self) -> bool {
+    pub(crate) const fn bans(self) -> bool {
         matches!(self, Self::Critical | Self::Fraud)
     }
 
     /// Returns whether it leaves a scar by itself.
-    pub const fn scars(self) -> bool {
+    pub(crate) const fn scars(self) -> bool {
         matches!(self, Self::Fraud)
     }
 }
 
 /// Returns the cost of an offence of `band`, in basis points of the score.
-pub const fn damage_for(band: Band) -> i64 {
+pub(crate) const fn damage_for(band: Band) -> i64 {
     match band {
         Band::Minor => DAMAGE_MINOR,
         Band::Moderate => DAMAGE_MODERATE,
@@ -84,7 +84,7 @@ pub const fn damage_for(band: Band) -> i64 {
 /// A row of `reputation_history` before it has an id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // The fields of reputation#standing, under their names.
-pub struct HistoryEvent {
+pub(crate) struct HistoryEvent {
     pub node_id: String,
     pub domain: Domain,
     pub epoch: i64,
@@ -95,7 +95,7 @@ pub struct HistoryEvent {
 
 /// The result of a penalty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Penalised {
+pub(crate) struct Penalised {
     /// The standing after it.
     pub row: Standing,
     /// Its row of the history; its delta is never above 0.
@@ -107,7 +107,7 @@ pub struct Penalised {
 ///
 /// # Errors
 /// The epoch is so late that the ban's end exceeds 64 bits; otherwise only for a row that breaks an invariant.
-pub fn apply_penalty(
+pub(crate) fn apply_penalty(
     row: &Standing,
     band: Band,
     current_epoch: i64,
@@ -140,18 +140,18 @@ pub fn apply_penalty(
 ///
 /// # Errors
 /// Only for a scar far outside 0..=10000.
-pub fn scarred(scar_bps: i64) -> Result<i64, IntegerError> {
+pub(crate) fn scarred(scar_bps: i64) -> Result<i64, IntegerError> {
     safe_sub(BPS_MAX, bps_mul(safe_sub(BPS_MAX, scar_bps)?, SCAR_KEEP_BPS)?)
 }
 
 /// Returns the reason under which a penalty is stored.
-pub fn stored_reason(band: Band, reason: &str) -> String {
+pub(crate) fn stored_reason(band: Band, reason: &str) -> String {
     format!("penalty:{}:{reason}", band.as_str())
 }
 
 /// Returns the reported reason of a penalty of `band` from the stored one; `None` if that belongs to another band, or
 /// to no penalty.
-pub fn reported_reason(band: Band, stored: &str) -> Option<&str> {
+pub(crate) fn reported_reason(band: Band, stored: &str) -> Option<&str> {
     stored.strip_prefix("penalty:")?.strip_prefix(band.as_str())?.strip_prefix(':')
 }
 
@@ -161,7 +161,7 @@ pub fn reported_reason(band: Band, stored: &str) -> Option<&str> {
 ///
 /// # Errors
 /// See [`EventError`].
-pub fn penalty_step(penalty: &Penalty<'_>, row: Option<&Standing>) -> Result<Step, EventError> {
+pub(crate) fn penalty_step(penalty: &Penalty<'_>, row: Option<&Standing>) -> Result<Step, EventError> {
     admit(penalty.node_id, penalty.domain, penalty.epoch, row)?;
     let new = || Standing::unknown(penalty.node_id, penalty.domain, penalty.epoch);
     let before = row.cloned().unwrap_or_else(new);

@@ -16,7 +16,8 @@ use super::standing::Standing;
 use colibri_canonical::HexDigest;
 use fault::{entry_fields, first_difference, row_fields, same};
 
-pub use fault::{Checked, Fault, Mismatch, RowVerdict};
+pub(crate) use fault::RowVerdict;
+pub use fault::{Checked, Fault, Mismatch};
 
 /// A node's standing in one domain during the walk, and the changes that gains made in its last epoch.
 #[derive(Debug)]
@@ -68,7 +69,7 @@ impl Replay {
     }
 
     /// Compares a stored row with its last entry. Each row is compared once; [`Replay::rows_left`] returns the rest.
-    pub fn check_row(&mut self, stored: &Standing) -> RowVerdict {
+    pub(crate) fn check_row(&mut self, stored: &Standing) -> RowVerdict {
         let Some(live) = self.live.remove(&(stored.node_id.clone(), stored.domain)) else {
             return RowVerdict::Unledgered;
         };
@@ -80,7 +81,7 @@ impl Replay {
 
     /// Returns the standings whose stored rows were not compared, by node and domain. After all rows, these are the
     /// missing ones.
-    pub fn rows_left(&self) -> impl Iterator<Item = &Standing> {
+    pub(crate) fn rows_left(&self) -> impl Iterator<Item = &Standing> {
         self.live.values().map(|live| &live.row)
     }
 

@@ -36,7 +36,7 @@ pub struct RowInvalid {
 /// The columns of a stored row, not yet checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // The columns of reputation#standing, under their names.
-pub struct StoredStanding {
+pub(crate) struct StoredStanding {
     pub node_id: String,
     pub domain: String,
     pub score: i64,
@@ -97,7 +97,7 @@ impl Standing {
     }
 
     /// Returns the highest score that the scar allows.
-    pub const fn ceiling(&self) -> i64 {
+    pub(crate) const fn ceiling(&self) -> i64 {
         // Saturating, so that an impossible scar cannot wrap into a high ceiling.
         BPS_MAX.saturating_sub(self.scar_bps)
     }

@@ -44,6 +44,7 @@ impl Admission {
     }
 
     /// Returns whether this attempt decides if the circuit closes.
+    #[cfg(test)]
     pub fn is_probe(&self) -> bool {
         self.probe.is_some()
     }
@@ -106,6 +107,7 @@ impl CircuitBreaker {
     }
 
     /// Returns whether the circuit is open and has not cooled down.
+    #[cfg(test)]
     pub fn is_open(&self, model: ModelId, now: Moment) -> bool {
         self.opened(model).is_some_and(|opened| !cooled_down(opened, now))
     }

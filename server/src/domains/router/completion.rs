@@ -140,7 +140,7 @@ impl AttemptError {
     }
 
     /// Makes the error of an attempt that the breaker refused.
-    pub fn circuit_open(model: ModelId) -> Self {
+    pub(crate) fn circuit_open(model: ModelId) -> Self {
         Self {
             code: AttemptCode::CircuitOpen,
             message: format!("circuit open for {model}"),

@@ -12,9 +12,6 @@ use colibri_proof::secret::Secret;
 /// A second variable that names `claude`'s upstream model, besides [`ModelId::upstream_variable`] (router#models).
 const ANTHROPIC_MODEL: &str = "COLIBRI_ANTHROPIC_MODEL";
 
-/// The upstream model of [`Profile::Codex`], which no [`ModelId`] uses.
-pub const CODEX_MODEL: &str = "gpt-4o-mini";
-
 /// A provider with all settings of a request.
 pub struct Target {
     /// The interface.
@@ -32,7 +29,11 @@ impl Target {
     ///
     /// # Errors
     /// A setting is missing or invalid; the message names the variable, never its value.
-    pub fn of_model(config: &Config, model: ModelId, hint: Option<&str>) -> Result<Self, AttemptError> {
+    pub(crate) fn of_model(
+        config: &Config,
+        model: ModelId,
+        hint: Option<&str>,
+    ) -> Result<Self, AttemptError> {
         let profile = model.profile();
         let upstream = upstream_model(config, model, hint).map_err(|message| refusal(profile, message))?;
         Self::of_profile(config, profile, upstream)

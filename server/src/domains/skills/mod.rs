@@ -23,16 +23,10 @@ mod yaml;
 #[cfg(test)]
 mod tests;
 
-pub use discovery::{FoundSkill, MAX_FILES, PREFIX, Scan, SkillError, scan, true_root};
-pub use filter::SkillFilter;
-pub use frontmatter::{CAPABILITIES, Frontmatter, GREEK_LETTERS};
-pub use loader::{Load, Loaded};
-pub use node::{Mapping, Node};
-pub use store::{
-    RecordedIndex, count_of, count_skills, list_skills, load_times, recorded_index, registry_digest, roots,
+pub(crate) use discovery::{MAX_FILES, PREFIX, SkillError, scan, true_root};
+pub(crate) use filter::SkillFilter;
+pub(crate) use loader::{Load, Loaded};
+pub(crate) use store::{
+    count_of, count_skills, list_skills, load_times, recorded_index, registry_digest, roots,
 };
-pub use text::{
-    MAX_FILE_BYTES, MAX_FRONTMATTER_BYTES, ParsedSkill, REASONS, Reason, Refusal, parse_skill_bytes,
-    parse_skill_text,
-};
-pub use yaml::MAX_DEPTH;
+pub use text::{ParsedSkill, REASONS, Reason, Refusal, parse_skill_bytes};

@@ -31,7 +31,7 @@ pub enum Node {
 
 impl Node {
     /// Interprets a plain (unquoted) scalar. Dates, `yes` and `no` are text.
-    pub fn of_plain(text: &str) -> Self {
+    pub(crate) fn of_plain(text: &str) -> Self {
         match text {
             "" | "~" | "null" | "Null" | "NULL" => Self::Null,
             "true" | "True" | "TRUE" => Self::Bool(true),
@@ -53,7 +53,7 @@ impl Node {
     }
 
     /// Converts the node to JSON; members keep the mapping's order.
-    pub fn to_json(&self) -> Value {
+    pub(crate) fn to_json(&self) -> Value {
         match self {
             Self::Null => Value::Null,
             Self::Bool(value) => Value::from(*value),

@@ -21,21 +21,6 @@ pub struct NewTask {
     pub depends_on: Vec<String>,
 }
 
-impl NewTask {
-    /// Makes a task in the first state with only a title.
-    pub fn titled(title: impl Into<String>) -> Self {
-        Self {
-            title: title.into(),
-            status: TaskStatus::Init,
-            project_id: None,
-            description: None,
-            priority: None,
-            assignee: None,
-            depends_on: Vec::new(),
-        }
-    }
-}
-
 /// A change to a task: `None` keeps a field; where a field may be empty, `Some(None)` clears it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct TaskPatch {

@@ -8,13 +8,13 @@
 //!                          |- trail         the thought records of the work
 //!                          '- reputation    the credit for a finished task
 
-pub mod dependencies;
-pub mod errors;
-pub mod input;
-pub mod service;
-pub mod state;
+pub(crate) mod dependencies;
+pub(crate) mod errors;
+pub(crate) mod input;
+pub(crate) mod service;
+pub(crate) mod state;
 mod store;
-pub mod ties;
+pub(crate) mod ties;
 
 #[cfg(test)]
 pub(crate) mod tests;

@@ -11,21 +11,21 @@
 //! Other domains see the trail through the functions exported here, never through its tables.
 
 pub(crate) mod content;
-pub mod errors;
+pub(crate) mod errors;
 pub(crate) mod output;
 pub mod service;
 pub(crate) mod store;
-pub mod ties;
-pub mod verify;
-pub mod zone;
+pub(crate) mod ties;
+pub(crate) mod verify;
+pub(crate) mod zone;
 
 #[cfg(test)]
 mod tests;
 
-pub use self::content::{MAX_CONTENT_BYTES, Unpacker, content_digest, content_of, is_where_zone_says};
-pub use self::store::{
+pub(crate) use self::content::{Unpacker, content_digest, content_of, is_where_zone_says};
+pub(crate) use self::store::tip;
+pub(crate) use self::store::{
     TrailRow, agents_of_session, count_records_of_session, count_thoughts, each_bare_head,
-    each_hash_of_session_ascending, each_row_by_chain, each_row_in_order, each_row_of_session,
-    each_row_of_task, first_author, has_more_chains_than, latest_reflection_not_by, sequence_no_of,
-    tasks_of_session, tip,
+    each_hash_of_session_ascending, each_row_by_chain, each_row_in_order, each_row_of_session, first_author,
+    has_more_chains_than, latest_reflection_not_by, tasks_of_session,
 };

@@ -11,10 +11,10 @@ use colibri_proof::record::{Preimage, ThoughtRecord, ThoughtType};
 use colibri_store::db::Db;
 
 /// Longest task id, agent id and session id, in Unicode scalar values (trail#limits).
-pub const MAX_ID_CHARS: usize = 256;
+pub(crate) const MAX_ID_CHARS: usize = 256;
 
 /// The most content of a page before it ends early: a page of the longest thoughts would not fit into memory.
-pub const MAX_PAGE_BYTES: usize = 8 * MAX_CONTENT_BYTES;
+pub(crate) const MAX_PAGE_BYTES: usize = 8 * MAX_CONTENT_BYTES;
 
 /// A new thought.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,7 +45,7 @@ pub struct Stamp {
 
 /// The records to list, and the start of the page.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ListFilter {
+pub(crate) struct ListFilter {
     /// The only task to list.
     pub task_id: Option<String>,
     /// The only session to list.
@@ -191,7 +191,7 @@ fn is_blank(text: &str) -> bool {
 ///
 /// # Errors
 /// [`Fault::Storage`].
-pub fn get_thought_record(db: &Db, id: &str) -> Result<Option<StoredThought>, Fault> {
+pub(crate) fn get_thought_record(db: &Db, id: &str) -> Result<Option<StoredThought>, Fault> {
     let mut found = None;
     store::with_row(db, id, |row| {
         found = Some(stored(row, &mut Unpacker::default()));
@@ -205,7 +205,7 @@ pub fn get_thought_record(db: &Db, id: &str) -> Result<Option<StoredThought>, Fa
 ///
 /// # Errors
 /// [`CursorNotFound`]; storage faults.
-pub fn list_thought_records(db: &Db, filter: &ListFilter) -> Result<Page, Failure<CursorNotFound>> {
+pub(crate) fn list_thought_records(db: &Db, filter: &ListFilter) -> Result<Page, Failure<CursorNotFound>> {
     let after = match &filter.after {
         None => i64::MIN,
         Some(id) => {

@@ -204,15 +204,6 @@ pub fn agents_of_session(db: &Db, session_id: &str) -> Result<Vec<String>, Fault
     Ok(agents)
 }
 
-/// Returns the number of the call that wrote a record. The outer `None` means a missing record; the inner one means
-/// that no call wrote it.
-///
-/// # Errors
-/// [`Fault::Storage`].
-pub fn sequence_no_of(db: &Db, id: &str) -> Result<Option<Option<i64>>, Fault> {
-    db.query_opt("SELECT sequence_no FROM thought_records WHERE id = ?1", [id], |row| row.get(0))
-}
-
 /// Counts the thought records of a task, of any type, session and retention zone (tasks#writeback-gate). Returns 0
 /// for a task that does not exist.
 ///

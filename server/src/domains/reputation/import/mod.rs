@@ -3,8 +3,8 @@
 //!
 //! [`plan`] checks each line by itself and orders the events; [`text`] splits the file's text into lines.
 
-pub mod plan;
-pub mod text;
+pub(crate) mod plan;
+pub(crate) mod text;
 
 use colibri_runtime::handler::{Failure, Fault, Outcome};
 

@@ -57,7 +57,7 @@ pub struct Mismatch {
 
 /// The result of comparing a stored row with the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RowVerdict {
+pub(crate) enum RowVerdict {
     /// It matches its last entry.
     Sound,
     /// It has no entry, so the server did not write it.

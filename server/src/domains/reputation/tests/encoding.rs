@@ -1,6 +1,5 @@
 //! Canonical texts and rule hashes (rules#canonical-text, rules#version-hash): cases 7 to 10.
 
-use crate::domains::reputation::pack::{LAMBDA_RULES_HASH, lambda_rules};
 use crate::rules::canonical::canonicalize;
 use crate::rules::version::{ENGINE_VERSION, canonical_rules, rule_version_hash};
 use colibri_canonical::sha256_hex;
@@ -8,9 +7,6 @@ use serde_json::{Value, json};
 
 const EMPTY: &str = "cd60838e180fd08238650ecf24e54990712e9a56f28de9f14eb37e15f3364a37";
 const ONE_RULE: &str = "5d7142cf29e66a024f5d2bb0a41eaa655187bcc469b0a65d387fbd890d048d34";
-
-/// The text that rules#version-hash prints.
-const PACK: &str = r#"[{"floor_bps":1000,"max_bps":10000,"name":"lambda.ack","weak_ceiling_bps":5000},{"bands":["critical","fraud"],"epochs":100,"name":"lambda.ban"},{"critical":8000,"fraud":10000,"minor":1500,"moderate":3000,"name":"lambda.damage","severe":5000},{"arbitration":1000,"commissioning":300,"execution":500,"governance":200,"max_epochs":10000,"name":"lambda.decay","social":100},{"delta":50,"domain":"execution","name":"lambda.event.session_sealed","weight_bps":10000},{"delta":100,"domain":"commissioning","name":"lambda.event.task_commissioned","weight_bps":10000},{"delta":200,"domain":"execution","name":"lambda.event.task_done","unacked_weight_bps":2500},{"name":"lambda.gain_cap","per_epoch_bps":1000},{"arbitrate_arbitration_min":5000,"arbitrate_execution_min":3000,"govern_governance_min":4000,"name":"lambda.gates","parallel_max":20,"stake_floor":1000},{"bands":["fraud"],"keep_bps":5000,"name":"lambda.scar"}]"#;
 
 fn hash(rules: &Value) -> String {
     rule_version_hash(rules.as_array().unwrap()).unwrap().as_str().to_owned()
@@ -110,14 +106,4 @@ fn lambda_9_what_has_no_hash_says_why() {
         refused(&json!([{ "name": "x", "n": deep(127) }])),
         "VersionHashError: rule 0 nests deeper than 128"
     );
-}
-
-#[test]
-fn lambda_10_the_pack_of_constants_has_the_text_and_hash_of_the_chapter() {
-    let rules = lambda_rules();
-    assert_eq!(canonical_rules(&rules).unwrap(), PACK);
-    assert_eq!(PACK.len(), 910);
-    let hash = rule_version_hash(&rules).unwrap();
-    assert_eq!(hash.as_str(), "245c4b805d8c805060f738863d241db27a5f9fc5b43988a4a9cc94e99b62ab1c");
-    assert_eq!(LAMBDA_RULES_HASH, hash.as_str());
 }

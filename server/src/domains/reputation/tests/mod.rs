@@ -9,6 +9,7 @@ mod gates;
 mod histories;
 mod model;
 mod numbers;
+mod pack;
 mod penalties;
 mod replay;
 mod run;

@@ -19,7 +19,7 @@ use super::settings::Target;
 use crate::VERSION;
 
 /// The longest answer in tokens if the caller sets no limit (router#requests).
-pub const DEFAULT_MAX_TOKENS: u64 = 1024;
+pub(crate) const DEFAULT_MAX_TOKENS: u64 = 1024;
 
 /// Builds the request to a provider (router#requests).
 pub fn build(target: &Target, request: &CompletionRequest) -> HttpRequest {

@@ -1,6 +1,7 @@
 //! Files that the fuzzer and the properties start from, and what must be true of every answer.
 
-use crate::domains::skills::{CAPABILITIES, GREEK_LETTERS, ParsedSkill, REASONS, Refusal, parse_skill_bytes};
+use crate::domains::skills::frontmatter::{CAPABILITIES, GREEK_LETTERS};
+use crate::domains::skills::{ParsedSkill, REASONS, Refusal, parse_skill_bytes};
 use serde_json::Value;
 
 /// Good files and bad ones, each with a feature of its own.

@@ -3,7 +3,8 @@
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use crate::domains::skills::{MAX_FILES, PREFIX, Reason, Scan, scan};
+use crate::domains::skills::discovery::{MAX_FILES, Scan};
+use crate::domains::skills::{PREFIX, Reason, scan};
 use tempfile::TempDir;
 
 use crate::domains::skills::tests::support::{skill, write};

@@ -14,7 +14,7 @@ use crate::domains::skills::tests::corpus::{CORPUS, judge};
 /// Runs without the variable.
 const RUNS: u64 = 20_000;
 /// As much of one piece as a front matter can hold.
-const FULL: usize = crate::domains::skills::MAX_FRONTMATTER_BYTES;
+const FULL: usize = crate::domains::skills::text::MAX_FRONTMATTER_BYTES;
 
 /// Pieces that change what the text around them means.
 const TOKENS: [&[u8]; 40] = [

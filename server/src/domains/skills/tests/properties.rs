@@ -1,6 +1,6 @@
 //! Properties of the parser and of the capability index.
 
-use crate::domains::skills::parse_skill_text;
+use crate::domains::skills::text::parse_skill_text;
 use proptest::prelude::*;
 
 use crate::domains::skills::tests::corpus::{CORPUS, judge};

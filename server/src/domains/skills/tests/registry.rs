@@ -1,6 +1,7 @@
 //! Loads, listings and the digest (skills#loading), on a database file.
 
-use crate::domains::skills::{Loaded, RecordedIndex, SkillFilter, count_skills};
+use crate::domains::skills::store::RecordedIndex;
+use crate::domains::skills::{Loaded, SkillFilter, count_skills};
 use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
 use colibri_runtime::chain::log::Level;
 use colibri_store::db::Db;

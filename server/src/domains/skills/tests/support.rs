@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use crate::catalogue::SkillListOutputSkillsItem;
-use crate::domains::skills::{
-    Loaded, RecordedIndex, SkillFilter, list_skills, recorded_index, registry_digest, true_root,
-};
+use crate::domains::skills::store::RecordedIndex;
+use crate::domains::skills::{Loaded, SkillFilter, list_skills, recorded_index, registry_digest, true_root};
 use crate::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use crate::lifecycle::phase2::load_skills;
 use crate::migrations::MIGRATIONS;

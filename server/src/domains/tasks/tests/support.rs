@@ -149,3 +149,18 @@ pub fn refusal<T: std::fmt::Debug, E: std::fmt::Debug>(outcome: Outcome<T, E>) -
         other => panic!("not refused: {other:?}"),
     }
 }
+
+impl NewTask {
+    /// Makes a task in the first state with only a title.
+    pub fn titled(title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            status: TaskStatus::Init,
+            project_id: None,
+            description: None,
+            priority: None,
+            assignee: None,
+            depends_on: Vec::new(),
+        }
+    }
+}

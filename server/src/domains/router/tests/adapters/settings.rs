@@ -3,7 +3,7 @@
 use crate::domains::router::completion::{AttemptError, Blame};
 use crate::domains::router::model_id::{MODELS, ModelId};
 use crate::domains::router::profile::{PROFILES, Profile};
-use crate::domains::router::settings::{CODEX_MODEL, Target};
+use crate::domains::router::settings::Target;
 use crate::settings::config::load_config;
 use crate::settings::environment::Environment;
 
@@ -141,6 +141,6 @@ fn the_models_defaults_are_those_of_the_table_of_variables() {
 #[test]
 fn codex_is_bound_to_no_model_and_callable_all_the_same() {
     assert!(MODELS.into_iter().all(|model| model.profile() != Profile::Codex));
-    let target = Target::of_profile(&config(&[]), Profile::Codex, CODEX_MODEL.to_owned()).expect("good");
+    let target = Target::of_profile(&config(&[]), Profile::Codex, "gpt-4o-mini".to_owned()).expect("good");
     assert_eq!((target.profile, target.model.as_str()), (Profile::Codex, "gpt-4o-mini"));
 }
