@@ -17,31 +17,21 @@
 
 #![deny(clippy::float_arithmetic)]
 
-pub(crate) mod automatic;
-pub mod decay;
-pub mod domain;
+mod engine;
 pub mod epoch;
 pub(crate) mod errors;
-pub mod event;
 pub(crate) mod experience;
-pub(crate) mod fading;
 pub(crate) mod feed;
-pub mod gain;
-pub(crate) mod gates;
 pub(crate) mod import;
 pub mod leaderboard;
-pub mod ledger;
 pub(crate) mod output;
-pub mod pack;
-pub mod penalty;
-pub mod replay;
 pub(crate) mod service;
-pub mod standing;
 mod store;
 pub(crate) mod ties;
-pub(crate) mod tokens;
-pub(crate) mod ulid;
 pub mod writer;
 
 #[cfg(test)]
 mod tests;
+
+pub(crate) use engine::{automatic, fading, gates, tokens, ulid};
+pub use engine::{decay, domain, event, gain, ledger, pack, penalty, replay, standing};

@@ -14,33 +14,21 @@
 //! transport                                          the network, on a thread beside the loop
 //! ```
 
-pub mod adapters;
 pub mod attempt;
-pub(crate) mod base_url;
-pub(crate) mod candidate_file;
-pub mod candidates;
-pub(crate) mod circuit;
-pub mod completion;
-pub(crate) mod cost;
-pub(crate) mod decision;
+mod engine;
 pub(crate) mod fallback;
-pub mod http;
 mod input;
-pub mod model_id;
 pub(crate) mod output;
-pub mod profile;
-pub(crate) mod redact;
-pub(crate) mod retry;
-pub(crate) mod rules;
-pub(crate) mod scoring;
 pub(crate) mod service;
-pub mod settings;
 pub(crate) mod start;
-pub(crate) mod state;
-pub(crate) mod stats;
 mod store;
 mod timer;
 pub mod transport;
 
 #[cfg(test)]
 mod tests;
+
+pub use engine::{adapters, candidates, completion, http, model_id, profile, settings};
+pub(crate) use engine::{
+    candidate_file, circuit, cost, decision, redact, retry, rules, scoring, state, stats,
+};

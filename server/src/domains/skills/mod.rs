@@ -12,16 +12,14 @@
 //! ```
 
 mod discovery;
-mod filter;
-mod frontmatter;
+mod engine;
 mod loader;
-mod node;
 mod store;
-mod text;
-mod yaml;
 
 #[cfg(test)]
 mod tests;
+
+use engine::{filter, text};
 
 pub(crate) use discovery::{MAX_FILES, PREFIX, SkillError, scan, true_root};
 pub(crate) use filter::SkillFilter;

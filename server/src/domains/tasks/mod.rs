@@ -8,13 +8,14 @@
 //!                          |- trail         the thought records of the work
 //!                          '- reputation    the credit for a finished task
 
-pub(crate) mod dependencies;
+mod engine;
 pub(crate) mod errors;
 pub(crate) mod input;
 pub(crate) mod service;
-pub(crate) mod state;
 mod store;
 pub(crate) mod ties;
 
 #[cfg(test)]
 pub(crate) mod tests;
+
+pub(crate) use engine::{dependencies, state};

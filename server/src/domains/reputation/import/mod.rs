@@ -3,9 +3,7 @@
 //!
 //! [`plan`] checks each line by itself and orders the events; [`text`] splits the file's text into lines.
 
-pub(crate) mod plan;
-pub(crate) mod text;
-
+pub(crate) use super::engine::import::{plan, text};
 use colibri_runtime::handler::{Failure, Fault, Outcome};
 
 use self::plan::{Deed, Planned, plan};

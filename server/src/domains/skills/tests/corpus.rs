@@ -1,6 +1,6 @@
 //! Files that the fuzzer and the properties start from, and what must be true of every answer.
 
-use crate::domains::skills::frontmatter::{CAPABILITIES, GREEK_LETTERS};
+use crate::domains::skills::engine::frontmatter::{CAPABILITIES, GREEK_LETTERS};
 use crate::domains::skills::{ParsedSkill, REASONS, Refusal, parse_skill_bytes};
 use serde_json::Value;
 

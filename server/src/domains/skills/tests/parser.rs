@@ -1,9 +1,9 @@
 //! The parser's acceptance cases, skills#parser.
 
-use crate::domains::skills::frontmatter::GREEK_LETTERS;
-use crate::domains::skills::node::Node;
+use crate::domains::skills::engine::frontmatter::GREEK_LETTERS;
+use crate::domains::skills::engine::node::Node;
+use crate::domains::skills::engine::yaml::MAX_DEPTH;
 use crate::domains::skills::text::{MAX_FILE_BYTES, MAX_FRONTMATTER_BYTES, parse_skill_text};
-use crate::domains::skills::yaml::MAX_DEPTH;
 use crate::domains::skills::{ParsedSkill, Reason, Refusal, parse_skill_bytes};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Where a key may be sent (router#settings).
 
-use crate::domains::router::base_url::BaseUrl;
+use crate::domains::router::engine::base_url::BaseUrl;
 
 #[test]
 fn https_is_fine_anywhere_and_http_on_this_machine() {

@@ -1,7 +1,7 @@
 //! What holds for any answer and any text.
 
-use crate::domains::router::base_url::BaseUrl;
 use crate::domains::router::completion::AttemptCode;
+use crate::domains::router::engine::base_url::BaseUrl;
 use crate::domains::router::http::HttpResponse;
 use crate::domains::router::profile::PROFILES;
 use crate::domains::router::redact::Redaction;

@@ -10,13 +10,13 @@ pub struct SkillFilter {
 }
 
 /// A filter prepared for many rows.
-pub(super) struct Matcher<'a> {
+pub(crate) struct Matcher<'a> {
     search: Option<Vec<char>>,
     capability: Option<&'a str>,
 }
 
 impl<'a> Matcher<'a> {
-    pub(super) fn of(filter: &'a SkillFilter) -> Self {
+    pub(crate) fn of(filter: &'a SkillFilter) -> Self {
         let search = filter.search.as_deref().filter(|search| !search.is_empty());
         Self {
             search: search.map(|search| lower(search).collect()),
@@ -24,7 +24,7 @@ impl<'a> Matcher<'a> {
         }
     }
 
-    pub(super) fn matches(&self, name: &str, description: &str, capabilities: &[String]) -> bool {
+    pub(crate) fn matches(&self, name: &str, description: &str, capabilities: &[String]) -> bool {
         self.capability.is_none_or(|wanted| capabilities.iter().any(|capability| capability == wanted))
             && self.search.as_deref().is_none_or(|part| contains(name, part) || contains(description, part))
     }
