@@ -20,14 +20,38 @@ use crate::sqlite::write::log_file::LogFile;
 use crate::sqlite::write::queue::WriteQueue;
 use colibri_proof::log_row::OpenRow;
 
+/// The transaction that may write, as far as this process knows. SQLite may roll back by itself (full disk, I/O error), so
+/// [`Connection::is_autocommit`] has the last word.
+#[derive(Debug)]
+enum State {
+    /// There is none.
+    Idle,
+    /// It is the turn to write: open, and used by no call yet.
+    Turn,
+    /// Calls use it.
+    Writing(Writing),
+}
+
+#[derive(Debug)]
+struct Writing {
+    /// The head as the transaction has it; `None` until the first row.
+    head: Option<Head>,
+    /// The head has moved since it was read. The commit writes it, even if the call that moved it was undone.
+    moved: bool,
+    /// What undoes the next call.
+    undo: Undo,
+    /// What undoes the call that runs now, and the head before it.
+    call: (Undo, Option<Head>),
+}
+
 /// What undoes a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Savepoint {
+enum Undo {
     /// The transaction: nothing preceded the call. Most calls come alone, and a savepoint copies each page that is
     /// changed inside it.
-    Whole,
+    Transaction,
     /// A savepoint of its own.
-    Named,
+    Savepoint,
 }
 
 /// The head after a commit. It holds in a later transaction of the same connection that sees the same data version: then neither
@@ -53,26 +77,13 @@ pub(crate) struct Files {
 #[derive(Debug)]
 pub(crate) struct Transactions {
     queue: Option<WriteQueue>,
-    /// The connection has the turn to write and an open transaction, which no call uses yet.
-    turn: bool,
+    state: State,
     /// The connection had the place in the queue, and another program held SQLite's write lock.
     locked: bool,
     files: Option<Files>,
     read_only: bool,
-    /// The head as the open transaction has it; `None` until the first row.
-    head: Option<Head>,
     /// The head as this process's last commit left it.
     carried: Option<Carried>,
-    /// What serves as the call's savepoint.
-    savepoint: Savepoint,
-    /// The head when the savepoint was opened.
-    head_at_savepoint: Option<Head>,
-    /// The open transaction holds something from before the savepoint.
-    begun: bool,
-    /// The head has moved since it was read.
-    moved: bool,
-    /// The open transaction may write.
-    writing: bool,
     /// Something was committed since the last sync.
     unsynced: bool,
     /// Why nothing more can be acknowledged: a sync has failed, after which none is tried again, or the files are not those that
@@ -112,17 +123,11 @@ impl Transactions {
     pub(crate) fn new(queue: Option<WriteQueue>, files: Option<Files>, read_only: bool) -> Self {
         Self {
             queue,
-            turn: false,
+            state: State::Idle,
             locked: false,
             files,
             read_only,
-            head: None,
             carried: None,
-            savepoint: Savepoint::Whole,
-            head_at_savepoint: None,
-            begun: false,
-            moved: false,
-            writing: false,
             unsynced: false,
             lost: None,
         }
@@ -135,7 +140,7 @@ impl Transactions {
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), StoreFault>> {
         let Some(queue) = &mut self.queue else { return Poll::Ready(Ok(())) };
-        if self.turn || !conn.is_autocommit() {
+        if !conn.is_autocommit() {
             return Poll::Ready(Ok(()));
         }
         if let Err(error) = ready!(queue.poll(cx)) {
@@ -143,7 +148,7 @@ impl Transactions {
         }
         match execute(conn, "BEGIN IMMEDIATE") {
             Ok(()) => {
-                (self.turn, self.locked) = (true, false);
+                (self.state, self.locked) = (State::Turn, false);
                 Poll::Ready(Ok(()))
             }
             Err(error) if is_busy(&error) => {
@@ -181,72 +186,75 @@ impl Transactions {
         access: Access,
         database: Option<&Path>,
     ) -> Result<(), StoreFault> {
-        if !self.turn && !conn.is_autocommit() {
+        let has_turn = matches!(self.state, State::Turn) && !conn.is_autocommit();
+        if !has_turn && !conn.is_autocommit() {
             return Err(StoreFault("a transaction is open already".into()));
         }
-        self.forget();
+        self.state = State::Idle;
         if access == Access::Read {
             return run(conn, "BEGIN");
         }
         if self.read_only {
             return Err(StoreFault("the database is open for reading only".into()));
         }
-        if !std::mem::take(&mut self.turn) {
-            if let Some(queue) = &mut self.queue
-                && !queue.enter_soon().map_err(|error| queue_fault(&error))?
-            {
-                return Err(self.obstacle(database));
-            }
-            if let Err(error) = execute(conn, "BEGIN IMMEDIATE") {
-                self.locked = is_busy(&error);
-                let failed = if self.locked { self.obstacle(database) } else { fault(error) };
-                self.leave_queue(conn);
-                return Err(failed);
-            }
+        if !has_turn {
+            self.take_turn(conn, database)?;
         }
-        self.writing = true;
-        self.head = self.carried.and_then(|carried| {
-            (colibri_wal::data_version(conn) == Some(carried.data_version)).then_some(carried.head)
-        });
+        let carried =
+            self.carried.filter(|carried| colibri_wal::data_version(conn) == Some(carried.data_version));
+        let head = carried.map(|carried| carried.head);
+        let undo = Undo::Transaction;
+        self.state = State::Writing(Writing { head, moved: false, undo, call: (undo, head) });
         Ok(())
+    }
+
+    /// Tries to get the turn for an ordinary wait only.
+    fn take_turn(&mut self, conn: &Connection, database: Option<&Path>) -> Result<(), StoreFault> {
+        if let Some(queue) = &mut self.queue
+            && !queue.enter_soon().map_err(|error| queue_fault(&error))?
+        {
+            return Err(self.obstacle(database));
+        }
+        execute(conn, "BEGIN IMMEDIATE").map_err(|error| {
+            self.locked = is_busy(&error);
+            let failed = if self.locked { self.obstacle(database) } else { fault(error) };
+            self.leave_queue(conn);
+            failed
+        })
     }
 
     /// Stores the head if it has moved, and commits. No transaction stays open, even on failure.
     pub(crate) fn commit(&mut self, conn: &Connection) -> Result<(), StoreFault> {
+        let state = std::mem::replace(&mut self.state, State::Idle);
         if conn.is_autocommit() {
-            self.forget();
             return Err(StoreFault("the transaction was rolled back by the engine".into()));
         }
-        let head = self.head.filter(|_| self.moved);
-        let done =
-            head.map_or(Ok(()), |head| head.write(conn).map_err(fault)).and_then(|()| self.write_out(conn));
-        match done {
-            Ok(()) => {
-                self.unsynced |= self.writing;
-                if self.writing {
-                    let seen = colibri_wal::data_version(conn).zip(self.head);
-                    self.carried = seen.map(|(data_version, head)| Carried { data_version, head });
-                }
-                self.forget();
-                Ok(())
-            }
-            Err(error) => {
-                self.carried = None;
-                self.roll_back(conn);
-                Err(error)
-            }
-        }
+        let done = match state {
+            State::Writing(writing) => self.write_out(conn, &writing),
+            _ => run(conn, "COMMIT"),
+        };
+        done.inspect_err(|_| {
+            self.carried = None;
+            self.roll_back(conn);
+        })
     }
 
-    /// Commits. If another program has cut the log, the commit fails: recovery would never reach it.
-    fn write_out(&mut self, conn: &Connection) -> Result<(), StoreFault> {
-        let log = self.files.as_ref().and_then(|files| files.log.as_ref()).filter(|_| self.writing);
+    /// Commits what was written. If another program has cut the log, the commit fails: recovery would never reach it.
+    fn write_out(&mut self, conn: &Connection, writing: &Writing) -> Result<(), StoreFault> {
+        if let Some(head) = writing.head.filter(|_| writing.moved) {
+            head.write(conn).map_err(fault)?;
+        }
+        let log = self.files.as_ref().and_then(|files| files.log.as_ref());
         let end =
             log.map(LogFile::end).transpose().map_err(|error| StoreFault(format!("log end: {error}")))?;
         match colibri_wal::gathered(end, || run(conn, "COMMIT")) {
-            (Err(_), true) => Err(self.lose(Displaced::Cut(Part::Log).to_string())),
-            (done, _) => done,
+            (Err(_), true) => return Err(self.lose(Displaced::Cut(Part::Log).to_string())),
+            (done, _) => done?,
         }
+        self.unsynced = true;
+        let seen = colibri_wal::data_version(conn).zip(writing.head);
+        self.carried = seen.map(|(data_version, head)| Carried { data_version, head });
+        Ok(())
     }
 
     /// Stops all acknowledging from here on. The first reason is kept.
@@ -260,12 +268,12 @@ impl Transactions {
             // What cannot be rolled back is undone by recovery.
             let _ = run(conn, "ROLLBACK");
         }
-        self.forget();
+        self.state = State::Idle;
     }
 
     /// Lets the next writer in, and stops waiting if this connection's turn had not come yet.
     pub(crate) fn leave_queue(&mut self, conn: &Connection) {
-        if std::mem::take(&mut self.turn) {
+        if matches!(self.state, State::Turn) {
             self.roll_back(conn);
         }
         if let Some(queue) = &mut self.queue {
@@ -275,37 +283,37 @@ impl Transactions {
 
     /// Opens a call's savepoint.
     pub(crate) fn savepoint(&mut self, conn: &Connection) -> Result<(), StoreFault> {
-        inside(conn)?;
-        self.savepoint = if self.begun { Savepoint::Named } else { Savepoint::Whole };
-        if self.savepoint == Savepoint::Named {
-            run(conn, "SAVEPOINT call")?;
+        let writing = self.writing(conn)?;
+        writing.call = (writing.undo, writing.head);
+        match writing.undo {
+            Undo::Transaction => Ok(()),
+            Undo::Savepoint => run(conn, "SAVEPOINT call"),
         }
-        self.head_at_savepoint = self.head;
-        Ok(())
     }
 
     /// Keeps what was done since the savepoint.
     pub(crate) fn release(&mut self, conn: &Connection) -> Result<(), StoreFault> {
-        inside(conn)?;
-        self.begun = true;
-        match self.savepoint {
-            Savepoint::Whole => Ok(()),
-            Savepoint::Named => run(conn, "RELEASE call"),
+        let writing = self.writing(conn)?;
+        writing.undo = Undo::Savepoint;
+        match writing.call.0 {
+            Undo::Transaction => Ok(()),
+            Undo::Savepoint => run(conn, "RELEASE call"),
         }
     }
 
     /// Undoes what was done since the savepoint, rows of the log that were written meanwhile included.
     pub(crate) fn roll_back_to_savepoint(&mut self, conn: &Connection) -> Result<(), StoreFault> {
-        inside(conn)?;
-        match self.savepoint {
-            Savepoint::Named => run(conn, "ROLLBACK TO call")?,
+        let writing = self.writing(conn)?;
+        let (undo, head) = writing.call;
+        match undo {
+            Undo::Savepoint => run(conn, "ROLLBACK TO call")?,
             // The place in the queue is kept, so that no other process comes in between.
-            Savepoint::Whole => {
+            Undo::Transaction => {
                 run(conn, "ROLLBACK")?;
-                run(conn, if self.writing { "BEGIN IMMEDIATE" } else { "BEGIN" })?;
+                run(conn, "BEGIN IMMEDIATE")?;
             }
         }
-        self.head = self.head_at_savepoint;
+        writing.head = head;
         Ok(())
     }
 
@@ -357,7 +365,8 @@ impl Transactions {
         facts: &AuditFacts,
         event: &EnterEvent<'_>,
     ) -> Result<i64, StoreFault> {
-        let mut head = self.head_inside(conn)?;
+        let writing = self.writing(conn)?;
+        let mut head = writing.head(conn)?;
         let sequence_no = audit::enter(conn, facts, &mut head, event).map_err(|error| match error {
             rusqlite::Error::StatementChangedRows(0) => {
                 let last = head.last_sequence_no;
@@ -367,8 +376,8 @@ impl Transactions {
             }
             other => fault(other),
         })?;
-        self.begun = true;
-        self.advance(head);
+        writing.undo = Undo::Savepoint;
+        writing.advance(head);
         Ok(sequence_no)
     }
 
@@ -379,19 +388,29 @@ impl Transactions {
         open: &OpenRow<'_>,
         closing: &Closing<'_>,
     ) -> Result<(), StoreFault> {
-        let mut head = self.head_inside(conn)?;
+        let writing = self.writing(conn)?;
+        let mut head = writing.head(conn)?;
         audit::close(conn, &mut head, open, closing).map_err(|error| match error {
             rusqlite::Error::StatementChangedRows(0) => {
                 StoreFault(format!("audit row {} is not open", open.sequence_no))
             }
             other => fault(other),
         })?;
-        self.advance(head);
+        writing.advance(head);
         Ok(())
     }
 
-    fn head_inside(&self, conn: &Connection) -> Result<Head, StoreFault> {
-        inside(conn)?;
+    /// Returns the open transaction. Without one, a savepoint would open it, and its release would commit it (measured).
+    fn writing(&mut self, conn: &Connection) -> Result<&mut Writing, StoreFault> {
+        match &mut self.state {
+            State::Writing(writing) if !conn.is_autocommit() => Ok(writing),
+            _ => Err(StoreFault("no transaction is open".into())),
+        }
+    }
+}
+
+impl Writing {
+    fn head(&self, conn: &Connection) -> Result<Head, StoreFault> {
         self.head.map_or_else(|| Head::read(conn).map_err(fault), Ok)
     }
 
@@ -399,24 +418,10 @@ impl Transactions {
         self.head = Some(head);
         self.moved = true;
     }
-
-    /// Forgets the transaction, except for what is carried over.
-    fn forget(&mut self) {
-        self.head = None;
-        self.head_at_savepoint = None;
-        self.begun = false;
-        self.moved = false;
-        self.writing = false;
-    }
 }
 
 /// Returns how long a file is that holds all pages of the database; `None` if SQLite does not say.
 fn bytes_of_pages(conn: &Connection) -> Option<u64> {
     let number = |pragma: &str| conn.query_row(pragma, [], |row| row.get::<_, i64>(0)).ok();
     u64::try_from(number("PRAGMA page_count")?.checked_mul(number("PRAGMA page_size")?)?).ok()
-}
-
-/// Checks that a transaction is open. Without one, a savepoint would open it, and its release would commit it (measured).
-fn inside(conn: &Connection) -> Result<(), StoreFault> {
-    if conn.is_autocommit() { Err(StoreFault("no transaction is open".into())) } else { Ok(()) }
 }
