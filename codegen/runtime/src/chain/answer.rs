@@ -56,7 +56,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                 Level::Error,
                 format_args!("[colibri] fatal: nothing more can be acknowledged: {fault}"),
             );
-            self.fatal = Some(fault.0);
+            self.fatal = Some(fault);
         }
         self.sync_ms = self.kernel.clock.monotonic_ms() - began;
     }
@@ -69,7 +69,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     ) {
         for (call, ending) in ended {
             let ending = match &self.fatal {
-                Some(reason) if !ending.failed() => self.words().commit_failed(reason),
+                Some(reason) if !ending.failed() => self.words().commit_failed(&reason.0),
                 _ => ending,
             };
             self.log_exit(&call.row, &ending);

@@ -21,7 +21,13 @@ use crate::spec::Runs;
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Runs stages 3 to 5. Calls that do not fit into the turn to write wait for [`Chain::resume`].
     pub(super) fn run_batch(&mut self, mut calls: VecDeque<Entered>, outlet: &mut dyn Outlet) -> Vec<Flight> {
-        if self.fatal.is_none() && !calls.iter().any(Entered::works_in_store) {
+        if self.fatal.is_some() {
+            // Nothing is begun after a failed sync: the calls end with its reason.
+            self.rest = calls;
+            self.resume(outlet);
+            return Vec::new();
+        }
+        if !calls.iter().any(Entered::works_in_store) {
             self.run_rows_only(calls, outlet);
             return Vec::new();
         }
@@ -114,12 +120,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// that has been open for long is committed, synced and answered before the next, because other processes wait meanwhile.
     pub fn resume(&mut self, outlet: &mut dyn Outlet) {
         let mut waiting = std::mem::take(&mut self.rest);
-        // After a failed sync the chain begins nothing more, because it could not be made durable.
-        let begun = match &self.fatal {
-            Some(reason) => Err(StoreFault(reason.clone())),
-            None => self.store.begin(Access::Write),
-        };
-        let ended = match begun {
+        let ended = match self.begin(Access::Write) {
             Ok(()) => self.effects(&mut waiting),
             Err(fault) => paired(waiting.drain(..), |call| self.uncommitted(call, None, &fault)),
         };

@@ -61,7 +61,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         // Its ending in the lost transaction no longer counts. It may end otherwise now, and the row must match
         // the reply.
         self.forget_unclosed(&call.row);
-        if let Err(fault) = self.store.begin(Access::Write) {
+        if let Err(fault) = self.begin(Access::Write) {
             return self.uncommitted(call, None, &fault);
         }
         match self.effects_of(call) {
@@ -93,7 +93,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// Writes an exit row in a transaction of its own.
     pub(super) fn write_exit(&mut self, row: &Row, ending: &Ending) -> Result<(), StoreFault> {
-        self.store.begin(Access::Write)?;
+        self.begin(Access::Write)?;
         row.close_in(&mut self.store, ending)?;
         self.store.commit()
     }

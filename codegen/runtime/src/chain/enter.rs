@@ -22,7 +22,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         &mut self,
         calls: impl IntoIterator<Item = &'a mut Entered>,
     ) -> Result<(), StoreFault> {
-        self.store.begin(Access::Write)?;
+        self.begin(Access::Write)?;
         self.close_unclosed()?;
         for call in calls {
             call.row.sequence_no = Some(self.store.audit_enter(&Self::enter_event(call))?);

@@ -61,7 +61,7 @@ use prepared::{Calls, Prepared};
 use redact::Redactor;
 use registry::Registry;
 use row::Row;
-use store::{Access, Store};
+use store::{Access, Store, StoreFault};
 
 use crate::handler::{CallStatus, Dispatch};
 use crate::kernel::{Clock, Ids};
@@ -164,7 +164,7 @@ pub struct Chain<S: Store, D> {
     sizes: BatchSizes,
     /// How long the last sync took, in milliseconds.
     sync_ms: f64,
-    fatal: Option<String>,
+    fatal: Option<StoreFault>,
 }
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
@@ -224,7 +224,15 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// Returns why the process must end: a sync failed, and what it covered may not be durable.
     pub fn fatal(&self) -> Option<&str> {
-        self.fatal.as_deref()
+        self.fatal.as_ref().map(|reason| reason.0.as_str())
+    }
+
+    /// Opens a transaction. After a failed sync it opens none, because it could not be made durable.
+    fn begin(&mut self, access: Access) -> Result<(), StoreFault> {
+        match &self.fatal {
+            Some(reason) => Err(reason.clone()),
+            None => self.store.begin(access),
+        }
     }
 
     /// Returns how long the last sync took, in milliseconds; about 0 where nothing is synced.
@@ -263,7 +271,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     ///
     /// # Errors
     /// The buffered rows could not be written or synced; the gate stays closed.
-    pub fn open(&mut self, store: S, kind: &'static str) -> Result<(), store::StoreFault> {
+    pub fn open(&mut self, store: S, kind: &'static str) -> Result<(), StoreFault> {
         self.store = store;
         if matches!(self.audit, Audit::Buffer) {
             let owed = self.has_buffered();
@@ -274,7 +282,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                 // Their replies have left, so no client waits for anything more.
                 self.sync();
                 if let Some(reason) = &self.fatal {
-                    return Err(store::StoreFault(reason.clone()));
+                    return Err(reason.clone());
                 }
             }
             self.audit = Audit::Store { kind };

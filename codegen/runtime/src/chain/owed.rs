@@ -100,7 +100,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         if self.buffered.is_empty() {
             return Ok(());
         }
-        self.store.begin(Access::Write)?;
+        self.begin(Access::Write)?;
         self.enter_buffered()?;
         self.store.commit()?;
         self.buffered.clear();

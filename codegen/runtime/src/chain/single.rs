@@ -52,7 +52,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             self.store.leave_queue();
             return self.stage_dispatch(call);
         }
-        let ending = match self.store.begin(self.access) {
+        let ending = match self.begin(self.access) {
             Ok(()) => self.effects_committed(call),
             Err(fault) => self.words().commit_failed(&fault.0),
         };

@@ -18,7 +18,7 @@ use crate::sqlite::open::connection::{self, Location};
 use crate::sqlite::open::process::ProcessLock;
 use crate::sqlite::write::checkpoint::Checkpoints;
 use crate::sqlite::write::queue::{ORDINARY_WAIT, PATIENCE};
-use crate::sqlite::write::transactions::Transactions;
+use crate::sqlite::write::transactions::{Latch, Transactions};
 
 /// The store of one server. Without a database (MINIMAL, and every mode before its second phase)
 /// a transaction is only a flag.
@@ -57,13 +57,14 @@ impl<P: Parts> SqliteStore<P> {
             // The loop waits for its turn elsewhere. Only other programs that come in between for a moment are left.
             opened.db.conn.busy_timeout(ORDINARY_WAIT).map_err(|error| StoreFault(reason(&error)))?;
         }
+        let latch = Latch::default();
         let checkpoints = match opened.read_only {
             true => None,
-            false => Checkpoints::of(&mut opened.db.conn, &opened.location, opened.files.as_ref())
+            false => Checkpoints::of(&mut opened.db.conn, &opened.location, opened.files.as_ref(), &latch)
                 .map_err(|error| StoreFault(reason(&error)))?,
         };
         self.attached = Some(Attached {
-            transactions: Transactions::new(opened.queue, opened.files, opened.read_only),
+            transactions: Transactions::new(opened.queue, opened.files, opened.read_only, latch),
             location: opened.location,
             process: opened.process,
             checkpoints,
@@ -240,12 +241,7 @@ impl<P: Parts> Store for SqliteStore<P> {
     }
 
     fn sync(&mut self) -> Result<(), StoreFault> {
-        let (Some(db), Some(attached)) = (&self.cx.db, &mut self.attached) else { return Ok(()) };
-        attached.transactions.sync(&db.conn).inspect_err(|_| {
-            if let Some(checkpoints) = &attached.checkpoints {
-                checkpoints.give_up();
-            }
-        })
+        self.parts().map_or(Ok(()), |(conn, transactions, ..)| transactions.sync(conn))
     }
 
     fn upkeep(&mut self) {

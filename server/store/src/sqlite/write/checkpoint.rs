@@ -6,7 +6,7 @@
 //! is copied may the next writer start the log anew at its beginning, which is what keeps it from growing.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use rusqlite::Connection;
 use crate::sqlite::open::connection::{self, Location};
 use crate::sqlite::open::identity::Place;
 use crate::sqlite::write::queue::WriteQueue;
-use crate::sqlite::write::transactions::Files;
+use crate::sqlite::write::transactions::{Files, Latch};
 
 /// The log is copied when it has this many pages: 4 MiB, as much as SQLite's own default. A longer log would be
 /// copied less often, and take longer to read after a crash.
@@ -35,8 +35,8 @@ pub(crate) struct Checkpoints {
     frames: Arc<AtomicU32>,
     /// How long it may become before it is copied again; moves on where a reader holds the log.
     due: u32,
-    /// Set when no more calls can be acknowledged: what the log holds may read as something else by now.
-    given_up: Arc<AtomicBool>,
+    /// Once it is set, what the log holds may read as something else.
+    latch: Latch,
     worker: Option<Worker>,
 }
 
@@ -56,6 +56,7 @@ impl Checkpoints {
         conn: &mut Connection,
         location: &Location,
         files: Option<&Files>,
+        latch: &Latch,
     ) -> rusqlite::Result<Option<Self>> {
         let Some(files) = files else { return Ok(None) };
         let frames = Arc::new(AtomicU32::new(0));
@@ -69,7 +70,7 @@ impl Checkpoints {
             place: files.place.clone(),
             frames,
             due: FRAMES,
-            given_up: Arc::default(),
+            latch: latch.clone(),
             worker: None,
         }))
     }
@@ -87,7 +88,7 @@ impl Checkpoints {
         let worker = match self.worker.take() {
             Some(worker) => worker,
             // Without a thread the log grows until one can be started, or until the stop.
-            None => match Worker::start(self.location.clone(), self.place.clone(), self.given_up.clone()) {
+            None => match Worker::start(self.location.clone(), self.place.clone(), self.latch.clone()) {
                 Ok(worker) => worker,
                 Err(_) => return,
             },
@@ -95,11 +96,6 @@ impl Checkpoints {
         // A full channel means that a wish is waiting already.
         let _ = worker.wishes.try_send(());
         self.worker = Some(worker);
-    }
-
-    /// Stops all copying, including a wish that is waiting.
-    pub(crate) fn give_up(&self) {
-        self.given_up.store(true, Ordering::Relaxed);
     }
 
     /// Waits for the copying in progress, and ends the thread.
@@ -120,19 +116,19 @@ impl Drop for Checkpoints {
 }
 
 impl Worker {
-    fn start(location: Location, place: Arc<Place>, given_up: Arc<AtomicBool>) -> std::io::Result<Self> {
+    fn start(location: Location, place: Arc<Place>, latch: Latch) -> std::io::Result<Self> {
         let (wishes, wished) = sync_channel(1);
         let thread = std::thread::Builder::new()
             .name("checkpoint".to_owned())
-            .spawn(move || copy_when_wished(&location, &wished, &place, &given_up))?;
+            .spawn(move || copy_when_wished(&location, &wished, &place, &latch))?;
         Ok(Self { wishes, thread })
     }
 }
 
 /// Copies on each wish. What could not be copied stays in the log, where it is safe; the next wish tries again.
-fn copy_when_wished(location: &Location, wished: &Receiver<()>, place: &Place, given_up: &AtomicBool) {
+fn copy_when_wished(location: &Location, wished: &Receiver<()>, place: &Place, latch: &Latch) {
     let mut open = None;
-    let may = || !given_up.load(Ordering::Relaxed) && place.names().is_ok();
+    let may = || latch.get().is_none() && place.names().is_ok();
     while wished.recv().is_ok() {
         if open.is_none() && may() {
             open = open_beside(location);
@@ -164,21 +160,24 @@ fn copy(conn: &Connection, may: impl FnOnce() -> bool) -> bool {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use colibri_runtime::chain::store::StoreFault;
+
     use super::*;
 
     /// How much the file has grown by when a log of more than [`FRAMES`] pages was to be copied.
-    fn grown(give_up: bool) -> u64 {
+    fn grown(latched: bool) -> u64 {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().canonicalize().unwrap().join("a.db");
         let location = Location::File(path.clone());
         let mut conn = connection::read_write(&location).unwrap();
         conn.execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (b)").unwrap();
         let files = Files { place: Arc::new(Place::of(&path, &path).unwrap()), log: None, durable: true };
-        let mut checkpoints = Checkpoints::of(&mut conn, &location, Some(&files)).unwrap().unwrap();
+        let latch = Latch::default();
+        let mut checkpoints = Checkpoints::of(&mut conn, &location, Some(&files), &latch).unwrap().unwrap();
         let before = std::fs::metadata(&path).unwrap().len();
         conn.execute("INSERT INTO t VALUES (zeroblob(?1))", [FRAMES * 4200]).unwrap();
-        if give_up {
-            checkpoints.give_up();
+        if latched {
+            latch.set(StoreFault("the disk is gone".into())).unwrap();
         }
         checkpoints.wish_if_due();
         checkpoints.stop();

@@ -3,7 +3,7 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -73,6 +73,10 @@ pub(crate) struct Files {
     pub durable: bool,
 }
 
+/// Why nothing more can be acknowledged: a sync has failed, after which none is tried again, or the files are not those that
+/// were opened. It is never cleared. The thread that copies the log shares it.
+pub(crate) type Latch = Arc<OnceLock<StoreFault>>;
+
 /// What one connection's transactions need besides the connection.
 #[derive(Debug)]
 pub(crate) struct Transactions {
@@ -86,9 +90,7 @@ pub(crate) struct Transactions {
     carried: Option<Carried>,
     /// Something was committed since the last sync.
     unsynced: bool,
-    /// Why nothing more can be acknowledged: a sync has failed, after which none is tried again, or the files are not those that
-    /// were opened.
-    lost: Option<StoreFault>,
+    latch: Latch,
 }
 
 /// How long the queue is left to others when a foreign program holds the database, before the next try.
@@ -120,7 +122,12 @@ fn run(conn: &Connection, sql: &str) -> Result<(), StoreFault> {
 }
 
 impl Transactions {
-    pub(crate) fn new(queue: Option<WriteQueue>, files: Option<Files>, read_only: bool) -> Self {
+    pub(crate) fn new(
+        queue: Option<WriteQueue>,
+        files: Option<Files>,
+        read_only: bool,
+        latch: Latch,
+    ) -> Self {
         Self {
             queue,
             state: State::Idle,
@@ -129,7 +136,7 @@ impl Transactions {
             read_only,
             carried: None,
             unsynced: false,
-            lost: None,
+            latch,
         }
     }
 
@@ -258,8 +265,8 @@ impl Transactions {
     }
 
     /// Stops all acknowledging from here on. The first reason is kept.
-    fn lose(&mut self, reason: String) -> StoreFault {
-        self.lost.get_or_insert(StoreFault(reason)).clone()
+    fn lose(&self, reason: String) -> StoreFault {
+        self.latch.get_or_init(|| StoreFault(reason)).clone()
     }
 
     /// Undoes the transaction, if one is open.
@@ -320,7 +327,7 @@ impl Transactions {
     /// Makes every commit so far durable, and checks that it is where others will look for it. A reply is an
     /// acknowledgement only while the database's names lead to the files that this process has open.
     pub(crate) fn sync(&mut self, conn: &Connection) -> Result<(), StoreFault> {
-        if let Some(reason) = &self.lost {
+        if let Some(reason) = self.latch.get() {
             return Err(reason.clone());
         }
         let unsynced = std::mem::take(&mut self.unsynced);
@@ -337,25 +344,25 @@ impl Transactions {
     }
 
     /// Checks that the files are where they were when they were opened.
-    fn in_place(&mut self, conn: &Connection) -> Result<(), StoreFault> {
+    fn in_place(&self, conn: &Connection) -> Result<(), StoreFault> {
         let Some(files) = &self.files else { return Ok(()) };
         files.place.check(|| bytes_of_pages(conn)).map_err(|displaced| self.lose(displaced.to_string()))
     }
 
     /// Checks whether the loop already knows that nothing can be acknowledged.
     pub(crate) fn has_lost(&self) -> bool {
-        self.lost.is_some()
+        self.latch.get().is_some()
     }
 
     /// Returns why what was committed must not be touched any more, if it must not. Then the log must not be copied into
     /// the database: pages that did not reach the disk may read as something else by now, and other
     /// files may have the names.
-    pub(crate) fn lost(&mut self, conn: &Connection) -> Option<StoreFault> {
-        if self.lost.is_none() {
+    pub(crate) fn lost(&self, conn: &Connection) -> Option<StoreFault> {
+        if !self.has_lost() {
             // The reason is kept, so the result is ignored.
             let _ = self.in_place(conn);
         }
-        self.lost.clone()
+        self.latch.get().cloned()
     }
 
     /// Writes an enter row.
