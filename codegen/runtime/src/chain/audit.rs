@@ -190,7 +190,7 @@ impl MemoryRow {
 }
 
 /// How many calls the memory sink remembers (chain#audit-sinks).
-pub const MEMORY_SINK_ROWS: usize = 10_000;
+pub(crate) const MEMORY_SINK_ROWS: usize = 10_000;
 
 /// Remembers the last [`MEMORY_SINK_ROWS`] calls; for modes that may not write. Clones share rows.
 #[derive(Debug, Clone, Default)]

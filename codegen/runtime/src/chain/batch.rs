@@ -112,13 +112,13 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     /// Returns whether calls are entered but have not run because their turn to write was over.
-    pub fn has_rest(&self) -> bool {
+    pub(crate) fn has_rest(&self) -> bool {
         !self.rest.is_empty()
     }
 
     /// Runs stages 4 and 5 of as many entered calls as fit into one transaction, which uses the turn to write. A transaction
     /// that has been open for long is committed, synced and answered before the next, because other processes wait meanwhile.
-    pub fn resume(&mut self, outlet: &mut dyn Outlet) {
+    pub(crate) fn resume(&mut self, outlet: &mut dyn Outlet) {
         let mut waiting = std::mem::take(&mut self.rest);
         let ended = match self.begin(Access::Write) {
             Ok(()) => self.effects(&mut waiting),

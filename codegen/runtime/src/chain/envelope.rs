@@ -20,7 +20,7 @@ pub(super) fn ok_envelope_text(data: &str) -> Option<(String, String)> {
 }
 
 /// Pattern A: `{"ok": false, "error": {code, message, details?}}`; empty details are left out.
-pub fn err_envelope(code: &str, message: &str, details: Map<String, Value>) -> Value {
+pub(crate) fn err_envelope(code: &str, message: &str, details: Map<String, Value>) -> Value {
     let mut error = Map::with_capacity(3);
     error.insert("code".to_owned(), Value::String(code.to_owned()));
     error.insert("message".to_owned(), Value::String(message.to_owned()));
@@ -31,7 +31,7 @@ pub fn err_envelope(code: &str, message: &str, details: Map<String, Value>) -> V
 }
 
 /// Pattern B: the error inside the success envelope, with its extra fields after code and message.
-pub fn domain_error_envelope(code: &str, message: &str, fields: Map<String, Value>) -> Value {
+pub(crate) fn domain_error_envelope(code: &str, message: &str, fields: Map<String, Value>) -> Value {
     let mut error = Map::with_capacity(2 + fields.len());
     error.insert("code".to_owned(), Value::String(code.to_owned()));
     error.insert("message".to_owned(), Value::String(message.to_owned()));

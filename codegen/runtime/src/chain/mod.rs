@@ -71,21 +71,21 @@ pub use scan::Interrupt;
 pub use sizes::BatchSizes;
 
 /// The longest an exit transaction stays open while further calls of its batch wait (chain#batches).
-pub const LONGEST_EXIT_TRANSACTION_MS: f64 = 100.0;
+pub(crate) const LONGEST_EXIT_TRANSACTION_MS: f64 = 100.0;
 /// The longest a call waits for its turn to write, which another process may hold, before it fails.
 pub const TURN_LIMIT: Duration = Duration::from_secs(5);
 /// A longer wait for the turn exceeds ordinary contention. The log then says who holds it, and calls that need no
 /// store are answered without it.
-pub const TURN_GRACE: Duration = Duration::from_millis(500);
+pub(crate) const TURN_GRACE: Duration = Duration::from_millis(500);
 /// How many calls may be answered before their rows can be written: in the first phase (chain#two-phases), and while
 /// another process holds the turn to write.
-pub const BUFFERED_CALLS: usize = 256;
+pub(crate) const BUFFERED_CALLS: usize = 256;
 /// How many characters of a called name the audit row keeps (chain#limits).
-pub const AUDITED_NAME_CHARACTERS: usize = 128;
+pub(crate) const AUDITED_NAME_CHARACTERS: usize = 128;
 /// How many characters of a handler's message reach the client (chain#failure-codes).
-pub const HANDLER_MESSAGE_CHARACTERS: usize = 8192;
+pub(crate) const HANDLER_MESSAGE_CHARACTERS: usize = 8192;
 /// How many characters of a message the audit row keeps (chain#failure-codes).
-pub const STORED_MESSAGE_CHARACTERS: usize = 500;
+pub(crate) const STORED_MESSAGE_CHARACTERS: usize = 500;
 
 /// Where audit events go.
 pub enum Audit {
@@ -218,7 +218,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     /// Returns whether the gate is open.
-    pub fn is_ready(&self) -> bool {
+    pub(crate) fn is_ready(&self) -> bool {
         self.ready
     }
 
@@ -236,7 +236,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     /// Returns how long the last sync took, in milliseconds; about 0 where nothing is synced.
-    pub fn sync_ms(&self) -> f64 {
+    pub(crate) fn sync_ms(&self) -> f64 {
         self.sync_ms
     }
 
@@ -246,7 +246,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     /// Sets how many calls wait outside; the context's [`CallStatus`] shows it.
-    pub fn set_queue_depth(&mut self, depth: usize) {
+    pub(crate) fn set_queue_depth(&mut self, depth: usize) {
         self.queue_depth = depth;
     }
 
@@ -292,7 +292,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     /// Runs stages 1 and 2 of a batch before its turn to write, so that other processes need not wait for them.
-    pub fn check_batch(&mut self, calls: Vec<Call>) -> Prepared {
+    pub(crate) fn check_batch(&mut self, calls: Vec<Call>) -> Prepared {
         self.sizes.count(calls.len());
         let checked = calls.into_iter().map(|call| self.check(call)).collect();
         self.past_check(checked)
@@ -301,7 +301,11 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Runs the further stages of a batch, in arrival order, with the turn to write. Network calls whose lock is free are
     /// entered with it and come back as flights to be polled beside the loop. Calls that do not fit into the turn wait for
     /// [`Chain::resume`].
-    pub async fn run_prepared(&mut self, batch: Prepared, outlet: &mut dyn Outlet) -> Vec<network::Flight> {
+    pub(crate) async fn run_prepared(
+        &mut self,
+        batch: Prepared,
+        outlet: &mut dyn Outlet,
+    ) -> Vec<network::Flight> {
         match batch.0 {
             Calls::Together(entered) => self.run_batch(entered, outlet),
             Calls::Singly(checked) => self.run_singly(checked, outlet).await,
@@ -339,7 +343,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     /// Returns the answer to a call that waited for a second phase that failed.
-    pub fn startup_failure(&self, reason: &str) -> Option<call::Answer> {
+    pub(crate) fn startup_failure(&self, reason: &str) -> Option<call::Answer> {
         let message = format!("{}: {reason}", self.spec.codes.startup_failed);
         self.words().handler_error(&message).answer
     }

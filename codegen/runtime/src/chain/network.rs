@@ -78,19 +78,19 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
 /// The per-tool locks: calls that wait for one, in arrival order.
 #[derive(Debug, Default)]
-pub struct ToolLocks {
+pub(crate) struct ToolLocks {
     waiting: HashMap<&'static str, VecDeque<Call>>,
     held: Vec<&'static str>,
 }
 
 impl ToolLocks {
     /// Puts a call into its tool's queue.
-    pub fn enqueue(&mut self, tool: &'static str, call: Call) {
+    pub(crate) fn enqueue(&mut self, tool: &'static str, call: Call) {
         self.waiting.entry(tool).or_default().push_back(call);
     }
 
     /// Takes the next call of every tool whose lock is free, if it came until that time, and holds the lock for it.
-    pub fn acquire(&mut self, until_ms: f64) -> Vec<Call> {
+    pub(crate) fn acquire(&mut self, until_ms: f64) -> Vec<Call> {
         let mut starting = Vec::new();
         for (tool, queue) in &mut self.waiting {
             if !self.held.contains(tool)
@@ -105,7 +105,7 @@ impl ToolLocks {
     }
 
     /// Returns the arrival time of the oldest call whose tool's lock is free.
-    pub fn oldest_ms(&self) -> Option<f64> {
+    pub(crate) fn oldest_ms(&self) -> Option<f64> {
         let free = self.waiting.iter().filter(|(tool, _)| !self.held.contains(*tool));
         free.filter_map(|(_, queue)| queue.front()).map(|call| call.since_ms).reduce(f64::min)
     }

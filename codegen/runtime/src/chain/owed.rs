@@ -74,18 +74,18 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     /// Returns whether a further call may be answered before its row can be written.
-    pub fn may_answer_early(&self) -> bool {
+    pub(crate) fn may_answer_early(&self) -> bool {
         self.buffered.len() < BUFFERED_CALLS
     }
 
     /// Returns whether calls were answered whose rows are still to be written.
-    pub fn has_buffered(&self) -> bool {
+    pub(crate) fn has_buffered(&self) -> bool {
         !self.buffered.is_empty()
     }
 
     /// Writes the rows of the calls that were answered while another process held the turn to write. Keeps rows that the
     /// store refuses, and returns whether it took them.
-    pub fn write_buffered(&mut self) -> bool {
+    pub(crate) fn write_buffered(&mut self) -> bool {
         let written = self.flush_buffer();
         if let Err(fault) = &written {
             self.store.roll_back();
@@ -116,7 +116,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     /// Gives up the rows of calls that were answered early, because the database will not open in time. The log says so.
-    pub fn give_up_rows(&mut self) {
+    pub(crate) fn give_up_rows(&mut self) {
         let lost = std::mem::take(&mut self.buffered);
         if !lost.is_empty() {
             let count = lost.len();

@@ -11,7 +11,7 @@ use crate::chain::store::Store;
 use crate::handler::Dispatch;
 
 /// Calls that have passed stages 1 and 2.
-pub struct Prepared(pub(super) Calls);
+pub(crate) struct Prepared(pub(super) Calls);
 
 pub(super) enum Calls {
     /// They share their transactions, and have their ids and times already.
@@ -22,6 +22,7 @@ pub(super) enum Calls {
 
 impl Prepared {
     /// Returns whether no call is left.
+    #[cfg(test)]
     pub fn is_empty(&self) -> bool {
         match &self.0 {
             Calls::Together(calls) => calls.is_empty(),
@@ -47,7 +48,7 @@ impl Prepared {
     }
 
     /// Drops all calls, and returns the requests they would have answered.
-    pub fn drop_all(self) -> Vec<ReplyTo> {
+    pub(crate) fn drop_all(self) -> Vec<ReplyTo> {
         match self.0 {
             Calls::Together(calls) => calls.into_iter().map(|call| call.reply_to).collect(),
             Calls::Singly(calls) => calls.into_iter().map(|checked| checked.call.reply_to).collect(),
@@ -64,13 +65,13 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     /// Returns how many calls may share a batch: a sink outside the store gets a turn to write for each call.
-    pub fn most_calls(&self, most: usize) -> usize {
+    pub(crate) fn most_calls(&self, most: usize) -> usize {
         if self.audit.is_sink() { 1 } else { most }
     }
 
     /// Answers the calls of a batch that do not work in the store, although the store cannot be written to: refused calls
     /// and free tools. Keeps their rows for the next turn, as many as [`Chain::may_answer_early`] allows.
-    pub fn answer_without_store(&mut self, batch: &mut Prepared, outlet: &mut dyn Outlet) {
+    pub(crate) fn answer_without_store(&mut self, batch: &mut Prepared, outlet: &mut dyn Outlet) {
         let Calls::Together(calls) = &mut batch.0 else { return };
         let mut ended: Vec<(Entered, Ending)> = Vec::new();
         for call in std::mem::take(calls) {

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 pub const REDACTED: &str = "[redacted]";
 
 /// Shorter values are too likely to be part of an innocent text.
-pub const SHORTEST_SECRET: usize = 8;
+pub(crate) const SHORTEST_SECRET: usize = 8;
 
 /// Replaces every occurrence of the secrets it was given. It has no `Debug`, on purpose.
 ///
@@ -91,7 +91,7 @@ impl Redactor {
     }
 
     /// Returns JSON text without secrets, still JSON: redacts its strings by their meaning, not by their escaped form.
-    pub fn redact_json<'a>(&self, text: &'a str) -> Cow<'a, str> {
+    pub(crate) fn redact_json<'a>(&self, text: &'a str) -> Cow<'a, str> {
         if self.find(text).is_empty() {
             return Cow::Borrowed(text);
         }
@@ -104,7 +104,7 @@ impl Redactor {
     }
 
     /// Cleans every text inside the values, and their names; they can hold what a client wrote.
-    pub fn redact_members(&self, members: &mut Map<String, Value>) {
+    pub(crate) fn redact_members(&self, members: &mut Map<String, Value>) {
         if self.is_idle() {
             return;
         }
@@ -130,7 +130,7 @@ impl Redactor {
     }
 
     /// Returns whether there are no secrets to look for.
-    pub fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.secrets.is_empty()
     }
 

@@ -6,7 +6,7 @@ use crate::schema::{Schema, Shape};
 use crate::spec::{CatalogueSpec, ToolSpec};
 
 /// The longest tool name.
-pub const TOOL_NAME_CHARACTERS: usize = 64;
+pub(crate) const TOOL_NAME_CHARACTERS: usize = 64;
 
 /// Why a tool was not registered. The registry is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,7 +26,7 @@ pub enum RegistrationError {
 }
 
 /// Whether a name is one a tool may have.
-pub fn is_valid_tool_name(name: &str) -> bool {
+pub(crate) fn is_valid_tool_name(name: &str) -> bool {
     let head = name.bytes().next().is_some_and(|b| b.is_ascii_lowercase() || b == b'_');
     head && name.len() <= TOOL_NAME_CHARACTERS
         && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
@@ -131,7 +131,7 @@ impl Registry {
     }
 
     /// Whether a tool's result may hold a fractional number, and so one that JSON cannot write.
-    pub fn returns_numbers(&self, name: &str) -> bool {
+    pub(crate) fn returns_numbers(&self, name: &str) -> bool {
         self.fractional.contains(&name)
     }
 
