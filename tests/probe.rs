@@ -52,7 +52,7 @@ fn opened(db: Option<&Db>) -> Result<(), String> {
     let Some(db) = db else { return Ok(()) };
     colibri_test_support::probe::prepare(db).map_err(|fault| fault.to_string())?;
     for statement in variable("PROBE_SQL").iter().flat_map(|sql| sql.split(";;")) {
-        db.execute(statement, ()).map_err(|fault| fault.to_string())?;
+        db.execute(statement, &[]).map_err(|fault| fault.to_string())?;
     }
     Ok(())
 }

@@ -38,7 +38,7 @@ fn store(path: &Path, migrations: &'static [Migration]) -> StoreOptions {
 }
 
 fn pragma(opened: &Opened, name: &str) -> i64 {
-    opened.db().query_one(&format!("PRAGMA {name}"), (), |row| row.get(0)).unwrap()
+    opened.db().query_one(&format!("PRAGMA {name}"), &[], |row| row.get(0)).unwrap()
 }
 
 /// A process that refuses its database: exit 1, the reason on stderr.
@@ -127,7 +127,7 @@ const BROKEN: &[Migration] = &[
 const TWICE: &[Migration] = &[SIX[0], SIX[1], Migration { file: "002_other.sql", sql: "SELECT 1" }];
 
 fn steps(opened: &Opened) -> Vec<i64> {
-    opened.db().query_all("SELECT step FROM log ORDER BY rowid", (), |row| row.get(0)).unwrap()
+    opened.db().query_all("SELECT step FROM log ORDER BY rowid", &[], |row| row.get(0)).unwrap()
 }
 
 #[test]

@@ -227,7 +227,7 @@ impl FaultyStore {
 fn drop_transaction(cx: &mut Cx) {
     if let Ok(db) = cx.db() {
         // There may be none, and then there is nothing to do.
-        let _ = db.execute("ROLLBACK", []);
+        let _ = db.execute("ROLLBACK", &[]);
     }
 }
 

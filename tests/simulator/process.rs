@@ -1,5 +1,6 @@
 //! A simulated server process: the real chain, store and handlers, put together as the server's second phase does it.
 
+use colibri_store::params;
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::Path;
@@ -138,7 +139,7 @@ impl Process {
         let boot = self.boot.clone();
         let db = self.chain.store.inner.cx().db().map_err(|fault| fault.to_string())?;
         let sql = "SELECT count(*) FROM actions WHERE outcome = 'running' AND boot_id = ?1";
-        db.query_one(sql, [boot], |row| row.get(0)).map_err(|fault| fault.to_string())
+        db.query_one(sql, params![boot], |row| row.get(0)).map_err(|fault| fault.to_string())
     }
 
     /// Ends the network call in flight.
@@ -170,7 +171,7 @@ impl Process {
     pub fn limit(&mut self, pages: Option<i64>) -> Result<(), String> {
         let number = |sql: &str, cx: &mut Cx| {
             let db = cx.db().map_err(|fault| fault.to_string())?;
-            db.query_one(sql, [], |row| row.get::<_, i64>(0)).map_err(|fault| fault.to_string())
+            db.query_one(sql, &[], |row| row.get::<i64>(0)).map_err(|fault| fault.to_string())
         };
         let cx = self.chain.store.inner.cx();
         let most = match pages {

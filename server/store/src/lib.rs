@@ -10,7 +10,7 @@
 //! use colibri_runtime::chain::store::Store;
 //! use colibri_runtime::kernel::{SystemClock, SystemIds};
 //! use colibri_store::sqlite::open::{MEMORY, StoreOptions, WAIT, init_db};
-//! use colibri_store::{AuditFacts, Cx, Migration, SqliteStore};
+//! use colibri_store::{AuditFacts, Cx, Migration, SqliteStore, params};
 //!
 //! const MIGRATIONS: &[Migration] = &[Migration { file: "001_notes.sql", sql: "CREATE TABLE notes (text TEXT)" }];
 //!
@@ -30,8 +30,8 @@
 //! let mut store = SqliteStore::new(cx, AuditFacts { mode: "FULL", boot_id: "boot-1".to_owned(), boot_start_ms: 0.0 });
 //! store.attach(opened)?;
 //!
-//! store.write_at_boot(|db| db.execute("INSERT INTO notes VALUES (?1)", ["remember the milk"]))?;
-//! let total: i64 = store.cx().db()?.query_one("SELECT count(*) FROM notes", [], |row| row.get(0))?;
+//! store.write_at_boot(|db| db.execute("INSERT INTO notes VALUES (?1)", params!["remember the milk"]))?;
+//! let total: i64 = store.cx().db()?.query_one("SELECT count(*) FROM notes", &[], |row| row.get(0))?;
 //! assert_eq!(total, 1);
 //! store.close()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -48,7 +48,7 @@ pub mod sqlite;
 pub mod walk;
 
 pub use cx::{Cx, Parts, ScanCx};
-pub use db::Db;
+pub use db::{Bind, Db, Row, RowError, Value};
 pub use sqlite::SqliteStore;
 pub use sqlite::log::audit::AuditFacts;
 pub use sqlite::open::migrate::Migration;

@@ -123,11 +123,11 @@ fn lambda_48_weak_words_lift_nobody_above_five_thousand() {
     let mut world = World::new();
     for epoch in 0..100 {
         // The writer's connection commits each statement by itself; a transaction makes this quick.
-        world.db().execute("BEGIN", []).unwrap();
+        world.db().execute("BEGIN", &[]).unwrap();
         for _ in 0..60 {
             world.gain("alice", (200, Acker::Peer("nobody")), epoch);
         }
-        world.db().execute("COMMIT", []).unwrap();
+        world.db().execute("COMMIT", &[]).unwrap();
         let expected = (1000 * (epoch + 1)).min(5000);
         assert_eq!(world.score("alice", epoch), expected, "epoch {epoch}");
     }

@@ -13,8 +13,8 @@ use colibri_proof::log_row::ClosedRow;
 use colibri_proof::record::Preimage;
 use colibri_proof::tree::legacy::LegacyAccumulator;
 use colibri_proof::tree::rfc9162::Accumulator;
-use colibri_store::db::Db;
-use rusqlite::Params;
+use colibri_store::db::{Db, Value};
+use colibri_store::params;
 
 /// Makes the file fit again after any change of its rows. The heads lose their signatures.
 pub fn recompute(db: &Db) {
@@ -28,68 +28,72 @@ pub fn recompute_signing(db: &Db, key: Option<&SigningKey>) {
     log(db, key);
 }
 
-fn execute(db: &Db, sql: &str, params: impl Params) {
+fn execute(db: &Db, sql: &str, params: &[Value<'_>]) {
     db.execute(sql, params).unwrap();
 }
 
 /// Hashes, links and heads of the chains; no content was archived.
 fn chains(db: &Db) {
     let tasks: Vec<String> =
-        db.query_all("SELECT DISTINCT task_id FROM thought_records", [], |row| row.get(0)).unwrap();
+        db.query_all("SELECT DISTINCT task_id FROM thought_records", &[], |row| row.get(0)).unwrap();
     execute(
         db,
         "UPDATE thought_records SET hash = printf('%063dh', seq), prev_hash = printf('%063dp', seq), created_at = timestamp",
-        [],
+        &[],
     );
-    execute(db, "DELETE FROM trail_heads", []);
+    execute(db, "DELETE FROM trail_heads", &[]);
     for task_id in tasks {
         let mut prev_hash = HexDigest::ZERO;
         let sql = "SELECT id, type, content, timestamp FROM thought_records WHERE task_id = ?1 ORDER BY seq";
         let records: Vec<(String, String, String, String)> = db
-            .query_all(sql, [&task_id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
+            .query_all(sql, params![&task_id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))
             .unwrap();
         for (id, kind, content, timestamp) in &records {
             let preimage =
                 Preimage { content, id, prev_hash: prev_hash.as_str(), task_id: &task_id, timestamp, kind };
             let hash = preimage.hash(&mut Vec::new());
             let sql = "UPDATE thought_records SET prev_hash = ?2, hash = ?3 WHERE id = ?1";
-            execute(db, sql, (id, prev_hash.as_str(), hash.as_str()));
+            execute(db, sql, params![id, prev_hash.as_str(), hash.as_str()]);
             prev_hash = hash;
         }
         let (last, _, _, _) = records.last().unwrap();
         let sql = "INSERT INTO trail_heads VALUES (?1, ?2, ?3, ?4)";
-        execute(db, sql, (&task_id, records.len() as i64, last, prev_hash.as_str()));
+        execute(db, sql, params![&task_id, records.len() as i64, last, prev_hash.as_str()]);
     }
 }
 
 /// Leaves and roots of the sealed sessions.
 fn seals(db: &Db) {
     for session_id in sealed(db) {
-        execute(db, "DELETE FROM merkle_leaves WHERE session_id = ?1", [&session_id]);
+        execute(db, "DELETE FROM merkle_leaves WHERE session_id = ?1", params![&session_id]);
         let leaves = leaves(db, &session_id);
         for (index, (id, hash, leaf)) in leaves.iter().enumerate() {
             let sql = "INSERT INTO merkle_leaves VALUES (?1, ?2, ?3, ?4, ?5)";
-            execute(db, sql, (&session_id, index as i64, id, hash, HexDigest::from_raw(leaf).as_str()));
+            execute(
+                db,
+                sql,
+                params![&session_id, index as i64, id, hash, HexDigest::from_raw(leaf).as_str()],
+            );
         }
         let mut hashes: Vec<&String> = leaves.iter().map(|(_, hash, _)| hash).collect();
         hashes.sort();
         let mut tree = LegacyAccumulator::default();
         hashes.iter().for_each(|hash| tree.push(&HexDigest::parse(hash).unwrap()));
         let sql = "UPDATE merkle_roots SET root = ?2, record_count = ?3 WHERE session_id = ?1";
-        execute(db, sql, (&session_id, tree.root().as_str(), leaves.len() as i64));
+        execute(db, sql, params![&session_id, tree.root().as_str(), leaves.len() as i64]);
     }
 }
 
 fn sealed(db: &Db) -> Vec<String> {
-    db.query_all("SELECT session_id FROM tree_heads ORDER BY head_index", [], |row| row.get(0)).unwrap()
+    db.query_all("SELECT session_id FROM tree_heads ORDER BY head_index", &[], |row| row.get(0)).unwrap()
 }
 
 /// Id, hash and leaf of a session's records.
 fn leaves(db: &Db, session_id: &str) -> Vec<(String, String, [u8; 32])> {
     let sql = "SELECT id, hash, type, task_id, agent_id, content, timestamp, prev_hash FROM thought_records \
                WHERE session_id = ?1 ORDER BY seq";
-    db.query_all(sql, [session_id], |row| {
-        let text = |at: usize| row.get::<_, String>(at);
+    db.query_all(sql, params![session_id], |row| {
+        let text = |at: usize| row.get::<String>(at);
         let (id, hash, content) = (text(0)?, text(1)?, text(5)?);
         let leaf = LeafEnvelope {
             id: &id,
@@ -113,12 +117,12 @@ fn log(db: &Db, key: Option<&SigningKey>) {
     execute(
         db,
         "UPDATE tree_heads SET prev_head_hash = printf('%063dp', head_index), head_hash = printf('%063dh', head_index)",
-        [],
+        &[],
     );
     let calls: Vec<(i64, i64)> = db
         .query_all(
             "SELECT sequence_no, exit_no FROM actions WHERE exit_no IS NOT NULL ORDER BY exit_no",
-            [],
+            &[],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )
         .unwrap();
@@ -131,7 +135,7 @@ fn log(db: &Db, key: Option<&SigningKey>) {
     }
     let sql = "UPDATE actions_head SET last_exit_no = ?1, last_row_hash = ?2, \
                last_sequence_no = (SELECT max(sequence_no) FROM actions)";
-    execute(db, sql, (calls.len() as i64, hashes.last().unwrap().as_str()));
+    execute(db, sql, params![calls.len() as i64, hashes.last().unwrap().as_str()]);
 }
 
 /// Remakes the head that a call made, if any. The head loses its signature, because the forger lacks that key.
@@ -139,7 +143,7 @@ fn head_of_call(db: &Db, sequence_no: i64, log: &[HexDigest], key: Option<&Signi
     let sql = "SELECT h.head_index, h.session_id, h.log_exit_no, h.finalized_at, r.root \
                FROM merkle_roots AS r JOIN tree_heads AS h USING (session_id) WHERE r.sequence_no = ?1";
     let found: Option<(i64, String, i64, String, String)> = db
-        .query_opt(sql, [sequence_no], |row| {
+        .query_opt(sql, params![sequence_no], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
         })
         .unwrap();
@@ -148,7 +152,7 @@ fn head_of_call(db: &Db, sequence_no: i64, log: &[HexDigest], key: Option<&Signi
     let mut tree = Accumulator::default();
     leaves.iter().for_each(|(_, _, leaf)| tree.push(*leaf));
     let prev_head_hash: Option<String> = db
-        .query_opt("SELECT head_hash FROM tree_heads WHERE head_index = ?1 - 1", [head_index], |row| {
+        .query_opt("SELECT head_hash FROM tree_heads WHERE head_index = ?1 - 1", params![head_index], |row| {
             row.get(0)
         })
         .unwrap();
@@ -170,27 +174,30 @@ fn head_of_call(db: &Db, sequence_no: i64, log: &[HexDigest], key: Option<&Signi
                key_id = ?11, public_key = ?12 WHERE head_index = ?1";
     let hash = head.hash();
     let signed = key.map(|key| key.sign(&head));
-    let values: [&dyn rusqlite::ToSql; 12] = [
-        &head.head_index,
-        &head.session_hash,
-        &head.tree_size,
-        &head.root_hash,
-        &head.legacy_root,
-        &head.chain_tips_hash,
-        &head.prev_head_hash,
-        &head.log_row_hash,
-        &hash.as_str(),
-        &signed.as_ref().map(|signed| &signed.signature),
-        &signed.as_ref().map(|signed| &signed.key_id),
-        &signed.as_ref().map(|signed| &signed.public_key),
-    ];
-    execute(db, sql, values);
+    execute(
+        db,
+        sql,
+        params![
+            head.head_index,
+            head.session_hash,
+            head.tree_size,
+            head.root_hash,
+            head.legacy_root,
+            head.chain_tips_hash,
+            head.prev_head_hash,
+            head.log_row_hash,
+            hash.as_str(),
+            signed.as_ref().map(|signed| &signed.signature),
+            signed.as_ref().map(|signed| &signed.key_id),
+            signed.as_ref().map(|signed| &signed.public_key),
+        ],
+    );
 }
 
 fn session_hash(db: &Db, session_id: &str) -> HexDigest {
     let sql = "SELECT intent, task_id, started_at FROM audit_sessions WHERE session_id = ?1";
     let (intent, task_id, started_at): (String, Option<String>, String) =
-        db.query_one(sql, [session_id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
+        db.query_one(sql, params![session_id], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))).unwrap();
     SessionFacts { session_id, intent: &intent, task_id: task_id.as_deref(), started_at: &started_at }.hash()
 }
 
@@ -198,13 +205,13 @@ fn session_hash(db: &Db, session_id: &str) -> HexDigest {
 fn tips_hash(db: &Db, head_index: i64) -> HexDigest {
     let sql = "SELECT task_id, chain_length FROM tree_head_tips WHERE head_index = ?1";
     let stored: Vec<(String, i64)> =
-        db.query_all(sql, [head_index], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+        db.query_all(sql, params![head_index], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
     let mut tips = Vec::new();
     for (task_id, chain_length) in stored {
         let sql = "SELECT hash FROM thought_records WHERE task_id = ?1 ORDER BY seq LIMIT 1 OFFSET ?2 - 1";
-        let tip_hash: String = db.query_one(sql, (&task_id, chain_length), |row| row.get(0)).unwrap();
+        let tip_hash: String = db.query_one(sql, params![&task_id, chain_length], |row| row.get(0)).unwrap();
         let sql = "UPDATE tree_head_tips SET tip_hash = ?3 WHERE head_index = ?1 AND task_id = ?2";
-        execute(db, sql, (head_index, &task_id, &tip_hash));
+        execute(db, sql, params![head_index, &task_id, &tip_hash]);
         tips.push(ChainTip { task_id, chain_length, tip_hash });
     }
     chain_tips_hash(&mut tips)
@@ -227,7 +234,7 @@ fn reply_of_call(db: &Db, sequence_no: i64) {
         execute(
             db,
             "UPDATE actions SET result_hash = ?2 WHERE sequence_no = ?1",
-            (sequence_no, hash.as_str()),
+            params![sequence_no, hash.as_str()],
         );
     }
 }
@@ -238,32 +245,32 @@ fn row_hash(db: &Db, sequence_no: i64, exit_no: i64, prev_hash: &HexDigest) -> H
                exited_at, mode, outcome, request_id, result_hash, subject, tool, trace_context \
                FROM actions WHERE sequence_no = ?1";
     let hash = db
-        .query_one(sql, [sequence_no], |row| {
+        .query_one(sql, params![sequence_no], |row| {
             let closed = ClosedRow {
-                args_hash: row.get_ref(0)?.as_str()?,
-                boot_id: row.get_ref(1)?.as_str()?,
-                correlation_id: row.get_ref(2)?.as_str()?,
+                args_hash: row.get(0)?,
+                boot_id: row.get(1)?,
+                correlation_id: row.get(2)?,
                 duration_ms: row.get(3)?,
                 enter_ms: row.get(4)?,
-                entered_at: row.get_ref(5)?.as_str()?,
-                error_code: row.get_ref(6)?.as_str_or_null()?,
-                error_message: row.get_ref(7)?.as_str_or_null()?,
+                entered_at: row.get(5)?,
+                error_code: row.get(6)?,
+                error_message: row.get(7)?,
                 exit_no,
-                exited_at: row.get_ref(8)?.as_str()?,
-                mode: row.get_ref(9)?.as_str()?,
-                outcome: row.get_ref(10)?.as_str()?,
+                exited_at: row.get(8)?,
+                mode: row.get(9)?,
+                outcome: row.get(10)?,
                 prev_hash: prev_hash.as_str(),
-                request_id: row.get_ref(11)?.as_str_or_null()?,
-                result_hash: row.get_ref(12)?.as_str_or_null()?,
+                request_id: row.get(11)?,
+                result_hash: row.get(12)?,
                 sequence_no,
-                subject: row.get_ref(13)?.as_str_or_null()?,
-                tool: row.get_ref(14)?.as_str()?,
-                trace_context: row.get_ref(15)?.as_str_or_null()?,
+                subject: row.get(13)?,
+                tool: row.get(14)?,
+                trace_context: row.get(15)?,
             };
             Ok(closed.hash())
         })
         .unwrap();
     let sql = "UPDATE actions SET exit_no = ?2, prev_hash = ?3, row_hash = ?4 WHERE sequence_no = ?1";
-    execute(db, sql, (sequence_no, exit_no, prev_hash.as_str(), hash.as_str()));
+    execute(db, sql, params![sequence_no, exit_no, prev_hash.as_str(), hash.as_str()]);
     hash
 }

@@ -2,6 +2,7 @@
 
 #![allow(missing_docs, clippy::panic)]
 
+use colibri_store::params;
 use std::time::{Duration, Instant};
 
 use colibri::tools::cx::{Cx, NetworkCx, ScanCx};
@@ -19,11 +20,11 @@ pub struct Probe;
 /// # Errors
 /// The store's.
 pub fn prepare(db: &Db) -> Result<(), Fault> {
-    db.execute("CREATE TABLE IF NOT EXISTS probe (key TEXT PRIMARY KEY, value BLOB NOT NULL)", ()).map(drop)
+    db.execute("CREATE TABLE IF NOT EXISTS probe (key TEXT PRIMARY KEY, value BLOB NOT NULL)", &[]).map(drop)
 }
 
 fn rows(db: &Db) -> Result<i64, Fault> {
-    db.query_one("SELECT count(*) FROM probe", (), |row| row.get(0))
+    db.query_one("SELECT count(*) FROM probe", &[], |row| row.get(0))
 }
 
 fn milliseconds(ms: i64) -> Duration {
@@ -84,7 +85,7 @@ impl ProbeTools<Cx> for Probe {
         input: ProbeWriteInput,
     ) -> Outcome<ProbeWriteOutput, ProbeWriteError> {
         let value = vec![7_u8; usize::try_from(input.bytes).unwrap_or(0)];
-        cx.db()?.execute("INSERT INTO probe (key, value) VALUES (?1, ?2)", (&input.key, value))?;
+        cx.db()?.execute("INSERT INTO probe (key, value) VALUES (?1, ?2)", params![&input.key, value])?;
         match input.then {
             ProbeWriteInputThen::Ok => Ok(ProbeWriteOutput { rows: rows(cx.db()?)? }),
             ProbeWriteInputThen::Error => Err(ProbeWriteError::ErrAskedFor { key: input.key }.into()),

@@ -1,13 +1,13 @@
 //! Consensus's SQL: rows in, rows out. `service.rs` decides what may be written.
 
 use colibri_runtime::handler::Fault;
-use rusqlite::{Row, params};
 
 use super::rounds::{Rounds, number_after};
 use colibri_consensus::stored::{
     EquivocationRow, Mark, MemberRow, RoundRow, StoredRound, TransitionRow, VoteChange, VoteRow,
 };
-use colibri_store::db::{Db, storage};
+use colibri_store::db::{Db, Row, RowError};
+use colibri_store::params;
 
 const ROUND: &str = "round_id, merkle_root, rule_version_hash, prev_merkle_root, leader, n_arbiters, \
     dispute_window_epochs, epoch, level, sequence_no";
@@ -23,13 +23,13 @@ impl Rounds for Tables<'_> {
     fn mark(&self, round_id: i64) -> Result<Option<Mark>, Fault> {
         let round = self.0.query_opt(
             "SELECT epoch, level FROM mcp_consensus_rounds WHERE round_id = ?1",
-            [round_id],
+            params![round_id],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
         let Some((epoch, level)) = round else { return Ok(None) };
         let last_vote = self.0.query_opt(
             "SELECT seq, signature FROM mcp_consensus_votes WHERE round_id = ?1 ORDER BY seq DESC LIMIT 1",
-            [round_id],
+            params![round_id],
             |row| Ok((row.get(0)?, row.get(1)?)),
         )?;
         Ok(Some(Mark { epoch, level, last_vote }))
@@ -37,12 +37,12 @@ impl Rounds for Tables<'_> {
 
     fn load(&self, round_id: i64) -> Result<Option<StoredRound>, Fault> {
         let sql = format!("SELECT {ROUND} FROM mcp_consensus_rounds WHERE round_id = ?1");
-        let Some(round) = self.0.query_opt(&sql, [round_id], read_round)? else { return Ok(None) };
+        let Some(round) = self.0.query_opt(&sql, params![round_id], read_round)? else { return Ok(None) };
         let votes = format!("SELECT {VOTE} FROM mcp_consensus_votes WHERE round_id = ?1 ORDER BY seq");
         Ok(Some(StoredRound {
             round,
             committee: committee(self.0, round_id)?,
-            votes: self.0.query_all(&votes, [round_id], read_vote)?,
+            votes: self.0.query_all(&votes, params![round_id], read_vote)?,
             transitions: transitions(self.0, round_id)?,
             equivocations: equivocations(self.0, round_id)?,
         }))
@@ -52,7 +52,7 @@ impl Rounds for Tables<'_> {
         self.0.query_opt(
             "SELECT merkle_root FROM mcp_consensus_rounds \
              WHERE level IN ('QUORUM', 'HARD', 'ABSOLUTE') ORDER BY round_id DESC LIMIT 1",
-            [],
+            &[],
             |row| row.get(0),
         )
     }
@@ -60,7 +60,7 @@ impl Rounds for Tables<'_> {
     /// Returns the last vote's time. It is the largest, because each vote is signed later than all stored ones.
     fn last_time(&self) -> Result<i64, Fault> {
         let sql = "SELECT timestamp_logical FROM mcp_consensus_votes ORDER BY seq DESC LIMIT 1";
-        Ok(self.0.query_opt(sql, [], |row| row.get(0))?.unwrap_or(0))
+        Ok(self.0.query_opt(sql, &[], |row| row.get(0))?.unwrap_or(0))
     }
 
     fn next_round_id(&self) -> Result<i64, Fault> {
@@ -124,8 +124,8 @@ impl Rounds for Tables<'_> {
 /// # Errors
 /// SQLite's error, and what `take` fails with.
 pub fn each_round<E: From<Fault>>(db: &Db, mut take: impl FnMut(i64) -> Result<(), E>) -> Result<(), E> {
-    db.walk("SELECT round_id FROM mcp_consensus_rounds ORDER BY round_id", [], |row| {
-        take(row.get(0).map_err(storage)?)?;
+    db.walk("SELECT round_id FROM mcp_consensus_rounds ORDER BY round_id", &[], |row| {
+        take(row.get(0).map_err(Fault::from)?)?;
         Ok(true)
     })
 }
@@ -135,8 +135,8 @@ pub fn each_round<E: From<Fault>>(db: &Db, mut take: impl FnMut(i64) -> Result<(
 /// # Errors
 /// SQLite's error, and what `take` fails with.
 pub fn each_time<E: From<Fault>>(db: &Db, mut take: impl FnMut(i64, i64) -> Result<(), E>) -> Result<(), E> {
-    db.walk("SELECT seq, timestamp_logical FROM mcp_consensus_votes ORDER BY seq", [], |row| {
-        let read = |index| row.get(index).map_err(storage);
+    db.walk("SELECT seq, timestamp_logical FROM mcp_consensus_votes ORDER BY seq", &[], |row| {
+        let read = |index| row.get(index).map_err(Fault::from);
         take(read(0)?, read(1)?)?;
         Ok(true)
     })
@@ -144,14 +144,14 @@ pub fn each_time<E: From<Fault>>(db: &Db, mut take: impl FnMut(i64, i64) -> Resu
 
 /// Returns the number after the one that `sql` selects. Rows cannot be deleted, so the number was never used.
 fn next(db: &Db, sql: &str) -> Result<i64, Fault> {
-    let last: Option<i64> = db.query_one(sql, [], |row| row.get(0))?;
+    let last: Option<i64> = db.query_one(sql, &[], |row| row.get(0))?;
     number_after(last.unwrap_or(0))
 }
 
 fn committee(db: &Db, round_id: i64) -> Result<Vec<MemberRow>, Fault> {
     let sql = "SELECT position, sender_id, public_key FROM mcp_consensus_committee \
                WHERE round_id = ?1 ORDER BY position";
-    db.query_all(sql, [round_id], |row| {
+    db.query_all(sql, params![round_id], |row| {
         Ok(MemberRow { position: row.get(0)?, sender_id: row.get(1)?, public_key: row.get(2)? })
     })
 }
@@ -159,7 +159,7 @@ fn committee(db: &Db, round_id: i64) -> Result<Vec<MemberRow>, Fault> {
 fn transitions(db: &Db, round_id: i64) -> Result<Vec<TransitionRow>, Fault> {
     let sql = "SELECT ordinal, from_level, to_level, epoch, evidence FROM mcp_consensus_transitions \
                WHERE round_id = ?1 ORDER BY ordinal";
-    db.query_all(sql, [round_id], |row| {
+    db.query_all(sql, params![round_id], |row| {
         Ok(TransitionRow {
             ordinal: row.get(0)?,
             from_level: row.get(1)?,
@@ -173,7 +173,7 @@ fn transitions(db: &Db, round_id: i64) -> Result<Vec<TransitionRow>, Fault> {
 fn equivocations(db: &Db, round_id: i64) -> Result<Vec<EquivocationRow>, Fault> {
     let sql = "SELECT evidence_hash, sender_id, vote_a_seq, vote_b_seq, trigger_seq, finality_level, slash_status \
                FROM mcp_consensus_equivocations WHERE round_id = ?1 ORDER BY trigger_seq";
-    db.query_all(sql, [round_id], |row| {
+    db.query_all(sql, params![round_id], |row| {
         Ok(EquivocationRow {
             evidence_hash: row.get(0)?,
             sender_id: row.get(1)?,
@@ -240,7 +240,7 @@ fn insert_equivocation(db: &Db, round_id: i64, row: &EquivocationRow) -> Result<
     Ok(())
 }
 
-fn read_round(row: &Row<'_>) -> rusqlite::Result<RoundRow> {
+fn read_round(row: &Row<'_>) -> Result<RoundRow, RowError> {
     Ok(RoundRow {
         round_id: row.get(0)?,
         merkle_root: row.get(1)?,
@@ -255,7 +255,7 @@ fn read_round(row: &Row<'_>) -> rusqlite::Result<RoundRow> {
     })
 }
 
-fn read_vote(row: &Row<'_>) -> rusqlite::Result<VoteRow> {
+fn read_vote(row: &Row<'_>) -> Result<VoteRow, RowError> {
     Ok(VoteRow {
         seq: row.get(0)?,
         sender_id: row.get(1)?,

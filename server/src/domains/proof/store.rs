@@ -2,11 +2,10 @@
 //! written; `seal.rs` and `heads.rs` decide what must match.
 
 use colibri_runtime::handler::Fault;
-use rusqlite::types::ValueRef;
-use rusqlite::{Row, params};
 
 use colibri_proof::head::{ChainTip, HeadSignature, SessionFacts, SignedTreeHead, TreeHead};
-use colibri_store::db::Db;
+use colibri_store::db::{Db, Row, RowError, Value};
+use colibri_store::params;
 
 /// Replaces a text that is not UTF-8. No call writes this value: names hold no control characters, and times and
 /// hashes have fixed forms. So it matches no hash, and a check of the row finds the damage.
@@ -73,15 +72,15 @@ pub struct SealedTip {
 }
 
 /// Reads a column's text; `None` for NULL.
-fn text_or_null(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<String>> {
-    Ok(match row.get_ref(column)? {
-        ValueRef::Null => None,
-        ValueRef::Text(bytes) => Some(std::str::from_utf8(bytes).unwrap_or(NO_TEXT).to_owned()),
+fn text_or_null(row: &Row<'_>, column: usize) -> Result<Option<String>, RowError> {
+    Ok(match row.get(column)? {
+        Value::Null => None,
+        Value::Text(text) => Some(text.to_owned()),
         _ => Some(NO_TEXT.to_owned()),
     })
 }
 
-fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+fn text(row: &Row<'_>, column: usize) -> Result<String, RowError> {
     Ok(text_or_null(row, column)?.unwrap_or_else(|| NO_TEXT.to_owned()))
 }
 
@@ -102,12 +101,12 @@ pub(super) fn insert_session(db: &Db, session: &Session, sequence_no: Option<i64
 pub fn session(db: &Db, session_id: &str) -> Result<Option<Session>, Fault> {
     db.query_opt(
         "SELECT session_id, intent, task_id, started_at FROM audit_sessions WHERE session_id = ?1",
-        [session_id],
+        params![session_id],
         |row| {
             Ok(Session {
                 session_id: text(row, 0)?,
                 // Any text but an empty one can be an intent.
-                intent: row.get_ref(1)?.as_str().unwrap_or_default().to_owned(),
+                intent: row.get(1).unwrap_or_default(),
                 task_id: text_or_null(row, 2)?,
                 started_at: text(row, 3)?,
             })
@@ -122,7 +121,7 @@ pub(super) fn traces(db: &Db, session_id: &str) -> Result<(bool, bool), Fault> {
          EXISTS (SELECT 1 FROM merkle_roots WHERE session_id = ?1) \
          OR EXISTS (SELECT 1 FROM tree_heads WHERE session_id = ?1) \
          OR EXISTS (SELECT 1 FROM merkle_leaves WHERE session_id = ?1)",
-        [session_id],
+        params![session_id],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )
 }
@@ -134,7 +133,7 @@ pub(super) fn each_session(db: &Db, mut take: impl FnMut(&str) -> Result<bool, F
     db.query_each(
         "SELECT session_id FROM audit_sessions UNION SELECT session_id FROM merkle_roots \
          UNION SELECT session_id FROM tree_heads UNION SELECT session_id FROM merkle_leaves ORDER BY 1",
-        [],
+        &[],
         |row| Ok(take(&text(row, 0)?).unwrap_or_else(|fault| stop(&mut failed, fault))),
     )?;
     failed.map_or(Ok(()), Err)
@@ -153,7 +152,7 @@ fn stop(failed: &mut Option<Fault>, fault: Fault) -> bool {
 pub fn root(db: &Db, session_id: &str) -> Result<Option<Root>, Fault> {
     db.query_opt(
         "SELECT root, record_count, finalized_at FROM merkle_roots WHERE session_id = ?1",
-        [session_id],
+        params![session_id],
         |row| Ok(Root { root: text(row, 0)?, record_count: row.get(1)?, finalized_at: text(row, 2)? }),
     )
 }
@@ -213,7 +212,7 @@ pub(super) fn leaves_from(
 const HEAD_COLUMNS: &str = "session_id, session_hash, tree_size, root_hash, legacy_root, chain_tips_hash, head_index, \
     prev_head_hash, log_exit_no, log_row_hash, finalized_at, head_hash, signature, key_id, public_key";
 
-fn read_head(row: &Row<'_>) -> rusqlite::Result<SignedTreeHead> {
+fn read_head(row: &Row<'_>) -> Result<SignedTreeHead, RowError> {
     let signature = match (text_or_null(row, 12)?, text_or_null(row, 13)?, text_or_null(row, 14)?) {
         (None, None, None) => None,
         (signature, key_id, public_key) => Some(HeadSignature {
@@ -245,7 +244,7 @@ fn read_head(row: &Row<'_>) -> rusqlite::Result<SignedTreeHead> {
 pub fn head_of(db: &Db, session_id: &str) -> Result<Option<SignedTreeHead>, Fault> {
     db.query_opt(
         &format!("SELECT {HEAD_COLUMNS} FROM tree_heads WHERE session_id = ?1"),
-        [session_id],
+        params![session_id],
         read_head,
     )
 }
@@ -254,7 +253,7 @@ pub fn head_of(db: &Db, session_id: &str) -> Result<Option<SignedTreeHead>, Faul
 pub(super) fn head_before(db: &Db, head_index: Option<i64>) -> Result<Option<(i64, String)>, Fault> {
     db.query_opt(
         "SELECT head_index, head_hash FROM tree_heads WHERE head_index < ?1 ORDER BY head_index DESC LIMIT 1",
-        [head_index.unwrap_or(i64::MAX)],
+        params![head_index.unwrap_or(i64::MAX)],
         |row| Ok((row.get(0)?, text(row, 1)?)),
     )
 }
@@ -263,7 +262,7 @@ pub(super) fn head_before(db: &Db, head_index: Option<i64>) -> Result<Option<(i6
 pub(super) fn head_after(db: &Db, head_index: i64) -> Result<Option<(i64, String)>, Fault> {
     db.query_opt(
         "SELECT head_index, prev_head_hash FROM tree_heads WHERE head_index > ?1 ORDER BY head_index LIMIT 1",
-        [head_index],
+        params![head_index],
         |row| Ok((row.get(0)?, text(row, 1)?)),
     )
 }
@@ -274,7 +273,7 @@ pub(super) fn each_head(
     mut take: impl FnMut(&SignedTreeHead) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
     let mut failed = None;
-    db.query_each(&format!("SELECT {HEAD_COLUMNS} FROM tree_heads ORDER BY head_index"), [], |row| {
+    db.query_each(&format!("SELECT {HEAD_COLUMNS} FROM tree_heads ORDER BY head_index"), &[], |row| {
         Ok(take(&read_head(row)?).unwrap_or_else(|fault| stop(&mut failed, fault)))
     })?;
     failed.map_or(Ok(()), Err)
@@ -326,7 +325,7 @@ pub(super) fn insert_tip(db: &Db, head_index: i64, tip: &ChainTip) -> Result<(),
 pub(super) fn tips_at(db: &Db, head_index: i64) -> Result<Vec<ChainTip>, Fault> {
     db.query_all(
         "SELECT task_id, chain_length, tip_hash FROM tree_head_tips WHERE head_index = ?1 ORDER BY task_id",
-        [head_index],
+        params![head_index],
         |row| Ok(ChainTip { task_id: text(row, 0)?, chain_length: row.get(1)?, tip_hash: text(row, 2)? }),
     )
 }

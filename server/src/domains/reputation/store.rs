@@ -1,8 +1,6 @@
 //! Reputation's SQL: rows in, rows out. `writer.rs` decides what may be written.
 
 use colibri_runtime::handler::{Failure, Fault};
-use rusqlite::types::ValueRef;
-use rusqlite::{Params, Row, params};
 
 use super::domain::Domain;
 use super::event::Kind;
@@ -10,7 +8,8 @@ use super::gain::EpochSums;
 use super::ledger::Entry;
 use super::penalty::Band;
 use super::standing::{RowInvalid, Standing, StoredStanding};
-use colibri_store::db::Db;
+use colibri_store::db::{Db, Row, RowError, Value};
+use colibri_store::params;
 
 /// The columns of [`StandingRow`], in its order.
 const STANDING: &str = "node_id, domain, score, scar_bps, ban_until_epoch, last_activity_epoch";
@@ -33,7 +32,7 @@ pub struct StandingRow<'a> {
 }
 
 impl<'a> StandingRow<'a> {
-    fn read(row: &'a Row<'_>) -> rusqlite::Result<Self> {
+    fn read(row: &Row<'a>) -> Result<Self, RowError> {
         Ok(Self {
             node_id: text(row, 0)?,
             domain: text(row, 1)?,
@@ -63,9 +62,9 @@ impl<'a> StandingRow<'a> {
 }
 
 /// Borrows a column's text; `None` if the column is not text.
-fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<Option<&'a str>> {
-    Ok(match row.get_ref(column)? {
-        ValueRef::Text(bytes) => std::str::from_utf8(bytes).ok(),
+fn text<'a>(row: &Row<'a>, column: usize) -> Result<Option<&'a str>, RowError> {
+    Ok(match row.get(column)? {
+        Value::Text(text) => Some(text),
         _ => None,
     })
 }
@@ -74,11 +73,11 @@ fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<Option<&'a str>
 fn each_standing<E: From<Fault>>(
     db: &Db,
     rest: &str,
-    params: impl Params,
+    params: &[Value<'_>],
     mut take: impl FnMut(&StandingRow<'_>) -> Result<bool, E>,
 ) -> Result<(), E> {
     db.walk(&format!("SELECT {STANDING} FROM reputations {rest}"), params, |row| {
-        take(&StandingRow::read(row).map_err(colibri_store::db::storage)?)
+        take(&StandingRow::read(row).map_err(Fault::from)?)
     })
 }
 
@@ -101,7 +100,7 @@ pub fn standing(db: &Db, node_id: &str, domain: Domain) -> Result<Option<Standin
 /// As [`standing`].
 pub fn standings(db: &Db, node_id: &str) -> Result<Vec<Standing>, Failure<RowInvalid>> {
     let mut found = Vec::new();
-    each_standing(db, "WHERE node_id = ?1 ORDER BY domain", [node_id], |row| {
+    each_standing(db, "WHERE node_id = ?1 ORDER BY domain", params![node_id], |row| {
         found.push(row.check().map_err(Failure::Domain)?);
         Ok::<_, Failure<RowInvalid>>(true)
     })?;
@@ -121,7 +120,7 @@ pub fn each_by_score<E: From<Fault>>(
     each_standing(
         db,
         "INDEXED BY idx_reputations_leaderboard WHERE domain = ?1 ORDER BY score DESC, node_id",
-        [domain.as_str()],
+        params![domain.as_str()],
         take,
     )
 }
@@ -167,22 +166,21 @@ pub fn history(
 }
 
 fn event(row: &Row<'_>, node_id: &str, domain: Domain) -> Result<HistoryEvent, Failure<RowInvalid>> {
-    let storage = |error| Failure::Fault(colibri_store::db::storage(error));
     let invalid = |field| {
         Failure::Domain(RowInvalid { node_id: node_id.to_owned(), domain: domain.as_str().to_owned(), field })
     };
-    let epoch: i64 = row.get(1).map_err(storage)?;
+    let epoch: i64 = row.get(1).map_err(Fault::from)?;
     if epoch < 0 {
         return Err(invalid("epoch"));
     }
-    let reason = text(row, 3).map_err(storage)?.ok_or_else(|| invalid("reason"))?;
-    let event_id = text(row, 4).map_err(storage)?.ok_or_else(|| invalid("event_id"))?;
+    let reason = text(row, 3).map_err(Fault::from)?.ok_or_else(|| invalid("reason"))?;
+    let event_id = text(row, 4).map_err(Fault::from)?.ok_or_else(|| invalid("event_id"))?;
     Ok(HistoryEvent {
-        id: row.get(0).map_err(storage)?,
+        id: row.get(0).map_err(Fault::from)?,
         node_id: node_id.to_owned(),
         domain,
         epoch,
-        delta: row.get(2).map_err(storage)?,
+        delta: row.get(2).map_err(Fault::from)?,
         reason: reason.to_owned(),
         event_id: event_id.to_owned(),
     })
@@ -190,7 +188,7 @@ fn event(row: &Row<'_>, node_id: &str, domain: Domain) -> Result<HistoryEvent, F
 
 /// Returns the length of an epoch, once it is fixed.
 pub(super) fn epoch_seconds(db: &Db) -> Result<Option<u32>, Fault> {
-    db.query_opt("SELECT epoch_seconds FROM reputation_clock WHERE id = 1", [], |row| row.get(0))
+    db.query_opt("SELECT epoch_seconds FROM reputation_clock WHERE id = 1", &[], |row| row.get(0))
 }
 
 /// Fixes the length of an epoch, unless it is fixed already.
@@ -205,14 +203,16 @@ pub(super) fn highest_epoch(db: &Db) -> Result<Option<i64>, Fault> {
     let sql = "SELECT epoch FROM reputation_history INDEXED BY idx_history_epoch \
         WHERE EXISTS (SELECT 1 FROM reputation_ledger WHERE history_id = reputation_history.id) \
         ORDER BY epoch DESC LIMIT 1";
-    db.query_opt(sql, [], |row| row.get(0))
+    db.query_opt(sql, &[], |row| row.get(0))
 }
 
 /// Returns whether an event was recorded under that key (reputation#ledger).
 pub(super) fn is_recorded(db: &Db, key: &str) -> Result<bool, Fault> {
-    db.query_one("SELECT EXISTS (SELECT 1 FROM reputation_ledger WHERE dedupe_key = ?1)", [key], |row| {
-        row.get(0)
-    })
+    db.query_one(
+        "SELECT EXISTS (SELECT 1 FROM reputation_ledger WHERE dedupe_key = ?1)",
+        params![key],
+        |row| row.get(0),
+    )
 }
 
 /// Returns the sum of changes that gains made to a node's score in a domain and epoch. Few events change a score
@@ -231,7 +231,7 @@ pub(super) fn epoch_sums(db: &Db, node_id: &str, domain: Domain, epoch: i64) -> 
 /// Returns number and hash of the ledger's last entry; the hash is `None` if it is not text.
 pub(super) fn ledger_tip(db: &Db) -> Result<Option<(i64, Option<String>)>, Fault> {
     let sql = "SELECT history_id, entry_hash FROM reputation_ledger ORDER BY history_id DESC LIMIT 1";
-    db.query_opt(sql, [], |row| Ok((row.get(0)?, text(row, 1)?.map(str::to_owned))))
+    db.query_opt(sql, &[], |row| Ok((row.get(0)?, text(row, 1)?.map(str::to_owned))))
 }
 
 /// Writes an entry's row of the history and returns its number.

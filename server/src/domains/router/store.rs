@@ -32,7 +32,7 @@ pub fn candidates(db: &Db) -> Result<Vec<StoredCandidate>, Fault> {
         "SELECT model_id, provider, context_window_tokens, latency_tier, cost_bps_per_kilotoken,
                 domain_fit_profile, enabled
          FROM mcp_model_candidates ORDER BY model_id",
-        (),
+        &[],
         |row| {
             Ok(StoredCandidate {
                 model_id: row.get(0)?,

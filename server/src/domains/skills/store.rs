@@ -2,8 +2,6 @@
 //! root.
 
 use colibri_runtime::handler::Fault;
-use rusqlite::types::Type;
-use rusqlite::{Row, params};
 use sha2::{Digest, Sha256};
 
 use super::discovery::FoundSkill;
@@ -11,7 +9,8 @@ use super::filter::{Matcher, SkillFilter};
 use crate::catalogue::SkillListOutputSkillsItem;
 use colibri_canonical::HexDigest;
 use colibri_canonical::object::text;
-use colibri_store::db::Db;
+use colibri_store::db::{Db, Row, RowError};
+use colibri_store::params;
 
 /// The prefix of the digest's input, which separates it from every other digest.
 const DIGEST_DOMAIN: &[u8] = b"colibri-skills-v1\n";
@@ -69,8 +68,8 @@ pub(super) fn without_directory(db: &Db, root: &str, loaded_at: &str) -> Result<
 }
 
 fn forget(db: &Db, root: &str) -> Result<(), Fault> {
-    db.execute("DELETE FROM skills WHERE root = ?1", [root])?;
-    db.execute("DELETE FROM skill_roots WHERE root = ?1", [root])?;
+    db.execute("DELETE FROM skills WHERE root = ?1", params![root])?;
+    db.execute("DELETE FROM skill_roots WHERE root = ?1", params![root])?;
     Ok(())
 }
 
@@ -122,7 +121,7 @@ pub fn list_skills(
             "SELECT name, description, version, entrypoint, capabilities, greek_letter, source_path, loaded_at \
              FROM skills WHERE {SHOWN} ORDER BY name"
         ),
-        [root],
+        params![root],
         |row| {
             let skill = read_listed(row)?;
             if matcher.matches(&skill.name, &skill.description, &skill.capabilities) {
@@ -135,15 +134,14 @@ pub fn list_skills(
 }
 
 /// Reads the columns of a listing, in its order.
-fn read_listed(row: &Row<'_>) -> rusqlite::Result<SkillListOutputSkillsItem> {
+fn read_listed(row: &Row<'_>) -> Result<SkillListOutputSkillsItem, RowError> {
     let capabilities: String = row.get(4)?;
     Ok(SkillListOutputSkillsItem {
         name: row.get(0)?,
         description: row.get(1)?,
         version: row.get(2)?,
         entrypoint: row.get(3)?,
-        capabilities: serde_json::from_str(&capabilities)
-            .map_err(|error| rusqlite::Error::FromSqlConversionFailure(4, Type::Text, Box::new(error)))?,
+        capabilities: serde_json::from_str(&capabilities).map_err(|_| RowError)?,
         greek_letter: row.get(5)?,
         source_path: row.get(6)?,
         loaded_at: row.get(7)?,
@@ -157,13 +155,13 @@ fn read_listed(row: &Row<'_>) -> rusqlite::Result<SkillListOutputSkillsItem> {
 pub fn count_skills(db: &Db, root: &str) -> Result<i64, Fault> {
     let there: bool = db.query_one(
         "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'skill_roots')",
-        [],
+        &[],
         |row| row.get(0),
     )?;
     if !there {
         return Ok(0);
     }
-    db.query_one(&format!("SELECT count(*) FROM skills WHERE {SHOWN}"), [root], |row| row.get(0))
+    db.query_one(&format!("SELECT count(*) FROM skills WHERE {SHOWN}"), params![root], |row| row.get(0))
 }
 
 /// Counts the stored skills of a root.
@@ -171,7 +169,7 @@ pub fn count_skills(db: &Db, root: &str) -> Result<i64, Fault> {
 /// # Errors
 /// [`Fault::Storage`].
 pub fn count_of(db: &Db, root: &str) -> Result<i64, Fault> {
-    db.query_one("SELECT count(*) FROM skills WHERE root = ?1", [root], |row| row.get(0))
+    db.query_one("SELECT count(*) FROM skills WHERE root = ?1", params![root], |row| row.get(0))
 }
 
 /// Lists the roots with stored rows, bytewise ascending.
@@ -179,7 +177,7 @@ pub fn count_of(db: &Db, root: &str) -> Result<i64, Fault> {
 /// # Errors
 /// [`Fault::Storage`].
 pub fn roots(db: &Db) -> Result<Vec<String>, Fault> {
-    db.query_all("SELECT root FROM skill_roots UNION SELECT root FROM skills ORDER BY root", [], |row| {
+    db.query_all("SELECT root FROM skill_roots UNION SELECT root FROM skills ORDER BY root", &[], |row| {
         row.get(0)
     })
 }
@@ -189,7 +187,7 @@ pub fn roots(db: &Db) -> Result<Vec<String>, Fault> {
 /// # Errors
 /// [`Fault::Storage`].
 pub fn load_times(db: &Db, root: &str) -> Result<Vec<(String, String)>, Fault> {
-    db.query_all("SELECT name, loaded_at FROM skills WHERE root = ?1 ORDER BY name", [root], |row| {
+    db.query_all("SELECT name, loaded_at FROM skills WHERE root = ?1 ORDER BY name", params![root], |row| {
         Ok((row.get(0)?, row.get(1)?))
     })
 }
@@ -199,9 +197,11 @@ pub fn load_times(db: &Db, root: &str) -> Result<Vec<(String, String)>, Fault> {
 /// # Errors
 /// [`Fault::Storage`].
 pub fn recorded_index(db: &Db, root: &str) -> Result<Option<RecordedIndex>, Fault> {
-    db.query_opt("SELECT loaded_at, skill_count, digest FROM skill_roots WHERE root = ?1", [root], |row| {
-        Ok(RecordedIndex { loaded_at: row.get(0)?, skill_count: row.get(1)?, digest: row.get(2)? })
-    })
+    db.query_opt(
+        "SELECT loaded_at, skill_count, digest FROM skill_roots WHERE root = ?1",
+        params![root],
+        |row| Ok(RecordedIndex { loaded_at: row.get(0)?, skill_count: row.get(1)?, digest: row.get(2)? }),
+    )
 }
 
 /// Computes the digest of a root's stored rows: SHA-256 over `colibri-skills-v1`, a line feed, and the canonical JSON
@@ -230,12 +230,12 @@ pub fn registry_digest(db: &Db, root: &str) -> Result<HexDigest, Fault> {
     db.query_each(
         "SELECT body, capabilities, description, entrypoint, frontmatter_json, greek_letter, loaded_at, name, \
          source_path, version FROM skills WHERE root = ?1 ORDER BY name",
-        [root],
+        params![root],
         |row| {
             object.clear();
             object.push(before);
             for (at, key) in KEYS.iter().enumerate() {
-                text(&mut object, key, row.get_ref(at)?.as_str_or_null()?);
+                text(&mut object, key, row.get(at)?);
             }
             object.push(b'}');
             hash.update(&object);

@@ -26,11 +26,11 @@ pub fn probe(db: &Db, skills_root: &str) -> Result<Probe, Fault> {
     // `substr`, not `LIKE`, because the prefix's underscore is literal.
     let tables = db.query_one(
         "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'",
-        [],
+        &[],
         |row| row.get(0),
     )?;
-    let schema_version = db.query_one("PRAGMA user_version", [], |row| row.get(0))?;
-    let journal_mode = db.query_one("PRAGMA journal_mode", [], |row| row.get(0))?;
+    let schema_version = db.query_one("PRAGMA user_version", &[], |row| row.get(0))?;
+    let journal_mode = db.query_one("PRAGMA journal_mode", &[], |row| row.get(0))?;
     let skills = count_skills(db, skills_root)?;
     Ok(Probe { tables, schema_version, journal_mode, skills })
 }

@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 
 use colibri_runtime::handler::Fault;
-use rusqlite::types::{Type, Value};
-use rusqlite::{Row, params, params_from_iter};
 
 use super::input::{ListFilter, NewTask, QueueFilter, Stamp, TaskPatch};
 use super::state::parse_state;
 use crate::catalogue::{Task, TaskStatus};
-use colibri_store::db::Db;
+use colibri_store::db::{Bind, Db, Row, RowError, Value};
+use colibri_store::params;
 
 pub(super) const COLUMNS: &str =
     "id, project_id, title, description, status, priority, assignee, created_at, updated_at, deleted_at";
@@ -31,9 +30,9 @@ const BLOCKED: &str = "EXISTS (SELECT 1 FROM task_dependencies AS d JOIN tasks A
     WHERE d.task_id = t.id AND b.status <> 'DONE')";
 
 /// A statement and its parameters.
-pub(super) struct Query {
+pub(super) struct Query<'a> {
     pub(super) sql: String,
-    pub(super) params: Vec<Value>,
+    pub(super) params: Vec<Value<'a>>,
 }
 
 /// Stores a new row.
@@ -46,7 +45,7 @@ pub(super) fn insert(db: &Db, id: &str, stamp: Stamp<'_>, task: &NewTask) -> Res
             task.project_id,
             task.title,
             task.description,
-            task.status.to_string(),
+            task.status.as_str(),
             task.priority,
             task.assignee,
             stamp.now,
@@ -62,60 +61,62 @@ pub(super) fn live(db: &Db, id: &str) -> Result<Option<Task>, Fault> {
 }
 
 fn one(db: &Db, sql: &str, id: &str) -> Result<Option<Task>, Fault> {
-    let Some(mut task) = db.query_opt(sql, [id], read_task)? else { return Ok(None) };
+    let Some(mut task) = db.query_opt(sql, params![id], read_task)? else { return Ok(None) };
     task.depends_on = listed(dependencies(db, id)?);
     Ok(Some(task))
 }
 
 /// Returns whether a live row has that id.
 pub(super) fn is_live(db: &Db, id: &str) -> Result<bool, Fault> {
-    db.query_one("SELECT EXISTS (SELECT 1 FROM tasks WHERE id = ?1 AND deleted_at IS NULL)", [id], |row| {
-        row.get(0)
-    })
+    db.query_one(
+        "SELECT EXISTS (SELECT 1 FROM tasks WHERE id = ?1 AND deleted_at IS NULL)",
+        params![id],
+        |row| row.get(0),
+    )
 }
 
 /// Writes the patch's own columns of a live row, without its dependencies. The time of the last change never moves
 /// backwards. Returns whether the row existed.
 pub(super) fn update(db: &Db, id: &str, stamp: Stamp<'_>, patch: &TaskPatch) -> Result<bool, Fault> {
     let columns = [
-        ("title", patch.title.clone().map(Some)),
-        ("status", patch.status.map(|status| Some(status.to_string()))),
-        ("project_id", patch.project_id.clone()),
-        ("description", patch.description.clone()),
-        ("priority", patch.priority.clone()),
-        ("assignee", patch.assignee.clone()),
+        ("title", patch.title.as_ref().map(Bind::bind)),
+        ("status", patch.status.map(|status| Value::Text(status.as_str()))),
+        ("project_id", patch.project_id.as_ref().map(Bind::bind)),
+        ("description", patch.description.as_ref().map(Bind::bind)),
+        ("priority", patch.priority.as_ref().map(Bind::bind)),
+        ("assignee", patch.assignee.as_ref().map(Bind::bind)),
     ];
     let mut sql = "UPDATE tasks SET updated_at = max(updated_at, ?1), sequence_no = ?2".to_owned();
-    let mut params: Vec<Value> = vec![stamp.now.to_owned().into(), stamp.sequence_no.into()];
+    let mut params = vec![stamp.now.bind(), stamp.sequence_no.bind()];
     for (column, value) in columns {
         let Some(value) = value else { continue };
-        params.push(value.into());
+        params.push(value);
         sql.push_str(&format!(", {column} = ?{}", params.len()));
     }
-    params.push(id.to_owned().into());
+    params.push(id.bind());
     sql.push_str(&format!(" WHERE id = ?{} AND deleted_at IS NULL", params.len()));
-    Ok(db.execute(&sql, params_from_iter(params))? == 1)
+    Ok(db.execute(&sql, &params)? == 1)
 }
 
 /// Returns one page of the tasks that match, oldest first.
 pub(super) fn page(db: &Db, filter: &ListFilter) -> Result<Vec<Task>, Fault> {
     let query = page_query(filter);
-    let tasks = db.query_all(&query.sql, params_from_iter(query.params), read_task)?;
+    let tasks = db.query_all(&query.sql, &query.params, read_task)?;
     with_dependencies(db, tasks)
 }
 
 /// Counts the tasks that match, on all pages.
 pub(super) fn count(db: &Db, filter: &ListFilter) -> Result<i64, Fault> {
     let query = count_query(filter);
-    db.query_one(&query.sql, params_from_iter(query.params), |row| row.get(0))
+    db.query_one(&query.sql, &query.params, |row| row.get(0))
 }
 
 /// Builds the query of a page. Its rowids come from an index alone, or in table order without a filter; only the rows
 /// shown are read whole.
-pub(super) fn page_query(filter: &ListFilter) -> Query {
+pub(super) fn page_query(filter: &ListFilter) -> Query<'_> {
     let mut matching = matching(filter);
-    matching.params.push(filter.limit.into());
-    matching.params.push(filter.offset.into());
+    matching.params.push(filter.limit.bind());
+    matching.params.push(filter.offset.bind());
     let (limit, offset) = (matching.params.len() - 1, matching.params.len());
     let sql = format!(
         "SELECT {COLUMNS} FROM tasks WHERE rowid IN (SELECT rowid FROM tasks WHERE {} \
@@ -125,21 +126,21 @@ pub(super) fn page_query(filter: &ListFilter) -> Query {
     Query { sql, params: matching.params }
 }
 
-pub(super) fn count_query(filter: &ListFilter) -> Query {
+pub(super) fn count_query(filter: &ListFilter) -> Query<'_> {
     let matching = matching(filter);
     Query { sql: format!("SELECT count(*) FROM tasks WHERE {}", matching.sql), params: matching.params }
 }
 
-fn matching(filter: &ListFilter) -> Query {
+fn matching(filter: &ListFilter) -> Query<'_> {
     let mut query = Query {
         sql: if filter.include_deleted { "1" } else { "deleted_at IS NULL" }.to_owned(),
         params: Vec::new(),
     };
     if let Some(status) = filter.status {
-        and(&mut query, "status =", status.to_string().into());
+        and(&mut query, "status =", Value::Text(status.as_str()));
     }
     if let Some(project_id) = &filter.project_id {
-        and(&mut query, "project_id IS", project_id.clone().into());
+        and(&mut query, "project_id IS", project_id.bind());
     }
     query
 }
@@ -147,7 +148,7 @@ fn matching(filter: &ListFilter) -> Query {
 /// Returns the head of the queue of open, unblocked tasks, most urgent first.
 pub(super) fn queue(db: &Db, filter: &QueueFilter) -> Result<Vec<Task>, Fault> {
     let query = queue_query(filter);
-    let tasks = db.query_all(&query.sql, params_from_iter(query.params), read_task)?;
+    let tasks = db.query_all(&query.sql, &query.params, read_task)?;
     with_dependencies(db, tasks)
 }
 
@@ -155,13 +156,13 @@ pub(super) fn queue(db: &Db, filter: &QueueFilter) -> Result<Vec<Task>, Fault> {
 pub(super) fn queue_counts(db: &Db, filter: &QueueFilter) -> Result<(i64, i64), Fault> {
     let query = queue_counts_query(filter);
     let (open, blocked): (i64, i64) =
-        db.query_one(&query.sql, params_from_iter(query.params), |row| Ok((row.get(0)?, row.get(1)?)))?;
+        db.query_one(&query.sql, &query.params, |row| Ok((row.get(0)?, row.get(1)?)))?;
     Ok((open - blocked, blocked))
 }
 
-pub(super) fn queue_query(filter: &QueueFilter) -> Query {
+pub(super) fn queue_query(filter: &QueueFilter) -> Query<'_> {
     let mut open = open(filter);
-    open.params.push(filter.limit.into());
+    open.params.push(filter.limit.bind());
     let sql = format!(
         "SELECT {COLUMNS} FROM tasks AS t WHERE {} AND NOT {BLOCKED} ORDER BY {RANK}, rowid LIMIT ?{}",
         open.sql,
@@ -170,24 +171,24 @@ pub(super) fn queue_query(filter: &QueueFilter) -> Query {
     Query { sql, params: open.params }
 }
 
-pub(super) fn queue_counts_query(filter: &QueueFilter) -> Query {
+pub(super) fn queue_counts_query(filter: &QueueFilter) -> Query<'_> {
     let open = open(filter);
     let sql = format!("SELECT count(*), coalesce(sum({BLOCKED}), 0) FROM tasks AS t WHERE {}", open.sql);
     Query { sql, params: open.params }
 }
 
-fn open(filter: &QueueFilter) -> Query {
+fn open(filter: &QueueFilter) -> Query<'_> {
     let mut query = Query { sql: OPEN.to_owned(), params: Vec::new() };
     if let Some(project_id) = &filter.project_id {
-        and(&mut query, "project_id IS", project_id.clone().into());
+        and(&mut query, "project_id IS", project_id.bind());
     }
     if let Some(assignee) = &filter.assignee {
-        and(&mut query, "assignee IS", assignee.clone().into());
+        and(&mut query, "assignee IS", assignee.bind());
     }
     query
 }
 
-fn and(query: &mut Query, comparison: &str, value: Value) {
+fn and<'a>(query: &mut Query<'a>, comparison: &str, value: Value<'a>) {
     query.params.push(value);
     query.sql.push_str(&format!(" AND {comparison} ?{}", query.params.len()));
 }
@@ -196,7 +197,7 @@ fn and(query: &mut Query, comparison: &str, value: Value) {
 pub(super) fn dependencies(db: &Db, task_id: &str) -> Result<Vec<String>, Fault> {
     db.query_all(
         "SELECT depends_on_id FROM task_dependencies WHERE task_id = ?1 ORDER BY rowid",
-        [task_id],
+        params![task_id],
         |row| row.get(0),
     )
 }
@@ -234,7 +235,7 @@ fn with_dependencies(db: &Db, mut tasks: Vec<Task>) -> Result<Vec<Task>, Fault> 
     let edges: Vec<(String, String)> = db.query_all(
         "SELECT task_id, depends_on_id FROM task_dependencies WHERE task_id IN (SELECT value FROM json_each(?1)) \
          ORDER BY rowid",
-        [ids],
+        params![ids],
         |row| Ok((row.get(0)?, row.get(1)?)),
     )?;
     let mut by_task: HashMap<String, Vec<String>> = HashMap::new();
@@ -253,7 +254,7 @@ pub(super) fn listed(dependencies: Vec<String>) -> Option<Vec<String>> {
 }
 
 /// Reads [`COLUMNS`]; dependencies are in another table.
-pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
+pub(super) fn read_task(row: &Row<'_>) -> Result<Task, RowError> {
     let id: String = row.get(0)?;
     Ok(Task {
         task_id: id.clone(),
@@ -271,8 +272,7 @@ pub(super) fn read_task(row: &Row<'_>) -> rusqlite::Result<Task> {
     })
 }
 
-fn read_status(row: &Row<'_>, column: usize) -> rusqlite::Result<TaskStatus> {
+fn read_status(row: &Row<'_>, column: usize) -> Result<TaskStatus, RowError> {
     let text: String = row.get(column)?;
-    parse_state(&text)
-        .map_err(|unknown| rusqlite::Error::FromSqlConversionFailure(column, Type::Text, Box::new(unknown)))
+    parse_state(&text).map_err(|_| RowError)
 }

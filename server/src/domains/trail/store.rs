@@ -1,12 +1,11 @@
 //! The trail's SQL: rows in, rows out. `service.rs` decides what may be written.
 
 use colibri_runtime::handler::Fault;
-use rusqlite::types::ValueRef;
-use rusqlite::{Params, Row, params};
 
 use colibri_proof::chain::TrailHead;
 use colibri_proof::record::{ThoughtRecord, ThoughtType};
-use colibri_store::db::{Db, storage};
+use colibri_store::db::{Db, Row, RowError, Value};
+use colibri_store::params;
 
 /// The columns of [`TrailRow`], in its order, which is the table's.
 const COLUMNS: &str = "seq, id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at, \
@@ -54,14 +53,14 @@ pub struct TrailRow<'a> {
 }
 
 impl<'a> TrailRow<'a> {
-    fn read(row: &'a Row<'_>) -> rusqlite::Result<Self> {
+    fn read(row: &Row<'a>) -> Result<Self, RowError> {
         Ok(Self {
             seq: row.get(0)?,
             id: text(row, 1)?.unwrap_or(NO_TEXT),
             kind: text(row, 2)?.unwrap_or(NO_TEXT),
             task_id: text(row, 3)?.unwrap_or(NO_TEXT),
             agent_id: text(row, 4)?.unwrap_or(NO_TEXT),
-            content: row.get_ref(5)?.as_str().ok(),
+            content: row.get(5).ok(),
             timestamp: text(row, 6)?.unwrap_or(NO_TEXT),
             prev_hash: text(row, 7)?.unwrap_or(NO_TEXT),
             hash: text(row, 8)?.unwrap_or(NO_TEXT),
@@ -76,10 +75,10 @@ impl<'a> TrailRow<'a> {
 }
 
 /// Borrows a column's text; `None` for NULL.
-fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<Option<&'a str>> {
-    Ok(match row.get_ref(column)? {
-        ValueRef::Null => None,
-        ValueRef::Text(bytes) => Some(std::str::from_utf8(bytes).unwrap_or(NO_TEXT)),
+fn text<'a>(row: &Row<'a>, column: usize) -> Result<Option<&'a str>, RowError> {
+    Ok(match row.get(column)? {
+        Value::Null => None,
+        Value::Text(text) => Some(text),
         _ => Some(NO_TEXT),
     })
 }
@@ -88,11 +87,11 @@ fn text<'a>(row: &'a Row<'_>, column: usize) -> rusqlite::Result<Option<&'a str>
 fn each(
     db: &Db,
     rest: &str,
-    params: impl Params,
+    params: &[Value<'_>],
     mut take: impl FnMut(&TrailRow<'_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
     db.show_each(&format!("SELECT {COLUMNS} FROM thought_records {rest}"), params, |row| {
-        let row = TrailRow::read(row).map_err(storage)?;
+        let row = TrailRow::read(row).map_err(Fault::from)?;
         db.hand_out(&[
             ("id", row.id.len()),
             ("task_id", row.task_id.len()),
@@ -116,7 +115,7 @@ pub fn each_row_in_order(
     db: &Db,
     take: impl FnMut(&TrailRow<'_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
-    each(db, "ORDER BY seq", [], take)
+    each(db, "ORDER BY seq", &[], take)
 }
 
 /// Walks over all rows chain by chain, ordered by task id, until `take` returns `false`.
@@ -127,7 +126,7 @@ pub fn each_row_by_chain(
     db: &Db,
     take: impl FnMut(&TrailRow<'_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
-    each(db, "INDEXED BY idx_trail_task ORDER BY task_id, seq", [], take)
+    each(db, "INDEXED BY idx_trail_task ORDER BY task_id, seq", &[], take)
 }
 
 /// Walks along the chain of a task, until `take` returns `false`.
@@ -139,7 +138,7 @@ pub fn each_row_of_task(
     task_id: &str,
     take: impl FnMut(&TrailRow<'_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
-    each(db, "WHERE task_id = ?1 ORDER BY seq", [task_id], take)
+    each(db, "WHERE task_id = ?1 ORDER BY seq", params![task_id], take)
 }
 
 /// Walks over the records bound to a session, in insertion order, until `take` returns `false`.
@@ -151,7 +150,7 @@ pub fn each_row_of_session(
     session_id: &str,
     take: impl FnMut(&TrailRow<'_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
-    each(db, "WHERE session_id = ?1 ORDER BY seq", [session_id], take)
+    each(db, "WHERE session_id = ?1 ORDER BY seq", params![session_id], take)
 }
 
 /// Hands over the stored hashes of a session's records in ascending order, which the original's tree needs
@@ -165,7 +164,7 @@ pub fn each_hash_of_session_ascending(
     mut take: impl FnMut(&str),
 ) -> Result<(), Fault> {
     let sql = "SELECT hash FROM thought_records WHERE session_id = ?1 ORDER BY hash";
-    db.query_each(sql, [session_id], |row| {
+    db.query_each(sql, params![session_id], |row| {
         take(text(row, 0)?.unwrap_or(NO_TEXT));
         Ok(true)
     })
@@ -177,7 +176,7 @@ pub fn each_hash_of_session_ascending(
 /// [`Fault::Storage`].
 pub fn count_records_of_session(db: &Db, session_id: &str) -> Result<i64, Fault> {
     let sql = "SELECT count(*) FROM thought_records WHERE session_id = ?1";
-    db.query_one(sql, [session_id], |row| row.get(0))
+    db.query_one(sql, params![session_id], |row| row.get(0))
 }
 
 /// Returns the tasks with a record bound to a session, in ascending byte order.
@@ -186,7 +185,7 @@ pub fn count_records_of_session(db: &Db, session_id: &str) -> Result<i64, Fault>
 /// [`Fault::Storage`].
 pub fn tasks_of_session(db: &Db, session_id: &str) -> Result<Vec<String>, Fault> {
     let sql = "SELECT DISTINCT task_id FROM thought_records WHERE session_id = ?1 ORDER BY task_id";
-    db.query_all(sql, [session_id], |row| Ok(text(row, 0)?.unwrap_or(NO_TEXT).to_owned()))
+    db.query_all(sql, params![session_id], |row| Ok(text(row, 0)?.unwrap_or(NO_TEXT).to_owned()))
 }
 
 /// Returns the authors of the records bound to a session, each once, in ascending byte order. Leaves out authors that
@@ -197,7 +196,7 @@ pub fn tasks_of_session(db: &Db, session_id: &str) -> Result<Vec<String>, Fault>
 pub fn agents_of_session(db: &Db, session_id: &str) -> Result<Vec<String>, Fault> {
     let sql = "SELECT DISTINCT agent_id FROM thought_records WHERE session_id = ?1 ORDER BY agent_id";
     let mut agents = Vec::new();
-    db.query_each(sql, [session_id], |row| {
+    db.query_each(sql, params![session_id], |row| {
         agents.extend(text(row, 0)?.filter(|agent| *agent != NO_TEXT).map(str::to_owned));
         Ok(true)
     })?;
@@ -210,7 +209,9 @@ pub fn agents_of_session(db: &Db, session_id: &str) -> Result<Vec<String>, Fault
 /// # Errors
 /// [`Fault::Storage`].
 pub fn count_thoughts(db: &Db, task_id: &str) -> Result<i64, Fault> {
-    db.query_one("SELECT count(*) FROM thought_records WHERE task_id = ?1", [task_id], |row| row.get(0))
+    db.query_one("SELECT count(*) FROM thought_records WHERE task_id = ?1", params![task_id], |row| {
+        row.get(0)
+    })
 }
 
 /// Returns the stored end of a task's chain.
@@ -219,10 +220,10 @@ pub fn count_thoughts(db: &Db, task_id: &str) -> Result<i64, Fault> {
 /// [`Fault::Storage`].
 pub fn tip(db: &Db, task_id: &str) -> Result<Option<TrailHead>, Fault> {
     let sql = "SELECT chain_length, tip_id, tip_hash FROM trail_heads WHERE task_id = ?1";
-    db.query_opt(sql, [task_id], |row| read_head(row, 0))
+    db.query_opt(sql, params![task_id], |row| read_head(row, 0))
 }
 
-fn read_head(row: &Row<'_>, first: usize) -> rusqlite::Result<TrailHead> {
+fn read_head(row: &Row<'_>, first: usize) -> Result<TrailHead, RowError> {
     Ok(TrailHead {
         chain_length: row.get(first)?,
         tip_id: text(row, first + 1)?.unwrap_or(NO_TEXT).to_owned(),
@@ -234,7 +235,7 @@ fn read_head(row: &Row<'_>, first: usize) -> rusqlite::Result<TrailHead> {
 pub fn each_bare_head(db: &Db, mut take: impl FnMut(&str, TrailHead)) -> Result<(), Fault> {
     let sql = "SELECT task_id, chain_length, tip_id, tip_hash FROM trail_heads AS head \
         WHERE NOT EXISTS (SELECT 1 FROM thought_records WHERE task_id = head.task_id) ORDER BY task_id";
-    db.query_each(sql, [], |row| {
+    db.query_each(sql, &[], |row| {
         take(text(row, 0)?.unwrap_or(NO_TEXT), read_head(row, 1)?);
         Ok(true)
     })
@@ -252,12 +253,14 @@ pub fn record_at(db: &Db, task_id: &str, number: i64) -> Result<Option<(String, 
 /// Returns the id of the first record bound to a session.
 pub fn first_of_session(db: &Db, session_id: &str) -> Result<Option<String>, Fault> {
     let sql = "SELECT id FROM thought_records WHERE session_id = ?1 ORDER BY seq LIMIT 1";
-    db.query_opt(sql, [session_id], |row| row.get(0))
+    db.query_opt(sql, params![session_id], |row| row.get(0))
 }
 
 /// Returns whether more than `many` chains exist.
 pub fn has_more_chains_than(db: &Db, many: i64) -> Result<bool, Fault> {
-    db.query_one("SELECT EXISTS (SELECT 1 FROM trail_heads LIMIT 1 OFFSET ?1)", [many], |row| row.get(0))
+    db.query_one("SELECT EXISTS (SELECT 1 FROM trail_heads LIMIT 1 OFFSET ?1)", params![many], |row| {
+        row.get(0)
+    })
 }
 
 /// Returns the hash that the next record of a task points at: the tip's, or the last row's if the tip is missing,
@@ -266,7 +269,7 @@ pub fn link_hash(db: &Db, task_id: &str) -> Result<Option<String>, Fault> {
     db.query_one(
         "SELECT coalesce((SELECT tip_hash FROM trail_heads WHERE task_id = ?1), \
          (SELECT hash FROM thought_records WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1))",
-        [task_id],
+        params![task_id],
         |row| Ok(text(row, 0)?.map(str::to_owned)),
     )
 }
@@ -307,7 +310,7 @@ pub fn with_row(
     mut take: impl FnMut(&TrailRow<'_>) -> Result<(), Fault>,
 ) -> Result<bool, Fault> {
     let mut found = false;
-    each(db, "WHERE id = ?1", [id], |row| {
+    each(db, "WHERE id = ?1", params![id], |row| {
         found = true;
         take(row).map(|()| false)
     })?;
@@ -316,14 +319,14 @@ pub fn with_row(
 
 /// Returns the task that a record belongs to.
 pub fn task_of(db: &Db, id: &str) -> Result<Option<String>, Fault> {
-    db.query_opt("SELECT task_id FROM thought_records WHERE id = ?1", [id], |row| {
+    db.query_opt("SELECT task_id FROM thought_records WHERE id = ?1", params![id], |row| {
         Ok(text(row, 0)?.unwrap_or(NO_TEXT).to_owned())
     })
 }
 
 /// Returns a record's place in insertion order.
 pub fn seq_of(db: &Db, id: &str) -> Result<Option<i64>, Fault> {
-    db.query_opt("SELECT seq FROM thought_records WHERE id = ?1", [id], |row| row.get(0))
+    db.query_opt("SELECT seq FROM thought_records WHERE id = ?1", params![id], |row| row.get(0))
 }
 
 /// Walks over the matching records after `after`, in insertion order, until `take` returns `false`.
@@ -335,7 +338,7 @@ pub fn each_match(
     take: impl FnMut(&TrailRow<'_>) -> Result<bool, Fault>,
 ) -> Result<(), Fault> {
     match (task_id, session_id) {
-        (None, None) => each(db, "WHERE seq > ?1 ORDER BY seq", [after], take),
+        (None, None) => each(db, "WHERE seq > ?1 ORDER BY seq", params![after], take),
         (Some(task_id), None) => {
             each(db, "WHERE task_id = ?2 AND seq > ?1 ORDER BY seq", params![after, task_id], take)
         }
@@ -357,7 +360,7 @@ pub fn each_match(
 /// [`Fault::Storage`].
 pub fn first_author(db: &Db, task_id: &str) -> Result<Option<String>, Fault> {
     let sql = "SELECT agent_id FROM thought_records WHERE task_id = ?1 ORDER BY seq LIMIT 1";
-    db.query_opt(sql, [task_id], |row| row.get(0))
+    db.query_opt(sql, params![task_id], |row| row.get(0))
 }
 
 /// Returns the author of a task's latest reflection that `agent_id` did not write (reputation#events).
@@ -433,5 +436,5 @@ pub fn due(
 pub fn next_task(db: &Db, after: Option<&str>) -> Result<Option<String>, Fault> {
     // No task has an empty id.
     let sql = "SELECT min(task_id) FROM thought_records WHERE task_id > ?1";
-    db.query_one(sql, [after.unwrap_or_default()], |row| row.get(0))
+    db.query_one(sql, params![after.unwrap_or_default()], |row| row.get(0))
 }

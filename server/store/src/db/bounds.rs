@@ -127,21 +127,18 @@ impl Bounds {
         Ok(())
     }
 
-    /// Reads rows into a list that a command keeps.
+    /// Looks at the rows of a list that a command keeps.
     ///
     /// # Errors
-    /// Those of `read`, and SQLite's words for too much memory.
-    pub fn list<T>(
-        &self,
-        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> impl FnMut(&Row<'_>) -> rusqlite::Result<T> {
+    /// Those of [`Bounds::look_at`], and SQLite's words for too much memory.
+    pub fn list(&self) -> impl FnMut(&Row<'_>) -> rusqlite::Result<()> {
         let least = self.text_bytes_left.load(Ordering::Relaxed).saturating_sub(MOST_BYTES_OF_LIST);
         move |row| {
             self.look_at(row)?;
-            if self.text_bytes_left.load(Ordering::Relaxed) < least {
-                return Err(refused(ffi::SQLITE_NOMEM));
+            match self.text_bytes_left.load(Ordering::Relaxed) < least {
+                true => Err(refused(ffi::SQLITE_NOMEM)),
+                false => Ok(()),
             }
-            read(row)
         }
     }
 

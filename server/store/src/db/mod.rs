@@ -2,13 +2,17 @@
 //! files under examination.
 
 pub mod bounds;
+mod row;
+mod value;
 
 use std::collections::BTreeSet;
 
 use colibri_runtime::handler::Fault;
-use rusqlite::{Connection, ErrorCode, OptionalExtension, Params, Row};
+use rusqlite::{Connection, ErrorCode, params_from_iter};
 
 use self::bounds::Bounds;
+pub use self::row::{Cell, Column, Row, RowError};
+pub use self::value::{Bind, Value};
 
 /// A connection without the means to open, commit or roll back a transaction, which only the chain does.
 #[derive(Debug)]
@@ -38,24 +42,19 @@ impl Db {
     }
 
     /// Checks a row of a file under examination before it is read.
-    fn look_at(&self, row: &Row<'_>) -> rusqlite::Result<()> {
-        self.bounds.as_ref().map_or(Ok(()), |bounds| bounds.look_at(row))
-    }
-
-    /// Wraps `read` so that each row is checked first.
-    fn looking<T>(
-        &self,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-    ) -> impl FnOnce(&Row<'_>) -> rusqlite::Result<T> {
-        |row| self.look_at(row).and_then(|()| read(row))
+    fn look_at(&self, row: &rusqlite::Row<'_>) -> Result<(), Fault> {
+        self.bounds.as_ref().map_or(Ok(()), |bounds| bounds.look_at(row)).map_err(storage)
     }
 
     /// Runs a statement that returns no rows; returns the number of rows it changed.
     ///
     /// # Errors
     /// [`Fault::Storage`].
-    pub fn execute(&self, sql: &str, params: impl Params) -> Result<usize, Fault> {
-        self.conn.prepare_cached(sql).and_then(|mut statement| statement.execute(params)).map_err(storage)
+    pub fn execute(&self, sql: &str, params: &[Value<'_>]) -> Result<usize, Fault> {
+        self.conn
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.execute(params_from_iter(params)))
+            .map_err(storage)
     }
 
     /// Returns the first row, if the result has one.
@@ -65,13 +64,14 @@ impl Db {
     pub fn query_opt<T>(
         &self,
         sql: &str,
-        params: impl Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+        params: &[Value<'_>],
+        read: impl FnOnce(&Row<'_>) -> Result<T, RowError>,
     ) -> Result<Option<T>, Fault> {
-        self.conn
-            .prepare_cached(sql)
-            .and_then(|mut statement| statement.query_row(params, self.looking(read)).optional())
-            .map_err(storage)
+        let mut statement = self.conn.prepare_cached(sql).map_err(storage)?;
+        let mut rows = statement.query(params_from_iter(params)).map_err(storage)?;
+        let Some(row) = rows.next().map_err(storage)? else { return Ok(None) };
+        self.look_at(row)?;
+        Ok(Some(read(&Row::of(row))?))
     }
 
     /// Returns the one row of a result that must have one.
@@ -81,13 +81,10 @@ impl Db {
     pub fn query_one<T>(
         &self,
         sql: &str,
-        params: impl Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+        params: &[Value<'_>],
+        read: impl FnOnce(&Row<'_>) -> Result<T, RowError>,
     ) -> Result<T, Fault> {
-        self.conn
-            .prepare_cached(sql)
-            .and_then(|mut statement| statement.query_row(params, self.looking(read)))
-            .map_err(storage)
+        self.query_opt(sql, params, read)?.ok_or_else(|| storage(rusqlite::Error::QueryReturnedNoRows))
     }
 
     /// Returns all rows, in the statement's order.
@@ -97,14 +94,17 @@ impl Db {
     pub fn query_all<T>(
         &self,
         sql: &str,
-        params: impl Params,
-        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+        params: &[Value<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<T, RowError>,
     ) -> Result<Vec<T>, Fault> {
-        let rows = self.conn.prepare_cached(sql).and_then(|mut statement| match &self.bounds {
-            Some(bounds) => statement.query_map(params, bounds.list(read))?.collect(),
-            None => statement.query_map(params, read)?.collect(),
-        });
-        rows.map_err(storage)
+        let mut look_at = self.bounds.as_ref().map(Bounds::list);
+        let mut list = Vec::new();
+        self.show_each(sql, params, |row| {
+            look_at.as_mut().map_or(Ok(()), |look_at| look_at(row.engine())).map_err(storage)?;
+            list.push(read(row)?);
+            Ok::<_, Fault>(true)
+        })?;
+        Ok(list)
     }
 
     /// Hands over the rows one by one, up to the last or until `take` returns `false`: for walks over
@@ -115,21 +115,10 @@ impl Db {
     pub fn query_each(
         &self,
         sql: &str,
-        params: impl Params,
-        mut take: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
+        params: &[Value<'_>],
+        mut take: impl FnMut(&Row<'_>) -> Result<bool, RowError>,
     ) -> Result<(), Fault> {
-        let walk = || {
-            let mut statement = self.conn.prepare_cached(sql)?;
-            let mut rows = statement.query(params)?;
-            while let Some(row) = rows.next()? {
-                self.look_at(row)?;
-                if !take(row)? {
-                    break;
-                }
-            }
-            Ok(())
-        };
-        walk().map_err(storage)
+        self.walk(sql, params, |row| Ok::<_, Fault>(take(row)?))
     }
 
     /// Shows the first row, if the result has one, to a `read` that keeps nothing of it.
@@ -139,13 +128,13 @@ impl Db {
     pub(crate) fn show_opt<T>(
         &self,
         sql: &str,
-        params: impl Params,
-        read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+        params: &[Value<'_>],
+        read: impl FnOnce(&Row<'_>) -> Result<T, RowError>,
     ) -> Result<Option<T>, Fault> {
-        self.conn
-            .prepare_cached(sql)
-            .and_then(|mut statement| statement.query_row(params, read).optional())
-            .map_err(storage)
+        let mut statement = self.conn.prepare_cached(sql).map_err(storage)?;
+        let mut rows = statement.query(params_from_iter(params)).map_err(storage)?;
+        let Some(row) = rows.next().map_err(storage)? else { return Ok(None) };
+        Ok(Some(read(&Row::of(row))?))
     }
 
     /// Like [`Db::query_each`], for a `take` with failures of its own, which end the walk.
@@ -155,11 +144,11 @@ impl Db {
     pub fn walk<E: From<Fault>>(
         &self,
         sql: &str,
-        params: impl Params,
+        params: &[Value<'_>],
         mut take: impl FnMut(&Row<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
         self.show_each(sql, params, |row| {
-            self.look_at(row).map_err(storage)?;
+            self.look_at(row.engine())?;
             take(row)
         })
     }
@@ -171,13 +160,13 @@ impl Db {
     pub fn show_each<E: From<Fault>>(
         &self,
         sql: &str,
-        params: impl Params,
+        params: &[Value<'_>],
         mut take: impl FnMut(&Row<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
         let mut statement = self.conn.prepare_cached(sql).map_err(storage)?;
-        let mut rows = statement.query(params).map_err(storage)?;
+        let mut rows = statement.query(params_from_iter(params)).map_err(storage)?;
         while let Some(row) = rows.next().map_err(storage)? {
-            if !take(row)? {
+            if !take(&Row::of(row))? {
                 break;
             }
         }
@@ -195,7 +184,7 @@ impl Db {
 }
 
 /// Turns an error of SQLite into the fault that a client may see: SQLite's text, without SQL and without paths.
-pub fn storage(error: rusqlite::Error) -> Fault {
+pub(crate) fn storage(error: rusqlite::Error) -> Fault {
     Fault::Storage(reason(&error))
 }
 

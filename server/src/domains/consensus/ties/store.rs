@@ -3,7 +3,8 @@
 use colibri_runtime::handler::Fault;
 
 use crate::domains::ties::Place;
-use colibri_store::db::{Db, storage};
+use colibri_store::db::Db;
+use colibri_store::params;
 use colibri_store::walk::Stop;
 
 /// Hands over id, level and call of each round, in the order of their ids.
@@ -12,9 +13,9 @@ pub(super) fn each_round(
     mut take: impl FnMut(i64, &str, Option<i64>) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     let sql = "SELECT round_id, level, sequence_no FROM mcp_consensus_rounds ORDER BY round_id";
-    db.walk(sql, [], |row| {
-        let level: String = row.get(1).map_err(storage)?;
-        take(row.get(0).map_err(storage)?, &level, row.get(2).map_err(storage)?)?;
+    db.walk(sql, &[], |row| {
+        let level: String = row.get(1).map_err(Fault::from)?;
+        take(row.get(0).map_err(Fault::from)?, &level, row.get(2).map_err(Fault::from)?)?;
         Ok(true)
     })
 }
@@ -26,9 +27,9 @@ pub(super) fn each_vote(
 ) -> Result<(), Stop> {
     let sql =
         "SELECT seq, signature, sequence_no FROM mcp_consensus_votes WHERE origin = 'VOTE' ORDER BY seq";
-    db.walk(sql, [], |row| {
-        let signature: Vec<u8> = row.get(1).map_err(storage)?;
-        take(row.get(0).map_err(storage)?, &signature, row.get(2).map_err(storage)?)?;
+    db.walk(sql, &[], |row| {
+        let signature: Vec<u8> = row.get(1).map_err(Fault::from)?;
+        take(row.get(0).map_err(Fault::from)?, &signature, row.get(2).map_err(Fault::from)?)?;
         Ok(true)
     })
 }
@@ -44,5 +45,5 @@ pub(super) fn vote_place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
 }
 
 fn place(db: &Db, sql: &str, key: &str) -> Result<Option<Place>, Fault> {
-    db.query_opt(sql, [key], |row| Ok(Place { number: None, sequence_no: row.get(0)? }))
+    db.query_opt(sql, params![key], |row| Ok(Place { number: None, sequence_no: row.get(0)? }))
 }

@@ -3,7 +3,8 @@
 use colibri_runtime::handler::Fault;
 
 use crate::domains::ties::Place;
-use colibri_store::db::{Db, storage};
+use colibri_store::db::Db;
+use colibri_store::params;
 use colibri_store::walk::Stop;
 
 /// Hands over the key and the call of each session, in the order in which they were opened.
@@ -23,9 +24,9 @@ pub(super) fn each_root(
 }
 
 fn each(db: &Db, sql: &str, mut take: impl FnMut(&str, Option<i64>) -> Result<(), Stop>) -> Result<(), Stop> {
-    db.walk(sql, [], |row| {
-        let key: String = row.get(0).map_err(storage)?;
-        take(&key, row.get(1).map_err(storage)?)?;
+    db.walk(sql, &[], |row| {
+        let key: String = row.get(0).map_err(Fault::from)?;
+        take(&key, row.get(1).map_err(Fault::from)?)?;
         Ok(true)
     })
 }
@@ -41,7 +42,7 @@ pub(super) fn root_place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
 }
 
 fn place(db: &Db, sql: &str, key: &str) -> Result<Option<Place>, Fault> {
-    db.query_opt(sql, [key], |row| Ok(Place { number: None, sequence_no: row.get(0)? }))
+    db.query_opt(sql, params![key], |row| Ok(Place { number: None, sequence_no: row.get(0)? }))
 }
 
 /// Returns the stored hash of a tree head; `None` if the head does not exist.
@@ -49,5 +50,7 @@ fn place(db: &Db, sql: &str, key: &str) -> Result<Option<Place>, Fault> {
 /// # Errors
 /// [`Fault::Storage`].
 pub fn head_hash_at(db: &Db, head_index: i64) -> Result<Option<String>, Fault> {
-    db.query_opt("SELECT head_hash FROM tree_heads WHERE head_index = ?1", [head_index], |row| row.get(0))
+    db.query_opt("SELECT head_hash FROM tree_heads WHERE head_index = ?1", params![head_index], |row| {
+        row.get(0)
+    })
 }

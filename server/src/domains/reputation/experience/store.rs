@@ -1,11 +1,11 @@
 //! The SQL of experience tokens.
 
 use colibri_runtime::handler::Fault;
-use rusqlite::{Row, params};
 
 use super::super::domain::Domain;
 use super::super::tokens::{Level, Token};
-use colibri_store::db::{Db, storage};
+use colibri_store::db::{Db, Row};
+use colibri_store::params;
 
 /// Writes a token.
 pub(super) fn insert(db: &Db, token: &Token) -> Result<(), Fault> {
@@ -38,7 +38,7 @@ pub(super) fn promoted_from(db: &Db, id: &str) -> Result<Vec<Token>, Fault> {
     let sql = "SELECT id, node_id, level, domain, scenario, counterparty, action, outcome_class, outcome_delta, witnesses, \
                created_at, promoted_from, feature_hash FROM experience_tokens WHERE promoted_from = ?1 ORDER BY id";
     let mut found = Vec::new();
-    db.walk(sql, [id], |row| {
+    db.walk(sql, params![id], |row| {
         found.push(read(row)?);
         Ok::<_, Fault>(true)
     })?;
@@ -46,7 +46,7 @@ pub(super) fn promoted_from(db: &Db, id: &str) -> Result<Vec<Token>, Fault> {
 }
 
 fn read(row: &Row<'_>) -> Result<Token, Fault> {
-    let text = |column: usize| row.get::<_, String>(column).map_err(storage);
+    let text = |column: usize| row.get::<String>(column).map_err(Fault::from);
     let id = text(0)?;
     let unknown =
         |field: &str| Fault::Other(format!("experience token {id}: {field} is not one the server writes"));
@@ -57,15 +57,15 @@ fn read(row: &Row<'_>) -> Result<Token, Fault> {
         node_id: text(1)?,
         level,
         domain,
-        scenario: row.get(4).map_err(storage)?,
-        counterparty: row.get(5).map_err(storage)?,
+        scenario: row.get(4).map_err(Fault::from)?,
+        counterparty: row.get(5).map_err(Fault::from)?,
         action: text(6)?,
         outcome_class: text(7)?,
-        outcome_delta: row.get(8).map_err(storage)?,
+        outcome_delta: row.get(8).map_err(Fault::from)?,
         witnesses,
-        created_at: row.get(10).map_err(storage)?,
-        promoted_from: row.get(11).map_err(storage)?,
-        feature_hash: row.get(12).map_err(storage)?,
+        created_at: row.get(10).map_err(Fault::from)?,
+        promoted_from: row.get(11).map_err(Fault::from)?,
+        feature_hash: row.get(12).map_err(Fault::from)?,
         id,
     })
 }

@@ -7,6 +7,7 @@ use crate::domains::reputation::tokens::{
 };
 use colibri_runtime::handler::Failure;
 use colibri_store::db::Db;
+use colibri_store::params;
 
 use crate::domains::tasks::tests::support::connection;
 
@@ -101,7 +102,7 @@ fn lambda_58_tokens_are_kept_as_they_were_made() {
     let db = Db::new(connection());
     let kept = |level: Level| {
         let sql = "SELECT id, promoted_from FROM experience_tokens WHERE level = ?1 AND feature_hash IS NULL";
-        db.query_all(sql, [level.as_str()], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+        db.query_all(sql, params![level.as_str()], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
     };
     let refused = |result: Result<Token, Failure<TokenPromotionError>>| match result {
         Err(Failure::Domain(error)) => error.to_string(),

@@ -1,7 +1,6 @@
 //! The SQL of verification: reputation's rows exactly as stored, tampered ones included.
 
 use colibri_runtime::handler::Fault;
-use rusqlite::Row;
 
 use super::{LedgerRow, Stored, StoredToken, TokenPlace};
 use crate::domains::reputation::domain::Domain;
@@ -9,7 +8,8 @@ use crate::domains::reputation::event::{Kind, Source};
 use crate::domains::reputation::ledger::Entry;
 use crate::domains::reputation::penalty::Band;
 use crate::domains::reputation::standing::{RowInvalid, Standing, StoredStanding};
-use colibri_store::db::{Db, storage};
+use colibri_store::db::{Db, Row, RowError, Value};
+use colibri_store::params;
 use colibri_store::walk::Stop;
 
 /// Counts the entries by their numbering, which is dense. SQLite would count all rows one by one.
@@ -17,7 +17,7 @@ use colibri_store::walk::Stop;
 /// # Errors
 /// [`Fault::Storage`].
 pub fn count_entries(db: &Db) -> Result<i64, Fault> {
-    db.query_one("SELECT coalesce(max(history_id), 0) FROM reputation_ledger", [], |row| row.get(0))
+    db.query_one("SELECT coalesce(max(history_id), 0) FROM reputation_ledger", &[], |row| row.get(0))
 }
 
 /// Hands over all entries in their order.
@@ -25,7 +25,7 @@ pub fn count_entries(db: &Db) -> Result<i64, Fault> {
 /// # Errors
 /// SQLite's error, and what `take` returns.
 pub fn each_entry(db: &Db, take: impl FnMut(&LedgerRow) -> Result<(), Stop>) -> Result<(), Stop> {
-    entries(db, "ORDER BY l.history_id", [], take)
+    entries(db, "ORDER BY l.history_id", &[], take)
 }
 
 /// Hands over the entries that name a call, in their order.
@@ -37,13 +37,13 @@ pub fn entries_of_call(
     (first, last): (i64, i64),
     take: impl FnMut(&LedgerRow) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
-    entries(db, "WHERE l.history_id BETWEEN ?1 AND ?2 ORDER BY l.history_id", [first, last], take)
+    entries(db, "WHERE l.history_id BETWEEN ?1 AND ?2 ORDER BY l.history_id", params![first, last], take)
 }
 
 fn entries(
     db: &Db,
     rest: &str,
-    params: impl rusqlite::Params,
+    params: &[Value<'_>],
     mut take: impl FnMut(&LedgerRow) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     let sql = format!(
@@ -54,13 +54,13 @@ fn entries(
          FROM reputation_ledger AS l LEFT JOIN reputation_history AS h ON h.id = l.history_id {rest}"
     );
     db.walk(&sql, params, |row| {
-        take(&ledger_row(row).map_err(storage)?)?;
+        take(&ledger_row(row).map_err(Fault::from)?)?;
         Ok(true)
     })
 }
 
-fn ledger_row(row: &Row<'_>) -> rusqlite::Result<LedgerRow> {
-    let stored = match row.get::<_, Option<i64>>(1)? {
+fn ledger_row(row: &Row<'_>) -> Result<LedgerRow, RowError> {
+    let stored = match row.get::<Option<i64>>(1)? {
         None => Stored::NoEvent,
         Some(_) => entry(row).map_or(Stored::Unreadable, |entry| Stored::Whole(Box::new(entry))),
     };
@@ -75,14 +75,18 @@ fn ledger_row(row: &Row<'_>) -> rusqlite::Result<LedgerRow> {
 }
 
 /// Reads a text, with U+FFFD for malformed bytes. Such a text differs from every text that the server wrote.
-fn lossy(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
-    Ok(String::from_utf8_lossy(row.get_ref(column)?.as_bytes().unwrap_or_default()).into_owned())
+fn lossy(row: &Row<'_>, column: usize) -> Result<String, RowError> {
+    Ok(match row.get(column)? {
+        Value::Text(text) => text.to_owned(),
+        Value::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        _ => String::new(),
+    })
 }
 
 /// Returns the entry, if every column holds a valid value.
 fn entry(row: &Row<'_>) -> Option<Entry> {
-    let text = |column| row.get::<_, String>(column).ok();
-    let number = |column| row.get::<_, i64>(column).ok();
+    let text = |column| row.get::<String>(column).ok();
+    let number = |column| row.get::<i64>(column).ok();
     Some(Entry {
         history_id: number(0)?,
         node_id: text(2)?,
@@ -93,7 +97,7 @@ fn entry(row: &Row<'_>) -> Option<Entry> {
         event_id: text(7)?,
         kind: Kind::parse(&text(8)?)?,
         source: Source::parse(&text(9)?)?,
-        band: match row.get::<_, Option<String>>(10).ok()? {
+        band: match row.get::<Option<String>>(10).ok()? {
             Some(band) => Some(Band::parse(&band)?),
             None => None,
         },
@@ -119,8 +123,8 @@ fn entry(row: &Row<'_>) -> Option<Entry> {
 pub fn each_event_without_entry(db: &Db, mut take: impl FnMut(i64) -> Result<(), Stop>) -> Result<(), Stop> {
     let sql = "SELECT id FROM reputation_history AS h \
                WHERE NOT EXISTS (SELECT 1 FROM reputation_ledger AS l WHERE l.history_id = h.id) ORDER BY id";
-    db.walk(sql, [], |row| {
-        take(row.get(0).map_err(storage)?)?;
+    db.walk(sql, &[], |row| {
+        take(row.get(0).map_err(Fault::from)?)?;
         Ok(true)
     })
 }
@@ -134,7 +138,7 @@ pub fn unledgered(db: &Db) -> Result<Vec<(String, Domain)>, Fault> {
                (SELECT 1 FROM reputation_history AS h JOIN reputation_ledger AS l ON l.history_id = h.id \
                 WHERE h.node_id = r.node_id AND h.domain = r.domain) ORDER BY node_id, domain";
     let rows: Vec<Option<(String, Domain)>> =
-        db.query_all(sql, [], |row| Ok(row.get::<_, String>(0).ok().zip(Domain::parse(&lossy(row, 1)?))))?;
+        db.query_all(sql, &[], |row| Ok(row.get::<String>(0).ok().zip(Domain::parse(&lossy(row, 1)?))))?;
     Ok(rows.into_iter().flatten().collect())
 }
 
@@ -148,8 +152,8 @@ pub fn each_standing(
 ) -> Result<(), Stop> {
     let sql = "SELECT node_id, domain, score, scar_bps, ban_until_epoch, last_activity_epoch \
                FROM reputations ORDER BY node_id, domain";
-    db.walk(sql, [], |row| {
-        let stored = || -> rusqlite::Result<StoredStanding> {
+    db.walk(sql, &[], |row| {
+        let stored = || -> Result<StoredStanding, RowError> {
             Ok(StoredStanding {
                 node_id: lossy(row, 0)?,
                 domain: lossy(row, 1)?,
@@ -159,7 +163,7 @@ pub fn each_standing(
                 last_activity_epoch: row.get(5)?,
             })
         };
-        take(stored().map_err(storage)?.check())?;
+        take(stored().map_err(Fault::from)?.check())?;
         Ok(true)
     })
 }
@@ -180,7 +184,7 @@ pub struct Clock {
 /// # Errors
 /// [`Fault::Storage`].
 pub fn clocks(db: &Db) -> Result<Vec<Clock>, Fault> {
-    db.query_all("SELECT id, epoch_seconds, set_at FROM reputation_clock ORDER BY id LIMIT 3", [], |row| {
+    db.query_all("SELECT id, epoch_seconds, set_at FROM reputation_clock ORDER BY id LIMIT 3", &[], |row| {
         Ok(Clock { id: row.get(0)?, epoch_seconds: row.get(1)?, set_at: row.get(2)? })
     })
 }
@@ -193,14 +197,14 @@ pub fn next_token(db: &Db, rowid: i64) -> Result<Option<TokenPlace>, Fault> {
     let sql = "SELECT rowid, id, node_id, level, domain, scenario, counterparty, action, outcome_class, outcome_delta, \
                witnesses, created_at, promoted_from, feature_hash \
                FROM experience_tokens WHERE rowid > ?1 ORDER BY rowid LIMIT 1";
-    db.query_opt(sql, [rowid], |row| {
+    db.query_opt(sql, params![rowid], |row| {
         Ok(TokenPlace { rowid: row.get(0)?, id: lossy(row, 1)?, token: token(row) })
     })
 }
 
 fn token(row: &Row<'_>) -> Option<StoredToken> {
-    let text = |column| row.get::<_, String>(column).ok();
-    let optional = |column| row.get::<_, Option<String>>(column).ok();
+    let text = |column| row.get::<String>(column).ok();
+    let optional = |column| row.get::<Option<String>>(column).ok();
     Some(StoredToken {
         node_id: text(2)?,
         level: text(3)?,
@@ -222,5 +226,5 @@ fn token(row: &Row<'_>) -> Option<StoredToken> {
 /// # Errors
 /// [`Fault::Storage`].
 pub fn witnesses(db: &Db) -> Result<Vec<String>, Fault> {
-    db.query_all("SELECT witness_id FROM mcp_witnesses ORDER BY rowid LIMIT 3", [], |row| lossy(row, 0))
+    db.query_all("SELECT witness_id FROM mcp_witnesses ORDER BY rowid LIMIT 3", &[], |row| lossy(row, 0))
 }

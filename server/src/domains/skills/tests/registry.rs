@@ -173,11 +173,11 @@ fn digest_by_hand(db: &Db) -> String {
     ];
     let sql = format!("SELECT {} FROM skills ORDER BY name", COLUMNS.join(", "));
     let rows: Vec<Value> = db
-        .query_all(&sql, [], |row| {
+        .query_all(&sql, &[], |row| {
             COLUMNS
                 .iter()
                 .enumerate()
-                .map(|(at, name)| Ok(((*name).to_owned(), json!(row.get::<_, Option<String>>(at)?))))
+                .map(|(at, name)| Ok(((*name).to_owned(), json!(row.get::<Option<String>>(at)?))))
                 .collect()
         })
         .unwrap();
@@ -204,13 +204,13 @@ fn the_digest_is_of_every_value_of_every_row() {
     assert_eq!(loaded_at, world.listed(&SkillFilter::default()).unwrap()[0].loaded_at);
 
     // No file can bring these in, but a row can hold them.
-    world.db().execute("SAVEPOINT edit", []).unwrap();
+    world.db().execute("SAVEPOINT edit", &[]).unwrap();
     let odd =
         "UPDATE skills SET version = char(34, 92, 8, 12, 31, 8232, 233, 128512) WHERE name = 'colibri-a'";
-    world.db().execute(odd, []).unwrap();
+    world.db().execute(odd, &[]).unwrap();
     assert_eq!(world.digest().unwrap().as_str(), digest_by_hand(world.db()));
-    world.db().execute("ROLLBACK TO edit", []).unwrap();
-    world.db().execute("RELEASE edit", []).unwrap();
+    world.db().execute("ROLLBACK TO edit", &[]).unwrap();
+    world.db().execute("RELEASE edit", &[]).unwrap();
 
     for edit in [
         "UPDATE skills SET body = body || ' ' WHERE name = 'colibri-b'",
@@ -219,11 +219,11 @@ fn the_digest_is_of_every_value_of_every_row() {
         "DELETE FROM skills WHERE name = 'colibri-b'",
         "UPDATE skills SET name = 'colibri-z' WHERE name = 'colibri-a'",
     ] {
-        world.db().execute("SAVEPOINT edit", []).unwrap();
-        world.db().execute(edit, []).unwrap();
+        world.db().execute("SAVEPOINT edit", &[]).unwrap();
+        world.db().execute(edit, &[]).unwrap();
         assert_ne!(world.digest().unwrap(), before, "{edit}");
-        world.db().execute("ROLLBACK TO edit", []).unwrap();
-        world.db().execute("RELEASE edit", []).unwrap();
+        world.db().execute("ROLLBACK TO edit", &[]).unwrap();
+        world.db().execute("RELEASE edit", &[]).unwrap();
     }
     assert_eq!(world.digest().unwrap(), before);
 }
@@ -238,7 +238,7 @@ fn a_load_that_cannot_be_stored_changes_nothing() {
         .db()
         .execute(
             "CREATE TRIGGER refuse BEFORE UPDATE ON skill_roots BEGIN SELECT RAISE(ABORT, 'no'); END",
-            [],
+            &[],
         )
         .unwrap();
     world.remove("colibri-a");
@@ -246,7 +246,7 @@ fn a_load_that_cannot_be_stored_changes_nothing() {
     world.try_load().unwrap_err();
     assert_eq!((world.rows(), world.recorded().unwrap()), (rows, recorded));
     assert_eq!(declaring(&mut world, "read"), ["colibri-a"]);
-    world.db().execute("DROP TRIGGER refuse", []).unwrap();
+    world.db().execute("DROP TRIGGER refuse", &[]).unwrap();
     assert_eq!(world.load(), loaded(1, 0, 1));
 }
 
@@ -255,9 +255,9 @@ fn stored_values_that_are_not_what_they_should_be_are_faults_not_panics() {
     let mut world = World::new();
     world.write("colibri-a", skill("colibri-a", ""));
     world.load();
-    world.db().execute("UPDATE skills SET capabilities = 'no list'", []).unwrap();
+    world.db().execute("UPDATE skills SET capabilities = 'no list'", &[]).unwrap();
     assert!(world.listed(&SkillFilter::default()).is_err());
-    world.db().execute("UPDATE skills SET capabilities = '[]', body = CAST(x'FF' AS TEXT)", []).unwrap();
+    world.db().execute("UPDATE skills SET capabilities = '[]', body = CAST(x'FF' AS TEXT)", &[]).unwrap();
     assert!(world.digest().is_err());
     assert_eq!(world.listed(&SkillFilter::default()).unwrap().len(), 1);
 }

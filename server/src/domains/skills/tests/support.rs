@@ -157,14 +157,14 @@ impl World {
             .query_all(
                 "SELECT name, description, version, entrypoint, capabilities, greek_letter, body, source_path, \
                  frontmatter_json FROM skills ORDER BY name",
-                [],
+                &[],
                 |row| (0..9).map(|column| row.get(column)).collect(),
             )
             .unwrap()
     }
 
     pub fn names(&mut self) -> Vec<String> {
-        self.db().query_all("SELECT name FROM skills ORDER BY name", [], |row| row.get(0)).unwrap()
+        self.db().query_all("SELECT name FROM skills ORDER BY name", &[], |row| row.get(0)).unwrap()
     }
 }
 

@@ -6,6 +6,7 @@ use crate::domains::tasks::input::{NewTask, TaskPatch};
 use crate::domains::tasks::service::enforce_writeback;
 use crate::domains::tasks::state::{TASK_STATES, allowed, can_transition};
 use crate::domains::trail::count_thoughts;
+use colibri_store::params;
 
 use crate::domains::tasks::tests::support::{Engine, refusal};
 
@@ -143,8 +144,8 @@ fn each_row_keeps_the_number_of_the_call_that_last_changed_it() {
     let stored = |id: &str| {
         engine
             .db
-            .query_one("SELECT sequence_no FROM tasks WHERE id = ?1", [id], |row| {
-                row.get::<_, Option<i64>>(0)
+            .query_one("SELECT sequence_no FROM tasks WHERE id = ?1", params![id], |row| {
+                row.get::<Option<i64>>(0)
             })
             .unwrap()
     };
@@ -173,7 +174,8 @@ fn beta_46_a_deleted_task_is_gone_for_every_operation() {
 fn beta_46_the_database_knows_the_states() {
     let engine = Engine::new();
     let task = engine.task("A");
-    let refused = engine.db.execute("UPDATE tasks SET status = 'FOO' WHERE id = ?1", [&task.id]).unwrap_err();
+    let refused =
+        engine.db.execute("UPDATE tasks SET status = 'FOO' WHERE id = ?1", params![&task.id]).unwrap_err();
     assert!(refused.to_string().contains("constraint"), "{refused}");
 }
 

@@ -5,6 +5,7 @@ use crate::domains::tasks::dependencies::find_cycle;
 use crate::domains::tasks::input::{ListFilter, NewTask, TaskPatch};
 use crate::domains::tasks::service;
 use crate::domains::tasks::state::{TASK_STATES, allowed, can_transition};
+use colibri_store::params;
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -151,7 +152,7 @@ impl History {
 
     fn waits_for(&self, id: &str) -> Vec<String> {
         let sql = "SELECT depends_on_id FROM task_dependencies WHERE task_id = ?1";
-        self.engine.db.query_all(sql, [id], |row| row.get(0)).unwrap()
+        self.engine.db.query_all(sql, params![id], |row| row.get(0)).unwrap()
     }
 }
 

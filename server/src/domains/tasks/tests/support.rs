@@ -1,5 +1,6 @@
 //! A migrated database with a clock and ids that a test controls.
 
+use colibri_store::params;
 use std::cell::Cell;
 use std::path::Path;
 
@@ -9,10 +10,9 @@ use crate::domains::tasks::service;
 use crate::migrations::MIGRATIONS;
 use colibri_runtime::handler::{Failure, Outcome};
 use colibri_runtime::kernel::rfc3339_ms;
-use colibri_store::db::Db;
+use colibri_store::db::{Db, Value};
 use colibri_store::sqlite::open::migrate::migrate;
 use rusqlite::Connection;
-use rusqlite::types::Value;
 
 /// Midnight of 2026-01-01, UTC.
 pub const START_MS: i64 = 1_767_225_600_000;
@@ -90,14 +90,14 @@ impl Engine {
 
     /// Marks a task as deleted. No tool does; the schema can, and every operation respects it.
     pub fn delete(&self, id: &str) {
-        self.db.execute("UPDATE tasks SET deleted_at = updated_at WHERE id = ?1", [id]).unwrap();
+        self.db.execute("UPDATE tasks SET deleted_at = updated_at WHERE id = ?1", params![id]).unwrap();
     }
 
     /// Counts finished tasks without a thought record, deleted ones too.
     pub fn orphans(&self) -> i64 {
         let sql = "SELECT count(*) FROM tasks WHERE status = 'DONE' \
                    AND id NOT IN (SELECT task_id FROM thought_records)";
-        self.db.query_one(sql, [], |row| row.get(0)).unwrap()
+        self.db.query_one(sql, &[], |row| row.get(0)).unwrap()
     }
 
     pub fn get(&self, id: &str) -> Option<Task> {
@@ -112,31 +112,32 @@ impl Engine {
 
     /// A thought record for the task, outside any session.
     pub fn think(&self, task_id: &str) {
-        let number = self
-            .db
-            .query_one("SELECT count(*) FROM thought_records", [], |row| row.get::<_, i64>(0))
-            .unwrap();
+        let number =
+            self.db.query_one("SELECT count(*) FROM thought_records", &[], |row| row.get::<i64>(0)).unwrap();
         let id = format!("00000000-0000-7000-9000-{number:012x}");
         self.db
             .execute(
                 "INSERT INTO thought_records (id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at) \
                  VALUES (?1, 'reflection', ?2, 'tester', 'done', 't', coalesce((SELECT hash FROM thought_records \
                  WHERE task_id = ?2 ORDER BY seq DESC LIMIT 1), ?3), ?4, 't')",
-                (id, task_id, "0".repeat(64), format!("{:064x}", number + 1)),
+                params![id, task_id, "0".repeat(64), format!("{:064x}", number + 1)],
             )
             .unwrap();
     }
 
     /// Everything stored of tasks and their dependencies, value by value.
-    pub fn dump(&self) -> Vec<Vec<Value>> {
+    pub fn dump(&self) -> Vec<Vec<String>> {
         let rows = |sql: &str| {
             self.db
-                .query_all(sql, [], |row| {
-                    (0..row.as_ref().column_count()).map(|column| row.get(column)).collect()
+                .query_all(sql, &[], |row| {
+                    Ok((0..)
+                        .map_while(|column| row.get::<Value>(column).ok())
+                        .map(|value| format!("{value:?}"))
+                        .collect())
                 })
                 .unwrap()
         };
-        let mut all: Vec<Vec<Value>> = rows("SELECT rowid, * FROM tasks ORDER BY rowid");
+        let mut all: Vec<Vec<String>> = rows("SELECT rowid, * FROM tasks ORDER BY rowid");
         all.extend(rows("SELECT rowid, * FROM task_dependencies ORDER BY rowid"));
         all
     }

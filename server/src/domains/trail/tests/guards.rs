@@ -1,6 +1,7 @@
 //! The tables guard themselves: zeta_54.
 
 use colibri_runtime::handler::Fault;
+use colibri_store::params;
 use rusqlite::Connection;
 
 use crate::domains::trail::tests::support::{chain, database, dump, id, seal, start, think};
@@ -80,7 +81,7 @@ fn a_duplicate_is_told_by_its_column() {
             "INSERT INTO thought_records (id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at) \
              SELECT id, type, 'U', agent_id, content, timestamp, prev_hash, lower(hex(zeroblob(32))), created_at \
              FROM thought_records WHERE id = ?1",
-            [id(1)],
+            params![id(1)],
         )
         .unwrap_err();
     assert_eq!(fault, Fault::Storage("UNIQUE constraint failed: thought_records.id".to_owned()));

@@ -10,7 +10,7 @@ use colibri_proof::keys::TrustedKeys;
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::Failure;
 use colibri_store::db::Db;
-use rusqlite::types::Value;
+use colibri_store::params;
 
 use crate::domains::trail::tests::support::{chain, content, database, disarm, dump, id, seal, start};
 
@@ -47,7 +47,8 @@ fn zeta_55_zones_by_position() {
 fn zeta_56_content_moves_by_position_and_nothing_else_does() {
     let db = database();
     chain(&db, 1001, None);
-    let hashes = |db: &Db| -> Vec<Value> { dump(db).into_iter().map(|mut row| row.swap_remove(3)).collect() };
+    let hashes =
+        |db: &Db| -> Vec<String> { dump(db).into_iter().map(|mut row| row.swap_remove(3)).collect() };
     let before = hashes(&db);
     assert_eq!(archive(&db, 1), (RetentionZone::Cold, true));
     assert_eq!(archive(&db, 2), (RetentionZone::Warm, true));
@@ -83,7 +84,8 @@ fn zeta_57_damage_is_never_archived_away() {
     chain(&db, 1001, None);
     archive(&db, 3);
     disarm(&db);
-    db.execute("UPDATE thought_records SET content = 'other' WHERE id IN (?1, ?2)", [id(1), id(2)]).unwrap();
+    db.execute("UPDATE thought_records SET content = 'other' WHERE id IN (?1, ?2)", params![id(1), id(2)])
+        .unwrap();
     let before = dump(&db);
     assert!(is_damaged(archive_record(&db, &id(1))));
     assert!(is_damaged(archive_record(&db, &id(2))));
@@ -91,12 +93,12 @@ fn zeta_57_damage_is_never_archived_away() {
 
     for payload in ["not base64", "aGVsbG8=", "H4sIAAAAAAAA/8tIzcnJBwCGphA2BQAAAA=="] {
         let sql = "UPDATE thought_records SET content_compressed = ?2 WHERE id = ?1";
-        db.execute(sql, [&id(3), payload]).unwrap();
+        db.execute(sql, params![&id(3), payload]).unwrap();
         let found = verify(&db);
         assert_eq!(codes(&found), ["HASH_MISMATCH", "HASH_MISMATCH", "CONTENT_LOST"], "{payload}");
         assert_eq!(found.broken_count, 3);
     }
-    db.execute("UPDATE thought_records SET zone = 'tepid' WHERE id = ?1", [id(4)]).unwrap();
+    db.execute("UPDATE thought_records SET zone = 'tepid' WHERE id = ?1", params![id(4)]).unwrap();
     assert!(is_damaged(archive_record(&db, &id(4))));
 }
 
@@ -105,13 +107,15 @@ fn zeta_57_there_is_no_way_back_from_cold() {
     let db = database();
     chain(&db, 1001, None);
     archive(&db, 1);
-    let refused = db
-        .execute("UPDATE thought_records SET zone = 'warm', content_compressed = 'x' WHERE id = ?1", [id(1)]);
+    let refused = db.execute(
+        "UPDATE thought_records SET zone = 'warm', content_compressed = 'x' WHERE id = ?1",
+        params![id(1)],
+    );
     refused.expect_err("a cold record became warm");
     disarm(&db);
     db.execute(
         "UPDATE thought_records SET zone = 'cold', content = NULL, content_hash = hash WHERE id = ?1",
-        [id(1001)],
+        params![id(1001)],
     )
     .unwrap();
     assert!(is_damaged(archive_record(&db, &id(1001))), "a later zone than its position allows");
@@ -133,7 +137,7 @@ fn zeta_58_content_is_dropped_only_when_a_seal_commits_to_it() {
     assert!(checked.found.valid(), "{:?}", checked.found.issues);
     assert_eq!(checked.seal.tree_head_match, Some(true));
     disarm(&db);
-    db.execute("UPDATE thought_records SET content_hash = hash WHERE id = ?1", [id(1)]).unwrap();
+    db.execute("UPDATE thought_records SET content_hash = hash WHERE id = ?1", params![id(1)]).unwrap();
     let checked = check();
     assert!(codes(&checked.found).contains(&"TREE_ROOT_MISMATCH"), "{:?}", checked.found.issues);
     assert_eq!(checked.seal.tree_head_match, Some(false));

@@ -7,6 +7,7 @@ use crate::domains::trail::service::{
 };
 use crate::domains::trail::{first_author, latest_reflection_not_by, tip};
 use colibri_runtime::handler::Failure;
+use colibri_store::params;
 
 use crate::domains::trail::tests::support::{
     NOW, chain, content, database, dump, id, new_thought, seal, start, think,
@@ -65,12 +66,12 @@ fn what_is_left_of_a_seal_keeps_its_session_closed() {
         think(&db, "T", number, Some(kept));
         seal(&db, kept);
     }
-    db.execute("PRAGMA foreign_keys = OFF", []).unwrap();
+    db.execute("PRAGMA foreign_keys = OFF", &[]).unwrap();
     for table in ["merkle_roots", "tree_heads", "merkle_leaves"] {
-        db.execute(&format!("DROP TRIGGER trg_{table}_no_delete"), []).unwrap();
-        db.execute(&format!("DELETE FROM {table} WHERE session_id <> ?1"), [table]).unwrap();
+        db.execute(&format!("DROP TRIGGER trg_{table}_no_delete"), &[]).unwrap();
+        db.execute(&format!("DELETE FROM {table} WHERE session_id <> ?1"), params![table]).unwrap();
     }
-    db.execute("PRAGMA foreign_keys = ON", []).unwrap();
+    db.execute("PRAGMA foreign_keys = ON", &[]).unwrap();
     let before = dump(&db);
     for kept in ["merkle_roots", "tree_heads", "merkle_leaves"] {
         let new = new_thought("T", "x".to_owned(), Some(kept));
@@ -87,11 +88,11 @@ fn an_append_links_to_what_is_left() {
     chain(&db, 2, None);
     let second = tip(&db, "T").unwrap().unwrap();
     assert_eq!((second.chain_length, second.tip_id.as_str()), (2, id(2).as_str()));
-    db.execute("DROP TRIGGER trg_heads_no_delete", []).unwrap();
-    db.execute("DELETE FROM trail_heads", []).unwrap();
+    db.execute("DROP TRIGGER trg_heads_no_delete", &[]).unwrap();
+    db.execute("DELETE FROM trail_heads", &[]).unwrap();
     assert_eq!(think(&db, "T", 3, None).prev_hash.as_str(), second.tip_hash);
-    db.execute("DROP TRIGGER trg_heads_step", []).unwrap();
-    db.execute("UPDATE trail_heads SET tip_hash = replace(tip_hash, substr(tip_hash, 1, 1), 'Z')", [])
+    db.execute("DROP TRIGGER trg_heads_step", &[]).unwrap();
+    db.execute("UPDATE trail_heads SET tip_hash = replace(tip_hash, substr(tip_hash, 1, 1), 'Z')", &[])
         .unwrap();
     let refused = create_thought_record(&db, stamp(4), new_thought("T", "x".to_owned(), None));
     assert!(matches!(refused, Err(Failure::Fault(_))), "{refused:?}");
@@ -107,7 +108,7 @@ fn a_record_is_read_back_by_its_id() {
     assert_eq!((read.hash.as_str(), read.kind.as_str()), (written.hash.as_str(), "analysis"));
     create_thought_record(&db, stamp(2), new_thought("T", "x".to_owned(), None)).unwrap();
     let numbers: Vec<Option<i64>> =
-        db.query_all("SELECT sequence_no FROM thought_records ORDER BY seq", [], |row| row.get(0)).unwrap();
+        db.query_all("SELECT sequence_no FROM thought_records ORDER BY seq", &[], |row| row.get(0)).unwrap();
     assert_eq!(numbers, [None, Some(7)]);
 }
 

@@ -7,10 +7,9 @@ use crate::domains::proof::service::{Sealing, finalize_session, start_audit_sess
 use crate::domains::trail::service::{NewThought, Stamp, create_thought_record};
 use crate::migrations::MIGRATIONS;
 use colibri_proof::record::{ThoughtRecord, ThoughtType};
-use colibri_store::db::Db;
+use colibri_store::db::{Db, Value};
 use colibri_store::sqlite::open::migrate::migrate;
 use rusqlite::Connection;
-use rusqlite::types::Value;
 
 pub const NOW: &str = "2026-05-01T10:00:00.000Z";
 
@@ -71,14 +70,17 @@ pub fn seal(db: &Db, session_id: &str) {
 }
 
 /// All rows of the trail, value by value.
-pub fn dump(db: &Db) -> Vec<Vec<Value>> {
+pub fn dump(db: &Db) -> Vec<Vec<String>> {
     let rows = |sql: &str| {
-        db.query_all(sql, [], |row| {
-            (0..row.as_ref().column_count()).map(|column| row.get(column)).collect::<rusqlite::Result<_>>()
+        db.query_all(sql, &[], |row| {
+            Ok((0..)
+                .map_while(|column| row.get::<Value>(column).ok())
+                .map(|value| format!("{value:?}"))
+                .collect())
         })
         .unwrap()
     };
-    let mut all: Vec<Vec<Value>> = rows("SELECT * FROM thought_records ORDER BY seq");
+    let mut all: Vec<Vec<String>> = rows("SELECT * FROM thought_records ORDER BY seq");
     all.extend(rows("SELECT * FROM trail_heads ORDER BY task_id"));
     all
 }
@@ -86,7 +88,7 @@ pub fn dump(db: &Db) -> Vec<Vec<Value>> {
 /// Takes the guards away.
 pub fn disarm(db: &Db) {
     for trigger in ["trg_thought_frozen", "trg_thought_zone_forward"] {
-        db.execute(&format!("DROP TRIGGER {trigger}"), []).unwrap();
+        db.execute(&format!("DROP TRIGGER {trigger}"), &[]).unwrap();
     }
-    db.execute("PRAGMA ignore_check_constraints = ON", []).unwrap();
+    db.execute("PRAGMA ignore_check_constraints = ON", &[]).unwrap();
 }

@@ -90,7 +90,7 @@ fn spoilt() -> Db {
         "UPDATE thought_records SET content = 'other' WHERE id IN ('4', '8')",
         "DELETE FROM thought_records WHERE task_id = 'd'",
     ] {
-        db.execute(sql, []).unwrap();
+        db.execute(sql, &[]).unwrap();
     }
     db
 }

@@ -4,10 +4,11 @@ use colibri_runtime::handler::Fault;
 
 use crate::domains::ties::Place;
 use colibri_store::db::Db;
+use colibri_store::params;
 
 /// Returns a record's place and the call it names.
 pub(super) fn place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
-    db.query_opt("SELECT seq, sequence_no FROM thought_records WHERE id = ?1", [key], |row| {
+    db.query_opt("SELECT seq, sequence_no FROM thought_records WHERE id = ?1", params![key], |row| {
         Ok(Place { number: Some(row.get(0)?), sequence_no: row.get(1)? })
     })
 }
@@ -17,5 +18,5 @@ pub(super) fn place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
 /// # Errors
 /// [`Fault::Storage`].
 pub fn count_records(db: &Db) -> Result<i64, Fault> {
-    db.query_one("SELECT coalesce(max(seq), 0) FROM thought_records", [], |row| row.get(0))
+    db.query_one("SELECT coalesce(max(seq), 0) FROM thought_records", &[], |row| row.get(0))
 }

@@ -2,8 +2,9 @@
 //! has opened the transaction.
 
 use colibri_runtime::chain::audit::{EnterEvent, ExitEvent, RowOutcome};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 
+use crate::db::{Row, RowError};
 use crate::sqlite::log::head::Head;
 use colibri_proof::log_row::{ClosedRow, OpenRow};
 
@@ -158,7 +159,8 @@ pub(crate) fn close_stored(
     closing: &Closing<'_>,
 ) -> rusqlite::Result<()> {
     let sql = format!("SELECT {OPEN_COLUMNS} FROM actions WHERE sequence_no = ?1 AND outcome = 'running'");
-    conn.prepare_cached(&sql)?.query_row([sequence_no], |row| close(conn, head, &read_open(row)?, closing))
+    conn.prepare_cached(&sql)?
+        .query_row([sequence_no], |row| close(conn, head, &read_open(&Row::of(row))?, closing))
 }
 
 /// Closes a running row and links it to the log's chain. The hash covers what the call was entered with, so a change of
@@ -222,29 +224,29 @@ pub(crate) const CLOSED_COLUMNS: &str = "correlation_id, boot_id, request_id, to
 ///
 /// # Errors
 /// A column holds a value of another type than the table's.
-pub(crate) fn read_closed<'a>(row: &'a Row<'_>) -> rusqlite::Result<(ClosedRow<'a>, &'a str)> {
+pub(crate) fn read_closed<'a>(row: &Row<'a>) -> Result<(ClosedRow<'a>, &'a str), RowError> {
     let closed = ClosedRow {
-        correlation_id: row.get_ref(0)?.as_str()?,
-        boot_id: row.get_ref(1)?.as_str()?,
-        request_id: row.get_ref(2)?.as_str_or_null()?,
-        tool: row.get_ref(3)?.as_str()?,
-        mode: row.get_ref(4)?.as_str()?,
-        args_hash: row.get_ref(5)?.as_str()?,
-        trace_context: row.get_ref(6)?.as_str_or_null()?,
-        entered_at: row.get_ref(7)?.as_str()?,
+        correlation_id: row.get(0)?,
+        boot_id: row.get(1)?,
+        request_id: row.get(2)?,
+        tool: row.get(3)?,
+        mode: row.get(4)?,
+        args_hash: row.get(5)?,
+        trace_context: row.get(6)?,
+        entered_at: row.get(7)?,
         enter_ms: row.get(8)?,
         duration_ms: row.get(9)?,
-        error_code: row.get_ref(10)?.as_str_or_null()?,
-        error_message: row.get_ref(11)?.as_str_or_null()?,
+        error_code: row.get(10)?,
+        error_message: row.get(11)?,
         exit_no: row.get(12)?,
-        exited_at: row.get_ref(13)?.as_str()?,
-        outcome: row.get_ref(14)?.as_str()?,
-        prev_hash: row.get_ref(15)?.as_str()?,
-        result_hash: row.get_ref(16)?.as_str_or_null()?,
+        exited_at: row.get(13)?,
+        outcome: row.get(14)?,
+        prev_hash: row.get(15)?,
+        result_hash: row.get(16)?,
         sequence_no: row.get(17)?,
-        subject: row.get_ref(18)?.as_str_or_null()?,
+        subject: row.get(18)?,
     };
-    Ok((closed, row.get_ref(19)?.as_str()?))
+    Ok((closed, row.get(19)?))
 }
 
 /// The columns that a call's row holds from its start, in the order [`read_open`] takes them.
@@ -255,16 +257,16 @@ pub(crate) const OPEN_COLUMNS: &str = "correlation_id, boot_id, request_id, tool
 ///
 /// # Errors
 /// A column holds a value of another type than the table's.
-pub(crate) fn read_open<'a>(row: &'a Row<'_>) -> rusqlite::Result<OpenRow<'a>> {
+pub(crate) fn read_open<'a>(row: &Row<'a>) -> Result<OpenRow<'a>, RowError> {
     Ok(OpenRow {
-        correlation_id: row.get_ref(0)?.as_str()?,
-        boot_id: row.get_ref(1)?.as_str()?,
-        request_id: row.get_ref(2)?.as_str_or_null()?,
-        tool: row.get_ref(3)?.as_str()?,
-        mode: row.get_ref(4)?.as_str()?,
-        args_hash: row.get_ref(5)?.as_str()?,
-        trace_context: row.get_ref(6)?.as_str_or_null()?,
-        entered_at: row.get_ref(7)?.as_str()?,
+        correlation_id: row.get(0)?,
+        boot_id: row.get(1)?,
+        request_id: row.get(2)?,
+        tool: row.get(3)?,
+        mode: row.get(4)?,
+        args_hash: row.get(5)?,
+        trace_context: row.get(6)?,
+        entered_at: row.get(7)?,
         enter_ms: row.get(8)?,
         sequence_no: row.get(9)?,
     })

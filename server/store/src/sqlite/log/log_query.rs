@@ -1,11 +1,9 @@
 //! Finds calls in the audit log, for people: filtered, oldest first, one by one.
 
 use colibri_runtime::handler::Fault;
-use rusqlite::types::Value;
-use rusqlite::{Row, params_from_iter};
 use serde::Serialize;
 
-use crate::db::Db;
+use crate::db::{Db, Row, RowError, Value};
 
 /// What the column `outcome` may hold (chain#audit-row).
 pub const OUTCOMES: [&str; 7] = ["running", "ok", "domain_error", "error", "invalid", "denied", "aborted"];
@@ -77,11 +75,11 @@ pub fn each_call(
              WHERE {condition} ORDER BY sequence_no DESC LIMIT {limit}) ORDER BY sequence_no"
         ),
     };
-    db.query_each(&sql, params_from_iter(params), |row| Ok(take(&read(row)?)))
+    db.query_each(&sql, &params, |row| Ok(take(&read(row)?)))
 }
 
 /// Returns the filter as a condition with its bound values.
-fn matching(filter: &LogFilter) -> (String, Vec<Value>) {
+fn matching(filter: &LogFilter) -> (String, Vec<Value<'_>>) {
     let parts = [
         ("tool =", &filter.tool),
         ("outcome =", &filter.outcome),
@@ -93,33 +91,33 @@ fn matching(filter: &LogFilter) -> (String, Vec<Value>) {
     let (mut conditions, mut params) = (vec!["1".to_owned()], Vec::new());
     for (comparison, value) in parts {
         let Some(value) = value else { continue };
-        params.push(Value::from(value.clone()));
+        params.push(Value::Text(value));
         conditions.push(format!("{comparison} ?{}", params.len()));
     }
     (conditions.join(" AND "), params)
 }
 
-fn read<'a>(row: &'a Row<'_>) -> rusqlite::Result<LogRow<'a>> {
+fn read<'a>(row: &Row<'a>) -> Result<LogRow<'a>, RowError> {
     Ok(LogRow {
         sequence_no: row.get(0)?,
-        correlation_id: row.get_ref(1)?.as_str()?,
-        boot_id: row.get_ref(2)?.as_str()?,
-        request_id: row.get_ref(3)?.as_str_or_null()?,
-        tool: row.get_ref(4)?.as_str()?,
-        mode: row.get_ref(5)?.as_str()?,
-        args_hash: row.get_ref(6)?.as_str()?,
-        trace_context: row.get_ref(7)?.as_str_or_null()?,
-        entered_at: row.get_ref(8)?.as_str()?,
+        correlation_id: row.get(1)?,
+        boot_id: row.get(2)?,
+        request_id: row.get(3)?,
+        tool: row.get(4)?,
+        mode: row.get(5)?,
+        args_hash: row.get(6)?,
+        trace_context: row.get(7)?,
+        entered_at: row.get(8)?,
         enter_ms: row.get(9)?,
-        outcome: row.get_ref(10)?.as_str()?,
-        error_code: row.get_ref(11)?.as_str_or_null()?,
-        error_message: row.get_ref(12)?.as_str_or_null()?,
-        result_hash: row.get_ref(13)?.as_str_or_null()?,
+        outcome: row.get(10)?,
+        error_code: row.get(11)?,
+        error_message: row.get(12)?,
+        result_hash: row.get(13)?,
         duration_ms: row.get(14)?,
-        exited_at: row.get_ref(15)?.as_str_or_null()?,
+        exited_at: row.get(15)?,
         exit_no: row.get(16)?,
-        prev_hash: row.get_ref(17)?.as_str_or_null()?,
-        row_hash: row.get_ref(18)?.as_str_or_null()?,
-        subject: row.get_ref(19)?.as_str_or_null()?,
+        prev_hash: row.get(17)?,
+        row_hash: row.get(18)?,
+        subject: row.get(19)?,
     })
 }

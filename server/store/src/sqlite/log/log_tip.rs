@@ -2,9 +2,9 @@
 //! row is written at commit, so inside a transaction it is older than the rows.
 
 use colibri_runtime::handler::Fault;
-use rusqlite::Row;
 
-use crate::db::Db;
+use crate::db::{Db, Row, RowError, Value};
+use crate::params;
 
 /// A closed row of `actions`, as far as a commitment to it goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct LogTip {
 pub fn log_tip(db: &Db) -> Result<Option<LogTip>, Fault> {
     db.query_opt(
         "SELECT exit_no, row_hash FROM actions WHERE exit_no IS NOT NULL ORDER BY exit_no DESC LIMIT 1",
-        [],
+        &[],
         read,
     )
 }
@@ -32,10 +32,15 @@ pub fn log_tip(db: &Db) -> Result<Option<LogTip>, Fault> {
 /// # Errors
 /// [`Fault::Storage`].
 pub fn log_row(db: &Db, exit_no: i64) -> Result<Option<LogTip>, Fault> {
-    db.query_opt("SELECT exit_no, row_hash FROM actions WHERE exit_no = ?1", [exit_no], read)
+    db.query_opt("SELECT exit_no, row_hash FROM actions WHERE exit_no = ?1", params![exit_no], read)
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<LogTip> {
-    let hash = row.get_ref(1)?.as_bytes_or_null()?.unwrap_or_default();
-    Ok(LogTip { exit_no: row.get(0)?, row_hash: String::from_utf8_lossy(hash).into_owned() })
+fn read(row: &Row<'_>) -> Result<LogTip, RowError> {
+    let row_hash = match row.get(1)? {
+        Value::Null => String::new(),
+        Value::Text(hash) => hash.to_owned(),
+        Value::Blob(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+        Value::Integer(_) | Value::Real(_) => return Err(RowError),
+    };
+    Ok(LogTip { exit_no: row.get(0)?, row_hash })
 }

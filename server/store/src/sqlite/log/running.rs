@@ -5,6 +5,7 @@ use colibri_runtime::handler::Fault;
 use rusqlite::Connection;
 
 use crate::db::Db;
+use crate::params;
 use crate::sqlite::log::head::Head;
 
 const ROWS: &str =
@@ -32,7 +33,7 @@ pub(crate) fn running_rows(conn: &Connection) -> rusqlite::Result<Vec<(i64, Stri
 /// # Errors
 /// [`Fault::Storage`].
 pub(crate) fn running_processes(db: &Db) -> Result<Vec<String>, Fault> {
-    db.query_all(ROWS, [how_many(&db.conn)], |row| row.get(1))
+    db.query_all(ROWS, params![how_many(&db.conn)], |row| row.get(1))
 }
 
 /// Returns the bound of [`ROWS`].

@@ -4,13 +4,14 @@
 use colibri_runtime::handler::Fault;
 
 use crate::db::Db;
+use crate::params;
 
 /// Returns a table's counters: one number, none before its first row, more only if another program has added rows.
 ///
 /// # Errors
 /// [`Fault::Storage`].
 pub fn counters_of(db: &Db, table: &str) -> Result<Vec<i64>, Fault> {
-    db.query_all("SELECT seq FROM sqlite_sequence WHERE name = ?1 LIMIT 3", [table], |row| row.get(0))
+    db.query_all("SELECT seq FROM sqlite_sequence WHERE name = ?1 LIMIT 3", params![table], |row| row.get(0))
 }
 
 /// Returns counters of tables that should have none, a few at most.
@@ -20,5 +21,5 @@ pub fn counters_of(db: &Db, table: &str) -> Result<Vec<i64>, Fault> {
 pub fn stray_counters(db: &Db) -> Result<Vec<String>, Fault> {
     let sql = "SELECT CAST(name AS TEXT) FROM sqlite_sequence WHERE name IS NULL OR name NOT IN \
                (SELECT name FROM sqlite_schema WHERE type = 'table' AND sql LIKE '%AUTOINCREMENT%') LIMIT 3";
-    db.query_all(sql, [], |row| Ok(row.get::<_, Option<String>>(0)?.unwrap_or_default()))
+    db.query_all(sql, &[], |row| Ok(row.get::<Option<String>>(0)?.unwrap_or_default()))
 }

@@ -205,7 +205,7 @@ impl Inspection {
         let before = beside.as_ref().and_then(version_seen);
         let transaction = self.db.conn.unchecked_transaction().map_err(storage)?;
         // A transaction sees what its first read sees.
-        self.db.query_one("SELECT count(*) FROM sqlite_master", [], |_| Ok(()))?;
+        self.db.query_one("SELECT count(*) FROM sqlite_master", &[], |_| Ok(()))?;
         // No process has committed between these two reads, and so none between the two transactions.
         let same = beside.filter(|beside| {
             let begun = beside.conn.execute_batch("BEGIN").is_ok();
@@ -255,7 +255,7 @@ impl Inspection {
         self.db.query_all(
             "SELECT sequence_no, tool, outcome, error_code, duration_ms, prev_hash, row_hash
              FROM actions WHERE exit_no IS NOT NULL ORDER BY exit_no",
-            [],
+            &[],
             |row| {
                 Ok(ClosedCall {
                     sequence_no: row.get(0)?,
@@ -276,7 +276,7 @@ impl Inspection {
     }
 
     fn number(&self, sql: &str) -> Result<i64, Fault> {
-        self.db.query_one(sql, [], |row| row.get(0))
+        self.db.query_one(sql, &[], |row| row.get(0))
     }
 }
 
@@ -292,7 +292,7 @@ pub fn integrity(db: &Db, shape: &Shape) -> Result<Vec<String>, Fault> {
 /// of another table would compute its columns and indexes, and run what its module does.
 fn pages(db: &Db, shape: &Shape, check: &str) -> Result<Vec<String>, Fault> {
     let lines = |of: &str| {
-        let mut lines: Vec<String> = db.query_all(&format!("PRAGMA {check}({of})"), [], |row| row.get(0))?;
+        let mut lines: Vec<String> = db.query_all(&format!("PRAGMA {check}({of})"), &[], |row| row.get(0))?;
         lines.retain(|line| line != "ok");
         Ok::<_, Fault>(lines)
     };
@@ -325,7 +325,7 @@ pub struct Sanity {
 /// # Errors
 /// SQLite's error, also for a badly damaged file.
 pub fn sanity(db: &Db, shape: &Shape) -> Result<Sanity, Fault> {
-    let number = |sql: &str| db.query_one(sql, [], |row| row.get::<_, i64>(0));
+    let number = |sql: &str| db.query_one(sql, &[], |row| row.get::<i64>(0));
     let bytes = number("PRAGMA page_count")?.saturating_mul(number("PRAGMA page_size")?);
     let indexes = bytes <= LOOKED_UP_BYTES;
     let check = if indexes { "integrity_check" } else { "quick_check" };
@@ -335,7 +335,7 @@ pub fn sanity(db: &Db, shape: &Shape) -> Result<Sanity, Fault> {
 /// Returns the schema that the file's version should have, and how the file compares. If it has the newest schema under another
 /// number, only the number is wrong.
 fn shape_of(db: &Db, migrations: &[Migration]) -> Result<(Schema, Shape), Fault> {
-    let version = db.query_one("PRAGMA user_version", [], |row| row.get(0))?;
+    let version = db.query_one("PRAGMA user_version", &[], |row| row.get(0))?;
     for expected in [schema::expected_at(migrations, version)?, schema::expected(migrations)?] {
         let shape = schema::compare(db, &expected)?;
         if shape.whole {
@@ -349,7 +349,7 @@ fn shape_of(db: &Db, migrations: &[Migration]) -> Result<(Schema, Shape), Fault>
 
 /// Returns a number that changes with each commit of others that becomes visible to the connection.
 fn version_seen(db: &Db) -> Option<i64> {
-    db.query_one("PRAGMA data_version", [], |row| row.get(0)).ok()
+    db.query_one("PRAGMA data_version", &[], |row| row.get(0)).ok()
 }
 
 /// Returns rows that refer to missing rows: `table row 7 refers to a missing row of other_table`. Checks only tables
@@ -360,12 +360,12 @@ fn version_seen(db: &Db) -> Option<i64> {
 pub fn dangling_references(db: &Db, shape: &Shape) -> Result<Vec<String>, Fault> {
     let mut complaints = Vec::new();
     for table in &shape.readable {
-        let parents = db
-            .query_all(&format!("PRAGMA foreign_key_list(\"{table}\")"), [], |row| row.get::<_, String>(2))?;
+        let parents =
+            db.query_all(&format!("PRAGMA foreign_key_list(\"{table}\")"), &[], |row| row.get::<String>(2))?;
         if parents.iter().any(|parent| !shape.readable.contains(parent)) {
             continue;
         }
-        db.query_each(&format!("PRAGMA foreign_key_check(\"{table}\")"), [], |row| {
+        db.query_each(&format!("PRAGMA foreign_key_check(\"{table}\")"), &[], |row| {
             let (table, id, parent): (String, Option<i64>, String) = (row.get(0)?, row.get(1)?, row.get(2)?);
             let id = id.map_or_else(String::new, |id| format!(" row {id}"));
             complaints.push(format!("{table}{id} refers to a missing row of {parent}"));
@@ -413,7 +413,7 @@ mod tests {
         let (_folder, path) = file("PRAGMA journal_mode = WAL; CREATE TABLE t (n);");
         let writer = Connection::open(&path).unwrap();
         let stop = AtomicBool::new(false);
-        let count = |db: &Db| db.query_one("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0)).unwrap();
+        let count = |db: &Db| db.query_one("SELECT count(*) FROM t", &[], |row| row.get::<i64>(0)).unwrap();
         let seen: Vec<Option<bool>> = std::thread::scope(|scope| {
             let (stop, look) = (&stop, Inspection::open(&path, MIGRATIONS).unwrap());
             look.db.may_read(&BTreeSet::from(["t".to_owned()]));
@@ -460,6 +460,6 @@ mod tests {
         let (_folder, path) = file("CREATE TABLE t (n);");
         let db = connection::examine(&Location::Immutable(path)).unwrap();
         db.may_read(&BTreeSet::from(["t".to_owned()]));
-        assert_eq!(db.query_one("SELECT count(*) FROM t", [], |row| row.get::<_, i64>(0)), Ok(0));
+        assert_eq!(db.query_one("SELECT count(*) FROM t", &[], |row| row.get::<i64>(0)), Ok(0));
     }
 }

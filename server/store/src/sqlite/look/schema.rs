@@ -7,10 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use colibri_runtime::handler::Fault;
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row};
+use rusqlite::Connection;
 
-use crate::db::{Db, storage};
+use crate::db::{Db, Row, RowError, Value, storage};
 use crate::sqlite::open::connection;
 use crate::sqlite::open::header::APPLICATION_ID;
 use crate::sqlite::open::migrate::{self, Migration};
@@ -92,14 +91,14 @@ impl Shape {
 /// # Errors
 /// SQLite's error.
 pub fn read(db: &Db) -> Result<Schema, Fault> {
-    let number = |sql: &str| db.query_one(sql, [], |row| row.get(0));
+    let number = |sql: &str| db.query_one(sql, &[], |row| row.get(0));
     // The table's true name: `sqlite_schema` is another name for it, unless the file has a view that is called so.
     let count = number("SELECT count(*) FROM sqlite_master")?;
     if count > MOST_OBJECTS {
         return Err(Fault::Storage(format!("its schema has {count} objects, far more than Colibri's")));
     }
     let (mut objects, mut indexes) = (BTreeMap::new(), BTreeMap::new());
-    db.query_each("SELECT type, name, tbl_name, sql FROM sqlite_master", [], |row| {
+    db.query_each("SELECT type, name, tbl_name, sql FROM sqlite_master", &[], |row| {
         let (kind, name, table) = (lossy(row, 0)?, lossy(row, 1)?, lossy(row, 2)?);
         let (kind, name, table) =
             (kind.unwrap_or_default(), name.unwrap_or_default(), table.unwrap_or_default());
@@ -121,7 +120,7 @@ pub fn read(db: &Db) -> Result<Schema, Fault> {
     })?;
     for (table, indexes) in &mut indexes {
         let list = format!("PRAGMA index_list(\"{}\")", table.replace('"', "\"\""));
-        *indexes = db.query_all(&list, [], |row| row.get(1))?;
+        *indexes = db.query_all(&list, &[], |row| row.get(1))?;
     }
     Ok(Schema {
         application_id: number("PRAGMA application_id")?,
@@ -132,12 +131,13 @@ pub fn read(db: &Db) -> Result<Schema, Fault> {
 }
 
 /// Returns a value of any type as text.
-fn lossy(row: &Row<'_>, index: usize) -> rusqlite::Result<Option<String>> {
-    Ok(match row.get_ref(index)? {
-        ValueRef::Null => None,
-        ValueRef::Integer(number) => Some(number.to_string()),
-        ValueRef::Real(number) => Some(number.to_string()),
-        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+fn lossy(row: &Row<'_>, index: usize) -> Result<Option<String>, RowError> {
+    Ok(match row.get(index)? {
+        Value::Null => None,
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Real(number) => Some(number.to_string()),
+        Value::Text(text) => Some(text.to_owned()),
+        Value::Blob(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
     })
 }
 

@@ -20,7 +20,7 @@ fn a_full_disk_fails_the_call_and_not_the_log() {
     store.begin(Access::Write).unwrap();
     let sequence_no = enter(&mut store, "any_tool").unwrap();
     store.savepoint().unwrap();
-    let error = store.cx().db().unwrap().execute(LARGE, []).unwrap_err();
+    let error = store.cx().db().unwrap().execute(LARGE, &[]).unwrap_err();
     assert!(error.to_string().contains("full"), "{error}");
     // SQLite has undone the statement and kept the transaction: the call is answered and closed.
     assert!(store.in_transaction());
@@ -42,7 +42,7 @@ fn a_transaction_that_the_engine_dropped_is_seen() {
     store.savepoint().unwrap();
     // A constraint does here what a full disk, an I/O error or a lack of memory can do.
     let sql = "INSERT OR ROLLBACK INTO actions_head VALUES (1, 0, 0, '')";
-    store.cx().db().unwrap().execute(sql, []).unwrap_err();
+    store.cx().db().unwrap().execute(sql, &[]).unwrap_err();
     assert!(!store.in_transaction());
     for refused in [store.savepoint(), store.release(), store.roll_back_to_savepoint()] {
         assert_eq!(refused.unwrap_err().0, "no transaction is open");
@@ -68,7 +68,7 @@ fn a_commit_that_fails_leaves_nothing_open_and_nothing_stored() {
     store.begin(Access::Write).unwrap();
     enter(&mut store, "any_tool").unwrap();
     // A reference that is checked at the commit, and fails there.
-    store.cx().db().unwrap().execute("INSERT INTO child VALUES (7)", []).unwrap();
+    store.cx().db().unwrap().execute("INSERT INTO child VALUES (7)", &[]).unwrap();
     let error = store.commit().unwrap_err();
     assert!(error.0.contains("constraint") || error.0.contains("foreign key"), "{error}");
     assert!(!store.in_transaction());
@@ -120,7 +120,7 @@ fn a_rolled_back_handler_keeps_its_exit_row_and_the_chain() {
     store.begin(Access::Write).unwrap();
     for sequence_no in numbers {
         store.savepoint().unwrap();
-        store.cx().db().unwrap().execute("CREATE TABLE IF NOT EXISTS made (n)", []).unwrap();
+        store.cx().db().unwrap().execute("CREATE TABLE IF NOT EXISTS made (n)", &[]).unwrap();
         // A row closed inside the savepoint goes with it; the number is free again.
         exit(&mut store, sequence_no, RowOutcome::Ok).unwrap();
         store.roll_back_to_savepoint().unwrap();

@@ -226,7 +226,7 @@ fn readonly_works_where_no_side_files_can_be_created() {
     let mut reader = open(&options).unwrap();
     assert_eq!(number(conn(&mut reader), "SELECT count(*) FROM actions"), 1);
     let scan = reader.scan_cx().unwrap();
-    assert_eq!(scan.db().query_one("SELECT count(*) FROM actions", [], |row| row.get::<_, i64>(0)), Ok(1));
+    assert_eq!(scan.db().query_one("SELECT count(*) FROM actions", &[], |row| row.get::<i64>(0)), Ok(1));
     drop(reader);
 
     // With a log that waits to be read, what the file alone says would be wrong.

@@ -107,7 +107,7 @@ fn boots_own_writing_waits_like_every_writer_and_is_whole_or_not_there() {
     first.begin(Access::Write).unwrap();
     std::thread::scope(|scope| {
         let waiting = scope.spawn(move || {
-            let written = second.write_at_boot(|db| db.execute(INDEX_OF_NOTHING, []));
+            let written = second.write_at_boot(|db| db.execute(INDEX_OF_NOTHING, &[]));
             (second, written)
         });
         std::thread::sleep(Duration::from_millis(50));
@@ -118,8 +118,8 @@ fn boots_own_writing_waits_like_every_writer_and_is_whole_or_not_there() {
         assert_eq!(written, Ok(1));
 
         let failed = second.write_at_boot(|db| {
-            db.execute("DELETE FROM skill_roots", [])?;
-            db.execute("INSERT INTO nowhere VALUES (1)", [])
+            db.execute("DELETE FROM skill_roots", &[])?;
+            db.execute("INSERT INTO nowhere VALUES (1)", &[])
         });
         assert!(failed.is_err() && !second.in_transaction());
         let count = |store: &mut SqliteStore<()>| {
@@ -127,7 +127,7 @@ fn boots_own_writing_waits_like_every_writer_and_is_whole_or_not_there() {
         };
         assert_eq!(count(&mut second), 1);
         // No process is kept waiting afterwards.
-        assert_eq!(first.write_at_boot(|db| db.execute("DELETE FROM skill_roots", [])), Ok(1));
+        assert_eq!(first.write_at_boot(|db| db.execute("DELETE FROM skill_roots", &[])), Ok(1));
         assert_eq!(count(&mut second), 0);
     });
 }
@@ -147,10 +147,10 @@ fn a_scan_sees_the_database_of_its_beginning() {
     let scan = store.scan_cx().unwrap();
     call(&mut store, "any_tool");
     let count = |db: &crate::db::Db| {
-        db.query_one("SELECT count(*) FROM actions", [], |row| row.get::<_, i64>(0)).unwrap()
+        db.query_one("SELECT count(*) FROM actions", &[], |row| row.get::<i64>(0)).unwrap()
     };
     let seen = std::thread::spawn(move || {
-        assert!(scan.db().execute("DELETE FROM actions_head", []).is_err());
+        assert!(scan.db().execute("DELETE FROM actions_head", &[]).is_err());
         count(scan.db())
     });
     assert_eq!(seen.join().unwrap(), 1);

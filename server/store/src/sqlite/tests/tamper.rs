@@ -95,8 +95,11 @@ fn a_row_that_is_hashed_anew_breaks_the_link_to_the_next() {
         .unwrap();
     let sql =
         format!("SELECT {} FROM actions WHERE sequence_no = 2", crate::sqlite::log::audit::CLOSED_COLUMNS);
-    let hash =
-        foreign.query_row(&sql, [], |row| Ok(crate::sqlite::log::audit::read_closed(row)?.0.hash())).unwrap();
+    let hash = foreign
+        .query_row(&sql, [], |row| {
+            Ok(crate::sqlite::log::audit::read_closed(&crate::db::Row::of(row))?.0.hash())
+        })
+        .unwrap();
     foreign.execute("UPDATE actions SET row_hash = ?1 WHERE sequence_no = 2", [hash.as_str()]).unwrap();
     assert_eq!(verify(&place.path()).finding, Some(ActionsFinding::LinkBroken { sequence_no: 3 }));
 }

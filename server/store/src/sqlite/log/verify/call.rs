@@ -3,6 +3,7 @@
 use colibri_runtime::handler::Fault;
 
 use crate::db::Db;
+use crate::params;
 
 /// What the log says of a call, as far as rows are tied to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,14 +32,14 @@ pub fn with_call<T>(
     read: impl FnOnce(&Call<'_>) -> T,
 ) -> Result<Option<T>, Fault> {
     let sql = "SELECT exit_no, tool, outcome, subject, result_hash FROM actions WHERE sequence_no = ?1";
-    db.show_opt(sql, [sequence_no], |row| {
+    db.show_opt(sql, params![sequence_no], |row| {
         Ok(read(&Call {
             sequence_no,
             exit_no: row.get(0)?,
-            tool: row.get_ref(1)?.as_str()?,
-            outcome: row.get_ref(2)?.as_str()?,
-            subject: row.get_ref(3)?.as_str_or_null()?,
-            result_hash: row.get_ref(4)?.as_str_or_null()?,
+            tool: row.get(1)?,
+            outcome: row.get(2)?,
+            subject: row.get(3)?,
+            result_hash: row.get(4)?,
         }))
     })
 }
@@ -50,7 +51,7 @@ pub fn with_call<T>(
 /// SQLite's error.
 pub fn call_times(db: &Db, sequence_no: i64) -> Result<Option<(String, String)>, Fault> {
     let sql = "SELECT entered_at, exited_at FROM actions WHERE sequence_no = ?1 AND exited_at IS NOT NULL";
-    db.query_opt(sql, [sequence_no], |row| Ok((row.get(0)?, row.get(1)?)))
+    db.query_opt(sql, params![sequence_no], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Returns the place of a call among the closed ones; `None` if no such call exists, or it still runs.
@@ -72,9 +73,9 @@ pub fn each_subject_of<E: From<Fault>>(
 ) -> Result<(), E> {
     let sql = "SELECT sequence_no, subject FROM actions \
                WHERE exit_no IS NOT NULL AND outcome = 'ok' AND tool = ?1 AND subject IS NOT NULL ORDER BY exit_no";
-    db.walk(sql, [tool], |row| {
-        let sequence_no = row.get(0).map_err(crate::db::storage)?;
-        let subject: String = row.get(1).map_err(crate::db::storage)?;
+    db.walk(sql, params![tool], |row| {
+        let sequence_no = row.get(0).map_err(Fault::from)?;
+        let subject: String = row.get(1).map_err(Fault::from)?;
         take(sequence_no, &subject)?;
         Ok(true)
     })

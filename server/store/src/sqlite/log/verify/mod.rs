@@ -16,6 +16,7 @@ pub use self::finding::ActionsFinding;
 pub use self::walk::{LogEnd, LogVisitor, count_calls, walk_log};
 use self::walk::{Walk, check_head};
 use crate::db::Db;
+use crate::params;
 use crate::sqlite::log::audit::{CLOSED_COLUMNS, OPEN_COLUMNS, read_open};
 use colibri_canonical::HexDigest;
 use colibri_proof::log_row::{ClosedRow, OpenRow};
@@ -40,7 +41,7 @@ pub struct ActionsReport {
 /// SQLite's error.
 pub fn enter_hash(db: &Db, sequence_no: i64) -> Result<Option<HexDigest>, Fault> {
     let sql = format!("SELECT {OPEN_COLUMNS} FROM actions WHERE sequence_no = ?1");
-    db.query_opt(&sql, [sequence_no], |row| Ok(read_open(row)?.hash()))
+    db.query_opt(&sql, params![sequence_no], |row| Ok(read_open(row)?.hash()))
 }
 
 /// Walks the whole log up to its first finding.
@@ -83,12 +84,12 @@ impl LogVisitor<Fault> for FirstFinding {
 /// SQLite's error.
 pub(crate) fn verify_tail(db: &Db) -> Result<Option<ActionsFinding>, Fault> {
     let highest =
-        db.query_one("SELECT coalesce(max(sequence_no), 0) FROM actions", [], |row| row.get::<_, i64>(0))?;
+        db.query_one("SELECT coalesce(max(sequence_no), 0) FROM actions", &[], |row| row.get::<i64>(0))?;
     // Start the walk just before the last row, so that only that row is recomputed.
     let last = db.query_opt(
         "SELECT exit_no, prev_hash FROM actions WHERE exit_no IS NOT NULL ORDER BY exit_no DESC LIMIT 1",
-        [],
-        |row| Ok((row.get::<_, i64>(0)?, HexDigest::parse(&row.get::<_, String>(1)?))),
+        &[],
+        |row| Ok((row.get::<i64>(0)?, HexDigest::parse(&row.get::<String>(1)?))),
     )?;
     let mut first = FirstFinding(None);
     let mut walk = Walk::from(0, HexDigest::ZERO);

@@ -4,7 +4,7 @@ use colibri_runtime::handler::Fault;
 
 use super::finding::ActionsFinding;
 use super::plausible;
-use crate::db::{Db, storage};
+use crate::db::Db;
 use crate::sqlite::log::audit::{CLOSED_COLUMNS, OPEN_COLUMNS, read_closed, read_open};
 use crate::sqlite::log::head::Head;
 use colibri_canonical::HexDigest;
@@ -49,7 +49,7 @@ pub struct LogEnd {
 /// # Errors
 /// SQLite's error.
 pub fn count_calls(db: &Db) -> Result<i64, Fault> {
-    db.query_one("SELECT coalesce(max(sequence_no), 0) FROM actions", [], |row| row.get(0))
+    db.query_one("SELECT coalesce(max(sequence_no), 0) FROM actions", &[], |row| row.get(0))
 }
 
 /// Walks the whole log: closed rows in their chain's order, running rows, numbering, head. Meant for a read
@@ -59,8 +59,8 @@ pub fn count_calls(db: &Db) -> Result<i64, Fault> {
 /// SQLite's error, and the visitor's; a finding is not an error.
 pub fn walk_log<E: From<Fault>>(db: &Db, visitor: &mut dyn LogVisitor<E>) -> Result<LogEnd, E> {
     let (rows, highest) =
-        db.query_one("SELECT count(*), coalesce(max(sequence_no), 0) FROM actions", [], |row| {
-            Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?))
+        db.query_one("SELECT count(*), coalesce(max(sequence_no), 0) FROM actions", &[], |row| {
+            Ok((row.get::<i64>(0)?, row.get::<i64>(1)?))
         })?;
     let mut walk = Walk::from(0, HexDigest::ZERO);
     let sql = format!("SELECT {CLOSED_COLUMNS} FROM actions WHERE exit_no IS NOT NULL ORDER BY exit_no");
@@ -89,10 +89,10 @@ fn open_rows<E: From<Fault>>(db: &Db, visitor: &mut dyn LogVisitor<E>) -> Result
         "SELECT {OPEN_COLUMNS}, coalesce(error_code, error_message, result_hash, duration_ms, exited_at, exit_no, \
          prev_hash, row_hash, subject) IS NULL AS unclosed FROM actions WHERE outcome = 'running' ORDER BY sequence_no"
     );
-    db.walk(&sql, [], |row| -> Result<bool, E> {
+    db.walk(&sql, &[], |row| -> Result<bool, E> {
         running += 1;
-        let sequence_no: i64 = row.get("sequence_no").map_err(storage)?;
-        let unclosed: bool = row.get("unclosed").map_err(storage)?;
+        let sequence_no: i64 = row.get(9).map_err(Fault::from)?;
+        let unclosed: bool = row.get(10).map_err(Fault::from)?;
         match read_open(row) {
             Ok(open) => {
                 let column = if unclosed { plausible::open(&open) } else { Some("outcome") };
@@ -133,7 +133,7 @@ impl Walk {
         sql: &str,
         visitor: &mut dyn LogVisitor<E>,
     ) -> Result<(), E> {
-        db.show_each(sql, [], |row| {
+        db.show_each(sql, &[], |row| {
             self.rows += 1;
             match read_closed(row) {
                 Ok((closed, row_hash)) => {
@@ -182,8 +182,8 @@ impl Walk {
 /// Returns the first number below the highest that no row has.
 fn first_gap(db: &Db) -> Result<i64, Fault> {
     let mut expected = 1;
-    db.query_each("SELECT sequence_no FROM actions ORDER BY sequence_no", [], |row| {
-        let fits = row.get::<_, i64>(0)? == expected;
+    db.query_each("SELECT sequence_no FROM actions ORDER BY sequence_no", &[], |row| {
+        let fits = row.get::<i64>(0)? == expected;
         expected += i64::from(fits);
         Ok(fits)
     })?;
