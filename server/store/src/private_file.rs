@@ -22,6 +22,26 @@ pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
     options().create(true).truncate(false).open(path)
 }
 
+/// Checks that this process may create files in a folder.
+///
+/// # Errors
+/// The operating system's refusal.
+#[cfg(unix)]
+pub fn takes_files(folder: &Path) -> io::Result<()> {
+    use rustix::fs::{Access, AtFlags, CWD, accessat};
+
+    Ok(accessat(CWD, folder, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
+}
+
+/// Creating the file will report what is refused.
+///
+/// # Errors
+/// None.
+#[cfg(not(unix))]
+pub fn takes_files(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true);

@@ -124,6 +124,18 @@ fn crates_use_each_other_in_one_direction() {
     }
 }
 
+/// The server knows the database by `Db`. Its tests may open a file as any other program would.
+#[test]
+fn the_server_does_not_name_the_engine() {
+    const ENGINE: [&str; 3] = ["rusqlite", "rustix", "colibri-wal"];
+    let packages = packages();
+    let server = packages.iter().find(|package| package["name"] == "colibri").expect("the server");
+    let dependencies = server["dependencies"].as_array().expect("dependencies");
+    let normal = dependencies.iter().filter(|dependency| dependency["kind"].is_null());
+    let names: Vec<&str> = normal.filter_map(|other| other["name"].as_str()).collect();
+    assert!(names.contains(&"colibri-store") && !names.iter().any(|name| ENGINE.contains(name)), "{names:?}");
+}
+
 /// An auditor who reads the checks also builds what they stand on.
 #[test]
 fn proofs_are_checked_with_few_packages() {

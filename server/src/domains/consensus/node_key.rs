@@ -93,20 +93,8 @@ pub(crate) fn usable_key(path: &Path) -> Result<Option<PrivateKey>, NodeKeyError
     if !about.is_dir() {
         return Err(cannot(io::ErrorKind::NotADirectory));
     }
-    takes_files(folder).map_err(|error| cannot(error.kind()))?;
+    private_file::takes_files(folder).map_err(|error| cannot(error.kind()))?;
     Ok(None)
-}
-
-#[cfg(unix)]
-fn takes_files(folder: &Path) -> io::Result<()> {
-    use rustix::fs::{Access, AtFlags, CWD, accessat};
-
-    Ok(accessat(CWD, folder, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?)
-}
-
-#[cfg(not(unix))]
-fn takes_files(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 fn read(path: &Path) -> Result<PrivateKey, NodeKeyError> {
