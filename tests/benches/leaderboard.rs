@@ -138,7 +138,7 @@ fn peak(server: &Server) -> String {
     line.map_or_else(|| "unknown".to_owned(), |line| line.trim().to_owned())
 }
 
-/// Case 41: ten thousand rows of all domains, as long idle as matters.
+/// Ten thousand rows of all domains, as long idle as matters.
 fn batch() {
     let rows: Vec<Standing> = (0..10_000)
         .map(|number: i64| Standing {

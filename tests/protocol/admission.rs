@@ -10,7 +10,7 @@ fn denial(mode: Mode, tool: ToolId) -> Option<(Option<&'static str>, &'static st
 }
 
 #[test]
-fn alpha_40_readonly_denies_what_cannot_work_without_writing() {
+fn readonly_denies_what_cannot_work_without_writing() {
     let refused = Some((Some("canWriteDatabase"), "readonly_mode"));
     for tool in ToolId::ALL {
         let expected = if tool.spec().mutates() { refused } else { None };
@@ -21,7 +21,7 @@ fn alpha_40_readonly_denies_what_cannot_work_without_writing() {
 }
 
 #[test]
-fn alpha_40_a_denial_names_tool_mode_capability_and_reason() {
+fn a_denial_names_tool_mode_capability_and_reason() {
     let gate = ModeGate::new(Mode::Readonly, &CATALOGUE.codes);
     let denial = gate.admit(ToolId::TaskCreate.spec()).expect_err("READONLY admits no writer");
     assert_eq!(denial.code, "TOOL_NOT_ADMITTED");
@@ -37,7 +37,7 @@ fn alpha_40_a_denial_names_tool_mode_capability_and_reason() {
 }
 
 #[test]
-fn alpha_42_minimal_admits_the_tools_alone_that_need_no_store() {
+fn minimal_admits_the_tools_alone_that_need_no_store() {
     for tool in ToolId::ALL {
         let expected = if tool.spec().is_free() { None } else { Some((None, "minimal_mode")) };
         assert_eq!(denial(Mode::Minimal, tool), expected, "{}", tool.name());

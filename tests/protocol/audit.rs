@@ -26,7 +26,7 @@ fn canonical_hash(value: &Value) -> String {
 }
 
 #[test]
-fn alpha_31_every_call_has_one_closed_row_and_two_events() {
+fn every_call_has_one_closed_row_and_two_events() {
     let mut server = colibri().start();
     let calls = [
         ("server_ping", json!({})),
@@ -64,7 +64,7 @@ fn alpha_31_every_call_has_one_closed_row_and_two_events() {
 }
 
 #[test]
-fn alpha_32_hashes_are_those_a_client_computes() {
+fn hashes_are_those_a_client_computes() {
     let mut server = colibri().start();
     let empty = "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a";
     let two_keys = "24bcb649054e090c6d54107da78b71d5412a81957b8a08176a65aeb19b4c9aba";
@@ -89,7 +89,7 @@ fn alpha_32_hashes_are_those_a_client_computes() {
 }
 
 #[test]
-fn alpha_33_the_table_is_append_only_and_closed_once() {
+fn the_table_is_append_only_and_closed_once() {
     let mut server = colibri().start();
     server.data("task_list", json!({}));
     let conn = server.sql();
@@ -125,7 +125,7 @@ fn alpha_33_the_table_is_append_only_and_closed_once() {
 }
 
 #[test]
-fn alpha_34_a_call_of_a_killed_process_is_aborted_and_numbers_go_on() {
+fn a_call_of_a_killed_process_is_aborted_and_numbers_go_on() {
     let mut server = probe().start();
     server.data("probe_echo", json!({ "required": "x" }));
     server.send_call("probe_network", json!({ "ms": 600_000 }));
@@ -147,7 +147,7 @@ fn alpha_34_a_call_of_a_killed_process_is_aborted_and_numbers_go_on() {
 }
 
 #[test]
-fn alpha_35_durations_are_floored_milliseconds_of_the_injected_clock() {
+fn durations_are_floored_milliseconds_of_the_injected_clock() {
     let folder = tempfile::tempdir().unwrap();
     let (wire, streams) = Wire::pair();
     let (clock, sink) = (ManualClock::at(100.2), Recorder::default());
@@ -173,7 +173,7 @@ fn alpha_35_durations_are_floored_milliseconds_of_the_injected_clock() {
 }
 
 #[test]
-fn alpha_36_a_ping_of_phase_1_is_answered_at_once_and_stored_before_gated_calls() {
+fn a_ping_of_phase_1_is_answered_at_once_and_stored_before_gated_calls() {
     let mut server = probe().env("PROBE_OPEN_DELAY_MS", "3000").start();
     let gated = server.send_call("probe_echo", json!({ "required": "x" }));
     let early = server.data("probe_status", json!({}));
@@ -188,7 +188,7 @@ fn alpha_36_a_ping_of_phase_1_is_answered_at_once_and_stored_before_gated_calls(
 }
 
 #[test]
-fn alpha_37_a_private_key_is_in_no_column_and_no_log_line() {
+fn a_private_key_is_in_no_column_and_no_log_line() {
     let key = "5f1d36f1e0c0ffee5f1d36f1e0c0ffee";
     let mut server = probe().env("COLIBRI_LOG_LEVEL", "trace").start();
     server.data("probe_secret", json!({ "privKey": key }));
@@ -208,7 +208,7 @@ fn alpha_37_a_private_key_is_in_no_column_and_no_log_line() {
 }
 
 #[test]
-fn alpha_62_only_calls_of_dead_processes_are_closed_by_others() {
+fn only_calls_of_dead_processes_are_closed_by_others() {
     let mut alive = probe().env("COLIBRI_SESSION_ID", "inherited").start();
     alive.data("probe_echo", json!({ "required": "x" }));
     let mut killed = probe().beside(&alive).env("COLIBRI_SESSION_ID", "inherited").start();
@@ -250,7 +250,7 @@ fn commits(log: &Path) -> usize {
 }
 
 #[test]
-fn alpha_63_pipelined_calls_share_two_commits() {
+fn pipelined_calls_share_two_commits() {
     let mut server = colibri().start();
     server.ready_by("task_list", json!({}));
     let log = server.folder().join("colibri.db-wal");
@@ -276,7 +276,7 @@ fn alpha_63_pipelined_calls_share_two_commits() {
 }
 
 #[test]
-fn alpha_63_a_failed_commit_stores_nothing_and_says_so_to_every_call() {
+fn a_failed_commit_stores_nothing_and_says_so_to_every_call() {
     // Every probe_write leaves a dangling reference that is looked at only when the batch commits.
     let sql = "CREATE TABLE parent (id INTEGER PRIMARY KEY);;\
         CREATE TABLE child (id INTEGER REFERENCES parent (id) DEFERRABLE INITIALLY DEFERRED);;\
@@ -312,7 +312,7 @@ fn alpha_63_a_failed_commit_stores_nothing_and_says_so_to_every_call() {
 }
 
 #[test]
-fn alpha_64_acknowledged_calls_survive_a_kill_under_load() {
+fn acknowledged_calls_survive_a_kill_under_load() {
     let mut server = colibri().start();
     server.ready_by("task_list", json!({}));
     let window = 16;
@@ -337,7 +337,7 @@ fn alpha_64_acknowledged_calls_survive_a_kill_under_load() {
 }
 
 #[test]
-fn alpha_64_an_unknown_durability_is_refused() {
+fn an_unknown_durability_is_refused() {
     let ended = colibri().env("COLIBRI_DURABILITY", "loud").start().wait();
     assert_eq!(ended.code(), 1);
     assert_eq!(ended.last_message(), "[colibri] fatal: COLIBRI_DURABILITY must be one of full, normal");

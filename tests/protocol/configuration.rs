@@ -27,7 +27,7 @@ fn config(env: impl Into<Environment>) -> Config {
 }
 
 #[test]
-fn alpha_38_mode_is_full_unless_set_exactly() {
+fn mode_is_full_unless_set_exactly() {
     assert_eq!(detect_mode(&Environment::default()), Ok(Mode::Full));
     for mode in Mode::ALL {
         assert_eq!(detect_mode(&[("COLIBRI_MODE", mode.as_str())].into()), Ok(mode));
@@ -40,7 +40,7 @@ fn alpha_38_mode_is_full_unless_set_exactly() {
 }
 
 #[test]
-fn alpha_39_legacy_variables_are_refused_by_name() {
+fn legacy_variables_are_refused_by_name() {
     let env: Environment = [("AMS_ROOT", "x"), ("AMS_MODE", ""), ("COLIBRI_MODE", "bad")].into();
     let text = "Colibri does not support the legacy AMS_* namespace. Found: AMS_MODE, AMS_ROOT. \
                 Rename to COLIBRI_* or unset.";
@@ -53,7 +53,7 @@ fn alpha_39_legacy_variables_are_refused_by_name() {
 }
 
 #[test]
-fn alpha_43_test_mode_has_a_database_of_its_own_that_goes_away() {
+fn test_mode_has_a_database_of_its_own_that_goes_away() {
     let test = config([("COLIBRI_MODE", "TEST")]);
     assert_eq!(test.db_path, PathBuf::from("data/colibri-4711.test.db"));
     assert!(test.ephemeral_db);
@@ -63,7 +63,7 @@ fn alpha_43_test_mode_has_a_database_of_its_own_that_goes_away() {
 }
 
 #[test]
-fn alpha_44_every_bad_variable_is_reported_and_unknown_ones_are_warned_about() {
+fn every_bad_variable_is_reported_and_unknown_ones_are_warned_about() {
     let env = [("COLIBRI_STARTUP_TIMEOUT_MS", "abc"), ("COLIBRI_LOG_LEVEL", "loud")];
     assert_eq!(
         problems(env),
@@ -133,7 +133,7 @@ fn readonly_never_feeds_reputation() {
 }
 
 #[test]
-fn alpha_30_api_keys_are_kept_for_calls_and_for_redaction() {
+fn api_keys_are_kept_for_calls_and_for_redaction() {
     let config = config([
         ("COLIBRI_OPENAI_API_KEY", "sk-openai-0001"),
         ("COLIBRI_OPENIA_API_KEY", "sk-misspelt-01"),

@@ -1,8 +1,7 @@
 //! store#opening: opening, migrating, sharing and refusing the database.
 //!
 //! Migrations that fail or are out of step are handed to the library; everything else is the process's.
-//! The schema holds the tables of the domains that have landed. The crowd of case 51 is in the tests of
-//! several processes; here is the start of two at once.
+//! Starts of many processes at once are in the tests of several processes; here is the start of two.
 
 use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -72,7 +71,7 @@ fn the_compiled_list_is_the_folder_without_gaps() {
 }
 
 #[test]
-fn alpha_46_a_fresh_path_gets_folder_settings_and_schema() {
+fn a_fresh_path_gets_folder_settings_and_schema() {
     let launch = colibri();
     let path = launch.folder().path().join("deep/er/colibri.db");
     let mut server = launch.env("COLIBRI_DB_PATH", &path).start();
@@ -131,7 +130,7 @@ fn steps(opened: &Opened) -> Vec<i64> {
 }
 
 #[test]
-fn alpha_47_a_second_start_runs_no_migration_and_an_older_file_the_missing_ones() {
+fn a_second_start_runs_no_migration_and_an_older_file_the_missing_ones() {
     let mut first = colibri().start();
     first.data("task_create", json!({ "title": "A" }));
     let folder = first.shared_folder();
@@ -152,7 +151,7 @@ fn alpha_47_a_second_start_runs_no_migration_and_an_older_file_the_missing_ones(
 }
 
 #[test]
-fn alpha_48_newer_and_foreign_files_are_refused_and_left_alone() {
+fn newer_and_foreign_files_are_refused_and_left_alone() {
     let newest = latest(MIGRATIONS);
     let (_kept, newer) = folder_with(|path| {
         drop(init_db(&store(path, MIGRATIONS)).unwrap());
@@ -173,7 +172,7 @@ fn alpha_48_newer_and_foreign_files_are_refused_and_left_alone() {
 }
 
 #[test]
-fn alpha_49_a_failing_migration_is_undone_and_named() {
+fn a_failing_migration_is_undone_and_named() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("old.db");
     drop(init_db(&store(&path, SIX)).unwrap());
@@ -185,7 +184,7 @@ fn alpha_49_a_failing_migration_is_undone_and_named() {
 }
 
 #[test]
-fn alpha_50_a_comment_advances_the_version_and_two_of_one_number_do_not_run() {
+fn a_comment_advances_the_version_and_two_of_one_number_do_not_run() {
     let folder = tempfile::tempdir().unwrap();
     let opened = init_db(&store(&folder.path().join("a.db"), &SIX[..1])).unwrap();
     assert_eq!((opened.schema_version, opened.migrated), (1, 1));
@@ -194,7 +193,7 @@ fn alpha_50_a_comment_advances_the_version_and_two_of_one_number_do_not_run() {
 }
 
 #[test]
-fn alpha_51_two_that_start_at_once_on_a_missing_file_both_serve() {
+fn two_that_start_at_once_on_a_missing_file_both_serve() {
     for _ in 0..5 {
         let mut one = colibri().start();
         let mut other = colibri().beside(&one).start();
@@ -225,7 +224,7 @@ fn alpha_51_two_that_start_at_once_on_a_missing_file_both_serve() {
 }
 
 #[test]
-fn alpha_52_a_corrupted_page_is_found_after_an_unclean_stop() {
+fn a_corrupted_page_is_found_after_an_unclean_stop() {
     let mut server = colibri().start();
     for round in 0..64 {
         server

@@ -38,7 +38,7 @@ fn bytes(folder: &TempDir) -> (Vec<u8>, SystemTime) {
 }
 
 #[test]
-fn alpha_38_the_mode_is_full_unless_named_exactly() {
+fn the_mode_is_full_unless_named_exactly() {
     assert_eq!(colibri().start().data("server_ping", json!({}))["mode"], "FULL");
     let readonly = colibri().in_folder(used_folder()).env("COLIBRI_MODE", "READONLY");
     assert_eq!(readonly.start().data("server_ping", json!({}))["mode"], "READONLY");
@@ -50,8 +50,8 @@ fn alpha_38_the_mode_is_full_unless_named_exactly() {
 }
 
 #[test]
-fn alpha_39_the_legacy_namespace_is_refused_by_name() {
-    // `detect_mode` alone has its own text: tests/protocol/configuration.rs, alpha_39.
+fn the_legacy_namespace_is_refused_by_name() {
+    // `detect_mode` alone has its own text: tests/protocol/configuration.rs.
     let ended = refusal(colibri().env("AMS_ROOT", "x").env("AMS_MODE", ""));
     let text = "[colibri] fatal: Colibri does not support the legacy AMS_* namespace. Found: AMS_MODE, AMS_ROOT. \
                 Rename to COLIBRI_* or unset.";
@@ -60,7 +60,7 @@ fn alpha_39_the_legacy_namespace_is_refused_by_name() {
 }
 
 #[test]
-fn alpha_40_readonly_denies_writers_before_validation_and_leaves_the_file_alone() {
+fn readonly_denies_writers_before_validation_and_leaves_the_file_alone() {
     let folder = used_folder();
     let before = bytes(&folder);
     let mut server = colibri().in_folder(folder.clone()).env("COLIBRI_MODE", "READONLY").start();
@@ -94,7 +94,7 @@ fn alpha_40_readonly_denies_writers_before_validation_and_leaves_the_file_alone(
 }
 
 #[test]
-fn alpha_41_readonly_neither_creates_nor_migrates() {
+fn readonly_neither_creates_nor_migrates() {
     let launch = colibri().env("COLIBRI_MODE", "READONLY");
     let folder = launch.folder();
     let path = folder.path().join("colibri.db");
@@ -120,7 +120,7 @@ fn alpha_41_readonly_neither_creates_nor_migrates() {
 }
 
 #[test]
-fn alpha_42_minimal_starts_beside_a_broken_database() {
+fn minimal_starts_beside_a_broken_database() {
     let corrupt = tempfile::tempdir().unwrap();
     let file = corrupt.path().join("colibri.db");
     std::fs::write(&file, "this is no database").unwrap();
@@ -148,7 +148,7 @@ fn alpha_42_minimal_starts_beside_a_broken_database() {
 }
 
 #[test]
-fn alpha_43_the_test_database_lives_as_long_as_its_process() {
+fn the_test_database_lives_as_long_as_its_process() {
     // The client names a database; `env` takes the name away and becomes the server.
     let mut server = Launch::new("env")
         .arg("-u")
@@ -173,7 +173,7 @@ fn alpha_43_the_test_database_lives_as_long_as_its_process() {
 }
 
 #[test]
-fn alpha_44_every_problem_is_reported_and_unknown_names_are_warned_about() {
+fn every_problem_is_reported_and_unknown_names_are_warned_about() {
     let bad = colibri().env("COLIBRI_STARTUP_TIMEOUT_MS", "abc").env("COLIBRI_LOG_LEVEL", "loud");
     let ended = refusal(bad);
     let problems = [
@@ -195,7 +195,7 @@ fn alpha_44_every_problem_is_reported_and_unknown_names_are_warned_about() {
 }
 
 #[test]
-fn alpha_45_only_full_mode_may_reach_outside() {
+fn only_full_mode_may_reach_outside() {
     let folder = used_folder();
     for (mode, outside) in [("FULL", true), ("READONLY", false), ("TEST", false), ("MINIMAL", false)] {
         let mut server = colibri().in_folder(folder.clone()).env("COLIBRI_MODE", mode).start();

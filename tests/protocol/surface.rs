@@ -24,7 +24,7 @@ fn sockets(server: &Server) -> Vec<String> {
 }
 
 #[test]
-fn alpha_72_a_server_that_runs_every_tool_holds_no_network_socket() {
+fn a_server_that_runs_every_tool_holds_no_network_socket() {
     let mut server = Launch::new(env!("CARGO_BIN_EXE_colibri-under-test")).start();
     for tool in CATALOGUE.tools {
         let arguments = if tool.name == "task_create" { json!({ "title": "A" }) } else { json!({}) };
@@ -161,7 +161,7 @@ impl Instances {
 }
 
 #[test]
-fn alpha_73_stage_2_and_an_independent_validator_give_the_same_verdict() {
+fn stage_2_and_an_independent_validator_give_the_same_verdict() {
     const INSTANCES: usize = 21_000;
     let share = INSTANCES.div_ceil(CATALOGUE.tools.len());
     for (seed, tool) in CATALOGUE.tools.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! protocol#eras: transport and protocol, against the real binary.
 //!
-//! The tools of later issues are not in the catalogue yet: counts and order are the catalogue's. Case 3 runs
-//! on the probe server, whose second phase can be slowed down.
+//! Counts and order of tools are the catalogue's. The test of a slow start runs on the probe server, whose second phase can
+//! be slowed down.
 
 use std::io::Write;
 use std::process::{Output, Stdio};
@@ -58,7 +58,7 @@ fn still_answers(server: &mut Server) {
 }
 
 #[test]
-fn alpha_01_initialize_echoes_a_known_version_and_answers_others_with_the_newest() {
+fn initialize_echoes_a_known_version_and_answers_others_with_the_newest() {
     let mut server = colibri().start();
     for (wanted, given) in [
         ("2024-11-05", "2024-11-05"),
@@ -79,7 +79,7 @@ fn alpha_01_initialize_echoes_a_known_version_and_answers_others_with_the_newest
 }
 
 #[test]
-fn alpha_02_tools_list_is_complete_ordered_and_the_same_in_every_mode_but_readonly() {
+fn tools_list_is_complete_ordered_and_the_same_in_every_mode_but_readonly() {
     let first = colibri();
     let folder = first.folder();
     let line = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}\n";
@@ -117,7 +117,7 @@ fn alpha_02_tools_list_is_complete_ordered_and_the_same_in_every_mode_but_readon
 }
 
 #[test]
-fn alpha_02_replies_fit_the_published_output_schemas() {
+fn replies_fit_the_published_output_schemas() {
     let mut server = colibri().start();
     let listed = server.request("tools/list", json!({}))["result"]["tools"].clone();
     let id = server.data("task_create", json!({ "title": "A" }))["id"].clone();
@@ -147,7 +147,7 @@ fn alpha_02_replies_fit_the_published_output_schemas() {
 }
 
 #[test]
-fn alpha_03_tools_list_does_not_wait_for_the_database_and_calls_do() {
+fn tools_list_does_not_wait_for_the_database_and_calls_do() {
     let mut server = probe().env("PROBE_OPEN_DELAY_MS", "3000").start();
     let waiting = server.send_call("probe_echo", json!({ "required": "x" }));
     let listed = server.request("tools/list", json!({}));
@@ -160,7 +160,7 @@ fn alpha_03_tools_list_does_not_wait_for_the_database_and_calls_do() {
 }
 
 #[test]
-fn alpha_04_bad_json_is_a_parse_error_and_the_next_line_works() {
+fn bad_json_is_a_parse_error_and_the_next_line_works() {
     let mut server = colibri().start();
     for bad in ["{bad", "nonsense", "\"\\ud800\"x"] {
         server.send_line(bad);
@@ -178,7 +178,7 @@ fn alpha_04_bad_json_is_a_parse_error_and_the_next_line_works() {
 }
 
 #[test]
-fn alpha_05_batches_and_other_values_are_invalid_requests() {
+fn batches_and_other_values_are_invalid_requests() {
     let mut server = colibri().start();
     for bad in ["[]", r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#, "7", "null", "\"ping\""] {
         server.send_line(bad);
@@ -189,7 +189,7 @@ fn alpha_05_batches_and_other_values_are_invalid_requests() {
 }
 
 #[test]
-fn alpha_06_unknown_methods_are_named_with_their_id() {
+fn unknown_methods_are_named_with_their_id() {
     let mut server = colibri().start();
     for method in ["resources/list", "prompts/list", "logging/setLevel", "shutdown"] {
         server.send(&json!({ "jsonrpc": "2.0", "id": 5, "method": method }));
@@ -200,7 +200,7 @@ fn alpha_06_unknown_methods_are_named_with_their_id() {
 }
 
 #[test]
-fn alpha_07_calls_without_a_usable_name_are_refused_and_leave_no_row() {
+fn calls_without_a_usable_name_are_refused_and_leave_no_row() {
     let mut server = colibri().start();
     let cases = [json!({}), json!({ "name": 7 }), json!({ "name": "" }), json!({ "name": null }), json!([1])];
     for params in cases {
@@ -214,7 +214,7 @@ fn alpha_07_calls_without_a_usable_name_are_refused_and_leave_no_row() {
 }
 
 #[test]
-fn alpha_08_too_long_lines_are_refused_and_the_next_one_answered() {
+fn too_long_lines_are_refused_and_the_next_one_answered() {
     let mut server = colibri().start();
     let mut line = vec![b'x'; 5 * 1024 * 1024];
     line.push(b'\n');
@@ -226,13 +226,13 @@ fn alpha_08_too_long_lines_are_refused_and_the_next_one_answered() {
 }
 
 #[test]
-fn alpha_09_a_call_before_initialize_succeeds() {
+fn a_call_before_initialize_succeeds() {
     let mut server = colibri().start();
     assert_eq!(server.data("server_ping", json!({}))["mode"], "FULL");
 }
 
 #[test]
-fn alpha_10_a_call_without_an_id_is_not_run() {
+fn a_call_without_an_id_is_not_run() {
     let mut server = colibri().start();
     server.ready_by("task_list", json!({}));
     server.send(
@@ -247,7 +247,7 @@ fn alpha_10_a_call_without_an_id_is_not_run() {
 }
 
 #[test]
-fn alpha_11_ids_come_back_unchanged() {
+fn ids_come_back_unchanged() {
     let launch = colibri();
     for id in ["9007199254740993", "\"x\"", "123456789012345678901234567890", "-1", "\"\\u00e9\"", "1.50"] {
         for (method, params) in [("ping", "{}"), ("tools/call", r#"{"name":"server_ping"}"#)] {
@@ -260,7 +260,7 @@ fn alpha_11_ids_come_back_unchanged() {
 }
 
 #[test]
-fn alpha_12_ten_piped_requests_are_all_answered_in_order_before_a_clean_exit() {
+fn ten_piped_requests_are_all_answered_in_order_before_a_clean_exit() {
     let requests: String = (1..=10)
         .map(|id| {
             let arguments = json!({ "title": format!("task {id}") });
@@ -282,7 +282,7 @@ fn alpha_12_ten_piped_requests_are_all_answered_in_order_before_a_clean_exit() {
 }
 
 #[test]
-fn alpha_60_stdout_holds_nothing_but_responses() {
+fn stdout_holds_nothing_but_responses() {
     let mut server = probe().start();
     server.send_line("{bad");
     server.send_call("probe_fault", json!({ "text": "on purpose", "panic": true }));
@@ -299,7 +299,7 @@ fn alpha_60_stdout_holds_nothing_but_responses() {
 }
 
 #[test]
-fn alpha_61_the_stateless_era_is_served_beside_the_handshake() {
+fn the_stateless_era_is_served_beside_the_handshake() {
     let version = "io.modelcontextprotocol/protocolVersion";
     let capabilities = "io.modelcontextprotocol/clientCapabilities";
     let meta = json!({ version: "2026-07-28", capabilities: {} });

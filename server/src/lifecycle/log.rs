@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn alpha_30_configured_keys_are_not_logged() {
+    fn configured_keys_are_not_logged() {
         let lines = lines_at(Some(Level::Info), |log| log.error("refused sk-very-secret"));
         assert!(lines[0].ends_with("ERROR refused [redacted]\n"), "{lines:?}");
     }

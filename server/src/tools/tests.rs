@@ -60,7 +60,7 @@ fn health(cx: &mut Cx) -> Value {
 }
 
 #[test]
-fn alpha_67_ping_shows_version_mode_and_uptime() {
+fn ping_shows_version_mode_and_uptime() {
     let mut cx = context(Mode::Readonly, Phase::Phase1, DatabaseStatus::Opening, None);
     let output = Domains::default().server_ping(&mut cx, ServerPingInput {}).unwrap();
     let expected = json!({ "version": "9.9.9-test", "mode": "READONLY", "uptime_ms": 1283 });
@@ -68,7 +68,7 @@ fn alpha_67_ping_shows_version_mode_and_uptime() {
 }
 
 #[test]
-fn alpha_59_health_reports_context_and_database() {
+fn health_reports_context_and_database() {
     let sql = "CREATE TABLE a (n); CREATE TABLE b (n); PRAGMA user_version = 5;";
     let mut cx = context(Mode::Full, Phase::Phase2, DatabaseStatus::Open, Some(sql));
     cx.begin_call(CallStatus {
@@ -117,7 +117,7 @@ fn alpha_59_health_reports_context_and_database() {
 }
 
 #[test]
-fn alpha_59_a_database_that_does_not_answer_degrades_health_but_not_the_call() {
+fn a_database_that_does_not_answer_degrades_health_but_not_the_call() {
     let mut cx = context(Mode::Full, Phase::Phase2, DatabaseStatus::Open, None);
     let report = health(&mut cx);
     assert_eq!(report["status"], "degraded");

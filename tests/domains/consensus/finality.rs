@@ -1,4 +1,4 @@
-//! Reading a round: cases 2 and 6 to 8.
+//! Reading a round.
 
 use colibri_canonical::hex;
 use colibri_consensus::messages::{Message, SignedMessage, Vote, VoteType};
@@ -11,7 +11,7 @@ use crate::consensus::world::{SEED_A, World, sender_id, sha256_hex};
 const PUBLIC_A: &str = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
 
 #[test]
-fn theta_02_the_evidence_of_a_quorum_is_checked_outside() {
+fn the_evidence_of_a_quorum_is_checked_outside() {
     let mut world = World::proposed();
     let finality = world.finality("1");
     assert_eq!((&finality["round_id"], &finality["level"]), (&json!("1"), &json!("QUORUM")), "{finality}");
@@ -28,14 +28,14 @@ fn theta_02_the_evidence_of_a_quorum_is_checked_outside() {
 }
 
 #[test]
-fn theta_06_a_round_that_is_not_there() {
+fn a_round_that_is_not_there() {
     let mut world = World::proposed();
     let message = world.failed("consensus_finality", json!({ "round_id": "999" }));
     assert_eq!(message, "ROUND_NOT_FOUND: 999");
 }
 
 #[test]
-fn theta_07_a_round_id_is_its_decimal_and_nothing_else() {
+fn a_round_id_is_its_decimal_and_nothing_else() {
     let mut world = World::proposed();
     let nines = "9".repeat(78);
     for id in ["0", "01", "9223372036854775808", nines.as_str(), "2", "00000000000000000001"] {
@@ -53,7 +53,7 @@ fn theta_07_a_round_id_is_its_decimal_and_nothing_else() {
 }
 
 #[test]
-fn theta_08_reading_changes_nothing() {
+fn reading_changes_nothing() {
     let mut world = World::proposed();
     let mut text = || {
         let params = json!({ "name": "consensus_finality", "arguments": { "round_id": "1" } });

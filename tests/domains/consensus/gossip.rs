@@ -1,4 +1,4 @@
-//! The exchange with a peer, of which one arbiter has none: cases 28, 29 and the gossip of 61.
+//! The exchange with a peer, of which one arbiter has none.
 
 use colibri_test_support::stored::stored;
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::consensus::world::World;
 
 #[test]
-fn theta_28_one_arbiter_has_nobody_to_gossip_with() {
+fn one_arbiter_has_nobody_to_gossip_with() {
     let mut world = World::proposed();
     let before = stored(&world.sql);
     let nothing = json!({ "events_sent": [], "events_received": [] });
@@ -21,7 +21,7 @@ fn theta_28_one_arbiter_has_nobody_to_gossip_with() {
 }
 
 #[test]
-fn theta_29_peers_and_events_have_their_limits() {
+fn peers_and_events_have_their_limits() {
     let mut world = World::new();
     for arguments in [
         json!({}),
@@ -41,7 +41,7 @@ fn theta_29_peers_and_events_have_their_limits() {
 }
 
 #[test]
-fn theta_61_no_events_are_no_events() {
+fn no_events_are_no_events() {
     let reply = World::new().server.data("consensus_gossip", json!({ "peer_id": "p", "events": [] }));
     assert_eq!(reply, json!({ "events_sent": [], "events_received": [] }));
 }

@@ -1,4 +1,4 @@
-//! The five tools as clients see them: cases 60 and 62.
+//! The five tools as clients see them.
 
 use colibri::catalogue::CATALOGUE;
 use colibri_runtime::chain::registry::Registry;
@@ -42,7 +42,7 @@ fn bare(schema: &Value) -> Value {
 }
 
 #[test]
-fn theta_60_five_tools_with_the_schemas_of_theta_14() {
+fn five_tools_with_the_schemas_of_theta_14() {
     let tools = listed(&mut fixed_node().start());
     let first = tools.iter().position(|tool| tool["name"] == TOOLS[0]).expect("the first is listed");
     for (tool, (name, schema)) in tools[first..].iter().zip(TOOLS.into_iter().zip(SCHEMAS)) {
@@ -61,7 +61,7 @@ fn theta_60_five_tools_with_the_schemas_of_theta_14() {
 }
 
 #[test]
-fn theta_60_no_tool_is_registered_twice() {
+fn no_tool_is_registered_twice() {
     let first = CATALOGUE.tools.iter().position(|tool| tool.name == TOOLS[0]).unwrap();
     let mut registry = Registry::of(&CATALOGUE).unwrap();
     let error = registry.register_all(&CATALOGUE.tools[first..first + 5]).unwrap_err();
@@ -79,7 +79,7 @@ fn in_mode(mode: &str) -> Launch {
 }
 
 #[test]
-fn theta_62_all_are_listed_in_every_mode() {
+fn all_are_listed_in_every_mode() {
     for mode in MODES {
         let tools = listed(&mut in_mode(mode).start());
         let listed: Vec<_> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
@@ -101,7 +101,7 @@ fn calls() -> [(&'static str, Value); 5] {
 }
 
 #[test]
-fn theta_62_all_work_in_every_mode_but_minimal() {
+fn all_work_in_every_mode_but_minimal() {
     for mode in ["FULL", "TEST", "READONLY"] {
         let mut server = in_mode(mode).start();
         assert_eq!(server.data(TOOLS[0], event(R, V))["round_id"], "2", "{mode}: ids go on");
@@ -115,7 +115,7 @@ fn theta_62_all_work_in_every_mode_but_minimal() {
 }
 
 #[test]
-fn theta_62_minimal_admits_those_that_need_no_store() {
+fn minimal_admits_those_that_need_no_store() {
     let mut server = in_mode("MINIMAL").start();
     let [propose, vote, finality, gossip, vrf] = calls();
     for (tool, arguments) in [gossip, vrf] {

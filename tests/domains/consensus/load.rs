@@ -1,5 +1,5 @@
-//! Many calls on their way when a process is killed, or in two processes at once: the rest of case 26, of which
-//! `consensus_restart` has what can be shown call by call.
+//! Many calls on their way when a process is killed, or in two processes at once. `consensus_restart`
+//! has what can be shown call by call.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ fn times(sql: &Connection) -> Vec<i64> {
 
 /// A stored vote and what follows from it are there together, whenever the process was killed.
 #[test]
-fn theta_26_a_kill_leaves_no_half_of_a_vote() {
+fn a_kill_leaves_no_half_of_a_vote() {
     let mut world = World::new();
     let folder = world.server.shared_folder();
     let mut acknowledged = Vec::new();
@@ -59,7 +59,7 @@ fn theta_26_a_kill_leaves_no_half_of_a_vote() {
 }
 
 #[test]
-fn theta_26_two_processes_at_once_never_sign_one_time_twice() {
+fn two_processes_at_once_never_sign_one_time_twice() {
     let mut one = World::new();
     let key = one.server.folder().join("node.key");
     let launch = launch().beside(&one.server).env("COLIBRI_CONSENSUS_KEY_FILE", key);

@@ -1,17 +1,17 @@
-//! Rounds: cases 1 and 3 to 5.
+//! Rounds.
 
 use serde_json::{Value, json};
 
 use crate::consensus::world::{R, R2, V, World, event, malformed_hashes};
 
 #[test]
-fn theta_01_a_proposal_of_one_arbiter_reaches_a_quorum() {
+fn a_proposal_of_one_arbiter_reaches_a_quorum() {
     let mut world = World::new();
     assert_eq!(world.propose(R), json!({ "round_id": "1", "status": "QUORUM" }));
 }
 
 #[test]
-fn theta_03_every_proposal_is_a_round_of_its_own() {
+fn every_proposal_is_a_round_of_its_own() {
     let mut world = World::proposed();
     assert_eq!(world.propose(R), json!({ "round_id": "2", "status": "QUORUM" }));
     assert_eq!(world.propose(R2), json!({ "round_id": "3", "status": "QUORUM" }));
@@ -22,7 +22,7 @@ fn theta_03_every_proposal_is_a_round_of_its_own() {
 }
 
 #[test]
-fn theta_04_malformed_roots_open_no_round() {
+fn malformed_roots_open_no_round() {
     let mut world = World::new();
     for wrong in malformed_hashes() {
         let mut arguments = event(R, V);
@@ -36,7 +36,7 @@ fn theta_04_malformed_roots_open_no_round() {
 }
 
 #[test]
-fn theta_05_an_event_is_a_strict_object() {
+fn an_event_is_a_strict_object() {
     let mut world = World::new();
     let hashes = json!({ "merkle_root_hex": R, "rule_version_hash_hex": V });
     let with = |key: &str| {

@@ -1,4 +1,4 @@
-//! No private key and no signature leaves by a way that it should not take: cases 21 and 63.
+//! No private key and no signature leaves by a way that it should not take.
 
 use std::fs;
 use std::path::Path;
@@ -120,7 +120,7 @@ fn calls_with_key() -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-fn theta_21_no_byte_outside_the_callers_hands_is_of_the_key() {
+fn no_byte_outside_the_callers_hands_is_of_the_key() {
     let (caller, node) = (Traces::of(SEED_B), Traces::of(SEED_A));
     let mut world = World::around(fixed_node().env("COLIBRI_LOG_LEVEL", "trace").start());
     world.propose(R);
@@ -162,7 +162,7 @@ fn theta_21_no_byte_outside_the_callers_hands_is_of_the_key() {
 }
 
 #[test]
-fn theta_21_a_sink_and_the_log_see_that_there_was_a_key_and_no_more() {
+fn a_sink_and_the_log_see_that_there_was_a_key_and_no_more() {
     let (sink, log, folder) = (Recorder::default(), Arc::new(Lines::default()), TempDir::new().unwrap());
     let (wire, streams) = Wire::pair();
     let mut options = options(streams, folder.path());
@@ -196,7 +196,7 @@ fn theta_21_a_sink_and_the_log_see_that_there_was_a_key_and_no_more() {
 }
 
 #[test]
-fn theta_63_a_signature_goes_to_its_caller_only() {
+fn a_signature_goes_to_its_caller_only() {
     let mut world = World::around(fixed_node().env("COLIBRI_LOG_LEVEL", "trace").start());
     world.propose(R);
     let signatures = [

@@ -1,4 +1,4 @@
-//! Votes by the node: cases 9 to 13, 19, 20 and the votes of 61.
+//! Votes by the node.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn already(root: &str) -> String {
 }
 
 #[test]
-fn theta_09_the_vote_after_the_proposal_makes_a_round_hard() {
+fn the_vote_after_the_proposal_makes_a_round_hard() {
     let mut world = World::proposed();
     assert_eq!(world.vote("1", R, "ACCEPT"), SIG_V2);
     assert_eq!(world.level("1"), "HARD");
@@ -22,7 +22,7 @@ fn theta_09_the_vote_after_the_proposal_makes_a_round_hard() {
 }
 
 #[test]
-fn theta_10_one_explicit_vote_for_each_tuple() {
+fn one_explicit_vote_for_each_tuple() {
     let mut world = World::hard();
     let before = world.finality("1");
     for vote_type in ["ACCEPT", "REJECT", "ABSTAIN"] {
@@ -33,7 +33,7 @@ fn theta_10_one_explicit_vote_for_each_tuple() {
 }
 
 #[test]
-fn theta_11_a_rejection_does_not_count_and_cannot_be_taken_back() {
+fn a_rejection_does_not_count_and_cannot_be_taken_back() {
     let mut world = World::proposed();
     assert_eq!(world.vote("1", R, "REJECT"), SIG_V2R);
     assert_eq!(world.level("1"), "QUORUM");
@@ -43,7 +43,7 @@ fn theta_11_a_rejection_does_not_count_and_cannot_be_taken_back() {
 }
 
 #[test]
-fn theta_12_a_vote_on_another_root_is_signed_and_proven() {
+fn a_vote_on_another_root_is_signed_and_proven() {
     let mut world = World::proposed();
     assert_eq!(world.vote("1", R2, "ACCEPT"), SIG_VX);
     assert_eq!(world.level("1"), "QUORUM");
@@ -55,7 +55,7 @@ fn theta_12_a_vote_on_another_root_is_signed_and_proven() {
 }
 
 #[test]
-fn theta_13_a_level_that_was_reached_is_kept() {
+fn a_level_that_was_reached_is_kept() {
     let mut world = World::hard();
     world.vote("1", R2, "ACCEPT");
     assert_eq!(world.level("1"), "HARD");
@@ -71,7 +71,7 @@ fn theta_13_a_level_that_was_reached_is_kept() {
 }
 
 #[test]
-fn theta_19_a_vote_is_a_strict_object() {
+fn a_vote_is_a_strict_object() {
     let mut world = World::proposed();
     let with = |key: &str, value: Value| {
         let mut arguments = vote("1", R, "ACCEPT");
@@ -101,7 +101,7 @@ fn theta_19_a_vote_is_a_strict_object() {
 }
 
 #[test]
-fn theta_20_signatures_are_88_characters_of_base64() {
+fn signatures_are_88_characters_of_base64() {
     let mut world = World::proposed();
     for root in [R.to_owned(), R2.to_owned(), "12".repeat(32), "ef".repeat(32)] {
         let signature = world.vote("1", &root, "ABSTAIN");
@@ -126,7 +126,7 @@ fn decoded(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn theta_61_malformed_hashes_in_a_vote_store_nothing() {
+fn malformed_hashes_in_a_vote_store_nothing() {
     let mut world = World::proposed();
     for key in ["merkle_root_hex", "rule_version_hash_hex"] {
         for wrong in malformed_hashes() {
@@ -142,7 +142,7 @@ fn theta_61_malformed_hashes_in_a_vote_store_nothing() {
 }
 
 #[test]
-fn theta_61_an_abstention_is_signed_and_does_not_count() {
+fn an_abstention_is_signed_and_does_not_count() {
     let mut world = World::proposed();
     assert_eq!(world.vote("1", R, "ABSTAIN").len(), 88);
     assert_eq!(world.level("1"), "QUORUM");

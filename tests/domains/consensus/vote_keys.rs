@@ -1,4 +1,4 @@
-//! Votes with keys of the caller's own: cases 14 to 18.
+//! Votes with keys of the caller's own.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ fn already_b() -> String {
 }
 
 #[test]
-fn theta_14_a_vote_by_another_key_is_an_observers() {
+fn a_vote_by_another_key_is_an_observers() {
     let mut world = World::proposed();
     assert_eq!(world.vote_by(SEED_B), SIG_VB);
     assert_eq!(world.level("1"), "QUORUM");
@@ -20,7 +20,7 @@ fn theta_14_a_vote_by_another_key_is_an_observers() {
 }
 
 #[test]
-fn theta_15_the_node_votes_after_an_observer() {
+fn the_node_votes_after_an_observer() {
     let mut world = World::proposed();
     world.vote_by(SEED_B);
     world.vote("1", R, "ACCEPT");
@@ -29,7 +29,7 @@ fn theta_15_the_node_votes_after_an_observer() {
 }
 
 #[test]
-fn theta_16_every_form_of_a_key_is_the_same_sender() {
+fn every_form_of_a_key_is_the_same_sender() {
     let forms = [SEED_B.to_owned(), format!("{PKCS8}{SEED_B}"), format!("{SEED_B}{PUBLIC_B}")];
     for first in &forms {
         let mut world = World::proposed();
@@ -42,7 +42,7 @@ fn theta_16_every_form_of_a_key_is_the_same_sender() {
 }
 
 #[test]
-fn theta_17_what_is_no_key_signs_nothing() {
+fn what_is_no_key_signs_nothing() {
     let mut world = World::proposed();
     for (key, message) in [
         ("aa".repeat(31), "INVALID_KEY: expected 32, 48 or 64 bytes, got 31"),
@@ -64,7 +64,7 @@ fn theta_17_what_is_no_key_signs_nothing() {
 }
 
 #[test]
-fn theta_18_the_round_is_looked_for_first() {
+fn the_round_is_looked_for_first() {
     let mut world = World::proposed();
     let message = world.failed("consensus_vote", vote_by("7", R, "ACCEPT", "aa"));
     assert_eq!(message, "ROUND_NOT_FOUND: 7");

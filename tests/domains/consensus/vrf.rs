@@ -1,4 +1,4 @@
-//! The verifiable random function: cases 30 to 37.
+//! The verifiable random function.
 
 use colibri_consensus::ecvrf::ecvrf_verify;
 use colibri_consensus::private_key::parse_private_key;
@@ -67,7 +67,7 @@ fn bytes(data: &Value, key: &str) -> Vec<u8> {
 }
 
 #[test]
-fn theta_30_theta_31_outputs_and_proofs_are_those_of_the_vectors() {
+fn outputs_and_proofs_are_those_of_the_vectors() {
     let mut server = launch().start();
     for [seed, input, key, output, proof] in VECTORS {
         let expected = json!({ "output_hex": output, "proof_hex": proof });
@@ -76,7 +76,7 @@ fn theta_30_theta_31_outputs_and_proofs_are_those_of_the_vectors() {
 }
 
 #[test]
-fn theta_37_what_the_tool_returns_verifies_outside() {
+fn what_the_tool_returns_verifies_outside() {
     let mut server = launch().start();
     for [seed, input, key, ..] in VECTORS {
         let data = eval(&mut server, seed, input, key);
@@ -91,7 +91,7 @@ fn theta_37_what_the_tool_returns_verifies_outside() {
 
 /// Of the tool's own proof; all other negative vectors are in `server/consensus/tests/engine/vrf`.
 #[test]
-fn theta_36_no_bit_of_a_returned_proof_may_change() {
+fn no_bit_of_a_returned_proof_may_change() {
     let data = eval(&mut launch().start(), "", "", SEED_A);
     let proof = bytes(&data, "proof_hex");
     let public = parse_private_key(SEED_A).unwrap().public_key();
@@ -107,7 +107,7 @@ fn theta_36_no_bit_of_a_returned_proof_may_change() {
 }
 
 #[test]
-fn theta_32_what_is_no_key_evaluates_nothing() {
+fn what_is_no_key_evaluates_nothing() {
     let mut world = World::new();
     for (key, message) in [
         ("", "INVALID_KEY: key is empty"),
@@ -135,7 +135,7 @@ fn theta_32_what_is_no_key_evaluates_nothing() {
 }
 
 #[test]
-fn theta_33_the_same_call_has_the_same_reply_everywhere() {
+fn the_same_call_has_the_same_reply_everywhere() {
     const CALLS: usize = 1_000;
     let mut server = launch().env("COLIBRI_DURABILITY", "normal").start();
     let first = eval(&mut server, "aa", "bb", SEED_B);
@@ -155,7 +155,7 @@ fn theta_33_the_same_call_has_the_same_reply_everywhere() {
 }
 
 #[test]
-fn theta_34_every_form_of_a_key_has_the_same_output() {
+fn every_form_of_a_key_has_the_same_output() {
     let mut server = launch().start();
     let expected = json!({ "output_hex": VECTORS[1][3], "proof_hex": VECTORS[1][4] });
     for form in [format!("{PKCS8}{SEED_B}"), format!("{SEED_B}{PUBLIC_B}")] {
@@ -164,7 +164,7 @@ fn theta_34_every_form_of_a_key_has_the_same_output() {
 }
 
 #[test]
-fn theta_35_inputs_of_a_mebibyte_of_hex_are_taken() {
+fn inputs_of_a_mebibyte_of_hex_are_taken() {
     let mut world = World::new();
     let (longest, longer) = ("ab".repeat(1 << 19), "ab".repeat((1 << 19) + 1));
     let seeded = eval(&mut world.server, &longest, "", SEED_B);

@@ -82,14 +82,14 @@ impl World {
         Self::around(fixed_node().start())
     }
 
-    /// A fixed node that has proposed (R, V): round 1 is at QUORUM (case 1).
+    /// A fixed node that has proposed (R, V): round 1 is at QUORUM.
     pub fn proposed() -> Self {
         let mut world = Self::new();
         assert_eq!(world.propose(R), json!({ "round_id": "1", "status": "QUORUM" }));
         world
     }
 
-    /// The same after the vote of case 9: round 1 is at HARD.
+    /// The same after an ACCEPT of the node: round 1 is at HARD.
     pub fn hard() -> Self {
         let mut world = Self::proposed();
         assert_eq!(world.vote("1", R, "ACCEPT"), SIG_V2);

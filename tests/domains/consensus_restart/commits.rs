@@ -1,4 +1,4 @@
-//! Case 26: a vote that is not committed has not happened.
+//! A vote that is not committed has not happened.
 
 use std::time::{Duration, Instant};
 
@@ -42,7 +42,7 @@ fn await_writer(conn: &Connection) {
 }
 
 #[test]
-fn theta_26_a_kill_before_the_commit_leaves_neither_vote_nor_step() {
+fn a_kill_before_the_commit_leaves_neither_vote_nor_step() {
     let folder = folder();
     let mut server = node(&folder);
     assert_eq!(propose(&mut server, "aa"), "1");
@@ -87,7 +87,7 @@ fn refusing(server: &Server, how: &str) -> Connection {
 }
 
 #[test]
-fn theta_26_a_vote_whose_commit_failed_has_not_happened() {
+fn a_vote_whose_commit_failed_has_not_happened() {
     for how in REFUSALS {
         let folder = folder();
         let mut server = node(&folder);
@@ -113,7 +113,7 @@ fn theta_26_a_vote_whose_commit_failed_has_not_happened() {
 
 /// Calls of one batch see the vote; when the batch's commit fails, later ones must not.
 #[test]
-fn theta_26_a_batch_whose_commit_failed_leaves_nothing_in_memory() {
+fn a_batch_whose_commit_failed_leaves_nothing_in_memory() {
     let folder = folder();
     let mut server = node(&folder);
     assert_eq!(propose(&mut server, "aa"), "1");

@@ -1,4 +1,4 @@
-//! Cases 24 and 25: rows that do not follow from their votes, and guards against changing them by mistake.
+//! Rows that do not follow from their votes, and guards against changing them by mistake.
 
 use rusqlite::Connection;
 
@@ -86,7 +86,7 @@ fn damages() -> Vec<(String, &'static str)> {
 }
 
 #[test]
-fn theta_24_a_round_that_does_not_follow_from_its_votes_is_refused() {
+fn a_round_that_does_not_follow_from_its_votes_is_refused() {
     let origin = folder();
     let mut server = node(&origin);
     assert_eq!(propose(&mut server, "aa"), "1");
@@ -119,7 +119,7 @@ fn theta_24_a_round_that_does_not_follow_from_its_votes_is_refused() {
 }
 
 #[test]
-fn theta_25_rows_are_kept_as_they_are() {
+fn rows_are_kept_as_they_are() {
     let folder = folder();
     let mut server = node(&folder);
     assert_eq!(propose(&mut server, "aa"), "1");

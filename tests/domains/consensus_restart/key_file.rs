@@ -17,7 +17,7 @@ fn mode_of(path: &std::path::Path) -> u32 {
 }
 
 #[test]
-fn theta_13_1_a_file_that_is_not_there_is_made_when_the_key_is_needed() {
+fn a_file_that_is_not_there_is_made_when_the_key_is_needed() {
     let folder = folder();
     let path = folder.path().join("made.key");
     let mut server = launch(&folder).env("COLIBRI_CONSENSUS_KEY_FILE", &path).start();
@@ -38,7 +38,7 @@ fn theta_13_1_a_file_that_is_not_there_is_made_when_the_key_is_needed() {
 }
 
 #[test]
-fn theta_13_1_a_file_that_cannot_be_used_fails_the_calls_that_need_it() {
+fn a_file_that_cannot_be_used_fails_the_calls_that_need_it() {
     let malformed = "expected 64 lowercase hex characters";
     let cases: [(&str, String, u32, &str); 8] = [
         ("uppercase", SEED_A.to_uppercase(), 0o600, malformed),
@@ -72,7 +72,7 @@ fn theta_13_1_a_file_that_cannot_be_used_fails_the_calls_that_need_it() {
 }
 
 #[test]
-fn theta_13_1_a_folder_that_is_not_there_is_said() {
+fn a_folder_that_is_not_there_is_said() {
     let folder = folder();
     let path = folder.path().join("none").join("node.key");
     let mut server = launch(&folder).env("COLIBRI_CONSENSUS_KEY_FILE", &path).start();
@@ -84,7 +84,7 @@ fn theta_13_1_a_folder_that_is_not_there_is_said() {
 }
 
 #[test]
-fn theta_14_2_an_unknown_round_is_said_before_a_bad_key_file() {
+fn an_unknown_round_is_said_before_a_bad_key_file() {
     let folder = folder();
     write_key(&folder.path().join("node.key"), "no key", 0o600);
     let mut server = node(&folder);

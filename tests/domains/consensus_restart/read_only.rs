@@ -1,4 +1,4 @@
-//! Case 27: a database that is only read.
+//! A database that is only read.
 
 use crate::consensus_restart::support::{
     SEED_A, accept, accepted, ballot, database, finality, finish, folder, launch, level, node, observed,
@@ -7,7 +7,7 @@ use crate::consensus_restart::support::{
 use serde_json::json;
 
 #[test]
-fn theta_27_a_read_only_database_is_left_as_it_is() {
+fn a_read_only_database_is_left_as_it_is() {
     let folder = folder();
     let mut server = node(&folder);
     for (root, round) in [("a1", "1"), ("a2", "2"), ("a3", "3")] {
@@ -55,7 +55,7 @@ fn theta_27_a_read_only_database_is_left_as_it_is() {
 
 /// A round that another process goes on with, and one that is new.
 #[test]
-fn theta_27_what_others_write_meanwhile_is_read() {
+fn what_others_write_meanwhile_is_read() {
     let folder = folder();
     let mut writer = node(&folder);
     assert_eq!(propose(&mut writer, "a1"), "1");

@@ -1,4 +1,4 @@
-//! Cases 22 and 23: rounds outlive their process, keys only if they have a file.
+//! Rounds outlive their process, keys only if they have a file.
 
 use crate::consensus_restart::support::{
     SEED_A, accept, accepted, assert_verified, ballot, finality, finish, folder, launch, level, node,
@@ -7,7 +7,7 @@ use crate::consensus_restart::support::{
 use serde_json::json;
 
 #[test]
-fn theta_22_a_round_is_the_same_after_a_restart() {
+fn a_round_is_the_same_after_a_restart() {
     let folder = folder();
     let mut server = node(&folder);
     assert_eq!(propose(&mut server, "aa"), "1");
@@ -28,7 +28,7 @@ fn theta_22_a_round_is_the_same_after_a_restart() {
 }
 
 #[test]
-fn theta_22_every_kind_of_round_is_the_same_after_a_restart() {
+fn every_kind_of_round_is_the_same_after_a_restart() {
     let folder = folder();
     let mut server = node(&folder);
     let rounds = ["1", "2", "3", "4", "5"];
@@ -62,7 +62,7 @@ fn theta_22_every_kind_of_round_is_the_same_after_a_restart() {
 }
 
 #[test]
-fn theta_23_a_fresh_key_is_an_observer_of_older_rounds() {
+fn a_fresh_key_is_an_observer_of_older_rounds() {
     let folder = folder();
     let mut server = launch(&folder).start();
     assert_eq!(propose(&mut server, "aa"), "1");
@@ -81,7 +81,7 @@ fn theta_23_a_fresh_key_is_an_observer_of_older_rounds() {
 }
 
 #[test]
-fn theta_23_a_key_with_a_file_is_the_same_after_a_restart() {
+fn a_key_with_a_file_is_the_same_after_a_restart() {
     let folder = folder();
     let mut server = node(&folder);
     assert_eq!(propose(&mut server, "aa"), "1");

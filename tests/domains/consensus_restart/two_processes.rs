@@ -1,4 +1,4 @@
-//! Case 26: two processes with one key file on one database.
+//! Two processes with one key file on one database.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::consensus_restart::support::{
 };
 
 #[test]
-fn theta_26_two_processes_with_one_key_take_turns() {
+fn two_processes_with_one_key_take_turns() {
     let folder = folder();
     let (mut one, mut other) = (node(&folder), node(&folder));
     assert_eq!((propose(&mut one, "a1").as_str(), propose(&mut other, "a2").as_str()), ("1", "2"));
@@ -39,7 +39,7 @@ fn theta_26_two_processes_with_one_key_take_turns() {
 
 /// A vote of the other process in a round that this one has in memory, with its epoch and level unchanged.
 #[test]
-fn theta_26_votes_that_change_no_level_are_seen_too() {
+fn votes_that_change_no_level_are_seen_too() {
     let folder = folder();
     let (mut one, mut other) = (node(&folder), node(&folder));
     assert_eq!(propose(&mut one, "aa"), "1");
@@ -62,7 +62,7 @@ fn theta_26_votes_that_change_no_level_are_seen_too() {
 
 /// The process that loses the race for the file reads the winner's.
 #[test]
-fn theta_13_1_processes_that_make_the_key_file_at_once_end_with_one_key() {
+fn processes_that_make_the_key_file_at_once_end_with_one_key() {
     for _ in 0..4 {
         let folder = folder();
         let key = folder.path().join("made.key");
@@ -93,7 +93,7 @@ fn theta_13_1_processes_that_make_the_key_file_at_once_end_with_one_key() {
 }
 
 #[test]
-fn theta_13_1_without_a_key_file_each_process_observes_the_others_rounds() {
+fn without_a_key_file_each_process_observes_the_others_rounds() {
     let folder = folder();
     let (mut one, mut other) = (launch(&folder).start(), launch(&folder).start());
     assert_eq!(propose(&mut one, "aa"), "1");

@@ -1,4 +1,4 @@
-//! Inclusion bundles of stored records: the store's half of case 53.
+//! Inclusion bundles of stored records.
 
 use colibri::domains::proof::{ExportError, bundle_of};
 use colibri_proof::bundle::{InclusionBundle, parse_bundle, verify_bundle};
@@ -23,7 +23,7 @@ fn bundle(world: &World, record_id: &str) -> InclusionBundle {
 }
 
 #[test]
-fn zeta_53_each_record_of_a_seal_has_a_bundle_that_proves_it() {
+fn each_record_of_a_seal_has_a_bundle_that_proves_it() {
     let mut world = World::signing();
     world.sealed("S", "T", &["one", "two", "three", "four", "five", "six", "seven"]);
     for id in ids(&world) {
@@ -37,7 +37,7 @@ fn zeta_53_each_record_of_a_seal_has_a_bundle_that_proves_it() {
 }
 
 #[test]
-fn zeta_53_without_a_signature_a_bundle_does_not_do_where_one_is_required() {
+fn without_a_signature_a_bundle_does_not_do_where_one_is_required() {
     let mut world = World::new();
     world.sealed("S", "T", &["one", "two"]);
     let bundle = bundle(&world, &ids(&world)[0]);
@@ -70,7 +70,7 @@ fn each_change(value: &Value, path: &str, change: &mut dyn FnMut(&str, Value)) {
 }
 
 #[test]
-fn zeta_53_any_one_change_of_a_bundle_is_seen() {
+fn any_one_change_of_a_bundle_is_seen() {
     let mut world = World::signing();
     world.sealed("S", "T", &["one", "two", "three", "four", "five"]);
     let sound = serde_json::to_value(bundle(&world, &ids(&world)[2])).unwrap();
@@ -87,7 +87,7 @@ fn zeta_53_any_one_change_of_a_bundle_is_seen() {
 }
 
 #[test]
-fn zeta_53_a_record_whose_content_was_dropped_is_still_proved() {
+fn a_record_whose_content_was_dropped_is_still_proved() {
     let mut world = World::new();
     world.sealed("S", "T", &["one", "two", "three"]);
     let id = &ids(&world)[1];
@@ -104,7 +104,7 @@ fn zeta_53_a_record_whose_content_was_dropped_is_still_proved() {
 }
 
 #[test]
-fn zeta_53_a_record_changed_since_gets_a_bundle_that_proves_nothing() {
+fn a_record_changed_since_gets_a_bundle_that_proves_nothing() {
     let mut world = World::new();
     world.sealed("S", "T", &["one", "two", "three"]);
     let ids = ids(&world);
@@ -125,7 +125,7 @@ fn refusal(world: &World, session_id: &str, record_id: &str) -> ExportError {
 }
 
 #[test]
-fn zeta_53_only_records_of_sealed_sessions_have_bundles() {
+fn only_records_of_sealed_sessions_have_bundles() {
     let mut world = World::around(launch().start());
     world.start("open");
     world.think("open", "T", "zero");

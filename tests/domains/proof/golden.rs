@@ -1,4 +1,4 @@
-//! The vectors of proof#golden-vectors through a whole server: cases 36 and 45.
+//! The vectors of proof#golden-vectors through a whole server.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -127,7 +127,7 @@ fn log_ends_with_the_vector(folder: &TempDir) {
 }
 
 #[test]
-fn zeta_45_the_session_of_the_vectors_is_sealed_as_they_have_it() {
+fn the_session_of_the_vectors_is_sealed_as_they_have_it() {
     for key in [true, false] {
         let folder = TempDir::new().unwrap();
         let seal = sealed_session(&folder, key);
@@ -181,7 +181,7 @@ fn frozen_as_the_vectors_have_it(folder: &TempDir) {
 }
 
 #[test]
-fn zeta_36_the_original_records_give_the_original_root() {
+fn the_original_records_give_the_original_root() {
     let mut world = World::new();
     world.start("S");
     let first = "6a2f9597f563d5515cfa69891a51806d0f93bfbe222997d3ba37c365ceee3f1a";

@@ -1,4 +1,4 @@
-//! The chain of tree heads: case 52, and the walks that check all seals at once.
+//! The chain of tree heads, and the walks that check all seals at once.
 
 use colibri::domains::proof::{
     SessionState, Signers, each_session, session_state, tip_of_task_after, verify_head_chain,
@@ -79,7 +79,7 @@ fn stored_head(world: &World, session_id: &str) -> SignedTreeHead {
 }
 
 #[test]
-fn zeta_52_a_seal_rewritten_as_a_whole_does_not_fit_between_its_neighbours() {
+fn a_seal_rewritten_as_a_whole_does_not_fit_between_its_neighbours() {
     let mut world = World::new();
     seal_three(&mut world);
     rewrite_the_middle_one(&world);
@@ -94,7 +94,7 @@ fn zeta_52_a_seal_rewritten_as_a_whole_does_not_fit_between_its_neighbours() {
 }
 
 #[test]
-fn zeta_52_with_a_key_it_would_have_to_be_signed_too() {
+fn with_a_key_it_would_have_to_be_signed_too() {
     let mut world = World::signing();
     seal_three(&mut world);
     rewrite_the_middle_one(&world);
@@ -102,7 +102,7 @@ fn zeta_52_with_a_key_it_would_have_to_be_signed_too() {
 }
 
 #[test]
-fn zeta_52_one_changed_character_of_a_signature_is_seen() {
+fn one_changed_character_of_a_signature_is_seen() {
     let mut world = World::signing();
     seal_three(&mut world);
     world.disarm();
@@ -126,7 +126,7 @@ fn zeta_52_one_changed_character_of_a_signature_is_seen() {
 }
 
 #[test]
-fn zeta_52_a_key_that_nobody_trusts_is_no_failure() {
+fn a_key_that_nobody_trusts_is_no_failure() {
     let mut world = World::signing();
     seal_three(&mut world);
     let folder = world.server.shared_folder();

@@ -1,11 +1,11 @@
-//! The signing key: case 46.
+//! The signing key.
 
 use serde_json::Value;
 
 use crate::proof::world::{SEED, World, key_file, launch, set_mode, text};
 
 #[test]
-fn zeta_46_without_a_key_heads_are_unsigned() {
+fn without_a_key_heads_are_unsigned() {
     let mut world = World::new();
     let head = world.sealed("S", "T", &["x"])["tree_head"].clone();
     for member in ["signature", "key_id", "public_key"] {
@@ -17,7 +17,7 @@ fn zeta_46_without_a_key_heads_are_unsigned() {
 }
 
 #[test]
-fn zeta_46_with_a_key_they_name_it() {
+fn with_a_key_they_name_it() {
     let mut world = World::signing();
     let head = world.sealed("S", "T", &["x"])["tree_head"].clone();
     assert_eq!(head["public_key"], "03a107bff3ce10be1d70dd18e74bc09967e4d6309ba50d5f1ddc8664125531b8");
@@ -42,7 +42,7 @@ fn refused(text: &str, mode: u32) -> String {
 }
 
 #[test]
-fn zeta_46_a_malformed_key_file_is_refused() {
+fn a_malformed_key_file_is_refused() {
     for text in [&SEED[1..], "", &format!("{SEED}00"), &format!("x{}", &SEED[1..]), &format!("{SEED}\n\n")] {
         refused(text, 0o600);
     }
@@ -50,7 +50,7 @@ fn zeta_46_a_malformed_key_file_is_refused() {
 
 #[cfg(unix)]
 #[test]
-fn zeta_46_a_key_file_that_others_may_read_is_refused() {
+fn a_key_file_that_others_may_read_is_refused() {
     for mode in [0o644, 0o640, 0o604, 0o620] {
         let stderr = refused(SEED, mode);
         assert!(stderr.contains(&format!("{mode:04o}")), "{stderr}");
@@ -58,14 +58,14 @@ fn zeta_46_a_key_file_that_others_may_read_is_refused() {
 }
 
 #[test]
-fn zeta_46_a_key_file_that_is_not_there_is_refused() {
+fn a_key_file_that_is_not_there_is_refused() {
     let ended = launch().env("COLIBRI_PROOF_SIGNING_KEY_FILE", "no-such-file").start().wait();
     assert_eq!(ended.code(), 1, "{}", ended.stderr);
     assert!(ended.stderr.contains("no-such-file"), "{}", ended.stderr);
 }
 
 #[test]
-fn zeta_46_a_line_end_after_the_key_does_not_matter() {
+fn a_line_end_after_the_key_does_not_matter() {
     let launch = launch();
     let path = key_file(launch.folder().path(), "key", &format!("{SEED}\n"));
     let mut world = World::around(launch.env("COLIBRI_PROOF_SIGNING_KEY_FILE", path).start());
@@ -73,7 +73,7 @@ fn zeta_46_a_line_end_after_the_key_does_not_matter() {
 }
 
 #[test]
-fn zeta_46_minimal_reads_no_key() {
+fn minimal_reads_no_key() {
     let launch =
         launch().env("COLIBRI_MODE", "MINIMAL").env("COLIBRI_PROOF_SIGNING_KEY_FILE", "no-such-file");
     let mut server = launch.start();

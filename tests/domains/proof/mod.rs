@@ -1,7 +1,7 @@
 //! The acceptance cases of audit sessions and seals (proof#golden-vectors)
 //! against the real binary, over pipes. What needs an injected clock and ids runs the server inside the test.
 //!
-//! Cases 40 to 45 concern pure functions; they are tested beside the engine.
+//! Pure functions are tested in `server/proof`.
 
 mod bundles;
 mod golden;

@@ -1,11 +1,11 @@
-//! Verification of a session and its seal: cases 47 to 50.
+//! Verification of a session and its seal.
 
 use serde_json::{Value, json};
 
 use crate::proof::world::{World, codes, issue, text};
 
 #[test]
-fn zeta_47_an_open_session_has_no_verdict_on_its_seal() {
+fn an_open_session_has_no_verdict_on_its_seal() {
     let mut world = World::new();
     world.start("S");
     world.think("S", "T", "x");
@@ -24,7 +24,7 @@ fn zeta_47_an_open_session_has_no_verdict_on_its_seal() {
 }
 
 #[test]
-fn zeta_47_a_sound_seal_is_told_so() {
+fn a_sound_seal_is_told_so() {
     for (mut world, signature) in [(World::new(), "unsigned"), (World::signing(), "valid")] {
         world.sealed("S", "T", &["one", "two", "three"]);
         // Records after the seal, in another session, do not affect it.
@@ -45,7 +45,7 @@ fn zeta_47_a_sound_seal_is_told_so() {
 }
 
 #[test]
-fn zeta_48_another_author_is_seen_by_the_seal_alone() {
+fn another_author_is_seen_by_the_seal_alone() {
     let mut world = World::new();
     world.sealed("S", "T", &["one", "two", "three"]);
     let id = world.text("SELECT id FROM thought_records WHERE content = 'two'", &[]);
@@ -76,7 +76,7 @@ fn assert_other_records(sealed: &Value) {
 }
 
 #[test]
-fn zeta_49_a_record_taken_out_of_its_session_is_missed() {
+fn a_record_taken_out_of_its_session_is_missed() {
     for (place, content) in ["one", "two", "three"].iter().enumerate() {
         let mut world = World::new();
         world.sealed("S", "T", &["one", "two", "three"]);
@@ -92,7 +92,7 @@ fn zeta_49_a_record_taken_out_of_its_session_is_missed() {
 }
 
 #[test]
-fn zeta_49_a_record_put_into_a_sealed_session_is_seen() {
+fn a_record_put_into_a_sealed_session_is_seen() {
     for content in ["before", "after"] {
         let mut world = World::new();
         world.start("other");
@@ -108,7 +108,7 @@ fn zeta_49_a_record_put_into_a_sealed_session_is_seen() {
 }
 
 #[test]
-fn zeta_49_a_session_emptied_of_its_records_is_still_sealed() {
+fn a_session_emptied_of_its_records_is_still_sealed() {
     let mut world = World::new();
     world.sealed("S", "T", &["one", "two"]);
     let first = world.text("SELECT id FROM thought_records WHERE content = 'one'", &[]);
@@ -120,7 +120,7 @@ fn zeta_49_a_session_emptied_of_its_records_is_still_sealed() {
 }
 
 #[test]
-fn zeta_50_an_exchange_of_two_records_escapes_the_legacy_root_alone() {
+fn an_exchange_of_two_records_escapes_the_legacy_root_alone() {
     let mut world = World::new();
     world.sealed("S", "T", &["one", "two", "three", "four"]);
     let seq = |content: &str| world.number("SELECT seq FROM thought_records WHERE content = ?1", &[&content]);

@@ -1,4 +1,4 @@
-//! Sessions and the three tools: cases 12 and 31 to 39.
+//! Sessions and the three tools.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ fn is_timestamp(text: &str) -> bool {
 }
 
 #[test]
-fn zeta_12_a_sealed_session_takes_no_record() {
+fn a_sealed_session_takes_no_record() {
     let mut world = World::new();
     world.sealed("S", "T", &["x"]);
     let (code, message) = world.failed("thought_record", thought("S", "T", "late"));
@@ -34,7 +34,7 @@ fn zeta_12_a_sealed_session_takes_no_record() {
 }
 
 #[test]
-fn zeta_31_a_session_needs_an_intent_and_nothing_else() {
+fn a_session_needs_an_intent_and_nothing_else() {
     let mut world = World::new();
     let session = world.server.data("audit_session_start", json!({ "intent": "x" }));
     assert!(is_uuid_v7(&text(&session, "session_id")), "{session}");
@@ -71,7 +71,7 @@ fn zeta_31_a_session_needs_an_intent_and_nothing_else() {
 }
 
 #[test]
-fn zeta_32_an_id_is_given_once() {
+fn an_id_is_given_once() {
     let mut world = World::new();
     let first = json!({ "intent": "first", "session_id": "S" });
     assert_eq!(world.server.data("audit_session_start", first)["session_id"], "S");
@@ -86,7 +86,7 @@ fn zeta_32_an_id_is_given_once() {
 }
 
 #[test]
-fn zeta_33_only_an_open_session_with_records_is_sealed() {
+fn only_an_open_session_with_records_is_sealed() {
     let mut world = World::new();
     let s = json!({ "session_id": "S" });
     assert_eq!(world.refused("merkle_finalize", s.clone()), "ERR_SESSION_NOT_FOUND");
@@ -101,7 +101,7 @@ fn zeta_33_only_an_open_session_with_records_is_sealed() {
 }
 
 #[test]
-fn zeta_34_a_seal_is_read_as_it_was_given() {
+fn a_seal_is_read_as_it_was_given() {
     let mut world = World::new();
     let s = json!({ "session_id": "S" });
     assert_eq!(world.refused("merkle_root", s.clone()), "ERR_SESSION_NOT_FOUND");
@@ -116,7 +116,7 @@ fn zeta_34_a_seal_is_read_as_it_was_given() {
 }
 
 #[test]
-fn zeta_34_an_imported_seal_has_no_head() {
+fn an_imported_seal_has_no_head() {
     let mut world = World::new();
     world.sealed("S", "T", &["x"]);
     world.disarm();
@@ -128,7 +128,7 @@ fn zeta_34_an_imported_seal_has_no_head() {
 }
 
 #[test]
-fn zeta_35_the_root_of_one_record_is_its_hash() {
+fn the_root_of_one_record_is_its_hash() {
     let mut world = World::new();
     world.start("S");
     let record = world.think("S", "T", "x");
@@ -143,7 +143,7 @@ fn zeta_35_the_root_of_one_record_is_its_hash() {
 }
 
 #[test]
-fn zeta_37_sessions_on_one_task_seal_their_own_records() {
+fn sessions_on_one_task_seal_their_own_records() {
     let mut world = World::new();
     world.start("A");
     world.start("B");
@@ -173,7 +173,7 @@ fn legacy_root(hashes: &[String]) -> String {
 }
 
 #[test]
-fn zeta_38_a_session_spans_tasks() {
+fn a_session_spans_tasks() {
     let mut world = World::new();
     world.start("S");
     world.start("other");
@@ -214,7 +214,7 @@ fn accepted(answer: &Value) -> bool {
 }
 
 #[test]
-fn zeta_39_no_record_is_lost_between_two_processes() {
+fn no_record_is_lost_between_two_processes() {
     const APPENDS: usize = 200;
     let mut world = World::new();
     let mut other = launch().beside(&world.server).start();
@@ -237,7 +237,7 @@ fn zeta_39_no_record_is_lost_between_two_processes() {
 }
 
 #[test]
-fn zeta_39_a_session_outlives_its_process() {
+fn a_session_outlives_its_process() {
     let mut world = World::new();
     world.start("S");
     world.think("S", "T", "before");

@@ -1,4 +1,4 @@
-//! Changes each thing that a seal keeps by itself: case 51 and the codes of proof#seal-verification.
+//! Changes each thing that a seal keeps by itself.
 
 use serde_json::{Value, json};
 
@@ -150,7 +150,7 @@ const CASES: [Case; 20] = [
 ];
 
 #[test]
-fn zeta_51_each_part_of_a_seal_is_held_against_the_others() {
+fn each_part_of_a_seal_is_held_against_the_others() {
     for case in &CASES {
         let mut world = world_of_three_seals();
         world.tamper(&case.sql.replace("FORGED", FORGED), &[]);
@@ -177,7 +177,7 @@ const HEAD_COLUMNS: [(&str, &str); 8] = [
 ];
 
 #[test]
-fn zeta_51_each_column_of_a_head_is_under_its_hash_and_its_signature() {
+fn each_column_of_a_head_is_under_its_hash_and_its_signature() {
     for (column, value) in HEAD_COLUMNS {
         let mut world = world_of_three_seals();
         world.tamper(&format!("UPDATE tree_heads SET {column} = {value} WHERE session_id = 'S'"), &[]);
@@ -189,7 +189,7 @@ fn zeta_51_each_column_of_a_head_is_under_its_hash_and_its_signature() {
 }
 
 #[test]
-fn zeta_51_a_chain_cut_below_a_tip_is_told_although_its_end_was_mended() {
+fn a_chain_cut_below_a_tip_is_told_although_its_end_was_mended() {
     let mut world = World::new();
     world.start("S");
     world.think("S", "T", "sealed");

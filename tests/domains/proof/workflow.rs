@@ -1,4 +1,4 @@
-//! The whole of a proof-grade piece of work, and what READONLY leaves of it: cases 59 and 60.
+//! The whole of a proof-grade piece of work, and what READONLY leaves of it.
 
 use colibri_canonical::HexDigest;
 use colibri_proof::tree::legacy::build_merkle_tree;
@@ -18,7 +18,7 @@ fn task_before_done(world: &mut World) -> String {
 }
 
 #[test]
-fn zeta_59_a_piece_of_work_from_session_to_done() {
+fn a_piece_of_work_from_session_to_done() {
     let mut world = World::signing();
     let task = task_before_done(&mut world);
     let intent = json!({ "intent": "Build the verifier", "task_id": task });
@@ -54,7 +54,7 @@ fn zeta_59_a_piece_of_work_from_session_to_done() {
 }
 
 #[test]
-fn zeta_59_a_task_without_a_thought_is_not_done() {
+fn a_task_without_a_thought_is_not_done() {
     for kind in ["plan", "analysis", "decision", "reflection"] {
         let mut world = World::new();
         let task = task_before_done(&mut world);
@@ -70,7 +70,7 @@ fn zeta_59_a_task_without_a_thought_is_not_done() {
 }
 
 #[test]
-fn zeta_60_readonly_reads_and_verifies_and_writes_nothing() {
+fn readonly_reads_and_verifies_and_writes_nothing() {
     let mut world = World::signing();
     let sealed = world.sealed("S", "T", &["one", "two"]);
     world.start("open");

@@ -1,4 +1,4 @@
-//! `reputation_leaderboard`: lambda_30 to lambda_35.
+//! `reputation_leaderboard`.
 
 use colibri::domains::reputation::domain::Domain;
 use colibri::domains::reputation::leaderboard::leaderboard;
@@ -23,7 +23,7 @@ fn listed(rows: &Value) -> Vec<(String, i64)> {
 }
 
 #[test]
-fn lambda_30_an_empty_board_and_the_limits() {
+fn an_empty_board_and_the_limits() {
     let mut world = World::new();
     assert_eq!(board(&mut world, 0, None), json!([]));
     for (limit, code) in [(0, "too_small"), (1001, "too_big")] {
@@ -41,7 +41,7 @@ fn lambda_30_an_empty_board_and_the_limits() {
 }
 
 #[test]
-fn lambda_31_stale_high_scores_hide_nobody() {
+fn stale_high_scores_hide_nobody() {
     let mut world = World::new();
     for number in 0..250 {
         world.put(&format!("stale{number:03}"), "execution", 9000, 0);
@@ -53,7 +53,7 @@ fn lambda_31_stale_high_scores_hide_nobody() {
 }
 
 #[test]
-fn lambda_32_the_order_is_that_of_decayed_scores() {
+fn the_order_is_that_of_decayed_scores() {
     let mut world = World::new();
     world.put("A", "execution", 9000, 90);
     world.put("B", "execution", 8000, 100);
@@ -61,7 +61,7 @@ fn lambda_32_the_order_is_that_of_decayed_scores() {
 }
 
 #[test]
-fn lambda_33_equal_scores_are_ordered_by_the_bytes_of_ids() {
+fn equal_scores_are_ordered_by_the_bytes_of_ids() {
     let mut world = World::new();
     for node_id in ["b", "a", "ä", "B"] {
         world.put(node_id, "execution", 4000, 7);
@@ -74,7 +74,7 @@ fn lambda_33_equal_scores_are_ordered_by_the_bytes_of_ids() {
 }
 
 #[test]
-fn lambda_34_a_tie_at_the_end_of_the_walk_is_still_decided() {
+fn a_tie_at_the_end_of_the_walk_is_still_decided() {
     let mut world = World::new();
     world.put("z", "execution", 5263, 99);
     world.put("a", "execution", 5000, 100);
@@ -91,7 +91,7 @@ fn decayed(mut score: i64, rate: i64, idle: i64) -> i64 {
 }
 
 #[test]
-fn lambda_35_the_board_is_a_sort_of_everything() {
+fn the_board_is_a_sort_of_everything() {
     let mut world = World::new();
     let dice = Dice::new(35);
     let roll = |sides: u64| dice.below(sides).cast_signed();
@@ -118,7 +118,7 @@ fn lambda_35_the_board_is_a_sort_of_everything() {
 }
 
 #[test]
-fn lambda_35_an_interrupt_stops_the_walk() {
+fn an_interrupt_stops_the_walk() {
     let world = World::new();
     world.put("n", "execution", 1, 0);
     let interrupt = Interrupt::default();

@@ -1,4 +1,4 @@
-//! Rows that no writer leaves: lambda_39.
+//! Rows that no writer leaves.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn said(world: &mut World, tool: &str, arguments: Value) -> String {
 }
 
 #[test]
-fn lambda_39_a_row_out_of_range_is_named_and_left_as_it_is() {
+fn a_row_out_of_range_is_named_and_left_as_it_is() {
     let mut world = World::new();
     world.put("good", "execution", 100, 0);
     world.sql.execute_batch("PRAGMA ignore_check_constraints = ON").unwrap();
@@ -53,7 +53,7 @@ fn lambda_39_a_row_out_of_range_is_named_and_left_as_it_is() {
 }
 
 #[test]
-fn lambda_39_an_event_out_of_range_is_named() {
+fn an_event_out_of_range_is_named() {
     let mut world = World::new();
     world.sql.execute_batch("PRAGMA ignore_check_constraints = ON").unwrap();
     world.remember("n", "execution", -1, 5);
@@ -68,7 +68,7 @@ fn lambda_39_an_event_out_of_range_is_named() {
 }
 
 #[test]
-fn lambda_39_a_damaged_row_stops_its_own_events_and_no_call() {
+fn a_damaged_row_stops_its_own_events_and_no_call() {
     let mut world = World::new();
     world.sql.execute_batch("PRAGMA ignore_check_constraints = ON").unwrap();
     world.put("n", "execution", 20_000, 0);

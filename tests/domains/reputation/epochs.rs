@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::reputation::world::{RECORDING, World, launch};
 
 #[test]
-fn lambda_8_1_the_first_event_fixes_the_length_of_an_epoch() {
+fn the_first_event_fixes_the_length_of_an_epoch() {
     let launch_with = |seconds: &str| launch().env("COLIBRI_EPOCH_SECONDS", seconds);
     let mut world = World::around(launch_with("31536000").start());
     assert_eq!(world.counts(), [0; 6]);
@@ -35,7 +35,7 @@ fn lambda_8_1_the_first_event_fixes_the_length_of_an_epoch() {
 }
 
 #[test]
-fn lambda_8_1_reputation_never_goes_back() {
+fn reputation_never_goes_back() {
     let mut world = World::new();
     assert_eq!(present_epoch(world.db(), 86_400, 5 * 86_400_000), Ok(5));
     world.gain("bob", (100, Acker::System { weight_bps: 10_000 }), 30_000);
@@ -50,7 +50,7 @@ fn lambda_8_1_reputation_never_goes_back() {
 }
 
 #[test]
-fn lambda_8_1_finding_the_highest_epoch_and_the_sums_of_one_takes_an_index() {
+fn finding_the_highest_epoch_and_the_sums_of_one_takes_an_index() {
     let mut world = World::new();
     world.gain("alice", (100, Acker::System { weight_bps: 10_000 }), 9);
     for (sql, index) in [

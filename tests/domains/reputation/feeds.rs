@@ -1,11 +1,11 @@
-//! The events that finished tasks and sealed sessions leave: lambda_43 to lambda_45, and reputation#events.
+//! The events that finished tasks and sealed sessions leave (reputation#events).
 
 use serde_json::{Value, json};
 
 use crate::reputation::world::{World, entries, launch};
 
 #[test]
-fn lambda_43_a_finished_task_credits_its_executor_once() {
+fn a_finished_task_credits_its_executor_once() {
     let mut world = World::new();
     let task_id = world.finished(Some("alice"), &[("alice", "reflection")]);
     let events = world.events_of("alice");
@@ -29,7 +29,7 @@ fn lambda_43_a_finished_task_credits_its_executor_once() {
 }
 
 #[test]
-fn lambda_43_without_an_assignee_the_first_author_is_the_executor() {
+fn without_an_assignee_the_first_author_is_the_executor() {
     let mut world = World::new();
     world.finished(None, &[("first", "plan"), ("second", "analysis")]);
     world.finished(Some(""), &[("first", "plan")]);
@@ -46,7 +46,7 @@ fn lambda_43_without_an_assignee_the_first_author_is_the_executor() {
 }
 
 #[test]
-fn lambda_43_a_reviewer_is_the_last_peer_who_reflected() {
+fn a_reviewer_is_the_last_peer_who_reflected() {
     let mut world = World::new();
     // An unknown peer's word weighs 1000: +20.
     world.finished(Some("alice"), &[("alice", "plan"), ("carol", "reflection"), ("alice", "reflection")]);
@@ -63,7 +63,7 @@ fn lambda_43_a_reviewer_is_the_last_peer_who_reflected() {
 }
 
 #[test]
-fn lambda_43_reserved_names_and_cancelled_tasks_earn_nothing() {
+fn reserved_names_and_cancelled_tasks_earn_nothing() {
     let mut world = World::new();
     world.finished(Some("colibri:gc"), &[("alice", "plan")]);
     world.finished(None, &[("colibri:gc", "plan"), ("alice", "reflection")]);
@@ -78,7 +78,7 @@ fn lambda_43_reserved_names_and_cancelled_tasks_earn_nothing() {
 }
 
 #[test]
-fn lambda_44_a_sealed_session_credits_each_of_its_agents() {
+fn a_sealed_session_credits_each_of_its_agents() {
     let mut world = World::new();
     world.start("S");
     for (task, agent) in [("t", "y"), ("u", "x"), ("t", "y"), ("t", "colibri:gc")] {
@@ -107,7 +107,7 @@ fn lambda_44_a_sealed_session_credits_each_of_its_agents() {
 }
 
 #[test]
-fn lambda_44_with_the_feed_off_nothing_is_written() {
+fn with_the_feed_off_nothing_is_written() {
     let mut world = World::around(launch().env("COLIBRI_REPUTATION_FEED", "off").start());
     let task_id = world.finished(Some("alice"), &[("alice", "plan")]);
     world.server.data("merkle_finalize", json!({ "session_id": format!("of-{task_id}") }));
@@ -127,7 +127,7 @@ fn storage_failure(envelope: &Value) {
 }
 
 #[test]
-fn lambda_45_what_reputation_cannot_store_the_task_does_not_keep() {
+fn what_reputation_cannot_store_the_task_does_not_keep() {
     let mut world = World::new();
     let task_id = world.task(Some("alice"));
     world.start("S");
@@ -145,7 +145,7 @@ fn lambda_45_what_reputation_cannot_store_the_task_does_not_keep() {
 }
 
 #[test]
-fn lambda_45_what_reputation_cannot_store_the_session_does_not_seal() {
+fn what_reputation_cannot_store_the_session_does_not_seal() {
     let mut world = World::new();
     world.start("S");
     world.think("S", "t", "alice", "plan");
@@ -160,7 +160,7 @@ fn lambda_45_what_reputation_cannot_store_the_session_does_not_seal() {
 }
 
 #[test]
-fn lambda_45_every_table_that_fails_fails_the_call() {
+fn every_table_that_fails_fails_the_call() {
     for table in ["reputation_clock", "reputation_history", "reputations", "experience_tokens"] {
         let mut world = World::new();
         let trigger =
@@ -176,7 +176,7 @@ fn lambda_45_every_table_that_fails_fails_the_call() {
 }
 
 #[test]
-fn lambda_8_2_the_reply_is_the_same_with_the_feed_and_without() {
+fn the_reply_is_the_same_with_the_feed_and_without() {
     let replies = ["on", "off"].map(|feed| {
         let mut world = World::around(launch().env("COLIBRI_REPUTATION_FEED", feed).start());
         let task_id = world.task(Some("alice"));

@@ -1,4 +1,4 @@
-//! The writer's gain step over real tables: lambda_42, lambda_46 to lambda_51.
+//! The writer's gain step over real tables.
 
 use colibri::domains::reputation::domain::Domain;
 use colibri::domains::reputation::event::{Acker, EventError, Gain, Source};
@@ -13,7 +13,7 @@ use crate::reputation::world::{RECORDING, World, entries, gain};
 const UNACKED: Acker<'_> = Acker::System { weight_bps: 2500 };
 
 #[test]
-fn lambda_42_the_worked_run_gives_its_numbers() {
+fn the_worked_run_gives_its_numbers() {
     let mut world = World::new();
     world.put("bob", "execution", 6000, 100);
     let task = |event_id, acker, epoch| Gain {
@@ -80,7 +80,7 @@ fn lambda_42_the_worked_run_gives_its_numbers() {
 }
 
 #[test]
-fn lambda_46_ones_own_word_and_a_banned_ones_count_for_nothing() {
+fn ones_own_word_and_a_banned_ones_count_for_nothing() {
     let mut world = World::new();
     world.put("alice", "execution", 8000, 100);
     world.put_row("bob", "execution", (9000, 0), Some(200), 150);
@@ -98,7 +98,7 @@ fn lambda_46_ones_own_word_and_a_banned_ones_count_for_nothing() {
 }
 
 #[test]
-fn lambda_47_an_epoch_gives_a_thousand_at_most() {
+fn an_epoch_gives_a_thousand_at_most() {
     let mut world = World::new();
     world.put("bob", "execution", 10_000, 7);
     let deltas: Vec<i64> = (0..30).map(|_| world.gain("alice", (200, Acker::Peer("bob")), 7).delta).collect();
@@ -111,7 +111,7 @@ fn lambda_47_an_epoch_gives_a_thousand_at_most() {
 }
 
 #[test]
-fn lambda_47_rows_that_nobody_entered_in_the_ledger_use_up_no_cap() {
+fn rows_that_nobody_entered_in_the_ledger_use_up_no_cap() {
     let mut world = World::new();
     world.remember("alice", "execution", 7, 900);
     world.put("bob", "execution", 10_000, 7);
@@ -119,7 +119,7 @@ fn lambda_47_rows_that_nobody_entered_in_the_ledger_use_up_no_cap() {
 }
 
 #[test]
-fn lambda_48_weak_words_lift_nobody_above_five_thousand() {
+fn weak_words_lift_nobody_above_five_thousand() {
     let mut world = World::new();
     for epoch in 0..100 {
         // The writer's connection commits each statement by itself; a transaction makes this quick.
@@ -138,7 +138,7 @@ fn lambda_48_weak_words_lift_nobody_above_five_thousand() {
 }
 
 #[test]
-fn lambda_49_who_is_unknown_hurts_nobody() {
+fn who_is_unknown_hurts_nobody() {
     let mut world = World::new();
     world.put("alice", "execution", 8000, 100);
     world.put("low", "execution", 999, 100);
@@ -159,7 +159,7 @@ fn lambda_49_who_is_unknown_hurts_nobody() {
 }
 
 #[test]
-fn lambda_50_only_whole_idle_epochs_decay() {
+fn only_whole_idle_epochs_decay() {
     let mut world = World::new();
     world.put("busy", "execution", 8000, 10);
     world.put("idle", "execution", 8000, 10);
@@ -173,7 +173,7 @@ fn lambda_50_only_whole_idle_epochs_decay() {
 }
 
 #[test]
-fn lambda_51_an_event_after_long_idleness_brings_nothing_back() {
+fn an_event_after_long_idleness_brings_nothing_back() {
     let mut world = World::new();
     for node_id in ["alice", "carol"] {
         world.put(node_id, "execution", 8000, 100);
@@ -185,7 +185,7 @@ fn lambda_51_an_event_after_long_idleness_brings_nothing_back() {
 }
 
 #[test]
-fn lambda_8_3_a_repeated_event_is_a_duplicate_before_anything_else() {
+fn a_repeated_event_is_a_duplicate_before_anything_else() {
     let world = World::new();
     let first = gain("e", "alice", (100, UNACKED), 9);
     assert!(matches!(record_gain(world.db(), &RECORDING, &first), Ok(Gained::Recorded(_))));
@@ -201,7 +201,7 @@ fn lambda_8_3_a_repeated_event_is_a_duplicate_before_anything_else() {
 }
 
 #[test]
-fn lambda_8_3_events_that_cannot_be_recorded_leave_no_trace() {
+fn events_that_cannot_be_recorded_leave_no_trace() {
     let mut world = World::new();
     world.gain("alice", (100, UNACKED), 9);
     let before = world.rows();

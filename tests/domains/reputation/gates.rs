@@ -1,4 +1,4 @@
-//! `reputation_check_gates`: lambda_36 to lambda_38.
+//! `reputation_check_gates`.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn check(world: &mut World, node_id: &str, epoch: i64) -> Value {
 }
 
 #[test]
-fn lambda_36_an_unknown_node_gets_what_a_newcomer_gets() {
+fn an_unknown_node_gets_what_a_newcomer_gets() {
     let mut world = World::new();
     let nothing =
         json!({ "present": false, "score": 0, "ceiling": 10_000, "banned": false, "ban_until_epoch": null });
@@ -34,7 +34,7 @@ fn lambda_36_an_unknown_node_gets_what_a_newcomer_gets() {
 }
 
 #[test]
-fn lambda_37_gates_follow_the_decaying_scores() {
+fn gates_follow_the_decaying_scores() {
     let mut world = World::new();
     for (domain, score) in [("execution", 6000), ("arbitration", 7000), ("governance", 4100)] {
         world.put("n", domain, score, 100);
@@ -61,7 +61,7 @@ fn lambda_37_gates_follow_the_decaying_scores() {
 }
 
 #[test]
-fn lambda_38_a_ban_closes_its_gate_until_its_end() {
+fn a_ban_closes_its_gate_until_its_end() {
     let mut world = World::new();
     world.put_row("n", "governance", (9000, 500), Some(20), 10);
     let banned = check(&mut world, "n", 19);

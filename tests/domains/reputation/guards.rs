@@ -1,11 +1,11 @@
-//! The tables guard themselves: lambda_55.
+//! The tables guard themselves.
 
 use colibri::domains::reputation::event::Acker;
 
 use crate::reputation::world::World;
 
 #[test]
-fn lambda_55_what_would_rewrite_reputation_is_refused() {
+fn what_would_rewrite_reputation_is_refused() {
     let mut world = World::new();
     world.finished(Some("alice"), &[("alice", "plan"), ("bob", "reflection")]);
     world.gain("bob", (100, Acker::System { weight_bps: 10_000 }), 30_000);

@@ -1,4 +1,4 @@
-//! `reputation_history`: lambda_27 to lambda_29.
+//! `reputation_history`.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn epochs(page: &Value) -> Vec<i64> {
 }
 
 #[test]
-fn lambda_27_events_come_newest_first_in_pages_of_fifty() {
+fn events_come_newest_first_in_pages_of_fifty() {
     let mut world = World::new();
     for epoch in 1..=100 {
         world.remember("n", "execution", epoch, 1 - epoch);
@@ -46,7 +46,7 @@ fn lambda_27_events_come_newest_first_in_pages_of_fifty() {
 }
 
 #[test]
-fn lambda_28_within_an_epoch_the_higher_id_comes_first() {
+fn within_an_epoch_the_higher_id_comes_first() {
     let mut world = World::new();
     // Imported events may come after later ones.
     for (epoch, delta) in [(5, 1), (5, 2), (3, 3), (5, 4), (4, 5)] {
@@ -59,7 +59,7 @@ fn lambda_28_within_an_epoch_the_higher_id_comes_first() {
 }
 
 #[test]
-fn lambda_28_a_page_is_read_from_an_index_without_sorting() {
+fn a_page_is_read_from_an_index_without_sorting() {
     let world = World::new();
     let sql = "EXPLAIN QUERY PLAN SELECT id, epoch, delta, reason, event_id FROM reputation_history \
                WHERE node_id = 'n' AND domain = 'd' ORDER BY epoch DESC, id DESC LIMIT 51 OFFSET 0";
@@ -70,7 +70,7 @@ fn lambda_28_a_page_is_read_from_an_index_without_sorting() {
 }
 
 #[test]
-fn lambda_29_limits_are_refused_not_clamped() {
+fn limits_are_refused_not_clamped() {
     let mut world = World::new();
     for (name, value, code) in [
         ("limit", json!(0), "too_small"),

@@ -2,7 +2,7 @@
 //! binary, over pipes. Where a case needs epochs of its own choosing, the writer runs on a connection of the test's, and
 //! the server reads what it wrote.
 //!
-//! Cases 1 to 19 concern pure functions; they are tested beside the engine.
+//! Pure functions are tested beside the engine.
 
 mod board;
 mod damaged;

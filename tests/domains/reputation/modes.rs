@@ -1,4 +1,4 @@
-//! Which mode answers, and what cannot be registered twice: lambda_40.
+//! Which mode answers, and what cannot be registered twice.
 
 use colibri::catalogue::CATALOGUE;
 use colibri_runtime::chain::registry::Registry;
@@ -18,7 +18,7 @@ fn calls() -> [(&'static str, Value); 4] {
 }
 
 #[test]
-fn lambda_40_readonly_answers_all_four_and_feeds_nothing() {
+fn readonly_answers_all_four_and_feeds_nothing() {
     let mut world = World::new();
     world.finished(Some("alice"), &[("alice", "plan")]);
     let open = world.task(Some("alice"));
@@ -39,7 +39,7 @@ fn lambda_40_readonly_answers_all_four_and_feeds_nothing() {
 }
 
 #[test]
-fn lambda_40_minimal_denies_all_four() {
+fn minimal_denies_all_four() {
     let mut server = launch().env("COLIBRI_MODE", "MINIMAL").start();
     for (tool, arguments) in calls() {
         let envelope = server.call(tool, arguments);
@@ -49,14 +49,14 @@ fn lambda_40_minimal_denies_all_four() {
 }
 
 #[test]
-fn lambda_40_test_mode_feeds_as_full_does() {
+fn test_mode_feeds_as_full_does() {
     let mut world = World::around(launch().env("COLIBRI_MODE", "TEST").start());
     world.finished(Some("alice"), &[("alice", "plan")]);
     assert_eq!(world.score("alice", 0), 50);
 }
 
 #[test]
-fn lambda_40_the_tools_are_registered_once() {
+fn the_tools_are_registered_once() {
     let ours: Vec<&ToolSpec> = CATALOGUE.tools.iter().filter(|tool| tool.domain == "reputation").collect();
     assert_eq!(ours.len(), 4);
     let mut registry = Registry::of(&CATALOGUE).unwrap();
@@ -65,7 +65,7 @@ fn lambda_40_the_tools_are_registered_once() {
 }
 
 #[test]
-fn lambda_40_the_tools_say_what_they_do() {
+fn the_tools_say_what_they_do() {
     let mut world = World::new();
     let answer = world.server.request("tools/list", json!({}));
     let tools = answer["result"]["tools"].as_array().unwrap();

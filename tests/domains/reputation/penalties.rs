@@ -1,4 +1,4 @@
-//! The writer's penalty step over real tables: lambda_54, and reputation#penalties.
+//! The writer's penalty step over real tables (reputation#penalties).
 
 use colibri::domains::reputation::domain::{DOMAINS, Domain};
 use colibri::domains::reputation::event::Acker;
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::reputation::world::World;
 
 #[test]
-fn lambda_54_fraud_in_all_domains_binds_a_node_without_rows() {
+fn fraud_in_all_domains_binds_a_node_without_rows() {
     let mut world = World::new();
     for domain in DOMAINS {
         world.penalise_for("fraud", ("mallory", domain), Band::Fraud, 100).unwrap();
@@ -34,7 +34,7 @@ fn lambda_54_fraud_in_all_domains_binds_a_node_without_rows() {
 }
 
 #[test]
-fn lambda_54_a_penalty_is_taken_once_for_an_event_and_band() {
+fn a_penalty_is_taken_once_for_an_event_and_band() {
     let world = World::new();
     let whom = ("mallory", Domain::Arbitration);
     let first = world.penalise_for("evidence", whom, Band::Critical, 100).unwrap();
@@ -58,7 +58,7 @@ fn lambda_54_a_penalty_is_taken_once_for_an_event_and_band() {
 }
 
 #[test]
-fn lambda_54_scars_add_up_and_bans_are_never_shortened() {
+fn scars_add_up_and_bans_are_never_shortened() {
     let mut world = World::new();
     world.put("mallory", "execution", 8000, 100);
     let first = world.penalise("mallory", Band::Fraud, 111);

@@ -1,11 +1,11 @@
-//! `reputation_get`: lambda_20 to lambda_26.
+//! `reputation_get`.
 
 use serde_json::json;
 
 use crate::reputation::world::World;
 
 #[test]
-fn lambda_20_a_node_without_rows_is_no_error() {
+fn a_node_without_rows_is_no_error() {
     let mut world = World::new();
     let one = json!({ "node_id": "ghost", "domain": "social", "current_epoch": 0 });
     assert_eq!(world.server.data("reputation_get", one), json!({ "row": null }));
@@ -14,7 +14,7 @@ fn lambda_20_a_node_without_rows_is_no_error() {
 }
 
 #[test]
-fn lambda_21_rows_are_listed_by_the_names_of_their_domains() {
+fn rows_are_listed_by_the_names_of_their_domains() {
     let mut world = World::new();
     for (domain, score) in
         [("social", 1), ("execution", 2), ("governance", 3), ("commissioning", 4), ("arbitration", 5)]
@@ -31,7 +31,7 @@ fn lambda_21_rows_are_listed_by_the_names_of_their_domains() {
 }
 
 #[test]
-fn lambda_22_a_read_takes_decay_off_and_stores_nothing() {
+fn a_read_takes_decay_off_and_stores_nothing() {
     let mut world = World::new();
     world.put_row("n", "execution", (8000, 1000), Some(150), 100);
     let before = world.rows();
@@ -53,7 +53,7 @@ fn lambda_22_a_read_takes_decay_off_and_stores_nothing() {
 }
 
 #[test]
-fn lambda_23_no_epoch_is_too_late() {
+fn no_epoch_is_too_late() {
     let mut world = World::new();
     world.put("n", "execution", 8000, 100);
     assert_eq!(world.score("n", 9_007_199_254_740_991), 19);
@@ -63,7 +63,7 @@ fn lambda_23_no_epoch_is_too_late() {
 }
 
 #[test]
-fn lambda_24_node_and_epoch_are_needed_as_they_are() {
+fn node_and_epoch_are_needed_as_they_are() {
     let mut world = World::new();
     for (arguments, field, code) in [
         (json!({ "node_id": "", "current_epoch": 0 }), "node_id", "too_small"),
@@ -101,7 +101,7 @@ fn lambda_24_node_and_epoch_are_needed_as_they_are() {
 }
 
 #[test]
-fn lambda_25_the_five_domains_are_all_there_are() {
+fn the_five_domains_are_all_there_are() {
     let mut world = World::new();
     for domain in [json!("Execution"), json!("karma"), json!(null), json!("")] {
         for tool in ["reputation_get", "reputation_leaderboard", "reputation_history"] {
@@ -120,7 +120,7 @@ fn lambda_25_the_five_domains_are_all_there_are() {
 }
 
 #[test]
-fn lambda_26_an_unknown_key_is_named() {
+fn an_unknown_key_is_named() {
     let mut world = World::new();
     let arguments = json!({ "node_id": "n", "current_epoch": 0, "score": 1 });
     for tool in ["reputation_get", "reputation_check_gates"] {

@@ -1,4 +1,4 @@
-//! Experience tokens as they are kept: lambda_58.
+//! Experience tokens as they are kept.
 
 use serde_json::json;
 
@@ -35,7 +35,7 @@ fn kept(world: &World, level: &str) -> Vec<Kept> {
 }
 
 #[test]
-fn lambda_58_the_table_knows_five_levels() {
+fn the_table_knows_five_levels() {
     let world = World::new();
     let insert = "INSERT INTO experience_tokens (id, node_id, level, domain, action, outcome_class, outcome_delta, created_at) \
                   VALUES ('tok_1', 'alice', 'L3', 'execution', 'a', 'success', 1, 0)";
@@ -44,7 +44,7 @@ fn lambda_58_the_table_knows_five_levels() {
 }
 
 #[test]
-fn lambda_58_a_finished_task_mints_one_token_or_two() {
+fn a_finished_task_mints_one_token_or_two() {
     let mut world = World::new();
     world.finished(Some("alice"), &[("alice", "plan")]);
     let unacknowledged = kept(&world, "L0");

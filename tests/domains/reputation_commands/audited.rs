@@ -5,7 +5,7 @@ use serde_json::json;
 use super::world::{World, gain, lines};
 
 #[test]
-fn lambda_57_an_import_is_one_enter_and_one_exit_and_no_tool_of_clients() {
+fn an_import_is_one_enter_and_one_exit_and_no_tool_of_clients() {
     let world = World::new();
     let mut server = world.server();
     server.data("task_list", json!({}));
@@ -45,7 +45,7 @@ fn lambda_57_an_import_is_one_enter_and_one_exit_and_no_tool_of_clients() {
 }
 
 #[test]
-fn lambda_57_help_says_what_the_commands_do() {
+fn help_says_what_the_commands_do() {
     let world = World::new();
     let help = world.reputation(&["--help"]).ends(0);
     for expected in ["epoch", "import", "export", "verify", "all of them or none"] {

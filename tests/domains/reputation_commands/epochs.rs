@@ -11,7 +11,7 @@ fn seconds() -> i64 {
 }
 
 #[test]
-fn lambda_8_1_the_epoch_is_the_clocks_before_there_is_a_database() {
+fn the_epoch_is_the_clocks_before_there_is_a_database() {
     for (length, name) in [(86_400, None), (7, Some("7"))] {
         let world = match name {
             Some(text) => World::new().with("COLIBRI_EPOCH_SECONDS", text),
@@ -25,7 +25,7 @@ fn lambda_8_1_the_epoch_is_the_clocks_before_there_is_a_database() {
 }
 
 #[test]
-fn lambda_8_1_the_first_event_fixes_the_length_and_another_is_warned_of() {
+fn the_first_event_fixes_the_length_and_another_is_warned_of() {
     let world = World::new();
     let now = world.epoch();
     world.import(&[gain("e1", "alice", "bob", 500, now)]).ends(0);
@@ -42,7 +42,7 @@ fn lambda_8_1_the_first_event_fixes_the_length_and_another_is_warned_of() {
 }
 
 #[test]
-fn lambda_8_1_the_epoch_never_goes_back() {
+fn the_epoch_never_goes_back() {
     // Shorter epochs first, whose numbers are higher than a day's.
     let world = World::new().with("COLIBRI_EPOCH_SECONDS", "1");
     let now = world.epoch();
@@ -57,7 +57,7 @@ fn lambda_8_1_the_epoch_never_goes_back() {
 }
 
 #[test]
-fn lambda_7_the_printed_epoch_is_what_the_tools_take() {
+fn the_printed_epoch_is_what_the_tools_take() {
     let world = World::new();
     let mut server = world.server();
     server.data("task_list", json!({}));

@@ -14,7 +14,7 @@ fn sha256(text: &str) -> String {
 }
 
 #[test]
-fn lambda_8_7_every_exported_line_gives_its_own_hash_and_continues_the_last() {
+fn every_exported_line_gives_its_own_hash_and_continues_the_last() {
     let world = World::new();
     let now = world.epoch();
     world
@@ -52,7 +52,7 @@ fn lambda_8_7_every_exported_line_gives_its_own_hash_and_continues_the_last() {
 }
 
 #[test]
-fn lambda_8_7_an_empty_ledger_exports_nothing_and_a_damaged_one_says_where() {
+fn an_empty_ledger_exports_nothing_and_a_damaged_one_says_where() {
     let world = World::new();
     world.import(&[]).ends(0);
     assert_eq!(world.reputation(&["export"]).ends(0).out, "");

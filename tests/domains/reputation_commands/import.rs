@@ -7,7 +7,7 @@ use serde_json::json;
 use super::world::{World, counts, gain, lines, penalty};
 
 #[test]
-fn lambda_52_the_same_file_twice_adds_nothing_and_a_dry_run_never_does() {
+fn the_same_file_twice_adds_nothing_and_a_dry_run_never_does() {
     let world = World::new();
     let now = world.epoch();
     let events = [
@@ -35,7 +35,7 @@ fn lambda_52_the_same_file_twice_adds_nothing_and_a_dry_run_never_does() {
 }
 
 #[test]
-fn lambda_52_a_dry_run_counts_duplicates_within_the_file_as_the_import_does() {
+fn a_dry_run_counts_duplicates_within_the_file_as_the_import_does() {
     let world = World::new();
     let now = world.epoch();
     let events = [
@@ -50,7 +50,7 @@ fn lambda_52_a_dry_run_counts_duplicates_within_the_file_as_the_import_does() {
 }
 
 #[test]
-fn lambda_54_fraud_in_all_domains_lowers_every_ceiling_for_good() {
+fn fraud_in_all_domains_lowers_every_ceiling_for_good() {
     let world = World::new();
     let now = world.epoch();
     let start = now - 20;
@@ -81,7 +81,7 @@ fn lambda_54_fraud_in_all_domains_lowers_every_ceiling_for_good() {
 }
 
 #[test]
-fn lambda_8_7_lines_are_applied_by_epoch_and_then_by_line() {
+fn lines_are_applied_by_epoch_and_then_by_line() {
     let world = World::new();
     let now = world.epoch();
     // Backwards in the file: each would be out of order as it stands.
@@ -99,7 +99,7 @@ fn lambda_8_7_lines_are_applied_by_epoch_and_then_by_line() {
 }
 
 #[test]
-fn lambda_8_7_blank_lines_and_windows_line_ends_are_no_fault() {
+fn blank_lines_and_windows_line_ends_are_no_fault() {
     let world = World::new();
     let now = world.epoch();
     let text = format!(
@@ -112,7 +112,7 @@ fn lambda_8_7_blank_lines_and_windows_line_ends_are_no_fault() {
 }
 
 #[test]
-fn lambda_8_7_an_import_runs_beside_a_server() {
+fn an_import_runs_beside_a_server() {
     let world = World::new();
     let mut server = world.server();
     server.data("task_list", json!({}));
@@ -126,7 +126,7 @@ fn lambda_8_7_an_import_runs_beside_a_server() {
 }
 
 #[test]
-fn lambda_8_7_an_interrupted_import_leaves_all_or_nothing() {
+fn an_interrupted_import_leaves_all_or_nothing() {
     for signal in ["-INT", "-TERM", "-KILL"] {
         let world = World::new();
         let now = world.epoch();

@@ -25,7 +25,7 @@ fn refused(world: &World, text: &str, expected: &str) {
 }
 
 #[test]
-fn lambda_53_a_bad_line_refuses_the_whole_file() {
+fn a_bad_line_refuses_the_whole_file() {
     let world = World::new();
     let now = world.epoch();
     world.import(&[]).ends(0);
@@ -69,7 +69,7 @@ fn lambda_53_a_bad_line_refuses_the_whole_file() {
 }
 
 #[test]
-fn lambda_53_reserved_nodes_and_old_events_are_refused_by_name() {
+fn reserved_nodes_and_old_events_are_refused_by_name() {
     let world = World::new();
     let now = world.epoch();
     world.import(&[]).ends(0);
@@ -100,7 +100,7 @@ fn lambda_53_reserved_nodes_and_old_events_are_refused_by_name() {
 }
 
 #[test]
-fn lambda_8_7_what_is_no_json_is_refused_before_any_call() {
+fn what_is_no_json_is_refused_before_any_call() {
     let world = World::new();
     let now = world.epoch();
     world.import(&[]).ends(0);
@@ -128,7 +128,7 @@ fn lambda_8_7_what_is_no_json_is_refused_before_any_call() {
 }
 
 #[test]
-fn lambda_8_7_a_file_that_is_too_large_or_not_there_is_refused() {
+fn a_file_that_is_too_large_or_not_there_is_refused() {
     let world = World::new();
     let path = world.path("large.jsonl");
     File::create(&path).unwrap().set_len(64 * 1024 * 1024 + 1).unwrap();
@@ -143,7 +143,7 @@ fn lambda_8_7_a_file_that_is_too_large_or_not_there_is_refused() {
 }
 
 #[test]
-fn lambda_8_7_a_server_that_does_not_write_imports_nothing() {
+fn a_server_that_does_not_write_imports_nothing() {
     let world = World::new();
     let now = world.epoch();
     world.import(&[]).ends(0);
@@ -163,7 +163,7 @@ fn lambda_8_7_a_server_that_does_not_write_imports_nothing() {
 }
 
 #[test]
-fn lambda_8_7_a_lock_that_others_hold_for_too_long_fails_the_import_and_leaves_nothing() {
+fn a_lock_that_others_hold_for_too_long_fails_the_import_and_leaves_nothing() {
     let world = World::new();
     let now = world.epoch();
     world.import(&[]).ends(0);

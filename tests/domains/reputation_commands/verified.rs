@@ -56,7 +56,7 @@ fn verify(world: &World, code: i32) -> (Run, Run) {
 }
 
 #[test]
-fn lambda_56_a_healthy_base_is_sound() {
+fn a_healthy_base_is_sound() {
     let world = lived();
     assert_eq!(world.count("reputation_ledger"), 10);
     let (whole, part) = verify(&world, 0);
@@ -69,7 +69,7 @@ fn lambda_56_a_healthy_base_is_sound() {
 }
 
 #[test]
-fn lambda_56_an_edited_score_is_named_with_node_and_domain() {
+fn an_edited_score_is_named_with_node_and_domain() {
     let world = lived();
     tamper(&world, "UPDATE reputations SET score = score + 1 WHERE node_id = 'alice' AND domain = 'social'");
     let (whole, part) = verify(&world, 1);
@@ -85,7 +85,7 @@ fn lambda_56_an_edited_score_is_named_with_node_and_domain() {
 }
 
 #[test]
-fn lambda_56_an_edited_ledger_row_breaks_the_chain_at_its_number() {
+fn an_edited_ledger_row_breaks_the_chain_at_its_number() {
     for (column, value) in [("weight_bps", "9999"), ("acker_id", "'eve'"), ("score_after", "7")] {
         let world = lived();
         tamper(&world, &format!("UPDATE reputation_ledger SET {column} = {value} WHERE history_id = 2"));
@@ -98,7 +98,7 @@ fn lambda_56_an_edited_ledger_row_breaks_the_chain_at_its_number() {
 }
 
 #[test]
-fn lambda_56_a_row_put_in_by_hand_is_a_warning() {
+fn a_row_put_in_by_hand_is_a_warning() {
     let world = lived();
     world.sql().execute("INSERT INTO reputations VALUES ('zoe', 'social', 6000, 0, NULL, 1)", []).unwrap();
     let (whole, part) = verify(&world, 0);
@@ -121,7 +121,7 @@ fn lambda_56_a_row_put_in_by_hand_is_a_warning() {
 }
 
 #[test]
-fn lambda_8_7_what_was_cut_from_the_end_is_missed() {
+fn what_was_cut_from_the_end_is_missed() {
     let cut =
         "DELETE FROM reputation_ledger WHERE history_id = 10; DELETE FROM reputation_history WHERE id = 10;";
     let set_back = "DELETE FROM reputations WHERE node_id = 'mallory' AND domain = 'social';";
@@ -143,7 +143,7 @@ fn lambda_8_7_what_was_cut_from_the_end_is_missed() {
 }
 
 #[test]
-fn lambda_8_7_a_checkpoint_pins_the_end_of_the_ledger() {
+fn a_checkpoint_pins_the_end_of_the_ledger() {
     let world = World::new();
     let mut server = world.server();
     for title in ["one", "two"] {
@@ -182,7 +182,7 @@ fn lambda_8_7_a_checkpoint_pins_the_end_of_the_ledger() {
 }
 
 #[test]
-fn lambda_8_7_entries_under_other_rules_are_chain_only() {
+fn entries_under_other_rules_are_chain_only() {
     let world = World::new();
     let now = world.epoch();
     world.import(&[gain("e1", "alice", "bob", 500, now), gain("e2", "alice", "bob", 500, now)]).ends(0);

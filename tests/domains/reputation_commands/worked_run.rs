@@ -97,7 +97,7 @@ async fn think(wire: &mut Wire, task: &Value, agent: &str) -> Value {
 }
 
 #[test]
-fn lambda_42_the_worked_run_through_tasks_a_session_and_imports() {
+fn the_worked_run_through_tasks_a_session_and_imports() {
     let days = Days { folder: TempDir::new().unwrap(), clock: Arc::new(Calendar(AtomicI64::new(0))) };
     days.serve(100, async |wire| drop(wire.call("server_ping", json!({})).await));
     let database = days.path().join("colibri.db");

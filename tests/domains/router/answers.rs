@@ -1,4 +1,4 @@
-//! Calls that are answered: cases 28, 29, 37 to 42 and 45.
+//! Calls that are answered.
 
 use colibri::domains::router::model_id::{MODELS, ModelId};
 use colibri_test_support::loopback::Reply;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::world::{World, candidates, fixture, folder_of};
 
 #[test]
-fn delta_28_anthropic_answers() {
+fn anthropic_answers() {
     let mut world = World::playing([fixture("anthropic", "success")]);
     let data = world.call(json!({ "prompt": "ping" }));
     let expected = json!({
@@ -32,7 +32,7 @@ fn delta_28_anthropic_answers() {
 }
 
 #[test]
-fn delta_45_an_answer_leaves_one_line_on_stderr() {
+fn an_answer_leaves_one_line_on_stderr() {
     let mut world = World::playing([fixture("anthropic", "success")]);
     world.call(json!({ "prompt": "the prompt" }));
     let ended = world.server.finish();
@@ -49,7 +49,7 @@ fn delta_45_an_answer_leaves_one_line_on_stderr() {
 }
 
 #[test]
-fn delta_29_options_reach_the_provider() {
+fn options_reach_the_provider() {
     let mut world = World::playing([fixture("anthropic", "success")]);
     let options = json!({ "systemPrompt": "S", "maxTokens": 7, "model": "m-1" });
     let data = world.call(json!({ "prompt": "ping", "options": options }));
@@ -62,7 +62,7 @@ fn delta_29_options_reach_the_provider() {
 }
 
 #[test]
-fn delta_29_empty_options_are_absent_ones() {
+fn empty_options_are_absent_ones() {
     let mut world = World::playing([fixture("anthropic", "success")]);
     world.call(json!({ "prompt": "ping", "options": { "systemPrompt": "", "model": "" } }));
     let body = world.provider.only().json();
@@ -78,7 +78,7 @@ fn the_upstream_model_is_the_operators_to_choose() {
 }
 
 #[test]
-fn delta_37_an_answer_without_usage_costs_nothing() {
+fn an_answer_without_usage_costs_nothing() {
     let mut world = World::playing([fixture("anthropic", "success_without_usage")]);
     let data = world.call(json!({ "prompt": "ping" }));
     assert_eq!((&data["promptTokens"], &data["completionTokens"]), (&json!(0), &json!(0)));
@@ -86,7 +86,7 @@ fn delta_37_an_answer_without_usage_costs_nothing() {
 }
 
 #[test]
-fn delta_38_finish_reasons_are_one_vocabulary() {
+fn finish_reasons_are_one_vocabulary() {
     let pairs = [
         (json!("stop"), "end_turn"),
         (json!("length"), "max_tokens"),
@@ -105,7 +105,7 @@ fn delta_38_finish_reasons_are_one_vocabulary() {
 }
 
 #[test]
-fn delta_39_tool_calls_are_blocks() {
+fn tool_calls_are_blocks() {
     let mut world =
         World::with(&["gpt-4o"], [fixture("openai", "tool_call"), fixture("openai", "tool_call_raw")]);
     for (text, input) in [(true, json!({ "a": 1 })), (false, json!({ "_raw": "oops" }))] {
@@ -119,7 +119,7 @@ fn delta_39_tool_calls_are_blocks() {
 }
 
 #[test]
-fn delta_40_gemini_keeps_key_and_model_where_they_belong() {
+fn gemini_keeps_key_and_model_where_they_belong() {
     let success = || fixture("gemini", "success");
     let mut world = World::with(&["gemini-1-5-pro"], [success(), success()]);
     world.call(json!({ "prompt": "ping" }));
@@ -135,7 +135,7 @@ fn delta_40_gemini_keeps_key_and_model_where_they_belong() {
 }
 
 #[test]
-fn delta_41_a_blocked_prompt_is_an_answer_and_nobody_else_is_asked() {
+fn a_blocked_prompt_is_an_answer_and_nobody_else_is_asked() {
     let mut world = World::with(&["gemini-1-5-pro", "gpt-4o"], [fixture("gemini", "blocked_prompt")]);
     let data = world.call(json!({ "prompt": "ping" }));
     assert_eq!((&data["content"], &data["finishReason"]), (&json!(""), &json!("content_filter")));
@@ -144,7 +144,7 @@ fn delta_41_a_blocked_prompt_is_an_answer_and_nobody_else_is_asked() {
 }
 
 #[test]
-fn delta_42_every_model_can_be_called_and_answers_alike() {
+fn every_model_can_be_called_and_answers_alike() {
     for model in MODELS {
         let provider =
             colibri_test_support::loopback::Loopback::playing([fixture(&folder_of(model), "success")]);

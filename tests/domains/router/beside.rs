@@ -1,4 +1,4 @@
-//! What goes on while a call waits for its provider: case 61. Order is what is shown, not time.
+//! What goes on while a call waits for its provider.
 
 use std::time::Duration;
 
@@ -38,7 +38,7 @@ fn ends_in(server: &Server) -> Vec<(String, Option<String>)> {
 }
 
 #[test]
-fn delta_61_everything_else_goes_on_and_the_second_call_waits() {
+fn everything_else_goes_on_and_the_second_call_waits() {
     let mut world = patient([Reply::silence(), fixture("anthropic", "success")]);
     let first = world.server.send_call("router_call", json!({ "prompt": "first" }));
     let second = world.server.send_call("router_call", json!({ "prompt": "second" }));
@@ -65,7 +65,7 @@ fn delta_61_everything_else_goes_on_and_the_second_call_waits() {
 }
 
 #[test]
-fn delta_61_a_cancelled_call_leaves_no_figures_and_no_failure() {
+fn a_cancelled_call_leaves_no_figures_and_no_failure() {
     let mut world = patient([Reply::new(200, "the rest never comes").stalling_after(8)]);
     let call = world.server.send_call("router_call", json!({ "prompt": "ping" }));
     world.provider.await_seen(1);
@@ -81,7 +81,7 @@ fn delta_61_a_cancelled_call_leaves_no_figures_and_no_failure() {
 }
 
 #[test]
-fn delta_61_a_cancelled_waiting_call_is_never_made() {
+fn a_cancelled_waiting_call_is_never_made() {
     let mut world = patient([Reply::silence()]);
     let first = world.server.send_call("router_call", json!({ "prompt": "first" }));
     let second = world.server.send_call("router_call", json!({ "prompt": "second" }));
@@ -121,7 +121,7 @@ fn two_calls_are_made_one_after_the_other() {
 }
 
 #[test]
-fn alpha_34_a_killed_call_is_closed_by_the_next_start() {
+fn a_killed_call_is_closed_by_the_next_start() {
     let mut world = patient([Reply::silence()]);
     world.server.send_call("router_call", json!({ "prompt": "ping" }));
     world.provider.await_seen(1);
@@ -139,7 +139,7 @@ fn alpha_34_a_killed_call_is_closed_by_the_next_start() {
 }
 
 #[test]
-fn alpha_62_a_start_closes_the_calls_of_dead_processes_only() {
+fn a_start_closes_the_calls_of_dead_processes_only() {
     let mut alive = patient([Reply::silence()]);
     let killed_provider = Loopback::playing([Reply::silence()]);
     let mut killed = launch_with(&killed_provider, "sk-canary-62").beside(&alive.server).start();

@@ -1,4 +1,4 @@
-//! Case 44: a key that is used in every way a call can end, and then looked for everywhere.
+//! A key that is used in every way a call can end, and then looked for everywhere.
 
 use std::io::{Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -90,7 +90,7 @@ fn script(key: &str) -> [Reply; 5] {
 }
 
 #[test]
-fn delta_44_the_key_is_nowhere_but_in_the_requests() {
+fn the_key_is_nowhere_but_in_the_requests() {
     let key = canary();
     let provider = Loopback::playing(script(&key));
     let launch = launch_with(&provider, &format!(" {key} "))
@@ -141,7 +141,7 @@ fn delta_44_the_key_is_nowhere_but_in_the_requests() {
 }
 
 #[test]
-fn delta_44_exhaustion_of_all_models_shows_no_key() {
+fn exhaustion_of_all_models_shows_no_key() {
     let key = canary();
     let provider = Loopback::always(Reply::json(403, &json!({ "message": format!("{key} {key}") })));
     let launch = launch_with(&provider, &key).env("COLIBRI_ROUTER_CANDIDATES", "auto");
@@ -178,7 +178,7 @@ impl Sleeper for Panicking {
 }
 
 #[test]
-fn delta_44_a_panic_shows_no_key() {
+fn a_panic_shows_no_key() {
     let key = canary();
     let variables = PROFILES.into_iter().flat_map(|profile| {
         [(profile.key_variable(), key.clone()), (profile.base_variable(), "http://127.0.0.1:9".to_owned())]

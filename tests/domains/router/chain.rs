@@ -1,4 +1,4 @@
-//! Calls along a chain of several models: cases 30 and 43.
+//! Calls along a chain of several models.
 
 use colibri_test_support::loopback::{Loopback, Reply};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use super::world::{World, exhaustion, fixture};
 
 #[test]
-fn delta_30_the_next_model_answers_when_the_first_does_not() {
+fn the_next_model_answers_when_the_first_does_not() {
     let broken = (0..4).map(|_| fixture("openai", "error_500"));
     let script = broken.chain([fixture("anthropic", "success")]);
     let mut world = World::with(&["gpt-4o", "claude-sonnet-3-5"], script);
@@ -33,7 +33,7 @@ fn delta_30_the_next_model_answers_when_the_first_does_not() {
 }
 
 #[test]
-fn delta_43_exhaustion_names_every_model_in_order() {
+fn exhaustion_names_every_model_in_order() {
     let provider = Loopback::always(Reply::json(401, &json!({ "error": { "message": "no" } })));
     let mut world = World::around(provider, |launch| launch.env("COLIBRI_ROUTER_CANDIDATES", "auto"));
     let message = exhaustion(&world.server.call("router_call", json!({ "prompt": "hello" })));

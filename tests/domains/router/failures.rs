@@ -1,4 +1,4 @@
-//! Calls that fail at the only provider there is: cases 31 to 36.
+//! Calls that fail at the only provider there is.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ fn ping() -> Value {
 }
 
 #[test]
-fn delta_31_a_long_retry_after_is_not_waited_for() {
+fn a_long_retry_after_is_not_waited_for() {
     let mut world = World::playing([Reply::json(429, &json!({})).header("Retry-After", "60")]);
     assert_eq!(world.failure(ping()), "Anthropic retries exhausted after 1 requests: HTTP 429");
     assert_eq!(world.provider.seen().len(), 1);
@@ -22,7 +22,7 @@ fn delta_31_a_long_retry_after_is_not_waited_for() {
 }
 
 #[test]
-fn delta_31_a_short_one_is() {
+fn a_short_one_is() {
     let limited = Reply::json(429, &json!({})).header("Retry-After", "1");
     let mut world = World::playing([limited, fixture("anthropic", "success")]);
     let data = world.server.data("router_call", ping());
@@ -32,7 +32,7 @@ fn delta_31_a_short_one_is() {
 }
 
 #[test]
-fn delta_32_a_key_that_is_echoed_is_taken_out() {
+fn a_key_that_is_echoed_is_taken_out() {
     let mut world = World::playing([]);
     let body = json!({ "error": { "message": format!("invalid x-api-key {}, not sk-of-somebody-else", world.key) } });
     world.provider.play([Reply::json(401, &body)]);
@@ -44,7 +44,7 @@ fn delta_32_a_key_that_is_echoed_is_taken_out() {
 }
 
 #[test]
-fn delta_33_a_redirect_is_refused() {
+fn a_redirect_is_refused() {
     let elsewhere = Loopback::always(fixture("anthropic", "success"));
     let redirect = Reply::new(302, "").header("Location", &elsewhere.url("/messages"));
     let mut world = World::playing([redirect]);
@@ -53,7 +53,7 @@ fn delta_33_a_redirect_is_refused() {
 }
 
 #[test]
-fn delta_34_modes_without_outside_traffic_make_no_connection() {
+fn modes_without_outside_traffic_make_no_connection() {
     let provider = Loopback::always(fixture("anthropic", "success"));
     let used = World::around(Loopback::playing([]), |launch| launch);
     let folder = used.server.shared_folder();
@@ -70,7 +70,7 @@ fn delta_34_modes_without_outside_traffic_make_no_connection() {
 }
 
 #[test]
-fn delta_34_a_stalled_answer_times_out() {
+fn a_stalled_answer_times_out() {
     for (variable, reply) in [
         ("COLIBRI_ROUTER_ATTEMPT_TIMEOUT_MS", Reply::new(200, "the rest never comes").stalling_after(8)),
         ("COLIBRI_ANTHROPIC_TIMEOUT_MS", Reply::silence()),
@@ -88,14 +88,14 @@ fn delta_34_a_stalled_answer_times_out() {
 }
 
 #[test]
-fn delta_35_a_connection_that_is_closed_is_not_tried_again() {
+fn a_connection_that_is_closed_is_not_tried_again() {
     let mut world = World::playing([Reply::hang_up()]);
     assert_eq!(world.failure(ping()), "Anthropic request failed: connection closed");
     assert_eq!(world.provider.seen().len(), 1);
 }
 
 #[test]
-fn delta_35_nobody_listening_is_refused() {
+fn nobody_listening_is_refused() {
     let gone = Loopback::playing([]).url("");
     let mut world =
         World::around(Loopback::playing([]), |launch| launch.env("COLIBRI_ANTHROPIC_BASE_URL", &gone));
@@ -103,7 +103,7 @@ fn delta_35_nobody_listening_is_refused() {
 }
 
 #[test]
-fn delta_36_unusable_answers_are_not_asked_for_again() {
+fn unusable_answers_are_not_asked_for_again() {
     let huge = Reply::new(200, vec![b'x'; 9 << 20]);
     let mut world = World::playing([Reply::new(200, "not json"), Reply::new(200, "{}"), huge]);
     for cause in [

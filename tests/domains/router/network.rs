@@ -63,7 +63,7 @@ fn every_status_is_an_answer() {
 }
 
 #[test]
-fn delta_33_a_redirect_is_not_followed() {
+fn a_redirect_is_not_followed() {
     let elsewhere = Loopback::always(Reply::new(200, "{}"));
     for status in [301, 302, 303, 307, 308] {
         let reply = Reply::new(status, "").header("Location", &elsewhere.url("/v1/chat/completions"));
@@ -73,7 +73,7 @@ fn delta_33_a_redirect_is_not_followed() {
 }
 
 #[test]
-fn delta_35_ends_of_connections_are_told_apart() {
+fn ends_of_connections_are_told_apart() {
     assert_eq!(exchange(Reply::hang_up()), Err(NetworkFailure::Closed));
     assert_eq!(exchange(Reply::new(200, "half of it").closing_after(4)), Err(NetworkFailure::Closed));
     // A port that was free a moment ago.
@@ -82,7 +82,7 @@ fn delta_35_ends_of_connections_are_told_apart() {
 }
 
 #[test]
-fn delta_36_a_body_over_the_limit_is_not_taken() {
+fn a_body_over_the_limit_is_not_taken() {
     let limit = usize::try_from(BODY_LIMIT).expect("a size");
     assert_eq!(exchange(Reply::new(200, vec![b'x'; 9 << 20])), Err(NetworkFailure::TooLarge));
     let whole = exchange(Reply::new(200, vec![b'x'; limit])).expect("an answer");
@@ -101,7 +101,7 @@ fn plain_text_where_tls_is_expected_gets_no_request() {
 }
 
 #[test]
-fn delta_34_the_limit_holds_for_silence_and_for_a_stalled_body() {
+fn the_limit_holds_for_silence_and_for_a_stalled_body() {
     for reply in [
         Reply::silence(),
         Reply::new(200, "the rest never comes").stalling_after(8),

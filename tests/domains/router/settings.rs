@@ -1,4 +1,4 @@
-//! Keys and base URLs of a running server: cases 22 to 24 and 27.
+//! Keys and base URLs of a running server.
 
 use colibri_test_support::loopback::Loopback;
 use serde_json::{Value, json};
@@ -13,18 +13,18 @@ const NOT_SET: &str =
     "\u{3b4} fallback chain exhausted after 1 attempts: [claude] COLIBRI_ANTHROPIC_API_KEY is not set";
 
 #[test]
-fn delta_22_without_a_key_the_chain_is_exhausted() {
+fn without_a_key_the_chain_is_exhausted() {
     assert_eq!(exhaustion(&launch().start().call("router_call", ping())), NOT_SET);
 }
 
 #[test]
-fn delta_23_the_key_of_another_program_is_not_used() {
+fn the_key_of_another_program_is_not_used() {
     let mut server = launch().env("ANTHROPIC_API_KEY", "sk-of-somebody-else").start();
     assert_eq!(exhaustion(&server.call("router_call", ping())), NOT_SET);
 }
 
 #[test]
-fn delta_24_blank_keys_are_none_and_odd_ones_are_refused() {
+fn blank_keys_are_none_and_odd_ones_are_refused() {
     for blank in ["", "   "] {
         let mut server = launch().env("COLIBRI_ANTHROPIC_API_KEY", blank).start();
         assert_eq!(exhaustion(&server.call("router_call", ping())), NOT_SET);
@@ -37,7 +37,7 @@ fn delta_24_blank_keys_are_none_and_odd_ones_are_refused() {
 }
 
 #[test]
-fn delta_27_bad_base_urls_are_refused_before_anything_is_sent() {
+fn bad_base_urls_are_refused_before_anything_is_sent() {
     let provider = Loopback::playing([]);
     let port = provider.address().port();
     for value in [

@@ -1,4 +1,4 @@
-//! Cases 22 to 27, 34 and 62 of calling: settings that are missing or bad, and arguments that are. No attempt gets
+//! Settings that are missing or bad, and arguments that are. No attempt gets
 //! as far as a connection.
 
 use std::net::TcpListener;
@@ -17,7 +17,7 @@ fn ping(launch: Launch) -> String {
 }
 
 #[test]
-fn delta_22_to_24_a_key_that_is_missing_or_blank_is_one_failed_attempt() {
+fn to_24_a_key_that_is_missing_or_blank_is_one_failed_attempt() {
     for launch in [
         launch(),
         launch().env("ANTHROPIC_API_KEY", "sk-somebody-elses"),
@@ -29,7 +29,7 @@ fn delta_22_to_24_a_key_that_is_missing_or_blank_is_one_failed_attempt() {
 }
 
 #[test]
-fn delta_24_a_key_that_fits_no_header_is_named_and_not_shown() {
+fn a_key_that_fits_no_header_is_named_and_not_shown() {
     let mut server = launch().env(KEY, "a\nb-canary").start();
     let message = failed(&mut server, "router_call", json!({ "prompt": "ping" }));
     assert!(message.ends_with("COLIBRI_ANTHROPIC_API_KEY contains characters not allowed in an HTTP header"));
@@ -39,7 +39,7 @@ fn delta_24_a_key_that_fits_no_header_is_named_and_not_shown() {
 }
 
 #[test]
-fn delta_25_seams_of_the_library_are_no_options() {
+fn seams_of_the_library_are_no_options() {
     let mut server = launch().start();
     for key in [
         "apiKey",
@@ -65,7 +65,7 @@ fn delta_25_seams_of_the_library_are_no_options() {
 }
 
 #[test]
-fn delta_26_an_answer_has_at_least_one_token() {
+fn an_answer_has_at_least_one_token() {
     let mut server = launch().start();
     let with = |tokens: Value| json!({ "prompt": "x", "options": { "maxTokens": tokens } });
     for tokens in [json!(0), json!(-5), json!(1.5)] {
@@ -76,7 +76,7 @@ fn delta_26_an_answer_has_at_least_one_token() {
 }
 
 #[test]
-fn delta_27_base_urls_that_could_leak_a_key_are_refused() {
+fn base_urls_that_could_leak_a_key_are_refused() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -105,7 +105,7 @@ fn delta_27_base_urls_that_could_leak_a_key_are_refused() {
 }
 
 #[test]
-fn delta_34_modes_without_outside_traffic_ask_nobody_and_remember_nothing() {
+fn modes_without_outside_traffic_ask_nobody_and_remember_nothing() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
     let base = format!("http://{}", listener.local_addr().unwrap());
@@ -129,7 +129,7 @@ fn delta_34_modes_without_outside_traffic_ask_nobody_and_remember_nothing() {
 }
 
 #[test]
-fn delta_62_what_calling_refuses_is_no_attempt() {
+fn what_calling_refuses_is_no_attempt() {
     let mut server = launch().start();
     let option = |key: &str, value: Value| json!({ "prompt": "x", "options": { key: value } });
     for arguments in [

@@ -1,4 +1,4 @@
-//! Cases 46 to 50 and 56: the circuits and figures of a process, read and reset.
+//! The circuits and figures of a process, read and reset.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -11,7 +11,7 @@ fn now_ms() -> u64 {
 }
 
 #[test]
-fn delta_46_and_56_a_fresh_process_remembers_nothing() {
+fn and_56_a_fresh_process_remembers_nothing() {
     let mut server = launch().start();
     assert_eq!(server.data("router_fallback", json!({})), json!({ "circuitState": {} }));
     assert_eq!(server.data("router_stats", json!({})), json!({ "models": {} }));
@@ -21,7 +21,7 @@ fn delta_46_and_56_a_fresh_process_remembers_nothing() {
 }
 
 #[test]
-fn delta_47_three_failures_open_the_circuit_and_the_fourth_call_is_refused() {
+fn three_failures_open_the_circuit_and_the_fourth_call_is_refused() {
     let mut server = down().start();
     let ping = json!({ "prompt": "ping" });
     let before = now_ms();
@@ -52,7 +52,7 @@ fn delta_47_three_failures_open_the_circuit_and_the_fourth_call_is_refused() {
 }
 
 #[test]
-fn delta_48_and_49_a_reset_forgets_and_a_read_does_not() {
+fn and_49_a_reset_forgets_and_a_read_does_not() {
     // Eight candidates that are not there: one call touches them all.
     let mut server = down_8().start();
     failed(&mut server, "router_call", json!({ "prompt": "ping" }));
@@ -74,7 +74,7 @@ fn delta_48_and_49_a_reset_forgets_and_a_read_does_not() {
 }
 
 #[test]
-fn delta_50_only_known_models_and_booleans_are_taken() {
+fn only_known_models_and_booleans_are_taken() {
     let mut server = down().start();
     failed(&mut server, "router_call", json!({ "prompt": "ping" }));
     for arguments in [json!({ "model_id": "gpt-5" }), json!({ "reset": "true" }), json!({ "x": 1 })] {

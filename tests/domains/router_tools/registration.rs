@@ -1,4 +1,4 @@
-//! Cases 1, 2 and 64: what is listed, what is registered once, what each call leaves behind.
+//! What is listed, what is registered once, what each call leaves behind.
 
 use colibri::catalogue::CATALOGUE;
 use colibri_runtime::chain::registry::Registry;
@@ -17,7 +17,7 @@ fn objects<'a>(schema: &'a Value, found: &mut Vec<&'a Value>) {
 }
 
 #[test]
-fn delta_01_the_four_tools_are_listed_and_their_objects_closed() {
+fn the_four_tools_are_listed_and_their_objects_closed() {
     let mut server = launch().start();
     let listed = server.request("tools/list", json!({}))["result"]["tools"].clone();
     let router: Vec<&Value> = listed
@@ -47,7 +47,7 @@ fn delta_01_the_four_tools_are_listed_and_their_objects_closed() {
 }
 
 #[test]
-fn delta_02_the_router_s_tools_are_registered_together_and_once() {
+fn the_router_s_tools_are_registered_together_and_once() {
     let at = CATALOGUE.tools.iter().position(|tool| tool.name == TOOLS[0]).unwrap();
     let (others, from_router) = CATALOGUE.tools.split_at(at);
     let (router, after) = from_router.split_at(TOOLS.len());
@@ -63,7 +63,7 @@ fn delta_02_the_router_s_tools_are_registered_together_and_once() {
 }
 
 #[test]
-fn delta_64_each_call_leaves_one_closed_row_and_no_thought() {
+fn each_call_leaves_one_closed_row_and_no_thought() {
     let mut server = launch().start();
     for (tool, good, bad) in [
         ("router_score", json!({ "prompt": "x" }), json!({})),

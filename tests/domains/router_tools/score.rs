@@ -1,4 +1,4 @@
-//! Cases 4 to 14 and 62 of scoring: the constant, what is refused, and the chapter's first example to the byte.
+//! The constant, what is refused, and the chapter's first example to the byte.
 
 use colibri_test_support::actions::action_of;
 use serde_json::{Map, Value, json};
@@ -23,7 +23,7 @@ fn constant() -> Value {
 }
 
 #[test]
-fn delta_04_and_05_without_candidates_nothing_changes_the_answer() {
+fn and_05_without_candidates_nothing_changes_the_answer() {
     let mut server = launch().start();
     let plain = server.data("router_score", json!({ "prompt": "hi" }));
     assert_eq!(plain, constant());
@@ -42,7 +42,7 @@ fn delta_04_and_05_without_candidates_nothing_changes_the_answer() {
 }
 
 #[test]
-fn delta_06_and_07_a_prompt_is_required_and_says_something() {
+fn and_07_a_prompt_is_required_and_says_something() {
     let mut server = launch().start();
     for arguments in [json!({ "prompt": "" }), json!({}), json!({ "prompt": 5 }), json!({ "prompt": null })] {
         let issues = invalid(&mut server, "router_score", &arguments);
@@ -52,7 +52,7 @@ fn delta_06_and_07_a_prompt_is_required_and_says_something() {
 }
 
 #[test]
-fn delta_08_a_key_among_the_arguments_is_refused_and_kept_nowhere() {
+fn a_key_among_the_arguments_is_refused_and_kept_nowhere() {
     let mut server = launch().env("COLIBRI_LOG_LEVEL", "trace").start();
     let envelope = server.call("router_score", json!({ "prompt": "x", "apiKey": "s3cr3t" }));
     assert_eq!(envelope["error"]["details"]["issues"][0]["message"], "Unrecognized key: \"apiKey\"");
@@ -75,7 +75,7 @@ fn delta_08_a_key_among_the_arguments_is_refused_and_kept_nowhere() {
 }
 
 #[test]
-fn delta_09_snapshots_and_counts_are_not_the_caller_s_to_give() {
+fn snapshots_and_counts_are_not_the_caller_s_to_give() {
     let mut server = launch().start();
     for key in ["candidatesSnapshot", "weightsSnapshot", "toolCount", "complexity"] {
         let issues = invalid(&mut server, "router_score", &json!({ "prompt": "x", "context": { key: [] } }));
@@ -85,7 +85,7 @@ fn delta_09_snapshots_and_counts_are_not_the_caller_s_to_give() {
 }
 
 #[test]
-fn delta_10_tokens_are_whole_and_not_negative() {
+fn tokens_are_whole_and_not_negative() {
     let mut server = launch().start();
     let with = |tokens: Value| json!({ "prompt": "x", "context": { "task": { "tokens": tokens } } });
     for tokens in [json!(-1), json!(1.5), json!("3"), json!(null), json!(9_007_199_254_740_992_u64)] {
@@ -98,7 +98,7 @@ fn delta_10_tokens_are_whole_and_not_negative() {
 }
 
 #[test]
-fn delta_11_preferences_are_0_to_1_and_other_names_are_nobody_s() {
+fn preferences_are_0_to_1_and_other_names_are_nobody_s() {
     let mut server = auto_8().start();
     let with = |preference: Value| json!({ "prompt": "x", "context": { "operatorPreference": preference } });
     for value in [json!(1.01), json!(-0.1), json!("1"), json!(null)] {
@@ -115,7 +115,7 @@ fn delta_11_preferences_are_0_to_1_and_other_names_are_nobody_s() {
 }
 
 #[test]
-fn delta_12_spaces_and_a_mebibyte_are_prompts() {
+fn spaces_and_a_mebibyte_are_prompts() {
     let mut server = launch().start();
     for prompt in ["   ".to_owned(), "x".repeat(1024 * 1024)] {
         assert_eq!(server.data("router_score", json!({ "prompt": prompt })), constant());
@@ -123,7 +123,7 @@ fn delta_12_spaces_and_a_mebibyte_are_prompts() {
 }
 
 #[test]
-fn delta_13_example_a_over_the_wire_is_the_same_a_hundred_times() {
+fn example_a_over_the_wire_is_the_same_a_hundred_times() {
     let mut server = auto_8().start();
     let arguments = json!({
         "prompt": "Review this Rust function",
@@ -150,7 +150,7 @@ fn delta_13_example_a_over_the_wire_is_the_same_a_hundred_times() {
 }
 
 #[test]
-fn delta_62_what_scoring_refuses() {
+fn what_scoring_refuses() {
     let mut server = launch().start();
     let task = |key: &str, value: Value| json!({ "prompt": "x", "context": { "task": { key: value } } });
     for arguments in [

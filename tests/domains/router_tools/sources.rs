@@ -1,4 +1,4 @@
-//! Cases 19 to 21 and router#candidates: where candidates come from, and what a bad source stops.
+//! Where candidates come from, and what a bad source stops.
 
 use colibri::domains::router::candidates::{LatencyTier, built_in};
 use colibri_test_support::client::{Launch, Server};
@@ -29,7 +29,7 @@ fn with_file(text: &str) -> (Launch, String) {
 }
 
 #[test]
-fn delta_19_auto_takes_the_models_whose_provider_has_a_key() {
+fn auto_takes_the_models_whose_provider_has_a_key() {
     let mut server = launch()
         .env(SOURCE, "auto")
         .env("COLIBRI_OPENAI_API_KEY", "k1")
@@ -43,7 +43,7 @@ fn delta_19_auto_takes_the_models_whose_provider_has_a_key() {
 }
 
 #[test]
-fn delta_20_a_bad_source_stops_scoring_and_calling_and_nothing_else() {
+fn a_bad_source_stops_scoring_and_calling_and_nothing_else() {
     let (bad_json, path) = with_file("{\"candidates\": [\n  {\"model_id\": \"gpt-5\"}]}");
     let directory = launch();
     let folder = format!("file:{}", directory.folder().path().display());
@@ -76,7 +76,7 @@ fn delta_20_a_bad_source_stops_scoring_and_calling_and_nothing_else() {
 }
 
 #[test]
-fn delta_20_a_source_of_no_known_form_ends_the_start() {
+fn a_source_of_no_known_form_ends_the_start() {
     for bad in ["bogus", "file:", "DB"] {
         let ended = launch().env(SOURCE, bad).start().wait();
         assert_eq!(ended.code(), 1, "{bad}");
@@ -86,7 +86,7 @@ fn delta_20_a_source_of_no_known_form_ends_the_start() {
 }
 
 #[test]
-fn delta_18_a_file_brings_candidates_and_weights() {
+fn a_file_brings_candidates_and_weights() {
     let row = json!({
         "model_id": "kimi-k2", "provider": "moonshot", "context_window_tokens": 1000, "latency_tier": "fast",
         "cost_bps_per_kilotoken": 1, "domain_fit_profile": 255, "enabled": true,
@@ -104,7 +104,7 @@ fn delta_18_a_file_brings_candidates_and_weights() {
 }
 
 #[test]
-fn delta_09_2_the_table_is_seeded_with_the_built_in_rows() {
+fn the_table_is_seeded_with_the_built_in_rows() {
     let mut server = launch().start();
     server.data("task_list", json!({}));
     let sql = server.sql();
@@ -139,7 +139,7 @@ fn delta_09_2_the_table_is_seeded_with_the_built_in_rows() {
 }
 
 #[test]
-fn delta_09_1_the_table_is_read_at_the_start_and_not_again() {
+fn the_table_is_read_at_the_start_and_not_again() {
     let mut server = launch().env(SOURCE, "db").start();
     assert_eq!(rated(&mut server), ["claude-sonnet-3-5"]);
     let sql = server.sql();
@@ -161,7 +161,7 @@ fn delta_09_1_the_table_is_read_at_the_start_and_not_again() {
 }
 
 #[test]
-fn delta_20_a_table_that_is_gone_or_out_of_range_is_a_bad_source() {
+fn a_table_that_is_gone_or_out_of_range_is_a_bad_source() {
     for (damage, fault) in [
         ("DROP TABLE mcp_model_candidates", "the candidates cannot be read: "),
         (
@@ -181,7 +181,7 @@ fn delta_20_a_table_that_is_gone_or_out_of_range_is_a_bad_source() {
 }
 
 #[test]
-fn delta_21_an_open_circuit_does_not_change_scores() {
+fn an_open_circuit_does_not_change_scores() {
     let mut server = down_8().start();
     let before = scored(&mut server);
     for _ in 0..3 {
@@ -193,7 +193,7 @@ fn delta_21_an_open_circuit_does_not_change_scores() {
 }
 
 #[test]
-fn delta_43_every_member_of_the_chain_is_told_of() {
+fn every_member_of_the_chain_is_told_of() {
     let mut server = auto_8().start();
     let message = failed(&mut server, "router_call", json!({ "prompt": "hello" }));
     let chain = "[gpt-4o-mini, llama-3-3-70b, claude-haiku-3-5, mixtral-8x22b, kimi-k2, gpt-4o, \

@@ -1,4 +1,4 @@
-//! beta_61: the database's handle is closed underneath a running server whose audit sink is in memory.
+//! The database's handle is closed underneath a running server whose audit sink is in memory.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -57,7 +57,7 @@ fn closed_store(path: &Path) -> SqliteStore<Parts> {
 }
 
 #[test]
-fn beta_61_a_closed_handle_is_pattern_a() {
+fn a_closed_handle_is_pattern_a() {
     let folder = tempfile::tempdir().unwrap();
     let (wire, streams) = Wire::pair();
     let options = Options {

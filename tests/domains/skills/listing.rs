@@ -1,4 +1,4 @@
-//! The tool itself: beta_57 to beta_60.
+//! The tool itself.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ fn project() -> World {
 }
 
 #[test]
-fn beta_57_search_looks_for_plain_text_in_name_and_description() {
+fn search_looks_for_plain_text_in_name_and_description() {
     let mut server = project().start();
     let mut found = |search: &str| listed(&mut server, json!({ "search": search }));
     assert_eq!(found("PM"), ["colibri-pm"]);
@@ -30,7 +30,7 @@ fn beta_57_search_looks_for_plain_text_in_name_and_description() {
 }
 
 #[test]
-fn beta_58_capability_is_exact_and_adds_to_search() {
+fn capability_is_exact_and_adds_to_search() {
     let mut server = project().start();
     let mut found = |arguments| listed(&mut server, arguments);
     assert_eq!(found(json!({ "capability": "read" })), ["colibri-pm", "colibri-qa"]);
@@ -43,7 +43,7 @@ fn beta_58_capability_is_exact_and_adds_to_search() {
 }
 
 #[test]
-fn beta_59_arguments_are_strict_and_items_are_small() {
+fn arguments_are_strict_and_items_are_small() {
     let mut server = project().start();
     for arguments in [
         json!({ "tier": 1 }),
@@ -80,7 +80,7 @@ fn beta_59_arguments_are_strict_and_items_are_small() {
 }
 
 #[test]
-fn beta_60_there_is_one_skill_tool_and_no_other() {
+fn there_is_one_skill_tool_and_no_other() {
     let mut server = project().start();
     let answer = server.request("tools/list", json!({}));
     let tools = answer["result"]["tools"].as_array().unwrap();

@@ -1,4 +1,4 @@
-//! What a start makes of the files: beta_54 to beta_56, and the modes.
+//! What a start makes of the files, and what the modes do.
 
 use std::os::unix::fs::symlink;
 
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::skills::world::{ROOT, World, listed, skill, warnings};
 
 #[test]
-fn beta_54_a_start_indexes_the_good_skills_and_prunes_the_rest() {
+fn a_start_indexes_the_good_skills_and_prunes_the_rest() {
     let world = World::new();
     for name in ["colibri-a", "colibri-c", "colibri-x"] {
         world.write(name, &skill(name, ""));
@@ -60,7 +60,7 @@ fn beta_54_a_start_indexes_the_good_skills_and_prunes_the_rest() {
 }
 
 #[test]
-fn beta_54_a_restart_is_what_picks_up_a_change() {
+fn a_restart_is_what_picks_up_a_change() {
     let world = World::with(&[("colibri-a", &skill("colibri-a", ""))]);
     let mut server = world.start();
     let before = server.data("skill_list", json!({}));
@@ -72,7 +72,7 @@ fn beta_54_a_restart_is_what_picks_up_a_change() {
 }
 
 #[test]
-fn beta_55_other_names_and_links_out_of_the_root_are_left_out() {
+fn other_names_and_links_out_of_the_root_are_left_out() {
     let world =
         World::with(&[("colibri-x", &skill("colibri-y", "")), ("colibri-z", &skill("colibri-z", ""))]);
     let outside = World::with(&[("colibri-out", &skill("colibri-out", ""))]);
@@ -92,7 +92,7 @@ fn beta_55_other_names_and_links_out_of_the_root_are_left_out() {
 
 /// Every line of stdout is a response, or the client would have failed.
 #[test]
-fn beta_56_without_the_default_root_the_server_starts_without_a_warning() {
+fn without_the_default_root_the_server_starts_without_a_warning() {
     let world = World::new();
     let mut server = world.start();
     assert_eq!(server.data("skill_list", json!({})), json!({ "skills": [], "total_count": 0 }));
@@ -105,7 +105,7 @@ fn beta_56_without_the_default_root_the_server_starts_without_a_warning() {
 }
 
 #[test]
-fn beta_56_an_empty_root_and_the_old_name_are_refused() {
+fn an_empty_root_and_the_old_name_are_refused() {
     for (name, value, said) in [
         ("COLIBRI_SKILLS_ROOT", "", "COLIBRI_SKILLS_ROOT must not be empty"),
         ("AMS_SKILLS_ROOT", "x", "Found: AMS_SKILLS_ROOT"),

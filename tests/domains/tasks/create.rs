@@ -1,11 +1,11 @@
-//! `task_create`: beta_05 to beta_14.
+//! `task_create`.
 
 use serde_json::{Value, json};
 
 use crate::tasks::world::{World, refusal};
 
 #[test]
-fn beta_05_a_bare_title_makes_a_task_in_init() {
+fn a_bare_title_makes_a_task_in_init() {
     let mut world = World::new();
     let task = world.create(json!({ "title": "A" }));
     assert_eq!(task["status"], "INIT");
@@ -27,7 +27,7 @@ fn beta_05_a_bare_title_makes_a_task_in_init() {
 }
 
 #[test]
-fn beta_06_the_transport_pages_example_is_accepted() {
+fn the_transport_pages_example_is_accepted() {
     let mut world = World::new();
     let task =
         world.create(json!({ "title": "Implement boot sequence", "project": "colibri", "priority": "high" }));
@@ -37,7 +37,7 @@ fn beta_06_the_transport_pages_example_is_accepted() {
 }
 
 #[test]
-fn beta_07_project_and_project_id_must_agree() {
+fn project_and_project_id_must_agree() {
     let mut world = World::new();
     world.invalid("task_create", json!({ "title": "A", "project": "x", "project_id": "y" }));
     world.invalid("task_create", json!({ "title": "A", "project": null, "project_id": "y" }));
@@ -46,7 +46,7 @@ fn beta_07_project_and_project_id_must_agree() {
 }
 
 #[test]
-fn beta_08_a_task_needs_a_title() {
+fn a_task_needs_a_title() {
     let mut world = World::new();
     for arguments in [
         json!({}),
@@ -61,7 +61,7 @@ fn beta_08_a_task_needs_a_title() {
 }
 
 #[test]
-fn beta_09_lengths_count_characters() {
+fn lengths_count_characters() {
     let mut world = World::new();
     let title = "🦜".repeat(256);
     assert_eq!(world.create(json!({ "title": title }))["title"], json!(title));
@@ -73,14 +73,14 @@ fn beta_09_lengths_count_characters() {
 }
 
 #[test]
-fn beta_10_an_unknown_key_is_named() {
+fn an_unknown_key_is_named() {
     let mut world = World::new();
     let issues = world.invalid("task_create", json!({ "title": "A", "progress": 5 }));
     assert!(issues.iter().any(|issue| issue["message"] == "Unrecognized key: \"progress\""), "{issues:?}");
 }
 
 #[test]
-fn beta_11_a_task_may_enter_at_another_state() {
+fn a_task_may_enter_at_another_state() {
     let mut world = World::new();
     assert_eq!(world.create(json!({ "title": "A", "status": "VERIFY" }))["status"], "VERIFY");
     assert_eq!(world.create(json!({ "title": "A", "status": "CANCELLED" }))["status"], "CANCELLED");
@@ -88,7 +88,7 @@ fn beta_11_a_task_may_enter_at_another_state() {
 }
 
 #[test]
-fn beta_12_no_task_is_born_finished() {
+fn no_task_is_born_finished() {
     let mut world = World::new();
     let before = world.count();
     let answer = world.server.request(
@@ -105,7 +105,7 @@ fn beta_12_no_task_is_born_finished() {
 }
 
 #[test]
-fn beta_13_titles_are_stored_verbatim() {
+fn titles_are_stored_verbatim() {
     let mut world = World::new();
     let title = "'); DROP TABLE tasks;--";
     let task = world.create(json!({ "title": title }));
@@ -115,7 +115,7 @@ fn beta_13_titles_are_stored_verbatim() {
 }
 
 #[test]
-fn beta_14_the_same_call_twice_makes_two_tasks() {
+fn the_same_call_twice_makes_two_tasks() {
     let mut world = World::new();
     let first = world.create(json!({ "title": "A" }));
     let second = world.create(json!({ "title": "A" }));

@@ -1,11 +1,11 @@
-//! Dependencies between tasks: beta_42 to beta_45.
+//! Dependencies between tasks.
 
 use serde_json::json;
 
 use crate::tasks::world::{World, id_of};
 
 #[test]
-fn beta_42_a_task_waits_in_the_queue_until_its_dependency_is_done() {
+fn a_task_waits_in_the_queue_until_its_dependency_is_done() {
     let mut world = World::new();
     let a = id_of(&world.create(json!({ "title": "A", "status": "VERIFY" })));
     let b = id_of(&world.create(json!({ "title": "B", "depends_on": [a] })));
@@ -29,7 +29,7 @@ fn beta_42_a_task_waits_in_the_queue_until_its_dependency_is_done() {
 }
 
 #[test]
-fn beta_43_a_cycle_is_named_and_not_stored() {
+fn a_cycle_is_named_and_not_stored() {
     let mut world = World::new();
     let c = id_of(&world.create(json!({ "title": "C" })));
     let b = id_of(&world.create(json!({ "title": "B", "depends_on": [c] })));
@@ -46,7 +46,7 @@ fn beta_43_a_cycle_is_named_and_not_stored() {
 }
 
 #[test]
-fn beta_44_unknown_and_repeated_dependencies_are_refused() {
+fn unknown_and_repeated_dependencies_are_refused() {
     let mut world = World::new();
     let known = world.task_in("INIT");
     let before = world.stored();
@@ -66,7 +66,7 @@ fn beta_44_unknown_and_repeated_dependencies_are_refused() {
 }
 
 #[test]
-fn beta_45_the_key_is_there_only_with_a_dependency() {
+fn the_key_is_there_only_with_a_dependency() {
     let mut world = World::new();
     let plain = world.create(json!({ "title": "A" }));
     assert!(plain.get("depends_on").is_none());

@@ -1,11 +1,11 @@
-//! `task_get`: beta_15 and beta_16; what deletion leaves: beta_46.
+//! `task_get`, and what deletion leaves.
 
 use serde_json::json;
 
 use crate::tasks::world::{World, id_of};
 
 #[test]
-fn beta_15_a_task_reads_back_as_it_was_created() {
+fn a_task_reads_back_as_it_was_created() {
     let mut world = World::new();
     let first = world.create(json!({ "title": "A" }));
     let task = world.create(json!({
@@ -17,7 +17,7 @@ fn beta_15_a_task_reads_back_as_it_was_created() {
 }
 
 #[test]
-fn beta_16_an_id_that_names_no_live_task_is_not_found() {
+fn an_id_that_names_no_live_task_is_not_found() {
     let mut world = World::new();
     let deleted = id_of(&world.create(json!({ "title": "A" })));
     world.delete(&deleted);
@@ -33,7 +33,7 @@ fn beta_16_an_id_that_names_no_live_task_is_not_found() {
 }
 
 #[test]
-fn beta_46_a_deleted_task_takes_no_update_and_no_row_a_foreign_status() {
+fn a_deleted_task_takes_no_update_and_no_row_a_foreign_status() {
     let mut world = World::new();
     let id = id_of(&world.create(json!({ "title": "A" })));
     let foreign = world.sql.execute("UPDATE tasks SET status = 'FOO' WHERE id = ?1", [&id]).unwrap_err();

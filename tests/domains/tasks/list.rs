@@ -1,18 +1,18 @@
-//! `task_list`: beta_33 to beta_37.
+//! `task_list`.
 
 use serde_json::{Value, json};
 
 use crate::tasks::world::{World, id_of};
 
 #[test]
-fn beta_33_an_empty_table_lists_nothing() {
+fn an_empty_table_lists_nothing() {
     let mut world = World::new();
     let data = world.server.data("task_list", json!({}));
     assert_eq!(data, json!({ "tasks": [], "total_count": 0, "limit": 100, "offset": 0, "has_more": false }));
 }
 
 #[test]
-fn beta_34_pages_are_oldest_first_and_join_up() {
+fn pages_are_oldest_first_and_join_up() {
     let mut world = World::new();
     for title in ["a", "b", "c", "d", "e"] {
         world.create(json!({ "title": title }));
@@ -36,7 +36,7 @@ fn beta_34_pages_are_oldest_first_and_join_up() {
 }
 
 #[test]
-fn beta_35_filters_are_joined_by_and() {
+fn filters_are_joined_by_and() {
     let mut world = World::new();
     for (title, status, project) in [
         ("a", "INIT", json!("x")),
@@ -55,7 +55,7 @@ fn beta_35_filters_are_joined_by_and() {
 }
 
 #[test]
-fn beta_36_deleted_tasks_show_only_when_asked_for() {
+fn deleted_tasks_show_only_when_asked_for() {
     let mut world = World::new();
     world.create(json!({ "title": "kept" }));
     let gone = id_of(&world.create(json!({ "title": "gone" })));
@@ -68,7 +68,7 @@ fn beta_36_deleted_tasks_show_only_when_asked_for() {
 }
 
 #[test]
-fn beta_37_bounds_of_the_filter_are_checked() {
+fn bounds_of_the_filter_are_checked() {
     let mut world = World::new();
     for arguments in [
         json!({ "limit": 0 }),

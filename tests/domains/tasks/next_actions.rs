@@ -1,11 +1,11 @@
-//! `task_next_actions`: beta_38 to beta_41.
+//! `task_next_actions`.
 
 use serde_json::json;
 
 use crate::tasks::world::{STATES, World, id_of};
 
 #[test]
-fn beta_38_the_worked_example_comes_out_in_order() {
+fn the_worked_example_comes_out_in_order() {
     let mut world = World::new();
     let mut ids = std::collections::HashMap::new();
     // In the order of the chapter's days, which is that of creation.
@@ -34,7 +34,7 @@ fn beta_38_the_worked_example_comes_out_in_order() {
 }
 
 #[test]
-fn beta_39_only_live_states_are_actionable() {
+fn only_live_states_are_actionable() {
     let mut world = World::new();
     for status in STATES {
         world.task_in(status);
@@ -48,7 +48,7 @@ fn beta_39_only_live_states_are_actionable() {
 
 /// Equal priorities keep the order of insertion, whether their times are equal or run backwards.
 #[test]
-fn beta_40_equal_priorities_keep_insertion_order() {
+fn equal_priorities_keep_insertion_order() {
     let mut world = World::new();
     let titles = ["d", "b", "a", "c"];
     for (title, hour) in titles.into_iter().zip([9, 9, 3, 1]) {
@@ -60,7 +60,7 @@ fn beta_40_equal_priorities_keep_insertion_order() {
 }
 
 #[test]
-fn beta_41_asking_for_the_queue_changes_nothing() {
+fn asking_for_the_queue_changes_nothing() {
     let mut world = World::new();
     let empty = json!({ "tasks": [], "total_count": 0, "blocked_count": 0 });
     assert_eq!(world.server.data("task_next_actions", json!({})), empty);

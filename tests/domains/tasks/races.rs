@@ -1,4 +1,4 @@
-//! Two clients after one task: beta_32.
+//! Two clients after one task.
 
 use colibri_test_support::client::{Server, envelope};
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ fn one_wins(world: &mut World, id: &str, done: &Value, cancelled: &Value) {
 }
 
 #[test]
-fn beta_32_of_two_updates_in_one_batch_one_succeeds() {
+fn of_two_updates_in_one_batch_one_succeeds() {
     let mut world = World::new();
     for order in [["DONE", "CANCELLED"], ["CANCELLED", "DONE"]] {
         let id = world.task_in("VERIFY");
@@ -42,7 +42,7 @@ fn beta_32_of_two_updates_in_one_batch_one_succeeds() {
 }
 
 #[test]
-fn beta_32_of_two_updates_from_two_processes_one_succeeds() {
+fn of_two_updates_from_two_processes_one_succeeds() {
     let mut world = World::new();
     let mut other = launch().beside(&world.server).start();
     other.data("task_list", json!({}));

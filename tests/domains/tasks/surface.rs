@@ -1,4 +1,4 @@
-//! What of the tasks is a tool, and what a failing store looks like: beta_60 and beta_61.
+//! What of the tasks is a tool, and what a failing store looks like.
 
 use serde_json::json;
 
@@ -6,7 +6,7 @@ use crate::tasks::world::{World, launch};
 
 /// The case's half about skills is in `skills`.
 #[test]
-fn beta_60_there_are_five_task_tools_and_no_other() {
+fn there_are_five_task_tools_and_no_other() {
     let mut world = World::new();
     let answer = world.server.request("tools/list", json!({}));
     let tools = answer["result"]["tools"].as_array().unwrap();
@@ -23,7 +23,7 @@ fn beta_60_there_are_five_task_tools_and_no_other() {
 
 /// READONLY audits into memory, so the log stays intact while the table goes away underneath.
 #[test]
-fn beta_61_a_failing_store_is_pattern_a() {
+fn a_failing_store_is_pattern_a() {
     let first = World::new();
     let mut reader = World::around(launch().beside(&first.server).env("COLIBRI_MODE", "READONLY").start());
     reader.sql.execute_batch("ALTER TABLE tasks RENAME TO elsewhere").unwrap();

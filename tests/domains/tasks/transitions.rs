@@ -1,11 +1,11 @@
-//! `task_update` and the state machine with its writeback gate: beta_17 to beta_24.
+//! `task_update` and the state machine with its writeback gate.
 
 use serde_json::json;
 
 use crate::tasks::world::{STATES, World, id_of};
 
 #[test]
-fn beta_17_five_steps_lead_from_init_to_verify() {
+fn five_steps_lead_from_init_to_verify() {
     let mut world = World::new();
     let mut task = world.create(json!({ "title": "A" }));
     let id = id_of(&task);
@@ -19,7 +19,7 @@ fn beta_17_five_steps_lead_from_init_to_verify() {
 }
 
 #[test]
-fn beta_18_done_needs_a_thought_record() {
+fn done_needs_a_thought_record() {
     let mut world = World::new();
     let id = world.task_in("VERIFY");
     let error = world.refused_move(&id, "DONE");
@@ -31,7 +31,7 @@ fn beta_18_done_needs_a_thought_record() {
 }
 
 #[test]
-fn beta_19_one_thought_record_of_any_type_opens_the_gate_sealed_or_not() {
+fn one_thought_record_of_any_type_opens_the_gate_sealed_or_not() {
     let mut world = World::new();
     for kind in ["plan", "analysis", "decision", "reflection"] {
         for sealed in [false, true] {
@@ -48,7 +48,7 @@ fn beta_19_one_thought_record_of_any_type_opens_the_gate_sealed_or_not() {
 }
 
 #[test]
-fn beta_20_an_edge_that_cannot_be_taken_is_named_before_the_gate() {
+fn an_edge_that_cannot_be_taken_is_named_before_the_gate() {
     let mut world = World::new();
     let id = world.task_in("INIT");
     let error = world.refused_move(&id, "DONE");
@@ -60,7 +60,7 @@ fn beta_20_an_edge_that_cannot_be_taken_is_named_before_the_gate() {
 }
 
 #[test]
-fn beta_21_a_thought_record_opens_no_edge() {
+fn a_thought_record_opens_no_edge() {
     let mut world = World::new();
     let id = world.task_in("INIT");
     world.think(&id);
@@ -68,7 +68,7 @@ fn beta_21_a_thought_record_opens_no_edge() {
 }
 
 #[test]
-fn beta_22_a_retry_goes_back_to_gather_only() {
+fn a_retry_goes_back_to_gather_only() {
     let mut world = World::new();
     let id = world.task_in("VERIFY");
     assert_eq!(world.go(&id, "GATHER")["status"], "GATHER");
@@ -79,7 +79,7 @@ fn beta_22_a_retry_goes_back_to_gather_only() {
 }
 
 #[test]
-fn beta_23_every_live_state_can_be_cancelled_without_a_thought() {
+fn every_live_state_can_be_cancelled_without_a_thought() {
     let mut world = World::new();
     for status in &STATES[..6] {
         let id = world.task_in(status);
@@ -88,7 +88,7 @@ fn beta_23_every_live_state_can_be_cancelled_without_a_thought() {
 }
 
 #[test]
-fn beta_24_nothing_leaves_a_terminal_state_and_no_state_repeats() {
+fn nothing_leaves_a_terminal_state_and_no_state_repeats() {
     let mut world = World::new();
     for terminal in ["DONE", "CANCELLED"] {
         let id = world.task_in(terminal);

@@ -1,11 +1,11 @@
-//! `task_update` beside the state machine: beta_25 to beta_31.
+//! `task_update` beside the state machine.
 
 use serde_json::{Value, json};
 
 use crate::tasks::world::{World, id_of};
 
 #[test]
-fn beta_25_a_refused_patch_changes_nothing() {
+fn a_refused_patch_changes_nothing() {
     let mut world = World::new();
     let task = world.create(json!({ "title": "old" }));
     let id = id_of(&task);
@@ -16,7 +16,7 @@ fn beta_25_a_refused_patch_changes_nothing() {
 }
 
 #[test]
-fn beta_26_flat_and_patch_styles_do_the_same_but_not_together() {
+fn flat_and_patch_styles_do_the_same_but_not_together() {
     let mut world = World::new();
     let (flat, patched) = (world.task_in("INIT"), world.task_in("INIT"));
     let one = world.server.data("task_update", json!({ "id": flat, "status": "GATHER" }));
@@ -31,7 +31,7 @@ fn beta_26_flat_and_patch_styles_do_the_same_but_not_together() {
 }
 
 #[test]
-fn beta_27_an_empty_patch_changes_nothing() {
+fn an_empty_patch_changes_nothing() {
     let mut world = World::new();
     let task = world.create(json!({ "title": "A" }));
     for arguments in [json!({ "id": task["id"], "patch": {} }), json!({ "id": task["id"] })] {
@@ -43,7 +43,7 @@ fn beta_27_an_empty_patch_changes_nothing() {
 }
 
 #[test]
-fn beta_28_null_clears_and_absent_keeps() {
+fn null_clears_and_absent_keeps() {
     let mut world = World::new();
     for field in ["description", "project_id", "priority", "assignee"] {
         let id = id_of(&world.create(json!({ "title": "A", field: "text" })));
@@ -60,7 +60,7 @@ fn beta_28_null_clears_and_absent_keeps() {
 }
 
 #[test]
-fn beta_29_a_patch_cannot_touch_what_the_server_keeps() {
+fn a_patch_cannot_touch_what_the_server_keeps() {
     let mut world = World::new();
     let id = world.task_in("INIT");
     for patch in [
@@ -75,7 +75,7 @@ fn beta_29_a_patch_cannot_touch_what_the_server_keeps() {
 }
 
 #[test]
-fn beta_30_a_finished_tasks_title_can_be_mended() {
+fn a_finished_tasks_title_can_be_mended() {
     let mut world = World::new();
     let id = world.task_in("DONE");
     let task = world.patch(&id, json!({ "title": "mended" }));
@@ -85,7 +85,7 @@ fn beta_30_a_finished_tasks_title_can_be_mended() {
 /// The clock of the real process cannot be set back, so the row's time is set forward, which is the same
 /// to it; `server/src/domains/tasks/tests` shows the case with an injected clock.
 #[test]
-fn beta_31_updated_at_never_goes_back() {
+fn updated_at_never_goes_back() {
     let mut world = World::new();
     let id = world.task_in("INIT");
     let ahead = "2999-01-01T00:00:00.000Z";

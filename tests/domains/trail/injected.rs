@@ -1,4 +1,4 @@
-//! Clock and ids of the test's own: zeta_06 and zeta_15.
+//! Clock and ids of the test's own.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ fn in_one_instant(change: impl FnOnce(&mut Options), talk: impl AsyncFnOnce(&mut
 }
 
 #[test]
-fn zeta_06_order_is_the_order_of_insertion_within_one_millisecond() {
+fn order_is_the_order_of_insertion_within_one_millisecond() {
     in_one_instant(
         |_| (),
         async |wire, _| {
@@ -66,7 +66,7 @@ impl Ids for OneId {
 }
 
 #[test]
-fn zeta_15_an_id_is_stored_once() {
+fn an_id_is_stored_once() {
     in_one_instant(
         |options| options.ids = Arc::new(|| Box::new(OneId(SystemIds::default()))),
         async |wire, folder| {

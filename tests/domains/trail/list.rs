@@ -1,4 +1,4 @@
-//! `thought_record_list`: zeta_17 to zeta_19.
+//! `thought_record_list`.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn mixed() -> World {
 }
 
 #[test]
-fn zeta_17_filters_give_exact_subsets_oldest_first() {
+fn filters_give_exact_subsets_oldest_first() {
     let mut world = mixed();
     for (filter, expected) in [
         (json!({}), "12345"),
@@ -33,7 +33,7 @@ fn zeta_17_filters_give_exact_subsets_oldest_first() {
 }
 
 #[test]
-fn zeta_18_pages_follow_each_other_without_gap_or_repetition() {
+fn pages_follow_each_other_without_gap_or_repetition() {
     let mut world = World::new();
     for content in ["1", "2", "3", "4", "5"] {
         world.think("T", content);
@@ -70,7 +70,7 @@ fn a_page_ends_before_it_outgrows_memory() {
 }
 
 #[test]
-fn zeta_19_limits_are_whole_and_cursors_exist() {
+fn limits_are_whole_and_cursors_exist() {
     let mut world = mixed();
     for limit in [json!(0), json!(-1), json!(1.5), json!("2"), json!(10001), Value::Null] {
         world.invalid("thought_record_list", json!({ "limit": limit }));

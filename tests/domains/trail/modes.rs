@@ -1,11 +1,11 @@
-//! What a server does that may only read: zeta_60.
+//! What a server does that may only read.
 
 use serde_json::json;
 
 use crate::trail::world::{SESSION, World, launch, thought};
 
 #[test]
-fn zeta_60_readonly_lists_and_verifies_but_records_nothing() {
+fn readonly_lists_and_verifies_but_records_nothing() {
     let mut first = World::new();
     first.think("T", "x");
     let mut reader = World::around(launch().beside(&first.server).env("COLIBRI_MODE", "READONLY").start());

@@ -1,4 +1,4 @@
-//! `thought_record`: zeta_04 to zeta_16.
+//! `thought_record`.
 
 use colibri_canonical::sha256_hex;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ fn has_form(text: &str, form: &str) -> bool {
 }
 
 #[test]
-fn zeta_04_a_record_has_nine_members_and_its_own_hash() {
+fn a_record_has_nine_members_and_its_own_hash() {
     let mut world = World::new();
     let record = world.think("T", "x");
     let keys: Vec<&String> = record.as_object().unwrap().keys().collect();
@@ -51,7 +51,7 @@ fn zeta_04_a_record_has_nine_members_and_its_own_hash() {
 }
 
 #[test]
-fn zeta_05_a_record_points_at_the_one_before_of_its_own_task() {
+fn a_record_points_at_the_one_before_of_its_own_task() {
     let mut world = World::new();
     let first = world.think("T", "one");
     let other = world.think("U", "between");
@@ -61,7 +61,7 @@ fn zeta_05_a_record_points_at_the_one_before_of_its_own_task() {
 }
 
 #[test]
-fn zeta_07_content_says_something() {
+fn content_says_something() {
     let mut world = World::new();
     for content in ["", " \n\t"] {
         let issues = world.invalid("thought_record", thought("T", content));
@@ -76,7 +76,7 @@ fn zeta_07_content_says_something() {
 }
 
 #[test]
-fn zeta_08_there_are_four_types_spelt_as_they_are() {
+fn there_are_four_types_spelt_as_they_are() {
     let mut world = World::new();
     for kind in ["Plan", "gate", ""] {
         world.invalid("thought_record", thought_but("type", Some(json!(kind))));
@@ -91,7 +91,7 @@ fn zeta_08_there_are_four_types_spelt_as_they_are() {
 }
 
 #[test]
-fn zeta_09_what_the_server_decides_cannot_be_given() {
+fn what_the_server_decides_cannot_be_given() {
     let mut world = World::new();
     for key in ["prev_hash", "id", "timestamp", "hash", "foo"] {
         world.invalid("thought_record", thought_but(key, Some(json!(zero_hash()))));
@@ -99,7 +99,7 @@ fn zeta_09_what_the_server_decides_cannot_be_given() {
 }
 
 #[test]
-fn zeta_10_a_session_is_required_unless_the_policy_says_otherwise() {
+fn a_session_is_required_unless_the_policy_says_otherwise() {
     let mut world = World::new();
     let issues = world.invalid("thought_record", thought_but("session_id", None));
     assert_eq!(issues[0]["path"], json!(["session_id"]));
@@ -115,7 +115,7 @@ fn zeta_10_a_session_is_required_unless_the_policy_says_otherwise() {
 
 /// What is advertised is what is enforced (trail#limits).
 #[test]
-fn zeta_10_the_published_schema_follows_the_policy() {
+fn the_published_schema_follows_the_policy() {
     for (policy, required) in [
         ("required", json!(["type", "task_id", "agent_id", "content", "session_id"])),
         ("optional", json!(["type", "task_id", "agent_id", "content"])),
@@ -129,7 +129,7 @@ fn zeta_10_the_published_schema_follows_the_policy() {
 }
 
 #[test]
-fn zeta_11_a_cited_session_exists() {
+fn a_cited_session_exists() {
     let mut world = World::new();
     let message = world.refused("thought_record", thought_but("session_id", Some(json!("nope"))));
     assert!(message.starts_with("ERR_SESSION_NOT_FOUND: nope"), "{message}");
@@ -140,7 +140,7 @@ fn zeta_11_a_cited_session_exists() {
 }
 
 #[test]
-fn zeta_13_content_is_bounded_in_bytes() {
+fn content_is_bounded_in_bytes() {
     let mut world = World::new();
     let limit = 1_048_576;
     let exact = "a".repeat(limit);
@@ -159,7 +159,7 @@ fn zeta_13_content_is_bounded_in_bytes() {
 }
 
 #[test]
-fn zeta_14_names_are_short_and_hold_no_control_characters() {
+fn names_are_short_and_hold_no_control_characters() {
     let mut world = World::new();
     for field in ["task_id", "agent_id", "session_id"] {
         for bad in ["é".repeat(257), "T\u{0}".into(), "a\nb".into(), "\u{7f}".into(), String::new()] {
@@ -171,7 +171,7 @@ fn zeta_14_names_are_short_and_hold_no_control_characters() {
 }
 
 #[test]
-fn zeta_16_any_text_comes_back_as_it_was() {
+fn any_text_comes_back_as_it_was() {
     let mut world = World::new();
     let contents = [
         "'; DROP TABLE thought_records; --",

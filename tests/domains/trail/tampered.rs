@@ -1,4 +1,4 @@
-//! `audit_verify_chain` on stores that were changed behind the server's back: zeta_23 to zeta_30.
+//! `audit_verify_chain` on stores that were changed behind the server's back.
 
 use serde_json::json;
 
@@ -55,7 +55,7 @@ const TABLE: [(&str, Change, i64, usize); 9] = [
 ];
 
 #[test]
-fn zeta_23_every_break_of_the_table_is_found_by_the_tool() {
+fn every_break_of_the_table_is_found_by_the_tool() {
     let sound = five::world().verify(json!({ "task_id": "T-A" }));
     assert_eq!(sound, json!({ "valid": true, "broken_count": 0, "record_count": 5 }));
     for (name, change, count, first) in TABLE {
@@ -69,7 +69,7 @@ fn zeta_23_every_break_of_the_table_is_found_by_the_tool() {
 }
 
 #[test]
-fn zeta_24_a_removed_tail_is_missed() {
+fn a_removed_tail_is_missed() {
     let mut world = five::world();
     delete(&world, 5);
     let verdict = world.verify(json!({ "task_id": "T-A" }));
@@ -78,7 +78,7 @@ fn zeta_24_a_removed_tail_is_missed() {
 }
 
 #[test]
-fn zeta_25_a_rewritten_tail_is_not_the_head() {
+fn a_rewritten_tail_is_not_the_head() {
     let mut world = five::world();
     set(&world, 5, "content", "other");
     world.rehash(&id(5));
@@ -88,7 +88,7 @@ fn zeta_25_a_rewritten_tail_is_not_the_head() {
 }
 
 #[test]
-fn zeta_26_a_removed_chain_is_listed() {
+fn a_removed_chain_is_listed() {
     let mut world = five::world();
     world.think("T-B", "x");
     world.tamper("DELETE FROM thought_records WHERE task_id = 'T-A'");
@@ -105,7 +105,7 @@ fn zeta_26_a_removed_chain_is_listed() {
 }
 
 #[test]
-fn zeta_27_the_next_append_shows_a_removed_tail_for_good() {
+fn the_next_append_shows_a_removed_tail_for_good() {
     let mut world = five::world();
     delete(&world, 5);
     let next = world.think("T-A", "step 6");
@@ -116,7 +116,7 @@ fn zeta_27_the_next_append_shows_a_removed_tail_for_good() {
 }
 
 #[test]
-fn zeta_28_missing_heads_and_malformed_hashes_are_named() {
+fn missing_heads_and_malformed_hashes_are_named() {
     let mut world = five::world();
     world.tamper("DELETE FROM trail_heads");
     let verdict = world.verify(json!({ "task_id": "T-A" }));
@@ -134,7 +134,7 @@ fn zeta_28_missing_heads_and_malformed_hashes_are_named() {
 
 /// No stored byte makes a walk fail: bytes that are not text read as something that fits no hash.
 #[test]
-fn zeta_28_bytes_that_are_no_text_are_a_break_not_a_failure() {
+fn bytes_that_are_no_text_are_a_break_not_a_failure() {
     for column in ["content", "agent_id", "timestamp", "prev_hash", "hash", "type", "id"] {
         let mut world = five::world();
         world.tamper(&format!(
@@ -149,7 +149,7 @@ fn zeta_28_bytes_that_are_no_text_are_a_break_not_a_failure() {
 }
 
 #[test]
-fn zeta_29_a_break_is_counted_where_it_is() {
+fn a_break_is_counted_where_it_is() {
     let mut world = World::new();
     let mut spoilt = String::new();
     for round in 0..3 {
@@ -175,7 +175,7 @@ fn zeta_29_a_break_is_counted_where_it_is() {
 }
 
 #[test]
-fn zeta_30_a_hundred_issues_are_listed_and_all_are_counted() {
+fn a_hundred_issues_are_listed_and_all_are_counted() {
     let mut world = World::new();
     for _ in 0..150 {
         world.server.send_call("thought_record", thought("T", "x"));

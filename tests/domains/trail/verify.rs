@@ -1,18 +1,18 @@
-//! `audit_verify_chain` on sound stores: zeta_20 to zeta_22.
+//! `audit_verify_chain` on sound stores.
 
 use serde_json::{Value, json};
 
 use crate::trail::world::World;
 
 #[test]
-fn zeta_20_an_empty_store_is_sound() {
+fn an_empty_store_is_sound() {
     let mut world = World::new();
     let verdict = world.verify(json!({}));
     assert_eq!(verdict, json!({ "valid": true, "broken_count": 0, "record_count": 0, "by_task": [] }));
 }
 
 #[test]
-fn zeta_21_chains_are_told_apart_however_they_interleave() {
+fn chains_are_told_apart_however_they_interleave() {
     let mut world = World::new();
     for task in ["A", "B", "A", "B", "A", "B", "A", "A"] {
         world.think(task, "x");
@@ -33,7 +33,7 @@ fn zeta_21_chains_are_told_apart_however_they_interleave() {
 }
 
 #[test]
-fn zeta_22_one_task_is_answered_in_three_members() {
+fn one_task_is_answered_in_three_members() {
     let mut world = World::new();
     for _ in 0..3 {
         world.think("A", "x");

@@ -15,7 +15,7 @@ const WITHOUT_ORDER: [&str; 4] = ["HashMap", "HashSet", "RandomState", "DefaultH
 const FLOATS: [&str; 2] = ["f32", "f64"];
 
 #[test]
-fn theta_64_nothing_in_consensus_has_a_clock_or_randomness_of_its_own() {
+fn nothing_in_consensus_has_a_clock_or_randomness_of_its_own() {
     for folder in [ENGINE, TOOLS] {
         let findings = files(folder).iter().flat_map(|source| named(source, &INJECTED)).collect::<Vec<_>>();
         assert_none(&findings);
@@ -23,7 +23,7 @@ fn theta_64_nothing_in_consensus_has_a_clock_or_randomness_of_its_own() {
 }
 
 #[test]
-fn theta_60_the_engine_of_consensus_is_the_same_everywhere() {
+fn the_engine_of_consensus_is_the_same_everywhere() {
     let engine = files(ENGINE);
     assert!(engine.len() > 20, "the engine is scanned: {}", engine.len());
     for source in engine {

@@ -1,4 +1,4 @@
-//! Cases 23–25: the exit record cannot be stored.
+//! The exit record cannot be stored.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn refusing(tool: &str) -> String {
 }
 
 #[test]
-fn alpha_23_a_sink_that_fails_at_exit_does_not_change_the_reply() {
+fn a_sink_that_fails_at_exit_does_not_change_the_reply() {
     let folder = tempfile::tempdir().unwrap();
     let (sink, lines) = (Recorder::default(), Arc::new(Lines::default()));
     sink.failing_exits.set(1);
@@ -47,7 +47,7 @@ fn alpha_23_a_sink_that_fails_at_exit_does_not_change_the_reply() {
 }
 
 #[test]
-fn alpha_23_an_exit_row_that_is_refused_takes_the_effects_with_it() {
+fn an_exit_row_that_is_refused_takes_the_effects_with_it() {
     let mut server = ready(probe().env("PROBE_SQL", refusing("probe_write")));
     let envelope = server.call("probe_write", json!({ "key": "k" }));
     assert_eq!(failure(&envelope), ("HANDLER_ERROR", "STORE_COMMIT_FAILED: constraint failed"));
@@ -63,7 +63,7 @@ fn alpha_23_an_exit_row_that_is_refused_takes_the_effects_with_it() {
 }
 
 #[test]
-fn alpha_24_a_network_tools_pending_exit_is_closed_before_the_next_call_enters() {
+fn a_network_tools_pending_exit_is_closed_before_the_next_call_enters() {
     let mut server = ready(probe().env("PROBE_SQL", refusing("probe_network")));
     // What happened outside cannot be undone: the reply is the handler's.
     assert_eq!(server.data("probe_network", json!({ "ms": 1 }))["waited_ms"], 1);
@@ -89,7 +89,7 @@ fn alpha_24_a_network_tools_pending_exit_is_closed_before_the_next_call_enters()
 }
 
 #[test]
-fn alpha_25_a_handlers_failure_is_not_masked_by_a_failing_exit() {
+fn a_handlers_failure_is_not_masked_by_a_failing_exit() {
     let mut server = ready(probe().env("PROBE_SQL", refusing("probe_fail_a")));
     let envelope = server.call("probe_fail_a", json!({ "round": 7 }));
     assert_eq!(failure(&envelope), ("HANDLER_ERROR", "ROUND_NOT_FOUND: 7"));

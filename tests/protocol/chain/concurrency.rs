@@ -1,4 +1,4 @@
-//! Cases 26–29: order, liveness, back-pressure and cancellation.
+//! Order, liveness, back-pressure and cancellation.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,7 @@ fn cancel(server: &mut Server, id: u64) {
 }
 
 #[test]
-fn alpha_26_a_handler_starts_after_the_exit_of_the_one_before() {
+fn a_handler_starts_after_the_exit_of_the_one_before() {
     let sink = Recorder::default();
     let (mut server, wire, _folder) = embedded(&CATALOGUE, Dispatcher(Probe), &sink);
     block_on(converse(&mut server, wire, async |wire: &mut Wire| {
@@ -46,7 +46,7 @@ fn alpha_26_a_handler_starts_after_the_exit_of_the_one_before() {
 }
 
 #[test]
-fn alpha_26_a_batch_enters_before_it_exits_and_in_one_order() {
+fn a_batch_enters_before_it_exits_and_in_one_order() {
     let mut server = ready(probe());
     let calls = [("probe_sleep", json!({ "ms": 200 })), ("probe_echo", json!({ "required": "x" }))];
     send_batch(&mut server, &calls);
@@ -61,7 +61,7 @@ fn alpha_26_a_batch_enters_before_it_exits_and_in_one_order() {
 }
 
 #[test]
-fn alpha_27_the_server_answers_while_a_network_call_waits() {
+fn the_server_answers_while_a_network_call_waits() {
     let mut server = ready(probe());
     server.send_call("probe_network", json!({ "ms": 600_000 }));
     await_running(&server, "probe_network");
@@ -96,7 +96,7 @@ fn split_busy(server: &mut Server, count: usize) -> (Vec<Value>, Vec<Value>) {
 }
 
 #[test]
-fn alpha_28_no_more_than_1024_calls_wait_for_a_network_tool() {
+fn no_more_than_1024_calls_wait_for_a_network_tool() {
     let mut server = ready(probe());
     server.send_call("probe_network", json!({ "ms": 600_000 }));
     await_running(&server, "probe_network");
@@ -108,7 +108,7 @@ fn alpha_28_no_more_than_1024_calls_wait_for_a_network_tool() {
 }
 
 #[test]
-fn alpha_28_no_more_than_1024_calls_wait_at_the_gate() {
+fn no_more_than_1024_calls_wait_at_the_gate() {
     let mut server = probe().env("PROBE_OPEN_DELAY_MS", "4000").start();
     let ids: Vec<u64> =
         (0..1026).map(|_| server.send_call("probe_echo", json!({ "required": "x" }))).collect();
@@ -119,7 +119,7 @@ fn alpha_28_no_more_than_1024_calls_wait_at_the_gate() {
 }
 
 #[test]
-fn alpha_29_a_cancelled_waiting_call_leaves_no_trace() {
+fn a_cancelled_waiting_call_leaves_no_trace() {
     let mut server = ready(probe());
     server.send_call("probe_network", json!({ "ms": 600_000 }));
     await_running(&server, "probe_network");
@@ -140,7 +140,7 @@ fn alpha_29_a_cancelled_waiting_call_leaves_no_trace() {
 }
 
 #[test]
-fn alpha_29_a_cancelled_call_at_the_gate_is_not_run() {
+fn a_cancelled_call_at_the_gate_is_not_run() {
     let mut server = probe().env("PROBE_OPEN_DELAY_MS", "2000").start();
     let cancelled = server.send_call("probe_write", json!({ "key": "k" }));
     cancel(&mut server, cancelled);
@@ -149,7 +149,7 @@ fn alpha_29_a_cancelled_call_at_the_gate_is_not_run() {
 }
 
 #[test]
-fn alpha_29_a_network_call_in_flight_is_aborted() {
+fn a_network_call_in_flight_is_aborted() {
     let mut server = ready(probe());
     let flying = server.send_call("probe_network", json!({ "ms": 600_000 }));
     await_running(&server, "probe_network");
@@ -163,7 +163,7 @@ fn alpha_29_a_network_call_in_flight_is_aborted() {
 }
 
 #[test]
-fn alpha_29_any_other_running_call_is_answered_all_the_same() {
+fn any_other_running_call_is_answered_all_the_same() {
     let mut server = ready(probe());
     let running = server.send_call("probe_sleep", json!({ "ms": 300 }));
     await_running(&server, "probe_sleep");

@@ -1,4 +1,4 @@
-//! Cases 13–15, 17, 18: what a client receives.
+//! What a client receives.
 
 use colibri_test_support::actions::action_of;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{colibri, failure, probe};
 
 #[test]
-fn alpha_13_ping_answers_with_its_envelope_twice() {
+fn ping_answers_with_its_envelope_twice() {
     let mut server = colibri().start();
     let answer = server.request("tools/call", json!({ "name": "server_ping", "arguments": {} }));
     let result = answer["result"].as_object().unwrap();
@@ -25,7 +25,7 @@ fn alpha_13_ping_answers_with_its_envelope_twice() {
 }
 
 #[test]
-fn alpha_14_absent_and_null_arguments_are_empty_and_a_list_is_refused() {
+fn absent_and_null_arguments_are_empty_and_a_list_is_refused() {
     let mut server = colibri().start();
     for params in [json!({ "name": "server_ping" }), json!({ "name": "server_ping", "arguments": null })] {
         let answer = server.request("tools/call", params.clone());
@@ -38,7 +38,7 @@ fn alpha_14_absent_and_null_arguments_are_empty_and_a_list_is_refused() {
 }
 
 #[test]
-fn alpha_15_an_unknown_key_is_named() {
+fn an_unknown_key_is_named() {
     let mut server = colibri().start();
     let answer = server.request("tools/call", json!({ "name": "server_ping", "arguments": { "x": 1 } }));
     assert_eq!(answer["result"]["isError"], true);
@@ -51,7 +51,7 @@ fn alpha_15_an_unknown_key_is_named() {
 }
 
 #[test]
-fn alpha_17_a_declared_error_passes_verbatim_under_handler_error() {
+fn a_declared_error_passes_verbatim_under_handler_error() {
     let mut server = probe().start();
     let envelope = server.call("probe_fail_a", json!({ "round": 7 }));
     assert_eq!(
@@ -65,7 +65,7 @@ fn alpha_17_a_declared_error_passes_verbatim_under_handler_error() {
 }
 
 #[test]
-fn alpha_18_a_pattern_b_error_is_inside_a_success_envelope() {
+fn a_pattern_b_error_is_inside_a_success_envelope() {
     let mut server = probe().start();
     let answer = server.request("tools/call", json!({ "name": "probe_fail_b" }));
     assert!(answer["result"].get("isError").is_none(), "{answer}");

@@ -1,4 +1,4 @@
-//! Cases 30, 65 and 66: nothing secret leaves the process.
+//! Nothing secret leaves the process.
 
 use colibri_runtime::chain::redact::REDACTED;
 use colibri_test_support::actions::{action_of, actions};
@@ -11,7 +11,7 @@ use super::{colibri, embedded, failure, probe};
 const KEY: &str = "sk-proj-0123456789abcdef";
 
 #[test]
-fn alpha_30_a_configured_key_is_redacted_on_the_wire_in_the_row_and_in_the_log() {
+fn a_configured_key_is_redacted_on_the_wire_in_the_row_and_in_the_log() {
     let text = format!("the provider refused {KEY}, twice {KEY}");
     let clean = text.replace(KEY, REDACTED);
     let mut server = probe().env("COLIBRI_OPENAI_API_KEY", KEY).env("COLIBRI_LOG_LEVEL", "trace").start();
@@ -32,7 +32,7 @@ fn alpha_30_a_configured_key_is_redacted_on_the_wire_in_the_row_and_in_the_log()
 }
 
 #[test]
-fn alpha_30_the_details_of_an_error_are_redacted_like_its_message() {
+fn the_details_of_an_error_are_redacted_like_its_message() {
     let mut server = colibri().env("COLIBRI_OPENAI_API_KEY", KEY).start();
     for (tool, arguments) in [
         ("server_ping", json!({ KEY: 1 })),
@@ -54,7 +54,7 @@ fn stored_trace(meta: &Value) -> Option<String> {
 }
 
 #[test]
-fn alpha_65_trace_headers_are_stored_and_redacted() {
+fn trace_headers_are_stored_and_redacted() {
     let parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
     let cases = [
         (json!({ "traceparent": parent }), Some(format!(r#"{{"traceparent":"{parent}"}}"#))),
@@ -72,7 +72,7 @@ fn alpha_65_trace_headers_are_stored_and_redacted() {
 }
 
 #[test]
-fn alpha_66_a_sink_never_sees_a_sensitive_argument() {
+fn a_sink_never_sees_a_sensitive_argument() {
     let sink = Recorder::default();
     let (mut server, wire, _folder) = embedded(&CATALOGUE, Dispatcher(Probe), &sink);
     let accepted = json!({ "privKey": "5f1d36f1" });

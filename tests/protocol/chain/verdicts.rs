@@ -1,4 +1,4 @@
-//! Cases 16, 19–22: calls that do not reach a handler, and handlers that fail.
+//! Calls that do not reach a handler, and handlers that fail.
 
 use colibri_runtime::chain::audit::RowOutcome;
 use colibri_test_support::actions::{action_of, actions};
@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{embedded, failure, probe, ready, send_batch};
 
 #[test]
-fn alpha_16_invalid_arguments_are_audited_once_and_never_dispatched() {
+fn invalid_arguments_are_audited_once_and_never_dispatched() {
     let sink = Recorder::default();
     let (spy, ran) = Spy::new(Dispatcher(Probe));
     let (mut server, wire, _folder) = embedded(&CATALOGUE, spy, &sink);
@@ -38,7 +38,7 @@ fn alpha_16_invalid_arguments_are_audited_once_and_never_dispatched() {
 }
 
 #[test]
-fn alpha_19_a_panicking_handler_is_answered_and_the_server_goes_on() {
+fn a_panicking_handler_is_answered_and_the_server_goes_on() {
     let mut server = probe().start();
     let envelope = server.call("probe_fault", json!({ "text": "the inner reason", "panic": true }));
     assert_eq!(failure(&envelope), ("HANDLER_ERROR", "handler panicked"));
@@ -52,7 +52,7 @@ fn alpha_19_a_panicking_handler_is_answered_and_the_server_goes_on() {
 }
 
 #[test]
-fn alpha_20_failed_calls_leave_their_exit_row_and_nothing_else() {
+fn failed_calls_leave_their_exit_row_and_nothing_else() {
     let mut server = ready(probe());
     let ends = ["ok", "error", "ok", "fault", "panic", "ok"];
     let calls: Vec<_> = ends
@@ -79,7 +79,7 @@ fn alpha_20_failed_calls_leave_their_exit_row_and_nothing_else() {
 }
 
 #[test]
-fn alpha_21_an_unknown_tool_is_a_protocol_error_with_a_row() {
+fn an_unknown_tool_is_a_protocol_error_with_a_row() {
     let mut server = super::colibri().start();
     let answer = server.request("tools/call", json!({ "name": "task_delete" }));
     assert_eq!(answer["error"]["code"], -32602);
@@ -100,7 +100,7 @@ fn alpha_21_an_unknown_tool_is_a_protocol_error_with_a_row() {
 }
 
 #[test]
-fn alpha_22_a_call_that_cannot_be_entered_is_not_run_and_exits_once() {
+fn a_call_that_cannot_be_entered_is_not_run_and_exits_once() {
     let sink = Recorder::default();
     sink.failing_enters.set(1);
     let (spy, ran) = Spy::new(Dispatcher(Probe));

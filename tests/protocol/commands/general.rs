@@ -216,7 +216,7 @@ fn doctor_says_what_is_wrong_with_the_router_and_with_the_nodes_key() {
 }
 
 #[test]
-fn alpha_44_doctor_reports_every_bad_variable() {
+fn doctor_reports_every_bad_variable() {
     let shell = furnished();
     let variables = [("COLIBRI_LOG_LEVEL", "loud"), ("COLIBRI_STARTUP_TIMEOUT_MS", "abc")];
     let run = shell.run_with(&variables, &["doctor", "--json"]);

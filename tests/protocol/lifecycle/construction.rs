@@ -1,4 +1,4 @@
-//! Cases 53, 67–69: what is injected when a server is put together.
+//! What is injected when a server is put together.
 
 use std::cell::RefCell;
 use std::io;
@@ -60,7 +60,7 @@ fn an_embedders_own_skills_root_comes_before_the_environments() {
 }
 
 #[test]
-fn alpha_53_a_server_that_is_only_constructed_touches_nothing() {
+fn a_server_that_is_only_constructed_touches_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (_wire, streams) = Wire::pair();
     let asked = Rc::new(RefCell::new(Vec::new()));
@@ -76,7 +76,7 @@ fn alpha_53_a_server_that_is_only_constructed_touches_nothing() {
 }
 
 #[test]
-fn alpha_53_a_second_start_adds_nothing() {
+fn a_second_start_adds_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (wire, streams) = Wire::pair();
     let asked = Rc::new(RefCell::new(Vec::new()));
@@ -99,14 +99,14 @@ fn alpha_53_a_second_start_adds_nothing() {
 }
 
 #[test]
-fn alpha_67_a_server_without_options_is_the_packages() {
+fn a_server_without_options_is_the_packages() {
     let server = embedded(Options::default());
     assert_eq!((server.version(), VERSION), (env!("CARGO_PKG_VERSION"), env!("CARGO_PKG_VERSION")));
     assert_eq!(Ok(server.mode()), detect_mode(&Environment::capture()));
 }
 
 #[test]
-fn alpha_67_version_mode_and_clock_are_injected() {
+fn version_mode_and_clock_are_injected() {
     let folder = tempfile::tempdir().unwrap();
     // READONLY needs a database to read.
     let (wire, streams) = Wire::pair();
@@ -137,7 +137,7 @@ fn alpha_67_version_mode_and_clock_are_injected() {
 }
 
 #[test]
-fn alpha_68_a_transport_is_opened_by_start_and_closed_once() {
+fn a_transport_is_opened_by_start_and_closed_once() {
     let folder = tempfile::tempdir().unwrap();
     let (wire, streams) = Wire::pair();
     let (asked, lines) = (Rc::new(RefCell::new(Vec::new())), Arc::new(Lines::default()));
@@ -172,7 +172,7 @@ fn is_v4(id: &str) -> bool {
 }
 
 #[test]
-fn alpha_69_a_sink_sees_one_pair_of_events_a_call() {
+fn a_sink_sees_one_pair_of_events_a_call() {
     for asynchronous in [false, true] {
         let folder = tempfile::tempdir().unwrap();
         let sink = Recorder::answering(asynchronous);
@@ -210,7 +210,7 @@ fn alpha_69_a_sink_sees_one_pair_of_events_a_call() {
 }
 
 #[test]
-fn alpha_69_the_no_op_sink_is_the_librarys_default() {
+fn the_no_op_sink_is_the_librarys_default() {
     let folder = tempfile::tempdir().unwrap();
     let (wire, streams) = Wire::pair();
     let options = options(streams, folder.path());

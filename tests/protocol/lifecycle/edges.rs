@@ -1,4 +1,4 @@
-//! The rare turns of create, start and stop (case 76: each of their lines is executed).
+//! The rare turns of create, start and stop. `.ci/coverage` asks that each of their lines is executed.
 
 use std::io;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ fn errors(lines: &Lines) -> Vec<String> {
 }
 
 #[test]
-fn alpha_76_a_stop_goes_on_when_streams_and_store_complain() {
+fn a_stop_goes_on_when_streams_and_store_complain() {
     let folder = tempfile::tempdir().unwrap();
     let (wire, streams) = Wire::pair();
     let lines = Arc::new(Lines::default());
@@ -63,7 +63,7 @@ fn alpha_76_a_stop_goes_on_when_streams_and_store_complain() {
 }
 
 #[test]
-fn alpha_76_a_throw_away_database_is_gone_after_the_stop() {
+fn a_throw_away_database_is_gone_after_the_stop() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("throw-away.db");
     let (wire, streams) = Wire::pair();
@@ -81,7 +81,7 @@ fn alpha_76_a_throw_away_database_is_gone_after_the_stop() {
 }
 
 #[test]
-fn alpha_76_warnings_are_logged_and_a_mode_without_writes_audits_in_memory() {
+fn warnings_are_logged_and_a_mode_without_writes_audits_in_memory() {
     let folder = tempfile::tempdir().unwrap();
     let lines = Arc::new(Lines::default());
     let (wire, streams) = Wire::pair();
@@ -102,7 +102,7 @@ fn alpha_76_warnings_are_logged_and_a_mode_without_writes_audits_in_memory() {
 }
 
 #[test]
-fn alpha_76_a_forced_stop_says_so() {
+fn a_forced_stop_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let lines = Arc::new(Lines::default());
     let (wire, streams) = Wire::pair();

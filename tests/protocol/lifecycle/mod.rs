@@ -1,7 +1,7 @@
 //! chain#life-cycle: construction, start, shutdown, registration, health.
 //!
-//! What a process cannot show (an injected transport, clock or sink; shutdown handlers) runs on a server
-//! inside the test, on one thread as the process would. Case 59's closed handle is shown beside the
+//! What a process cannot show (an injected transport, clock or sink) runs on a server
+//! inside the test, on one thread as the process would. A closed handle is shown beside the
 //! handler (server/src/domains/system/tests.rs), which alone can reach it.
 
 mod construction;

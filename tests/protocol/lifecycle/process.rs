@@ -1,4 +1,4 @@
-//! Cases 59 and 70: what a running process says of itself, and what others see of it.
+//! What a running process says of itself, and what others see of it.
 
 use colibri::catalogue::CATALOGUE;
 use colibri::migrations::MIGRATIONS;
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{colibri, probe};
 
 #[test]
-fn alpha_59_health_tells_of_the_server_and_its_database() {
+fn health_tells_of_the_server_and_its_database() {
     let mut server = colibri().start();
     server.ready_by("task_list", json!({}));
     let health = server.data("server_health", json!({}));
@@ -64,7 +64,7 @@ fn alpha_59_health_tells_of_the_server_and_its_database() {
 }
 
 #[test]
-fn alpha_70_a_running_call_is_visible_to_other_connections() {
+fn a_running_call_is_visible_to_other_connections() {
     let mut server = probe().start();
     server.ready_by("probe_echo", json!({ "required": "x" }));
     let id = server.send_call("probe_sleep", json!({ "ms": 500 }));

@@ -1,4 +1,4 @@
-//! Case 58: what the registry refuses.
+//! What the registry refuses.
 //!
 //! The chapter's counts (14, 18, 23, 27) are those of releases; here it is as many as the catalogue holds.
 
@@ -27,7 +27,7 @@ fn tool(name: String, input: &'static Schema) -> &'static ToolSpec {
 }
 
 #[test]
-fn alpha_58_bad_registrations_are_refused_by_name() {
+fn bad_registrations_are_refused_by_name() {
     let object = CATALOGUE.tools[0].input;
     let array: &Schema = CATALOGUE
         .tools

@@ -1,4 +1,4 @@
-//! Case 56: signals.
+//! Signals.
 
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{colibri, probe};
 
 #[test]
-fn alpha_56_a_signal_ends_an_idle_server_cleanly() {
+fn a_signal_ends_an_idle_server_cleanly() {
     for signal in ["TERM", "INT", "HUP"] {
         let mut server = colibri().start();
         server.data("task_create", json!({ "title": "A" }));
@@ -29,7 +29,7 @@ fn stuck(cleanup_ms: &str) -> Server {
 }
 
 #[test]
-fn alpha_56_a_stuck_handler_is_left_behind_after_the_cleanup_timeout() {
+fn a_stuck_handler_is_left_behind_after_the_cleanup_timeout() {
     let server = stuck("5000");
     let (folder, began) = (server.shared_folder(), Instant::now());
     server.signal("TERM");
@@ -44,7 +44,7 @@ fn alpha_56_a_stuck_handler_is_left_behind_after_the_cleanup_timeout() {
 }
 
 #[test]
-fn alpha_56_a_running_call_is_answered_before_a_clean_stop() {
+fn a_running_call_is_answered_before_a_clean_stop() {
     let mut server = probe().start();
     server.ready_by("probe_echo", json!({ "required": "x" }));
     let running = server.send_call("probe_sleep", json!({ "ms": 500 }));
@@ -62,7 +62,7 @@ fn alpha_56_a_running_call_is_answered_before_a_clean_stop() {
 }
 
 #[test]
-fn alpha_56_calls_at_the_gate_are_refused() {
+fn calls_at_the_gate_are_refused() {
     let mut server = probe().env("PROBE_OPEN_DELAY_MS", "600000").start();
     let waiting = [
         server.send_call("probe_echo", json!({ "required": "x" })),
@@ -80,7 +80,7 @@ fn alpha_56_calls_at_the_gate_are_refused() {
 }
 
 #[test]
-fn alpha_56_a_signal_after_the_end_of_input_does_not_wait_for_what_is_left() {
+fn a_signal_after_the_end_of_input_does_not_wait_for_what_is_left() {
     let mut server = probe().env("PROBE_CLEANUP_MS", "300").start();
     server.ready_by("probe_echo", json!({ "required": "x" }));
     server.send_call("probe_network", json!({ "ms": 600_000 }));
@@ -93,7 +93,7 @@ fn alpha_56_a_signal_after_the_end_of_input_does_not_wait_for_what_is_left() {
 }
 
 #[test]
-fn alpha_56_a_second_signal_ends_the_server_at_once() {
+fn a_second_signal_ends_the_server_at_once() {
     let server = stuck("600000");
     let began = Instant::now();
     // Two signals in one moment may be delivered as one: they are sent until the second has arrived.
@@ -115,7 +115,7 @@ fn alpha_56_a_second_signal_ends_the_server_at_once() {
 }
 
 #[test]
-fn alpha_56_stuck_calls_beside_the_loop_do_not_keep_the_database_from_closing() {
+fn stuck_calls_beside_the_loop_do_not_keep_the_database_from_closing() {
     for tool in ["probe_network", "probe_scan"] {
         let mut server = probe().env("PROBE_CLEANUP_MS", "300").start();
         server.ready_by("probe_echo", json!({ "required": "x" }));

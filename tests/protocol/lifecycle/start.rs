@@ -1,4 +1,4 @@
-//! Cases 54, 55 and 71: starts that fail.
+//! Starts that fail.
 
 use std::io;
 use std::time::Instant;
@@ -24,7 +24,7 @@ impl Transport for Never {
 }
 
 #[test]
-fn alpha_54_a_transport_that_never_connects_runs_into_the_timeout() {
+fn a_transport_that_never_connects_runs_into_the_timeout() {
     let folder = tempfile::tempdir().unwrap();
     let (_, unused) = Wire::pair();
     let mut options = options(unused, folder.path());
@@ -38,7 +38,7 @@ fn alpha_54_a_transport_that_never_connects_runs_into_the_timeout() {
 }
 
 #[test]
-fn alpha_54_a_process_whose_start_takes_too_long_exits_75() {
+fn a_process_whose_start_takes_too_long_exits_75() {
     let mut server =
         probe().env("COLIBRI_STARTUP_TIMEOUT_MS", "50").env("PROBE_OPEN_DELAY_MS", "600000").start();
     server.send_call("probe_echo", json!({ "required": "x" }));
@@ -48,7 +48,7 @@ fn alpha_54_a_process_whose_start_takes_too_long_exits_75() {
 }
 
 #[test]
-fn alpha_55_a_failing_second_phase_is_told_to_every_waiting_call() {
+fn a_failing_second_phase_is_told_to_every_waiting_call() {
     let launch = probe().env("PROBE_OPEN_DELAY_MS", "2000").env("PROBE_OPEN_FAILS", "no such luck");
     let mut server = launch.start();
     let ids = [
@@ -67,7 +67,7 @@ fn alpha_55_a_failing_second_phase_is_told_to_every_waiting_call() {
 }
 
 #[test]
-fn alpha_71_a_panic_outside_a_handler_ends_the_process() {
+fn a_panic_outside_a_handler_ends_the_process() {
     let mut server = probe().env("PROBE_OPEN_DELAY_MS", "500").env("PROBE_OPEN_PANICS", "1").start();
     server.data("probe_status", json!({}));
     let ended = server.wait();
@@ -77,7 +77,7 @@ fn alpha_71_a_panic_outside_a_handler_ends_the_process() {
 }
 
 #[test]
-fn alpha_71_a_detached_task_that_fails_ends_the_process() {
+fn a_detached_task_that_fails_ends_the_process() {
     let mut server = probe().env("PROBE_OPEN_DELAY_MS", "200").env("PROBE_DETACHED_FAILS", "gone").start();
     server.data("probe_status", json!({}));
     let ended = server.wait();

@@ -132,7 +132,7 @@ impl Dice {
 }
 
 #[test]
-fn alpha_73_verdicts_equal_those_of_an_independent_validator() {
+fn verdicts_equal_those_of_an_independent_validator() {
     let judges: Vec<jsonschema::Validator> = PAIRS
         .iter()
         .map(|pair| jsonschema::draft202012::new(&serde_json::from_str(pair.text).unwrap()).unwrap())

@@ -35,7 +35,7 @@ fn worked_example_of_alpha_2_4() {
 }
 
 #[test]
-fn alpha_14_array_for_an_object() {
+fn array_for_an_object() {
     let issues = issues_of("empty", json!([]));
     assert_eq!(
         invalid_params_message("server_ping", &issues),
@@ -44,7 +44,7 @@ fn alpha_14_array_for_an_object() {
 }
 
 #[test]
-fn alpha_15_unknown_key() {
+fn unknown_key() {
     let issues = issues_of("empty", json!({"x": 1}));
     assert_eq!(
         issues_to_value(&issues),

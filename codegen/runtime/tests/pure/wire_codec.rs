@@ -182,7 +182,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn alpha_11_number_ids_come_back_byte_for_byte(id in r"-?(0|[1-9][0-9]{0,40})(\.[0-9]{1,5})?([eE][+-]?[0-9]{1,4})?") {
+    fn number_ids_come_back_byte_for_byte(id in r"-?(0|[1-9][0-9]{0,40})(\.[0-9]{1,5})?([eE][+-]?[0-9]{1,4})?") {
         let line = format!(r#"{{"jsonrpc":"2.0","id": {id} ,"method":"ping"}}"#);
         let request = request(line.as_bytes());
         prop_assert_eq!(request.id.as_str(), &id);
@@ -191,7 +191,7 @@ proptest! {
     }
 
     #[test]
-    fn alpha_11_string_ids_come_back_byte_for_byte(text in any::<String>(), escaped in any::<bool>()) {
+    fn string_ids_come_back_byte_for_byte(text in any::<String>(), escaped in any::<bool>()) {
         let id = if escaped {
             let units: String = text.encode_utf16().map(|unit| format!("\\u{unit:04X}")).collect();
             format!("\"{units}\"")

@@ -68,7 +68,7 @@ fn limit_is_exact_and_does_not_count_the_line_end() {
 }
 
 #[test]
-fn alpha_8_too_long_line_is_reported_once_and_dropped_in_constant_memory() {
+fn too_long_line_is_reported_once_and_dropped_in_constant_memory() {
     let mut splitter = Frames::default();
     let mut reported = 0;
     for _ in 0..640 {

@@ -104,7 +104,7 @@ fn call(params: &str) -> ToolCall<'static> {
 }
 
 #[test]
-fn alpha_1_initialize_echoes_supported_versions() {
+fn initialize_echoes_supported_versions() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let reply = reply("initialize", &format!(r#"{{"protocolVersion":"{version}","capabilities":{{}}}}"#));
         assert_eq!(
@@ -129,7 +129,7 @@ fn alpha_1_initialize_echoes_supported_versions() {
 }
 
 #[test]
-fn alpha_6_unknown_methods_are_named() {
+fn unknown_methods_are_named() {
     for method in ["resources/list", "prompts/get", "logging/setLevel", "x"] {
         let expected = (-32601, format!("Method not found: {method}"));
         assert_eq!(error(method, "{}"), expected);
@@ -138,7 +138,7 @@ fn alpha_6_unknown_methods_are_named() {
 }
 
 #[test]
-fn alpha_7_calls_without_a_usable_name_are_refused() {
+fn calls_without_a_usable_name_are_refused() {
     let expected = (-32602, r#"Invalid params: tools/call requires a non-empty string "name""#.to_owned());
     for params in
         ["{}", r#"{"name":7}"#, r#"{"name":""}"#, r#"{"name":null}"#, "[]", "null", "7", r#"["name"]"#]
@@ -204,7 +204,7 @@ fn list_is_byte_identical_per_era_and_has_one_page() {
 }
 
 #[test]
-fn alpha_61_stateless_era() {
+fn stateless_era() {
     let discovered = reply("server/discover", &format!("{{{META}}}"));
     let result = &discovered["result"];
     assert_eq!(
@@ -223,7 +223,7 @@ fn alpha_61_stateless_era() {
 }
 
 #[test]
-fn alpha_61_stateless_requests_must_carry_both_keys() {
+fn stateless_requests_must_carry_both_keys() {
     let version = "io.modelcontextprotocol/protocolVersion";
     let capabilities = "io.modelcontextprotocol/clientCapabilities";
     let cases = [
@@ -249,7 +249,7 @@ fn alpha_61_stateless_requests_must_carry_both_keys() {
 }
 
 #[test]
-fn alpha_61_unsupported_version_is_answered_with_the_supported_ones() {
+fn unsupported_version_is_answered_with_the_supported_ones() {
     let meta = META.replace("2026-07-28", "2099-01-01");
     for method in ["server/discover", "tools/list", "tools/call", "ping"] {
         let reply = reply(method, &format!(r#"{{"name":"x",{meta}}}"#));
@@ -286,7 +286,7 @@ fn tool_results_carry_identity_in_the_stateless_era_only() {
 }
 
 #[test]
-fn alpha_65_trace_headers_are_kept_in_canonical_form() {
+fn trace_headers_are_kept_in_canonical_form() {
     let traced = |meta: &str| call(&format!(r#"{{"name":"x","_meta":{meta}}}"#)).trace_context;
     assert_eq!(traced("{}"), None);
     assert_eq!(traced("7"), None);

@@ -53,7 +53,7 @@ const EXAMPLES: [Example; 3] = [
 ];
 
 #[test]
-fn theta_36_values_on_the_way_are_those_of_rfc_9381() {
+fn values_on_the_way_are_those_of_rfc_9381() {
     for Example { seed, alpha, attempt, h, k, u, v } in EXAMPLES {
         let (key, alpha) = (parse_private_key(seed).unwrap(), unhex(alpha));
         let public = key.public_key();
@@ -74,7 +74,7 @@ fn theta_36_values_on_the_way_are_those_of_rfc_9381() {
 
 /// The encodings that RFC 8032 §5.1.3 refuses and the curve crate takes: y of p and more, and -0.
 #[test]
-fn theta_36_points_have_one_encoding_only() {
+fn points_have_one_encoding_only() {
     let mut lenient = 0;
     for sign in [0x00, 0x80] {
         // p is 2^255 - 19, so the encodings not below it end in 0xed to 0xff.

@@ -302,7 +302,7 @@ mod tests {
 
     /// No caller from outside can ask for such a step, so the test calls the guard itself.
     #[test]
-    fn theta_6_3_only_the_very_next_level_can_follow() {
+    fn only_the_very_next_level_can_follow() {
         for from in FinalityLevel::ORDER {
             for to in FinalityLevel::ORDER {
                 let mut machine = FinalityMachine::new(1, &[SenderId::of(&[7; 32])], 100).unwrap();

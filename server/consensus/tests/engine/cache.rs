@@ -15,7 +15,7 @@ fn mark(epoch: i64) -> Mark {
 }
 
 #[test]
-fn theta_13_3_a_round_is_taken_as_it_was_put_or_not_at_all() {
+fn a_round_is_taken_as_it_was_put_or_not_at_all() {
     let mut cache = Cache::default();
     cache.put(1, mark(1), history(1));
     assert!(cache.take(2, &mark(1)).is_none());
@@ -31,7 +31,7 @@ fn theta_13_3_a_round_is_taken_as_it_was_put_or_not_at_all() {
 }
 
 #[test]
-fn theta_13_3_what_was_changed_is_forgotten_when_rows_are_rolled_back() {
+fn what_was_changed_is_forgotten_when_rows_are_rolled_back() {
     let mut cache = Cache::default();
     cache.put(1, mark(1), history(1));
     cache.put_changed(2, mark(1), history(2));
@@ -45,7 +45,7 @@ fn theta_13_3_what_was_changed_is_forgotten_when_rows_are_rolled_back() {
 }
 
 #[test]
-fn theta_13_3_the_round_used_longest_ago_goes_first() {
+fn the_round_used_longest_ago_goes_first() {
     let mut cache = Cache::default();
     let last = i64::try_from(CAPACITY).unwrap();
     for round_id in 1..=last {

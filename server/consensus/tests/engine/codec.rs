@@ -64,7 +64,7 @@ fn round_trips<M: Message + PartialEq + std::fmt::Debug>(message: &M) {
 }
 
 #[test]
-fn theta_48_what_is_written_is_read_back_a_thousand_times() {
+fn what_is_written_is_read_back_a_thousand_times() {
     round_trips(&vote('A', AA, 1));
     round_trips(&commit());
     round_trips(&reveal());
@@ -76,7 +76,7 @@ fn theta_48_what_is_written_is_read_back_a_thousand_times() {
 type Alter = fn(&str) -> String;
 
 #[test]
-fn theta_48_a_decoder_takes_one_form_only() {
+fn a_decoder_takes_one_form_only() {
     let sound = String::from_utf8(vote('A', AA, 1).canonical().unwrap()).unwrap();
     let cases: [(&str, Alter); 15] = [
         ("uppercase hex", |text| text.replacen("aaaa", "AAAA", 1)),
@@ -106,7 +106,7 @@ fn theta_48_a_decoder_takes_one_form_only() {
 }
 
 #[test]
-fn theta_3_1_errors_name_the_field() {
+fn errors_name_the_field() {
     let mut far = vote('A', AA, 1);
     far.round_id = 1 << 63;
     let range = |field: &str| ConsensusSerializationError::IntegerRange { field: field.to_owned() };
@@ -119,7 +119,7 @@ fn theta_3_1_errors_name_the_field() {
 }
 
 #[test]
-fn theta_49_a_signature_is_of_one_kind_of_message_only() {
+fn a_signature_is_of_one_kind_of_message_only() {
     let key = arbiter('A').public_key();
     let mut as_commit = commit();
     as_commit.signature = vote('A', AA, 1).signature;
@@ -140,7 +140,7 @@ fn kind<M: SignedMessage>(message: &M) -> (BTreeSet<String>, Option<String>) {
 }
 
 #[test]
-fn theta_3_2_signed_bodies_differ_in_their_keys_or_type() {
+fn signed_bodies_differ_in_their_keys_or_type() {
     let kinds = [kind(&vote('A', AA, 1)), kind(&commit()), kind(&reveal()), kind(&view_change())];
     let distinct: BTreeSet<_> = kinds.iter().collect();
     assert_eq!(distinct.len(), kinds.len());
@@ -156,7 +156,7 @@ const ORDER: [u8; 32] = [
 ];
 
 #[test]
-fn theta_3_2_signatures_are_checked_strictly() {
+fn signatures_are_checked_strictly() {
     let message = vote('A', AA, 1).signing_bytes().unwrap();
     let (key, signature) = (arbiter('A').public_key(), vote('A', AA, 1).signature);
     assert!(StrictEd25519.verifies(&key, &message, &signature));
@@ -189,7 +189,7 @@ fn theta_3_2_signatures_are_checked_strictly() {
 
 /// y = p + 3 decodes to the point with y = 3, which is of large order; only its canonical form is a key.
 #[test]
-fn theta_3_2_keys_have_one_encoding() {
+fn keys_have_one_encoding() {
     let mut canonical = [0; 32];
     canonical[0] = 3;
     let mut other = [0xff; 32];

@@ -25,7 +25,7 @@ fn in_round(vote: Vote, round_id: u64) -> Vote {
 }
 
 #[test]
-fn theta_54_the_hash_is_the_same_whichever_vote_comes_first() {
+fn the_hash_is_the_same_whichever_vote_comes_first() {
     let (v1, vx) = (vote('A', AA, 1), vote('A', CC, 4));
     for proof in [
         build_equivocation_proof(&v1, &vx, FinalityLevel::Hard).unwrap(),
@@ -38,7 +38,7 @@ fn theta_54_the_hash_is_the_same_whichever_vote_comes_first() {
 }
 
 #[test]
-fn theta_54_votes_that_prove_nothing_are_refused() {
+fn votes_that_prove_nothing_are_refused() {
     let v1 = vote('A', AA, 1);
     let build = |other: &Vote| build_equivocation_proof(&v1, other, FinalityLevel::Soft).unwrap_err();
     assert_eq!(build(&vote('A', AA, 2)), EquivocationError::SameTuple);
@@ -50,7 +50,7 @@ fn theta_54_votes_that_prove_nothing_are_refused() {
 type Alter = fn(&mut EquivocationProof);
 
 #[test]
-fn theta_54_each_reason_is_reached() {
+fn each_reason_is_reached() {
     let cases: [(&str, Alter, InvalidProof); 11] = [
         ("a's signature", |proof| proof.signed_vote_a.signature[0] ^= 1, InvalidProof::SigAInvalid),
         ("a's text", |proof| proof.signed_vote_a.timestamp_logical += 1, InvalidProof::SigAInvalid),
@@ -88,7 +88,7 @@ fn theta_54_each_reason_is_reached() {
 }
 
 #[test]
-fn theta_8_a_detector_proves_each_arbiter_once_against_its_first_vote() {
+fn a_detector_proves_each_arbiter_once_against_its_first_vote() {
     let mut detector = EquivocationDetector::default();
     let mut observe = |vote: &Vote| detector.observe(vote, FinalityLevel::Soft).unwrap();
     assert_eq!(observe(&vote('A', AA, 1)), None);

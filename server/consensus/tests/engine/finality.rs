@@ -27,7 +27,7 @@ fn steps(machine: &FinalityMachine) -> Vec<(FinalityLevel, u64)> {
 }
 
 #[test]
-fn theta_41_trace_1_one_arbiter() {
+fn trace_1_one_arbiter() {
     let mut machine = machine("A");
     receive(&mut machine, "A", AA, 1);
     assert_eq!(steps(&machine), [(Soft, 1), (Quorum, 1)]);
@@ -40,7 +40,7 @@ fn theta_41_trace_1_one_arbiter() {
 }
 
 #[test]
-fn theta_41_trace_2_dissent_does_not_hinder() {
+fn trace_2_dissent_does_not_hinder() {
     let mut machine = machine("ABCD");
     for (names, level) in [("A", Soft), ("B", Soft), ("C", Quorum)] {
         receive(&mut machine, names, AA, 1);
@@ -53,7 +53,7 @@ fn theta_41_trace_2_dissent_does_not_hinder() {
 }
 
 #[test]
-fn theta_41_trace_3_epochs_must_be_adjacent() {
+fn trace_3_epochs_must_be_adjacent() {
     let mut machine = machine("ABCD");
     for (name, epoch) in [("A", 1), ("B", 2), ("C", 3)] {
         receive(&mut machine, name, AA, epoch);
@@ -65,7 +65,7 @@ fn theta_41_trace_3_epochs_must_be_adjacent() {
 }
 
 #[test]
-fn theta_41_traces_4_and_6_an_equivocation_restarts_the_streak_and_the_window() {
+fn traces_4_and_6_an_equivocation_restarts_the_streak_and_the_window() {
     for (proven, hard) in [(1, 3), (2, 4)] {
         let mut machine = machine("ABCD");
         receive(&mut machine, "ABD", AA, 1);
@@ -81,7 +81,7 @@ fn theta_41_traces_4_and_6_an_equivocation_restarts_the_streak_and_the_window() 
 }
 
 #[test]
-fn theta_41_trace_5_a_lone_equivocator_ends_its_round() {
+fn trace_5_a_lone_equivocator_ends_its_round() {
     let mut machine = machine("A");
     receive(&mut machine, "A", AA, 1);
     machine.observe_equivocation(2, &id('A')).unwrap();
@@ -92,7 +92,7 @@ fn theta_41_trace_5_a_lone_equivocator_ends_its_round() {
 }
 
 #[test]
-fn theta_6_2_an_equivocation_after_hard_restarts_the_window_once() {
+fn an_equivocation_after_hard_restarts_the_window_once() {
     let mut machine = machine("ABCD");
     receive(&mut machine, "ABC", AA, 1);
     receive(&mut machine, "ABC", AA, 2);
@@ -104,7 +104,7 @@ fn theta_6_2_an_equivocation_after_hard_restarts_the_window_once() {
 }
 
 #[test]
-fn theta_6_4_evidence_is_what_the_chapter_computed() {
+fn evidence_is_what_the_chapter_computed() {
     let mut alone = machine("A");
     receive(&mut alone, "A", AA, 1);
     alone.receive_vote(&vote('A', AA, 4), 2).unwrap();
@@ -129,7 +129,7 @@ fn theta_6_4_evidence_is_what_the_chapter_computed() {
 }
 
 #[test]
-fn theta_39_two_votes_of_one_sender_are_one() {
+fn two_votes_of_one_sender_are_one() {
     let mut machine = machine("ABCD");
     machine.receive_vote(&vote('A', AA, 1), 1).unwrap();
     machine.receive_vote(&vote('A', AA, 2), 1).unwrap();
@@ -138,7 +138,7 @@ fn theta_39_two_votes_of_one_sender_are_one() {
 }
 
 #[test]
-fn theta_40_only_accept_counts() {
+fn only_accept_counts() {
     let mut machine = machine("ABCD");
     for name in "ABC".chars() {
         let vote = vote_of(name, AA, VoteType::Reject, 1);
@@ -152,7 +152,7 @@ fn theta_40_only_accept_counts() {
 }
 
 #[test]
-fn theta_42_a_vote_cannot_be_shown_twice() {
+fn a_vote_cannot_be_shown_twice() {
     let mut machine = machine("A");
     let v1 = vote('A', AA, 1);
     machine.receive_vote(&v1, 1).unwrap();
@@ -161,7 +161,7 @@ fn theta_42_a_vote_cannot_be_shown_twice() {
 }
 
 #[test]
-fn theta_43_epochs_never_go_back() {
+fn epochs_never_go_back() {
     let mut machine = machine("ABCD");
     receive(&mut machine, "A", AA, 5);
     let back = FinalityError::EpochRegression { last: 5, got: 4 };
@@ -173,7 +173,7 @@ fn theta_43_epochs_never_go_back() {
 }
 
 #[test]
-fn theta_44_strangers_and_other_rounds_change_nothing() {
+fn strangers_and_other_rounds_change_nothing() {
     let mut machine = machine("A");
     assert_eq!(machine.receive_vote(&vote('B', AA, 1), 9), Ok(VoteOutcome::NotMember));
     let elsewhere = Vote { round_id: 2, ..vote('A', AA, 1) }.signed_by(&arbiter('A')).unwrap();
@@ -184,7 +184,7 @@ fn theta_44_strangers_and_other_rounds_change_nothing() {
 }
 
 #[test]
-fn theta_45_effects_wait_for_their_level() {
+fn effects_wait_for_their_level() {
     let mut machine = machine("ABCD");
     let seen = |machine: &FinalityMachine| {
         let external = machine.require_external_effects_allowed().is_ok();
@@ -206,7 +206,7 @@ fn theta_45_effects_wait_for_their_level() {
 }
 
 #[test]
-fn theta_46_seals_come_after_the_window_and_are_32_bytes() {
+fn seals_come_after_the_window_and_are_32_bytes() {
     let mut machine = machine("A");
     for epoch in [1, 2] {
         assert_eq!(machine.seal_epoch(1_000, &[0; 32]), Ok(false), "below HARD");
@@ -222,7 +222,7 @@ fn theta_46_seals_come_after_the_window_and_are_32_bytes() {
 }
 
 #[test]
-fn theta_47_two_quorums_stop_the_round() {
+fn two_quorums_stop_the_round() {
     let mut machine = machine("ABCD");
     receive(&mut machine, "ABC", CC, 1);
     machine.receive_vote(&vote('B', AA, 2), 1).unwrap();
@@ -246,7 +246,7 @@ fn theta_47_two_quorums_stop_the_round() {
 }
 
 #[test]
-fn theta_6_1_what_cannot_be_a_round() {
+fn what_cannot_be_a_round() {
     let new = |names: &str, window| {
         let committee: Vec<SenderId> = names.chars().map(id).collect();
         FinalityMachine::new(1, &committee, window).map(|machine| machine.current())
@@ -258,7 +258,7 @@ fn theta_6_1_what_cannot_be_a_round() {
 }
 
 #[test]
-fn theta_1_integers_stay_below_2_to_63() {
+fn integers_stay_below_2_to_63() {
     let mut machine = machine("A");
     for (vote, epoch) in
         [(vote('A', AA, 1), 1 << 63), (Vote { timestamp_logical: 1 << 63, ..vote('A', AA, 1) }, 1)]

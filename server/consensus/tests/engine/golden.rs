@@ -13,7 +13,7 @@ use crate::support::{AA, CC, arbiter, hex, id, vote, vote_of};
 const SALT: [u8; 32] = [0x11; 32];
 
 #[test]
-fn theta_48_identities_are_the_digests_of_keys() {
+fn identities_are_the_digests_of_keys() {
     let expected = [
         "soul:21fe31dfa154a261626bf854046fd2271b7bed4b6abe45aa58877ef47f9721b9",
         "soul:39f713d0a644253f04529421b9f51b9b08979d08295959c4f3990ee617f5139f",
@@ -35,7 +35,7 @@ fn theta_48_identities_are_the_digests_of_keys() {
 }
 
 #[test]
-fn theta_48_bytes_of_the_first_vote() {
+fn bytes_of_the_first_vote() {
     let v1 = vote('A', AA, 1);
     let (aa, bb) = ("aa".repeat(32), "bb".repeat(32));
     let expected = format!(
@@ -59,7 +59,7 @@ fn theta_48_bytes_of_the_first_vote() {
 }
 
 #[test]
-fn theta_48_signatures_of_the_phases() {
+fn signatures_of_the_phases() {
     let v1 = vote('A', AA, 1);
     let commit = Commit {
         round_id: 1,
@@ -120,7 +120,7 @@ fn theta_48_signatures_of_the_phases() {
 }
 
 #[test]
-fn theta_48_signatures_of_the_other_votes() {
+fn signatures_of_the_other_votes() {
     let cases = [
         (
             "V2",

@@ -47,7 +47,7 @@ proptest! {
     #![proptest_config(config(64))]
 
     #[test]
-    fn theta_48_any_message_round_trips(
+    fn any_message_round_trips(
         votes in vec(any_vote(), 2..4), view in integer(), salt in bytes(), commit_hash in bytes(),
         signature in bytes(),
     ) {
@@ -73,7 +73,7 @@ proptest! {
 
     /// Any bytes that decode are in the only valid form, and nothing panics.
     #[test]
-    fn theta_3_1_mutated_bytes_decode_to_themselves_or_not_at_all(
+    fn mutated_bytes_decode_to_themselves_or_not_at_all(
         sound in any_vote(), edits in vec((any::<prop::sample::Index>(), any::<u8>(), 0..3_u8), 1..4),
     ) {
         let mut bytes = Certificate { round_id: 1, votes: vec![sound] }.canonical().unwrap();
@@ -91,7 +91,7 @@ proptest! {
     }
 
     #[test]
-    fn theta_3_1_random_bytes_do_not_panic(bytes in vec(any::<u8>(), 0..200)) {
+    fn random_bytes_do_not_panic(bytes in vec(any::<u8>(), 0..200)) {
         prop_assert!(Vote::decode(&bytes).is_err() && Reveal::decode(&bytes).is_err());
     }
 }
@@ -175,7 +175,7 @@ proptest! {
     #![proptest_config(config(400))]
 
     #[test]
-    fn theta_6_random_histories_agree_with_the_slow_machine(
+    fn random_histories_agree_with_the_slow_machine(
         n in 1..=4_usize, events in vec(event(), 1..80),
     ) {
         agree(n, &events);
@@ -184,7 +184,7 @@ proptest! {
 
 /// The histories above are useful only if they reach all levels, and conflicts.
 #[test]
-fn theta_6_random_histories_reach_every_level() {
+fn random_histories_reach_every_level() {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
 

@@ -3,7 +3,7 @@
 use colibri_consensus::quorum::{QuorumError, max_faulty, quorum_threshold};
 
 #[test]
-fn theta_38_table_of_quorums() {
+fn table_of_quorums() {
     let table = [
         (1, 0, 1),
         (2, 0, 2),
@@ -28,7 +28,7 @@ fn theta_38_table_of_quorums() {
 }
 
 #[test]
-fn theta_38_honest_arbiters_are_a_quorum_and_two_quorums_share_one() {
+fn honest_arbiters_are_a_quorum_and_two_quorums_share_one() {
     for n in (1..=100_000).chain([i64::MAX as u64]) {
         let (q, f) = (quorum_threshold(n).unwrap(), max_faulty(n).unwrap());
         assert_eq!(q + f, n, "liveness, n = {n}");

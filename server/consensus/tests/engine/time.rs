@@ -3,7 +3,7 @@
 use colibri_consensus::clock::{ClockError, LogicalClock, MAX_CLOCK_JUMP};
 
 #[test]
-fn theta_3_5_times_are_given_once_and_follow_what_was_observed() {
+fn times_are_given_once_and_follow_what_was_observed() {
     let mut clock = LogicalClock::default();
     assert_eq!((clock.next(), clock.next()), (Ok(1), Ok(2)));
     clock.observe(10);
@@ -14,7 +14,7 @@ fn theta_3_5_times_are_given_once_and_follow_what_was_observed() {
 }
 
 #[test]
-fn theta_50_times_too_far_ahead_are_refused() {
+fn times_too_far_ahead_are_refused() {
     let mut clock = LogicalClock::default();
     clock.observe(7);
     for got in [0, 7 + MAX_CLOCK_JUMP + 1, i64::MAX as u64, u64::MAX] {
@@ -27,7 +27,7 @@ fn theta_50_times_too_far_ahead_are_refused() {
 }
 
 #[test]
-fn theta_3_5_the_last_time_is_that_of_the_largest_integer() {
+fn the_last_time_is_that_of_the_largest_integer() {
     let mut clock = LogicalClock::default();
     clock.observe(i64::MAX as u64 - 1);
     assert_eq!(clock.next(), Ok(i64::MAX as u64));

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn alpha_67_uptime_is_floored() {
+    fn uptime_is_floored() {
         let facts = SystemFacts {
             version: "9.9.9-test".into(),
             boot_start_ms: 1.2,

@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn alpha_59_only_user_tables_are_counted() {
+    fn only_user_tables_are_counted() {
         // AUTOINCREMENT makes sqlite_sequence; `sqliteX` has the prefix only if `_` were a wildcard.
         let db = database(
             "CREATE TABLE a (n INTEGER PRIMARY KEY AUTOINCREMENT); CREATE TABLE sqliteX (n);

@@ -16,7 +16,7 @@ fn hold_t1(plan: &Plan, report: &Report) {
 }
 
 #[test]
-fn theta_59_t1_f_faulty_members_neither_divide_nor_stop_the_others() {
+fn t1_f_faulty_members_neither_divide_nor_stop_the_others() {
     let sample = |n, behaviour, gst_ms| match (n, behaviour, gst_ms) {
         (0..=7, _, 120_000) => 2,
         (0..=13, ..) => 1,
@@ -27,7 +27,7 @@ fn theta_59_t1_f_faulty_members_neither_divide_nor_stop_the_others() {
 }
 
 #[test]
-fn theta_59_t1_holds_with_real_signatures() {
+fn t1_holds_with_real_signatures() {
     let mut plans = Vec::new();
     for (place, &behaviour) in Behaviour::ALL.iter().enumerate() {
         for (n, gst_ms) in [(4, 0), (4, 120_000), (7, 120_000), (10, 0)] {
@@ -56,7 +56,7 @@ fn theta_59_t1_holds_with_real_signatures() {
 }
 
 #[test]
-fn theta_59_t5_finality_follows_within_two_epochs_of_the_last_new_proof() {
+fn t5_finality_follows_within_two_epochs_of_the_last_new_proof() {
     let sample = |n, behaviour, _| match (n, behaviour) {
         (0..=7, _) | (13, Behaviour::Equivocate) => 1,
         _ => 0,
@@ -78,7 +78,7 @@ fn theta_59_t5_finality_follows_within_two_epochs_of_the_last_new_proof() {
 }
 
 #[test]
-fn theta_59_t7_one_arbiter_goes_the_same_way() {
+fn t7_one_arbiter_goes_the_same_way() {
     let plan = |seed| Plan {
         case: Case::T7,
         n: 1,

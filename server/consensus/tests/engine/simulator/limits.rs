@@ -13,7 +13,7 @@ fn plans(case: Case, behaviour: Behaviour, sizes: &[usize], count: u64) -> Vec<P
 }
 
 #[test]
-fn theta_59_t2_split_proposals_and_f_equivocators_never_break_agreement() {
+fn t2_split_proposals_and_f_equivocators_never_break_agreement() {
     let mut plans = plans(Case::T2, Behaviour::Equivocate, &[4, 5, 6, 7, 10, 13], seeds(4, 100));
     for plan in plans.iter_mut().filter(|plan| plan.seed % 4 == 3) {
         plan.gst_ms = 120_000;
@@ -31,7 +31,7 @@ fn theta_59_t2_split_proposals_and_f_equivocators_never_break_agreement() {
 
 /// The negative control: with one faulty member too many, the checker must find the violation.
 #[test]
-fn theta_59_t3_one_equivocator_too_many_breaks_agreement_and_is_found_out() {
+fn t3_one_equivocator_too_many_breaks_agreement_and_is_found_out() {
     for n in [4, 7, 10, 13] {
         let plans = plans(Case::T3, Behaviour::Equivocate, &[n], seeds(8, 100));
         let mut broken = 0;
@@ -48,7 +48,7 @@ fn theta_59_t3_one_equivocator_too_many_breaks_agreement_and_is_found_out() {
 }
 
 #[test]
-fn theta_59_t4_one_silent_member_too_many_halts_the_round_and_nothing_else() {
+fn t4_one_silent_member_too_many_halts_the_round_and_nothing_else() {
     let plans = plans(Case::T4, Behaviour::Silent, &[4, 5, 6, 7, 10, 13], seeds(1, 40));
     each(Case::T4, &plans, |plan, report| {
         hold_invariants(plan, report);
@@ -59,7 +59,7 @@ fn theta_59_t4_one_silent_member_too_many_halts_the_round_and_nothing_else() {
 }
 
 #[test]
-fn theta_59_t6_without_late_promises_withholders_shut_out_slower_members() {
+fn t6_without_late_promises_withholders_shut_out_slower_members() {
     let count = seeds(8, 100);
     let (mut with, mut without, mut stalled) = (0, 0, 0);
     for plan in plans(Case::T1, Behaviour::Withhold, &[10], count) {

@@ -1,4 +1,4 @@
-//! The round machine and the proof that it holds for committees of any size (consensus#round, consensus#simulator): cases 51 to 53, 58 and 59.
+//! The round machine and the proof that it holds for committees of any size (consensus#round, consensus#simulator).
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
 mod checker;

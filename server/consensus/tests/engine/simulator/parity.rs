@@ -1,4 +1,4 @@
-//! The parity harness (consensus#simulator): four fixed scenarios whose verdicts any implementation must reach. Case 58.
+//! The parity harness (consensus#simulator): four fixed scenarios whose verdicts any implementation must reach.
 
 use colibri_canonical::hex;
 use colibri_consensus::canonical::{Fields, Hash, encode, sha256};
@@ -144,7 +144,7 @@ fn run_scenario(id: &str, kinds: &[Kind], seed: u64) -> Vec<u8> {
 }
 
 #[test]
-fn theta_58_keys_of_seed_42_are_the_chapters() {
+fn keys_of_seed_42_are_the_chapters() {
     let root = hex::encode(&seed_root(DEFAULT_SEED));
     assert_eq!(root, "a752a0058cdc6e2a37b37b560220d9384503a9cf7c46a5103920ad869625bf12");
     let golden = [
@@ -159,14 +159,14 @@ fn theta_58_keys_of_seed_42_are_the_chapters() {
 }
 
 #[test]
-fn theta_58_hmac_is_rfc_4231s() {
+fn hmac_is_rfc_4231s() {
     // Test case 2.
     let mac = hex::encode(&hmac_sha512(b"Jefe", b"what do ya want for nothing?"));
     assert!(mac.starts_with("164b7a7bfcf819e2e395fbe73b56e0a387bd64222e831fd610270cd7ea250554"));
 }
 
 #[test]
-fn theta_58_scenarios_end_as_the_chapter_says() {
+fn scenarios_end_as_the_chapter_says() {
     for (id, kinds, proven) in SCENARIOS {
         let bytes = run_scenario(id, kinds, DEFAULT_SEED);
         let report: Value = serde_json::from_slice(&bytes).unwrap();
@@ -185,7 +185,7 @@ fn theta_58_scenarios_end_as_the_chapter_says() {
 }
 
 #[test]
-fn theta_58_equal_seeds_give_equal_reports_and_others_do_not() {
+fn equal_seeds_give_equal_reports_and_others_do_not() {
     for (id, kinds, _) in SCENARIOS {
         assert_eq!(run_scenario(id, kinds, DEFAULT_SEED), run_scenario(id, kinds, DEFAULT_SEED), "{id}");
     }

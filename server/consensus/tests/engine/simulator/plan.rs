@@ -140,7 +140,7 @@ impl Plan {
     pub fn replay(&self) -> String {
         let test = format!("{:?}", self.case).to_lowercase();
         format!(
-            "COLIBRI_SIM_SEED={self} cargo test -p colibri-consensus --test engine theta_59_{test} -- --nocapture"
+            "COLIBRI_SIM_SEED={self} cargo test -p colibri-consensus --test engine ::{test}_ -- --nocapture"
         )
     }
 }

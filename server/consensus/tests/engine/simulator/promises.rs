@@ -1,4 +1,4 @@
-//! Promises, votes and phases: case 51, and the round of a single arbiter.
+//! Promises, votes and phases: phases, and the round of a single arbiter.
 
 use colibri_consensus::identity::SenderId;
 use colibri_consensus::messages::{Commit, Reveal, SignedMessage, ViewChangeReason, Vote, VoteType};
@@ -13,7 +13,7 @@ use crate::simulator::support::{
 };
 
 #[test]
-fn theta_51_three_of_four_promises_begin_the_reveal_phase() {
+fn three_of_four_promises_begin_the_reveal_phase() {
     let (_, mut rounds) = committee(4);
     let commits: Vec<Commit> = rounds.iter_mut().map(commit_of).collect();
     let node = &mut rounds[0];
@@ -30,7 +30,7 @@ fn theta_51_three_of_four_promises_begin_the_reveal_phase() {
 }
 
 #[test]
-fn theta_51_a_reveal_with_another_salt_is_refused_and_its_vote_is_not_counted() {
+fn a_reveal_with_another_salt_is_refused_and_its_vote_is_not_counted() {
     let (keys, mut rounds) = committee(4);
     let reveals = revealed(&mut rounds);
     let before = rounds[0].held();
@@ -46,7 +46,7 @@ fn theta_51_a_reveal_with_another_salt_is_refused_and_its_vote_is_not_counted() 
 }
 
 #[test]
-fn theta_51_the_commit_phase_ends_at_exactly_ten_seconds_and_at_twenty_in_view_1() {
+fn the_commit_phase_ends_at_exactly_ten_seconds_and_at_twenty_in_view_1() {
     let (keys, mut rounds) = committee(4);
     let node = &mut rounds[0];
     node.begin().unwrap();
@@ -71,7 +71,7 @@ fn theta_51_the_commit_phase_ends_at_exactly_ten_seconds_and_at_twenty_in_view_1
 }
 
 #[test]
-fn theta_51_the_reveal_phase_ends_after_ten_seconds_and_names_who_kept_silent() {
+fn the_reveal_phase_ends_after_ten_seconds_and_names_who_kept_silent() {
     let (keys, mut rounds) = committee(4);
     let reveals = revealed(&mut rounds);
     let node = &mut rounds[0];
@@ -84,7 +84,7 @@ fn theta_51_the_reveal_phase_ends_after_ten_seconds_and_names_who_kept_silent() 
 }
 
 #[test]
-fn theta_51_a_view_that_overran_its_ceiling_blames_nobody() {
+fn a_view_that_overran_its_ceiling_blames_nobody() {
     let (_, mut rounds) = committee(4);
     revealed(&mut rounds);
     tick_at(&mut rounds[0], 60_000);
@@ -93,7 +93,7 @@ fn theta_51_a_view_that_overran_its_ceiling_blames_nobody() {
 }
 
 #[test]
-fn theta_51_first_checks_refuse_in_their_order_and_change_nothing() {
+fn first_checks_refuse_in_their_order_and_change_nothing() {
     let (keys, mut rounds) = committee(4);
     let strangers = Scheme::Ed25519.key([9; 32]);
     let commit = commit_of(&mut rounds[1]);
@@ -134,7 +134,7 @@ fn theta_51_first_checks_refuse_in_their_order_and_change_nothing() {
 }
 
 #[test]
-fn theta_51_messages_of_later_views_wait_and_one_sender_cannot_crowd_out_another() {
+fn messages_of_later_views_wait_and_one_sender_cannot_crowd_out_another() {
     let (keys, mut rounds) = committee(4);
     let node = &mut rounds[0];
     node.receive_commit(&commit_in(&keys[2], 1, [7; 32])).unwrap();
@@ -154,7 +154,7 @@ fn theta_51_messages_of_later_views_wait_and_one_sender_cannot_crowd_out_another
 
 /// Without this rule the simulator stops a committee of four with one faulty member (`clock_creep`).
 #[test]
-fn theta_51_logical_time_follows_f_plus_1_members_and_not_one() {
+fn logical_time_follows_f_plus_1_members_and_not_one() {
     let (keys, mut rounds) = committee(4);
     let node = &mut rounds[0];
     for step in 1..=3 {
@@ -169,7 +169,7 @@ fn theta_51_logical_time_follows_f_plus_1_members_and_not_one() {
 }
 
 #[test]
-fn theta_51_the_vote_is_locked_and_a_view_begins_once() {
+fn the_vote_is_locked_and_a_view_begins_once() {
     let (keys, mut rounds) = committee(4);
     let node = &mut rounds[0];
     let first = commit_of(node);
@@ -191,7 +191,7 @@ fn theta_51_the_vote_is_locked_and_a_view_begins_once() {
 }
 
 #[test]
-fn theta_51_a_round_that_does_not_fit_together_is_refused() {
+fn a_round_that_does_not_fit_together_is_refused() {
     let (keys, _) = committee(4);
     let made = |change: &dyn Fn(&mut RoundConfig)| {
         let mut config = config(&keys, &keys[0], VoteType::Accept);
@@ -216,7 +216,7 @@ fn theta_51_a_round_that_does_not_fit_together_is_refused() {
 }
 
 #[test]
-fn theta_51_a_revealed_vote_is_checked_like_its_message() {
+fn a_revealed_vote_is_checked_like_its_message() {
     let (keys, mut rounds) = committee(4);
     let reveals = revealed(&mut rounds);
     let node = &mut rounds[0];
@@ -243,7 +243,7 @@ fn theta_51_a_revealed_vote_is_checked_like_its_message() {
 }
 
 #[test]
-fn theta_51_a_convicted_arbiter_does_not_count_and_is_the_reason_given() {
+fn a_convicted_arbiter_does_not_count_and_is_the_reason_given() {
     let (keys, mut rounds) = committee(4);
     let reveals = revealed(&mut rounds);
     let node = &mut rounds[0];
@@ -262,7 +262,7 @@ fn theta_51_a_convicted_arbiter_does_not_count_and_is_the_reason_given() {
 }
 
 #[test]
-fn theta_59_t7_one_arbiter_completes_by_its_own_promise_vote_and_count() {
+fn t7_one_arbiter_completes_by_its_own_promise_vote_and_count() {
     let (_, mut rounds) = committee(1);
     let node = &mut rounds[0];
     let commit = node.begin().unwrap();

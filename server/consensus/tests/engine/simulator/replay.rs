@@ -9,7 +9,7 @@ fn plan(behaviour: Behaviour, seed: u64) -> Plan {
 }
 
 #[test]
-fn theta_59_one_seed_gives_one_log() {
+fn one_seed_gives_one_log() {
     let logs = |seed| -> Vec<String> {
         Behaviour::ALL.iter().map(|&behaviour| run(&plan(behaviour, seed), false).log).collect()
     };
@@ -19,7 +19,7 @@ fn theta_59_one_seed_gives_one_log() {
 }
 
 #[test]
-fn theta_59_a_plan_is_its_text() {
+fn a_plan_is_its_text() {
     for behaviour in Behaviour::ALL {
         for case in [Case::T1, Case::T2, Case::T3, Case::T4, Case::T5, Case::T6, Case::T7] {
             let plan = Plan { case, scheme: Scheme::Ed25519, ..plan(behaviour, u64::MAX) };

@@ -1,4 +1,4 @@
-//! From one view to the next, and how laggards follow: cases 52 and 53.
+//! From one view to the next, and how laggards follow.
 
 use colibri_consensus::identity::SenderId;
 use colibri_consensus::leader::select_leader;
@@ -9,7 +9,7 @@ use colibri_consensus::signing::Signer;
 use crate::simulator::support::{committee, committee_of_type, only, revealed, tick_at, view_change};
 
 #[test]
-fn theta_52_f_wishes_do_nothing_and_f_plus_1_make_a_node_join() {
+fn f_wishes_do_nothing_and_f_plus_1_make_a_node_join() {
     let (keys, mut rounds) = committee(7);
     let node = &mut rounds[0];
     node.begin().unwrap();
@@ -26,7 +26,7 @@ fn theta_52_f_wishes_do_nothing_and_f_plus_1_make_a_node_join() {
 }
 
 #[test]
-fn theta_52_q_wishes_lead_to_the_next_view_and_the_leader_that_the_hash_draws() {
+fn q_wishes_lead_to_the_next_view_and_the_leader_that_the_hash_draws() {
     let (keys, mut rounds) = committee(7);
     let ids: Vec<SenderId> = keys.iter().map(Signer::sender_id).collect();
     let node = &mut rounds[0];
@@ -50,7 +50,7 @@ fn theta_52_q_wishes_lead_to_the_next_view_and_the_leader_that_the_hash_draws() 
 }
 
 #[test]
-fn theta_52_a_node_joins_the_highest_view_that_an_honest_node_can_be_in() {
+fn a_node_joins_the_highest_view_that_an_honest_node_can_be_in() {
     let (keys, mut rounds) = committee(7);
     let node = &mut rounds[0];
     node.begin().unwrap();
@@ -64,7 +64,7 @@ fn theta_52_a_node_joins_the_highest_view_that_an_honest_node_can_be_in() {
 }
 
 #[test]
-fn theta_52_wishes_of_nodes_that_have_gone_ahead_count_for_the_views_below() {
+fn wishes_of_nodes_that_have_gone_ahead_count_for_the_views_below() {
     let (keys, mut rounds) = committee(4);
     let node = &mut rounds[0];
     node.begin().unwrap();
@@ -76,7 +76,7 @@ fn theta_52_wishes_of_nodes_that_have_gone_ahead_count_for_the_views_below() {
 }
 
 #[test]
-fn theta_52_a_wish_is_said_again_every_thirty_seconds() {
+fn a_wish_is_said_again_every_thirty_seconds() {
     let (_, mut rounds) = committee(4);
     let node = &mut rounds[0];
     tick_at(node, 10_000);
@@ -90,7 +90,7 @@ fn theta_52_a_wish_is_said_again_every_thirty_seconds() {
 }
 
 #[test]
-fn theta_52_a_committee_of_one_that_rejects_goes_on_slowly_and_never_completes() {
+fn a_committee_of_one_that_rejects_goes_on_slowly_and_never_completes() {
     let (_, mut rounds) = committee_of_type(1, VoteType::Reject);
     let node = &mut rounds[0];
     node.begin().unwrap();
@@ -107,7 +107,7 @@ fn theta_52_a_committee_of_one_that_rejects_goes_on_slowly_and_never_completes()
 }
 
 #[test]
-fn theta_53_a_completed_node_answers_a_laggard_with_its_certificate() {
+fn a_completed_node_answers_a_laggard_with_its_certificate() {
     let (keys, mut rounds) = committee(4);
     let reveals = revealed(&mut rounds[..3]);
     for reveal in &reveals[1..] {
@@ -131,7 +131,7 @@ fn theta_53_a_completed_node_answers_a_laggard_with_its_certificate() {
 }
 
 #[test]
-fn theta_53_certificates_that_show_no_quorum_are_refused() {
+fn certificates_that_show_no_quorum_are_refused() {
     let (keys, mut rounds) = committee(4);
     let reveals = revealed(&mut rounds[..3]);
     let good = Certificate { round_id: 1, votes: reveals.iter().map(|reveal| reveal.vote.clone()).collect() };

@@ -11,7 +11,7 @@ use crate::vrf::support::{AA, SEEDS, hex, key, sender_id};
 const NAMES: [&str; 4] = ["A", "B", "C", "D"];
 
 #[test]
-fn theta_52_leaders_are_those_of_theta_9_7() {
+fn leaders_are_those_of_theta_9_7() {
     let ids = ["arb-a", "arb-b", "arb-c", "arb-d"];
     for (round, view, leader) in [(1, 0, "arb-c"), (1, 1, "arb-c"), (2, 0, "arb-d"), (7, 3, "arb-b")] {
         assert_eq!(select_leader(&ids, &AA, round, view), Ok(&leader), "round {round}, view {view}");
@@ -30,7 +30,7 @@ fn theta_52_leaders_are_those_of_theta_9_7() {
 }
 
 #[test]
-fn theta_52_order_and_repetition_of_the_list_do_not_matter() {
+fn order_and_repetition_of_the_list_do_not_matter() {
     let (sorted, listed) = (["a", "b", "c"], ["c", "a", "b", "a", "c"]);
     for round in 0..50 {
         assert_eq!(select_leader(&sorted, &AA, round, 0), select_leader(&listed, &AA, round, 0));
@@ -50,7 +50,7 @@ fn candidates(input: &[u8]) -> Vec<Candidate> {
 }
 
 #[test]
-fn theta_37_a_committee_is_drawn_by_outputs() {
+fn a_committee_is_drawn_by_outputs() {
     let input = 1_u64.to_be_bytes();
     let mut candidates = candidates(&input);
     let drawn = |candidates: &[Candidate], count| {
@@ -73,7 +73,7 @@ fn theta_37_a_committee_is_drawn_by_outputs() {
 }
 
 #[test]
-fn theta_37_equal_outputs_are_ordered_by_id() {
+fn equal_outputs_are_ordered_by_id() {
     let input = 1_u64.to_be_bytes();
     let twins: Vec<Candidate> =
         ["y", "x"].map(|id| Candidate { id: id.to_owned(), ..candidates(&input)[0].clone() }).into();

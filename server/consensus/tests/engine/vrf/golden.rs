@@ -51,7 +51,7 @@ const TOOL_LEVEL: [[&str; 4]; 3] = [
 ];
 
 #[test]
-fn theta_30_examples_of_rfc_9381_are_reproduced() {
+fn examples_of_rfc_9381_are_reproduced() {
     for [seed, alpha, proof, output] in EXAMPLES {
         let (key, alpha) = (key(seed), unhex(alpha));
         let proven = ecvrf_prove(&key, &alpha).unwrap();
@@ -65,7 +65,7 @@ fn theta_30_examples_of_rfc_9381_are_reproduced() {
 }
 
 #[test]
-fn theta_31_seed_and_input_are_told_apart() {
+fn seed_and_input_are_told_apart() {
     for [seed, input, output, proof] in TOOL_LEVEL {
         let evaluation = vrf_eval(&unhex(seed), &unhex(input), &key(SEED_B)).unwrap();
         assert_eq!(hex(&evaluation.output), output, "{seed}, {input}");
@@ -76,7 +76,7 @@ fn theta_31_seed_and_input_are_told_apart() {
 }
 
 #[test]
-fn theta_37_what_was_evaluated_verifies_and_nothing_else_does() {
+fn what_was_evaluated_verifies_and_nothing_else_does() {
     let with_seed = TOOL_LEVEL.map(|[seed, input, ..]| (SEED_B, seed, input));
     let without = EXAMPLES.map(|[private, alpha, ..]| (private, "", alpha));
     for (private, seed, input) in with_seed.into_iter().chain(without) {
@@ -98,7 +98,7 @@ fn theta_37_what_was_evaluated_verifies_and_nothing_else_does() {
 
 /// See the file's `origin`.
 #[test]
-fn theta_30_another_implementation_makes_the_same_proofs() {
+fn another_implementation_makes_the_same_proofs() {
     let vectors: Value = serde_json::from_str(include_str!("../../vectors/ecvrf-tai.json")).unwrap();
     let cases = vectors["cases"].as_array().unwrap();
     assert_eq!(cases.len(), 16);

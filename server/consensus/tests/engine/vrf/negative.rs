@@ -25,7 +25,7 @@ fn verify(public_key: &[u8; 32], alpha: &[u8], proof: &[u8]) -> Option<VrfError>
 }
 
 #[test]
-fn theta_36_no_bit_of_a_proof_may_change() {
+fn no_bit_of_a_proof_may_change() {
     let (public, proof) = (key(SEED_A).public_key(), unhex(PROOF));
     assert_eq!(verify(&public, &[], &proof), None);
     for bit in 0..640 {
@@ -36,7 +36,7 @@ fn theta_36_no_bit_of_a_proof_may_change() {
 }
 
 #[test]
-fn theta_36_no_other_form_of_the_same_proof_passes() {
+fn no_other_form_of_the_same_proof_passes() {
     let (public, proof) = (key(SEED_A).public_key(), unhex(PROOF));
     let longer = [&proof[..], &[0]].concat();
     for other in [&unhex(PROOF_PLUS_ORDER)[..], &proof[..79], &longer, &[]] {
@@ -53,14 +53,14 @@ fn theta_36_no_other_form_of_the_same_proof_passes() {
 }
 
 #[test]
-fn theta_36_neither_input_nor_key_may_be_another() {
+fn neither_input_nor_key_may_be_another() {
     let (public, proof) = (key(SEED_A).public_key(), unhex(PROOF));
     assert_eq!(verify(&public, &[0], &proof), Some(VrfError::InvalidProof));
     assert_eq!(verify(&key(SEED_B).public_key(), &[], &proof), Some(VrfError::InvalidProof));
 }
 
 #[test]
-fn theta_36_keys_of_small_order_and_in_second_encodings_are_none() {
+fn keys_of_small_order_and_in_second_encodings_are_none() {
     let proof = unhex(PROOF);
     for text in SMALL_ORDER {
         for sign in [0, 0x80] {

@@ -15,7 +15,7 @@ fn refusal(text: &str) -> String {
 }
 
 #[test]
-fn theta_34_every_form_is_the_same_key() {
+fn every_form_is_the_same_key() {
     let expected = vrf_eval(&[], &[0x72], &key(SEED_B)).unwrap();
     for form in [SEED_B.to_owned(), format!("{PKCS8}{SEED_B}"), format!("{SEED_B}{PUBLIC_B}")] {
         let key = key(&form);
@@ -27,7 +27,7 @@ fn theta_34_every_form_is_the_same_key() {
 }
 
 #[test]
-fn theta_17_what_is_no_key_is_refused_in_the_words_of_theta_3_4() {
+fn what_is_no_key_is_refused_in_the_words_of_theta_3_4() {
     assert_eq!(refusal(""), "key is empty");
     assert_eq!(refusal("aa"), "expected 32, 48 or 64 bytes, got 1");
     assert_eq!(refusal(&"aa".repeat(31)), "expected 32, 48 or 64 bytes, got 31");
@@ -41,7 +41,7 @@ fn theta_17_what_is_no_key_is_refused_in_the_words_of_theta_3_4() {
 }
 
 #[test]
-fn theta_17_every_byte_of_a_longer_form_counts() {
+fn every_byte_of_a_longer_form_counts() {
     for (form, checked) in [(format!("{PKCS8}{SEED_B}"), 0..32), (format!("{SEED_B}{PUBLIC_B}"), 0..128)] {
         for at in checked {
             let mut other = form.clone();
@@ -54,7 +54,7 @@ fn theta_17_every_byte_of_a_longer_form_counts() {
 
 proptest! {
     #[test]
-    fn theta_17_errors_say_nothing_of_the_key(bytes in proptest::collection::vec(any::<u8>(), 1..130)) {
+    fn errors_say_nothing_of_the_key(bytes in proptest::collection::vec(any::<u8>(), 1..130)) {
         let text = hex(&bytes);
         if let Err(error) = parse_private_key(&text) {
             let (shown, debugged) = (error.to_string(), format!("{error:?}"));
@@ -67,7 +67,7 @@ proptest! {
     }
 
     #[test]
-    fn theta_17_a_seed_comes_back(seed in any::<[u8; 32]>()) {
+    fn a_seed_comes_back(seed in any::<[u8; 32]>()) {
         prop_assert_eq!(*key(&hex(&seed)).seed(), seed);
         let public = PrivateKey::from_seed(&seed).public_key();
         let pair = hex(&[seed, public].concat());
@@ -75,7 +75,7 @@ proptest! {
     }
 
     #[test]
-    fn theta_17_no_text_makes_parsing_panic(text in "[0-9a-f]{0,140}|\\PC{0,70}") {
+    fn no_text_makes_parsing_panic(text in "[0-9a-f]{0,140}|\\PC{0,70}") {
         parse_private_key(&text).ok();
     }
 }

@@ -15,7 +15,7 @@ proptest! {
     #![proptest_config(runs())]
 
     #[test]
-    fn theta_37_every_proof_verifies_and_is_bound_to_all_it_was_made_for(
+    fn every_proof_verifies_and_is_bound_to_all_it_was_made_for(
         private in any::<[u8; 32]>(),
         seed in vec(any::<u8>(), 0..40),
         input in vec(any::<u8>(), 0..200),
@@ -41,7 +41,7 @@ proptest! {
     /// consensus#vrf: about half of the output's bits change with one bit of the input. With 512 bits, less than
     /// 150 or more than 362 are further than nine standard deviations away.
     #[test]
-    fn theta_33_one_bit_of_the_input_changes_half_the_output(
+    fn one_bit_of_the_input_changes_half_the_output(
         private in any::<[u8; 32]>(),
         mut input in vec(any::<u8>(), 1..60),
         flip in any::<prop::sample::Index>(),
@@ -57,7 +57,7 @@ proptest! {
     }
 
     #[test]
-    fn theta_31_no_two_pairs_become_the_same_bytes(
+    fn no_two_pairs_become_the_same_bytes(
         one in (vec(0..3_u8, 1..6), vec(0..3_u8, 0..6)),
         other in (vec(0..3_u8, 1..6), vec(0..3_u8, 0..6)),
         private in any::<[u8; 32]>(),
@@ -72,7 +72,7 @@ proptest! {
     }
 
     #[test]
-    fn theta_36_no_bytes_make_verification_panic(
+    fn no_bytes_make_verification_panic(
         public in any::<[u8; 32]>(),
         alpha in vec(any::<u8>(), 0..80),
         proof in vec(any::<u8>(), 0..100),
@@ -86,7 +86,7 @@ proptest! {
 
     /// Below the tool: proving alone, and its output without verification.
     #[test]
-    fn theta_30_proving_needs_no_verification(private in any::<[u8; 32]>(), alpha in vec(any::<u8>(), 0..300)) {
+    fn proving_needs_no_verification(private in any::<[u8; 32]>(), alpha in vec(any::<u8>(), 0..300)) {
         let key = PrivateKey::from_seed(&private);
         let proof = ecvrf_prove(&key, &alpha).unwrap();
         prop_assert_eq!(ecvrf_verify(&key.public_key(), &alpha, &proof), ecvrf_proof_to_hash(&proof));

@@ -23,7 +23,7 @@ const SOUND: BundleVerdict = BundleVerdict {
 };
 
 #[test]
-fn zeta_53_the_bundle_of_each_record_is_valid() {
+fn the_bundle_of_each_record_is_valid() {
     for index in 0..4 {
         let signed = bundle(index, Some(&key()));
         assert_eq!(verify_bundle(&signed, &trusted(), true), SOUND, "record {index}");
@@ -35,7 +35,7 @@ fn zeta_53_the_bundle_of_each_record_is_valid() {
 }
 
 #[test]
-fn zeta_53_a_signature_that_is_required_must_be_a_trusted_keys() {
+fn a_signature_that_is_required_must_be_a_trusted_keys() {
     let unsigned = verify_bundle(&bundle(0, None), &trusted(), true);
     assert_eq!((unsigned.valid, unsigned.signature), (false, SignatureStatus::Unsigned));
     let stranger = verify_bundle(&bundle(0, Some(&SigningKey::generate([9; 32]))), &trusted(), true);
@@ -43,7 +43,7 @@ fn zeta_53_a_signature_that_is_required_must_be_a_trusted_keys() {
 }
 
 #[test]
-fn zeta_53_dropped_content_leaves_the_rest_valid() {
+fn dropped_content_leaves_the_rest_valid() {
     let mut cold = bundle(2, Some(&key()));
     cold.record.content = None;
     let verdict = verify_bundle(&cold, &trusted(), true);
@@ -55,7 +55,7 @@ fn zeta_53_dropped_content_leaves_the_rest_valid() {
 
 /// Each check speaks for itself: what was altered, and the one or two verdicts that say so.
 #[test]
-fn zeta_53_each_verdict_is_about_its_own_part() {
+fn each_verdict_is_about_its_own_part() {
     type Alter = fn(&mut InclusionBundle);
     let cases: [(&str, Alter, BundleVerdict); 6] = [
         (
@@ -97,7 +97,7 @@ fn zeta_53_each_verdict_is_about_its_own_part() {
 }
 
 #[test]
-fn zeta_53_altering_any_field_is_seen() {
+fn altering_any_field_is_seen() {
     for signing in [Some(key()), None] {
         let sound = serde_json::to_value(bundle(1, signing.as_ref())).unwrap();
         let mut places = Vec::new();

@@ -13,7 +13,7 @@ fn file(index: usize) -> String {
 }
 
 #[test]
-fn zeta_53_a_file_is_read_as_it_was_written() {
+fn a_file_is_read_as_it_was_written() {
     for index in 0..4 {
         let mut cold = bundle(index, None);
         cold.record.content = None;
@@ -27,7 +27,7 @@ fn zeta_53_a_file_is_read_as_it_was_written() {
 }
 
 #[test]
-fn zeta_53_each_changed_byte_of_a_file_is_seen() {
+fn each_changed_byte_of_a_file_is_seen() {
     // Two records: one whose content needs escapes, one beyond ASCII. No key is trusted: the file itself tells.
     for index in [1, 2] {
         let sound = file(index).into_bytes();
@@ -130,7 +130,7 @@ proptest! {
 
     /// Several edits at random places: refused, or not valid.
     #[test]
-    fn zeta_53_edited_files_prove_nothing(
+    fn edited_files_prove_nothing(
         index in 0_usize..4,
         edits in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..4),
     ) {

@@ -31,7 +31,7 @@ fn their_root(hash: &Hash, size: usize) -> RootHash<Sha256> {
 }
 
 #[test]
-fn zeta_44_inclusion_proofs_are_exchanged_both_ways() {
+fn inclusion_proofs_are_exchanged_both_ways() {
     let inputs = inputs();
     let leaves: Vec<Hash> = inputs.iter().map(|input| leaf_hash(input)).collect();
     for size in 1..=LARGEST {
@@ -53,7 +53,7 @@ fn zeta_44_inclusion_proofs_are_exchanged_both_ways() {
 }
 
 #[test]
-fn zeta_44_consistency_proofs_are_exchanged_both_ways() {
+fn consistency_proofs_are_exchanged_both_ways() {
     let inputs = inputs();
     let leaves: Vec<Hash> = inputs.iter().map(|input| leaf_hash(input)).collect();
     for next in 1..=LARGEST {

@@ -22,7 +22,7 @@ fn trusting(keys: &[&SigningKey]) -> TrustedKeys {
 }
 
 #[test]
-fn zeta_45_every_hash_of_the_head_is_the_chapters() {
+fn every_hash_of_the_head_is_the_chapters() {
     let head = head();
     assert_eq!(head.session_hash, "323cc53d23dd1b703988f1b8879e386350a0a0cef686e0a786aaacf646949d72");
     assert_eq!(head.chain_tips_hash, "f5463028a4d30141c3fd33c5a4c22dbd52674afb26f56e3739be6aa797d70906");
@@ -34,7 +34,7 @@ fn zeta_45_every_hash_of_the_head_is_the_chapters() {
 }
 
 #[test]
-fn zeta_45_the_key_and_its_signatures_are_the_chapters() {
+fn the_key_and_its_signatures_are_the_chapters() {
     let signed = key().sign(&head());
     assert_eq!(signed.public_key, PUBLIC_KEY);
     assert_eq!(signed.key_id, "56475aa75463474c0285df5dbf2bcab7");
@@ -59,7 +59,7 @@ fn zeta_45_the_key_and_its_signatures_are_the_chapters() {
 }
 
 #[test]
-fn zeta_46_without_a_key_only_the_signature_is_missing() {
+fn without_a_key_only_the_signature_is_missing() {
     let unsigned = sealed(head(), None);
     assert_eq!(unsigned.head_hash, HEAD_HASH);
     let json = serde_json::to_value(&unsigned).unwrap();
@@ -90,7 +90,7 @@ fn heads_in_json_are_flat_whole_and_nothing_else() {
 }
 
 #[test]
-fn zeta_52_what_a_signature_is_worth() {
+fn what_a_signature_is_worth() {
     let other = SigningKey::generate([7; 32]);
     let good = sealed(head(), Some(&key()));
     let status =

@@ -24,7 +24,7 @@ fn accumulated(leaves: &[HexDigest]) -> String {
 }
 
 #[test]
-fn zeta_40_roots_are_those_of_merkletreejs_for_0_to_257_leaves() {
+fn roots_are_those_of_merkletreejs_for_0_to_257_leaves() {
     let vectors = vectors();
     let roots = vectors["roots"].as_array().unwrap();
     assert_eq!(roots.len(), 258);
@@ -38,7 +38,7 @@ fn zeta_40_roots_are_those_of_merkletreejs_for_0_to_257_leaves() {
 }
 
 #[test]
-fn zeta_40_roots_are_those_of_the_chapter() {
+fn roots_are_those_of_the_chapter() {
     let listed = [
         (1, "d2dbf006f96dd05044a8f63d8f118f23925ba4cc5750f8b6c8e287fd506c8188"),
         (2, "70eec33ec1e55edcf6150a2d90fc8f3e8441ebbecbcf9afb84fcb7a8b512a72e"),
@@ -90,7 +90,7 @@ fn proofs_are_those_of_merkletreejs() {
 }
 
 #[test]
-fn zeta_41_every_proof_verifies_and_no_spoiled_one_does() {
+fn every_proof_verifies_and_no_spoiled_one_does() {
     for count in 1..=64 {
         let leaves = legacy_leaves(count);
         let tree = build_merkle_tree(&leaves);
@@ -125,7 +125,7 @@ fn flipped(digest: &HexDigest, bit: usize) -> HexDigest {
 }
 
 #[test]
-fn zeta_41_any_bit_of_a_proof_counts() {
+fn any_bit_of_a_proof_counts() {
     let tree = build_merkle_tree(&legacy_leaves(3));
     let leaf = legacy_leaf(1);
     let proof = generate_proof(&tree, &leaf);
@@ -144,7 +144,7 @@ fn zeta_41_any_bit_of_a_proof_counts() {
 }
 
 #[test]
-fn zeta_42_absent_leaves_and_malformed_proofs_verify_nothing() {
+fn absent_leaves_and_malformed_proofs_verify_nothing() {
     let tree = build_merkle_tree(&legacy_leaves(5));
     let root = tree.root();
     assert_eq!(generate_proof(&tree, &legacy_leaf(5)), []);
@@ -182,7 +182,7 @@ fn zeta_42_absent_leaves_and_malformed_proofs_verify_nothing() {
 }
 
 #[test]
-fn zeta_42_more_steps_than_any_tree_has_are_refused() {
+fn more_steps_than_any_tree_has_are_refused() {
     let step = ProofStep { position: Side::Left, data: legacy_leaf(1).as_str().to_owned() };
     let fold = |steps: usize| {
         let mut root = legacy_leaf(0);
@@ -197,7 +197,7 @@ fn zeta_42_more_steps_than_any_tree_has_are_refused() {
 }
 
 #[test]
-fn zeta_43_an_inner_node_passes_for_a_leaf_but_never_for_a_record() {
+fn an_inner_node_passes_for_a_leaf_but_never_for_a_record() {
     let node = HexDigest::parse("436f8729cd6371869e8ddfaee3bd95e7b1c50ab83fd4773f810fac4138b02ac6").unwrap();
     let root = build_merkle_tree(&legacy_leaves(3)).root();
     let proof = [ProofStep { position: Side::Left, data: legacy_leaf(0).as_str().to_owned() }];
@@ -210,7 +210,7 @@ fn zeta_43_an_inner_node_passes_for_a_leaf_but_never_for_a_record() {
 }
 
 #[test]
-fn zeta_43_a_record_is_a_member_only_as_it_was_hashed() {
+fn a_record_is_a_member_only_as_it_was_hashed() {
     let records = records();
     let hashes: Vec<HexDigest> = records.iter().map(|record| record.hash).collect();
     let tree = build_merkle_tree(&hashes);
@@ -238,7 +238,7 @@ fn zeta_43_a_record_is_a_member_only_as_it_was_hashed() {
 
 proptest! {
     #[test]
-    fn zeta_40_the_order_of_the_input_does_not_matter(
+    fn the_order_of_the_input_does_not_matter(
         leaves in (0_usize..80).prop_flat_map(|count| Just(legacy_leaves(count)).prop_shuffle()),
     ) {
         let mut sorted = leaves.clone();

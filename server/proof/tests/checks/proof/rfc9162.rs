@@ -38,7 +38,7 @@ fn defined_root(leaves: &[Hash]) -> Hash {
 }
 
 #[test]
-fn zeta_44_roots_are_those_of_certificate_transparency() {
+fn roots_are_those_of_certificate_transparency() {
     let vectors = vectors();
     let leaves = known_leaves(&vectors);
     assert_eq!(leaves, hashes(&vectors["leaf_hashes"]));
@@ -50,7 +50,7 @@ fn zeta_44_roots_are_those_of_certificate_transparency() {
 }
 
 #[test]
-fn zeta_44_paths_are_those_of_certificate_transparency() {
+fn paths_are_those_of_certificate_transparency() {
     let vectors = vectors();
     let (leaves, roots) = (known_leaves(&vectors), hashes(&vectors["roots"]));
     let cases = vectors["inclusion"].as_array().unwrap();
@@ -77,7 +77,7 @@ fn zeta_44_paths_are_those_of_certificate_transparency() {
 }
 
 #[test]
-fn zeta_44_the_tree_grows_as_it_is_defined() {
+fn the_tree_grows_as_it_is_defined() {
     let leaves = numbered(300);
     let mut tree = Accumulator::default();
     for count in 0..=leaves.len() {
@@ -91,7 +91,7 @@ fn zeta_44_the_tree_grows_as_it_is_defined() {
 }
 
 #[test]
-fn zeta_44_every_path_verifies_at_its_own_index_only() {
+fn every_path_verifies_at_its_own_index_only() {
     let all = numbered(64);
     for size in 1..=64_u64 {
         let leaves = &all[..size as usize];
@@ -193,7 +193,7 @@ fn flip(hash: &Hash) -> Hash {
 }
 
 #[test]
-fn zeta_45_envelopes_have_the_leaves_and_roots_of_the_chapter() {
+fn envelopes_have_the_leaves_and_roots_of_the_chapter() {
     let records = records();
     let mut first = Vec::new();
     bundle_record(&records[0]).envelope().write(&mut first);

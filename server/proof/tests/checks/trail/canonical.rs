@@ -13,7 +13,7 @@ fn routing_decision() -> Value {
 }
 
 #[test]
-fn zeta_02_a_routing_decision_is_written_as_vector_k8() {
+fn a_routing_decision_is_written_as_vector_k8() {
     let text = canonical_json(&routing_decision(), NumberRule::Trail).unwrap();
     let start = r#"{"candidates_considered":["claude"],"chosen_model_id":"claude","decision_hash":"bb"#;
     let end = r#""routing_mode":"single","rule_version_hash":"rv:sha256:"#;
@@ -26,7 +26,7 @@ fn zeta_02_a_routing_decision_is_written_as_vector_k8() {
 }
 
 #[test]
-fn zeta_03_numbers_without_an_exact_form_are_refused() {
+fn numbers_without_an_exact_form_are_refused() {
     let refused = |value: Value| canonical_json(&value, NumberRule::Trail).unwrap_err().code();
     assert_eq!(refused(json!(9_007_199_254_740_992_i64)), "UNSAFE_INTEGER");
     assert_eq!(refused(json!(-9_007_199_254_740_992_i64)), "UNSAFE_INTEGER");
@@ -41,7 +41,7 @@ fn zeta_03_numbers_without_an_exact_form_are_refused() {
 }
 
 #[test]
-fn zeta_03_129_nested_arrays_are_refused_and_128_are_not() {
+fn nested_arrays_are_refused_and_128_are_not() {
     let nested = |levels: usize| (1..levels).fold(json!([]), |inner, _| json!([inner]));
     assert!(canonical_json(&nested(128), NumberRule::Trail).is_ok());
     assert_eq!(canonical_json(&nested(129), NumberRule::Trail).unwrap_err().code(), "TOO_DEEP");

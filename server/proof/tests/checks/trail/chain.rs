@@ -150,7 +150,7 @@ const TABLE: [(&str, Change, i64, Option<usize>); 14] = [
 ];
 
 #[test]
-fn zeta_23_each_row_of_the_table_gives_its_result() {
+fn each_row_of_the_table_gives_its_result() {
     for (what, change, broken, first) in TABLE {
         let mut rows = rows();
         change(&mut rows);
@@ -160,7 +160,7 @@ fn zeta_23_each_row_of_the_table_gives_its_result() {
 }
 
 #[test]
-fn zeta_23_the_head_adds_nothing_to_a_chain_that_is_broken_anyway() {
+fn the_head_adds_nothing_to_a_chain_that_is_broken_anyway() {
     for (what, change, broken, first) in &TABLE[..10] {
         let mut rows = rows();
         change(&mut rows);
@@ -170,7 +170,7 @@ fn zeta_23_the_head_adds_nothing_to_a_chain_that_is_broken_anyway() {
 }
 
 #[test]
-fn zeta_24_a_cut_tail_is_seen_by_the_head() {
+fn a_cut_tail_is_seen_by_the_head() {
     let walked = full(&rows()[..4], Some(&head()));
     assert_eq!(walked.result(), (1, Some(id(5).as_str())));
     assert_eq!(walked.codes(), ["TAIL_TRUNCATED"]);
@@ -180,7 +180,7 @@ fn zeta_24_a_cut_tail_is_seen_by_the_head() {
 }
 
 #[test]
-fn zeta_25_a_rehashed_tip_is_seen_by_the_head() {
+fn a_rehashed_tip_is_seen_by_the_head() {
     let mut rows = rows();
     rows[4].edit();
     rows[4].rehash();
@@ -202,7 +202,7 @@ fn a_head_is_missed_and_a_count_is_compared() {
 }
 
 #[test]
-fn zeta_27_an_append_behind_a_cut_shows_the_gap() {
+fn an_append_behind_a_cut_shows_the_gap() {
     let mut rows = rows();
     let last = rows.pop().unwrap();
     let mut next = last.clone();
@@ -216,7 +216,7 @@ fn zeta_27_an_append_behind_a_cut_shows_the_gap() {
 }
 
 #[test]
-fn zeta_28_malformed_rows_are_reported_and_survived() {
+fn malformed_rows_are_reported_and_survived() {
     let spoils: [Change; 5] = [
         |rows| rows[2].hash = "z".repeat(64),
         |rows| rows[2].prev_hash = String::new(),

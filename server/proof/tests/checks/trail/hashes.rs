@@ -13,7 +13,7 @@ fn r1() -> ThoughtRecord {
 }
 
 #[test]
-fn zeta_01_the_pinned_record_hashes_as_the_original_did() {
+fn the_pinned_record_hashes_as_the_original_did() {
     let preimage = concat!(
         r#"{"content":"hello","id":"r1","#,
         r#""prev_hash":"0000000000000000000000000000000000000000000000000000000000000000","#,
@@ -27,7 +27,7 @@ fn zeta_01_the_pinned_record_hashes_as_the_original_did() {
 }
 
 #[test]
-fn zeta_01_every_variant_has_its_digest() {
+fn every_variant_has_its_digest() {
     let kinds = [
         (ThoughtType::Analysis, "40f564920b018e7b3386606580faa4f20ec969762ccca70812886e61b58b4c21"),
         (ThoughtType::Decision, "37252a1284a90d5a6e225a68bc59527518e002b45b5aeb5d08807ea0ed6e2c0c"),
@@ -54,19 +54,19 @@ fn zeta_01_every_variant_has_its_digest() {
 }
 
 #[test]
-fn zeta_01_the_second_record_links_to_the_first() {
+fn the_second_record_links_to_the_first() {
     let second = record("r2", ThoughtType::Reflection, "t1", "world", "2026-04-17T00:00:01Z", r1().hash);
     assert_eq!(second.hash.as_str(), "2f616d9fd12baac42b21f0b10bdb4e9840cac24154cffd13da621b4019b1347f");
 }
 
 #[test]
-fn zeta_01_author_and_session_are_not_hashed() {
+fn author_and_session_are_not_hashed() {
     let other = ThoughtRecord { agent_id: "somebody".to_owned(), session_id: Some("S".to_owned()), ..r1() };
     assert_eq!(compute_hash(&other), r1().hash);
 }
 
 #[test]
-fn zeta_15_3_the_five_records_have_their_digests() {
+fn the_five_records_have_their_digests() {
     let digests: Vec<String> = five().iter().map(|record| record.hash.as_str().to_owned()).collect();
     let expected = [
         "cf5a3ced9a621eadd272ebf871f8501005f5a93e3589437bcba93b821f62aa5b",
@@ -79,7 +79,7 @@ fn zeta_15_3_the_five_records_have_their_digests() {
 }
 
 #[test]
-fn zeta_02_only_what_must_be_escaped_is() {
+fn only_what_must_be_escaped_is() {
     let task = "11111111-1111-4111-8111-111111111111";
     let prev = "cb442dbde3290de883021555c288c256c989c40332f6732b9c65e801ea69e712";
     let content = "\u{6f22}\u{5b57} \u{e9} \u{1f600} \u{1} \u{7f} \u{2028} end";

@@ -28,7 +28,7 @@ fn restrict(path: &Path, mode: u32) {
 fn restrict(_: &Path, _: u32) {}
 
 #[test]
-fn zeta_46_a_private_file_with_64_characters_is_a_key() {
+fn a_private_file_with_64_characters_is_a_key() {
     let folder = TempDir::new().unwrap();
     for text in [SEED.to_owned(), format!("{SEED}\n"), format!("{SEED}\r\n")] {
         let path = write(&folder, text.as_bytes(), 0o600);
@@ -40,7 +40,7 @@ fn zeta_46_a_private_file_with_64_characters_is_a_key() {
 }
 
 #[test]
-fn zeta_46_other_texts_are_refused_without_being_repeated() {
+fn other_texts_are_refused_without_being_repeated() {
     let folder = TempDir::new().unwrap();
     let long = SEED.repeat(1000);
     let texts =
@@ -57,7 +57,7 @@ fn zeta_46_other_texts_are_refused_without_being_repeated() {
 
 #[cfg(unix)]
 #[test]
-fn zeta_46_a_file_that_others_may_use_is_refused() {
+fn a_file_that_others_may_use_is_refused() {
     let folder = TempDir::new().unwrap();
     for mode in [0o644, 0o640, 0o604, 0o620, 0o601] {
         let path = write(&folder, SEED.as_bytes(), mode);

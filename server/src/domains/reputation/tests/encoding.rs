@@ -1,4 +1,4 @@
-//! Canonical texts and rule hashes (rules#canonical-text, rules#version-hash): cases 7 to 10.
+//! Canonical texts and rule hashes (rules#canonical-text, rules#version-hash).
 
 use crate::rules::canonical::canonicalize;
 use crate::rules::version::{ENGINE_VERSION, canonical_rules, rule_version_hash};
@@ -17,7 +17,7 @@ fn refused(rules: &Value) -> String {
 }
 
 #[test]
-fn lambda_7_the_five_vectors_of_the_encoder() {
+fn the_five_vectors_of_the_encoder() {
     let vectors = [
         (json!([]), "[]", "4f53cda18c2baa0c0354bb5f9a3ecbe5ed12ab4d8e11ba873c2f11161202b945"),
         (json!({}), "{}", "44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a"),
@@ -44,7 +44,7 @@ fn lambda_7_the_five_vectors_of_the_encoder() {
 }
 
 #[test]
-fn lambda_8_fractions_are_refused_and_big_integers_stay_digits() {
+fn fractions_are_refused_and_big_integers_stay_digits() {
     let refused = |value: Value| canonicalize(&value).unwrap_err().to_string();
     assert_eq!(refused(json!(1.5)), "CanonicalSerializationError: non-integer number 1.5 at $");
     let inside = json!({ "a": [1, 2, 1.5] });
@@ -60,7 +60,7 @@ fn lambda_8_fractions_are_refused_and_big_integers_stay_digits() {
 }
 
 #[test]
-fn lambda_9_an_empty_pack_and_one_rule_have_the_hashes_of_the_chapter() {
+fn an_empty_pack_and_one_rule_have_the_hashes_of_the_chapter() {
     assert_eq!(hash(&json!([])), EMPTY);
     assert_eq!(sha256_hex(b"[]kappa-engine/1.0.0"), EMPTY);
     assert_eq!(hash(&json!([{ "name": "r", "n": 1 }])), ONE_RULE);
@@ -68,7 +68,7 @@ fn lambda_9_an_empty_pack_and_one_rule_have_the_hashes_of_the_chapter() {
 }
 
 #[test]
-fn lambda_9_order_and_places_do_not_count_and_numbers_do() {
+fn order_and_places_do_not_count_and_numbers_do() {
     let (a, b) = (json!({ "name": "a", "deep": [{ "n": 1 }] }), json!({ "name": "b" }));
     let plain = hash(&json!([a, b]));
     assert_eq!(hash(&json!([b, a])), plain);
@@ -85,7 +85,7 @@ fn lambda_9_order_and_places_do_not_count_and_numbers_do() {
 }
 
 #[test]
-fn lambda_9_what_has_no_hash_says_why() {
+fn what_has_no_hash_says_why() {
     let refusals = [
         (json!([{ "name": "x" }, { "name": "x" }]), "VersionHashError: two rules are named \"x\""),
         (json!([{ "name": "x" }, { "n": 1 }]), "VersionHashError: rule 1 has no text as its name"),

@@ -1,4 +1,4 @@
-//! Acknowledged events (reputation#gains): cases 46 to 51, and the refusals that 53 names.
+//! Acknowledged events (reputation#gains).
 
 use crate::domains::reputation::domain::Domain;
 use crate::domains::reputation::event::{Acker, EventError, Gain, Kind, Source, is_reserved};
@@ -9,7 +9,7 @@ use crate::domains::reputation::standing::Standing;
 use crate::domains::reputation::tests::support::{Taken, World, gain, offence, row};
 
 #[test]
-fn lambda_46_vouching_for_oneself_counts_for_nothing_and_keeps_nothing_alive() {
+fn vouching_for_oneself_counts_for_nothing_and_keeps_nothing_alive() {
     let mut world = World::default();
     world.put(row("a", 8_000, 100));
     let before = world.rows.clone();
@@ -19,7 +19,7 @@ fn lambda_46_vouching_for_oneself_counts_for_nothing_and_keeps_nothing_alive() {
 }
 
 #[test]
-fn lambda_46_a_banned_node_vouches_for_nobody_while_its_ban_lasts() {
+fn a_banned_node_vouches_for_nobody_while_its_ban_lasts() {
     let mut world = World::default();
     world.put(Standing { ban_until_epoch: Some(211), ..row("bob", 9_000, 200) });
     for delta in [200, -200] {
@@ -34,13 +34,13 @@ fn lambda_46_a_banned_node_vouches_for_nobody_while_its_ban_lasts() {
 }
 
 #[test]
-fn lambda_46_outcomes_have_the_names_of_the_chapter() {
+fn outcomes_have_the_names_of_the_chapter() {
     let names = [Ignored::SelfAck, Ignored::BannedAcker, Ignored::LowWeight].map(Ignored::as_str);
     assert_eq!(names, ["ignored_self_ack", "ignored_banned_acker", "ignored_low_weight"]);
 }
 
 #[test]
-fn lambda_47_thirty_strong_gains_in_one_epoch_make_1000() {
+fn thirty_strong_gains_in_one_epoch_make_1000() {
     let mut world = World::default();
     world.put(row("bob", 10_000, 5));
     let deltas: Vec<i64> =
@@ -58,7 +58,7 @@ fn lambda_47_thirty_strong_gains_in_one_epoch_make_1000() {
 }
 
 #[test]
-fn lambda_48_weak_words_lift_nobody_above_5000_and_a_strong_one_does() {
+fn weak_words_lift_nobody_above_5000_and_a_strong_one_does() {
     let mut world = World::default();
     for epoch in 1..=100 {
         for nth in 0..60 {
@@ -76,7 +76,7 @@ fn lambda_48_weak_words_lift_nobody_above_5000_and_a_strong_one_does() {
 }
 
 #[test]
-fn lambda_48_a_standing_of_exactly_1000_is_a_strong_word() {
+fn a_standing_of_exactly_1000_is_a_strong_word() {
     for (standing, expected) in [(999, 5_000), (1_000, 5_020)] {
         let mut world = World::default();
         world.put(row("a", 5_000, 5));
@@ -87,7 +87,7 @@ fn lambda_48_a_standing_of_exactly_1000_is_a_strong_word() {
 }
 
 #[test]
-fn lambda_49_losses_need_a_word_that_counts_and_have_a_cap() {
+fn losses_need_a_word_that_counts_and_have_a_cap() {
     let mut world = World::default();
     world.put(row("a", 9_000, 5));
     world.put(row("weak", 999, 5));
@@ -108,7 +108,7 @@ fn lambda_49_losses_need_a_word_that_counts_and_have_a_cap() {
 }
 
 #[test]
-fn lambda_49_no_loss_goes_below_nothing() {
+fn no_loss_goes_below_nothing() {
     let mut world = World::default();
     world.put(row("a", 100, 5));
     world.put(row("bob", 10_000, 5));
@@ -120,7 +120,7 @@ fn lambda_49_no_loss_goes_below_nothing() {
 }
 
 #[test]
-fn lambda_50_only_whole_idle_epochs_decay() {
+fn only_whole_idle_epochs_decay() {
     let settled = |epochs: &[i64]| {
         let mut world = World::default();
         world.put(row("a", 8_000, 10));
@@ -144,7 +144,7 @@ fn lambda_50_only_whole_idle_epochs_decay() {
 }
 
 #[test]
-fn lambda_51_the_first_event_after_long_idleness_does_not_bring_the_old_score_back() {
+fn the_first_event_after_long_idleness_does_not_bring_the_old_score_back() {
     let mut world = World::default();
     world.put(row("a", 8_000, 100));
     world.put(row("bob", 10_000, 150));
@@ -163,7 +163,7 @@ fn lambda_51_the_first_event_after_long_idleness_does_not_bring_the_old_score_ba
 }
 
 #[test]
-fn lambda_53_events_that_cannot_be_are_refused_by_code() {
+fn events_that_cannot_be_are_refused_by_code() {
     let mut world = World::default();
     world.put(row("a", 8_000, 100));
     let refused = |taken: Taken| match taken {
@@ -190,7 +190,7 @@ fn lambda_53_events_that_cannot_be_are_refused_by_code() {
 }
 
 #[test]
-fn lambda_52_the_same_gain_is_recorded_once() {
+fn the_same_gain_is_recorded_once() {
     let mut world = World::default();
     world.gain(&gain("e", "a", 100, "b", 1)).step();
     assert_eq!(world.gain(&gain("e", "a", 500, "c", 2)), Taken::Duplicate);

@@ -1,4 +1,4 @@
-//! Gates (reputation#gates): case 18, and the arithmetic of 36 to 38.
+//! Gates (reputation#gates).
 
 use crate::domains::reputation::domain::{DOMAINS, Domain};
 use crate::domains::reputation::gates::{
@@ -13,7 +13,7 @@ fn standing(domain: Domain, score: i64, ban_until_epoch: Option<i64>) -> Standin
 }
 
 #[test]
-fn lambda_18_the_gate_table() {
+fn the_gate_table() {
     // Score, tasks at once, bonus on 10000, stake for 10000, stake for 500.
     let table = [
         (0, 0, 0, 100_000, 5_000),
@@ -39,7 +39,7 @@ fn lambda_18_the_gate_table() {
 }
 
 #[test]
-fn lambda_18_stakes_and_rates_are_not_negative_and_stakes_never_shrink() {
+fn stakes_and_rates_are_not_negative_and_stakes_never_shrink() {
     let execution = row("a", 10_000, 0);
     let message = |result: Result<i64, _>| -> String {
         crate::rules::integer::IntegerError::to_string(&result.unwrap_err())
@@ -60,7 +60,7 @@ fn lambda_18_stakes_and_rates_are_not_negative_and_stakes_never_shrink() {
 }
 
 #[test]
-fn lambda_18_arbitrating_needs_both_scores_and_no_ban_in_either() {
+fn arbitrating_needs_both_scores_and_no_ban_in_either() {
     let gate = |arbitration: i64, execution: i64, bans: [Option<i64>; 2]| {
         let arbitration = standing(Domain::Arbitration, arbitration, bans[0]);
         let execution = standing(Domain::Execution, execution, bans[1]);
@@ -75,14 +75,14 @@ fn lambda_18_arbitrating_needs_both_scores_and_no_ban_in_either() {
 }
 
 #[test]
-fn lambda_18_governing_needs_its_score_and_no_ban() {
+fn governing_needs_its_score_and_no_ban() {
     let gate = |score, ban| can_govern(&standing(Domain::Governance, score, ban), 100);
     assert!(gate(4_000, None) && gate(4_000, Some(100)));
     assert!(!gate(3_999, None) && !gate(9_000, Some(101)));
 }
 
 #[test]
-fn lambda_36_an_unknown_node_has_nothing_and_no_error() {
+fn an_unknown_node_has_nothing_and_no_error() {
     let gates = evaluate("ghost", &[], 7).unwrap();
     let numbers = (gates.max_parallel_tasks, gates.rate_limit_bonus, gates.stake_discount);
     assert_eq!(numbers, (0, 0, 100_000));
@@ -94,7 +94,7 @@ fn lambda_36_an_unknown_node_has_nothing_and_no_error() {
 }
 
 #[test]
-fn lambda_37_the_worked_gates_from_epoch_100_to_104() {
+fn the_worked_gates_from_epoch_100_to_104() {
     let rows = [
         standing(Domain::Governance, 4_100, None),
         standing(Domain::Execution, 6_000, None),
@@ -120,7 +120,7 @@ fn lambda_37_the_worked_gates_from_epoch_100_to_104() {
 }
 
 #[test]
-fn lambda_38_a_ban_closes_its_gate_until_it_ends() {
+fn a_ban_closes_its_gate_until_it_ends() {
     let rows = [Standing { domain: Domain::Governance, ban_until_epoch: Some(20), ..row("a", 9_000, 10) }];
     let banned = evaluate("a", &rows, 19).unwrap();
     assert!(!banned.can_govern && banned.domains[3].banned);

@@ -1,4 +1,4 @@
-//! Whole numbers and basis points (rules#integers): cases 1 to 6.
+//! Whole numbers and basis points (rules#integers).
 
 use crate::domains::reputation::decay::rate_for;
 use crate::domains::reputation::domain::DOMAINS;
@@ -15,7 +15,7 @@ fn message(result: Result<i64, IntegerError>) -> String {
 }
 
 #[test]
-fn lambda_1_shares_are_rounded_down_whatever_their_sign() {
+fn shares_are_rounded_down_whatever_their_sign() {
     let shares =
         [(1000, 500, 50), (10_000, 10_000, 10_000), (7, 1500, 1), (-15, 5000, -8), (-1, 1, -1), (0, 7, 0)];
     for (value, share, expected) in shares {
@@ -25,7 +25,7 @@ fn lambda_1_shares_are_rounded_down_whatever_their_sign() {
 }
 
 #[test]
-fn lambda_1_division_goes_toward_minus_infinity_for_every_sign() {
+fn division_goes_toward_minus_infinity_for_every_sign() {
     let quotients = [(7, 2, 3), (-7, 2, -4), (7, -2, -4), (-7, -2, 3), (6, -2, -3), (-6, 2, -3), (0, -5, 0)];
     for (dividend, divisor, expected) in quotients {
         assert_eq!(safe_div(dividend, divisor), Ok(expected), "{dividend} / {divisor}");
@@ -33,12 +33,12 @@ fn lambda_1_division_goes_toward_minus_infinity_for_every_sign() {
 }
 
 #[test]
-fn lambda_2_nothing_is_divided_by_zero() {
+fn nothing_is_divided_by_zero() {
     assert_eq!(message(safe_div(1, 0)), "DivisionByZeroError: safe_div(1, 0)");
 }
 
 #[test]
-fn lambda_3_what_does_not_fit_is_an_overflow() {
+fn what_does_not_fit_is_an_overflow() {
     let refused = [
         (
             safe_mul(i64::MAX, 2),
@@ -78,7 +78,7 @@ fn lambda_3_what_does_not_fit_is_an_overflow() {
 }
 
 #[test]
-fn lambda_4_decay_rounds_in_each_epoch() {
+fn decay_rounds_in_each_epoch() {
     for (epochs, expected) in [(0, 1000), (1, 985), (2, 971), (3, 957)] {
         assert_eq!(decay(1000, 150, epochs), Ok(expected), "{epochs} epochs");
     }
@@ -90,7 +90,7 @@ fn lambda_4_decay_rounds_in_each_epoch() {
 }
 
 #[test]
-fn lambda_5_epochs_are_guarded_before_anything_is_calculated() {
+fn epochs_are_guarded_before_anything_is_calculated() {
     assert_eq!(message(decay(1, 1, -1)), "UnderflowError: decay: negative epochs (-1)");
     assert_eq!(message(decay(1, 1, -3)), "UnderflowError: decay: negative epochs (-3)");
     assert_eq!(decay(10_000, 100, 10_000), Ok(99));
@@ -103,7 +103,7 @@ fn lambda_5_epochs_are_guarded_before_anything_is_calculated() {
 
 /// 10000 steps are composed from tables by squaring, so that nothing stops early.
 #[test]
-fn lambda_6_for_all_rates_and_scores_517_steps_are_as_good_as_10000() {
+fn for_all_rates_and_scores_517_steps_are_as_good_as_10000() {
     for domain in DOMAINS {
         let rate = rate_for(domain);
         let step: Vec<usize> = (0..=10_000).map(|score| score - score * rate as usize / 10_000).collect();
@@ -127,7 +127,7 @@ fn lambda_6_for_all_rates_and_scores_517_steps_are_as_good_as_10000() {
 }
 
 #[test]
-fn kappa_1_2_roots_and_logarithms_know_their_range() {
+fn roots_and_logarithms_know_their_range() {
     assert_eq!((isqrt(0), isqrt(399), isqrt(400)), (Ok(0), Ok(19), Ok(20)));
     assert_eq!(isqrt(i64::MAX), Ok(3_037_000_499));
     assert_eq!(message(isqrt(-1)), "TypeError: isqrt: -1 is negative");
@@ -137,14 +137,14 @@ fn kappa_1_2_roots_and_logarithms_know_their_range() {
 }
 
 #[test]
-fn kappa_1_3_constants_are_those_of_the_chapter() {
+fn constants_are_those_of_the_chapter() {
     assert_eq!((BPS_DENOMINATOR, BPS_MAX, BPS_100_PERCENT), (10_000, 10_000, 10_000));
     assert_eq!((BPS_50_PERCENT, MAX_DECAY_EPOCHS), (5_000, 10_000));
     assert_eq!(DOMAINS.map(rate_for), [500, 300, 1000, 200, 100]);
 }
 
 #[test]
-fn kappa_1_4_the_harness_tells_equal_runs_from_different_ones() {
+fn the_harness_tells_equal_runs_from_different_ones() {
     use std::cell::Cell;
     assert_eq!(deterministic(|| decay(10_000, 500, 100), 10), Ok(()));
     assert_eq!(deterministic(|| decay(1, 1, -1), 10), Ok(()));

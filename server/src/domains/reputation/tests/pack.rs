@@ -67,7 +67,7 @@ fn table(name: &str, numbers: impl IntoIterator<Item = (&'static str, i64)>) -> 
 }
 
 #[test]
-fn lambda_10_the_pack_of_constants_has_the_text_and_hash_of_the_chapter() {
+fn the_pack_of_constants_has_the_text_and_hash_of_the_chapter() {
     let rules = lambda_rules();
     assert_eq!(canonical_rules(&rules).unwrap(), PACK);
     assert_eq!(PACK.len(), 910);

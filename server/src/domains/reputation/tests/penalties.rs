@@ -1,4 +1,4 @@
-//! Offences (reputation#penalties): cases 14 to 16, 19, and the arithmetic of 54.
+//! Offences (reputation#penalties).
 
 use crate::domains::reputation::domain::{DOMAINS, Domain};
 use crate::domains::reputation::event::Penalty;
@@ -12,7 +12,7 @@ use crate::rules::integer::IntegerError;
 use crate::domains::reputation::tests::support::{World, gain, offence, row};
 
 #[test]
-fn lambda_14_the_penalty_table() {
+fn the_penalty_table() {
     let table = [
         (10_000, [8_500, 7_000, 5_000, 2_000, 0]),
         (7_777, [6_611, 5_444, 3_889, 1_556, 0]),
@@ -43,7 +43,7 @@ fn lambda_14_the_penalty_table() {
 }
 
 #[test]
-fn lambda_14_bands_have_their_names_and_damage() {
+fn bands_have_their_names_and_damage() {
     assert_eq!(SEVERITY_BANDS.map(Band::as_str), ["minor", "moderate", "severe", "critical", "fraud"]);
     assert_eq!(SEVERITY_BANDS.map(damage_for), [1_500, 3_000, 5_000, 8_000, 10_000]);
     assert_eq!(BAN_DURATION_EPOCHS, 100);
@@ -54,7 +54,7 @@ fn lambda_14_bands_have_their_names_and_damage() {
 }
 
 #[test]
-fn lambda_15_fraud_halves_the_ceiling_each_time_for_good() {
+fn fraud_halves_the_ceiling_each_time_for_good() {
     let mut standing = row("a", 8_000, 111);
     let ceilings = [5_000, 2_500, 1_250, 625, 312, 156, 78, 39, 19, 9, 4, 2, 1, 0, 0];
     for (times, ceiling) in (1..).zip(ceilings) {
@@ -66,7 +66,7 @@ fn lambda_15_fraud_halves_the_ceiling_each_time_for_good() {
 }
 
 #[test]
-fn lambda_15_a_scar_can_be_asked_for_and_caps_the_score() {
+fn a_scar_can_be_asked_for_and_caps_the_score() {
     let scarred = apply_penalty(&row("a", 9_000, 0), Band::Critical, 50, "e", "why", true).unwrap().row;
     assert_eq!((scarred.score, scarred.scar_bps, scarred.ban_until_epoch), (1_800, 5_000, Some(150)));
     // What the damage leaves may still be above the new ceiling.
@@ -76,7 +76,7 @@ fn lambda_15_a_scar_can_be_asked_for_and_caps_the_score() {
 }
 
 #[test]
-fn lambda_16_a_later_ban_never_shortens_an_earlier_one() {
+fn a_later_ban_never_shortens_an_earlier_one() {
     let banned_until = |until| {
         let banned = Standing { ban_until_epoch: Some(until), ..row("a", 100, 50) };
         apply_penalty(&banned, Band::Critical, 50, "e", "why", false).unwrap().row.ban_until_epoch
@@ -97,7 +97,7 @@ fn lambda_16_a_later_ban_never_shortens_an_earlier_one() {
 }
 
 #[test]
-fn lambda_19_the_ledger_refuses_the_same_event_node_and_band_only() {
+fn the_ledger_refuses_the_same_event_node_and_band_only() {
     let mut world = World::default();
     world.put(row("a", 8_000, 1));
     world.punish(&offence("e", "a", Band::Minor, 1)).step();
@@ -113,7 +113,7 @@ fn lambda_19_the_ledger_refuses_the_same_event_node_and_band_only() {
 }
 
 #[test]
-fn lambda_19_stored_reasons_name_their_band() {
+fn stored_reasons_name_their_band() {
     assert_eq!(stored_reason(Band::Severe, "a:b"), "penalty:severe:a:b");
     assert_eq!(reported_reason(Band::Severe, "penalty:severe:a:b"), Some("a:b"));
     for other in ["penalty:minor:a", "penalty:severe", "severe:a", ""] {
@@ -122,7 +122,7 @@ fn lambda_19_stored_reasons_name_their_band() {
 }
 
 #[test]
-fn lambda_54_fraud_everywhere_binds_a_new_node_and_gains_stop_at_its_ceiling() {
+fn fraud_everywhere_binds_a_new_node_and_gains_stop_at_its_ceiling() {
     let mut world = World::default();
     for domain in DOMAINS {
         let step = world.punish(&Penalty { domain, ..offence("e", "a", Band::Fraud, 10) }).step();

@@ -41,7 +41,7 @@ fn forged(at: usize, forge: impl Fn(&mut Entry)) -> String {
 }
 
 #[test]
-fn lambda_56_every_forged_number_is_named_at_its_entry() {
+fn every_forged_number_is_named_at_its_entry() {
     let cases: [Forgery; 17] = [
         (0, |entry| entry.delta = 51, "delta is 51, not 50"),
         (0, |entry| entry.score_before = 1, "score_before is 1, not 0"),
@@ -67,7 +67,7 @@ fn lambda_56_every_forged_number_is_named_at_its_entry() {
 }
 
 #[test]
-fn lambda_56_events_that_cannot_have_been_recorded_are_named() {
+fn events_that_cannot_have_been_recorded_are_named() {
     let order = "ERR_EPOCH_ORDER: alice/execution: epoch 99 is before 100, the last one";
     let range = "ERR_SCHEMA: delta: 10001 is outside what an event may say";
     let cases: [Forgery; 13] = [
@@ -99,7 +99,7 @@ fn lambda_56_events_that_cannot_have_been_recorded_are_named() {
 }
 
 #[test]
-fn lambda_56_a_forgery_without_mended_links_is_found_by_its_hash() {
+fn a_forgery_without_mended_links_is_found_by_its_hash() {
     let world = worked_run();
     let stored: Vec<HexDigest> = world.ledger.iter().map(Entry::hash).collect();
     let mut replay = world.replay();
@@ -116,7 +116,7 @@ fn lambda_56_a_forgery_without_mended_links_is_found_by_its_hash() {
 }
 
 #[test]
-fn lambda_56_a_missing_or_moved_entry_breaks_the_chain_there() {
+fn a_missing_or_moved_entry_breaks_the_chain_there() {
     let world = worked_run();
     for gone in 0..world.ledger.len() - 1 {
         let mut entries = world.ledger.clone();
@@ -137,7 +137,7 @@ fn lambda_56_a_missing_or_moved_entry_breaks_the_chain_there() {
 }
 
 #[test]
-fn lambda_56_a_row_that_is_not_its_last_entry_is_named() {
+fn a_row_that_is_not_its_last_entry_is_named() {
     let world = worked_run();
     let alice = world.get("alice", Domain::Execution).unwrap();
     let verdict = |stored: &Standing| {
@@ -161,7 +161,7 @@ fn findings_in(replay: &mut Replay, entries: &[Entry]) -> usize {
 }
 
 #[test]
-fn lambda_56_missing_rows_are_left_over_and_rows_by_hand_are_told_apart() {
+fn missing_rows_are_left_over_and_rows_by_hand_are_told_apart() {
     let world = worked_run();
     let mut replay = world.replay();
     assert_eq!(findings_in(&mut replay, &world.ledger), 0);
@@ -171,7 +171,7 @@ fn lambda_56_missing_rows_are_left_over_and_rows_by_hand_are_told_apart() {
 }
 
 #[test]
-fn lambda_56_a_row_put_in_by_hand_cannot_be_built_upon() {
+fn a_row_put_in_by_hand_cannot_be_built_upon() {
     let mut world = World::default();
     world.put(row("a", 6_000, 1));
     world.gain(&gain("e", "a", 100, "nobody", 1)).step();
@@ -180,7 +180,7 @@ fn lambda_56_a_row_put_in_by_hand_cannot_be_built_upon() {
 }
 
 #[test]
-fn lambda_56_a_word_weighs_what_the_ledger_says_of_who_gave_it() {
+fn a_word_weighs_what_the_ledger_says_of_who_gave_it() {
     let world = worked_run();
     // If bob's row were not there, his word would have weighed the floor.
     let found = findings(Replay::new([]), &world.ledger);

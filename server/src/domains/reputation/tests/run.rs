@@ -1,4 +1,4 @@
-//! The worked run of reputation#ledger and the vector of reputation#ledger: case 42.
+//! The worked run of reputation#ledger and the vector of reputation#ledger.
 
 use crate::domains::reputation::automatic::{
     AutomaticEvent, SESSION_SEALED, TASK_COMMISSIONED, TASK_DONE, session_sealed_id, task_commissioned_id,
@@ -45,7 +45,7 @@ pub fn worked_run() -> World {
 }
 
 #[test]
-fn lambda_42_the_worked_run() {
+fn the_worked_run() {
     // Epoch, idle, before, settled, weight, delta, after, scar, banned until.
     let table = [
         ([100, 0, 0, 0, 2_500, 50, 50, 0], None),
@@ -78,7 +78,7 @@ fn lambda_42_the_worked_run() {
 }
 
 #[test]
-fn lambda_42_the_first_entry_has_the_hash_of_the_chapter() {
+fn the_first_entry_has_the_hash_of_the_chapter() {
     let world = worked_run();
     let first = &world.ledger[0];
     let text = format!(
@@ -95,7 +95,7 @@ fn lambda_42_the_first_entry_has_the_hash_of_the_chapter() {
 }
 
 #[test]
-fn lambda_42_the_run_follows_from_its_own_ledger() {
+fn the_run_follows_from_its_own_ledger() {
     let world = worked_run();
     let mut replay = world.replay();
     for entry in &world.ledger {

@@ -1,4 +1,4 @@
-//! Rows and decay (reputation#standing, reputation#decay): cases 12, 13, 17, and the arithmetic of 22, 23, 39.
+//! Rows and decay (reputation#standing, reputation#decay).
 
 use crate::domains::reputation::decay::{apply_decay, decayed, decayed_score, rate_for, settle};
 use crate::domains::reputation::domain::{DOMAINS, Domain};
@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use crate::domains::reputation::tests::support::row;
 
 #[test]
-fn lambda_12_decay_changes_the_score_alone_and_not_its_argument() {
+fn decay_changes_the_score_alone_and_not_its_argument() {
     let scarred = Standing { scar_bps: 1_000, ban_until_epoch: Some(7), ..row("a", 8_000, 100) };
     let before = scarred.clone();
     let after = apply_decay(&scarred, 110).unwrap();
@@ -27,7 +27,7 @@ fn lambda_12_decay_changes_the_score_alone_and_not_its_argument() {
 type Line = (Domain, [i64; 6], i64, i64, i64);
 
 #[test]
-fn lambda_13_the_decay_table() {
+fn the_decay_table() {
     let table: [Line; 5] = [
         (Domain::Execution, [9_500, 9_025, 7_739, 5_991, 777, 70], 14, 19, 133),
         (Domain::Commissioning, [9_700, 9_409, 8_589, 7_378, 2_193, 490], 23, 33, 206),
@@ -44,7 +44,7 @@ fn lambda_13_the_decay_table() {
 }
 
 #[test]
-fn lambda_17_a_ban_ends_with_its_last_epoch() {
+fn a_ban_ends_with_its_last_epoch() {
     let banned = Standing { ban_until_epoch: Some(211), ..row("a", 0, 111) };
     for (epoch, expected) in [(0, true), (111, true), (210, true), (211, false), (212, false)] {
         assert_eq!(banned.banned(epoch), expected, "epoch {epoch}");
@@ -53,7 +53,7 @@ fn lambda_17_a_ban_ends_with_its_last_epoch() {
 }
 
 #[test]
-fn lambda_22_the_worked_reads_of_one_row() {
+fn the_worked_reads_of_one_row() {
     let stored = row("a", 8_000, 100);
     let reads = [(100, 8_000), (101, 7_600), (102, 7_220), (110, 4_793), (150, 624), (196, 67), (99, 8_000)];
     for (epoch, expected) in reads {
@@ -63,7 +63,7 @@ fn lambda_22_the_worked_reads_of_one_row() {
 }
 
 #[test]
-fn lambda_23_no_epoch_is_too_far() {
+fn no_epoch_is_too_far() {
     for epoch in [10_101, 9_007_199_254_740_991, i64::MAX] {
         assert_eq!(decayed(&row("a", 8_000, 100), epoch).unwrap().score, 19, "epoch {epoch}");
         assert_eq!(decayed_score(&row("a", 8_000, 100), epoch), Ok(19), "epoch {epoch}");
@@ -74,7 +74,7 @@ fn lambda_23_no_epoch_is_too_far() {
 }
 
 #[test]
-fn lambda_39_a_row_that_no_event_can_have_left_is_named() {
+fn a_row_that_no_event_can_have_left_is_named() {
     let sound = StoredStanding {
         node_id: "n".to_owned(),
         domain: "social".to_owned(),

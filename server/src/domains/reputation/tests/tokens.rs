@@ -1,4 +1,4 @@
-//! Experience tokens (reputation#tokens): the arithmetic of case 58.
+//! Experience tokens (reputation#tokens).
 
 use crate::domains::reputation::domain::Domain;
 use crate::domains::reputation::experience;
@@ -37,7 +37,7 @@ fn message(result: Result<Token, TokenPromotionError>) -> String {
 }
 
 #[test]
-fn lambda_58_a_raw_token_has_no_feature_hash_and_no_origin() {
+fn a_raw_token_has_no_feature_hash_and_no_origin() {
     let expected = Token {
         id: "tok_3".to_owned(),
         node_id: "alice".to_owned(),
@@ -57,7 +57,7 @@ fn lambda_58_a_raw_token_has_no_feature_hash_and_no_origin() {
 }
 
 #[test]
-fn lambda_58_both_flags_must_be_true() {
+fn both_flags_must_be_true() {
     let l1 = confirmed(3);
     let expected = Token {
         id: "tok_103".to_owned(),
@@ -80,7 +80,7 @@ fn lambda_58_both_flags_must_be_true() {
 }
 
 #[test]
-fn lambda_58_a_token_is_raised_once_and_from_the_level_below() {
+fn a_token_is_raised_once_and_from_the_level_below() {
     let l1 = confirmed(3);
     let already = "TokenPromotionError: already promoted";
     assert_eq!(message(promote_to_l1(&raw(3), PROOF, stamp(9), std::slice::from_ref(&l1))), already);
@@ -88,7 +88,7 @@ fn lambda_58_a_token_is_raised_once_and_from_the_level_below() {
 }
 
 #[test]
-fn lambda_58_there_is_no_level_l3() {
+fn there_is_no_level_l3() {
     for name in ["L0", "L1", "L1.5", "L2a", "L2b"] {
         assert_eq!(Level::parse(name).map(Level::as_str), Some(name));
     }
@@ -98,7 +98,7 @@ fn lambda_58_there_is_no_level_l3() {
 }
 
 #[test]
-fn lambda_58_tokens_are_kept_as_they_were_made() {
+fn tokens_are_kept_as_they_were_made() {
     let db = Db::new(connection());
     let kept = |level: Level| {
         let sql = "SELECT id, promoted_from FROM experience_tokens WHERE level = ?1 AND feature_hash IS NULL";

@@ -24,7 +24,7 @@ fn file(row: &Value) -> String {
 }
 
 #[test]
-fn delta_09_1_a_row_without_options_gets_their_defaults() {
+fn a_row_without_options_gets_their_defaults() {
     let snapshot = parse(&file(&row())).unwrap();
     let row = snapshot.row(ModelId::Gpt4o).unwrap();
     assert_eq!(
@@ -37,7 +37,7 @@ fn delta_09_1_a_row_without_options_gets_their_defaults() {
 }
 
 #[test]
-fn delta_09_1_a_row_may_say_everything() {
+fn a_row_may_say_everything() {
     let mut row = with("reliability_bps", json!(9500.0));
     row["strengths"] = json!(["coding"]);
     row["task_domains"] = json!(["code_review"]);
@@ -60,7 +60,7 @@ fn delta_09_1_a_row_may_say_everything() {
 }
 
 #[test]
-fn delta_20_a_bad_file_is_refused_with_its_fault() {
+fn a_bad_file_is_refused_with_its_fault() {
     let mut nameless = row();
     nameless.as_object_mut().unwrap().shift_remove("provider");
     let twice = json!({ "candidates": [row(), row()] }).to_string();

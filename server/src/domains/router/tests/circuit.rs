@@ -28,7 +28,7 @@ fn opened(at_ms: u64) -> CircuitBreaker {
 }
 
 #[test]
-fn delta_51_the_chapter_s_timeline() {
+fn the_chapter_s_timeline() {
     let mut breaker = CircuitBreaker::default();
     assert_eq!(state(&breaker), None);
     for (ms, failures) in [(0, 1), (10_000, 2)] {
@@ -52,7 +52,7 @@ fn delta_51_the_chapter_s_timeline() {
 }
 
 #[test]
-fn delta_51_reading_does_not_let_anybody_in() {
+fn reading_does_not_let_anybody_in() {
     let mut breaker = opened(20_000);
     assert_eq!(state(&breaker), Some((3, Some(20_000))), "at 90 s nobody has asked to be admitted");
     assert!(breaker.is_open(MODEL, at(79_999)) && !breaker.is_open(MODEL, at(80_000)));
@@ -63,7 +63,7 @@ fn delta_51_reading_does_not_let_anybody_in() {
 }
 
 #[test]
-fn delta_52_of_two_callers_at_the_half_open_moment_one_is_admitted() {
+fn of_two_callers_at_the_half_open_moment_one_is_admitted() {
     let mut breaker = opened(0);
     let probe = breaker.admit(MODEL, at(60_000)).unwrap();
     assert_eq!(breaker.admit(MODEL, at(60_000)), None);
@@ -73,7 +73,7 @@ fn delta_52_of_two_callers_at_the_half_open_moment_one_is_admitted() {
 }
 
 #[test]
-fn delta_54_a_success_between_failures_keeps_the_circuit_closed() {
+fn a_success_between_failures_keeps_the_circuit_closed() {
     let mut breaker = CircuitBreaker::default();
     for round in 0..2 {
         assert!(fail(&mut breaker, at(round), at(round)) && fail(&mut breaker, at(round), at(round)));
@@ -87,7 +87,7 @@ fn delta_54_a_success_between_failures_keeps_the_circuit_closed() {
 }
 
 #[test]
-fn delta_55_a_wall_clock_that_is_set_back_does_not_wedge_the_circuit() {
+fn a_wall_clock_that_is_set_back_does_not_wedge_the_circuit() {
     let mut breaker = opened(100_000);
     let later = |ms: u64| Moment { monotonic_ms: 100_000 + ms, wall_ms: 100_000 + ms as i64 - 3_600_000 };
     assert_eq!(breaker.admit(MODEL, later(59_999)), None);
@@ -95,7 +95,7 @@ fn delta_55_a_wall_clock_that_is_set_back_does_not_wedge_the_circuit() {
 }
 
 #[test]
-fn delta_48_a_reset_forgets_one_circuit_or_all() {
+fn a_reset_forgets_one_circuit_or_all() {
     let mut breaker = opened(0);
     breaker.record_failure(ModelId::KimiK2, at(0));
     breaker.reset(Some(MODEL));

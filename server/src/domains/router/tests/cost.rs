@@ -8,7 +8,7 @@ use crate::domains::router::rules::Weights;
 use crate::domains::router::tests::support::plain;
 
 #[test]
-fn delta_59_the_chapter_s_amounts() {
+fn the_chapter_s_amounts() {
     let cases: [(Price, u64, u64, u128, f64); 4] = [
         (Price::Blended(300), 1000, 500, 45_000_000, 0.045),
         (Price::of(ModelId::Claude, None), 1000, 500, 10_500_000, 0.0105),
@@ -22,7 +22,7 @@ fn delta_59_the_chapter_s_amounts() {
 }
 
 #[test]
-fn delta_59_a_row_s_own_prices_go_before_its_blend_and_that_before_the_list() {
+fn a_row_s_own_prices_go_before_its_blend_and_that_before_the_list() {
     let split = SplitPrice { input: 7, output: 9 };
     let of = |row: Candidate| Price::of(row.model_id, Some(&Snapshot::new([row], Weights::default())));
     let row = Candidate { cost_bps_per_kilotoken: 5, split_price: Some(split), ..plain(ModelId::Gpt4o) };

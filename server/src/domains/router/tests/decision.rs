@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::domains::router::tests::support::{DEFAULT_HASH, World, answer, failure, now, only};
 
 #[test]
-fn delta_60_a_success_leaves_the_chapter_s_record() {
+fn a_success_leaves_the_chapter_s_record() {
     let world = World::new([answer(1, 1, 1)]);
     now(world.router(None).route("ping", &RouteOptions::default())).unwrap();
     let records = world.records.0.lock().unwrap();
@@ -41,7 +41,7 @@ fn delta_60_a_success_leaves_the_chapter_s_record() {
 }
 
 #[test]
-fn delta_60_exhaustion_leaves_the_chapter_s_record() {
+fn exhaustion_leaves_the_chapter_s_record() {
     let world = World::new([failure(ModelId::Claude, "down")]);
     now(world.router(None).route("ping", &RouteOptions::default())).unwrap_err();
     let records = world.records.0.lock().unwrap();
@@ -53,7 +53,7 @@ fn delta_60_exhaustion_leaves_the_chapter_s_record() {
 }
 
 #[test]
-fn delta_60_failed_attempts_before_the_answer_are_counted() {
+fn failed_attempts_before_the_answer_are_counted() {
     let chain = [ModelId::Gpt4o, ModelId::ClaudeSonnet35];
     let world = World::new([failure(chain[0], "down"), answer(1, 1, 1)]);
     let snapshot = only(&chain);
@@ -63,7 +63,7 @@ fn delta_60_failed_attempts_before_the_answer_are_counted() {
 }
 
 #[test]
-fn delta_60_what_was_asked_changes_the_hash() {
+fn what_was_asked_changes_the_hash() {
     let hashes = ["ping", "pong"].map(|prompt| {
         [json!(null), json!({}), json!({"maxTokens": 7}), json!({"maxTokens": 7.0})].map(|received| {
             let world = World::new([answer(1, 1, 1)]);
@@ -98,7 +98,7 @@ impl Emitter for Panicking {
 }
 
 #[test]
-fn delta_60_an_emitter_that_fails_or_panics_changes_nothing() {
+fn an_emitter_that_fails_or_panics_changes_nothing() {
     let expected = {
         let world = World::new([answer(1, 1, 1)]);
         now(world.router(None).route("ping", &RouteOptions::default())).unwrap()
@@ -122,7 +122,7 @@ fn delta_60_an_emitter_that_fails_or_panics_changes_nothing() {
 }
 
 #[test]
-fn delta_60_rule_hashes_have_one_form_inside_a_record() {
+fn rule_hashes_have_one_form_inside_a_record() {
     let recorded = format!("rv:sha256:{DEFAULT_HASH}");
     for form in [DEFAULT_HASH.to_owned(), format!("sha256:{DEFAULT_HASH}"), recorded.clone()] {
         assert_eq!(normalise_rule_version_hash(&form), recorded);

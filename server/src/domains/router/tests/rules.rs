@@ -27,7 +27,7 @@ fn hash(weights: &Weights) -> String {
 }
 
 #[test]
-fn delta_04_the_default_pack_is_the_chapter_s_to_the_byte() {
+fn the_default_pack_is_the_chapter_s_to_the_byte() {
     let text = canonical_rules(&pack(&Weights::default())).unwrap();
     assert_eq!(text.len(), 1845);
     assert!(
@@ -39,7 +39,7 @@ fn delta_04_the_default_pack_is_the_chapter_s_to_the_byte() {
 }
 
 #[test]
-fn delta_18_another_weight_is_another_hash_and_other_candidates_are_not() {
+fn another_weight_is_another_hash_and_other_candidates_are_not() {
     let changed = Weights::new(&with(Dimension::OperatorPreference, 500)).unwrap();
     let expected = "ec9247ae943142446ff16d3547d2074970c4f088930bafd462fb3c55c3b51264";
     assert_eq!(hash(&changed), expected);

@@ -47,7 +47,7 @@ fn chain(scores: &Scores) -> Vec<&'static str> {
 }
 
 #[test]
-fn delta_04_without_candidates_the_answer_is_the_constant() {
+fn without_candidates_the_answer_is_the_constant() {
     let scores = score_intent("hi", &ScoreContext::default(), None);
     assert_eq!(scores, WITHOUT_CANDIDATES);
     let others = MODELS.into_iter().skip(1).map(|model| (model.as_str(), 0.0));
@@ -56,7 +56,7 @@ fn delta_04_without_candidates_the_answer_is_the_constant() {
 }
 
 #[test]
-fn delta_05_the_constant_ignores_prompt_task_and_preference() {
+fn the_constant_ignores_prompt_task_and_preference() {
     let context =
         ScoreContext { operator_preference: BTreeMap::from([("gpt-4o".to_owned(), 1.0)]), ..example_a() };
     for prompt in ["hi", "", PROMPT_A] {
@@ -65,7 +65,7 @@ fn delta_05_the_constant_ignores_prompt_task_and_preference() {
 }
 
 #[test]
-fn delta_13_example_a_scores_exactly_as_listed() {
+fn example_a_scores_exactly_as_listed() {
     let scores = score_intent(PROMPT_A, &example_a(), Some(&auto_8()));
     let listed = [0.779, 0.5234, 0.7891, 0.5476, 0.5165, 0.6176, 0.5062, 0.6627];
     assert_eq!(fractions(&scores), expected(listed));
@@ -89,7 +89,7 @@ fn delta_13_example_a_scores_exactly_as_listed() {
 }
 
 #[test]
-fn delta_13_preference_nudges_example_a_as_listed() {
+fn preference_nudges_example_a_as_listed() {
     let preference =
         [("gpt-4o", 1.0), ("claude-sonnet-3-5", 0.0), ("nope", 0.5), ("__proto__", 1.0), ("", 1.0)];
     let operator_preference =
@@ -100,7 +100,7 @@ fn delta_13_preference_nudges_example_a_as_listed() {
 }
 
 #[test]
-fn delta_14_example_b_a_bare_greeting() {
+fn example_b_a_bare_greeting() {
     let scores = score_intent("hello", &ScoreContext::default(), Some(&auto_8()));
     let listed = [0.6365, 0.7084, 0.6466, 0.7326, 0.6352, 0.7201, 0.6587, 0.6515];
     assert_eq!(fractions(&scores), expected(listed));
@@ -108,7 +108,7 @@ fn delta_14_example_b_a_bare_greeting() {
 }
 
 #[test]
-fn delta_14_example_c_what_does_not_fit_is_gated() {
+fn example_c_what_does_not_fit_is_gated() {
     let context = about(Task { tokens: Some(150_000), ..Task::default() });
     let scores = score_intent("x", &context, Some(&auto_8()));
     let listed = [0.5265, 0.5984, 0.0, 0.0, 0.6352, 0.0, 0.0, 0.6197];
@@ -117,7 +117,7 @@ fn delta_14_example_c_what_does_not_fit_is_gated() {
 }
 
 #[test]
-fn delta_14_example_d_when_nothing_fits_the_largest_window_is_asked() {
+fn example_d_when_nothing_fits_the_largest_window_is_asked() {
     let context = about(Task { tokens: Some(2_000_000), ..Task::default() });
     let scores = score_intent("x", &context, Some(&auto_8()));
     assert_eq!(fractions(&scores), expected([0.0; 8]));
@@ -125,7 +125,7 @@ fn delta_14_example_d_when_nothing_fits_the_largest_window_is_asked() {
 }
 
 #[test]
-fn delta_14_example_e_without_any_time_nobody_is_fast_enough() {
+fn example_e_without_any_time_nobody_is_fast_enough() {
     let context = about(Task { deadline_ms: Some(0), ..Task::default() });
     let scores = score_intent("x", &context, Some(&auto_8()));
     assert_eq!((scores.winner, scores.bps(ModelId::Gpt4oMini)), (ModelId::Gpt4oMini, 6026));
@@ -137,7 +137,7 @@ fn delta_14_example_e_without_any_time_nobody_is_fast_enough() {
 }
 
 #[test]
-fn delta_14_example_f_words_of_the_prompt_stand_for_domains() {
+fn example_f_words_of_the_prompt_stand_for_domains() {
     let prompt = "Review this Rust function for security bugs";
     let scores = score_intent(prompt, &ScoreContext::default(), Some(&auto_8()));
     assert_eq!(scores.winner, ModelId::ClaudeSonnet35);
@@ -148,7 +148,7 @@ fn delta_14_example_f_words_of_the_prompt_stand_for_domains() {
 }
 
 #[test]
-fn delta_15_the_order_of_rows_does_not_matter() {
+fn the_order_of_rows_does_not_matter() {
     let listed = score_intent(PROMPT_A, &example_a(), Some(&auto_8()));
     for turn in 0..8 {
         let mut rows = built_in(|_| true);
@@ -161,7 +161,7 @@ fn delta_15_the_order_of_rows_does_not_matter() {
 }
 
 #[test]
-fn delta_16_of_equals_the_first_by_name_wins() {
+fn of_equals_the_first_by_name_wins() {
     let rows = [plain(ModelId::Gpt4o), plain(ModelId::ClaudeSonnet35)];
     let scores = score_intent("x", &ScoreContext::default(), Some(&Snapshot::new(rows, Weights::default())));
     assert_eq!(scores.bps(ModelId::Gpt4o), scores.bps(ModelId::ClaudeSonnet35));
@@ -169,7 +169,7 @@ fn delta_16_of_equals_the_first_by_name_wins() {
 }
 
 #[test]
-fn delta_16_of_equals_the_cheaper_wins_before_the_name_counts() {
+fn of_equals_the_cheaper_wins_before_the_name_counts() {
     // Costs above any budget score nothing alike, so the totals are equal and the prices are not.
     let priced = |model, cost| Candidate { cost_bps_per_kilotoken: cost, ..plain(model) };
     let rows = [priced(ModelId::ClaudeSonnet35, 9_000_001), priced(ModelId::Gpt4o, 9_000_000)];
@@ -179,7 +179,7 @@ fn delta_16_of_equals_the_cheaper_wins_before_the_name_counts() {
 }
 
 #[test]
-fn delta_16_of_equal_windows_the_first_by_name_is_asked() {
+fn of_equal_windows_the_first_by_name_is_asked() {
     let rows = [plain(ModelId::Gpt4o), plain(ModelId::ClaudeSonnet35)];
     let context = about(Task { tokens: Some(200_001), ..Task::default() });
     let scores = score_intent("x", &context, Some(&Snapshot::new(rows, Weights::default())));
@@ -187,14 +187,14 @@ fn delta_16_of_equal_windows_the_first_by_name_is_asked() {
 }
 
 #[test]
-fn delta_17_with_every_row_disabled_the_answer_is_the_constant() {
+fn with_every_row_disabled_the_answer_is_the_constant() {
     for snapshot in [only(&[]), Snapshot::default()] {
         assert_eq!(score_intent("x", &ScoreContext::default(), Some(&snapshot)), WITHOUT_CANDIDATES);
     }
 }
 
 #[test]
-fn delta_21_an_open_circuit_does_not_change_scores() {
+fn an_open_circuit_does_not_change_scores() {
     let world = World::new((0..3).map(|_| failure(ModelId::Gpt4o, "down")));
     let router = world.router(Some(only(&[ModelId::Gpt4o])));
     let before = router.scorer().unwrap().score(PROMPT_A, &example_a());

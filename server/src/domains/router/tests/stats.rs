@@ -17,7 +17,7 @@ fn of(outcomes: impl IntoIterator<Item = AttemptOutcome>) -> ModelStats {
 }
 
 #[test]
-fn delta_57_two_successes_and_a_failure() {
+fn two_successes_and_a_failure() {
     let expected = ModelStats {
         calls_total: 3,
         successes: 2,
@@ -30,19 +30,19 @@ fn delta_57_two_successes_and_a_failure() {
 }
 
 #[test]
-fn delta_57_failures_alone() {
+fn failures_alone() {
     let expected = ModelStats { calls_total: 2, failures: 2, ..ModelStats::default() };
     assert_eq!(of([AttemptOutcome::Failure; 2]), expected);
 }
 
 #[test]
-fn delta_58_the_oldest_latency_goes_when_the_window_is_full() {
+fn the_oldest_latency_goes_when_the_window_is_full() {
     let figures = of((1..=1001).map(success));
     assert_eq!((figures.successes, figures.p50_latency_ms), (1001, 501), "the window is 2 to 1001");
 }
 
 #[test]
-fn delta_58_the_median_is_the_nearest_rank() {
+fn the_median_is_the_nearest_rank() {
     let cases: [(&[u64], u64); 4] =
         [(&[120, 80], 80), (&[10, 20, 30], 20), (&[40, 30, 20, 10], 20), (&[7], 7)];
     for (latencies, median) in cases {

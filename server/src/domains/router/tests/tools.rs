@@ -59,7 +59,7 @@ fn call(cx: &mut Cx, arguments: Value) -> Result<RouterCallOutput, String> {
 }
 
 #[test]
-fn delta_03_the_tools_work_with_no_database_opened() {
+fn the_tools_work_with_no_database_opened() {
     let world = World::new([answer(1000, 500, 80), failure(ModelId::Claude, "down")]);
     let cx = &mut with_router(&world, None);
     assert!(cx.db().is_err());
@@ -101,7 +101,7 @@ fn before_the_start_is_over_there_is_no_router() {
 }
 
 #[test]
-fn delta_63_the_tool_says_what_the_library_says_key_by_key() {
+fn the_tool_says_what_the_library_says_key_by_key() {
     let chain = [ModelId::Gpt4o, ModelId::ClaudeSonnet35];
     let steps = || [failure(chain[0], "down"), answer(1000, 500, 42)];
     let context = ScoreContext {
@@ -133,7 +133,7 @@ fn delta_63_the_tool_says_what_the_library_says_key_by_key() {
 }
 
 #[test]
-fn delta_60_the_record_hashes_the_options_as_the_tool_got_them() {
+fn the_record_hashes_the_options_as_the_tool_got_them() {
     let options = json!({ "operatorPreference": { "claude": 1, "__proto__": 0.5 }, "task": { "tokens": 3 } });
     let record = |received: Option<Value>| {
         let world = World::new([answer(1, 1, 1)]);
@@ -172,7 +172,7 @@ fn scores_circuits_and_figures_come_in_the_models_order() {
 }
 
 #[test]
-fn delta_48_a_reset_names_one_model_or_all() {
+fn a_reset_names_one_model_or_all() {
     let chain = [ModelId::Gpt4o, ModelId::ClaudeSonnet35];
     let world = World::new(chain.map(|model| failure(model, "down")));
     let cx = &mut with_router(&world, Some(only(&chain)));

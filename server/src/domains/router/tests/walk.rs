@@ -29,7 +29,7 @@ fn asked(prompt: &str, router: &Router, options: &RouteOptions) -> Result<String
 }
 
 #[test]
-fn delta_30_the_second_answers_when_the_first_is_down() {
+fn the_second_answers_when_the_first_is_down() {
     let world = World::new([failure(GPT, "OpenAI API error 500: down"), answer(1000, 500, 42)]);
     let options = RouteOptions { model: Some("m-1".to_owned()), ..RouteOptions::default() };
     let result = now(two(&world).route(PROMPT, &options)).unwrap();
@@ -41,7 +41,7 @@ fn delta_30_the_second_answers_when_the_first_is_down() {
 }
 
 #[test]
-fn delta_30_the_hint_is_dropped_with_the_member_that_an_open_circuit_skips() {
+fn the_hint_is_dropped_with_the_member_that_an_open_circuit_skips() {
     let down = || failure(GPT, "down");
     let world = World::new([down(), answer(1, 1, 1), down(), answer(1, 1, 1), down(), answer(1, 1, 1)]);
     let router = two(&world);
@@ -59,7 +59,7 @@ fn delta_30_the_hint_is_dropped_with_the_member_that_an_open_circuit_skips() {
 }
 
 #[test]
-fn delta_43_every_member_fails_and_is_named() {
+fn every_member_fails_and_is_named() {
     let chain = ["gpt-4o-mini", "llama-3-3-70b", "gpt-4o"];
     let models = chain.map(|model| model.parse::<ModelId>().unwrap());
     let world = World::new(models.map(|model| failure(model, &format!("{model} is down"))));
@@ -82,7 +82,7 @@ fn delta_43_every_member_fails_and_is_named() {
 }
 
 #[test]
-fn delta_22_47_a_missing_key_is_an_attempt_and_the_fourth_is_refused() {
+fn a_missing_key_is_an_attempt_and_the_fourth_is_refused() {
     let missing = || {
         Step::Answer(Err(AttemptError {
             code: AttemptCode::Config(Profile::Anthropic),
@@ -116,7 +116,7 @@ fn delta_22_47_a_missing_key_is_an_attempt_and_the_fourth_is_refused() {
 }
 
 #[test]
-fn delta_34_an_attempt_that_never_ends_is_dropped_in_time() {
+fn an_attempt_that_never_ends_is_dropped_in_time() {
     let world = World::new([Step::Never, Step::Never]);
     let router = two(&world);
     assert_eq!(
@@ -159,7 +159,7 @@ fn anthropic_s_limit_lowers_the_general_one_and_never_raises_it() {
 }
 
 #[test]
-fn delta_53_failures_of_the_request_s_own_making_close_no_provider() {
+fn failures_of_the_request_s_own_making_close_no_provider() {
     let junk = || Step::Answer(Err(error(ModelId::Claude, "bad", Some(400), Blame::Request)));
     let world = World::new((0..4).map(|_| junk()));
     let router = world.router(None);
@@ -171,7 +171,7 @@ fn delta_53_failures_of_the_request_s_own_making_close_no_provider() {
 }
 
 #[test]
-fn delta_34_attempts_that_the_mode_forbids_are_remembered_nowhere() {
+fn attempts_that_the_mode_forbids_are_remembered_nowhere() {
     let refused = || {
         Step::Answer(Err(error(ModelId::Claude, "external I/O disabled in mode TEST", None, Blame::Nobody)))
     };
@@ -185,7 +185,7 @@ fn delta_34_attempts_that_the_mode_forbids_are_remembered_nowhere() {
 }
 
 #[test]
-fn delta_54_a_success_closes_the_circuit_s_count() {
+fn a_success_closes_the_circuit_s_count() {
     let down = || failure(ModelId::Claude, "down");
     let world = World::new([down(), down(), answer(1, 1, 1), down(), down()]);
     let router = world.router(None);
@@ -197,7 +197,7 @@ fn delta_54_a_success_closes_the_circuit_s_count() {
 }
 
 #[test]
-fn delta_55_the_walk_measures_on_the_monotonic_clock() {
+fn the_walk_measures_on_the_monotonic_clock() {
     let world = World::new((0..3).map(|_| failure(ModelId::Claude, "down")));
     let router = world.router(None);
     for _ in 0..3 {
@@ -213,7 +213,7 @@ fn delta_55_the_walk_measures_on_the_monotonic_clock() {
 }
 
 #[test]
-fn delta_52_two_calls_at_the_half_open_moment_send_one_attempt() {
+fn two_calls_at_the_half_open_moment_send_one_attempt() {
     let world = World::new((0..3).map(|_| failure(ModelId::Claude, "down")).chain([Step::Never]));
     // A timer that never rings: the probe stays under way.
     let mut environment = world.environment.clone();
@@ -240,7 +240,7 @@ impl crate::domains::router::completion::Sleeper for NoTimer {
 }
 
 #[test]
-fn delta_61_a_cancelled_call_leaves_no_trace_and_its_probe_s_place_free() {
+fn a_cancelled_call_leaves_no_trace_and_its_probe_s_place_free() {
     let world = World::new((0..3).map(|_| failure(ModelId::Claude, "down")).chain([Step::Never]));
     let mut environment = world.environment.clone();
     environment.timer = std::sync::Arc::new(NoTimer);
@@ -279,7 +279,7 @@ fn a_panicking_attempt_leaves_the_probe_s_place_free() {
 }
 
 #[test]
-fn delta_41_a_refusal_by_content_is_an_answer() {
+fn a_refusal_by_content_is_an_answer() {
     for reason in ["refusal", "content_filter"] {
         let refused = CompletionResult { stop_reason: reason.to_owned(), ..completion(5, 0, 1) };
         let world = World::new([Step::Answer(Ok(refused))]);
@@ -289,7 +289,7 @@ fn delta_41_a_refusal_by_content_is_an_answer() {
 }
 
 #[test]
-fn delta_63_snapshots_taken_before_a_call_stay_as_they_were() {
+fn snapshots_taken_before_a_call_stay_as_they_were() {
     let world = World::new([answer(1, 1, 1), failure(ModelId::Claude, "down")]);
     let router = world.router(None);
     assert!(asked("ping", &router, &RouteOptions::default()).is_ok());
@@ -342,7 +342,7 @@ fn a_reset_forgets_circuits_and_keeps_figures() {
 }
 
 #[test]
-fn delta_20_with_bad_candidates_nobody_is_asked() {
+fn with_bad_candidates_nobody_is_asked() {
     let world = World::new([]);
     let invalid = crate::domains::router::service::ConfigInvalid { reason: "bad JSON".to_owned() };
     let router = Router::new(Err(invalid.clone()), LIMITS, world.environment.clone());

@@ -44,7 +44,7 @@ fn only_directories_with_prefix_and_file_count() {
 }
 
 #[test]
-fn beta_55_a_name_that_is_not_the_directorys_is_skipped() {
+fn a_name_that_is_not_the_directorys_is_skipped() {
     let root = root();
     write(root.path(), "colibri-x", skill("colibri-y", ""));
     let found = scan(root.path(), PREFIX);
@@ -59,7 +59,7 @@ fn beta_55_a_name_that_is_not_the_directorys_is_skipped() {
 }
 
 #[test]
-fn beta_55_links_are_followed_inside_the_root_only() {
+fn links_are_followed_inside_the_root_only() {
     let (outside, root) = (root(), root());
     write(outside.path(), "colibri-out", skill("colibri-out", ""));
     write(root.path(), "store", skill("colibri-in", ""));
@@ -87,7 +87,7 @@ fn beta_55_links_are_followed_inside_the_root_only() {
 }
 
 #[test]
-fn beta_52_what_is_no_regular_file_or_too_large_is_skipped() {
+fn what_is_no_regular_file_or_too_large_is_skipped() {
     let root = root();
     std::fs::create_dir_all(root.path().join("colibri-dir/SKILL.md")).unwrap();
     std::fs::create_dir(root.path().join("colibri-pipe")).unwrap();

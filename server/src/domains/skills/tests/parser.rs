@@ -30,7 +30,7 @@ fn all(skill: &ParsedSkill) -> Value {
 }
 
 #[test]
-fn beta_48_a_minimal_file_is_a_skill_with_bom_and_crlf_too() {
+fn a_minimal_file_is_a_skill_with_bom_and_crlf_too() {
     let skill = parse_skill_text(&file("name: ab\ndescription: Does it.\n")).unwrap();
     let front = &skill.frontmatter;
     assert_eq!(
@@ -49,7 +49,7 @@ fn beta_48_a_minimal_file_is_a_skill_with_bom_and_crlf_too() {
 }
 
 #[test]
-fn beta_49_names_follow_their_pattern_to_the_true_end() {
+fn names_follow_their_pattern_to_the_true_end() {
     let named = |name: &str| {
         let quoted = serde_json::to_string(name).unwrap();
         parse_skill_text(&file(&format!("name: {quoted}\ndescription: d\n")))
@@ -70,7 +70,7 @@ fn beta_49_names_follow_their_pattern_to_the_true_end() {
 }
 
 #[test]
-fn beta_50_typed_keys_keep_to_their_types_and_words() {
+fn typed_keys_keep_to_their_types_and_words() {
     let refused_for = |lines: &str, path: &str| {
         let refusal = refused(with(lines));
         assert_eq!(refusal.reason, Reason::SchemaInvalid, "{lines}");
@@ -106,7 +106,7 @@ fn beta_50_typed_keys_keep_to_their_types_and_words() {
 }
 
 #[test]
-fn beta_50_every_issue_is_listed_in_the_order_of_the_keys() {
+fn every_issue_is_listed_in_the_order_of_the_keys() {
     let refusal = refused(parse_skill_text(&file("greekLetter: 1\nname: A\ncapabilities: [fly, read, 2]\n")));
     let issues: Vec<&str> =
         refusal.detail.split("; ").filter_map(|issue| Some(issue.split_once(": ")?.0)).collect();
@@ -115,7 +115,7 @@ fn beta_50_every_issue_is_listed_in_the_order_of_the_keys() {
 }
 
 #[test]
-fn beta_51_yaml_beyond_plain_mappings_is_refused() {
+fn yaml_beyond_plain_mappings_is_refused() {
     assert_eq!(
         refused(parse_skill_text(&file("name: ab\ndescription: Greek: eta\n"))).reason,
         Reason::YamlSyntax
@@ -156,7 +156,7 @@ fn beta_51_yaml_beyond_plain_mappings_is_refused() {
 }
 
 #[test]
-fn beta_52_what_is_not_a_front_matter_has_a_reason_of_its_own() {
+fn what_is_not_a_front_matter_has_a_reason_of_its_own() {
     for (text, reason) in [
         ("", Reason::MissingFrontmatter),
         ("# Title\n", Reason::MissingFrontmatter),
@@ -189,7 +189,7 @@ fn beta_52_what_is_not_a_front_matter_has_a_reason_of_its_own() {
 }
 
 #[test]
-fn beta_52_caps_are_exact() {
+fn caps_are_exact() {
     let front = "---\nname: ab\ndescription: d\n---\n";
     let largest = format!("{front}{}", "x".repeat(MAX_FILE_BYTES - front.len()));
     assert!(parse_skill_text(&largest).is_ok());
@@ -205,7 +205,7 @@ fn beta_52_caps_are_exact() {
 }
 
 #[test]
-fn beta_53_body_and_unknown_keys_are_kept() {
+fn body_and_unknown_keys_are_kept() {
     let text = "---\nname: ab\ndescription: d\nstatus: draft\nround: 3\n---\n\n---\nname: no\n---\n  end without a line feed";
     let skill = parse_skill_text(text).unwrap();
     assert_eq!(skill.body, "\n---\nname: no\n---\n  end without a line feed");

@@ -31,7 +31,7 @@ fn example() -> World {
 }
 
 #[test]
-fn beta_54_a_load_writes_the_good_and_prunes_the_rest() {
+fn a_load_writes_the_good_and_prunes_the_rest() {
     let mut world = example();
     assert_eq!(world.load(), loaded(2, 1, 2));
     assert_eq!(world.names(), ["colibri-a", "colibri-b"]);
@@ -96,7 +96,7 @@ fn every_column_holds_what_its_file_says() {
 }
 
 #[test]
-fn beta_56_a_missing_root_empties_the_table_with_one_warning() {
+fn a_missing_root_empties_the_table_with_one_warning() {
     let mut world = World::new();
     world.write("colibri-a", skill("colibri-a", ""));
     world.load();
@@ -109,7 +109,7 @@ fn beta_56_a_missing_root_empties_the_table_with_one_warning() {
 }
 
 #[test]
-fn beta_57_search_is_literal_and_looks_at_characters_one_by_one() {
+fn search_is_literal_and_looks_at_characters_one_by_one() {
     let mut world = World::new();
     world.write("colibri-pm", "---\nname: colibri-pm\ndescription: 100% ΟΔΟΣ, Straße\n---\n");
     world.write("colibri-qa", "---\nname: colibri-qa\ndescription: a_b.* Plan\n---\n");
@@ -138,7 +138,7 @@ fn declaring(world: &mut World, capability: &str) -> Vec<String> {
 }
 
 #[test]
-fn beta_58_the_capability_filter_takes_words_as_they_are_written() {
+fn the_capability_filter_takes_words_as_they_are_written() {
     let mut world = World::new();
     assert_eq!(declaring(&mut world, "read"), [] as [&str; 0], "before the load");
     world.write("colibri-a", skill("colibri-a", "capabilities: [read, write]\n"));

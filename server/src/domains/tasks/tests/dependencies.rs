@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use crate::domains::tasks::tests::support::{Engine, refusal};
 
 #[test]
-fn beta_42_a_task_waits_until_its_dependency_is_done() {
+fn a_task_waits_until_its_dependency_is_done() {
     let engine = Engine::new();
     let a = engine.create(NewTask { status: Verify, ..NewTask::titled("A") });
     let b = engine.create(NewTask { depends_on: vec![a.id.clone()], ..NewTask::titled("B") });
@@ -27,7 +27,7 @@ fn beta_42_a_task_waits_until_its_dependency_is_done() {
 }
 
 #[test]
-fn beta_42_an_abandoned_dependency_blocks_until_the_set_is_edited() {
+fn an_abandoned_dependency_blocks_until_the_set_is_edited() {
     let engine = Engine::new();
     for abandon in [cancel as fn(&Engine, &str), delete] {
         let a = engine.create(NewTask { status: Verify, ..NewTask::titled("A") });
@@ -50,7 +50,7 @@ fn delete(engine: &Engine, id: &str) {
 }
 
 #[test]
-fn beta_43_a_loop_is_named_and_nothing_is_stored() {
+fn a_loop_is_named_and_nothing_is_stored() {
     let engine = Engine::new();
     let [a, b, c] = ["A", "B", "C"].map(|title| engine.task(title).id);
     engine.wait_for(&a, &[&b]).unwrap();
@@ -66,7 +66,7 @@ fn beta_43_a_loop_is_named_and_nothing_is_stored() {
 }
 
 #[test]
-fn beta_43_the_tasks_own_old_edges_do_not_count() {
+fn the_tasks_own_old_edges_do_not_count() {
     let engine = Engine::new();
     let [a, b] = ["A", "B"].map(|title| engine.task(title).id);
     engine.wait_for(&a, &[&b]).unwrap();
@@ -76,7 +76,7 @@ fn beta_43_the_tasks_own_old_edges_do_not_count() {
 }
 
 #[test]
-fn beta_44_unknown_dependencies_are_listed_in_the_order_given() {
+fn unknown_dependencies_are_listed_in_the_order_given() {
     let engine = Engine::new();
     let known = engine.task("known").id;
     let gone = engine.task("gone").id;
@@ -104,7 +104,7 @@ fn a_deleted_dependency_may_stay_in_the_set_but_not_enter_it() {
 }
 
 #[test]
-fn beta_45_a_task_without_dependencies_has_no_such_key() {
+fn a_task_without_dependencies_has_no_such_key() {
     let engine = Engine::new();
     let free = engine.task("free");
     assert!(serde_json::to_value(&free).unwrap().get("depends_on").is_none());

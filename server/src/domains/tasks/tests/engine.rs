@@ -11,7 +11,7 @@ use colibri_store::params;
 use crate::domains::tasks::tests::support::{Engine, refusal};
 
 #[test]
-fn beta_12_no_task_is_created_finished() {
+fn no_task_is_created_finished() {
     let engine = Engine::new();
     let refused = refusal(engine.try_create(NewTask { status: Done, ..NewTask::titled("A") }));
     let missing_fields = vec!["thought_record".to_owned()];
@@ -20,7 +20,7 @@ fn beta_12_no_task_is_created_finished() {
 }
 
 #[test]
-fn beta_15_what_create_returns_is_what_is_stored() {
+fn what_create_returns_is_what_is_stored() {
     let engine = Engine::new();
     let dependency = engine.task("first").id;
     let text = |text: &str| Some(text.to_owned());
@@ -39,7 +39,7 @@ fn beta_15_what_create_returns_is_what_is_stored() {
 
 /// The truth table of tasks#writeback-gate for a step to DONE, from every state, without and with a thought record.
 #[test]
-fn beta_18_to_21_done_needs_the_right_state_first_and_then_a_thought() {
+fn to_21_done_needs_the_right_state_first_and_then_a_thought() {
     for from in TASK_STATES {
         for thoughts in [0, 1] {
             let engine = Engine::new();
@@ -69,7 +69,7 @@ fn beta_18_to_21_done_needs_the_right_state_first_and_then_a_thought() {
 }
 
 #[test]
-fn beta_22_to_24_updates_take_legal_steps_only() {
+fn to_24_updates_take_legal_steps_only() {
     for from in TASK_STATES {
         for to in TASK_STATES.into_iter().filter(|to| *to != Done) {
             let engine = Engine::new();
@@ -84,7 +84,7 @@ fn beta_22_to_24_updates_take_legal_steps_only() {
 }
 
 #[test]
-fn beta_25_a_bad_status_spoils_the_whole_patch() {
+fn a_bad_status_spoils_the_whole_patch() {
     let engine = Engine::new();
     let task = engine.task("old");
     let before = engine.dump();
@@ -96,7 +96,7 @@ fn beta_25_a_bad_status_spoils_the_whole_patch() {
 }
 
 #[test]
-fn beta_27_an_empty_patch_writes_nothing() {
+fn an_empty_patch_writes_nothing() {
     let engine = Engine::new();
     let task = engine.task("A");
     let before = engine.dump();
@@ -108,7 +108,7 @@ fn beta_27_an_empty_patch_writes_nothing() {
 }
 
 #[test]
-fn beta_28_null_clears_and_absent_keeps() {
+fn null_clears_and_absent_keeps() {
     let engine = Engine::new();
     let text = |text: &str| Some(text.to_owned());
     let task =
@@ -119,7 +119,7 @@ fn beta_28_null_clears_and_absent_keeps() {
 }
 
 #[test]
-fn beta_30_fields_of_finished_tasks_may_still_be_edited() {
+fn fields_of_finished_tasks_may_still_be_edited() {
     let engine = Engine::new();
     for state in [Done, Cancelled] {
         let task = engine.task_in(state);
@@ -130,7 +130,7 @@ fn beta_30_fields_of_finished_tasks_may_still_be_edited() {
 }
 
 #[test]
-fn beta_31_the_time_of_the_last_change_never_moves_backwards() {
+fn the_time_of_the_last_change_never_moves_backwards() {
     let engine = Engine::new();
     let task = engine.task("A");
     engine.now_ms.set(engine.now_ms.get() - 3_600_000);
@@ -161,7 +161,7 @@ fn each_row_keeps_the_number_of_the_call_that_last_changed_it() {
 }
 
 #[test]
-fn beta_46_a_deleted_task_is_gone_for_every_operation() {
+fn a_deleted_task_is_gone_for_every_operation() {
     let engine = Engine::new();
     let task = engine.task("A");
     engine.delete(&task.id);
@@ -171,7 +171,7 @@ fn beta_46_a_deleted_task_is_gone_for_every_operation() {
 }
 
 #[test]
-fn beta_46_the_database_knows_the_states() {
+fn the_database_knows_the_states() {
     let engine = Engine::new();
     let task = engine.task("A");
     let refused =

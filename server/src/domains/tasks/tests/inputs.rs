@@ -10,7 +10,7 @@ fn read<T: DeserializeOwned>(arguments: Value) -> T {
 }
 
 #[test]
-fn beta_06_project_is_an_alias_of_project_id() {
+fn project_is_an_alias_of_project_id() {
     for (arguments, expected) in [
         (json!({"title": "A", "project": "x"}), Some("x")),
         (json!({"title": "A", "project_id": "x"}), Some("x")),
@@ -25,7 +25,7 @@ fn beta_06_project_is_an_alias_of_project_id() {
 }
 
 #[test]
-fn beta_26_both_styles_of_an_update_mean_the_same() {
+fn both_styles_of_an_update_mean_the_same() {
     for fields in [
         json!({}),
         json!({"status": "GATHER"}),
@@ -40,7 +40,7 @@ fn beta_26_both_styles_of_an_update_mean_the_same() {
 }
 
 #[test]
-fn beta_28_null_and_absent_stay_apart() {
+fn null_and_absent_stay_apart() {
     let patch = TaskPatch::from(read::<TaskUpdateInput>(json!({"id": "X", "patch": {"description": null}})));
     assert_eq!(patch, TaskPatch { description: Some(None), ..TaskPatch::default() });
     assert!(TaskPatch::from(read::<TaskUpdateInput>(json!({"id": "X"}))).is_empty());

@@ -41,7 +41,7 @@ fn put(engine: &Engine, title: &str, status: TaskStatus, priority: Option<&str>,
 }
 
 #[test]
-fn beta_38_the_worked_example_comes_out_as_written() {
+fn the_worked_example_comes_out_as_written() {
     let engine = Engine::new();
     put(&engine, "t1", Init, None, 1);
     let t2 = put(&engine, "t2", Plan, Some("high"), 2);
@@ -59,7 +59,7 @@ fn beta_38_the_worked_example_comes_out_as_written() {
 }
 
 #[test]
-fn beta_39_the_six_live_states_are_in_the_queue() {
+fn the_six_live_states_are_in_the_queue() {
     let engine = Engine::new();
     TASK_STATES.into_iter().for_each(|state| drop(engine.task_in(state)));
     let (titles, total, blocked) = engine.queue();
@@ -68,7 +68,7 @@ fn beta_39_the_six_live_states_are_in_the_queue() {
 }
 
 #[test]
-fn beta_40_ties_are_broken_by_insertion() {
+fn ties_are_broken_by_insertion() {
     let engine = Engine::new();
     let titles: Vec<String> = (0..12).map(|number| format!("task {number}")).collect();
     titles.iter().for_each(|title| drop(engine.task(title)));
@@ -155,7 +155,7 @@ fn priorities_are_ranked_by_the_words_of_the_chapter() {
 }
 
 #[test]
-fn beta_34_pages_come_oldest_first_and_end_in_an_empty_one() {
+fn pages_come_oldest_first_and_end_in_an_empty_one() {
     let engine = Engine::new();
     (0..5).for_each(|number| drop(engine.task(&number.to_string())));
     for (offset, expected) in [(0, vec!["0", "1"]), (2, vec!["2", "3"]), (4, vec!["4"]), (99, vec![])] {
@@ -190,7 +190,7 @@ fn the_order_is_that_of_creation_whatever_the_clock_says() {
 }
 
 #[test]
-fn beta_35_list_filters_combine_and_match_exactly() {
+fn list_filters_combine_and_match_exactly() {
     let engine = Engine::new();
     for (title, project_id, status) in
         [("a", Some("X"), Plan), ("b", Some("X"), Init), ("c", None, Plan), ("d", None, Init)]
@@ -216,7 +216,7 @@ fn beta_35_list_filters_combine_and_match_exactly() {
 }
 
 #[test]
-fn beta_36_deleted_tasks_are_listed_on_request_only() {
+fn deleted_tasks_are_listed_on_request_only() {
     let engine = Engine::new();
     let task = engine.create(NewTask { project_id: Some("p".into()), ..NewTask::titled("gone") });
     engine.delete(&task.id);

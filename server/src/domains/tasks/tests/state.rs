@@ -21,7 +21,7 @@ const LEGAL: [&str; 8] = [
 ];
 
 #[test]
-fn beta_01_exactly_the_thirteen_steps_are_legal() {
+fn exactly_the_thirteen_steps_are_legal() {
     let mut legal = 0;
     for (row, from) in TASK_STATES.into_iter().enumerate() {
         for (column, to) in TASK_STATES.into_iter().enumerate() {
@@ -34,7 +34,7 @@ fn beta_01_exactly_the_thirteen_steps_are_legal() {
 }
 
 #[test]
-fn beta_01_the_table_lists_targets_in_canonical_order() {
+fn the_table_lists_targets_in_canonical_order() {
     for (row, from) in TASK_STATES.into_iter().enumerate() {
         let expected: Vec<TaskStatus> = TASK_STATES
             .into_iter()
@@ -48,21 +48,21 @@ fn beta_01_the_table_lists_targets_in_canonical_order() {
 }
 
 #[test]
-fn beta_02_no_state_steps_to_itself() {
+fn no_state_steps_to_itself() {
     for state in TASK_STATES {
         assert!(!can_transition(state, state), "{state}");
     }
 }
 
 #[test]
-fn beta_04_an_illegal_step_says_whose_from_where_and_to_what() {
+fn an_illegal_step_says_whose_from_where_and_to_what() {
     let refused = check("x", Done, Gather).unwrap_err();
     assert_eq!(refused, InvalidTransition { task_id: "x".into(), from: Done, to: Gather });
     assert_eq!(refused.to_string(), "Invalid transition for task x: DONE -> GATHER");
 }
 
 #[test]
-fn beta_04_state_names_are_exact() {
+fn state_names_are_exact() {
     for text in ["done", "Done", " DONE", "DONE ", "", "PLAN ", "BACKLOG"] {
         let refused = parse_state(text).unwrap_err().to_string();
         let names = "INIT, GATHER, ANALYZE, PLAN, APPLY, VERIFY, DONE, CANCELLED";

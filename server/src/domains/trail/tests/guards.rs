@@ -1,4 +1,4 @@
-//! The tables guard themselves: zeta_54.
+//! The tables guard themselves.
 
 use colibri_runtime::handler::Fault;
 use colibri_store::params;
@@ -12,7 +12,7 @@ fn refusal(sql: &Connection, statement: &str) -> String {
 }
 
 #[test]
-fn zeta_54_what_would_rewrite_history_is_refused_and_changes_nothing() {
+fn what_would_rewrite_history_is_refused_and_changes_nothing() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let sql = Connection::open(file.path()).unwrap();
     sql.execute_batch("PRAGMA foreign_keys = ON; PRAGMA recursive_triggers = ON").unwrap();

@@ -32,7 +32,7 @@ fn codes(found: &Verification) -> Vec<&'static str> {
 }
 
 #[test]
-fn zeta_55_zones_by_position() {
+fn zones_by_position() {
     use RetentionZone::{Cold, Hot, Warm};
     for (position, zone) in [(1, Hot), (100, Hot), (101, Warm), (1000, Warm), (1001, Cold), (i64::MAX, Cold)]
     {
@@ -44,7 +44,7 @@ fn zeta_55_zones_by_position() {
 }
 
 #[test]
-fn zeta_56_content_moves_by_position_and_nothing_else_does() {
+fn content_moves_by_position_and_nothing_else_does() {
     let db = database();
     chain(&db, 1001, None);
     let hashes =
@@ -69,7 +69,7 @@ fn zeta_56_content_moves_by_position_and_nothing_else_does() {
 }
 
 #[test]
-fn zeta_56_a_warm_record_turns_cold_as_the_chain_grows() {
+fn a_warm_record_turns_cold_as_the_chain_grows() {
     let db = database();
     chain(&db, 1000, None);
     assert_eq!(archive(&db, 1), (RetentionZone::Warm, true));
@@ -79,7 +79,7 @@ fn zeta_56_a_warm_record_turns_cold_as_the_chain_grows() {
 }
 
 #[test]
-fn zeta_57_damage_is_never_archived_away() {
+fn damage_is_never_archived_away() {
     let db = database();
     chain(&db, 1001, None);
     archive(&db, 3);
@@ -103,7 +103,7 @@ fn zeta_57_damage_is_never_archived_away() {
 }
 
 #[test]
-fn zeta_57_there_is_no_way_back_from_cold() {
+fn there_is_no_way_back_from_cold() {
     let db = database();
     chain(&db, 1001, None);
     archive(&db, 1);
@@ -122,7 +122,7 @@ fn zeta_57_there_is_no_way_back_from_cold() {
 }
 
 #[test]
-fn zeta_58_content_is_dropped_only_when_a_seal_commits_to_it() {
+fn content_is_dropped_only_when_a_seal_commits_to_it() {
     let db = database();
     start(&db, "S");
     chain(&db, 1001, Some("S"));

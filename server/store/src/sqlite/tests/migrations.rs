@@ -52,7 +52,7 @@ fn comments_are_stripped_but_not_inside_quotes() {
 }
 
 #[test]
-fn alpha_47_a_file_at_6_gets_the_rest_in_order() {
+fn a_file_at_6_gets_the_rest_in_order() {
     let list = [
         migration("008_b.sql", "INSERT INTO t VALUES ('8')"),
         migration("007_a.sql", "CREATE TABLE t (n)"),
@@ -68,7 +68,7 @@ fn alpha_47_a_file_at_6_gets_the_rest_in_order() {
 }
 
 #[test]
-fn alpha_49_a_failing_migration_is_undone_and_named() {
+fn a_failing_migration_is_undone_and_named() {
     let list = [
         migration("001_a.sql", "CREATE TABLE a (n)"),
         migration("002_b.sql", "CREATE TABLE b (n); INSERT INTO missing VALUES (1)"),
@@ -83,7 +83,7 @@ fn alpha_49_a_failing_migration_is_undone_and_named() {
 }
 
 #[test]
-fn alpha_50_a_comment_advances_the_version_and_two_of_one_number_do_not_run() {
+fn a_comment_advances_the_version_and_two_of_one_number_do_not_run() {
     let conn = memory();
     assert_eq!(run(&conn, &[migration("001_init.sql", "-- nothing yet\n")]), Ok(1));
     assert_eq!(number(&conn, "PRAGMA user_version"), 1);

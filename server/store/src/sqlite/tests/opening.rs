@@ -5,7 +5,7 @@ use crate::sqlite::open::header::APPLICATION_ID;
 use crate::sqlite::open::migrate::latest;
 
 #[test]
-fn alpha_46_a_fresh_path_gets_folder_settings_and_schema() {
+fn a_fresh_path_gets_folder_settings_and_schema() {
     let place = Place::new();
     let mut options = place.options();
     options.path = place.folder.path().join("a/b/colibri.db");
@@ -44,7 +44,7 @@ fn new_files_belong_to_their_owner_alone() {
 }
 
 #[test]
-fn alpha_47_a_second_start_runs_no_migration() {
+fn a_second_start_runs_no_migration() {
     let place = Place::new();
     let first = init_db(&place.options()).unwrap();
     assert_eq!(first.migrated, MIGRATIONS.len());
@@ -63,7 +63,7 @@ fn refusal(place: &Place, read_only: bool) -> String {
 }
 
 #[test]
-fn alpha_48_newer_and_foreign_files_are_refused_unchanged() {
+fn newer_and_foreign_files_are_refused_unchanged() {
     let supported = latest(MIGRATIONS);
     let newer =
         format!("database schema version {} is newer than supported version {supported}", supported + 1);
@@ -102,7 +102,7 @@ fn a_refused_file_keeps_its_log() {
 }
 
 #[test]
-fn alpha_52_damage_is_refused() {
+fn damage_is_refused() {
     let text_file = Place::new();
     std::fs::write(text_file.path(), "this is no database, it is a text of some length ".repeat(40)).unwrap();
     assert_eq!(refusal(&text_file, false), format!("not a Colibri database: {}", text_file.path().display()));
@@ -155,7 +155,7 @@ fn findings_of_other_chains_are_refused_at_boot() {
 }
 
 #[test]
-fn alpha_41_readonly_creates_nothing_and_migrates_nothing() {
+fn readonly_creates_nothing_and_migrates_nothing() {
     let place = Place::new();
     let options = StoreOptions { read_only: true, ..place.options() };
     let message = init_db(&options).unwrap_err().to_string();

@@ -12,7 +12,7 @@ fn crash(store: SqliteStore<()>) {
 }
 
 #[test]
-fn alpha_34_calls_of_a_dead_process_are_closed_and_numbers_go_on() {
+fn calls_of_a_dead_process_are_closed_and_numbers_go_on() {
     let place = Place::new();
     let mut store = place.store();
     call(&mut store, "any_tool");
@@ -35,7 +35,7 @@ fn alpha_34_calls_of_a_dead_process_are_closed_and_numbers_go_on() {
 }
 
 #[test]
-fn alpha_62_rows_of_the_living_are_left_alone() {
+fn rows_of_the_living_are_left_alone() {
     let place = Place::new();
     let (mut living, mut dying) = (place.store(), place.store());
     let kept = leave_running(&mut living);

@@ -9,7 +9,7 @@ use colibri_canonical::HexDigest;
 use colibri_proof::log_row::ClosedRow;
 
 #[test]
-fn alpha_31_numbers_run_from_1_and_every_call_has_two_events() {
+fn numbers_run_from_1_and_every_call_has_two_events() {
     let place = Place::new();
     let mut store = place.store();
     for expected in 1..=7 {
@@ -80,7 +80,7 @@ fn a_row_names_what_its_call_changed_only_if_the_call_succeeded() {
 }
 
 #[test]
-fn alpha_33_rows_are_append_only_and_closed_once() {
+fn rows_are_append_only_and_closed_once() {
     let place = Place::new();
     let mut store = place.store();
     call(&mut store, "any_tool");

@@ -8,7 +8,7 @@ use super::*;
 use crate::sqlite::write::queue::WriteQueue;
 
 #[test]
-fn alpha_51_writers_lose_nothing_and_fork_no_chain() {
+fn writers_lose_nothing_and_fork_no_chain() {
     const CALLS: i64 = 40;
     for writers in [2, 4, 8] {
         let place = Place::new();

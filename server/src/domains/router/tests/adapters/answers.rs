@@ -15,7 +15,7 @@ fn reason(profile: Profile, body: &Value) -> String {
 }
 
 #[test]
-fn delta_28_anthropic_answer() {
+fn anthropic_answer() {
     let result = parsed(Profile::Anthropic, &fixture("anthropic", "success")).unwrap();
     assert_eq!(result.content, "Hello there.");
     assert_eq!(result.model, "claude-sonnet-4-5-20250929");
@@ -24,7 +24,7 @@ fn delta_28_anthropic_answer() {
 }
 
 #[test]
-fn delta_36_unusable_answers_are_malformed() {
+fn unusable_answers_are_malformed() {
     for (folder, profile) in
         [("anthropic", Profile::Anthropic), ("openai", Profile::OpenAi), ("gemini", Profile::Gemini)]
     {
@@ -47,7 +47,7 @@ fn delta_36_unusable_answers_are_malformed() {
 }
 
 #[test]
-fn delta_37_missing_usage_counts_as_nothing() {
+fn missing_usage_counts_as_nothing() {
     for (folder, profile) in
         [("anthropic", Profile::Anthropic), ("openai", Profile::OpenAi), ("gemini", Profile::Gemini)]
     {
@@ -75,7 +75,7 @@ fn nonsensical_counts_are_nothing() {
 }
 
 #[test]
-fn delta_38_openai_reasons_are_normalised() {
+fn openai_reasons_are_normalised() {
     for (sent, expected) in [
         (json!("stop"), "end_turn"),
         (json!("length"), "max_tokens"),
@@ -119,7 +119,7 @@ fn gemini_reasons_are_normalised() {
 }
 
 #[test]
-fn delta_39_tool_calls_become_blocks() {
+fn tool_calls_become_blocks() {
     let result = parsed(Profile::OpenAi, &fixture("openai", "tool_call")).unwrap();
     let id = "call_DdmO9pD3xa9XTPNJ32zg2hcA";
     let call = json!({ "type": "tool_use", "id": id, "name": "lookup", "input": { "a": 1 } });
@@ -132,7 +132,7 @@ fn delta_39_tool_calls_become_blocks() {
 }
 
 #[test]
-fn delta_39_arguments_that_are_no_object_are_kept_as_text() {
+fn arguments_that_are_no_object_are_kept_as_text() {
     for (arguments, input) in [
         (json!("[1]"), json!({ "_raw": "[1]" })),
         (json!("\"x\""), json!({ "_raw": "\"x\"" })),
@@ -167,7 +167,7 @@ fn calls_without_an_id_are_numbered() {
 }
 
 #[test]
-fn delta_41_a_blocked_prompt_is_an_answer_without_content() {
+fn a_blocked_prompt_is_an_answer_without_content() {
     let result = parsed(Profile::Gemini, &fixture("gemini", "blocked_prompt")).unwrap();
     assert_eq!((result.content.as_str(), result.stop_reason.as_str()), ("", "content_filter"));
     assert_eq!((result.prompt_tokens, result.completion_tokens), (1000, 0));

@@ -23,7 +23,7 @@ fn https_is_fine_anywhere_and_http_on_this_machine() {
 }
 
 #[test]
-fn delta_27_other_base_urls_are_refused() {
+fn other_base_urls_are_refused() {
     const SCHEME: &str = "it must begin with https://";
     const PLAIN: &str = "plain http is for this machine only";
     const HOST: &str = "its host is not a name or an address";

@@ -14,7 +14,7 @@ fn message(status: u16, body: &str) -> String {
 }
 
 #[test]
-fn delta_32_an_echoed_key_is_not_repeated() {
+fn an_echoed_key_is_not_repeated() {
     let body =
         json!({ "error": { "message": format!("invalid x-api-key {KEY} (sk-other-key)") } }).to_string();
     let message = message(401, &body);
@@ -51,7 +51,7 @@ fn the_excerpt_is_one_short_line() {
 }
 
 #[test]
-fn delta_33_redirects_are_refused() {
+fn redirects_are_refused() {
     for status in [300, 301, 302, 303, 304, 307, 308] {
         let body = r#"{"message":"go to http://elsewhere.example"}"#;
         assert_eq!(message(status, body), format!("Anthropic API error {status}: redirect refused"));
@@ -59,7 +59,7 @@ fn delta_33_redirects_are_refused() {
 }
 
 #[test]
-fn delta_53_only_errors_of_the_request_spare_the_breaker() {
+fn only_errors_of_the_request_spare_the_breaker() {
     for status in 300..600 {
         let response = HttpResponse { status, retry_after: None, body: Vec::new() };
         let error = parsed(Profile::OpenAi, &response).unwrap_err();

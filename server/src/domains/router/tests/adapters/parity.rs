@@ -28,7 +28,7 @@ const INVARIANTS: [Invariant; 8] = [
 ];
 
 #[test]
-fn delta_42_every_adapter_keeps_every_invariant() {
+fn every_adapter_keeps_every_invariant() {
     let mut broken = Vec::new();
     for profile in PROFILES {
         for (name, invariant) in INVARIANTS {

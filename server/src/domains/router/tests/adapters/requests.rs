@@ -24,7 +24,7 @@ fn header<'a>(request: &'a HttpRequest, name: &str) -> Option<&'a str> {
 }
 
 #[test]
-fn delta_28_anthropic_request_has_one_message_and_no_system() {
+fn anthropic_request_has_one_message_and_no_system() {
     let (request, body) = built(Profile::Anthropic, &request("ping"));
     assert_eq!(request.url, "http://127.0.0.1:9/v1/messages");
     assert_eq!((request.authorization.header, request.authorization.scheme), ("x-api-key", ""));
@@ -36,7 +36,7 @@ fn delta_28_anthropic_request_has_one_message_and_no_system() {
 }
 
 #[test]
-fn delta_29_anthropic_request_carries_system_limit_and_model() {
+fn anthropic_request_carries_system_limit_and_model() {
     let (_, body) = built(Profile::Anthropic, &full_request());
     assert_eq!(
         (&body["system"], &body["max_tokens"], &body["model"]),
@@ -45,7 +45,7 @@ fn delta_29_anthropic_request_carries_system_limit_and_model() {
 }
 
 #[test]
-fn delta_29_others_carry_them_in_their_own_places() {
+fn others_carry_them_in_their_own_places() {
     for profile in [Profile::OpenAi, Profile::Kimi, Profile::Codex, Profile::Llama, Profile::Mistral] {
         let (request, body) = built(profile, &full_request());
         assert_eq!(request.url, "http://127.0.0.1:9/v1/chat/completions", "{profile}");
@@ -67,7 +67,7 @@ fn delta_29_others_carry_them_in_their_own_places() {
 }
 
 #[test]
-fn delta_40_gemini_key_is_in_a_header_and_never_in_the_url() {
+fn gemini_key_is_in_a_header_and_never_in_the_url() {
     let (request, body) = built(Profile::Gemini, &request("ping"));
     assert_eq!(request.url, "http://127.0.0.1:9/v1/models/m-1:generateContent");
     assert_eq!(request.authorization.header, "x-goog-api-key");
@@ -77,7 +77,7 @@ fn delta_40_gemini_key_is_in_a_header_and_never_in_the_url() {
 }
 
 #[test]
-fn delta_40_gemini_model_is_one_segment_whatever_it_holds() {
+fn gemini_model_is_one_segment_whatever_it_holds() {
     for (model, segment) in [
         ("../../x?y=1", "..%2F..%2Fx%3Fy%3D1"),
         ("a b#c%", "a%20b%23c%25"),

@@ -18,7 +18,7 @@ fn gpt(script: Vec<Step>) -> crate::domains::router::tests::adapters::support::O
 }
 
 #[test]
-fn delta_30_four_requests_with_doubling_waits() {
+fn four_requests_with_doubling_waits() {
     let outcome = gpt((0..4).map(|_| status(500)).collect());
     assert_eq!((outcome.requests(), outcome.waits.as_slice()), (4, &[100, 200, 400][..]));
     let text = "OpenAI retries exhausted after 4 requests: HTTP 500";
@@ -37,7 +37,7 @@ fn a_later_request_may_succeed() {
 }
 
 #[test]
-fn delta_31_a_short_retry_after_is_waited_for() {
+fn a_short_retry_after_is_waited_for() {
     let success = || answer(fixture("openai", "success"));
     for (value, wait) in [("1", 1000), ("5", 5000), (" 2 ", 2000), ("0", 100)] {
         let outcome = gpt(vec![retry_after(429, value), success()]);
@@ -49,7 +49,7 @@ fn delta_31_a_short_retry_after_is_waited_for() {
 }
 
 #[test]
-fn delta_31_a_long_retry_after_ends_the_attempt() {
+fn a_long_retry_after_ends_the_attempt() {
     for value in ["6", "60", "99999999999999999999999999"] {
         let outcome = gpt(vec![retry_after(429, value)]);
         assert_eq!((outcome.requests(), outcome.waits.len()), (1, 0), "{value}");
@@ -59,7 +59,7 @@ fn delta_31_a_long_retry_after_ends_the_attempt() {
 }
 
 #[test]
-fn delta_31_dates_and_junk_are_not_waited_for() {
+fn dates_and_junk_are_not_waited_for() {
     for value in ["Wed, 21 Oct 2015 07:28:00 GMT", "1.5", "-1", "+1", "soon", ""] {
         let outcome = gpt(vec![retry_after(429, value), answer(fixture("openai", "success"))]);
         assert_eq!(outcome.waits, [100], "{value}");
@@ -67,7 +67,7 @@ fn delta_31_dates_and_junk_are_not_waited_for() {
 }
 
 #[test]
-fn delta_32_other_statuses_are_asked_once() {
+fn other_statuses_are_asked_once() {
     for code in [300, 302, 400, 401, 403, 404, 408, 409, 413, 422, 600] {
         let outcome = gpt(vec![status(code)]);
         assert_eq!((outcome.requests(), outcome.error().0.as_str()), (1, "OPENAI_API_ERROR"), "{code}");
@@ -78,7 +78,7 @@ fn delta_32_other_statuses_are_asked_once() {
 }
 
 #[test]
-fn delta_35_network_failures_are_asked_once() {
+fn network_failures_are_asked_once() {
     for (failure, kind) in [
         (NetworkFailure::Refused, "connection refused"),
         (NetworkFailure::Dns, "dns failure"),
@@ -97,7 +97,7 @@ fn delta_35_network_failures_are_asked_once() {
 }
 
 #[test]
-fn delta_36_an_unreadable_answer_is_not_asked_for_again() {
+fn an_unreadable_answer_is_not_asked_for_again() {
     for name in ["malformed_json", "wrong_shape"] {
         let outcome = gpt(vec![answer(fixture("openai", name))]);
         assert_eq!((outcome.requests(), outcome.error().1), (1, "OpenAI API error 200: malformed response"));
@@ -115,7 +115,7 @@ fn a_wait_past_the_limit_is_not_begun() {
 }
 
 #[test]
-fn delta_34_the_limit_inside_a_request_is_a_timeout() {
+fn the_limit_inside_a_request_is_a_timeout() {
     let slow = Step { takes_ms: 200, ..fails(NetworkFailure::Timeout) };
     let outcome = attempt(config(&[]), ModelId::Gpt4o, 200, vec![slow]);
     assert_eq!(outcome.error(), ("ROUTER_TIMEOUT".to_owned(), "gpt-4o timed out after 200 ms"));
@@ -123,7 +123,7 @@ fn delta_34_the_limit_inside_a_request_is_a_timeout() {
 }
 
 #[test]
-fn delta_34_modes_without_outside_traffic_send_nothing_and_read_no_setting() {
+fn modes_without_outside_traffic_send_nothing_and_read_no_setting() {
     for mode in ["TEST", "READONLY", "MINIMAL"] {
         for key in ["", "a\nb", "good-key"] {
             let variables = [("COLIBRI_MODE", mode), ("COLIBRI_ANTHROPIC_API_KEY", key)];
@@ -136,7 +136,7 @@ fn delta_34_modes_without_outside_traffic_send_nothing_and_read_no_setting() {
 }
 
 #[test]
-fn delta_45_a_success_is_one_line_of_numbers() {
+fn a_success_is_one_line_of_numbers() {
     let outcome = attempt(config(&[]), ModelId::Claude, LIMIT, vec![answer(fixture("anthropic", "success"))]);
     let line =
         "[claude] model=claude-sonnet-4-5-20250929 prompt_tokens=1000 completion_tokens=500 latency_ms=0";

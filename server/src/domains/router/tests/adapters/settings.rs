@@ -21,7 +21,7 @@ fn upstream(variables: &[(&str, &str)], model: ModelId, hint: Option<&str>) -> S
 }
 
 #[test]
-fn delta_22_a_missing_key_is_named() {
+fn a_missing_key_is_named() {
     for model in MODELS {
         let error = Target::of_model(&bare_config(&[]), model, None).err().expect("no key");
         let profile = model.profile();
@@ -32,13 +32,13 @@ fn delta_22_a_missing_key_is_named() {
 }
 
 #[test]
-fn delta_23_keys_of_other_programs_are_not_touched() {
+fn keys_of_other_programs_are_not_touched() {
     let found = Target::of_model(&bare_config(&[("ANTHROPIC_API_KEY", KEY)]), ModelId::Claude, None);
     assert_eq!(found.err().expect("no key").message, "COLIBRI_ANTHROPIC_API_KEY is not set");
 }
 
 #[test]
-fn delta_24_keys_are_trimmed_and_must_fit_a_header() {
+fn keys_are_trimmed_and_must_fit_a_header() {
     for blank in ["", " ", "  \t\n"] {
         let error = refused(&[("COLIBRI_ANTHROPIC_API_KEY", blank)], ModelId::Claude);
         assert_eq!(error.message, "COLIBRI_ANTHROPIC_API_KEY is not set", "{blank:?}");
@@ -55,7 +55,7 @@ fn delta_24_keys_are_trimmed_and_must_fit_a_header() {
 
 #[cfg(unix)]
 #[test]
-fn delta_24_a_key_that_is_no_text_is_an_error_of_the_call() {
+fn a_key_that_is_no_text_is_an_error_of_the_call() {
     use std::os::unix::ffi::OsStringExt;
     let value = std::ffi::OsString::from_vec(vec![b'k', 0xff]);
     let environment = Environment::default().with("COLIBRI_ANTHROPIC_API_KEY", value);
@@ -65,7 +65,7 @@ fn delta_24_a_key_that_is_no_text_is_an_error_of_the_call() {
 }
 
 #[test]
-fn delta_27_a_refused_base_url_is_named_and_not_shown() {
+fn a_refused_base_url_is_named_and_not_shown() {
     for (value, reason) in [
         ("http://example.com", "plain http is for this machine only"),
         ("https://u:p@example.com", "it must not hold a user name or password"),
