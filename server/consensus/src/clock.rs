@@ -39,7 +39,7 @@ impl LogicalClock {
     /// [`ClockError::Exhausted`].
     #[expect(
         clippy::should_implement_trait,
-        reason = "theta §3.5 names it so, and times are no sequence to iterate"
+        reason = "the protocol names it so, and times are no sequence to iterate"
     )]
     pub fn next(&mut self) -> Result<u64, ClockError> {
         if self.at >= MAX_INTEGER {
