@@ -4,6 +4,7 @@
 //!
 //! ```no_run
 //! fn main() -> std::process::ExitCode {
+//!     // `false`: probes such as `tools/list` are answered before the start is over.
 //!     colibri::serve(false)
 //! }
 //! ```

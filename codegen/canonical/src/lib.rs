@@ -12,7 +12,7 @@
 //! ```
 //!
 //! [`canonical_json`] encodes a value, [`canonical_text`] a JSON text without building its value, and [`object`] writes objects
-//! whose keys are known: three ways to the same bytes, which tests hold together. Readers of JSON disagree on some numbers;
+//! whose keys are known: three ways to the same bytes, and tests check that all three give them. Readers of JSON disagree on some numbers;
 //! a [`NumberRule`] says what the encoder does with those.
 
 mod digest;

@@ -18,6 +18,8 @@ use colibri_store::sqlite::open::rights;
 pub enum Role {
     /// `--db`, or the configured file.
     Database,
+    /// The configured file, of a command without `--db`.
+    Configured,
     /// The argument of `restore`, whose `--db` is the file to be replaced.
     Backup,
 }
@@ -25,7 +27,7 @@ pub enum Role {
 impl Role {
     fn noun(self) -> &'static str {
         match self {
-            Self::Database => "database",
+            Self::Database | Self::Configured => "database",
             Self::Backup => "backup",
         }
     }
@@ -33,6 +35,7 @@ impl Role {
     fn name_another(self) -> &'static str {
         match self {
             Self::Database => "name another with --db",
+            Self::Configured => "set COLIBRI_DB_PATH to yours",
             Self::Backup => "name a backup file",
         }
     }
@@ -41,7 +44,7 @@ impl Role {
     pub fn foreign(self, path: &Path) -> Failure {
         let (path, another) = (path.display(), self.name_another());
         Failure::Usage(match self {
-            Self::Database => format!("{path} is not a Colibri database; {another}"),
+            Self::Database | Self::Configured => format!("{path} is not a Colibri database; {another}"),
             Self::Backup => format!("{path} is not a backup of a Colibri database; {another}"),
         })
     }
@@ -54,6 +57,14 @@ impl Role {
 /// it has one that does not open.
 pub fn open_for_reading(env: &Environment, db: Option<&Path>) -> Result<Db, Failure> {
     open(&place_of(env, db)?, Role::Database)
+}
+
+/// Opens the configured database for reading, in the same way.
+///
+/// # Errors
+/// As [`open_for_reading`].
+pub fn open_configured(env: &Environment) -> Result<Db, Failure> {
+    open(&place_of(env, None)?, Role::Configured)
 }
 
 /// Opens a backup for reading, in the same way.
@@ -86,10 +97,12 @@ pub fn must_be_file(path: &Path, role: Role) -> Result<(), Failure> {
     let text = match std::fs::metadata(path) {
         Ok(found) if !found.is_file() => match role {
             Role::Database => format!("{shown} is not a file; name the database's file with --db"),
-            Role::Backup => format!("{shown} is not a file; {another}"),
+            Role::Configured | Role::Backup => format!("{shown} is not a file; {another}"),
         },
         Ok(found) if found.len() == 0 => match role {
-            Role::Database => format!("{shown} is empty: no server has written to it yet; {another}"),
+            Role::Database | Role::Configured => {
+                format!("{shown} is empty: no server has written to it yet; {another}")
+            }
             Role::Backup => format!("{shown} is empty and not a backup; {another}"),
         },
         Ok(_) => match rights::refused_to_read(path) {
@@ -143,6 +156,7 @@ fn explain(path: &Path, role: Role, error: &OpenError) -> Failure {
             "{path} is on a network file system ({kind}); copy it with its -wal file to a local disk and name the copy{}",
             match role {
                 Role::Database => " with --db",
+                Role::Configured => " in COLIBRI_DB_PATH",
                 Role::Backup => "",
             }
         )),

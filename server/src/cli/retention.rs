@@ -11,12 +11,12 @@ use serde_json::{Value, json};
 
 use super::Failure;
 use super::arguments::RetentionArguments;
-use super::database::open_for_reading;
+use super::database::open_configured;
 use super::operator;
 use super::output::print_json_line;
 use super::verify::Lines;
 use crate::catalogue::ToolId;
-use crate::domains::retention::tasks_due;
+use crate::domains::retention::{has_thoughts, tasks_due};
 use crate::settings::environment::Environment;
 use crate::verification::run::Progress;
 
@@ -65,10 +65,16 @@ pub fn run(
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
     let unreadable = |fault: colibri_runtime::handler::Fault| Failure::Failed(fault.to_string());
-    let mut tasks = tasks_due(&open_for_reading(env, None)?).map_err(unreadable)?;
+    let db = open_configured(env)?;
+    let mut tasks = tasks_due(&db).map_err(unreadable)?;
     if let Some(wanted) = &arguments.task {
+        if !has_thoughts(&db, wanted).map_err(unreadable)? {
+            return Err(Failure::Usage(format!("no thought names the task {wanted}; check the id")));
+        }
         tasks.retain(|task| task == wanted);
     }
+    // The snapshot ends before the operation opens the file to write.
+    drop(db);
     let mut moved = Moved { dry_run: arguments.dry_run, tasks: tasks.len(), ..Moved::default() };
     if !tasks.is_empty() {
         let mut lines = Lines::new("retention", err, arguments.progress);
@@ -105,7 +111,7 @@ fn all(tasks: &[String], env: &Environment, moved: &mut Moved, lines: &mut Lines
 fn page(envelope: &Value) -> Result<Page, Failure> {
     let refused = || {
         let reason = envelope.pointer("/error/message").and_then(Value::as_str).unwrap_or("no reason given");
-        Failure::Failed(format!("retention stopped: {reason}; what was moved before stays moved"))
+        Failure::Failed(format!("retention stopped: {reason}; what was packed or removed before stays so"))
     };
     envelope.get("data").and_then(|data| Page::deserialize(data).ok()).ok_or_else(refused)
 }
@@ -114,7 +120,7 @@ fn print(moved: &Moved, out: &mut dyn Write) -> Result<(), Failure> {
     let (packed, removed) = (moved.hot_to_warm, moved.hot_to_cold + moved.warm_to_cold);
     let (would, tasks) = (if moved.dry_run { "would be " } else { "" }, moved.tasks);
     if packed + removed == 0 && moved.damaged.is_empty() {
-        writeln!(out, "nothing to move: no thought has left its zone")?;
+        writeln!(out, "nothing to pack or remove: each task keeps the text of its 100 newest thoughts")?;
         return Ok(());
     }
     writeln!(out, "tasks looked at: {tasks}")?;

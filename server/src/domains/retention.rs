@@ -78,6 +78,14 @@ pub fn apply(db: &Db, task_id: &str, after: i64) -> Result<TrailRetentionOutput,
     Ok(page)
 }
 
+/// Checks whether any record is of the task.
+///
+/// # Errors
+/// Storage faults.
+pub fn has_thoughts(db: &Db, task_id: &str) -> Result<bool, Fault> {
+    Ok(store::count_thoughts(db, task_id)? > 0)
+}
+
 /// Returns the tasks with records that may have left their zone, in the order of their ids.
 ///
 /// # Errors

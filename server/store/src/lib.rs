@@ -19,13 +19,14 @@
 //!     read_only: false,
 //!     sync: true,
 //!     boot_id: "boot-1".to_owned(),
-//!     process_aborted: "PROCESS_ABORTED",
+//!     process_aborted: "PROCESS_ABORTED", // the code that a start writes into rows of killed processes
 //!     now: "2026-05-01T10:00:00.000Z".to_owned(),
 //!     migrations: MIGRATIONS,
-//!     tail_checks: &[],
+//!     tail_checks: &[], // what a start compares at the end of each chain
 //!     max_pages: None,
 //!     wait: WAIT,
 //! })?;
+//! // `()`: these handlers need nothing beside the database.
 //! let cx = Cx::new(None, Arc::new(SystemClock::default()), Box::new(SystemIds::default()), ());
 //! let mut store = SqliteStore::new(cx, AuditFacts { mode: "FULL", boot_id: "boot-1".to_owned(), boot_start_ms: 0.0 });
 //! store.attach(opened)?;

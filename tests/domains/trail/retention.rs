@@ -116,9 +116,13 @@ fn every_thought_beyond_its_zone_is_moved_and_a_second_run_moves_none() {
     let zones = [zone("T", "cold", 5), zone("T", "hot", 100), zone("T", "warm", 900), zone("U", "hot", 100)];
     assert_eq!(folder.zones()[..4], zones);
     assert_eq!(folder.counts(&[], 0), moved(0, [0, 0, 0]));
-    assert_eq!(folder.counts(&["--task", "unknown"], 0), moved(0, [0, 0, 0]));
+    let unknown = folder.run(&["retention", "--task", "unknown"]).ends(2);
+    assert_eq!(unknown.err, "colibri: no thought names the task unknown; check the id\n");
     let nothing = folder.run(&["retention"]).ends(0);
-    assert_eq!(nothing.out, "nothing to move: no thought has left its zone\n");
+    assert_eq!(
+        nothing.out,
+        "nothing to pack or remove: each task keeps the text of its 100 newest thoughts\n"
+    );
 
     think(&mut server, "T", 1, None, |_| "one more".to_owned());
     let run = folder.run(&["retention"]).ends(0);
@@ -208,6 +212,7 @@ fn only_the_operator_runs_it_on_a_database_that_takes_writes() {
     let folder = Folder::new();
     let missing = folder.run(&["retention"]).ends(2);
     assert!(missing.err.contains("there is no database at"), "{}", missing.err);
+    assert!(missing.err.ends_with("; set COLIBRI_DB_PATH to yours\n"), "{}", missing.err);
     let mut server = folder.launch().start();
     think(&mut server, "T", 101, None, short);
     let listed = server.request("tools/list", json!({}));
@@ -220,7 +225,8 @@ fn only_the_operator_runs_it_on_a_database_that_takes_writes() {
         let command = folder.launch().env("COLIBRI_MODE", mode).command().arg("retention").output().unwrap();
         let run = Run::of(command).ends(1);
         let reason = format!("Tool trail_retention is not admitted in mode {mode}");
-        let told = format!("colibri: retention stopped: {reason}; what was moved before stays moved\n");
+        let told =
+            format!("colibri: retention stopped: {reason}; what was packed or removed before stays so\n");
         assert_eq!(run.err, told);
     }
     assert_eq!(folder.zones(), [zone("T", "hot", 101)]);

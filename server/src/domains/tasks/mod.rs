@@ -3,7 +3,6 @@
 //! ```text
 //! tool (typed input) -> service (checks, in the order of tasks#update) -> store (SQL)
 //!                          |- state         which step is legal
-//!                          |- state         legal steps
 //!                          |- dependencies  the search for cycles
 //!                          |- trail         the thought records of the work
 //!                          '- reputation    the credit for a finished task
