@@ -49,6 +49,10 @@ struct Moved {
 }
 
 impl Moved {
+    fn is_nothing(&self) -> bool {
+        self.hot_to_warm + self.hot_to_cold + self.warm_to_cold == 0 && self.damaged.is_empty()
+    }
+
     fn add(&mut self, page: Page) {
         self.hot_to_warm += page.hot_to_warm;
         self.hot_to_cold += page.hot_to_cold;
@@ -76,11 +80,12 @@ pub fn run(
     // The snapshot ends before the operation opens the file to write.
     drop(db);
     let mut moved = Moved { dry_run: arguments.dry_run, tasks: tasks.len(), ..Moved::default() };
-    if !tasks.is_empty() {
-        let mut lines = Lines::new("retention", err, arguments.progress);
-        let done = all(&tasks, env, &mut moved, &mut lines);
-        lines.clear();
-        done?;
+    let mut lines = Lines::new("retention", err, arguments.progress);
+    let done = if tasks.is_empty() { Ok(()) } else { all(&tasks, env, &mut moved, &mut lines) };
+    lines.clear();
+    // What was done before an error is printed all the same.
+    if done.is_err() && moved.is_nothing() {
+        return done;
     }
     if arguments.json {
         print_json_line(out, &moved)?
@@ -88,6 +93,7 @@ pub fn run(
         print(&moved, out)?
     }
     out.flush()?;
+    done?;
     if moved.damaged.is_empty() { Ok(()) } else { Err(Failure::Finding) }
 }
 
@@ -99,7 +105,7 @@ fn all(tasks: &[String], env: &Environment, moved: &mut Moved, lines: &mut Lines
         let mut after = Some(0);
         while let Some(from) = after {
             let call = json!({ "task_id": task_id, "after": from, "dry_run": moved.dry_run });
-            let page = page(&operator.call(ToolId::TrailRetention, call)?)?;
+            let page = page(task_id, &operator.call(ToolId::TrailRetention, call)?)?;
             after = page.next_after;
             moved.add(page);
         }
@@ -108,10 +114,10 @@ fn all(tasks: &[String], env: &Environment, moved: &mut Moved, lines: &mut Lines
 }
 
 /// Reads the reply of a call.
-fn page(envelope: &Value) -> Result<Page, Failure> {
+fn page(task_id: &str, envelope: &Value) -> Result<Page, Failure> {
     let refused = || {
         let reason = envelope.pointer("/error/message").and_then(Value::as_str).unwrap_or("no reason given");
-        Failure::Failed(format!("retention stopped: {reason}; what was packed or removed before stays so"))
+        Failure::Failed(format!("retention stopped at task {task_id}: {reason}"))
     };
     envelope.get("data").and_then(|data| Page::deserialize(data).ok()).ok_or_else(refused)
 }
@@ -119,8 +125,8 @@ fn page(envelope: &Value) -> Result<Page, Failure> {
 fn print(moved: &Moved, out: &mut dyn Write) -> Result<(), Failure> {
     let (packed, removed) = (moved.hot_to_warm, moved.hot_to_cold + moved.warm_to_cold);
     let (would, tasks) = (if moved.dry_run { "would be " } else { "" }, moved.tasks);
-    if packed + removed == 0 && moved.damaged.is_empty() {
-        writeln!(out, "nothing to pack or remove: each task keeps the text of its 100 newest thoughts")?;
+    if moved.is_nothing() {
+        writeln!(out, "nothing to pack or remove")?;
         return Ok(());
     }
     writeln!(out, "tasks looked at: {tasks}")?;

@@ -7,11 +7,14 @@ use colibri_proof::record::Preimage;
 use colibri_runtime::handler::{Failure, Fault};
 
 use super::proof::{self, SessionState};
-use super::trail::content::{Unpacker, content_of, pack};
+use super::ties::Reply;
+use super::trail::content::{Unpacker, content_of, is_where_zone_says, pack};
 use super::trail::store::{self, Move, TrailRow};
+use super::trail::ties::tied_row;
 use super::trail::zone::{HOT_MAX_POSITION, RetentionZone, WARM_MAX_POSITION, zone_for_position};
 use crate::catalogue::{TrailRetentionOutput, TrailRetentionOutputDamagedItem};
 use colibri_store::db::Db;
+use colibri_store::sqlite::log::verify::with_call;
 
 /// The bytes of content after which a page ends, so that a transaction stays short.
 const PAGE_BYTES: usize = 1024 * 1024;
@@ -94,7 +97,7 @@ pub fn tasks_due(db: &Db) -> Result<Vec<String>, Fault> {
     let mut tasks = Vec::new();
     let mut last = None;
     while let Some(task_id) = store::next_task(db, last.as_deref())? {
-        if !store::due(db, &task_id, i64::MIN, (HOT_MAX_POSITION, WARM_MAX_POSITION), 1)?.is_empty() {
+        if !store::due(db, &task_id, 0, (HOT_MAX_POSITION, WARM_MAX_POSITION), 1)?.is_empty() {
             tasks.push(task_id.clone());
         }
         last = Some(task_id);
@@ -112,11 +115,11 @@ pub fn archive_record(db: &Db, id: &str) -> Result<Archived, Failure<Damage>> {
     let mut plan = None;
     store::with_row(db, id, |row| {
         let position = store::position(db, row.task_id, row.seq, WARM_MAX_POSITION)?;
-        plan = Some(planned(row, position));
+        plan = Some(planned(db, row, position));
         Ok(())
     })?;
     let Some(plan) = plan else { return Err(Fault::Other(format!("thought record {id} is missing")).into()) };
-    let Plan { from, to, content, session_id } = plan.map_err(Failure::Domain)?;
+    let Plan { from, to, content, session_id } = plan?;
     let bytes = content.as_ref().map_or(0, String::len);
     let Some(content) = content else { return Ok(Archived { zone: from, changed: false, bytes }) };
     if to == RetentionZone::Cold
@@ -143,19 +146,23 @@ struct Plan {
     session_id: Option<String>,
 }
 
-fn planned(row: &TrailRow<'_>, position: i64) -> Result<Plan, Damage> {
-    let from = RetentionZone::of(row.zone).ok_or(Damage("its zone is not hot, warm or cold"))?;
-    let to = zone_for_position(position).map_err(|_| Damage("it has no position in its chain"))?;
+fn planned(db: &Db, row: &TrailRow<'_>, position: i64) -> Result<Plan, Failure<Damage>> {
+    let damaged = |what| Failure::Domain(Damage(what));
+    let from = RetentionZone::of(row.zone).ok_or(damaged("its zone is not hot, warm or cold"))?;
+    let to = zone_for_position(position).map_err(|_| damaged("it has no position in its chain"))?;
     let session_id = row.session_id.map(str::to_owned);
     if to == from {
         return Ok(Plan { from, to, content: None, session_id });
     }
     if to < from {
-        return Err(Damage("it is in a later zone than its position allows"));
+        return Err(damaged("it is in a later zone than its position allows"));
+    }
+    if !is_where_zone_says(row) {
+        return Err(damaged("it holds the columns of another zone"));
     }
     let mut unpacker = Unpacker::default();
     let Content::Kept(content) = content_of(row, &mut unpacker) else {
-        return Err(Damage("its content is missing or cannot be unpacked"));
+        return Err(damaged("its content is missing or cannot be unpacked"));
     };
     let preimage = Preimage {
         content,
@@ -166,7 +173,25 @@ fn planned(row: &TrailRow<'_>, position: i64) -> Result<Plan, Damage> {
         kind: row.kind,
     };
     if preimage.hash(&mut Vec::new()).as_str() != row.hash {
-        return Err(Damage("its content does not match its hash"));
+        return Err(damaged("its content does not match its hash"));
+    }
+    if row.content_hash.is_some_and(|digest| digest != HexDigest::of(content.as_bytes()).as_str()) {
+        return Err(damaged("its content does not match its digest"));
+    }
+    if !gives_its_reply(db, row, content)? {
+        return Err(damaged("it does not match the reply of the call that recorded it"));
     }
     Ok(Plan { from, to, content: Some(content.to_owned()), session_id })
+}
+
+/// Checks a record against the reply of its call, while its content still allows it (store#ties). A record without such a call
+/// is reported by `colibri verify` in every zone, so moving it hides nothing.
+fn gives_its_reply(db: &Db, row: &TrailRow<'_>, content: &str) -> Result<bool, Fault> {
+    let Some(sequence_no) = row.sequence_no else { return Ok(true) };
+    let reply = tied_row(row, &Content::Kept(content), &mut Vec::new()).reply;
+    let matches = with_call(db, sequence_no, |call| match &reply {
+        Reply::Hash(hash) => call.result_hash == Some(hash.as_str()),
+        Reply::Dropped | Reply::Unreadable => false,
+    })?;
+    Ok(matches.unwrap_or(true))
 }

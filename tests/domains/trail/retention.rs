@@ -119,10 +119,7 @@ fn every_thought_beyond_its_zone_is_moved_and_a_second_run_moves_none() {
     let unknown = folder.run(&["retention", "--task", "unknown"]).ends(2);
     assert_eq!(unknown.err, "colibri: no thought names the task unknown; check the id\n");
     let nothing = folder.run(&["retention"]).ends(0);
-    assert_eq!(
-        nothing.out,
-        "nothing to pack or remove: each task keeps the text of its 100 newest thoughts\n"
-    );
+    assert_eq!(nothing.out, "nothing to pack or remove\n");
 
     think(&mut server, "T", 1, None, |_| "one more".to_owned());
     let run = folder.run(&["retention"]).ends(0);
@@ -177,6 +174,41 @@ fn damaged_thoughts_are_named_and_stay_as_they_are() {
     assert_eq!(content, "other");
 }
 
+/// What `verify` says of a changed record, it says after retention too.
+#[test]
+fn retention_hides_no_change_of_a_record() {
+    let folder = Folder::new();
+    let mut server = folder.launch().start();
+    think(&mut server, "T", 1003, None, short);
+    let open = server.data("audit_session_start", json!({ "intent": "open" }))["session_id"].clone();
+    think(&mut server, "U", 1003, open.as_str(), short);
+    assert_eq!(server.finish().code(), 0);
+    let edits = [
+        ("T", "agent_id = 'mallory'", "it does not match the reply of the call that recorded it"),
+        ("U", "session_id = NULL", "it does not match the reply of the call that recorded it"),
+        ("T", "content_hash = printf('%.64c', '0')", "its content does not match its digest"),
+        ("T", "zone = 'x'", "its zone is not hot, warm or cold"),
+        ("T", "content_compressed = 'x'", "it holds the columns of another zone"),
+    ];
+    for (task, edit, reason) in edits {
+        let copy = Folder::new();
+        std::fs::copy(folder.path("colibri.db"), copy.path("colibri.db")).unwrap();
+        let conn = copy.sql();
+        conn.pragma_update(None, "ignore_check_constraints", true).unwrap();
+        let guards = "SELECT group_concat('DROP TRIGGER ' || name, ';') FROM sqlite_schema \
+                      WHERE type = 'trigger' AND tbl_name = 'thought_records'";
+        let drops: String = conn.query_row(guards, [], |row| row.get(0)).unwrap();
+        conn.execute_batch(&drops).unwrap();
+        let first = format!("SELECT min(seq) FROM thought_records WHERE task_id = '{task}'");
+        let sql = format!("UPDATE thought_records SET {edit} WHERE seq = ({first})");
+        assert_eq!(conn.execute(&sql, []).unwrap(), 1, "{edit}");
+        drop(conn);
+        let found = copy.counts(&["--task", task], 1);
+        assert_eq!(found["damaged"][0]["reason"], reason, "{edit}: {found}");
+        copy.run(&["verify"]).ends(1);
+    }
+}
+
 #[test]
 fn content_goes_only_after_its_session_is_sealed_and_proofs_and_exports_hold() {
     let folder = Folder::new();
@@ -225,8 +257,7 @@ fn only_the_operator_runs_it_on_a_database_that_takes_writes() {
         let command = folder.launch().env("COLIBRI_MODE", mode).command().arg("retention").output().unwrap();
         let run = Run::of(command).ends(1);
         let reason = format!("Tool trail_retention is not admitted in mode {mode}");
-        let told =
-            format!("colibri: retention stopped: {reason}; what was packed or removed before stays so\n");
+        let told = format!("colibri: retention stopped at task T: {reason}\n");
         assert_eq!(run.err, told);
     }
     assert_eq!(folder.zones(), [zone("T", "hot", 101)]);

@@ -22,7 +22,7 @@ const PRINTS: [&str; 4] = ["print!", "println!", "eprint!", "eprintln!"];
 const UNFINISHED: [&str; 4] = ["todo!", "unimplemented!", "dbg!", "#[ignore"];
 const STREAMS: [&str; 4] = ["stdin", "stdout", "Stdin", "Stdout"];
 const TRANSACTIONS: [&str; 4] = ["BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT"];
-const STATEMENTS: [&str; 8] = [
+const STATEMENTS: [&str; 13] = [
     ".prepare(",
     ".prepare_cached(",
     ".execute(",
@@ -31,9 +31,14 @@ const STATEMENTS: [&str; 8] = [
     ".query_row(",
     ".query_map(",
     ".query_and_then(",
+    ".query_one(",
+    ".query_opt(",
+    ".query_all(",
+    ".show_opt(",
+    ".show_each(",
 ];
 const CREATION: [&str; 5] = ["File::create", ".create(true)", ".create_new(true)", "fs::write(", "fs::copy("];
-const OUTSIDE: [&str; 12] = [
+const OUTSIDE: [&str; 13] = [
     "fs",
     "env",
     "net",
@@ -44,6 +49,7 @@ const OUTSIDE: [&str; 12] = [
     "rand",
     "getrandom",
     "SystemTime",
+    "SystemClock",
     "Instant",
     "rusqlite",
 ];

@@ -424,7 +424,7 @@ pub fn due(
     db.query_all(
         "SELECT seq, id, zone IS 'warm' FROM thought_records WHERE task_id = ?1 AND seq > ?2 \
          AND seq <= (SELECT seq FROM thought_records WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?3) \
-         AND (coalesce(zone, 'hot') = 'hot' OR (zone = 'warm' AND seq <= \
+         AND (coalesce(zone, 'hot') NOT IN ('warm', 'cold') OR (zone = 'warm' AND seq <= \
          (SELECT seq FROM thought_records WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?4))) \
          ORDER BY seq LIMIT ?5",
         params![task_id, after, hot, warm, limit],
