@@ -7,6 +7,7 @@ mod auditor_export;
 mod consensus;
 mod consensus_restart;
 mod findings;
+mod people;
 mod proof;
 mod reputation;
 mod reputation_commands;

@@ -1,0 +1,1 @@
+//! Acceptance cases of callers, history, claims, remedies and messages, under their numbers (`people_07_…`).
