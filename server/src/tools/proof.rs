@@ -1,15 +1,18 @@
 //! The tools of sessions and seals.
 
-use super::cx::Cx;
+use super::cx::{Cx, ScanCx};
 use super::{Domains, recording};
 use crate::catalogue::{
-    AuditSessionStartError, AuditSessionStartInput, AuditSessionStartOutput, MerkleFinalizeError,
+    AuditSessionListError, AuditSessionListInput, AuditSessionListInputState, AuditSessionListOutput,
+    AuditSessionListOutputSessionsItem, AuditSessionListOutputSessionsItemState, AuditSessionStartError, AuditSessionStartInput, AuditSessionStartOutput, MerkleFinalizeError,
     MerkleFinalizeInput, MerkleFinalizeOutput, MerkleRootError, MerkleRootInput, MerkleRootOutput,
     ProofTools, TreeHead,
 };
-use crate::domains::proof::Session;
+use crate::domains::proof::listing::{self, Filter, Listed};
 use crate::domains::proof::service::{self, Sealing};
+use crate::domains::proof::{Session, SessionState};
 use colibri_proof::head::{SignedTreeHead, VERSION};
+use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::Outcome;
 
 impl ProofTools<Cx> for Domains {
@@ -70,6 +73,56 @@ impl ProofTools<Cx> for Domains {
             finalized_at: root.finalized_at,
             tree_head: head.map(TreeHead::from),
         })
+    }
+
+    fn audit_session_list(
+        cx: &mut ScanCx,
+        interrupt: &Interrupt,
+        input: AuditSessionListInput,
+    ) -> Outcome<AuditSessionListOutput, AuditSessionListError> {
+        let page = listing::list(cx.db(), &input.into(), cx.now_ms(), interrupt)?;
+        Ok(AuditSessionListOutput {
+            sessions: page.sessions.into_iter().map(Into::into).collect(),
+            open_count: page.open_count,
+            next_before: page.next_before,
+        })
+    }
+}
+
+impl From<AuditSessionListInput> for Filter {
+    fn from(input: AuditSessionListInput) -> Self {
+        Self {
+            state: match input.state {
+                AuditSessionListInputState::Open => Some(SessionState::Open),
+                AuditSessionListInputState::Sealed => Some(SessionState::Finalized),
+                AuditSessionListInputState::All => None,
+            },
+            task_id: input.task_id.map(|id| id.to_string()),
+            limit: usize::try_from(input.limit).unwrap_or_default(),
+            before: input.before.map(|id| id.to_string()),
+        }
+    }
+}
+
+impl From<Listed> for AuditSessionListOutputSessionsItem {
+    fn from(listed: Listed) -> Self {
+        let (last_record_at, last_agent_id) = listed.last_record.unzip();
+        Self {
+            session_id: listed.session.session_id,
+            intent: listed.session.intent,
+            task_id: listed.session.task_id,
+            started_at: listed.session.started_at,
+            age_seconds: listed.age_seconds,
+            state: match listed.state {
+                SessionState::Open => AuditSessionListOutputSessionsItemState::Open,
+                SessionState::Finalized => AuditSessionListOutputSessionsItemState::Sealed,
+            },
+            record_count: listed.record_count,
+            last_record_at,
+            last_agent_id,
+            finalized_at: listed.finalized_at,
+            head_hash: listed.head_hash,
+        }
     }
 }
 

@@ -150,17 +150,23 @@ impl<P: Parts> Context for Cx<P> {
 /// The context of scan tools: a read-only connection inside a read transaction.
 pub struct ScanCx<S> {
     db: Db,
+    now_ms: i64,
     /// What the server gave the scan.
     pub parts: S,
 }
 
 impl<S> ScanCx<S> {
-    pub(crate) fn new(db: Db, parts: S) -> Self {
-        Self { db, parts }
+    pub(crate) fn new(db: Db, now_ms: i64, parts: S) -> Self {
+        Self { db, now_ms, parts }
     }
 
     /// Returns the database as it was when the call began.
     pub fn db(&self) -> &Db {
         &self.db
+    }
+
+    /// Returns when the call began, in milliseconds since the Unix epoch: the time of what [`ScanCx::db`] shows.
+    pub fn now_ms(&self) -> i64 {
+        self.now_ms
     }
 }

@@ -5,7 +5,7 @@
 //!        -> legacy (the original's tree, over the records' own hashes) ------+-> head -> keys (signature) -> bundle
 //! ```
 //!
-//! The tools: `service` opens and seals sessions, `store` keeps them. [`verify_seal`] checks one session against its
+//! The tools: `service` opens and seals sessions, `listing` lists them, `store` keeps them. [`verify_seal`] checks one session against its
 //! records; [`each_session`], [`verify_sealed_records`] and [`verify_head_chain`] check all of them. [`bundle_of`]
 //! exports one record with its proof. [`keyring`] holds the server's signing and trusted keys.
 
@@ -14,6 +14,7 @@ mod heads;
 pub mod key_file;
 pub(crate) mod keyring;
 mod leaves;
+pub mod listing;
 mod seal;
 pub mod service;
 mod session;

@@ -145,6 +145,36 @@ fn stop(failed: &mut Option<Fault>, fault: Fault) -> bool {
     false
 }
 
+/// Returns the place of a session's row among all, which grows from one session to the next.
+pub(super) fn place_of(db: &Db, session_id: &str) -> Result<Option<i64>, Fault> {
+    let sql = "SELECT rowid FROM audit_sessions WHERE session_id = ?1";
+    db.query_opt(sql, params![session_id], |row| row.get(0))
+}
+
+/// Hands over the place and id of each session, and whether anything of a seal exists, newest first, until `take`
+/// returns `false`. With a task only the sessions that were started for it.
+pub(super) fn each_newest_first(
+    db: &Db,
+    task_id: Option<&str>,
+    mut take: impl FnMut(i64, &str, bool) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
+    let of_task = if task_id.is_some() { "WHERE s.task_id = ?1" } else { "" };
+    let sql = format!(
+        "SELECT s.rowid, s.session_id, EXISTS (SELECT 1 FROM merkle_roots WHERE session_id = s.session_id) \
+         OR EXISTS (SELECT 1 FROM tree_heads WHERE session_id = s.session_id) \
+         OR EXISTS (SELECT 1 FROM merkle_leaves WHERE session_id = s.session_id) \
+         FROM audit_sessions AS s {of_task} ORDER BY s.rowid DESC"
+    );
+    let params = task_id.map(Value::Text);
+    db.walk(&sql, params.as_slice(), |row| take(row.get(0)?, &text(row, 1)?, row.get(2)?))
+}
+
+/// Returns how many seconds before `now_ms` a session was started; 0 if its time lies ahead or is none.
+pub(super) fn age_seconds(db: &Db, started_at: &str, now_ms: i64) -> Result<i64, Fault> {
+    let sql = "SELECT max(0, coalesce(?1 - unixepoch(?2), 0))";
+    db.query_one(sql, params![now_ms.div_euclid(1000), started_at], |row| row.get(0))
+}
+
 /// Returns the stored root of a session.
 ///
 /// # Errors
@@ -247,6 +277,12 @@ pub fn head_of(db: &Db, session_id: &str) -> Result<Option<SignedTreeHead>, Faul
         params![session_id],
         read_head,
     )
+}
+
+/// Returns the hash of a session's head.
+pub(super) fn head_hash_of(db: &Db, session_id: &str) -> Result<Option<String>, Fault> {
+    let sql = "SELECT head_hash FROM tree_heads WHERE session_id = ?1";
+    db.query_opt(sql, params![session_id], |row| text(row, 0))
 }
 
 /// Returns index and hash of the head before an index, gaps allowed; without an index, of the last head.

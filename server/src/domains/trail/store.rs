@@ -179,6 +179,26 @@ pub fn count_records_of_session(db: &Db, session_id: &str) -> Result<i64, Fault>
     db.query_one(sql, params![session_id], |row| row.get(0))
 }
 
+/// Counts the records bound to a session up to a number, which the count never exceeds.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn count_records_up_to(db: &Db, session_id: &str, most: i64) -> Result<i64, Fault> {
+    let sql = "SELECT count(*) FROM (SELECT 1 FROM thought_records WHERE session_id = ?1 LIMIT ?2)";
+    db.query_one(sql, params![session_id, most], |row| row.get(0))
+}
+
+/// Returns the time and author of the last record bound to a session.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn last_of_session(db: &Db, session_id: &str) -> Result<Option<(String, String)>, Fault> {
+    let sql = "SELECT timestamp, agent_id FROM thought_records WHERE session_id = ?1 ORDER BY seq DESC LIMIT 1";
+    db.query_opt(sql, params![session_id], |row| {
+        Ok((text(row, 0)?.unwrap_or(NO_TEXT).to_owned(), text(row, 1)?.unwrap_or(NO_TEXT).to_owned()))
+    })
+}
+
 /// Returns the tasks with a record bound to a session, in ascending byte order.
 ///
 /// # Errors
