@@ -4,9 +4,9 @@ use super::cx::{Cx, ScanCx};
 use super::{Domains, recording};
 use crate::catalogue::{
     AuditSessionListError, AuditSessionListInput, AuditSessionListInputState, AuditSessionListOutput,
-    AuditSessionListOutputSessionsItem, AuditSessionListOutputSessionsItemState, AuditSessionStartError, AuditSessionStartInput, AuditSessionStartOutput, MerkleFinalizeError,
-    MerkleFinalizeInput, MerkleFinalizeOutput, MerkleRootError, MerkleRootInput, MerkleRootOutput,
-    ProofTools, TreeHead,
+    AuditSessionListOutputSessionsItem, AuditSessionListOutputSessionsItemState, AuditSessionStartError,
+    AuditSessionStartInput, AuditSessionStartOutput, MerkleFinalizeError, MerkleFinalizeInput,
+    MerkleFinalizeOutput, MerkleRootError, MerkleRootInput, MerkleRootOutput, ProofTools, TreeHead,
 };
 use crate::domains::proof::listing::{self, Filter, Listed};
 use crate::domains::proof::service::{self, Sealing};

@@ -1,1 +1,4 @@
 //! Acceptance cases of callers, history, claims, remedies and messages, under their numbers (`people_07_…`).
+
+mod era;
+mod sessions;

@@ -55,7 +55,7 @@ pub struct Listed {
 pub struct Page {
     /// The sessions.
     pub sessions: Vec<Listed>,
-    /// How many open sessions exist on all pages, whatever state is asked for.
+    /// How many sessions are open, on all pages and for every state that is asked for.
     pub open_count: i64,
     /// The page's last session, if another page follows.
     pub next_before: Option<String>,
@@ -65,7 +65,12 @@ pub struct Page {
 ///
 /// # Errors
 /// The tool's declared error if no session has the id `before`; storage faults; [`Fault::Other`] if interrupted.
-pub fn list(db: &Db, filter: &Filter, now_ms: i64, interrupt: &Interrupt) -> Outcome<Page, AuditSessionListError> {
+pub fn list(
+    db: &Db,
+    filter: &Filter,
+    now_ms: i64,
+    interrupt: &Interrupt,
+) -> Outcome<Page, AuditSessionListError> {
     let end = match &filter.before {
         None => i64::MAX,
         Some(before) => store::place_of(db, before)?.ok_or_else(|| {

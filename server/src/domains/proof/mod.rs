@@ -14,7 +14,7 @@ mod heads;
 pub mod key_file;
 pub(crate) mod keyring;
 mod leaves;
-pub mod listing;
+pub(crate) mod listing;
 mod seal;
 pub mod service;
 mod session;

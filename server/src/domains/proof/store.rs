@@ -169,7 +169,7 @@ pub(super) fn each_newest_first(
     db.walk(&sql, params.as_slice(), |row| take(row.get(0)?, &text(row, 1)?, row.get(2)?))
 }
 
-/// Returns how many seconds before `now_ms` a session was started; 0 if its time lies ahead or is none.
+/// Returns how many seconds before `now_ms` a session was started; 0 if the stored time lies ahead or cannot be read.
 pub(super) fn age_seconds(db: &Db, started_at: &str, now_ms: i64) -> Result<i64, Fault> {
     let sql = "SELECT max(0, coalesce(?1 - unixepoch(?2), 0))";
     db.query_one(sql, params![now_ms.div_euclid(1000), started_at], |row| row.get(0))

@@ -193,7 +193,8 @@ pub fn count_records_up_to(db: &Db, session_id: &str, most: i64) -> Result<i64, 
 /// # Errors
 /// [`Fault::Storage`].
 pub fn last_of_session(db: &Db, session_id: &str) -> Result<Option<(String, String)>, Fault> {
-    let sql = "SELECT timestamp, agent_id FROM thought_records WHERE session_id = ?1 ORDER BY seq DESC LIMIT 1";
+    let sql =
+        "SELECT timestamp, agent_id FROM thought_records WHERE session_id = ?1 ORDER BY seq DESC LIMIT 1";
     db.query_opt(sql, params![session_id], |row| {
         Ok((text(row, 0)?.unwrap_or(NO_TEXT).to_owned(), text(row, 1)?.unwrap_or(NO_TEXT).to_owned()))
     })
