@@ -87,7 +87,7 @@ fn explain(text: &str, pointer: String) -> Misfit {
     let (word, known) = words.split_first().map_or(("", &words[..]), |(word, known)| (*word, known));
     if text.starts_with("unknown field") {
         let former = FORMER_FLAGS.iter().find(|(flag, _)| *flag == word && known.contains(&"runs"));
-        let help = match (former, suggest::nearest(word, known.iter().copied())) {
+        let help = match (former, suggest::closest(word, known.iter().copied())) {
             (Some((flag, runs)), _) => format!(
                 "write `runs: {runs}` in place of `{flag}: true`, nothing in place of `{flag}: false`"
             ),
@@ -102,7 +102,7 @@ fn explain(text: &str, pointer: String) -> Misfit {
         return Misfit { pointer, on_key: false, message, help: format!("add `{word}: …` here") };
     }
     if text.starts_with("unknown variant") {
-        let help = match suggest::nearest(word, known.iter().copied()) {
+        let help = match suggest::closest(word, known.iter().copied()) {
             Some(near) => format!("write `{near}`"),
             None => format!("write {}", suggest::alternatives(known)),
         };

@@ -220,7 +220,7 @@ impl Loader<'_> {
                     "remove one of the two".into(),
                 );
             } else if !present.contains(name) {
-                let help = match suggest::nearest(name, present.iter().map(String::as_str)) {
+                let help = match suggest::closest(name, present.iter().map(String::as_str)) {
                     Some(near) => format!("write `{near}`, or create `tools/{name}.yaml`"),
                     None => format!("create `tools/{name}.yaml`, or remove the domain"),
                 };

@@ -10,7 +10,7 @@ mod load;
 pub mod model;
 pub mod schema;
 mod source;
-pub mod suggest;
+pub(crate) mod suggest;
 mod varying;
 
 use std::fmt;

@@ -14,7 +14,6 @@ use super::output::print_json;
 use crate::catalogue::ToolId;
 use crate::settings::environment::Environment;
 use crate::settings::keys;
-use crate::settings::suggest;
 use colibri_proof::bounded_file;
 
 /// The parameters of `tools/call`.
@@ -52,7 +51,7 @@ pub fn run(
 }
 
 fn unknown(tool: &str) -> Failure {
-    let hint = match suggest::closest(tool, ToolId::ALL.map(ToolId::name)) {
+    let hint = match colibri_suggest::closest(tool, ToolId::ALL.map(ToolId::name)) {
         Some(close) => format!("did you mean {close}?"),
         None => "`colibri tools` lists them".to_owned(),
     };

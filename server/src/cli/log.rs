@@ -10,7 +10,6 @@ use super::database::open_for_reading;
 use super::output::print_json_line;
 use crate::catalogue::ToolId;
 use crate::settings::environment::Environment;
-use crate::settings::suggest;
 use colibri_store::sqlite::log::log_query::{LogRow, each_call};
 
 /// The width of the longest outcome.
@@ -104,7 +103,7 @@ fn failure(code: &str, message: &str) -> String {
 fn nothing(arguments: &Log) -> String {
     let unknown = arguments.tool.as_deref().filter(|tool| ToolId::from_name(tool).is_none());
     let close = unknown.and_then(|tool| {
-        suggest::closest(tool, ToolId::ALL.iter().chain(&ToolId::OPERATIONS).map(|tool| tool.name()))
+        colibri_suggest::closest(tool, ToolId::ALL.iter().chain(&ToolId::OPERATIONS).map(|tool| tool.name()))
     });
     match close {
         Some(close) => format!("no call matches; did you mean --tool {close}?"),

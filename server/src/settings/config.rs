@@ -9,7 +9,6 @@ use super::keys::{self, Entry, Key};
 use super::mode::{Mode, detect_mode};
 use super::proxy::ProxyVariables;
 use super::rules::{CandidateSource, Rule};
-use super::suggest;
 use crate::settings::log_level::LogLevel;
 use colibri_proof::secret::Secret;
 
@@ -153,7 +152,7 @@ fn warnings(env: &Environment) -> Vec<String> {
     let known: Vec<&str> = keys::all().map(Entry::name).collect();
     let unknown = env.names_with_prefix(NAMESPACE).into_iter().filter(|name| !known.contains(&name.as_str()));
     unknown
-        .map(|name| match suggest::closest(&name, known.iter().copied()) {
+        .map(|name| match colibri_suggest::closest(&name, known.iter().copied()) {
             Some(close) => format!("unknown variable {name} is ignored; did you mean {close}?"),
             None => format!("unknown variable {name} is ignored; `colibri --help` lists the known ones"),
         })

@@ -8,4 +8,3 @@ pub(crate) mod log_level;
 pub mod mode;
 pub(crate) mod proxy;
 pub mod rules;
-pub(crate) mod suggest;

@@ -8,8 +8,13 @@ use crate::tidy::source::{Source, words};
 use crate::tidy::{assert_none, tree};
 
 /// The generator and its runtime serve any catalogue, so they know no name of this one, in tests neither.
-const GENERAL: [&str; 4] =
-    ["codegen/src/", "codegen/runtime/src/", "codegen/visible/src/", "codegen/drift/src/"];
+const GENERAL: [&str; 5] = [
+    "codegen/src/",
+    "codegen/runtime/src/",
+    "codegen/suggest/src/",
+    "codegen/visible/src/",
+    "codegen/drift/src/",
+];
 /// The server's behaviour; a handler is named as its tool is.
 const SERVER: &str = "server/src/";
 const HANDLERS: [&str; 2] = ["server/src/domains/", "server/src/tools/"];

@@ -87,15 +87,16 @@ fn server_has_no_crate_that_listens() {
 }
 
 /// Which crates of the workspace each of its crates may use: from the work of a call down to what is hashed.
-const USES: [(&str, &[&str]); 10] = [
+const USES: [(&str, &[&str]); 11] = [
     ("colibri-canonical", &[]),
+    ("colibri-suggest", &[]),
     ("colibri-visible", &[]),
     ("colibri-wal", &[]),
-    ("colibri-runtime", &["colibri-canonical", "colibri-visible"]),
+    ("colibri-runtime", &["colibri-canonical", "colibri-suggest", "colibri-visible"]),
     ("colibri-proof", &["colibri-canonical", "colibri-visible"]),
     ("colibri-consensus", &["colibri-canonical"]),
     ("colibri-drift", &["colibri-visible"]),
-    ("colibri-codegen", &["colibri-drift", "colibri-visible"]),
+    ("colibri-codegen", &["colibri-drift", "colibri-suggest", "colibri-visible"]),
     ("colibri-store", &["colibri-canonical", "colibri-proof", "colibri-runtime", "colibri-wal"]),
     (
         "colibri",
@@ -105,6 +106,7 @@ const USES: [(&str, &[&str]); 10] = [
             "colibri-proof",
             "colibri-runtime",
             "colibri-store",
+            "colibri-suggest",
             "colibri-visible",
         ],
     ),

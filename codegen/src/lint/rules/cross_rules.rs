@@ -92,7 +92,7 @@ impl Judge<'_, '_, '_> {
     fn field(&mut self, name: &str, place: &Place) {
         let names = property_names(self.context.catalogue, &self.entry.tool.input);
         if !names.contains(&name) {
-            let help = match suggest::nearest(name, names) {
+            let help = match suggest::closest(name, names) {
                 Some(near) => format!("write `{near}`"),
                 None => "write the name of a top-level property of the input".to_owned(),
             };

@@ -161,7 +161,7 @@ impl Judge<'_, '_, '_> {
             let message = format!("under pattern A the code `{code}` stands in the message");
             return self.report.value(place, message, help);
         }
-        let help = match crate::catalogue::suggest::nearest(code, known) {
+        let help = match crate::catalogue::suggest::closest(code, known) {
             Some(near) => format!("write `{near}`"),
             None => "declare it under the tool's `errors`, or take one that is".to_owned(),
         };

@@ -78,7 +78,7 @@ fn callable(name: &str, tools: &[&Tool], place: &Place, report: &mut Report<'_>)
         None => {
             let listed =
                 tools.iter().filter(|tool| tool.runs != Runs::Operator).map(|tool| tool.name.as_str());
-            let help = match suggest::nearest(name, listed) {
+            let help = match suggest::closest(name, listed) {
                 Some(near) => format!("write `{near}`"),
                 None => "write the name of a tool of this catalogue".to_owned(),
             };

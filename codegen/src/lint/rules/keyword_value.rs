@@ -61,7 +61,7 @@ fn check_type(schema: &crate::catalogue::SchemaValue, value: &Value) -> Result<(
         if TYPES.contains(&name) {
             return Ok(());
         }
-        let help = match suggest::nearest(name, TYPES) {
+        let help = match suggest::closest(name, TYPES) {
             Some(near) => format!("write `{near}`"),
             None => format!("write {}", suggest::alternatives(&TYPES)),
         };

@@ -31,7 +31,7 @@ fn form(context: &Context<'_>, error: &ToolErrorEntry, place: &Place, report: &m
     for part in parts {
         let Piece::Field { name, with: form } = part else { continue };
         let Some(schema) = error.fields.get(&name) else {
-            let help = match suggest::nearest(&name, error.fields.keys().map(String::as_str)) {
+            let help = match suggest::closest(&name, error.fields.keys().map(String::as_str)) {
                 Some(near) => format!("write `{near}`"),
                 None => format!("declare `{name}` under `fields`"),
             };

@@ -17,7 +17,7 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
         let Some(Value::String(name)) = node.schema.get("$ref") else { continue };
         let place = node.place.child("$ref");
         if !types.contains_key(name) {
-            let help = match suggest::nearest(name, types.keys().map(String::as_str)) {
+            let help = match suggest::closest(name, types.keys().map(String::as_str)) {
                 Some(near) => format!("write `{near}`"),
                 None => "write the name of a type in types.yaml".to_owned(),
             };

@@ -28,7 +28,7 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
                 let names = property_names(context.catalogue, &entry.tool.input);
                 let required =
                     names.into_iter().filter(|name| input.is_some_and(|input| is_required(input, name)));
-                let help = match suggest::nearest(name, required) {
+                let help = match suggest::closest(name, required) {
                     Some(near) => format!("write `{near}`"),
                     None => "write the name of a required property of the input".to_owned(),
                 };

@@ -16,7 +16,7 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
             let Some(text) = name.as_str() else { continue };
             let place = node.place.child("required").child(index);
             if !declared.contains(&text) {
-                let help = match suggest::nearest(text, declared.iter().copied()) {
+                let help = match suggest::closest(text, declared.iter().copied()) {
                     Some(near) => format!("write `{near}`"),
                     None => "declare it under `properties`, or remove it".to_owned(),
                 };

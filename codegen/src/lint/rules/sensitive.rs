@@ -12,7 +12,7 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
             match property(context.catalogue, &entry.tool.input, name) {
                 None => {
                     let names = property_names(context.catalogue, &entry.tool.input);
-                    let help = match suggest::nearest(name, names) {
+                    let help = match suggest::closest(name, names) {
                         Some(near) => format!("write `{near}`"),
                         None => "write the name of a top-level property of the input".to_owned(),
                     };

@@ -43,7 +43,7 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
         for keyword in node.schema.keys().map(String::as_str) {
             let place = node.place.child(keyword);
             if !KEYWORDS.contains(&keyword) {
-                let help = match suggest::nearest(keyword, KEYWORDS) {
+                let help = match suggest::closest(keyword, KEYWORDS) {
                     Some(near) => format!("write `{near}`"),
                     None => other_way(keyword).to_owned(),
                 };
