@@ -47,6 +47,11 @@ impl Client {
 
     /// Calls a tool and returns the envelope.
     pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        envelope(&self.answer(tool, arguments))
+    }
+
+    /// Calls a tool and returns the whole answer.
+    pub fn answer(&mut self, tool: &str, arguments: Value) -> Value {
         let mut params = json!({ "name": tool, "arguments": arguments });
         if self.era == Era::Stateless {
             params["_meta"] = json!({
@@ -55,7 +60,7 @@ impl Client {
                 "io.modelcontextprotocol/clientInfo": { "name": "people", "version": "1" },
             });
         }
-        envelope(&self.server.request("tools/call", params))
+        self.server.request("tools/call", params)
     }
 
     /// Calls a tool that succeeds, and returns its payload.

@@ -1,4 +1,5 @@
 //! Acceptance cases of callers, history, claims, remedies and messages, under their numbers (`people_07_…`).
 
+mod arguments;
 mod era;
 mod sessions;

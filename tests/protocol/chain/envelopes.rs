@@ -43,7 +43,8 @@ fn an_unknown_key_is_named() {
     let answer = server.request("tools/call", json!({ "name": "server_ping", "arguments": { "x": 1 } }));
     assert_eq!(answer["result"]["isError"], true);
     let envelope = &answer["result"]["structuredContent"];
-    let text = "Invalid parameters for server_ping: (root): Unrecognized key: \"x\"";
+    let text =
+        "Invalid parameters for server_ping: there is no parameter \"x\". server_ping takes no parameters.";
     assert_eq!(failure(envelope), ("INVALID_PARAMS", text));
     let issue = &envelope["error"]["details"]["issues"][0];
     let expected = json!({ "code": "unrecognized_keys", "path": [], "message": "Unrecognized key: \"x\"", "keys": ["x"] });

@@ -3,6 +3,7 @@
 //! The tool lock itself is held by construction: store tools run one after the other on the loop's
 //! thread, and network tools wait in [`super::network`] until their own lock is free.
 
+use colibri_suggest::closest;
 use serde_json::Value;
 
 use crate::chain::Chain;
@@ -12,17 +13,17 @@ use crate::chain::row::args_hash;
 use crate::chain::store::Store;
 use crate::handler::Dispatch;
 use crate::spec::ToolSpec;
-use crate::validate::{Issue, validate};
+use crate::validate::{Issue, Refusal, invalid_params, validate};
 
 /// What the stages so far have decided about a call. Each stage looks at it and only an open one goes on
 /// (precedence: chain#failure-codes).
 #[derive(Debug)]
 pub(crate) enum Verdict {
     Open(Target),
-    /// Carries the name as received; the row keeps less of it.
-    Unknown(String),
+    /// Carries the name as received, of which the row keeps less, and the tool that may be meant.
+    Unknown(String, Option<&'static str>),
     Denied(Denial),
-    Invalid(&'static ToolSpec, Vec<Issue>),
+    Invalid(Refusal, Vec<Issue>),
     /// Stage 3 could not write; carries the reason.
     AuditFailed(String),
 }
@@ -68,14 +69,15 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         // From here on nothing sees a secret of the server's: no handler, no table, no sink.
         self.kernel.redactor.redact_value(&mut call.arguments);
         let Some((index, tool)) = found else {
-            let verdict = Verdict::Unknown(call.name.clone());
+            let close = closest(&call.name, self.listed().map(|tool| tool.name));
+            let verdict = Verdict::Unknown(call.name.clone(), close);
             return Checked { call, verdict, sensitive: &[], args_hash };
         };
         let verdict = match self.admission.iter().try_for_each(|check| check.admit(tool)) {
             Err(denial) => Verdict::Denied(denial),
             Ok(()) => match validate(tool.input, tool.rules, &mut call.arguments) {
                 Ok(()) => Verdict::Open(Target { tool, index }),
-                Err(issues) => Verdict::Invalid(tool, issues),
+                Err(issues) => Verdict::Invalid(invalid_params(tool, &call.arguments, &issues), issues),
             },
         };
         Checked { call, verdict, sensitive: tool.sensitive, args_hash }

@@ -1,5 +1,7 @@
 //! The ending of a call: the reply, and how its audit row is closed (chain#failure-codes).
 
+use std::fmt::Write as _;
+
 use serde_json::{Map, Value, json};
 
 use crate::chain::audit::{ExitEvent, RowOutcome};
@@ -13,7 +15,6 @@ use crate::chain::row::Row;
 use crate::chain::{HANDLER_MESSAGE_CHARACTERS, STORED_MESSAGE_CHARACTERS};
 use crate::handler::{Dispatched, Fault};
 use crate::spec::{ChainCodes, Pattern, ToolSpec};
-use crate::validate::invalid_params_message;
 use colibri_canonical::value_of;
 
 /// The end of a call.
@@ -108,16 +109,17 @@ impl Words<'_> {
     pub fn judged(&self, verdict: &Verdict) -> Result<Target, Box<Ending>> {
         Err(Box::new(match verdict {
             Verdict::Open(target) => return Ok(*target),
-            Verdict::Unknown(name) => self.unknown_tool(name),
+            Verdict::Unknown(name, close) => self.unknown_tool(name, *close),
             Verdict::Denied(denial) => {
                 self.failure(RowOutcome::Denied, denial.code, &denial.message, denial.details.clone())
             }
-            Verdict::Invalid(tool, issues) => {
+            Verdict::Invalid(refusal, issues) => {
                 let mut details = Map::new();
                 let listed = issues.iter().map(crate::validate::Issue::to_value).collect();
                 details.insert("issues".to_owned(), Value::Array(listed));
-                let message = invalid_params_message(tool.name, issues);
-                self.failure(RowOutcome::Invalid, self.codes.invalid_params, &message, details)
+                let code = self.codes.invalid_params;
+                let stored = self.redactor.redact(&refusal.stored);
+                self.failure(RowOutcome::Invalid, code, &refusal.message, details).named(code, &stored)
             }
             Verdict::AuditFailed(reason) => self.failure(
                 RowOutcome::Error,
@@ -128,8 +130,12 @@ impl Words<'_> {
         }))
     }
 
-    fn unknown_tool(&self, name: &str) -> Ending {
-        let message = format!("Unknown tool: {}", self.redactor.redact(name));
+    fn unknown_tool(&self, name: &str, close: Option<&str>) -> Ending {
+        let mut message = format!("Unknown tool: {}", self.redactor.redact(name));
+        if let Some(close) = close {
+            // Writing to a String cannot fail.
+            let _ = write!(message, "; did you mean {close}?");
+        }
         let data = json!({ "ok": false, "error": { "code": self.codes.unknown_tool, "message": message } });
         Ending {
             answer: Some(Answer::UnknownTool { message: message.clone(), data: data.to_string() }),

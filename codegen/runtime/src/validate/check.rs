@@ -7,6 +7,9 @@ use super::issue::{Issue, MAX_ISSUES};
 use super::path::{Place, parts};
 use crate::schema::{Additional, ArrayRule, Literal, ObjectRule, RecordRule, Schema, Shape};
 
+/// The text of an issue about a list that holds an item twice.
+pub(super) const NOT_UNIQUE: &str = "Items must be unique";
+
 /// Collects issues, or only decides.
 pub(super) struct Checker {
     issues: Vec<Issue>,
@@ -135,7 +138,7 @@ impl Checker {
         }
         self.size(schema, "array", "items", (rule.min, rule.max), items.len(), at);
         if rule.unique && !equality::all_distinct(items) {
-            self.report(Some(schema), at, "custom", || ("Items must be unique".to_owned(), Vec::new()));
+            self.report(Some(schema), at, "custom", || (NOT_UNIQUE.to_owned(), Vec::new()));
         }
     }
 

@@ -49,20 +49,3 @@ fn precedes_code(code: &str, member: &str) -> bool {
 pub fn issues_to_value(issues: &[Issue]) -> Value {
     issues.iter().map(Issue::to_value).collect()
 }
-
-/// The message of the chain's answer to invalid arguments (catalogue#validation): the first issue and how many
-/// more there are.
-pub fn invalid_params_message(tool: &str, issues: &[Issue]) -> String {
-    let Some(first) = issues.first() else {
-        return format!("Invalid parameters for {tool}");
-    };
-    let path = match first.path.as_slice() {
-        [] => "(root)".to_owned(),
-        parts => parts.iter().map(PathPart::to_string).collect::<Vec<_>>().join("."),
-    };
-    let more = match issues.len() - 1 {
-        0 => String::new(),
-        more => format!(" (+{more} more)"),
-    };
-    format!("Invalid parameters for {tool}: {path}: {}{more}", first.message)
-}

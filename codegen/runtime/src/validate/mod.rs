@@ -10,13 +10,15 @@ mod numbers;
 mod path;
 mod texts;
 mod unions;
+mod words;
 
 use serde_json::{Map, Value};
 
 use crate::schema::{CrossRule, Schema};
 
-pub use issue::{Issue, MAX_ISSUES, invalid_params_message, issues_to_value};
+pub use issue::{Issue, MAX_ISSUES, issues_to_value};
 pub use path::PathPart;
+pub use words::{Refusal, invalid_params};
 
 /// Checks `value` and normalises it in place: defaults are put in at their declared place and
 /// numbers such as `10.0` become integers where an integer is declared.

@@ -1,8 +1,6 @@
 //! The issue list of catalogue#validation, case by case from a fixture, and the limits around it.
 
-use colibri_runtime::validate::{
-    Issue, MAX_ISSUES, PathPart, invalid_params_message, issues_to_value, validate,
-};
+use colibri_runtime::validate::{Issue, MAX_ISSUES, PathPart, issues_to_value, validate};
 use serde_json::{Value, json};
 
 use crate::schemas::table;
@@ -24,23 +22,10 @@ fn issues_equal_the_fixture_members_in_order() {
 }
 
 #[test]
-fn worked_example_of_alpha_2_4() {
+fn a_path_leads_from_the_root() {
     let issues = issues_of("prompt", json!({"prompt": "", "apiKey": "x"}));
-    assert_eq!(
-        invalid_params_message("router_score", &issues),
-        "Invalid parameters for router_score: prompt: Too small: expected string to have >=1 characters (+1 more)"
-    );
     assert_eq!(issues[0].path, [PathPart::Key("prompt".into())]);
     assert_eq!(issues[1].code, "unrecognized_keys");
-}
-
-#[test]
-fn array_for_an_object() {
-    let issues = issues_of("empty", json!([]));
-    assert_eq!(
-        invalid_params_message("server_ping", &issues),
-        "Invalid parameters for server_ping: (root): Invalid input: expected object, received array"
-    );
 }
 
 #[test]
@@ -53,20 +38,10 @@ fn unknown_key() {
 }
 
 #[test]
-fn message_joins_indexes_into_the_path() {
-    let issues = issues_of("arrays", json!({"tags": ["a"], "grid": [[0], [0, -1]]}));
-    assert_eq!(
-        invalid_params_message("t", &issues),
-        "Invalid parameters for t: grid.1.1: Too small: expected number to be >=0"
-    );
-}
-
-#[test]
 fn at_most_fifty_issues_are_reported() {
     let items: Vec<Value> = (0..200_000).map(|_| json!("")).collect();
     let issues = issues_of("arrays", json!({"tags": items, "more": 1}));
     assert_eq!(issues.len(), MAX_ISSUES);
-    assert!(invalid_params_message("t", &issues).ends_with(" (+49 more)"));
 }
 
 #[test]

@@ -11,3 +11,4 @@ mod wire_codec;
 mod wire_frame;
 mod wire_fuzz;
 mod wire_protocol;
+mod words;

@@ -178,7 +178,7 @@ async fn a_refusal_carries_its_details() {
     let replies = run(&mut chain, vec![call(1, "strict")]).await;
     assert_eq!(
         envelope(&replies[0])["error"]["message"],
-        "Invalid parameters for strict: (root): Unrecognized key: \"key\""
+        "Invalid parameters for strict: there is no parameter \"key\". strict takes no parameters."
     );
     chain.add_admission(Box::new(Closed));
     let replies = run(&mut chain, vec![call(1, "strict")]).await;
