@@ -95,7 +95,7 @@ impl Known {
     pub fn scan_call(&mut self, dice: &Dice) -> Call {
         let (name, arguments) = match dice.below(3) {
             0 => ("audit_verify_chain", json!({ "session_id": self.session(dice) })),
-            1 => ("reputation_leaderboard", json!({ "domain": "execution", "current_epoch": 30_000 })),
+            1 => ("reputation_leaderboard", json!({ "domain": "execution" })),
             _ => ("audit_verify_chain", json!({})),
         };
         self.numbered(dice, name, arguments)
@@ -217,9 +217,9 @@ fn new_session(dice: &Dice) -> Value {
 fn reputation(dice: &Dice) -> (&'static str, Value) {
     let node = *dice.pick(&AGENTS);
     match dice.below(3) {
-        0 => ("reputation_get", json!({ "node_id": node, "current_epoch": 30_000 })),
+        0 => ("reputation_get", json!({ "node_id": node })),
         1 => ("reputation_history", json!({ "node_id": node, "domain": "execution" })),
-        _ => ("reputation_check_gates", json!({ "node_id": node, "current_epoch": 30_000 })),
+        _ => ("reputation_check_gates", json!({ "node_id": node })),
     }
 }
 

@@ -12,8 +12,8 @@ use colibri_store::cx;
 
 /// The context of store tools.
 pub type Cx = cx::Cx<Parts>;
-/// The context of scan tools: with the keys, for the signatures that they check.
-pub type ScanCx = cx::ScanCx<Arc<Keyring>>;
+/// The context of scan tools.
+pub type ScanCx = cx::ScanCx<ScanParts>;
 
 /// What handlers need beside the database. Each part belongs to the domain or folder that declares it.
 pub struct Parts {
@@ -44,12 +44,20 @@ impl Parts {
     }
 }
 
+/// What a scan takes to its thread.
+pub struct ScanParts {
+    /// The keys, for the signatures that it checks.
+    pub keys: Arc<Keyring>,
+    /// The configured length of an epoch.
+    pub epoch_seconds: u32,
+}
+
 impl cx::Parts for Parts {
-    type Scan = Arc<Keyring>;
+    type Scan = ScanParts;
     type Network = NetworkCx;
 
-    fn for_scan(&self) -> Arc<Keyring> {
-        self.keys.clone()
+    fn for_scan(&self) -> ScanParts {
+        ScanParts { keys: self.keys.clone(), epoch_seconds: self.config.epoch_seconds }
     }
 
     fn for_network(&self) -> NetworkCx {

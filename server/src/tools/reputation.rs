@@ -9,9 +9,14 @@ use crate::catalogue::{
     ReputationLeaderboardError, ReputationLeaderboardInput, ReputationLeaderboardOutput, ReputationTools,
 };
 use crate::domains::reputation::errors::answered;
-use crate::domains::reputation::{import, leaderboard, output, service};
+use crate::domains::reputation::{epoch, import, leaderboard, output, service};
 use colibri_runtime::chain::Interrupt;
-use colibri_runtime::handler::Outcome;
+use colibri_runtime::handler::{Failure, Outcome};
+
+/// Returns the epoch to which the running call's reply decays.
+fn epoch_of_read(cx: &Cx, asked: Option<i64>) -> Result<i64, Failure<epoch::EpochFuture>> {
+    epoch::epoch_of_read(cx.db()?, asked, cx.parts.config.epoch_seconds, cx.called_ms())
+}
 
 impl ReputationTools<Cx> for Domains {
     fn reputation_get(
@@ -20,17 +25,19 @@ impl ReputationTools<Cx> for Domains {
         input: ReputationGetInput,
     ) -> Outcome<ReputationGetOutput, ReputationGetError> {
         let ReputationGetInput { node_id, domain, current_epoch } = input;
-        Ok(match domain {
+        let current_epoch = epoch_of_read(cx, current_epoch).map_err(answered)?;
+        let (mut row, mut rows) = (None, None);
+        match domain {
             Some(domain) => {
-                let row =
-                    service::standing(cx.db()?, &node_id, domain.into(), current_epoch).map_err(answered)?;
-                ReputationGetOutput { row: Some(row.map(Into::into)), rows: None }
+                let standing = service::standing(cx.db()?, &node_id, domain.into(), current_epoch);
+                row = Some(standing.map_err(answered)?.map(Into::into));
             }
             None => {
-                let rows = service::standings(cx.db()?, &node_id, current_epoch).map_err(answered)?;
-                ReputationGetOutput { row: None, rows: Some(rows.into_iter().map(Into::into).collect()) }
+                let standings = service::standings(cx.db()?, &node_id, current_epoch).map_err(answered)?;
+                rows = Some(standings.into_iter().map(Into::into).collect());
             }
-        })
+        }
+        Ok(ReputationGetOutput { current_epoch, row, rows })
     }
 
     fn reputation_history(
@@ -50,9 +57,12 @@ impl ReputationTools<Cx> for Domains {
     ) -> Outcome<ReputationLeaderboardOutput, ReputationLeaderboardError> {
         let ReputationLeaderboardInput { domain, current_epoch, limit } = input;
         let limit = usize::try_from(limit).unwrap_or_default();
+        let seconds = cx.parts.epoch_seconds;
+        let current_epoch =
+            epoch::epoch_of_read(cx.db(), current_epoch, seconds, cx.now_ms()).map_err(answered)?;
         let rows = leaderboard::leaderboard(cx.db(), domain.into(), current_epoch, limit, interrupt)
             .map_err(answered)?;
-        Ok(ReputationLeaderboardOutput { rows: rows.into_iter().map(Into::into).collect() })
+        Ok(ReputationLeaderboardOutput { current_epoch, rows: rows.into_iter().map(Into::into).collect() })
     }
 
     fn reputation_check_gates(
@@ -61,6 +71,7 @@ impl ReputationTools<Cx> for Domains {
         input: ReputationCheckGatesInput,
     ) -> Outcome<ReputationCheckGatesOutput, ReputationCheckGatesError> {
         let ReputationCheckGatesInput { node_id, current_epoch } = input;
+        let current_epoch = epoch_of_read(cx, current_epoch).map_err(answered)?;
         let gates = service::check_gates(cx.db()?, &node_id, current_epoch).map_err(answered)?;
         Ok(output::checked(node_id, current_epoch, gates))
     }

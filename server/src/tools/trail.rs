@@ -48,7 +48,7 @@ impl TrailTools<Cx> for Domains {
         let AuditVerifyChainInput { task_id, session_id } = input;
         let (found, session) = match (&session_id, &task_id) {
             (Some(session_id), task_id) => {
-                let (task_id, keys) = (task_id.as_deref(), cx.parts.trusted_keys());
+                let (task_id, keys) = (task_id.as_deref(), cx.parts.keys.trusted_keys());
                 let verified = proof::verify_session(cx.db(), session_id, task_id, keys, interrupt);
                 let SessionVerification { found, seal } = verified.map_err(unverified)?;
                 (found, Some(seal.into()))

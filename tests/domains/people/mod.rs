@@ -1,5 +1,6 @@
 //! Acceptance cases of callers, history, claims, remedies and messages, under their numbers (`people_07_…`).
 
 mod arguments;
+mod epochs;
 mod era;
 mod sessions;

@@ -30,8 +30,8 @@ fn an_empty_board_and_the_limits() {
         let arguments = json!({ "domain": "execution", "current_epoch": 0, "limit": limit });
         assert_eq!(world.invalid("reputation_leaderboard", arguments)[0]["code"], code);
     }
-    let issues = world.invalid("reputation_leaderboard", json!({ "domain": "execution" }));
-    assert_eq!(issues[0]["path"], json!(["current_epoch"]));
+    let issues = world.invalid("reputation_leaderboard", json!({ "current_epoch": 0 }));
+    assert_eq!(issues[0]["path"], json!(["domain"]));
     for number in 0..150 {
         world.put(&format!("n{number}"), "execution", number, 0);
     }

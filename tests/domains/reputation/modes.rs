@@ -87,7 +87,7 @@ fn the_tools_say_what_they_do() {
         assert_eq!(tool["inputSchema"]["additionalProperties"], false);
     }
     let get = &tools.iter().find(|tool| tool["name"] == "reputation_get").unwrap()["inputSchema"];
-    assert_eq!(get["required"], json!(["node_id", "current_epoch"]));
+    assert_eq!(get["required"], json!(["node_id"]));
     assert_eq!(get["properties"]["current_epoch"]["maximum"], 9_007_199_254_740_991_i64);
     let history = &tools.iter().find(|tool| tool["name"] == "reputation_history").unwrap()["inputSchema"];
     assert_eq!(history["required"], json!(["node_id", "domain"]));

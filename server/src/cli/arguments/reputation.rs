@@ -9,7 +9,7 @@ use super::audit::Database;
 /// Of `colibri reputation`.
 #[derive(Debug, Subcommand, PartialEq, Eq)]
 pub enum Reputation {
-    /// Print the present epoch, which the tools take as current_epoch
+    /// Print the present epoch, at which the tools read unless current_epoch says otherwise
     Epoch(Database),
     /// Apply a file of events, one JSON object a line, all of them or none; exit 2 if a line is refused
     Import(Import),

@@ -1,7 +1,7 @@
 //! The logical clock (reputation#epochs). Below the writer an epoch is a parameter; this module derives it from the
 //! wall clock once per event.
 
-use colibri_runtime::handler::Fault;
+use colibri_runtime::handler::{Failure, Fault};
 
 use super::store;
 use crate::settings::keys::EPOCH_SECONDS;
@@ -29,6 +29,39 @@ pub fn present_epoch(db: &Db, configured_seconds: u32, now_ms: i64) -> Result<i6
     let seconds = fixed_length(db)?.unwrap_or(configured_seconds);
     let highest = store::highest_epoch(db)?;
     Ok(highest.map_or(0, |epoch| epoch.max(0)).max(epoch_at(now_ms, seconds)))
+}
+
+/// How far beyond the present epoch a read may ask: the clocks of two machines may stand on either side of a change,
+/// and so may their ledgers.
+pub(crate) const MOST_AHEAD: i64 = 2;
+
+/// A read asked for an epoch too far beyond the present one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EpochFuture {
+    /// The epoch that was asked for.
+    pub current_epoch: i64,
+    /// The present epoch.
+    pub present_epoch: i64,
+}
+
+/// Returns the epoch to which a read decays: the one that was asked for, or the present one.
+///
+/// # Errors
+/// [`EpochFuture`], since a typing error would otherwise read as a standing that has decayed to nothing; storage faults.
+pub(crate) fn epoch_of_read(
+    db: &Db,
+    asked: Option<i64>,
+    configured_seconds: u32,
+    now_ms: i64,
+) -> Result<i64, Failure<EpochFuture>> {
+    let present_epoch = present_epoch(db, configured_seconds, now_ms)?;
+    match asked {
+        None => Ok(present_epoch),
+        Some(current_epoch) if current_epoch > present_epoch.saturating_add(MOST_AHEAD) => {
+            Err(Failure::Domain(EpochFuture { current_epoch, present_epoch }))
+        }
+        Some(current_epoch) => Ok(current_epoch),
+    }
 }
 
 /// Returns a warning for the operator if the configured length differs from the fixed one. The setting is then

@@ -1,16 +1,17 @@
-//! The only conversion of an invalid row into a tool's declared error.
+//! The only conversion of an invalid row, and of an epoch that lies too far ahead, into a tool's declared error.
 
 use colibri_runtime::handler::Failure;
 
+use super::epoch::EpochFuture;
 use super::standing::RowInvalid;
 use crate::catalogue::{
     ReputationCheckGatesError, ReputationGetError, ReputationHistoryError, ReputationLeaderboardError,
 };
 
 /// Converts a failure for the tool's reply.
-pub fn answered<E: From<RowInvalid>>(failure: Failure<RowInvalid>) -> Failure<E> {
+pub fn answered<R, E: From<R>>(failure: Failure<R>) -> Failure<E> {
     match failure {
-        Failure::Domain(row) => Failure::Domain(row.into()),
+        Failure::Domain(refusal) => Failure::Domain(refusal.into()),
         Failure::Fault(fault) => Failure::Fault(fault),
     }
 }
@@ -36,5 +37,23 @@ impl From<RowInvalid> for ReputationLeaderboardError {
 impl From<RowInvalid> for ReputationCheckGatesError {
     fn from(RowInvalid { node_id, domain, field }: RowInvalid) -> Self {
         Self::ReputationRowInvalid { node_id, domain, field: field.to_owned() }
+    }
+}
+
+impl From<EpochFuture> for ReputationGetError {
+    fn from(EpochFuture { current_epoch, present_epoch }: EpochFuture) -> Self {
+        Self::ErrEpochFuture { current_epoch, present_epoch }
+    }
+}
+
+impl From<EpochFuture> for ReputationLeaderboardError {
+    fn from(EpochFuture { current_epoch, present_epoch }: EpochFuture) -> Self {
+        Self::ErrEpochFuture { current_epoch, present_epoch }
+    }
+}
+
+impl From<EpochFuture> for ReputationCheckGatesError {
+    fn from(EpochFuture { current_epoch, present_epoch }: EpochFuture) -> Self {
+        Self::ErrEpochFuture { current_epoch, present_epoch }
     }
 }
