@@ -8,8 +8,8 @@ const MAX_LETTERS: usize = 64;
 const MAX_DISTANCE: usize = 4;
 
 /// Returns the candidate that `unknown` most likely means: one that shares its words (`COLIBRI_DB` for
-/// `COLIBRI_DB_PATH`), else the nearest by edit distance. At most a third of the letters may differ. Takes the first of
-/// several equally near candidates.
+/// `COLIBRI_DB_PATH`), else the nearest by edit distance. At most a third of the letters may differ, without the words that
+/// both names begin or end with. Takes the first of several equally near candidates.
 pub fn closest<'a>(unknown: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let letters = unknown.chars().take(MAX_LETTERS + 1).count();
     if !(3..=MAX_LETTERS).contains(&letters) {
@@ -29,9 +29,25 @@ fn score(unknown: &str, candidate: &str) -> Option<usize> {
         let difference = unknown.split('_').count().abs_diff(candidate.split('_').count());
         return Some(distance.min(1 + difference)).filter(|score| *score <= MAX_DISTANCE);
     }
-    // A short name is not a misspelling of a long one.
-    let longest = unknown.chars().count().max(candidate.chars().count());
+    // A short name is not a misspelling of a long one, and shared words do not make two others alike.
+    let (own, other) = differing(unknown, candidate);
+    let longest = own.chars().count().max(other.chars().count());
     (distance <= MAX_DISTANCE && distance * 3 <= longest).then_some(distance)
+}
+
+/// Returns both names without the words that they share at the beginning and at the end.
+fn differing<'a>(mut a: &'a str, mut b: &'a str) -> (&'a str, &'a str) {
+    while let (Some((word, rest)), Some((other, other_rest))) = (a.split_once('_'), b.split_once('_'))
+        && word == other
+    {
+        (a, b) = (rest, other_rest);
+    }
+    while let (Some((rest, word)), Some((other_rest, other))) = (a.rsplit_once('_'), b.rsplit_once('_'))
+        && word == other
+    {
+        (a, b) = (rest, other_rest);
+    }
+    (a, b)
 }
 
 /// Returns whether `part` has at least two words and `whole` contains all of them.
@@ -73,6 +89,8 @@ mod tests {
         assert_eq!(closest("note_creat", names), Some("note_create"));
         assert_eq!(closest("bell_rang", names), Some("bell_ring"));
         assert_eq!(closest("frobnicate", names), None);
+        // Without `note_` they have little in common.
+        assert_eq!(closest("note_erase", names), None);
         assert_eq!(closest("", names), None);
         assert_eq!(closest(&"note_".repeat(1_000_000), names), None);
     }
