@@ -3,13 +3,15 @@
 use super::cx::Cx;
 use super::{Domains, recording};
 use crate::catalogue::{
-    TaskCreateError, TaskCreateInput, TaskCreateOutput, TaskGetError, TaskGetInput, TaskGetOutput,
+    Detail, TaskCreateError, TaskCreateInput, TaskCreateOutput, TaskGetError, TaskGetInput, TaskGetOutput,
     TaskListError, TaskListInput, TaskListOutput, TaskNextActionsError, TaskNextActionsInput,
     TaskNextActionsOutput, TaskStatus, TaskUpdateError, TaskUpdateInput, TaskUpdateOutput, TasksTools,
+    ToolId,
 };
 use crate::domains::reputation::feed::TaskFeed;
 use crate::domains::tasks::input::{ListFilter, NewTask, QueueFilter, Stamp, TaskPatch};
-use crate::domains::tasks::service;
+use crate::domains::tasks::{service, waiting};
+use crate::settings::mode::is_admitted;
 use colibri_runtime::handler::{Failure, Outcome};
 
 impl TasksTools<Cx> for Domains {
@@ -52,16 +54,21 @@ impl TasksTools<Cx> for Domains {
     }
 
     fn task_list(&mut self, cx: &mut Cx, input: TaskListInput) -> Outcome<TaskListOutput, TaskListError> {
-        let filter = ListFilter::from(input);
-        let page = service::list_tasks(cx.db()?, &filter)?;
-        let end = filter.offset + page.tasks.len() as i64;
-        Ok(TaskListOutput {
-            tasks: page.tasks,
-            total_count: page.total,
-            limit: filter.limit,
-            offset: filter.offset,
-            has_more: end < page.total,
-        })
+        let (detail, filter) = (input.detail, ListFilter::from(input));
+        let (tasks, brief, total_count) = match detail {
+            Detail::Full => {
+                let page = service::list_tasks(cx.db()?, &filter)?;
+                (page.tasks, None, page.total)
+            }
+            Detail::Brief => {
+                let page = service::list_tasks(cx.db()?, &filter)?;
+                (Vec::new(), Some(page.tasks), page.total)
+            }
+        };
+        let shown = brief.as_ref().map_or(tasks.len(), Vec::len) as i64;
+        let has_more = filter.offset + shown < total_count;
+        let (limit, offset) = (filter.limit, filter.offset);
+        Ok(TaskListOutput { tasks, total_count, limit, offset, has_more, brief })
     }
 
     fn task_next_actions(
@@ -69,12 +76,25 @@ impl TasksTools<Cx> for Domains {
         cx: &mut Cx,
         input: TaskNextActionsInput,
     ) -> Outcome<TaskNextActionsOutput, TaskNextActionsError> {
-        let queue = service::next_actions(cx.db()?, &input.into())?;
-        Ok(TaskNextActionsOutput {
-            tasks: queue.tasks,
-            total_count: queue.actionable,
-            blocked_count: queue.blocked,
-        })
+        let (detail, filter) = (input.detail, QueueFilter::from(input));
+        let db = cx.db()?;
+        let (tasks, brief, total_count, blocked_count) = match detail {
+            Detail::Full => {
+                let queue = service::next_actions(db, &filter)?;
+                (queue.tasks, None, queue.actionable, queue.blocked)
+            }
+            Detail::Brief => {
+                let queue = service::next_actions(db, &filter)?;
+                (Vec::new(), Some(queue.tasks), queue.actionable, queue.blocked)
+            }
+        };
+        let blocked = if blocked_count > 0 && filter.blocked_limit > 0 {
+            let may_update = is_admitted(cx.parts.config.mode, ToolId::TaskUpdate.spec()).is_ok();
+            Some(waiting::blocked(db, &filter, may_update)?)
+        } else {
+            None
+        };
+        Ok(TaskNextActionsOutput { tasks, total_count, blocked_count, blocked, brief })
     }
 }
 
@@ -137,6 +157,11 @@ impl From<TaskListInput> for ListFilter {
 
 impl From<TaskNextActionsInput> for QueueFilter {
     fn from(input: TaskNextActionsInput) -> Self {
-        Self { project_id: input.project_id, assignee: input.assignee, limit: input.limit }
+        Self {
+            project_id: input.project_id,
+            assignee: input.assignee,
+            limit: input.limit,
+            blocked_limit: input.blocked_limit,
+        }
     }
 }

@@ -3,15 +3,17 @@
 use super::Domains;
 use super::cx::{Cx, ScanCx};
 use crate::catalogue::{
-    AuditVerifyChainError, AuditVerifyChainInput, AuditVerifyChainOutput, AuditVerifyChainOutputSession,
-    AuditVerifyChainOutputSessionSignature, AuditVerifyChainOutputSessionState, ThoughtRecordError,
-    ThoughtRecordInput, ThoughtRecordListError, ThoughtRecordListInput, ThoughtRecordListOutput,
-    ThoughtRecordOutput, TrailRetentionError, TrailRetentionInput, TrailRetentionOutput, TrailTools,
+    AuditVerifyChainError, AuditVerifyChainInput, AuditVerifyChainInputDetail, AuditVerifyChainOutput,
+    AuditVerifyChainOutputSession, AuditVerifyChainOutputSessionSignature,
+    AuditVerifyChainOutputSessionState, BriefThought, Detail, ThoughtRecordError, ThoughtRecordInput,
+    ThoughtRecordListError, ThoughtRecordListInput, ThoughtRecordListOutput, ThoughtRecordOutput,
+    TrailRetentionError, TrailRetentionInput, TrailRetentionOutput, TrailTools,
 };
 use crate::domains::proof::{self, SealReport, SessionNotFound, SessionState, SessionVerification};
 use crate::domains::retention;
 use crate::domains::trail::errors::{answered, unlisted};
-use crate::domains::trail::service::{ListFilter, NewThought, Stamp};
+use crate::domains::trail::output::ByTask;
+use crate::domains::trail::service::{ListFilter, NewThought, Stamp, StoredThought};
 use crate::domains::trail::{output, service, verify};
 use colibri_proof::keys::SignatureStatus;
 use colibri_runtime::chain::Interrupt;
@@ -36,8 +38,16 @@ impl TrailTools<Cx> for Domains {
         cx: &mut Cx,
         input: ThoughtRecordListInput,
     ) -> Outcome<ThoughtRecordListOutput, ThoughtRecordListError> {
-        let page = service::list_thought_records(cx.db()?, &input.into()).map_err(unlisted)?;
-        Ok(page.into())
+        let (detail, filter) = (input.detail, input.into());
+        let db = cx.db()?;
+        Ok(match detail {
+            Detail::Full => {
+                service::list_thought_records::<StoredThought>(db, &filter).map_err(unlisted)?.into()
+            }
+            Detail::Brief => {
+                service::list_thought_records::<BriefThought>(db, &filter).map_err(unlisted)?.into()
+            }
+        })
     }
 
     fn audit_verify_chain(
@@ -45,7 +55,7 @@ impl TrailTools<Cx> for Domains {
         interrupt: &Interrupt,
         input: AuditVerifyChainInput,
     ) -> Outcome<AuditVerifyChainOutput, AuditVerifyChainError> {
-        let AuditVerifyChainInput { task_id, session_id } = input;
+        let AuditVerifyChainInput { task_id, session_id, detail } = input;
         let (found, session) = match (&session_id, &task_id) {
             (Some(session_id), task_id) => {
                 let (task_id, keys) = (task_id.as_deref(), cx.parts.keys.trusted_keys());
@@ -56,7 +66,12 @@ impl TrailTools<Cx> for Domains {
             (None, Some(task_id)) => (verify::verify_task(cx.db(), task_id, interrupt)?, None),
             (None, None) => (verify::verify_all(cx.db(), interrupt)?, None),
         };
-        Ok(output::verdict(found, session, task_id.is_none()))
+        let by_task = match (detail, &task_id) {
+            (AuditVerifyChainInputDetail::Brief, _) => ByTask::Broken,
+            (AuditVerifyChainInputDetail::Full, None) => ByTask::All,
+            (AuditVerifyChainInputDetail::Full, Some(_)) => ByTask::Nothing,
+        };
+        Ok(output::verdict(found, session, by_task))
     }
 
     fn trail_retention(

@@ -1,6 +1,8 @@
 //! Acceptance cases of callers, history, claims, remedies and messages, under their numbers (`people_07_…`).
 
 mod arguments;
+mod blocked;
+mod brief;
 mod epochs;
 mod era;
 mod sessions;

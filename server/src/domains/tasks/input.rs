@@ -78,12 +78,14 @@ pub struct QueueFilter {
     pub assignee: Option<Option<String>>,
     /// The most tasks to return.
     pub limit: i64,
+    /// The most blocked tasks to return.
+    pub blocked_limit: i64,
 }
 
 impl Default for QueueFilter {
     /// Returns the head of the whole queue (tasks#queue).
     fn default() -> Self {
-        Self { project_id: None, assignee: None, limit: 20 }
+        Self { project_id: None, assignee: None, limit: 20, blocked_limit: 10 }
     }
 }
 

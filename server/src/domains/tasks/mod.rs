@@ -3,6 +3,7 @@
 //! ```text
 //! tool (typed input) -> service (checks, in the order of tasks#update) -> store (SQL)
 //!                          |- state         which step is legal
+//!                          |- waiting       what blocked tasks wait for
 //!                          |- dependencies  the search for cycles
 //!                          |- trail         the thought records of the work
 //!                          '- reputation    the credit for a finished task
@@ -13,6 +14,7 @@ pub(crate) mod input;
 pub(crate) mod service;
 mod store;
 pub(crate) mod ties;
+pub(crate) mod waiting;
 
 #[cfg(test)]
 pub(crate) mod tests;

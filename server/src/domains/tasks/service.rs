@@ -8,7 +8,7 @@ use super::dependencies::find_cycle;
 use super::errors::{TaskNotFound, WritebackRequired, born_finished, widen};
 use super::input::{ListFilter, NewTask, QueueFilter, Stamp, TaskPatch};
 use super::state;
-use super::store;
+use super::store::{self, Listed};
 use crate::catalogue::{Task, TaskCreateError, TaskStatus, TaskUpdateError};
 use crate::domains::reputation::feed::TaskFeed;
 use crate::domains::{reputation, trail};
@@ -16,18 +16,18 @@ use colibri_store::db::Db;
 
 /// A page of tasks, and the number of all matches.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TaskPage {
+pub struct TaskPage<T> {
     /// The page.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<T>,
     /// Matches on all pages.
     pub total: i64,
 }
 
 /// The head of the queue, and the number of tasks behind it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Queue {
+pub struct Queue<T> {
     /// The most urgent tasks.
-    pub tasks: Vec<Task>,
+    pub tasks: Vec<T>,
     /// Tasks that are ready, shown or not.
     pub actionable: i64,
     /// Open tasks that wait for a dependency.
@@ -127,7 +127,7 @@ pub(crate) fn update_task_raw(
 ///
 /// # Errors
 /// Storage faults.
-pub fn list_tasks(db: &Db, filter: &ListFilter) -> Result<TaskPage, Fault> {
+pub fn list_tasks<T: Listed>(db: &Db, filter: &ListFilter) -> Result<TaskPage<T>, Fault> {
     let tasks = store::page(db, filter)?;
     let shown = tasks.len() as i64;
     // A page that is neither empty nor full is the last one, so its length gives the total.
@@ -140,7 +140,7 @@ pub fn list_tasks(db: &Db, filter: &ListFilter) -> Result<TaskPage, Fault> {
 ///
 /// # Errors
 /// Storage faults.
-pub fn next_actions(db: &Db, filter: &QueueFilter) -> Result<Queue, Fault> {
+pub fn next_actions<T: Listed>(db: &Db, filter: &QueueFilter) -> Result<Queue<T>, Fault> {
     let (actionable, blocked) = store::queue_counts(db, filter)?;
     let tasks = if actionable == 0 { Vec::new() } else { store::queue(db, filter)? };
     Ok(Queue { tasks, actionable, blocked })

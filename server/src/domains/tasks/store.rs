@@ -6,7 +6,7 @@ use colibri_runtime::handler::Fault;
 
 use super::input::{ListFilter, NewTask, QueueFilter, Stamp, TaskPatch};
 use super::state::parse_state;
-use crate::catalogue::{Task, TaskStatus};
+use crate::catalogue::{BriefTask, Task, TaskStatus};
 use colibri_store::db::{Bind, Db, Row, RowError, Value};
 use colibri_store::params;
 
@@ -98,11 +98,57 @@ pub(super) fn update(db: &Db, id: &str, stamp: Stamp<'_>, patch: &TaskPatch) -> 
     Ok(db.execute(&sql, &params)? == 1)
 }
 
+/// A form in which lists show tasks.
+pub(crate) trait Listed: Sized {
+    /// What is read of a row.
+    const COLUMNS: &'static str;
+
+    /// Reads [`Listed::COLUMNS`].
+    fn read(row: &Row<'_>) -> Result<Self, RowError>;
+
+    /// Adds to a whole list what other tables have of its tasks.
+    fn complete(db: &Db, tasks: Vec<Self>) -> Result<Vec<Self>, Fault>;
+}
+
+impl Listed for Task {
+    const COLUMNS: &'static str = COLUMNS;
+
+    fn read(row: &Row<'_>) -> Result<Self, RowError> {
+        read_task(row)
+    }
+
+    fn complete(db: &Db, tasks: Vec<Self>) -> Result<Vec<Self>, Fault> {
+        with_dependencies(db, tasks)
+    }
+}
+
+impl Listed for BriefTask {
+    const COLUMNS: &'static str = "id, title, status, priority, assignee, project_id, updated_at";
+
+    fn read(row: &Row<'_>) -> Result<Self, RowError> {
+        Ok(Self {
+            id: row.get(0)?,
+            title: row.get(1)?,
+            status: read_status(row, 2)?,
+            priority: row.get(3)?,
+            assignee: row.get(4)?,
+            project_id: row.get(5)?,
+            updated_at: row.get(6)?,
+        })
+    }
+
+    fn complete(_: &Db, tasks: Vec<Self>) -> Result<Vec<Self>, Fault> {
+        Ok(tasks)
+    }
+}
+
+fn all<T: Listed>(db: &Db, query: &Query<'_>) -> Result<Vec<T>, Fault> {
+    T::complete(db, db.query_all(&query.sql, &query.params, T::read)?)
+}
+
 /// Returns one page of the tasks that match, oldest first.
-pub(super) fn page(db: &Db, filter: &ListFilter) -> Result<Vec<Task>, Fault> {
-    let query = page_query(filter);
-    let tasks = db.query_all(&query.sql, &query.params, read_task)?;
-    with_dependencies(db, tasks)
+pub(super) fn page<T: Listed>(db: &Db, filter: &ListFilter) -> Result<Vec<T>, Fault> {
+    all(db, &page_query::<T>(filter))
 }
 
 /// Counts the tasks that match, on all pages.
@@ -113,14 +159,15 @@ pub(super) fn count(db: &Db, filter: &ListFilter) -> Result<i64, Fault> {
 
 /// Builds the query of a page. Its rowids come from an index alone, or in table order without a filter; only the rows
 /// shown are read whole.
-pub(super) fn page_query(filter: &ListFilter) -> Query<'_> {
+pub(super) fn page_query<T: Listed>(filter: &ListFilter) -> Query<'_> {
     let mut matching = matching(filter);
     matching.params.push(filter.limit.bind());
     matching.params.push(filter.offset.bind());
     let (limit, offset) = (matching.params.len() - 1, matching.params.len());
     let sql = format!(
-        "SELECT {COLUMNS} FROM tasks WHERE rowid IN (SELECT rowid FROM tasks WHERE {} \
+        "SELECT {} FROM tasks WHERE rowid IN (SELECT rowid FROM tasks WHERE {} \
          ORDER BY rowid LIMIT ?{limit} OFFSET ?{offset}) ORDER BY rowid",
+        T::COLUMNS,
         matching.sql,
     );
     Query { sql, params: matching.params }
@@ -146,10 +193,26 @@ fn matching(filter: &ListFilter) -> Query<'_> {
 }
 
 /// Returns the head of the queue of open, unblocked tasks, most urgent first.
-pub(super) fn queue(db: &Db, filter: &QueueFilter) -> Result<Vec<Task>, Fault> {
-    let query = queue_query(filter);
-    let tasks = db.query_all(&query.sql, &query.params, read_task)?;
-    with_dependencies(db, tasks)
+pub(super) fn queue<T: Listed>(db: &Db, filter: &QueueFilter) -> Result<Vec<T>, Fault> {
+    all(db, &queue_query::<T>(filter, false))
+}
+
+/// Returns the head of the queue of open tasks that wait, most urgent first.
+pub(super) fn blocked(db: &Db, filter: &QueueFilter) -> Result<Vec<BriefTask>, Fault> {
+    all(db, &queue_query::<BriefTask>(filter, true))
+}
+
+/// Returns the dependencies of these tasks in the order in which they were named, each with the task that waits and
+/// whether it was deleted.
+pub(super) fn prerequisites(db: &Db, tasks: &[BriefTask]) -> Result<Vec<(String, BriefTask, bool)>, Fault> {
+    let ids: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
+    let ids = serde_json::to_string(&ids).map_err(|error| Fault::Other(error.to_string()))?;
+    let sql = format!(
+        "SELECT {}, d.task_id, deleted_at IS NOT NULL FROM task_dependencies AS d JOIN tasks ON id = d.depends_on_id \
+         WHERE d.task_id IN (SELECT value FROM json_each(?1)) ORDER BY d.rowid",
+        BriefTask::COLUMNS
+    );
+    db.query_all(&sql, params![ids], |row| Ok((row.get(7)?, BriefTask::read(row)?, row.get(8)?)))
 }
 
 /// Counts the open tasks that match: those that are ready, and those that wait.
@@ -160,12 +223,14 @@ pub(super) fn queue_counts(db: &Db, filter: &QueueFilter) -> Result<(i64, i64), 
     Ok((open - blocked, blocked))
 }
 
-pub(super) fn queue_query(filter: &QueueFilter) -> Query<'_> {
+pub(super) fn queue_query<T: Listed>(filter: &QueueFilter, blocked: bool) -> Query<'_> {
     let mut open = open(filter);
-    open.params.push(filter.limit.bind());
+    open.params.push(if blocked { filter.blocked_limit.bind() } else { filter.limit.bind() });
     let sql = format!(
-        "SELECT {COLUMNS} FROM tasks AS t WHERE {} AND NOT {BLOCKED} ORDER BY {RANK}, rowid LIMIT ?{}",
+        "SELECT {} FROM tasks AS t WHERE {} AND {} {BLOCKED} ORDER BY {RANK}, rowid LIMIT ?{}",
+        T::COLUMNS,
         open.sql,
+        if blocked { "" } else { "NOT" },
         open.params.len(),
     );
     Query { sql, params: open.params }

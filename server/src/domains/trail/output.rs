@@ -1,9 +1,11 @@
 //! Conversion of the engine's results for the catalogue.
 
-use super::service::{Page, StoredContent, StoredThought};
+use super::content::{Unpacker, content_of};
+use super::service::{Listed, Page, StoredContent, StoredThought};
+use super::store::TrailRow;
 use super::verify::Verification;
 use crate::catalogue;
-use colibri_proof::chain::{Issue, TaskReport};
+use colibri_proof::chain::{Content, Issue, TaskReport};
 use colibri_proof::record::{ThoughtRecord, ThoughtType};
 
 impl From<catalogue::ThoughtType> for ThoughtType {
@@ -44,14 +46,28 @@ impl From<ThoughtRecord> for catalogue::ThoughtRecordOutput {
     }
 }
 
-impl From<Page> for catalogue::ThoughtRecordListOutput {
-    fn from(page: Page) -> Self {
+impl From<Page<StoredThought>> for catalogue::ThoughtRecordListOutput {
+    fn from(page: Page<StoredThought>) -> Self {
         let last = page.records.last().map(|record| record.id.clone());
         Self {
             count: page.records.len() as i64,
             has_more: page.has_more,
             next_after: last.filter(|_| page.has_more),
             records: page.records.into_iter().map(Into::into).collect(),
+            brief: None,
+        }
+    }
+}
+
+impl From<Page<catalogue::BriefThought>> for catalogue::ThoughtRecordListOutput {
+    fn from(page: Page<catalogue::BriefThought>) -> Self {
+        let last = page.records.last().map(|record| record.id.clone());
+        Self {
+            records: Vec::new(),
+            count: page.records.len() as i64,
+            has_more: page.has_more,
+            next_after: last.filter(|_| page.has_more),
+            brief: Some(page.records),
         }
     }
 }
@@ -78,27 +94,83 @@ impl From<StoredThought> for catalogue::StoredThought {
     }
 }
 
-/// Builds the reply of a verification, chain by chain if `by_task`, with the requested session. Omits fields that are
-/// meaningless for a valid store.
+/// Characters of a content that a brief list shows.
+const BRIEF_CHARS: usize = 160;
+
+impl Listed for catalogue::BriefThought {
+    fn read(row: &TrailRow<'_>, unpacker: &mut Unpacker) -> Self {
+        let content = match content_of(row, unpacker) {
+            Content::Kept(text) => Some(text),
+            Content::Lost | Content::Dropped => None,
+        };
+        Self {
+            id: row.id.to_owned(),
+            type_: row.kind.to_owned(),
+            task_id: row.task_id.to_owned(),
+            agent_id: row.agent_id.to_owned(),
+            timestamp: row.timestamp.to_owned(),
+            session_id: row.session_id.map(str::to_owned),
+            content: content.map(|text| text.chars().take(BRIEF_CHARS).collect()),
+            content_bytes: content.map(|text| text.len() as i64),
+        }
+    }
+
+    fn shown_bytes(&self) -> usize {
+        self.content.as_ref().map_or(0, String::len)
+    }
+}
+
+/// The most broken chains that a brief verdict names.
+const MOST_BROKEN: usize = 20;
+
+/// What a verdict says of single chains.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ByTask {
+    /// Nothing: one task was asked for.
+    Nothing,
+    /// All of them.
+    All,
+    /// Their number, and the first broken ones.
+    Broken,
+}
+
+/// Builds the reply of a verification with the requested session. Omits fields that are meaningless for a valid
+/// store.
 pub fn verdict(
     found: Verification,
     session: Option<catalogue::AuditVerifyChainOutputSession>,
-    by_task: bool,
+    by_task: ByTask,
 ) -> catalogue::AuditVerifyChainOutput {
     let valid = found.valid();
     let unverifiable = found.chains.total.unverifiable_count;
-    let chains = found.chains.by_task.into_iter().map(Into::into).collect();
+    let chains = found.chains.by_task;
+    let chain_count = (by_task == ByTask::Broken).then_some(chains.len() as i64);
+    let shown: Vec<catalogue::ChainVerdict> = match by_task {
+        ByTask::Nothing => Vec::new(),
+        ByTask::All => chains.into_iter().map(Into::into).collect(),
+        ByTask::Broken => {
+            let broken = chains.into_iter().filter(|report| !report.chain.valid());
+            broken.take(MOST_BROKEN).map(Into::into).collect()
+        }
+    };
+    let (all, broken) = match by_task {
+        ByTask::Nothing => (None, None),
+        ByTask::All => (Some(shown), None),
+        ByTask::Broken => (None, Some(shown)),
+    };
     let issues = found.issues.into_iter().map(Into::into).collect();
     catalogue::AuditVerifyChainOutput {
         valid,
         broken_count: found.broken_count,
         first_broken_at: found.first_broken_at,
         record_count: found.chains.total.record_count,
-        by_task: by_task.then_some(chains),
+        by_task: all,
         issues: (!valid).then_some(issues),
         issues_truncated: found.issues_truncated.then_some(true),
         unverifiable_count: (unverifiable > 0).then_some(unverifiable),
         session,
+        chain_count,
+        broken_tasks: broken,
     }
 }
 

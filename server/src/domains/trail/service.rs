@@ -66,7 +66,7 @@ impl Default for ListFilter {
 /// A record as stored; its hashes are not checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs)] // The fields of trail#record, under their names; `kind` is `type`.
-pub struct StoredThought {
+pub(crate) struct StoredThought {
     pub id: String,
     pub kind: String,
     pub task_id: String,
@@ -80,7 +80,7 @@ pub struct StoredThought {
 
 /// The content of a stored record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum StoredContent {
+pub(crate) enum StoredContent {
     /// The text.
     Kept(String),
     /// Missing: pruned by retention, or damaged.
@@ -94,9 +94,9 @@ pub enum StoredContent {
 
 /// A page of records, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Page {
+pub(crate) struct Page<T> {
     /// The page.
-    pub records: Vec<StoredThought>,
+    pub records: Vec<T>,
     /// Whether further matches follow.
     pub has_more: bool,
 }
@@ -205,7 +205,10 @@ pub(crate) fn get_thought_record(db: &Db, id: &str) -> Result<Option<StoredThoug
 ///
 /// # Errors
 /// [`CursorNotFound`]; storage faults.
-pub(crate) fn list_thought_records(db: &Db, filter: &ListFilter) -> Result<Page, Failure<CursorNotFound>> {
+pub(crate) fn list_thought_records<T: Listed>(
+    db: &Db,
+    filter: &ListFilter,
+) -> Result<Page<T>, Failure<CursorNotFound>> {
     let after = match &filter.after {
         None => i64::MIN,
         Some(id) => {
@@ -218,8 +221,8 @@ pub(crate) fn list_thought_records(db: &Db, filter: &ListFilter) -> Result<Page,
     store::each_match(db, filter.task_id.as_deref(), filter.session_id.as_deref(), after, |row| {
         page.has_more = page.records.len() >= limit || bytes >= MAX_PAGE_BYTES;
         if !page.has_more {
-            let record = stored(row, &mut unpacker);
-            bytes += record.content.len();
+            let record = T::read(row, &mut unpacker);
+            bytes += record.shown_bytes();
             page.records.push(record);
         }
         Ok(!page.has_more)
@@ -227,11 +230,24 @@ pub(crate) fn list_thought_records(db: &Db, filter: &ListFilter) -> Result<Page,
     Ok(page)
 }
 
-impl StoredContent {
-    fn len(&self) -> usize {
-        match self {
-            Self::Kept(text) => text.len(),
-            Self::Gone { .. } => 0,
+/// A form in which lists show records.
+pub(crate) trait Listed {
+    /// Reads a row.
+    fn read(row: &TrailRow<'_>, unpacker: &mut Unpacker) -> Self;
+
+    /// Returns the bytes of content that it shows.
+    fn shown_bytes(&self) -> usize;
+}
+
+impl Listed for StoredThought {
+    fn read(row: &TrailRow<'_>, unpacker: &mut Unpacker) -> Self {
+        stored(row, unpacker)
+    }
+
+    fn shown_bytes(&self) -> usize {
+        match &self.content {
+            StoredContent::Kept(text) => text.len(),
+            StoredContent::Gone { .. } => 0,
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::convert::Infallible;
 
 use crate::catalogue::TaskStatus::{Cancelled, Done, Gather, Verify};
-use crate::catalogue::{TaskCreateError, TaskUpdateError};
+use crate::catalogue::{Task, TaskCreateError, TaskUpdateError};
 use crate::domains::tasks::dependencies::find_cycle;
 use crate::domains::tasks::input::{ListFilter, NewTask, TaskPatch};
 use crate::domains::tasks::service;
@@ -110,7 +110,7 @@ fn a_task_without_dependencies_has_no_such_key() {
     assert!(serde_json::to_value(&free).unwrap().get("depends_on").is_none());
     let waiting = engine.create(NewTask { depends_on: vec![free.id.clone()], ..NewTask::titled("waiting") });
     assert_eq!(serde_json::to_value(&waiting).unwrap()["depends_on"], serde_json::json!([free.id]));
-    let listed = service::list_tasks(&engine.db, &ListFilter::default()).unwrap().tasks;
+    let listed = service::list_tasks::<Task>(&engine.db, &ListFilter::default()).unwrap().tasks;
     assert_eq!(listed, [free, waiting.clone()]);
     assert_eq!(engine.get(&waiting.id), Some(waiting));
 }

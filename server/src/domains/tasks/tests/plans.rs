@@ -5,7 +5,7 @@ use rusqlite::{Connection, params_from_iter};
 
 use super::super::input::{ListFilter, QueueFilter};
 use super::super::store::{self, Query};
-use crate::catalogue::TaskStatus;
+use crate::catalogue::{Task, TaskStatus};
 
 fn plan(query: Query) -> String {
     let db = Connection::open_in_memory().unwrap();
@@ -41,7 +41,7 @@ fn a_page_is_found_in_a_covering_index_and_only_its_rows_are_read() {
     for (filter, found) in filters() {
         for include_deleted in [false, true] {
             let filter = ListFilter { include_deleted, ..filter.clone() };
-            let plan = plan(store::page_query(&filter)) + "\n";
+            let plan = plan(store::page_query::<Task>(&filter)) + "\n";
             assert!(plan.contains(found), "{filter:?}:\n{plan}");
             assert!(plan.contains("SEARCH tasks USING INTEGER PRIMARY KEY"), "{filter:?}:\n{plan}");
         }
@@ -55,7 +55,7 @@ fn a_page_of_all_live_tasks_or_of_one_state_comes_out_in_order() {
         if filter.project_id.is_some() && filter.status.is_none() {
             continue;
         }
-        let plan = plan(store::page_query(&filter)) + "\n";
+        let plan = plan(store::page_query::<Task>(&filter)) + "\n";
         assert!(plan.contains(found), "{filter:?}:\n{plan}");
         assert!(!plan.contains("ORDER BY"), "sorted: {filter:?}:\n{plan}");
     }
@@ -76,9 +76,11 @@ fn counting_never_touches_the_table() {
 fn the_queue_comes_out_of_its_index_in_order() {
     for assignee in [None, Some(None), Some(Some("ada".to_owned()))] {
         let filter = QueueFilter { assignee, ..QueueFilter::default() };
-        let head = plan(store::queue_query(&filter));
-        assert!(head.contains("SCAN t USING INDEX idx_tasks_queue"), "{head}");
-        assert!(!head.contains("ORDER BY"), "sorted:\n{head}");
+        for blocked in [false, true] {
+            let head = plan(store::queue_query::<Task>(&filter, blocked));
+            assert!(head.contains("SCAN t USING INDEX idx_tasks_queue"), "{head}");
+            assert!(!head.contains("ORDER BY"), "sorted:\n{head}");
+        }
         let counts = plan(store::queue_counts_query(&filter));
         assert!(counts.contains("SCAN t USING INDEX idx_tasks_queue"), "{counts}");
     }
@@ -87,7 +89,7 @@ fn the_queue_comes_out_of_its_index_in_order() {
 #[test]
 fn one_projects_queue_is_found_by_project() {
     let filter = QueueFilter { project_id: Some(Some("p".into())), ..QueueFilter::default() };
-    for query in [store::queue_query(&filter), store::queue_counts_query(&filter)] {
+    for query in [store::queue_query::<Task>(&filter, false), store::queue_counts_query(&filter)] {
         let plan = plan(query);
         assert!(plan.contains("SEARCH t USING INDEX idx_tasks_project_status (project_id=?)"), "{plan}");
     }

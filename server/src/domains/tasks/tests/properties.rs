@@ -1,6 +1,6 @@
 //! The properties of tasks#properties over random histories.
 
-use crate::catalogue::TaskStatus;
+use crate::catalogue::{Task, TaskStatus};
 use crate::domains::tasks::dependencies::find_cycle;
 use crate::domains::tasks::input::{ListFilter, NewTask, TaskPatch};
 use crate::domains::tasks::service;
@@ -191,12 +191,12 @@ proptest! {
         let status: Option<TaskStatus> = status.map(|status| *status.get(&TASK_STATES));
         let project_id = project.map(|project| project.map(|project| project.to_string()));
         let filter = ListFilter { status, project_id, limit: 500, offset: 0, include_deleted };
-        let full = service::list_tasks(db, &filter).unwrap();
+        let full = service::list_tasks::<Task>(db, &filter).unwrap();
         prop_assert_eq!(full.tasks.len() as i64, full.total);
         prop_assert!(full.tasks.windows(2).all(|pair| pair[0].id < pair[1].id));
         let mut joined = Vec::new();
         for offset in (0..=full.total).step_by(limit as usize) {
-            let page = service::list_tasks(db, &ListFilter { limit, offset, ..filter.clone() }).unwrap();
+            let page = service::list_tasks::<Task>(db, &ListFilter { limit, offset, ..filter.clone() }).unwrap();
             prop_assert_eq!(page.total, full.total);
             joined.extend(page.tasks);
         }
@@ -212,7 +212,7 @@ proptest! {
         }
         let db = &history.engine.db;
         let all = ListFilter { include_deleted: true, limit: 500, ..ListFilter::default() };
-        let all = service::list_tasks(db, &all).unwrap().tasks;
+        let all = service::list_tasks::<Task>(db, &all).unwrap().tasks;
         let done = |id: &String| all.iter().any(|task| &task.id == id && task.status == TaskStatus::Done);
         let open: Vec<_> =
             all.iter().filter(|task| task.deleted_at.is_none() && !allowed(task.status).is_empty()).collect();
@@ -222,7 +222,7 @@ proptest! {
             .map(|task| task.id.clone())
             .collect();
         let filter = crate::domains::tasks::input::QueueFilter { limit: 500, ..Default::default() };
-        let queue = service::next_actions(db, &filter).unwrap();
+        let queue = service::next_actions::<Task>(db, &filter).unwrap();
         let mut shown: Vec<String> = queue.tasks.into_iter().map(|task| task.id).collect();
         prop_assert_eq!((queue.actionable, queue.blocked), (actionable.len() as i64, (open.len() - actionable.len()) as i64));
         shown.sort();

@@ -1,5 +1,6 @@
 //! The queue of next actions and the pages of lists.
 
+use crate::catalogue::Task;
 use crate::catalogue::TaskStatus::{self, *};
 use crate::domains::tasks::input::{ListFilter, NewTask, QueueFilter};
 use crate::domains::tasks::service;
@@ -98,8 +99,8 @@ fn the_queue_narrows_to_a_project_and_an_assignee() {
         (p, Some(None), vec!["b"]),
         (Some(Some("P".into())), None, vec![]),
     ] {
-        let filter = QueueFilter { project_id, assignee, limit: 100 };
-        let queue = service::next_actions(&engine.db, &filter).unwrap();
+        let filter = QueueFilter { project_id, assignee, limit: 100, ..QueueFilter::default() };
+        let queue = service::next_actions::<Task>(&engine.db, &filter).unwrap();
         let titles: Vec<&str> = queue.tasks.iter().map(|task| task.title.as_str()).collect();
         assert_eq!(titles, expected, "{filter:?}");
         assert_eq!((queue.actionable, queue.blocked), (expected.len() as i64, 0), "{filter:?}");
@@ -111,7 +112,8 @@ fn the_limit_cuts_the_queue_but_not_its_count() {
     let engine = Engine::new();
     (0..5).for_each(|number| drop(engine.task(&number.to_string())));
     let queue =
-        service::next_actions(&engine.db, &QueueFilter { limit: 2, ..QueueFilter::default() }).unwrap();
+        service::next_actions::<Task>(&engine.db, &QueueFilter { limit: 2, ..QueueFilter::default() })
+            .unwrap();
     assert_eq!((queue.tasks.len(), queue.actionable), (2, 5));
 }
 
@@ -129,7 +131,8 @@ fn the_database_ranks_priorities_as_the_engine_does() {
         engine.create(NewTask { priority: word.clone(), ..NewTask::titled("ranked") });
     }
     let queue =
-        service::next_actions(&engine.db, &QueueFilter { limit: 500, ..QueueFilter::default() }).unwrap();
+        service::next_actions::<Task>(&engine.db, &QueueFilter { limit: 500, ..QueueFilter::default() })
+            .unwrap();
     let seen: Vec<Option<String>> = queue.tasks.into_iter().map(|task| task.priority).collect();
     words.sort_by_key(|word| rank(word.as_deref()));
     assert_eq!(seen, words);
@@ -160,7 +163,7 @@ fn pages_come_oldest_first_and_end_in_an_empty_one() {
     (0..5).for_each(|number| drop(engine.task(&number.to_string())));
     for (offset, expected) in [(0, vec!["0", "1"]), (2, vec!["2", "3"]), (4, vec!["4"]), (99, vec![])] {
         let filter = ListFilter { limit: 2, offset, ..ListFilter::default() };
-        let page = service::list_tasks(&engine.db, &filter).unwrap();
+        let page = service::list_tasks::<Task>(&engine.db, &filter).unwrap();
         let titles: Vec<&str> = page.tasks.iter().map(|task| task.title.as_str()).collect();
         assert_eq!((titles, page.total), (expected, 5), "offset {offset}");
     }
@@ -180,11 +183,11 @@ fn the_order_is_that_of_creation_whatever_the_clock_says() {
         [(None, None), (Some(Init), None), (None, project_id.clone()), (Some(Init), project_id)]
     {
         let filter = ListFilter { status, project_id, ..ListFilter::default() };
-        let page = service::list_tasks(&engine.db, &filter).unwrap();
+        let page = service::list_tasks::<Task>(&engine.db, &filter).unwrap();
         let listed: Vec<String> = page.tasks.into_iter().map(|task| task.id).collect();
         assert_eq!(listed, ids, "{filter:?}");
     }
-    let queue = service::next_actions(&engine.db, &QueueFilter::default()).unwrap();
+    let queue = service::next_actions::<Task>(&engine.db, &QueueFilter::default()).unwrap();
     let queued: Vec<String> = queue.tasks.into_iter().map(|task| task.id).collect();
     assert_eq!(queued, ids);
 }
@@ -209,7 +212,7 @@ fn list_filters_combine_and_match_exactly() {
         (Some(Some("x".to_owned())), None, vec![]),
     ] {
         let filter = ListFilter { project_id, status, ..ListFilter::default() };
-        let page = service::list_tasks(&engine.db, &filter).unwrap();
+        let page = service::list_tasks::<Task>(&engine.db, &filter).unwrap();
         let titles: Vec<&str> = page.tasks.iter().map(|task| task.title.as_str()).collect();
         assert_eq!((titles, page.total), (expected.clone(), expected.len() as i64), "{filter:?}");
     }
@@ -221,9 +224,9 @@ fn deleted_tasks_are_listed_on_request_only() {
     let task = engine.create(NewTask { project_id: Some("p".into()), ..NewTask::titled("gone") });
     engine.delete(&task.id);
     let filter = ListFilter { project_id: Some(Some("p".into())), ..ListFilter::default() };
-    assert_eq!(service::list_tasks(&engine.db, &filter).unwrap().total, 0);
+    assert_eq!(service::list_tasks::<Task>(&engine.db, &filter).unwrap().total, 0);
     let with_deleted =
-        service::list_tasks(&engine.db, &ListFilter { include_deleted: true, ..filter }).unwrap();
+        service::list_tasks::<Task>(&engine.db, &ListFilter { include_deleted: true, ..filter }).unwrap();
     assert_eq!(with_deleted.total, 1);
     assert!(with_deleted.tasks[0].deleted_at.is_some());
 }

@@ -106,7 +106,7 @@ impl Engine {
 
     /// Titles of the queue, with the counts of actionable and blocked tasks.
     pub fn queue(&self) -> (Vec<String>, i64, i64) {
-        let queue = service::next_actions(&self.db, &QueueFilter::default()).unwrap();
+        let queue = service::next_actions::<Task>(&self.db, &QueueFilter::default()).unwrap();
         (queue.tasks.into_iter().map(|task| task.title).collect(), queue.actionable, queue.blocked)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::domains::proof::verify_session;
 use crate::domains::retention::{Archived, Damage, archive_record};
-use crate::domains::trail::service::{ListFilter, StoredContent, list_thought_records};
+use crate::domains::trail::service::{ListFilter, Page, StoredContent, StoredThought, list_thought_records};
 use crate::domains::trail::verify::{Verification, verify_task};
 use crate::domains::trail::zone::{NoPosition, RetentionZone, zone_for_position};
 use colibri_canonical::HexDigest;
@@ -61,7 +61,7 @@ fn content_moves_by_position_and_nothing_else_does() {
     assert_eq!((found.chains.total.record_count, found.chains.total.unverifiable_count), (1001, 1));
 
     let filter = ListFilter { limit: 2, ..ListFilter::default() };
-    let page = list_thought_records(&db, &filter).unwrap();
+    let page: Page<StoredThought> = list_thought_records(&db, &filter).unwrap();
     let digest = HexDigest::of(content(1).as_bytes()).as_str().to_owned();
     let gone = StoredContent::Gone { zone: Some("cold".to_owned()), content_hash: Some(digest) };
     assert_eq!(page.records[0].content, gone);
