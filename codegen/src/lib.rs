@@ -161,10 +161,9 @@ fn resolve(catalogue: &Catalogue) -> Result<Ir<'_>, Vec<Finding>> {
         return Err(findings);
     }
     let ir = Ir::build(catalogue)?;
-    match lint::budget::check(catalogue, emit::listing_bytes(&ir)) {
-        None => Ok(ir),
-        Some(finding) => Err(vec![finding]),
-    }
+    let of_set = |name: &str| emit::toolset_bytes(&ir, name);
+    let findings = lint::budget::check(catalogue, emit::listing_bytes(&ir), of_set);
+    if findings.is_empty() { Ok(ir) } else { Err(findings) }
 }
 
 fn locate(problems: Vec<Problem>, catalogue: &Catalogue) -> Vec<Finding> {

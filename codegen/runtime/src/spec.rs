@@ -40,6 +40,8 @@ pub struct ToolSpec {
     pub name: &'static str,
     /// The domain it belongs to.
     pub domain: &'static str,
+    /// The toolset it belongs to, if the catalogue has toolsets.
+    pub toolset: Option<&'static str>,
     /// The pattern of its errors.
     pub pattern: Pattern,
     /// Where it runs.
@@ -112,6 +114,8 @@ pub struct ChainCodes {
     pub audit_enter_failed: &'static str,
     /// Stage 1: the mode does not admit the tool.
     pub not_admitted: &'static str,
+    /// Stage 1: the operator offers other toolsets only.
+    pub not_in_toolset: &'static str,
     /// No such tool (inside `error.data` of the JSON-RPC error, and in the audit row).
     pub unknown_tool: &'static str,
     /// Audit row of a call whose process died.
@@ -126,6 +130,19 @@ pub struct ChainCodes {
     pub startup_failed: &'static str,
 }
 
+/// A group of tools that an operator can offer alone.
+#[derive(Debug)]
+pub struct ToolsetSpec {
+    /// Its name.
+    pub name: &'static str,
+    /// The display name.
+    pub title: &'static str,
+    /// What its tools are for.
+    pub description: &'static str,
+    /// What a client is told when the set is offered.
+    pub instructions: Option<&'static str>,
+}
+
 /// A whole catalogue.
 #[derive(Debug)]
 pub struct CatalogueSpec {
@@ -135,8 +152,10 @@ pub struct CatalogueSpec {
     pub title: &'static str,
     /// The catalogue's version.
     pub version: &'static str,
-    /// `instructions` of `initialize` and `server/discover`.
+    /// `instructions` of `initialize` and `server/discover`, before those of the toolsets that are offered.
     pub instructions: &'static str,
+    /// Groups of tools that an operator can offer alone.
+    pub toolsets: &'static [ToolsetSpec],
     /// The tools that clients see, in listing order.
     pub tools: &'static [ToolSpec],
     /// The operator's tools: run by commands of the server through the same stages, unknown to clients.

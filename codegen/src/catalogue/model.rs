@@ -28,13 +28,42 @@ pub struct Head {
     pub instructions: String,
     /// Limits the lint holds the catalogue to.
     pub budget: Budget,
+    /// Groups of tools that an operator can offer alone, in listing order. Without any, tools name none.
+    #[serde(default)]
+    pub toolsets: Vec<Toolset>,
     /// The domains in listing order; each has a file `tools/<domain>.yaml`.
     pub domains: Vec<String>,
     /// The codes of the call chain, by role.
     pub chain: ChainErrors,
+    /// What the lint is told.
+    #[serde(default)]
+    pub lint: LintSettings,
     /// What the drift gate is told.
     #[serde(default)]
     pub drift: Drift,
+}
+
+impl Head {
+    /// Returns what a client is told when every tool is offered: the head's instructions and those of each toolset, with an empty line between them.
+    pub(crate) fn full_instructions(&self) -> String {
+        let parts = self.toolsets.iter().filter_map(|set| set.instructions.as_deref());
+        std::iter::once(self.instructions.as_str()).chain(parts).collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+/// A group of tools that an operator can offer alone.
+#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Toolset {
+    /// Its name, `snake_case`.
+    pub name: String,
+    /// The display name.
+    pub title: String,
+    /// What its tools are for, in a sentence.
+    pub description: String,
+    /// What a client is told besides the head's instructions when the set is offered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub instructions: Option<String>,
 }
 
 /// Limits of the catalogue.
@@ -43,6 +72,18 @@ pub struct Head {
 pub struct Budget {
     /// The most bytes the answer to `tools/list` may have.
     pub tools_list_bytes: usize,
+    /// The most bytes the answer may have when one toolset alone is offered, by the set's name.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub toolset_bytes: BTreeMap<String, usize>,
+}
+
+/// Settings of the lint.
+#[derive(Debug, Clone, Default, Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LintSettings {
+    /// Required parameters that look like ids of something a tool has returned, and are names that callers make up.
+    #[serde(default)]
+    pub ids_of_callers: Vec<String>,
 }
 
 /// Settings of the drift gate.
@@ -81,6 +122,9 @@ pub struct ChainErrors {
     pub audit_enter_failed: ChainError,
     /// The mode does not admit the tool.
     pub not_admitted: ChainError,
+    /// The operator offers other toolsets only; for catalogues with toolsets. It may share the code of `not_admitted`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_in_toolset: Option<ChainError>,
     /// No such tool.
     pub unknown_tool: ChainError,
     /// The call's process died.
@@ -97,19 +141,21 @@ pub struct ChainErrors {
 
 impl ChainErrors {
     /// The errors with the names of their roles, in declared order.
-    pub fn roles(&self) -> [(&'static str, &ChainError); 10] {
-        [
-            ("invalid_params", &self.invalid_params),
-            ("handler_error", &self.handler_error),
-            ("audit_enter_failed", &self.audit_enter_failed),
-            ("not_admitted", &self.not_admitted),
-            ("unknown_tool", &self.unknown_tool),
-            ("process_aborted", &self.process_aborted),
-            ("cancelled", &self.cancelled),
-            ("storage_failure", &self.storage_failure),
-            ("store_commit_failed", &self.store_commit_failed),
-            ("startup_failed", &self.startup_failed),
-        ]
+    pub fn roles(&self) -> impl Iterator<Item = (&'static str, &ChainError)> {
+        let roles = [
+            ("invalid_params", Some(&self.invalid_params)),
+            ("handler_error", Some(&self.handler_error)),
+            ("audit_enter_failed", Some(&self.audit_enter_failed)),
+            ("not_admitted", Some(&self.not_admitted)),
+            ("not_in_toolset", self.not_in_toolset.as_ref()),
+            ("unknown_tool", Some(&self.unknown_tool)),
+            ("process_aborted", Some(&self.process_aborted)),
+            ("cancelled", Some(&self.cancelled)),
+            ("storage_failure", Some(&self.storage_failure)),
+            ("store_commit_failed", Some(&self.store_commit_failed)),
+            ("startup_failed", Some(&self.startup_failed)),
+        ];
+        roles.into_iter().filter_map(|(role, error)| Some((role, error?)))
     }
 }
 
@@ -157,6 +203,9 @@ pub struct Tool {
     pub title: String,
     /// At most two sentences; the first tells the tool apart.
     pub description: String,
+    /// The toolset it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub toolset: Option<String>,
     /// How its errors are answered.
     pub pattern: ErrorPattern,
     /// Where it runs.

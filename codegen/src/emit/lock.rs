@@ -18,7 +18,7 @@ pub fn text(ir: &Ir<'_>) -> String {
 
 fn value(ir: &Ir<'_>) -> Value {
     let head = ir.head;
-    let chain = ir.head.chain.roles().into_iter().map(|(role, error)| {
+    let chain = ir.head.chain.roles().map(|(role, error)| {
         let answered = answered(role);
         let entry = json!({"code": error.code, "message": error.message, "answered": answered});
         (role.to_owned(), entry)
@@ -27,7 +27,7 @@ fn value(ir: &Ir<'_>) -> Value {
         .domains
         .iter()
         .flat_map(|domain| domain.tools.iter().map(move |tool| self::tool(tool, domain, ir)));
-    json!({
+    let mut lock = json!({
         "lock": FORM,
         "name": head.name,
         "title": head.title,
@@ -36,7 +36,12 @@ fn value(ir: &Ir<'_>) -> Value {
         "budget": head.budget,
         "chain": chain.collect::<Map<_, _>>(),
         "tools": tools.collect::<Vec<_>>(),
-    })
+    });
+    // Only where there are any: the locks of other catalogues stay as they were.
+    if let (false, Some(lock)) = (head.toolsets.is_empty(), lock.as_object_mut()) {
+        lock.insert("toolsets".to_owned(), json!(head.toolsets));
+    }
+    lock
 }
 
 /// How the chain's code of a role reaches a client.
@@ -74,6 +79,9 @@ fn tool(tool: &ToolIr<'_>, domain: &Domain<'_>, ir: &Ir<'_>) -> Value {
         "since": entry.since,
         "stability": entry.stability,
     });
+    if let (Some(toolset), Some(lock)) = (&entry.toolset, lock.as_object_mut()) {
+        lock.insert("toolset".to_owned(), json!(toolset));
+    }
     if let (Some(sunset), Some(lock)) = (&entry.sunset, lock.as_object_mut()) {
         lock.insert("sunset".to_owned(), json!(sunset));
     }

@@ -11,7 +11,7 @@ mod syntax;
 mod tables;
 mod types;
 
-pub use registry::listing_bytes;
+pub use registry::{listing_bytes, toolset_bytes};
 
 use proc_macro2::TokenStream;
 use quote::quote;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::doc;
 use super::tables::{self, Tables};
-use crate::catalogue::{ErrorPattern, Runs};
+use crate::catalogue::{ErrorPattern, Runs, Toolset};
 use crate::ir::names::{ident, screaming};
 use crate::ir::publish::{envelope, publish};
 use crate::ir::schema::Schema;
@@ -35,6 +35,7 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
     let patterns = tables.patterns();
     let head = ir.head;
     let (name, title, version, instructions) = (&head.name, &head.title, &head.version, &head.instructions);
+    let toolsets = head.toolsets.iter().map(toolset);
     let codes = chain_codes(ir);
     let ids = tool_ids(ir);
     quote! {
@@ -45,7 +46,7 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
         mod registry {
             use ::colibri_runtime::schema::*;
             use ::colibri_runtime::spec::{
-                CatalogueSpec, ChainCodes, Pattern as ErrorPattern, Relaxation, Runs, ToolSpec,
+                CatalogueSpec, ChainCodes, Pattern as ErrorPattern, Relaxation, Runs, ToolSpec, ToolsetSpec,
             };
             use ::std::sync::LazyLock;
 
@@ -58,6 +59,7 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
                 title: #title,
                 version: #version,
                 instructions: #instructions,
+                toolsets: &[#(#toolsets),*],
                 tools: &[#(#listed),*],
                 operations: &[#(#operations),*],
                 codes: #codes,
@@ -90,6 +92,17 @@ pub fn listing(tool: &ToolIr<'_>, input: &Schema, ir: &Ir<'_>) -> Value {
 pub fn listing_bytes(ir: &Ir<'_>) -> usize {
     let tools: Vec<Value> = ir.listed().map(|tool| listing(tool, &tool.input, ir)).collect();
     json!({ "tools": tools }).to_string().len()
+}
+
+/// Bytes of a toolset's tools as `tools/list` answers them when it is offered alone: without `outputSchema`.
+pub fn toolset_bytes(ir: &Ir<'_>, name: &str) -> usize {
+    let tools = ir.listed().filter(|tool| tool.entry.toolset.as_deref() == Some(name));
+    let tools = tools.map(|tool| {
+        let mut listing = listing(tool, &tool.input, ir);
+        listing.as_object_mut().map(|members| members.remove("outputSchema"));
+        listing
+    });
+    json!({ "tools": tools.collect::<Vec<_>>() }).to_string().len()
 }
 
 fn table_names(tool: &ToolIr<'_>) -> (proc_macro2::Ident, proc_macro2::Ident) {
@@ -137,6 +150,7 @@ fn spec(
         Runs::Operator => quote!(Runs::Operator { mutates: #mutates }),
     };
     let (name, early, sensitive) = (&entry.name, entry.early, &entry.sensitive);
+    let toolset = optional(entry.toolset.as_ref());
     let rules = entry.rules.iter().map(tables::rule);
     let codes = entry.errors.iter().map(|error| &error.code);
     let listing = if tool.is_operation() { String::new() } else { listing(tool, schema, ir).to_string() };
@@ -144,6 +158,7 @@ fn spec(
         ToolSpec {
             name: #name,
             domain: #domain,
+            toolset: #toolset,
             pattern: #pattern,
             runs: #runs,
             early: #early,
@@ -158,11 +173,27 @@ fn spec(
     }
 }
 
+fn toolset(set: &Toolset) -> TokenStream {
+    let (name, title, description) = (&set.name, &set.title, &set.description);
+    let instructions = optional(set.instructions.as_ref());
+    quote! {
+        ToolsetSpec { name: #name, title: #title, description: #description, instructions: #instructions }
+    }
+}
+
+fn optional(text: Option<&String>) -> TokenStream {
+    text.map_or_else(|| quote!(None), |text| quote!(Some(#text)))
+}
+
 fn chain_codes(ir: &Ir<'_>) -> TokenStream {
-    let entries = ir.head.chain.roles().into_iter().map(|(role, error)| {
+    let chain = &ir.head.chain;
+    let entries = chain.roles().map(|(role, error)| {
         let (role, code) = (ident(role), &error.code);
         quote!(#role: #code)
     });
+    // Without toolsets nothing ever answers it.
+    let missing = chain.not_in_toolset.is_none().then_some(&chain.not_admitted.code);
+    let entries = entries.chain(missing.map(|code| quote!(not_in_toolset: #code)));
     quote!(ChainCodes { #(#entries),* })
 }
 

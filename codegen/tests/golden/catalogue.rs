@@ -289,7 +289,7 @@ pub struct ShapeScanInput {}
 #[derive(Debug, Clone, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlaceImportInput {
-    /// `names`.
+    /// The places.
     pub names: ::std::vec::Vec<::std::string::String>,
 }
 /// Payload of `place_import`.
@@ -303,7 +303,7 @@ pub struct PlaceImportOutput {
 #[derive(Debug, Clone, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlaceFetchInput {
-    /// `name`.
+    /// The place.
     #[serde(default, skip_serializing_if = "::std::option::Option::is_none")]
     pub name: ::std::option::Option<::std::string::String>,
 }
@@ -714,6 +714,7 @@ mod registry {
     use ::colibri_runtime::schema::*;
     use ::colibri_runtime::spec::{
         CatalogueSpec, ChainCodes, Pattern as ErrorPattern, Relaxation, Runs, ToolSpec,
+        ToolsetSpec,
     };
     use ::std::sync::LazyLock;
     static PATTERN_0: Pattern = Pattern {
@@ -1374,10 +1375,25 @@ mod registry {
         title: "Golden",
         version: "1.2.3",
         instructions: "A catalogue that exists to be compiled.",
+        toolsets: &[
+            ToolsetSpec {
+                name: "forms",
+                title: "Forms",
+                description: "Every form of schema.",
+                instructions: Some("1. Look at a shape.\n2. Take it."),
+            },
+            ToolsetSpec {
+                name: "ground",
+                title: "Ground",
+                description: "Every kind of tool.",
+                instructions: None,
+            },
+        ],
         tools: &[
             ToolSpec {
                 name: "shape_draw",
                 domain: "shapes",
+                toolset: Some("forms"),
                 pattern: ErrorPattern::B,
                 runs: Runs::Store { mutates: true },
                 early: false,
@@ -1411,6 +1427,7 @@ mod registry {
             ToolSpec {
                 name: "shape_scan",
                 domain: "shapes",
+                toolset: Some("forms"),
                 pattern: ErrorPattern::A,
                 runs: Runs::Scan,
                 early: false,
@@ -1425,6 +1442,7 @@ mod registry {
             ToolSpec {
                 name: "place_fetch",
                 domain: "places",
+                toolset: Some("ground"),
                 pattern: ErrorPattern::A,
                 runs: Runs::Network,
                 early: false,
@@ -1433,7 +1451,7 @@ mod registry {
                 rules: &[],
                 output: &OUTPUT_PLACE_FETCH,
                 codes: &[],
-                listing: "{\"name\":\"place_fetch\",\"title\":\"Fetch place\",\"description\":\"Ask the outside for a place.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64}},\"required\":[\"name\"],\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"type\":\"object\",\"properties\":{\"digest\":{\"type\":\"string\",\"description\":\"SHA-256 in lower-case hex.\",\"pattern\":\"^[0-9a-f]{64}$\"}},\"required\":[\"digest\"],\"additionalProperties\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{\"type\":\"object\"}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":true}}",
+                listing: "{\"name\":\"place_fetch\",\"title\":\"Fetch place\",\"description\":\"Ask the outside for a place.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"description\":\"The place.\",\"minLength\":1,\"maxLength\":64}},\"required\":[\"name\"],\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"type\":\"object\",\"properties\":{\"digest\":{\"type\":\"string\",\"description\":\"SHA-256 in lower-case hex.\",\"pattern\":\"^[0-9a-f]{64}$\"}},\"required\":[\"digest\"],\"additionalProperties\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{\"type\":\"object\"}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":true}}",
                 relaxed: Some(
                     &Relaxation {
                         setting: "PLACES_NAMELESS",
@@ -1441,6 +1459,7 @@ mod registry {
                         tool: ToolSpec {
                             name: "place_fetch",
                             domain: "places",
+                            toolset: Some("ground"),
                             pattern: ErrorPattern::A,
                             runs: Runs::Network,
                             early: false,
@@ -1449,7 +1468,7 @@ mod registry {
                             rules: &[],
                             output: &OUTPUT_PLACE_FETCH,
                             codes: &[],
-                            listing: "{\"name\":\"place_fetch\",\"title\":\"Fetch place\",\"description\":\"Ask the outside for a place.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"minLength\":1,\"maxLength\":64}},\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"type\":\"object\",\"properties\":{\"digest\":{\"type\":\"string\",\"description\":\"SHA-256 in lower-case hex.\",\"pattern\":\"^[0-9a-f]{64}$\"}},\"required\":[\"digest\"],\"additionalProperties\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{\"type\":\"object\"}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":true}}",
+                            listing: "{\"name\":\"place_fetch\",\"title\":\"Fetch place\",\"description\":\"Ask the outside for a place.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"description\":\"The place.\",\"minLength\":1,\"maxLength\":64}},\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"type\":\"object\",\"properties\":{\"digest\":{\"type\":\"string\",\"description\":\"SHA-256 in lower-case hex.\",\"pattern\":\"^[0-9a-f]{64}$\"}},\"required\":[\"digest\"],\"additionalProperties\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{\"type\":\"object\"}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":true}}",
                             relaxed: None,
                         },
                     },
@@ -1460,6 +1479,7 @@ mod registry {
             ToolSpec {
                 name: "place_import",
                 domain: "places",
+                toolset: None,
                 pattern: ErrorPattern::A,
                 runs: Runs::Operator { mutates: true },
                 early: false,
@@ -1477,6 +1497,7 @@ mod registry {
             handler_error: "HANDLER_ERROR",
             audit_enter_failed: "AUDIT_ENTER_FAILED",
             not_admitted: "TOOL_NOT_ADMITTED",
+            not_in_toolset: "TOOL_NOT_ADMITTED",
             unknown_tool: "UNKNOWN_TOOL",
             process_aborted: "PROCESS_ABORTED",
             cancelled: "CANCELLED",

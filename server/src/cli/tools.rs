@@ -9,42 +9,65 @@ use super::output::print_json;
 use crate::catalogue::CATALOGUE;
 use crate::settings::config::load_config;
 use crate::settings::environment::Environment;
+use crate::settings::keys;
 use crate::settings::mode::{Mode, is_admitted};
+use colibri_runtime::chain::selection::Selection;
 
 /// Prints the tools, as a table or as `tools/list` publishes them.
 pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
-    let listings = listings(env)?;
+    // If the settings are wrong, the tools are shown without them, since `colibri doctor` reports the errors.
+    let config = load_config(env, std::process::id()).ok().map(|(config, _)| config);
+    let selection = config.as_ref().map_or(Selection::All, |config| config.tools.clone());
+    let word = |name: &str| config.as_ref()?.word(name);
     if json {
-        print_json(out, &listings)?;
+        print_json(out, &listings(&selection, &word)?)?;
     } else {
-        table(&listings, out)?;
+        table(&selection, out)?;
     }
     Ok(out.flush()?)
 }
 
-/// Returns every tool's entry of `tools/list`, as a server with these settings publishes it. If the settings are wrong, the
-/// tools are shown without them, since `colibri doctor` reports the errors.
-fn listings(env: &Environment) -> Result<Vec<Value>, Failure> {
-    let config = load_config(env, std::process::id()).ok().map(|(config, _)| config);
-    let word = |name: &str| config.as_ref()?.word(name);
-    let parsed: Result<_, _> =
-        CATALOGUE.tools.iter().map(|tool| serde_json::from_str(tool.under(&word).listing)).collect();
-    parsed.map_err(|error| Failure::Failed(format!("the compiled catalogue is damaged: {error}")))
+/// Returns the entries of `tools/list`, as a server with these settings publishes them.
+fn listings(
+    selection: &Selection,
+    word: &dyn Fn(&str) -> Option<&'static str>,
+) -> Result<Vec<Value>, Failure> {
+    let offered = CATALOGUE.tools.iter().filter(|tool| selection.holds(tool));
+    offered.map(|tool| parse(&selection.listing(tool.under(word)))).collect()
 }
 
-fn table(listings: &[Value], out: &mut dyn Write) -> Result<(), Failure> {
-    let width = CATALOGUE.tools.iter().map(|tool| tool.name.len()).max().unwrap_or(0).max("TOOL".len());
+fn parse(listing: &str) -> Result<Value, Failure> {
+    serde_json::from_str(listing)
+        .map_err(|error| Failure::Failed(format!("the compiled catalogue is damaged: {error}")))
+}
+
+fn table(selection: &Selection, out: &mut dyn Write) -> Result<(), Failure> {
+    let widest = |names: &mut dyn Iterator<Item = &str>| names.map(str::len).max().unwrap_or(0);
+    let width = widest(&mut CATALOGUE.tools.iter().map(|tool| tool.name)).max("TOOL".len());
+    let set_width = widest(&mut CATALOGUE.toolsets.iter().map(|set| set.name)).max("TOOLSET".len());
     let modes = Mode::ALL.map(Mode::as_str).join("  ");
-    writeln!(out, "{:width$}  {modes}  DESCRIPTION", "TOOL")?;
-    for (tool, listing) in CATALOGUE.tools.iter().zip(listings) {
-        write!(out, "{:width$}", tool.name)?;
+    writeln!(out, "{:width$}  {:set_width$}  {modes}  DESCRIPTION", "TOOL", "TOOLSET")?;
+    for tool in CATALOGUE.tools {
+        write!(out, "{:width$}  {:set_width$}", tool.name, tool.toolset.unwrap_or("-"))?;
         for mode in Mode::ALL {
-            let mark = if is_admitted(mode, tool).is_ok() { "yes" } else { "-" };
-            write!(out, "  {mark:column$}", column = mode.as_str().len())?;
+            let admitted = selection.holds(tool) && is_admitted(mode, tool).is_ok();
+            write!(out, "  {:column$}", if admitted { "yes" } else { "-" }, column = mode.as_str().len())?;
         }
-        writeln!(out, "  {}", first_sentence(listing))?;
+        writeln!(out, "  {}", first_sentence(&parse(tool.listing)?))?;
     }
-    writeln!(out, "\n`colibri tools --json` prints the schemas; `colibri call TOOL JSON` calls one.")?;
+    writeln!(out)?;
+    for set in CATALOGUE.toolsets {
+        let count = CATALOGUE.tools.iter().filter(|tool| tool.toolset == Some(set.name)).count();
+        writeln!(out, "{:set_width$}  {count:2} tools  {}", set.name, set.description)?;
+    }
+    let offered = CATALOGUE.tools.iter().filter(|tool| selection.holds(tool)).count();
+    let setting = keys::TOOLS.name;
+    writeln!(
+        out,
+        "\n{setting} names the toolsets and tools that clients are offered: {offered} of {}.",
+        CATALOGUE.tools.len()
+    )?;
+    writeln!(out, "`colibri tools --json` prints the schemas; `colibri call TOOL JSON` calls one.")?;
     Ok(())
 }
 

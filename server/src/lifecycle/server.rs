@@ -27,7 +27,8 @@ use crate::domains::proof::keyring::Keyring;
 use crate::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::{Config, load_config};
-use crate::settings::mode::{Mode, ModeGate, capabilities_for, is_admitted};
+use crate::settings::mode::{Mode, ModeGate, capabilities_for, is_admitted, is_listed};
+use crate::settings::toolsets::ToolsetGate;
 use crate::tools::cx::{Cx, Parts};
 use colibri_store::sqlite::SqliteStore;
 use colibri_store::sqlite::log::audit::AuditFacts;
@@ -119,7 +120,10 @@ pub fn create_server<D: Dispatch<Cx>>(
     let kernel = Kernel { clock: options.clock, ids: (options.ids)(), log: log.clone(), redactor };
     let audit = first_sink(options.audit, config.mode);
     let mut chain = Chain::new(registry, store, dispatch, audit, kernel);
+    // Before the mode: what is switched off stays so in every mode.
+    chain.add_admission(Box::new(ToolsetGate::new(config.tools.clone(), config.mode, &catalogue.codes)));
     chain.add_admission(Box::new(ModeGate::new(config.mode, &catalogue.codes)));
+    chain.set_selection(config.tools.clone());
     chain.set_answers_early(options.answers_early);
     if !capabilities_for(config.mode).write_database {
         chain.set_access(Access::Read);
@@ -166,6 +170,7 @@ fn first_sink(choice: AuditChoice, mode: Mode) -> Audit {
 
 fn first_facts(config: &Config, registry: &Registry, version: &str, options: &Options) -> SystemFacts {
     let skipped = config.mode == Mode::Minimal;
+    let offered = || registry.tools().iter().filter(|tool| config.tools.holds(tool));
     SystemFacts {
         version: version.to_owned(),
         boot_start_ms: options.boot_start_ms.unwrap_or_else(|| options.clock.monotonic_ms()),
@@ -176,12 +181,8 @@ fn first_facts(config: &Config, registry: &Registry, version: &str, options: &Op
             read_only: !capabilities_for(config.mode).write_database,
             latest_schema_version: u32::try_from(migrate::latest(MIGRATIONS)).unwrap_or(u32::MAX),
         },
-        tool_count: registry.tools().len(),
-        admitted_tool_count: registry
-            .tools()
-            .iter()
-            .filter(|tool| is_admitted(config.mode, tool).is_ok())
-            .count(),
+        tool_count: offered().filter(|tool| is_listed(config.mode, tool)).count(),
+        admitted_tool_count: offered().filter(|tool| is_admitted(config.mode, tool).is_ok()).count(),
     }
 }
 

@@ -11,6 +11,7 @@ use super::proxy::ProxyVariables;
 use super::rules::{CandidateSource, Rule};
 use crate::settings::log_level::LogLevel;
 use colibri_proof::secret::Secret;
+use colibri_runtime::chain::selection::Selection;
 
 /// The prefix of the server's own variables.
 const NAMESPACE: &str = "COLIBRI_";
@@ -42,6 +43,8 @@ pub enum SessionPolicy {
 pub struct Config {
     /// The runtime mode.
     pub mode: Mode,
+    /// The tools that clients are offered.
+    pub tools: Selection,
     /// The database file, or `:memory:`.
     pub db_path: PathBuf,
     /// Whether the database is TEST's default, which is removed before it is opened and after a clean stop.
@@ -195,6 +198,7 @@ impl Reader<'_> {
         };
         Config {
             mode,
+            tools: self.read(&keys::TOOLS),
             db_path: db_path.unwrap_or_else(|| default_db_path.into()),
             ephemeral_db,
             log_level: self.read(&keys::LOG_LEVEL),

@@ -4,7 +4,9 @@
 use colibri_runtime::chain::log::Level;
 
 use super::config::{Durability, SessionPolicy};
-use super::rules::{AtCall, Candidates, Integer, Label, ModeName, Path, PublicKeys, Rule, UNSET, Words};
+use super::rules::{
+    AtCall, Candidates, Integer, Label, ModeName, Path, PublicKeys, Rule, Toolsets, UNSET, Words,
+};
 use crate::settings::log_level::{LOG_LEVELS, LogLevel};
 
 /// A variable and the form of its value.
@@ -61,6 +63,13 @@ pub static MODE: Key<ModeName> = key(
     "lifecycle",
     ModeName,
     "What the server may do: everything, read only, a throw-away test, or what needs no database.",
+);
+/// The tools that clients are offered.
+pub(crate) static TOOLS: Key<Toolsets> = key(
+    "COLIBRI_TOOLS",
+    "lifecycle",
+    Toolsets,
+    "The tools that clients are offered. A shorter list leaves out outputSchema, too, and costs the model less context.",
 );
 /// The database file.
 pub(crate) static DB_PATH: Key<Path> = key(
@@ -222,8 +231,9 @@ pub(crate) static AT_CALL: [Key<AtCall>; 24] = [
 
 /// Returns the whole table, in display order.
 pub fn all() -> impl Iterator<Item = &'static dyn Entry> {
-    let checked: [&'static dyn Entry; 16] = [
+    let checked: [&'static dyn Entry; 17] = [
         &MODE,
+        &TOOLS,
         &DB_PATH,
         &LOG_LEVEL,
         &STARTUP_TIMEOUT_MS,

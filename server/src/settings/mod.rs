@@ -8,3 +8,4 @@ pub(crate) mod log_level;
 pub mod mode;
 pub(crate) mod proxy;
 pub mod rules;
+pub(crate) mod toolsets;

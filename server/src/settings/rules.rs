@@ -5,6 +5,8 @@ use colibri_canonical::hex;
 use std::path::PathBuf;
 
 use super::mode::Mode;
+use crate::catalogue::CATALOGUE;
+use colibri_runtime::chain::selection::Selection;
 
 /// One form of value.
 pub trait Rule: Sync {
@@ -257,6 +259,66 @@ impl Rule for Candidates {
     }
 }
 
+/// The word that offers every tool.
+const EVERYTHING: &str = "all";
+
+/// The tools that clients are offered (chain#toolsets): toolsets and tools, or [`EVERYTHING`].
+pub(crate) struct Toolsets;
+
+impl Rule for Toolsets {
+    type Value = Selection;
+
+    fn parse(&self, text: &str) -> Result<Selection, String> {
+        let (mut toolsets, mut tools) = (Vec::new(), Vec::new());
+        let words: Vec<&str> = text.split(',').map(str::trim).collect();
+        if words == [EVERYTHING] {
+            return Ok(Selection::All);
+        }
+        for word in words {
+            if let Some(set) = CATALOGUE.toolsets.iter().find(|set| set.name == word) {
+                toolsets.push(set.name);
+            } else if let Some(tool) = CATALOGUE.tools.iter().find(|tool| tool.name == word) {
+                tools.push(tool.name);
+            } else {
+                return Err(unknown(word));
+            }
+        }
+        Ok(Selection::Only { toolsets, tools })
+    }
+
+    fn unset(&self) -> Selection {
+        Selection::All
+    }
+
+    fn describe(&self) -> String {
+        format!("{EVERYTHING}, or a comma-separated list of toolsets ({}) and tools", set_names().join(", "))
+    }
+
+    fn default_text(&self) -> String {
+        EVERYTHING.to_owned()
+    }
+}
+
+/// Words the refusal of a word that names neither a toolset nor a tool.
+fn unknown(word: &str) -> String {
+    if word.is_empty() {
+        return "has an empty word; write all, or toolsets and tools with a comma between two of them"
+            .to_owned();
+    }
+    if word == EVERYTHING {
+        return "has all beside other words; write all alone, or leave it out".to_owned();
+    }
+    let names = set_names().into_iter().chain(CATALOGUE.tools.iter().map(|tool| tool.name));
+    match colibri_suggest::closest(word, names) {
+        Some(near) => format!("has the unknown word {word:?}; did you mean {near}?"),
+        None => format!("has the unknown word {word:?}; colibri tools lists toolsets and tools"),
+    }
+}
+
+fn set_names() -> Vec<&'static str> {
+    CATALOGUE.toolsets.iter().map(|set| set.name).collect()
+}
+
 /// A value whose presence and form are checked by each call that needs it; it never blocks boot.
 pub(crate) struct AtCall {
     /// The form in words.
@@ -319,6 +381,32 @@ mod tests {
         assert_eq!(Candidates.parse("file:a.json"), Ok(CandidateSource::File("a.json".into())));
         for bad in ["bogus", "file:", "DB"] {
             assert_eq!(Candidates.parse(bad), Err("must be one of off, auto, db, file:<path>".to_owned()));
+        }
+    }
+
+    #[test]
+    fn words_are_toolsets_or_tools() {
+        assert_eq!(Toolsets.parse("all"), Ok(Selection::All));
+        assert_eq!(Toolsets.parse(" all "), Ok(Selection::All));
+        let expected = Selection::Only { toolsets: vec!["core", "router"], tools: vec!["vrf_eval"] };
+        assert_eq!(Toolsets.parse("core , vrf_eval,router"), Ok(expected));
+    }
+
+    #[test]
+    fn other_words_are_refused_with_the_nearest_one() {
+        for (text, refusal) in [
+            ("", "has an empty word; write all, or toolsets and tools with a comma between two of them"),
+            (
+                "core,,router",
+                "has an empty word; write all, or toolsets and tools with a comma between two of them",
+            ),
+            ("cor", "has the unknown word \"cor\"; did you mean core?"),
+            ("core,task_creat", "has the unknown word \"task_creat\"; did you mean task_create?"),
+            ("frobnicate", "has the unknown word \"frobnicate\"; colibri tools lists toolsets and tools"),
+            ("core,all", "has all beside other words; write all alone, or leave it out"),
+            ("CORE", "has the unknown word \"CORE\"; did you mean core?"),
+        ] {
+            assert_eq!(Toolsets.parse(text).unwrap_err(), refusal, "{text:?}");
         }
     }
 }

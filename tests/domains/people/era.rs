@@ -52,7 +52,11 @@ impl Client {
 
     /// Calls a tool and returns the whole answer.
     pub fn answer(&mut self, tool: &str, arguments: Value) -> Value {
-        let mut params = json!({ "name": tool, "arguments": arguments });
+        self.request("tools/call", json!({ "name": tool, "arguments": arguments }))
+    }
+
+    /// Sends a request of the era and returns the whole answer.
+    pub fn request(&mut self, method: &str, mut params: Value) -> Value {
         if self.era == Era::Stateless {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -60,7 +64,15 @@ impl Client {
                 "io.modelcontextprotocol/clientInfo": { "name": "people", "version": "1" },
             });
         }
-        self.server.request("tools/call", params)
+        self.server.request(method, params)
+    }
+
+    /// Returns what the server tells a model about itself.
+    pub fn instructions(&mut self) -> String {
+        let method = if self.era == Era::Stateless { "server/discover" } else { "initialize" };
+        let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": { "name": "people", "version": "1" } });
+        let answer = self.request(method, hello);
+        answer["result"]["instructions"].as_str().unwrap().to_owned()
     }
 
     /// Calls a tool that succeeds, and returns its payload.

@@ -5,4 +5,6 @@ mod blocked;
 mod brief;
 mod epochs;
 mod era;
+mod instructions;
 mod sessions;
+mod toolsets;

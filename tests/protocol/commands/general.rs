@@ -65,8 +65,8 @@ fn tools_are_listed_as_a_table_and_as_published() {
     let shell = furnished();
     let table = shell.run(&["tools"]);
     let create = table.out.lines().find(|line| line.starts_with("task_create ")).unwrap();
-    let columns: Vec<_> = create.split_whitespace().take(6).collect();
-    assert_eq!(columns, ["task_create", "yes", "-", "yes", "-", "Create"]);
+    let columns: Vec<_> = create.split_whitespace().take(7).collect();
+    assert_eq!(columns, ["task_create", "core", "yes", "-", "yes", "-", "Create"]);
     let listed = shell.run(&["tools", "--json"]).json();
     assert_eq!(listed[0]["name"], "server_ping");
     assert!(listed.as_array().unwrap().iter().all(|tool| tool["inputSchema"]["type"] == "object"));

@@ -13,6 +13,7 @@ fn tool(name: String, input: &'static Schema) -> &'static ToolSpec {
     Box::leak(Box::new(ToolSpec {
         name: Box::leak(name.into_boxed_str()),
         domain: model.domain,
+        toolset: None,
         pattern: model.pattern,
         runs: model.runs,
         early: model.early,

@@ -1,6 +1,6 @@
 //! The five-stage call chain (chain#stages, chain#two-transactions).
 //!
-//! In the order in which a call meets them: [`call`] what comes in, [`admission`] and [`check`] stages 1
+//! In the order in which a call meets them: [`call`] what comes in, [`selection`], [`admission`] and [`check`] stages 1
 //! and 2, [`prepared`] a batch before its turn to write, [`batch`] and [`single`] the two ways through stages 3 to 5,
 //! [`row`], [`audit`] and [`enter`] stage 3, [`dispatch`] and [`ending`] stage 4, [`effects`] stages 4 and 5 of one call,
 //! [`answer`] the sync and the replies, [`owed`] rows that are written late, [`network`] and [`scan`] the calls that run beside
@@ -42,6 +42,7 @@ pub mod redact;
 pub mod registry;
 mod row;
 pub mod scan;
+pub mod selection;
 mod single;
 mod sizes;
 pub mod store;
@@ -61,6 +62,7 @@ use prepared::{Calls, Prepared};
 use redact::Redactor;
 use registry::Registry;
 use row::Row;
+use selection::Selection;
 use store::{Access, Store, StoreFault};
 
 use crate::handler::{CallStatus, Dispatch};
@@ -153,6 +155,7 @@ pub struct Chain<S: Store, D> {
     access: Access,
     kernel: Kernel,
     admission: Vec<Box<dyn admission::Admission>>,
+    selection: Selection,
     buffered: Vec<Unclosed>,
     /// Calls that are entered and wait for their next turn to write.
     rest: VecDeque<row::Entered>,
@@ -179,6 +182,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             access: Access::Write,
             kernel,
             admission: Vec::new(),
+            selection: Selection::All,
             buffered: Vec::new(),
             rest: VecDeque::new(),
             unclosed: Vec::new(),
@@ -195,6 +199,16 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Adds a check to stage 1.
     pub fn add_admission(&mut self, check: Box<dyn admission::Admission>) {
         self.admission.push(check);
+    }
+
+    /// Sets what the operator offers. It decides what clients are shown; a check of stage 1 refuses calls of other tools.
+    pub fn set_selection(&mut self, selection: Selection) {
+        self.selection = selection;
+    }
+
+    /// Returns what the operator offers.
+    pub(crate) fn selection(&self) -> &Selection {
+        &self.selection
     }
 
     /// Sets whether handlers only read; then their transactions take no write lock.
@@ -253,7 +267,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Returns the tools that clients see, in registration order.
     pub fn listed(&self) -> impl Iterator<Item = &'static ToolSpec> {
         let shown = |tool: &&'static ToolSpec| self.admission.iter().all(|check| check.lists(tool));
-        self.registry.tools().iter().copied().filter(shown)
+        self.registry.tools().iter().copied().filter(|tool| self.selection.holds(tool)).filter(shown)
     }
 
     /// Sets whether calls of early tools may be answered before the gate opens; they are by default.

@@ -96,7 +96,13 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         controls: UnboundedReceiver<Control<S>>,
     ) -> Self {
         let redactor = chain.kernel().redactor.clone();
-        let intake = Intake::new(chain.registry().catalogue(), chain.listed(), redactor, server_version);
+        let intake = Intake::new(
+            chain.registry().catalogue(),
+            chain.listed(),
+            chain.selection(),
+            redactor,
+            server_version,
+        );
         Self {
             chain,
             intake,

@@ -4,6 +4,7 @@ use serde_json::value::RawValue;
 
 use crate::chain::call::{Answer as CallAnswer, Call, Member, Reply, ReplyTo};
 use crate::chain::redact::Redactor;
+use crate::chain::selection::Selection;
 use crate::spec::{CatalogueSpec, ToolSpec};
 use crate::wire::array::{Arrays, MEMBERS};
 use crate::wire::era::{BATCH_VERSION, Era};
@@ -39,14 +40,15 @@ pub struct Intake {
 impl Intake {
     /// Prepares the protocol's fixed answers; `listed` are the tools that clients see. The redactor's secrets are removed
     /// from ids and methods before any other code sees them.
-    pub fn new<'a>(
+    pub fn new(
         catalogue: &CatalogueSpec,
-        listed: impl IntoIterator<Item = &'a ToolSpec>,
+        listed: impl IntoIterator<Item = &'static ToolSpec>,
+        selection: &Selection,
         redactor: Redactor,
         server_version: &str,
     ) -> Self {
         Self {
-            protocol: Protocol::new(catalogue, listed, server_version),
+            protocol: Protocol::new(catalogue, listed, selection, server_version),
             redactor,
             arrays: Arrays::default(),
             takes_arrays: false,

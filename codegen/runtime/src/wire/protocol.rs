@@ -11,6 +11,7 @@ use super::message::Request;
 use super::params::{Params, text_of};
 use super::reply::{encode_result, encode_tool_result};
 use crate::chain::redact::Redactor;
+use crate::chain::selection::Selection;
 use crate::spec::{CatalogueSpec, ToolSpec};
 
 /// The handshake era's way in.
@@ -43,8 +44,9 @@ pub struct Protocol {
     /// The members of an `initialize` result behind its `protocolVersion`.
     initialize_rest: String,
     discover: String,
-    /// The entries of the tools that clients see.
-    listings: Vec<&'static str>,
+    /// The tools that clients see.
+    tools: Vec<&'static ToolSpec>,
+    selection: Selection,
     list: OnceCell<String>,
     stateless_list: OnceCell<String>,
     /// What a stateless result holds besides its tools.
@@ -54,16 +56,17 @@ pub struct Protocol {
 }
 
 impl Protocol {
-    /// Prepares the answers for a catalogue; `tools` are those that the server's settings select, and
-    /// `server_version` is the package's.
-    pub fn new<'a>(
+    /// Prepares the answers for a catalogue; `tools` are those that the server's settings select, `selection` is the operator's
+    /// choice among them, and `server_version` is the package's.
+    pub fn new(
         catalogue: &CatalogueSpec,
-        tools: impl IntoIterator<Item = &'a ToolSpec>,
+        tools: impl IntoIterator<Item = &'static ToolSpec>,
+        selection: &Selection,
         server_version: &str,
     ) -> Self {
         let server_info =
             json!({ "name": catalogue.name, "title": catalogue.title, "version": server_version });
-        let instructions = json!(catalogue.instructions);
+        let instructions = json!(selection.instructions(catalogue));
         let capabilities = json!({ "tools": {} });
         let meta = json!({ SERVER_INFO_KEY: server_info });
         let stateless_extras = format!(r#","resultType":"complete","_meta":{meta}"#);
@@ -76,7 +79,8 @@ impl Protocol {
             discover: format!(
                 r#"{{"supportedVersions":{versions},"capabilities":{capabilities},"instructions":{instructions}{caching}}}"#
             ),
-            listings: tools.into_iter().map(|tool| tool.listing).collect(),
+            tools: tools.into_iter().collect(),
+            selection: selection.clone(),
             list: OnceCell::new(),
             stateless_list: OnceCell::new(),
             caching,
@@ -131,7 +135,9 @@ impl Protocol {
             Era::Handshake => (&self.list, ""),
             Era::Stateless => (&self.stateless_list, &*self.caching),
         };
-        Ok(list.get_or_init(|| format!(r#"{{"tools":[{}]{extras}}}"#, self.listings.join(","))))
+        let entries =
+            || self.tools.iter().map(|tool| self.selection.listing(tool)).collect::<Vec<_>>().join(",");
+        Ok(list.get_or_init(|| format!(r#"{{"tools":[{}]{extras}}}"#, entries())))
     }
 
     fn initialize(&self, revision: &str) -> String {

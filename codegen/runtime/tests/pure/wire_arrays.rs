@@ -2,6 +2,7 @@
 
 use colibri_runtime::chain::call::{Answer, Call, Reply, ReplyTo};
 use colibri_runtime::chain::redact::Redactor;
+use colibri_runtime::chain::selection::Selection;
 use colibri_runtime::spec::ToolSpec;
 use colibri_runtime::wire::array::{HELD_BYTES, MEMBERS};
 use colibri_runtime::wire::frame::Frame;
@@ -19,8 +20,10 @@ struct Connection {
 impl Connection {
     fn of(revision: &str) -> Self {
         let listed: [&ToolSpec; 0] = [];
-        let mut connection =
-            Self { intake: Intake::new(&CATALOGUE, listed, Redactor::default(), "0"), out: Vec::new() };
+        let mut connection = Self {
+            intake: Intake::new(&CATALOGUE, listed, &Selection::All, Redactor::default(), "0"),
+            out: Vec::new(),
+        };
         let params = json!({ "protocolVersion": revision });
         connection.take(&json!({ "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params }));
         assert_eq!(connection.written()["result"]["protocolVersion"], revision);

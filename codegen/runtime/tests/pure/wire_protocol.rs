@@ -1,6 +1,7 @@
 //! The protocol's own answers, in both eras.
 
 use colibri_runtime::chain::redact::Redactor;
+use colibri_runtime::chain::selection::Selection;
 use colibri_runtime::schema::{Additional, ObjectRule, Schema, Shape};
 use colibri_runtime::spec::{CatalogueSpec, ChainCodes, Pattern, Runs, ToolSpec};
 use colibri_runtime::wire::call::ToolCall;
@@ -19,6 +20,7 @@ const fn tool(name: &'static str, listing: &'static str) -> ToolSpec {
     ToolSpec {
         name,
         domain: "demo",
+        toolset: None,
         pattern: Pattern::A,
         runs: Runs::Store { mutates: false },
         early: false,
@@ -37,6 +39,7 @@ pub static CATALOGUE: CatalogueSpec = CatalogueSpec {
     title: "Demo \"server\"",
     version: "9.9.9",
     instructions: "Say hello.\nThen wave.",
+    toolsets: &[],
     tools: &[
         tool("hello", r#"{"name":"hello","inputSchema":{"type":"object"}}"#),
         tool("wave", r#"{"name":"wave","inputSchema":{"type":"object"}}"#),
@@ -47,6 +50,7 @@ pub static CATALOGUE: CatalogueSpec = CatalogueSpec {
         handler_error: "B",
         audit_enter_failed: "C",
         not_admitted: "D",
+        not_in_toolset: "D",
         unknown_tool: "E",
         process_aborted: "F",
         cancelled: "G",
@@ -60,9 +64,8 @@ const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-0
 
 fn answer(line: &str) -> Answer<'_> {
     match decode(line.as_bytes()) {
-        Incoming::Request(request) => {
-            Protocol::new(&CATALOGUE, CATALOGUE.tools, "1.2.3").answer(request, &Redactor::default())
-        }
+        Incoming::Request(request) => Protocol::new(&CATALOGUE, CATALOGUE.tools, &Selection::All, "1.2.3")
+            .answer(request, &Redactor::default()),
         other => panic!("{line}: {other:?}"),
     }
 }
@@ -269,7 +272,7 @@ fn unsupported_version_is_answered_with_the_supported_ones() {
 
 #[test]
 fn tool_results_carry_identity_in_the_stateless_era_only() {
-    let protocol = Protocol::new(&CATALOGUE, CATALOGUE.tools, "1.2.3");
+    let protocol = Protocol::new(&CATALOGUE, CATALOGUE.tools, &Selection::All, "1.2.3");
     let read = |era| -> Value {
         serde_json::from_slice(&protocol.tool_result(era, "1", r#"{"ok":true}"#, false)).unwrap()
     };

@@ -10,6 +10,7 @@ fn refusal_of(schema: &str, sensitive: &'static [&'static str], mut input: Value
     let tool = ToolSpec {
         name: "t",
         domain: "demo",
+        toolset: None,
         pattern: Pattern::A,
         runs: Runs::Free,
         early: false,

@@ -63,6 +63,13 @@ impl Page {
         self.line(&format!("```json\n{value:#}\n```"));
     }
 
+    /// A block of plain text.
+    pub fn plain(&mut self, text: &str) {
+        let fence = "`".repeat(longest_run(text).max(2) + 1);
+        self.line("");
+        self.line(&format!("{fence}text\n{text}\n{fence}"));
+    }
+
     /// The page's text, ending in one newline.
     pub fn finish(self) -> String {
         format!("{}\n", self.0.trim_end())
@@ -95,11 +102,15 @@ pub fn text(plain: &str) -> String {
 
 /// Code in a line, also inside a table: the fence is longer than any run of backticks within.
 pub fn code(plain: &str) -> String {
-    let longest = plain.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest + 1);
+    let fence = "`".repeat(longest_run(plain) + 1);
     let pad = if plain.starts_with('`') || plain.ends_with('`') { " " } else { "" };
     let inner = plain.replace('|', "\\|").replace(['\n', '\r'], " ");
     format!("{fence}{pad}{inner}{pad}{fence}")
+}
+
+/// The length of the longest run of backticks.
+fn longest_run(text: &str) -> usize {
+    text.split(|c| c != '`').map(str::len).max().unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -27,7 +27,12 @@ pub fn pages(ir: &Ir<'_>) -> Vec<(PathBuf, String)> {
 
 fn index(ir: &Ir<'_>) -> String {
     let mut page = Page::new(&format!("{} {}: tools", ir.head.title, ir.head.version));
-    page.paragraph(&text(&ir.head.instructions));
+    page.paragraph("Clients are told:");
+    page.plain(&ir.head.full_instructions());
+    if !ir.head.toolsets.is_empty() {
+        page.paragraph("The toolsets:");
+        page.table(&["Toolset", "Tools", "What they are for"], toolset_rows(ir));
+    }
     tool_table(ir, "", &mut page);
     if ir.operations().next().is_some() {
         page.paragraph("The operator's, run by commands of the server; no client can call them:");
@@ -43,6 +48,14 @@ fn index(ir: &Ir<'_>) -> String {
     }
     page.item("[Errors](errors.md): every code, and when it is answered");
     page.finish()
+}
+
+fn toolset_rows(ir: &Ir<'_>) -> impl Iterator<Item = Vec<String>> {
+    ir.head.toolsets.iter().map(|set| {
+        let tools = ir.listed().filter(|tool| tool.entry.toolset.as_ref() == Some(&set.name));
+        let tools = tools.map(|tool| code(&tool.entry.name)).collect::<Vec<_>>().join(", ");
+        vec![code(&set.name), tools, text(&set.description)]
+    })
 }
 
 /// Writes the tools that clients see; `below` is the path from the page to the reference folder.
@@ -160,6 +173,9 @@ fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
     if !tool.is_operation() {
         rows.insert(3, vec!["Hints".to_owned(), hints]);
     }
+    if let Some(toolset) = &entry.toolset {
+        rows.insert(0, vec!["Toolset".to_owned(), code(toolset)]);
+    }
     if !entry.sensitive.is_empty() {
         let names = entry.sensitive.iter().map(|name| code(name)).collect::<Vec<_>>().join(", ");
         rows.push(vec!["Secrets".to_owned(), format!("{names}: never logged or audited")]);
@@ -218,7 +234,6 @@ fn errors(ir: &Ir<'_>) -> String {
         .head
         .chain
         .roles()
-        .into_iter()
         .map(|(_, error)| vec![code(&error.code), text(&error.when), code(&error.message)]);
     page.table(&["Code", "When", "Message"], rows);
     page.heading(2, "Codes of single tools");

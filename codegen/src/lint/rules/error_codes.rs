@@ -13,7 +13,8 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     for (role, error) in context.catalogue.head.chain.roles() {
         let place = chain.child(role).child("code");
         form(&error.code, &place, report);
-        if let Some(other) = of_chain.insert(&error.code, role) {
+        let shared = role == "not_in_toolset" && of_chain.get(error.code.as_str()) == Some(&"not_admitted");
+        if let Some(other) = of_chain.insert(&error.code, role).filter(|_| !shared) {
             let message = format!("the code `{}` already stands for `{other}`", error.code);
             report.value(&place, message, "give each role a code of its own");
         }

@@ -15,6 +15,13 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     for (key, text) in [("name", &head.name), ("title", &head.title), ("instructions", &head.instructions)] {
         present(&place.child(key), text, report);
     }
+    for (index, set) in head.toolsets.iter().enumerate() {
+        let place = place.child("toolsets").child(index);
+        let instructions = set.instructions.iter().map(|text| ("instructions", text));
+        let texts =
+            [("title", &set.title), ("description", &set.description)].into_iter().chain(instructions);
+        texts.for_each(|(key, text)| present(&place.child(key), text, report));
+    }
     for (index, entry) in context.catalogue.domains.iter().enumerate() {
         let place = context.catalogue.domain_place(index);
         present(&place.child("title"), &entry.data.title, report);

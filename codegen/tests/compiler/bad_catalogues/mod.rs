@@ -10,6 +10,7 @@ mod files;
 mod robustness;
 mod schemas;
 mod tools;
+mod toolsets;
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -106,11 +107,12 @@ fn base_catalogue_is_sound() {
 }
 
 /// The cases by the file that holds what is said about them.
-const GROUPS: [(&str, &[Case]); 4] = [
+const GROUPS: [(&str, &[Case]); 5] = [
     ("files", files::CASES),
     ("schemas", schemas::CASES),
     ("tools", tools::CASES),
     ("examples", examples::CASES),
+    ("toolsets", toolsets::CASES),
 ];
 
 #[test]
@@ -139,7 +141,7 @@ fn every_bad_catalogue_is_told_where_and_what() {
 fn there_are_enough_cases_and_each_has_a_name_of_its_own() {
     let names: BTreeSet<&str> = cases().map(|case| case.name).collect();
     assert_eq!(names.len(), cases().count());
-    assert_eq!(names.len(), 181, "change the number together with the cases");
+    assert_eq!(names.len(), 191, "change the number together with the cases");
 }
 
 #[test]
@@ -165,8 +167,18 @@ fn build_refuses_a_listing_over_budget() {
 #[test]
 fn listing_over_budget_is_told_at_the_budget() {
     let catalogue = Catalogue::load(&base()).expect("sound");
-    assert_eq!(lint::budget::check(&catalogue, 20_000), None);
-    let finding = lint::budget::check(&catalogue, 20_001).expect("over budget");
-    assert_eq!((finding.at.line, finding.at.column), (6, 21));
-    assert_eq!(finding.message, "`tools/list` has 20001 bytes, the budget is 20000");
+    assert_eq!(lint::budget::check(&catalogue, 20_000, |_| 0), []);
+    let found = lint::budget::check(&catalogue, 20_001, |_| 0);
+    assert_eq!((found.len(), found[0].at.line, found[0].at.column), (1, 6, 21));
+    assert_eq!(found[0].message, "`tools/list` has 20001 bytes, the budget is 20000");
+}
+
+#[test]
+fn people_36_a_toolset_over_its_bytes_is_told_at_the_budget() {
+    let golden = base().join("../../../golden/catalogue");
+    let catalogue = Catalogue::load(&golden).expect("sound");
+    assert_eq!(lint::budget::check(&catalogue, 0, |name| if name == "ground" { 4000 } else { 9000 }), []);
+    let found = lint::budget::check(&catalogue, 0, |_| 4001);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0].message, "`tools/list` of the toolset `ground` has 4001 bytes, the budget is 4000");
 }

@@ -11,7 +11,7 @@ const TRIES: &str = "tries: { type: integer }";
 
 pub const CASES: &[Case] = &[
     swap("unknown_keyword", TYPES, "minLength: 1, maxLength: 20", "minLenght: 1, maxLength: 20"),
-    swap("format_keyword", VAULT, "key: { type: string }", "key: { type: string, format: uuid }"),
+    swap("format_keyword", VAULT, "key: { type: string,", "key: { type: string, format: uuid,"),
     swap("nullable_keyword", VAULT, TRIES, "tries: { type: integer, nullable: true }"),
     swap(
         "keyword_beside_ref",

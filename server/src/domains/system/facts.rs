@@ -46,9 +46,9 @@ pub struct SystemFacts {
     pub phase: Phase,
     /// The database.
     pub database: DatabaseState,
-    /// Registered tools.
+    /// Tools that clients are shown.
     pub tool_count: usize,
-    /// Tools that the mode admits.
+    /// Offered tools that the mode admits.
     pub admitted_tool_count: usize,
 }
 

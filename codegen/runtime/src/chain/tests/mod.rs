@@ -64,6 +64,7 @@ const fn tool(name: &'static str) -> ToolSpec {
     ToolSpec {
         name,
         domain: "test",
+        toolset: None,
         pattern: Pattern::B,
         runs: Runs::Store { mutates: true },
         early: false,
@@ -82,6 +83,7 @@ const CATALOGUE_HEAD: CatalogueSpec = CatalogueSpec {
     title: "Test",
     version: "0.0.0",
     instructions: "",
+    toolsets: &[],
     tools: &[],
     operations: &[],
     codes: ChainCodes {
@@ -89,6 +91,7 @@ const CATALOGUE_HEAD: CatalogueSpec = CatalogueSpec {
         handler_error: "FAILED",
         audit_enter_failed: "NOT_ENTERED",
         not_admitted: "DENIED",
+        not_in_toolset: "DENIED",
         unknown_tool: "UNKNOWN",
         process_aborted: "DIED",
         cancelled: "WITHDRAWN",

@@ -3,6 +3,7 @@
 use super::*;
 use crate::chain::admission::{Admission, Denial};
 use crate::chain::audit::{MemorySink, NoOpSink};
+use crate::chain::selection::Selection;
 use crate::wire::protocol::Protocol;
 
 async fn operate(chain: &mut Chain<FaultyStore, Handlers>, arguments: Value) -> Vec<Reply> {
@@ -64,7 +65,7 @@ async fn a_client_cannot_call_an_operation_nor_see_it() {
         assert!(chain.registry().lookup("import").is_none());
         assert!(chain.registry().tools().iter().all(|tool| !tool.is_operation()));
     }
-    let protocol = Protocol::new(&CATALOGUE, CATALOGUE.tools, "0.0.0");
+    let protocol = Protocol::new(&CATALOGUE, CATALOGUE.tools, &Selection::All, "0.0.0");
     assert!(!format!("{protocol:?}").contains("import"));
 }
 
