@@ -7,4 +7,5 @@ mod epochs;
 mod era;
 mod instructions;
 mod sessions;
+mod smaller;
 mod toolsets;

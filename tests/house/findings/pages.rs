@@ -111,7 +111,7 @@ fn finding_f_install_says_what_it_needs() {
 }
 
 #[test]
-fn finding_f_the_default_folder_of_skills_may_be_missing_or_hold_none() {
+fn finding_f_people_52_the_default_folder_of_skills_may_be_missing_or_hold_none() {
     let folder = std::sync::Arc::new(TempDir::new().unwrap());
     for hold in [false, true] {
         if hold {
@@ -131,7 +131,7 @@ fn finding_f_the_default_folder_of_skills_may_be_missing_or_hold_none() {
 }
 
 #[test]
-fn finding_f_a_configured_folder_of_skills_that_is_missing_warns_once() {
+fn finding_f_people_52_a_configured_folder_of_skills_that_is_missing_warns_once() {
     let mut server = launch().env("COLIBRI_SKILLS_ROOT", "nowhere").start();
     server.ready_by("task_list", serde_json::json!({}));
     let log = server.finish().stderr;

@@ -80,7 +80,7 @@ fn verified(database: &Path) -> (bool, String) {
 }
 
 #[test]
-fn finding_d10_a_start_on_another_root_leaves_the_skills_of_a_running_server() {
+fn finding_d10_people_51_a_start_on_another_root_leaves_the_skills_of_a_running_server() {
     let (one, other) = (with_skill("colibri-one"), with_skill("colibri-other"));
     let database = one.path().join("colibri.db");
     let mut first = launch().in_folder(one.clone()).start();
@@ -130,7 +130,7 @@ fn finding_d10_roots_are_told_apart_by_their_true_paths() {
 }
 
 #[test]
-fn finding_d11_a_missing_key_is_recorded_and_trips_no_breaker() {
+fn finding_d11_people_54_a_missing_key_is_recorded_and_trips_no_breaker() {
     let mut server = launch().start();
     for _ in 0..4 {
         let reply = server.call("router_call", json!({ "prompt": "Say hello." }));

@@ -6,6 +6,7 @@ use colibri_runtime::handler::Fault;
 use super::Finding;
 use super::database::{complaints, unreadable};
 use crate::domains::proof::Signers;
+use crate::domains::skills::roots;
 use crate::migrations::MIGRATIONS;
 use crate::verification::finding::Found;
 use crate::verification::{self, Options, Report, log};
@@ -25,12 +26,17 @@ const EVIDENCE: &str =
 /// Recomputes a database of this release's schema.
 pub fn check(look: &Inspection, trusted: &TrustedKeys) -> Vec<Finding> {
     match recomputed(look, trusted) {
-        Ok(report) => findings(look, &report),
+        Ok((report, roots)) => {
+            let mut findings = findings(look, &report);
+            findings.extend(super::skills::gone(&roots));
+            findings
+        }
         Err(fault) => vec![unreadable(INTEGRITY, &fault)],
     }
 }
 
-fn recomputed(look: &Inspection, trusted: &TrustedKeys) -> Result<Report, Fault> {
+/// Returns the report, and the roots of stored skills: none if they cannot be read, which the report then says.
+fn recomputed(look: &Inspection, trusted: &TrustedKeys) -> Result<(Report, Vec<String>), Fault> {
     let expected = schema::expected(MIGRATIONS)?;
     let options = Options {
         expected: &expected,
@@ -39,11 +45,14 @@ fn recomputed(look: &Inspection, trusted: &TrustedKeys) -> Result<Report, Fault>
         take_checkpoint: false,
         interrupt: &Interrupt::default(),
     };
-    let report = look.at_one_moment(|db, beside| verification::verify(db, beside, &options, &mut |_| ()))?;
-    report.map_err(|stop| match stop {
+    let (report, roots) = look.at_one_moment(|db, beside| {
+        (verification::verify(db, beside, &options, &mut |_| ()), roots(db).unwrap_or_default())
+    })?;
+    let report = report.map_err(|stop| match stop {
         Stop::Fault(fault) => fault,
         Stop::Interrupted => Fault::Other("the verification was interrupted".to_owned()),
-    })
+    })?;
+    Ok((report, roots))
 }
 
 /// Returns one finding for each part: its first error, or that it has none.

@@ -1,5 +1,7 @@
 //! The skills' part of the examination: what the next start would index, and why it leaves files out.
 
+use std::path::Path;
+
 use super::Finding;
 use crate::domains::skills::{MAX_FILES, PREFIX, Reason, SkillError, scan};
 use crate::settings::config::Config;
@@ -43,6 +45,16 @@ pub fn check(config: &Config) -> Vec<Finding> {
         findings.push(Finding::warn(CHECK, message, advice));
     }
     findings
+}
+
+/// Names the roots of stored skills whose folder is gone. The folder may be on a disk that is not mounted now, so
+/// doctor removes nothing.
+pub fn gone(roots: &[String]) -> Vec<Finding> {
+    let gone = roots.iter().filter(|root| !root.is_empty() && !Path::new(root).exists());
+    gone.map(|root| {
+        Finding::ok(CHECK, format!("the folder {root} of stored skills is gone; its skills stay stored"))
+    })
+    .collect()
 }
 
 fn where_to() -> String {
