@@ -3,10 +3,10 @@
 use serde_json::{Map, Value, json};
 
 use super::changes::compare;
-use super::{E1, E2, E3, E4, E5};
+use super::{E1, E2, E3, E4, E5, E6};
 use crate::rules::pairing::{Comparison, Pair, are_near};
 use crate::schema::Direction;
-use crate::snapshot::{ChainCode, ErrorPattern, ToolError};
+use crate::snapshot::{ChainCode, ErrorPattern, Snapshot, ToolError};
 use crate::{Finding, Severity};
 
 pub fn added(change: &Comparison<'_>, found: &mut Vec<Finding>) {
@@ -168,6 +168,68 @@ pub fn message_changed(change: &Comparison<'_>, found: &mut Vec<Finding>) {
         let finding = E5.finding(severity, format!("/chain/{}/message", old.role), values, message);
         found.push(finding.help(MESSAGE_HELP));
     }
+}
+
+const REMEDY_HELP: &str =
+    "read it as a model would: does it help with this error, and does it ask for nothing else?";
+
+pub fn remedy_changed(change: &Comparison<'_>, found: &mut Vec<Finding>) {
+    if !tells_remedies(change.old) {
+        found.extend(first_remedies(change));
+        return;
+    }
+    for pair in &change.pairs {
+        let Some((old, new)) = pair.contracts() else { continue };
+        for before in &old.errors {
+            let Some(after) = new.errors.iter().find(|error| error.code == before.code) else { continue };
+            let mut push = |member: &str, words: &str, values: (Value, Value)| {
+                if values.0 != values.1 {
+                    let pointer = format!("/errors/{}/{member}", before.code);
+                    let message = format!("{words} of `{}` changed.", before.code);
+                    let finding = E6.finding(Severity::Ack, pointer, values, message);
+                    found.push(finding.of(pair.name()).secure().help(REMEDY_HELP));
+                }
+            };
+            push("remedy", "The remedy", (json!(before.remedy), json!(after.remedy)));
+            push("next", "The list of helpful calls", (json!(before.next), json!(after.next)));
+        }
+    }
+    for (old, new) in roles(change).filter(|(old, new)| old.remedy != new.remedy) {
+        let message = format!("The remedy of the chain's code `{}` changed.", old.code);
+        let values = (json!(old.remedy), json!(new.remedy));
+        let finding = E6.finding(Severity::Ack, format!("/chain/{}/remedy", old.role), values, message);
+        found.push(finding.secure().help(REMEDY_HELP));
+    }
+}
+
+/// Checks whether a state tells remedies at all: a lock of an older compiler has none.
+fn tells_remedies(state: &Snapshot) -> bool {
+    let contracts = state.tools.iter().filter_map(|tool| tool.contract.as_ref());
+    contracts
+        .flat_map(|contract| &contract.errors)
+        .any(|error| error.remedy.is_some() || !error.next.is_empty())
+        || state.chain.iter().flatten().any(|role| role.remedy.is_some())
+}
+
+/// Returns one finding for all remedies when they come for the first time: a person reads them together.
+fn first_remedies(change: &Comparison<'_>) -> Option<Finding> {
+    let told = |remedy: &Option<String>, next: &[Value]| json!({ "remedy": remedy, "next": next });
+    let mut all = Map::new();
+    for pair in &change.pairs {
+        let Some((_, new)) = pair.contracts() else { continue };
+        for error in new.errors.iter().filter(|error| error.remedy.is_some() || !error.next.is_empty()) {
+            all.insert(format!("{} {}", pair.new.name, error.code), told(&error.remedy, &error.next));
+        }
+    }
+    for (_, role) in roles(change).filter(|(_, role)| role.remedy.is_some()) {
+        all.insert(format!("chain {}", role.code), told(&role.remedy, &[]));
+    }
+    if all.is_empty() {
+        return None;
+    }
+    let message = format!("The errors say for the first time what to do about them, {} of them.", all.len());
+    let finding = E6.finding(Severity::Ack, "/errors", (Value::Null, Value::Object(all)), message);
+    Some(finding.secure().help(REMEDY_HELP))
 }
 
 /// The codes of a tool, before and after.

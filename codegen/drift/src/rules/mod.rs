@@ -67,7 +67,7 @@ rules! {
     T13 Tool: "task support changed", "INFO when optional, BREAK when required or removed",
         "clients without the extension must still work, and those that run it as a task must still be able to"
         => tools::task_support_changed;
-    T14 Tool: "toolset or mode that admits the tool changed", "BREAK narrower, INFO wider, ACK for another domain",
+    T14 Tool: "toolset or mode that admits the tool changed", "BREAK narrower or another toolset, INFO wider or the first toolset, ACK for another domain",
         "users filter by toolset, and a mode is a promise of what runs in it" => tools::admission_changed;
     T15 Tool: "stability lowered or raised", "BREAK lowered, INFO raised",
         "a lowered stability hides the breaks that come after it" => tools::stability_changed;
@@ -141,6 +141,8 @@ rules! {
         "clients read details as they read results" => errors::details_changed;
     E5 Error: "message text changed", "INFO; BREAK for the code at its start",
         "clients match the code at the start of a message (`CODE: …`), and nothing after it" => errors::message_changed;
+    E6 Error: "remedy or next calls of an error changed", "ACK, security",
+        "they go straight to the model, and name calls for it to make" => errors::remedy_changed;
     C1 Catalogue: "protocol revision or extension dropped or added", "BREAK dropped, INFO added",
         "a client that speaks only what was dropped can no longer talk to the server" => catalogue::spoken_changed;
     C2 Catalogue: "server `name` changed", "BREAK",

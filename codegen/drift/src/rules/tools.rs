@@ -346,6 +346,21 @@ pub fn admission_changed(change: &Comparison<'_>, found: &mut Vec<Finding>) {
             ),
             _ => {}
         }
+        let sets = (json!(old.toolset), json!(new.toolset));
+        match (&old.toolset, &new.toolset) {
+            (None, Some(set)) => {
+                let message = format!(
+                    "The tool is in the toolset `{set}`; without a choice of toolsets, it is offered as before."
+                );
+                push(Severity::Info, "/toolset", sets, &message);
+            }
+            (Some(before), after) if after.as_ref() != Some(before) => {
+                let message =
+                    format!("The tool left the toolset `{before}`: operators who offer that set lose it.");
+                push(Severity::Break, "/toolset", sets, &message);
+            }
+            _ => {}
+        }
         if old.domain != new.domain {
             let message = format!("The tool moved from the domain `{}` to `{}`.", old.domain, new.domain);
             let values = (old.domain.as_str().into(), new.domain.as_str().into());

@@ -19,6 +19,8 @@ struct Lock {
     budget: Option<Budget>,
     #[serde(default)]
     chain: Map<String, Value>,
+    #[serde(default)]
+    toolsets: Vec<Toolset>,
     tools: Vec<Entry>,
     #[serde(flatten)]
     rest: Map<String, Value>,
@@ -29,12 +31,21 @@ struct Budget {
     tools_list_bytes: usize,
 }
 
+/// Names, titles and descriptions of toolsets are for operators; rule T14 looks at the tools themselves.
+#[derive(Deserialize)]
+struct Toolset {
+    #[serde(default)]
+    instructions: Option<String>,
+}
+
 #[derive(Deserialize)]
 struct Role {
     code: String,
     message: String,
     #[serde(default)]
     answered: Option<String>,
+    #[serde(default)]
+    remedy: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -52,8 +63,9 @@ struct Entry {
 }
 
 /// Members of a tool that [`Contract`] reads; `since`, `scan` and `early` change nothing for clients.
-const CONTRACT: [&str; 15] = [
+const CONTRACT: [&str; 16] = [
     "domain",
+    "toolset",
     "pattern",
     "mutates",
     "network",
@@ -85,12 +97,14 @@ pub fn parse(text: &str) -> Result<Snapshot, Unreadable> {
     let lock: Lock =
         serde_json::from_value(value).map_err(|error| Unreadable(format!("not a lock file: {error}")))?;
     debug_assert!(lock.lock <= FORM);
+    let parts = lock.toolsets.into_iter().filter_map(|set| set.instructions);
+    let parts = std::iter::once(lock.instructions).chain(parts);
     let chain = lock.chain.into_iter().map(|(role, entry)| chain_code(role, entry));
     Ok(Snapshot {
         name: Some(lock.name),
         title: Some(lock.title),
         version: Some(lock.version),
-        instructions: Some(lock.instructions),
+        instructions: Some(parts.collect::<Vec<_>>().join("\n\n")),
         budget: lock.budget.map(|budget| budget.tools_list_bytes),
         chain: Some(chain.collect::<Result<_, _>>()?),
         // A snapshot is what clients see. A tool that becomes the operator's is gone for them, and the reverse.
@@ -103,7 +117,13 @@ pub fn parse(text: &str) -> Result<Snapshot, Unreadable> {
 fn chain_code(role: String, entry: Value) -> Result<ChainCode, Unreadable> {
     let found: Role = serde_json::from_value(entry)
         .map_err(|error| Unreadable(format!("not a lock file: chain, role `{role}`: {error}")))?;
-    Ok(ChainCode { role, code: found.code, message: found.message, answered: found.answered })
+    Ok(ChainCode {
+        role,
+        code: found.code,
+        message: found.message,
+        answered: found.answered,
+        remedy: found.remedy,
+    })
 }
 
 fn tool(entry: Entry) -> Result<Tool, Unreadable> {

@@ -41,7 +41,7 @@ pub struct Snapshot {
     pub title: Option<String>,
     /// Version of the catalogue or of the server.
     pub version: Option<String>,
-    /// What the server tells the model about itself.
+    /// What the server tells the model about itself, with the instructions of all toolsets.
     pub instructions: Option<String>,
     /// Protocol revisions the server speaks.
     pub revisions: Option<Vec<String>>,
@@ -118,6 +118,9 @@ pub enum TaskSupport {
 pub struct Contract {
     /// Its domain.
     pub domain: String,
+    /// The toolset by which operators offer it.
+    #[serde(default)]
+    pub toolset: Option<String>,
     /// Where its replies put errors.
     pub pattern: ErrorPattern,
     /// It writes to the store.
@@ -195,6 +198,12 @@ pub struct ToolError {
     /// Schemas of its details, by name; all are always present.
     #[serde(default)]
     pub fields: Map<String, Value>,
+    /// What the model is told to do about it.
+    #[serde(default)]
+    pub remedy: Option<String>,
+    /// Calls that the model is told to make.
+    #[serde(default)]
+    pub next: Vec<Value>,
 }
 
 fn yes() -> bool {
@@ -212,6 +221,8 @@ pub struct ChainCode {
     pub message: String,
     /// How it reaches the client: as a result, as a JSON-RPC error with this number, …
     pub answered: Option<String>,
+    /// What the model is told to do about it.
+    pub remedy: Option<String>,
 }
 
 impl Snapshot {

@@ -1,0 +1,49 @@
+//! What the drift gate says of this catalogue beside the released ones.
+
+use std::path::Path;
+
+use colibri_drift::{Finding, Severity, Snapshot, compare, judge};
+use serde_json::{Value, json};
+
+fn text(below: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(below)).unwrap()
+}
+
+fn released() -> Snapshot {
+    Snapshot::parse(&text("golden/released/catalogue-0.1.0.lock.json")).unwrap()
+}
+
+fn present() -> String {
+    text("../catalogue/catalogue.lock.json")
+}
+
+fn of<'a>(found: &'a [Finding], rule: &'a str) -> impl Iterator<Item = &'a Finding> {
+    found.iter().filter(move |finding| finding.rule == rule)
+}
+
+#[test]
+fn people_73_no_client_of_0_1_0_breaks() {
+    let present = Snapshot::parse(&present()).unwrap();
+    let verdict = judge(&released(), &present, &[], true);
+    let found = [verdict.blocking, verdict.listed].concat();
+    let breaks: Vec<&Finding> = found.iter().filter(|finding| finding.severity == Severity::Break).collect();
+    assert!(breaks.is_empty(), "{breaks:#?}");
+    assert!(verdict.failures.is_empty(), "{:#?}", verdict.failures);
+    // A set that a tool is given for the first time breaks no client, and no member of the lock is unknown to the gate.
+    assert_eq!(of(&found, "T14").filter(|finding| finding.severity == Severity::Info).count(), 27);
+    assert_eq!(of(&found, "C3").count(), 1);
+    for silent in ["T1", "T2", "T4", "U1"] {
+        assert_eq!(of(&found, silent).count(), 0, "{silent}: {found:#?}");
+    }
+}
+
+#[test]
+fn people_73_a_changed_toolset_or_instruction_is_found() {
+    let (old, mut new) = (present(), serde_json::from_str::<Value>(&present()).unwrap());
+    new["tools"][0]["toolset"] = json!("router");
+    new["toolsets"][0]["instructions"] = json!("Do as you like.");
+    let found = compare(&Snapshot::parse(&old).unwrap(), &Snapshot::parse(&new.to_string()).unwrap());
+    let told: Vec<_> =
+        found.iter().map(|finding| (finding.rule, finding.severity, finding.security)).collect();
+    assert_eq!(told, [("T14", Severity::Break, false), ("C3", Severity::Ack, true)]);
+}
