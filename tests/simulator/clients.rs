@@ -1,6 +1,7 @@
 //! What clients ask for.
 
 use colibri_runtime::chain::call::{Call, ReplyTo};
+use colibri_runtime::progress::Progress;
 use colibri_test_support::dice::Dice;
 use serde_json::{Value, json};
 
@@ -124,7 +125,12 @@ impl Known {
             _ => format!("\"client {} {}\"", self.requests % CLIENTS, self.requests),
         };
         Call {
-            reply_to: ReplyTo { id: id.into(), stateless: dice.one_in(2), member: None },
+            reply_to: ReplyTo {
+                id: id.into(),
+                stateless: dice.one_in(2),
+                member: None,
+                progress: Progress::default(),
+            },
             name: name.to_owned(),
             arguments,
             trace_context: None,

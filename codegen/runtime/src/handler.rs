@@ -6,6 +6,7 @@ use std::pin::Pin;
 use serde_json::{Map, Value};
 
 use crate::interrupt::Interrupt;
+use crate::progress::Progress;
 
 /// What a handler returns: its typed output, or a [`Failure`].
 pub type Outcome<T, E> = Result<T, Failure<E>>;
@@ -66,6 +67,9 @@ pub trait Context {
 
     /// A call is about to be dispatched.
     fn begin_call(&mut self, call: CallStatus);
+
+    /// The next call reports through this how far it is; before [`Context::network`] and a scan's context too.
+    fn watch(&mut self, _: Progress) {}
 
     /// The context of a network call that is about to start.
     fn network(&mut self) -> Self::Network;

@@ -27,6 +27,7 @@ mod interrupt;
 pub mod kernel;
 pub mod members;
 pub mod memory;
+pub mod progress;
 pub mod schema;
 pub mod serve;
 mod serve_stdio;

@@ -6,6 +6,7 @@ use std::io::Write;
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Failure as DomainFailure, Fault};
 use colibri_runtime::kernel::{Clock, SystemClock, rfc3339_ms};
+use colibri_runtime::progress::Progress;
 use colibri_visible::printable;
 use serde::Serialize;
 
@@ -79,7 +80,8 @@ fn trusted_keys(env: &Environment) -> Result<TrustedKeys, Failure> {
 
 fn gather(db: &Db, session_id: &str, trusted: &TrustedKeys) -> Result<Report, Failure> {
     let found = find(db, session_id)?;
-    let verified = verify_session(db, session_id, None, trusted, &Interrupt::default()).map_err(
+    let (interrupt, progress) = (Interrupt::default(), Progress::default());
+    let verified = verify_session(db, session_id, None, trusted, &interrupt, &progress).map_err(
         |failure| match failure {
             DomainFailure::Domain(missing) => Failure::Usage(missing.to_string()),
             DomainFailure::Fault(fault) => unreadable(fault),

@@ -6,6 +6,7 @@
 use colibri_runtime::chain::call::{Answer, Call, Reply, ReplyTo};
 use colibri_runtime::chain::log::Level;
 use colibri_runtime::handler::Dispatch;
+use colibri_runtime::progress::Progress;
 use serde_json::Value;
 
 use super::options::{AuditChoice, Options};
@@ -75,7 +76,12 @@ impl<D: Dispatch<Cx>> Server<D> {
     /// Makes one call of the operation; returns the envelope of its reply.
     fn operate(&mut self, operation: ToolId, arguments: Value) -> Result<Value, String> {
         let call = Call {
-            reply_to: ReplyTo { id: REQUEST_ID.into(), stateless: true, member: None },
+            reply_to: ReplyTo {
+                id: REQUEST_ID.into(),
+                stateless: true,
+                member: None,
+                progress: Progress::default(),
+            },
             name: operation.name().to_owned(),
             arguments,
             trace_context: None,

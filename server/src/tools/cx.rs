@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use colibri_runtime::handler::Fault;
+use colibri_runtime::progress::Progress;
 
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::router::service::Router;
@@ -60,8 +61,8 @@ impl cx::Parts for Parts {
         ScanParts { keys: self.keys.clone(), epoch_seconds: self.config.epoch_seconds }
     }
 
-    fn for_network(&self) -> NetworkCx {
-        NetworkCx { router: self.router.clone() }
+    fn for_network(&self, progress: Progress) -> NetworkCx {
+        NetworkCx { router: self.router.clone(), progress }
     }
 }
 
@@ -69,9 +70,15 @@ impl cx::Parts for Parts {
 #[derive(Clone)]
 pub struct NetworkCx {
     router: Option<Arc<Router>>,
+    progress: Progress,
 }
 
 impl NetworkCx {
+    /// Returns where the call reports how far it is.
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
     /// Returns the process's router.
     ///
     /// # Errors

@@ -48,6 +48,7 @@ impl ProofTools<Cx> for Domains {
             sequence_no: cx.sequence_no(),
             key: cx.parts.keys.signing_key(),
             feed: recording(cx),
+            progress: cx.progress(),
         };
         let (root, head) = service::finalize_session(cx.db()?, &input.session_id, &sealing)?;
         cx.set_subject(&input.session_id);
@@ -80,7 +81,7 @@ impl ProofTools<Cx> for Domains {
         interrupt: &Interrupt,
         input: AuditSessionListInput,
     ) -> Outcome<AuditSessionListOutput, AuditSessionListError> {
-        let page = listing::list(cx.db(), &input.into(), cx.now_ms(), interrupt)?;
+        let page = listing::list(cx.db(), &input.into(), cx.now_ms(), interrupt, cx.progress())?;
         Ok(AuditSessionListOutput {
             sessions: page.sessions.into_iter().map(Into::into).collect(),
             open_count: page.open_count,

@@ -60,8 +60,9 @@ impl ReputationTools<Cx> for Domains {
         let seconds = cx.parts.epoch_seconds;
         let current_epoch =
             epoch::epoch_of_read(cx.db(), current_epoch, seconds, cx.now_ms()).map_err(answered)?;
-        let rows = leaderboard::leaderboard(cx.db(), domain.into(), current_epoch, limit, interrupt)
-            .map_err(answered)?;
+        let rows =
+            leaderboard::leaderboard(cx.db(), domain.into(), current_epoch, limit, interrupt, cx.progress())
+                .map_err(answered)?;
         Ok(ReputationLeaderboardOutput { current_epoch, rows: rows.into_iter().map(Into::into).collect() })
     }
 

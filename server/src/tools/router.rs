@@ -32,7 +32,8 @@ impl RouterTools<Cx> for Domains {
     ) -> NetworkOutcome<RouterCallOutput, RouterCallError> {
         Box::pin(async move {
             let router = cx.router()?;
-            let options = input.options.map(RouteOptions::from).unwrap_or_default();
+            let mut options = input.options.map(RouteOptions::from).unwrap_or_default();
+            options.progress = cx.progress().clone();
             let result = router.route(&input.prompt, &options).await.map_err(RouterCallError::from)?;
             Ok(result.into())
         })

@@ -59,12 +59,13 @@ impl TrailTools<Cx> for Domains {
         let (found, session) = match (&session_id, &task_id) {
             (Some(session_id), task_id) => {
                 let (task_id, keys) = (task_id.as_deref(), cx.parts.keys.trusted_keys());
-                let verified = proof::verify_session(cx.db(), session_id, task_id, keys, interrupt);
+                let verified =
+                    proof::verify_session(cx.db(), session_id, task_id, keys, interrupt, cx.progress());
                 let SessionVerification { found, seal } = verified.map_err(unverified)?;
                 (found, Some(seal.into()))
             }
-            (None, Some(task_id)) => (verify::verify_task(cx.db(), task_id, interrupt)?, None),
-            (None, None) => (verify::verify_all(cx.db(), interrupt)?, None),
+            (None, Some(task_id)) => (verify::verify_task(cx.db(), task_id, interrupt, cx.progress())?, None),
+            (None, None) => (verify::verify_all(cx.db(), interrupt, cx.progress())?, None),
         };
         let by_task = match (detail, &task_id) {
             (AuditVerifyChainInputDetail::Brief, _) => ByTask::Broken,

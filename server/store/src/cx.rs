@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use colibri_runtime::handler::{CallStatus, Context, Fault};
 use colibri_runtime::kernel::{Clock, Ids, rfc3339_ms};
+use colibri_runtime::progress::Progress;
 use zeroize::Zeroizing;
 
 use crate::db::Db;
@@ -18,8 +19,8 @@ pub trait Parts: 'static {
     /// Returns what a scan takes with it.
     fn for_scan(&self) -> Self::Scan;
 
-    /// Returns what a network call takes with it.
-    fn for_network(&self) -> Self::Network;
+    /// Returns what a network call takes with it, and where it reports how far it is.
+    fn for_network(&self, progress: Progress) -> Self::Network;
 }
 
 /// A server whose handlers need nothing beside the database.
@@ -29,7 +30,7 @@ impl Parts for () {
 
     fn for_scan(&self) {}
 
-    fn for_network(&self) {}
+    fn for_network(&self, _: Progress) {}
 }
 
 /// The context of store tools.
@@ -38,6 +39,7 @@ pub struct Cx<P> {
     clock: Arc<dyn Clock>,
     ids: Box<dyn Ids>,
     status: CallStatus,
+    progress: Progress,
     /// See [`Cx::set_subject`].
     pub(crate) subject: Option<String>,
     /// See [`Cx::rehearse`].
@@ -57,7 +59,7 @@ impl<P> Cx<P> {
             exit_failures: 0,
             queue_depth: 0,
         };
-        Self { db, clock, ids, status, subject: None, rehearsal: false, parts }
+        Self { db, clock, ids, status, progress: Progress::default(), subject: None, rehearsal: false, parts }
     }
 
     /// Returns the database.
@@ -117,6 +119,11 @@ impl<P> Cx<P> {
         self.rehearsal = true;
     }
 
+    /// Returns where the running call reports how far it is.
+    pub fn progress(&self) -> &Progress {
+        &self.progress
+    }
+
     /// Returns the chain's own status.
     pub fn status(&self) -> CallStatus {
         self.status
@@ -142,8 +149,12 @@ impl<P: Parts> Context for Cx<P> {
         self.rehearsal
     }
 
+    fn watch(&mut self, progress: Progress) {
+        self.progress = progress;
+    }
+
     fn network(&mut self) -> P::Network {
-        self.parts.for_network()
+        self.parts.for_network(self.progress.clone())
     }
 }
 
@@ -151,18 +162,24 @@ impl<P: Parts> Context for Cx<P> {
 pub struct ScanCx<S> {
     db: Db,
     now_ms: i64,
+    progress: Progress,
     /// What the server gave the scan.
     pub parts: S,
 }
 
 impl<S> ScanCx<S> {
-    pub(crate) fn new(db: Db, now_ms: i64, parts: S) -> Self {
-        Self { db, now_ms, parts }
+    pub(crate) fn new(db: Db, now_ms: i64, progress: Progress, parts: S) -> Self {
+        Self { db, now_ms, progress, parts }
     }
 
     /// Returns the database as it was when the call began.
     pub fn db(&self) -> &Db {
         &self.db
+    }
+
+    /// Returns where the scan reports how far it is.
+    pub fn progress(&self) -> &Progress {
+        &self.progress
     }
 
     /// Returns when the call began, in milliseconds since the Unix epoch: the time of what [`ScanCx::db`] shows.

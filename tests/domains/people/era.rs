@@ -34,15 +34,21 @@ impl Client {
 
     /// Starts that server.
     pub fn of(launch: Launch, era: Era) -> Self {
-        let mut server = launch.start();
-        if era == Era::Handshake {
-            let client = json!({ "name": "people", "version": "1" });
-            let hello = json!({ "protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client });
-            let answer = server.request("initialize", hello);
-            assert_eq!(answer["result"]["protocolVersion"], "2025-06-18", "{answer}");
-            server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        match era {
+            Era::Handshake => Self::speaking(launch, "2025-06-18"),
+            Era::Stateless => Self { server: launch.start(), era },
         }
-        Self { server, era }
+    }
+
+    /// Starts that server, and greets it in that revision.
+    pub fn speaking(launch: Launch, revision: &str) -> Self {
+        let mut server = launch.start();
+        let client = json!({ "name": "people", "version": "1" });
+        let hello = json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": client });
+        let answer = server.request("initialize", hello);
+        assert_eq!(answer["result"]["protocolVersion"], revision, "{answer}");
+        server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        Self { server, era: Era::Handshake }
     }
 
     /// Calls a tool and returns the envelope.
@@ -55,8 +61,20 @@ impl Client {
         self.request("tools/call", json!({ "name": tool, "arguments": arguments }))
     }
 
+    /// Sends a call whose progress the client wants to hear of under that token, and returns the request's id.
+    pub fn send_with_token(&mut self, tool: &str, arguments: Value, token: Value) -> u64 {
+        let mut params = self.params(json!({ "name": tool, "arguments": arguments }));
+        params["_meta"]["progressToken"] = token;
+        self.server.send_request("tools/call", params)
+    }
+
     /// Sends a request of the era and returns the whole answer.
-    pub fn request(&mut self, method: &str, mut params: Value) -> Value {
+    pub fn request(&mut self, method: &str, params: Value) -> Value {
+        let params = self.params(params);
+        self.server.request(method, params)
+    }
+
+    fn params(&self, mut params: Value) -> Value {
         if self.era == Era::Stateless {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -64,7 +82,7 @@ impl Client {
                 "io.modelcontextprotocol/clientInfo": { "name": "people", "version": "1" },
             });
         }
-        self.server.request(method, params)
+        params
     }
 
     /// Returns what the server tells a model about itself.

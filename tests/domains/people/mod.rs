@@ -7,6 +7,7 @@ mod drift;
 mod epochs;
 mod era;
 mod instructions;
+mod progress;
 mod sessions;
 mod smaller;
 mod toolsets;

@@ -4,6 +4,7 @@ use colibri::domains::reputation::domain::Domain;
 use colibri::domains::reputation::leaderboard::leaderboard;
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Failure, Fault};
+use colibri_runtime::progress::Progress;
 use colibri_test_support::dice::Dice;
 use serde_json::{Value, json};
 
@@ -121,10 +122,10 @@ fn the_board_is_a_sort_of_everything() {
 fn an_interrupt_stops_the_walk() {
     let world = World::new();
     world.put("n", "execution", 1, 0);
-    let interrupt = Interrupt::default();
-    let rows = leaderboard(world.db(), Domain::Execution, 0, 1, &interrupt).unwrap();
+    let (interrupt, quiet) = (Interrupt::default(), Progress::default());
+    let rows = leaderboard(world.db(), Domain::Execution, 0, 1, &interrupt, &quiet).unwrap();
     assert_eq!(rows.len(), 1);
     interrupt.raise();
-    let stopped = leaderboard(world.db(), Domain::Execution, 0, 1, &interrupt).unwrap_err();
+    let stopped = leaderboard(world.db(), Domain::Execution, 0, 1, &interrupt, &quiet).unwrap_err();
     assert_eq!(stopped, Failure::Fault(Fault::Other("the leaderboard was interrupted".to_owned())));
 }

@@ -10,4 +10,4 @@ mod guide;
 mod network;
 mod proxies;
 mod settings;
-mod world;
+pub mod world;

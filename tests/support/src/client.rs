@@ -252,6 +252,14 @@ impl Server {
         }
     }
 
+    /// Returns the next line, a response or a notification of progress, or `None` when none comes in that time.
+    pub fn message_within(&mut self, limit: Duration) -> Option<Value> {
+        let line = self.lines.recv_timeout(limit).ok()?;
+        let message: Value = serde_json::from_slice(&line).expect("JSON");
+        let noted = message["method"] == json!("notifications/progress");
+        Some(if noted { message } else { response(&line) })
+    }
+
     /// Sends a request and takes its answer, which must be the next one.
     pub fn request(&mut self, method: &str, params: Value) -> Value {
         let id = self.send_request(method, params);

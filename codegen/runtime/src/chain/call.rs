@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::progress::Progress;
+
 /// The request that a reply answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReplyTo {
@@ -11,6 +13,8 @@ pub struct ReplyTo {
     pub stateless: bool,
     /// The request came inside an array.
     pub member: Option<Member>,
+    /// What its client hears before the reply.
+    pub progress: Progress,
 }
 
 /// A message's place in an array of messages.

@@ -9,6 +9,7 @@ use crate::chain::log::Level;
 use crate::chain::row::Entered;
 use crate::chain::store::Store;
 use crate::handler::{CallStatus, Context, Dispatch, Dispatched, Fault, guarded};
+use crate::progress::at_once;
 use crate::spec::ToolSpec;
 use crate::validate::conforms;
 use colibri_canonical::value_of;
@@ -30,11 +31,14 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let row = &entered.row;
         let status = CallStatus { entered_ms: Some(row.entered_ms), ..self.status(row.sequence_no) };
         self.store.cx().begin_call(status);
+        self.watch(&entered.reply_to);
+        let notify = self.notify.clone().filter(|_| entered.reply_to.progress.is_wanted());
         let (dispatch, cx) = (&mut self.dispatch, self.store.cx());
-        let result = guarded(|| match tool.is_operation() {
+        let handler = || match tool.is_operation() {
             true => dispatch.operate(cx, index, &entered.arguments),
             false => dispatch.call(cx, index, &entered.arguments),
-        });
+        };
+        let result = at_once(notify, || guarded(handler));
         let dispatched = self.settle(tool, result);
         self.words().dispatched(tool, dispatched)
     }

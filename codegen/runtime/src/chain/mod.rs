@@ -54,7 +54,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use audit::{AuditSink, EnterEvent};
-use call::{Call, Outlet};
+use call::{Call, Outlet, ReplyTo};
 use ending::Ending;
 use log::{Level, Log};
 use owed::Unclosed;
@@ -65,8 +65,9 @@ use row::Row;
 use selection::Selection;
 use store::{Access, Store, StoreFault};
 
-use crate::handler::{CallStatus, Dispatch};
+use crate::handler::{CallStatus, Context, Dispatch};
 use crate::kernel::{Clock, Ids};
+use crate::progress::Notify;
 use crate::spec::{CatalogueSpec, ToolSpec};
 
 pub use scan::Interrupt;
@@ -154,6 +155,8 @@ pub struct Chain<S: Store, D> {
     audit: Audit,
     access: Access,
     kernel: Kernel,
+    /// Sends what a handler on this thread reports.
+    notify: Option<Notify>,
     admission: Vec<Box<dyn admission::Admission>>,
     selection: Selection,
     buffered: Vec<Unclosed>,
@@ -181,6 +184,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             audit,
             access: Access::Write,
             kernel,
+            notify: None,
             admission: Vec::new(),
             selection: Selection::All,
             buffered: Vec::new(),
@@ -209,6 +213,11 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Returns what the operator offers.
     pub(crate) fn selection(&self) -> &Selection {
         &self.selection
+    }
+
+    /// Sets how a handler's report leaves while the handler keeps the loop from looking.
+    pub(crate) fn set_notify(&mut self, notify: Notify) {
+        self.notify = Some(notify);
     }
 
     /// Sets whether handlers only read; then their transactions take no write lock.
@@ -360,6 +369,12 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     pub(crate) fn startup_failure(&self, reason: &str) -> Option<call::Answer> {
         let message = format!("{}: {reason}", self.spec.codes.startup_failed);
         self.words().handler_error(&message).answer
+    }
+
+    /// Hands the context what the call that begins now reports to.
+    fn watch(&mut self, to: &ReplyTo) {
+        to.progress.run();
+        self.store.cx().watch(to.progress.clone());
     }
 
     fn status(&self, sequence_no: Option<i64>) -> CallStatus {

@@ -47,6 +47,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Begins stage 4 of a network call.
     pub(super) fn start_flight(&mut self, mut call: Entered, target: Target) -> Flight {
         let arguments = std::mem::replace(&mut call.arguments, Value::Null);
+        self.watch(&call.reply_to);
         let (dispatch, cx) = (&mut self.dispatch, self.store.cx().network());
         let work = match guarded(|| dispatch.network(cx, target.index, arguments)) {
             Ok(work) => work,

@@ -67,6 +67,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     fn spawn_scan(&mut self, call: &mut Entered, index: usize) -> Result<Started, StoreFault> {
+        self.watch(&call.reply_to);
         let mut cx = self.store.scan_cx()?;
         let arguments = std::mem::replace(&mut call.arguments, Value::Null);
         let work = self.dispatch.scan(index, arguments);

@@ -28,6 +28,8 @@ pub(super) enum Event<S> {
     Scanned(std::thread::Result<Dispatched>),
     /// The turn to write may have come, or something is due without it.
     Turn,
+    /// Clients may be told how far their calls are.
+    Progress,
 }
 
 impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
@@ -51,6 +53,9 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         }
         if self.poll_wait(cx).is_ready() {
             return Poll::Ready(Event::Turn);
+        }
+        if self.watched.poll_due(cx, || self.chain.kernel().clock.monotonic_ms()).is_ready() {
+            return Poll::Ready(Event::Progress);
         }
         if !self.outbox.is_empty()
             && let Poll::Ready(written) = self.outbox.poll_flush(cx)

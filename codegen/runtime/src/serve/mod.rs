@@ -5,6 +5,7 @@
 
 mod events;
 mod gather;
+mod progress;
 mod queues;
 mod turn;
 
@@ -27,6 +28,7 @@ use crate::wire::outbox::Outbox;
 use crate::wire::reply::encode_error;
 
 use events::Event;
+use progress::Watched;
 use queues::{Queues, WAITING_CALLS};
 use turn::{Door, Landed, Landing, Wait};
 
@@ -63,6 +65,7 @@ pub struct Serve<'a, S: Store, D> {
     intake: Intake,
     reader: Box<dyn tokio::io::AsyncRead + Unpin>,
     outbox: Outbox,
+    watched: Watched,
     frames: Frames,
     chunk: Vec<u8>,
     controls: UnboundedReceiver<Control<S>>,
@@ -103,11 +106,14 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             redactor,
             server_version,
         );
+        let outbox = Outbox::new(writer);
+        chain.set_notify(progress::notifier(&outbox, &chain.kernel().clock));
         Self {
             chain,
             intake,
             reader,
-            outbox: Outbox::new(writer),
+            outbox,
+            watched: Watched::default(),
             frames: Frames::default(),
             chunk: vec![0; events::READ_BYTES],
             controls,
@@ -167,6 +173,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             Event::Scanned(result) => self.land_scan(result),
             // [`Serve::run_ready`] does the work that the turn allows.
             Event::Turn => {}
+            Event::Progress => self.notify(),
         }
     }
 
@@ -206,7 +213,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         while !self.outbox.is_full()
             && let Some(frame) = self.frames.next()
         {
-            let inbound = self.intake.take(frame, self.outbox.buffer());
+            let inbound = self.intake.take(frame, &mut self.outbox.buffer());
             self.dispatch_inbound(inbound);
         }
     }
@@ -217,7 +224,10 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             Inbound::Ignored(Some(warning)) => self.log(Level::Warn, &warning),
             Inbound::Ignored(None) => {}
             Inbound::Cancel(request_id) => self.cancel(&request_id),
-            Inbound::Call(call) => self.admit(call),
+            Inbound::Call(call) => {
+                self.watch(&call.reply_to);
+                self.admit(call);
+            }
             Inbound::Array(members) => members.into_iter().for_each(|member| self.dispatch_inbound(member)),
         }
     }
@@ -256,12 +266,13 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
 
     fn unavailable(&mut self, to: &ReplyTo, message: &str) {
         let line = encode_error(Some(&to.id), UNAVAILABLE, message, None);
-        self.intake.send(self.outbox.buffer(), to, line);
+        self.intake.send(&mut self.outbox.buffer(), to, line);
     }
 
     /// Cancels a call. A waiting call vanishes without a trace; a network call in flight is aborted when it is next polled;
     /// any other running call goes on.
     fn cancel(&mut self, request_id: &str) {
+        self.watched.forget(request_id);
         let mut dropped = match &mut self.door {
             Some(Door::Calls { batch, .. }) => batch.remove(request_id),
             Some(Door::Scan(call)) if &*call.reply_to.id == request_id => {
@@ -276,7 +287,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             self.queues.cancelled.push(request_id.into());
         }
         for to in &dropped {
-            self.intake.unanswered(self.outbox.buffer(), to);
+            self.intake.unanswered(&mut self.outbox.buffer(), to);
         }
     }
 
@@ -318,7 +329,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         let waiting: Vec<Call> = self.queues.drain();
         for call in waiting {
             let Some(answer) = self.chain.startup_failure(&reason) else { continue };
-            ReplyOutlet(&mut self.outbox, &mut self.intake).reply(Reply { to: call.reply_to, answer });
+            ReplyOutlet(&self.outbox, &mut self.intake).reply(Reply { to: call.reply_to, answer });
         }
         self.stopping = true;
         self.ended = Some(Finish::StartupFailed(reason));
@@ -363,11 +374,11 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             return;
         }
         for to in &left {
-            self.intake.unanswered(self.outbox.buffer(), to);
+            self.intake.unanswered(&mut self.outbox.buffer(), to);
         }
         if let Some(scan) = self.scan.take() {
             scan.interrupt.raise();
-            self.intake.unanswered(self.outbox.buffer(), scan.reply_to());
+            self.intake.unanswered(&mut self.outbox.buffer(), scan.reply_to());
         }
         self.ended = Some(Finish::Forced);
     }
@@ -384,7 +395,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
     fn end_of_input(&mut self) {
         let mut frames = std::mem::take(&mut self.frames);
         if let Some(frame) = frames.finish() {
-            let inbound = self.intake.take(frame, self.outbox.buffer());
+            let inbound = self.intake.take(frame, &mut self.outbox.buffer());
             self.dispatch_inbound(inbound);
         }
         self.reading = false;
@@ -413,15 +424,15 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
 }
 
 /// Encodes replies straight into the outbox.
-struct ReplyOutlet<'a>(&'a mut Outbox, &'a mut Intake);
+struct ReplyOutlet<'a>(&'a Outbox, &'a mut Intake);
 
 impl Outlet for ReplyOutlet<'_> {
     fn reply(&mut self, reply: Reply) {
-        self.1.encode(self.0.buffer(), &reply);
+        self.1.encode(&mut self.0.buffer(), &reply);
     }
 
     fn unanswered(&mut self, to: &ReplyTo) {
-        self.1.unanswered(self.0.buffer(), to);
+        self.1.unanswered(&mut self.0.buffer(), to);
     }
 
     fn flush(&mut self) {

@@ -106,7 +106,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
             self.close(landing).await;
         }
         while self.chain.has_rest() {
-            self.chain.resume(&mut ReplyOutlet(&mut self.outbox, &mut self.intake));
+            self.chain.resume(&mut ReplyOutlet(&self.outbox, &mut self.intake));
         }
     }
 
@@ -191,7 +191,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
             return;
         }
         if self.chain.has_rest() {
-            self.chain.resume(&mut ReplyOutlet(&mut self.outbox, &mut self.intake));
+            self.chain.resume(&mut ReplyOutlet(&self.outbox, &mut self.intake));
         } else {
             let door = match self.door.take() {
                 Some(door) => Some(door),
@@ -207,7 +207,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
     }
 
     async fn run_door(&mut self, door: Door) {
-        let mut outlet = ReplyOutlet(&mut self.outbox, &mut self.intake);
+        let mut outlet = ReplyOutlet(&self.outbox, &mut self.intake);
         match door {
             Door::Scan(call) => self.scan = self.chain.start_scan(call, &mut outlet).await,
             Door::Calls { batch, acquired } => {
@@ -224,7 +224,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
 
     /// Runs stage 5 of a call that ran beside the loop.
     async fn close(&mut self, landing: Landing) {
-        let mut outlet = ReplyOutlet(&mut self.outbox, &mut self.intake);
+        let mut outlet = ReplyOutlet(&self.outbox, &mut self.intake);
         match landing.what {
             Landed::Flight(flight, result) => {
                 self.queues.locks.release(flight.tool());
@@ -268,7 +268,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         if !self.chain.is_ready() {
             return;
         }
-        let mut outlet = ReplyOutlet(&mut self.outbox, &mut self.intake);
+        let mut outlet = ReplyOutlet(&self.outbox, &mut self.intake);
         if let Some(Door::Calls { batch, .. }) = &mut self.door {
             self.chain.answer_without_store(batch, &mut outlet);
         }
@@ -292,7 +292,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
                 return true;
             }
             if self.chain.has_rest() {
-                self.chain.resume(&mut ReplyOutlet(&mut self.outbox, &mut self.intake));
+                self.chain.resume(&mut ReplyOutlet(&self.outbox, &mut self.intake));
                 return true;
             }
             // Calls that were read already and would follow the batch at the door have waited as long.

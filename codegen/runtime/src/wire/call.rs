@@ -6,7 +6,7 @@ use serde::Deserialize as _;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::era::{Era, trace_context};
+use super::era::{Era, call_meta};
 use super::fault::ProtocolFault;
 use super::message::{Request, RequestId};
 use super::params::{Params, text_of};
@@ -24,6 +24,8 @@ pub struct ToolCall<'a> {
     pub arguments: Value,
     /// Canonical JSON of the trace headers.
     pub trace_context: Option<String>,
+    /// JSON text of the token under which the client wants to hear of the call's progress.
+    pub progress_token: Option<&'a str>,
 }
 
 impl<'a> ToolCall<'a> {
@@ -42,7 +44,8 @@ impl<'a> ToolCall<'a> {
             let problem = "\"arguments\" holds a number beyond the range of a 64-bit float";
             return Err(ProtocolFault::invalid_params(problem, request.id));
         };
-        Ok(Self { era, name, arguments, trace_context: trace_context(params.meta), id: request.id })
+        let (trace_context, progress_token) = call_meta(params.meta);
+        Ok(Self { era, name, arguments, trace_context, progress_token, id: request.id })
     }
 }
 

@@ -25,6 +25,9 @@ pub(crate) const SERVER_INFO_KEY: &str = "io.modelcontextprotocol/serverInfo";
 /// The only revision whose servers must receive batches.
 pub(crate) const BATCH_VERSION: &str = "2025-03-26";
 
+/// The revision whose notifications of progress have no messages.
+pub(crate) const WORDLESS_VERSION: &str = "2024-11-05";
+
 /// The stateless era's way in.
 pub(crate) const DISCOVER: &str = "server/discover";
 
@@ -75,13 +78,26 @@ fn lacks<'a>(kind: &str, key: &str, request: &Request<'a>) -> ProtocolFault<'a> 
     ProtocolFault::invalid_params(&problem, request.id.clone())
 }
 
-/// Returns the trace headers in a request's `_meta` as one canonical JSON object, or `None` when it has none. Leaves
-/// out headers that are not strings or are too long.
-pub fn trace_context(meta: Option<&RawValue>) -> Option<String> {
-    const HEADERS: [&str; 3] = ["traceparent", "tracestate", "baggage"];
-    let values = members(meta?, HEADERS)?;
+/// Returns what a call's `_meta` says in any era: the trace headers as one canonical JSON object, without those that are not
+/// strings or are too long, and the JSON text of the progress token, if it is one.
+pub(super) fn call_meta(meta: Option<&RawValue>) -> (Option<String>, Option<&str>) {
+    const KEYS: [&str; 4] = ["traceparent", "tracestate", "baggage", "progressToken"];
+    let Some([parent, state, baggage, token]) = meta.and_then(|meta| members(meta, KEYS)) else {
+        return (None, None);
+    };
+    let headers = KEYS.into_iter().zip([parent, state, baggage]);
+    (trace_context(headers), token.map(RawValue::get).filter(|token| is_token(token)))
+}
+
+/// Returns whether the JSON text is a string or an integer.
+fn is_token(json: &str) -> bool {
+    let digits = json.strip_prefix('-').unwrap_or(json);
+    json.starts_with('"') || digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+fn trace_context<'a>(headers: impl Iterator<Item = (&'a str, Option<&'a RawValue>)>) -> Option<String> {
     let mut kept = Map::new();
-    for (header, value) in HEADERS.into_iter().zip(values) {
+    for (header, value) in headers {
         if let Some(text) = value.and_then(|raw| text_of(raw.get()))
             && text.chars().count() <= TRACE_VALUE_LIMIT
         {

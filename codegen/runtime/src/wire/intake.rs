@@ -5,9 +5,10 @@ use serde_json::value::RawValue;
 use crate::chain::call::{Answer as CallAnswer, Call, Member, Reply, ReplyTo};
 use crate::chain::redact::Redactor;
 use crate::chain::selection::Selection;
+use crate::progress::Progress;
 use crate::spec::{CatalogueSpec, ToolSpec};
 use crate::wire::array::{Arrays, MEMBERS};
-use crate::wire::era::{BATCH_VERSION, Era};
+use crate::wire::era::{BATCH_VERSION, Era, WORDLESS_VERSION};
 use crate::wire::fault::{INVALID_PARAMS, ProtocolFault};
 use crate::wire::frame::Frame;
 use crate::wire::message::{Incoming, Notification, decode, decode_member};
@@ -33,8 +34,11 @@ pub struct Intake {
     protocol: Protocol,
     redactor: Redactor,
     arrays: Arrays,
-    /// The connection has negotiated the revision that has arrays. The intake remembers nothing else of it.
+    /// The connection has negotiated the revision that has arrays.
     takes_arrays: bool,
+    /// The connection has negotiated the revision whose notifications of progress have no messages. The intake remembers
+    /// nothing else of it.
+    wordless: bool,
 }
 
 impl Intake {
@@ -52,6 +56,7 @@ impl Intake {
             redactor,
             arrays: Arrays::default(),
             takes_arrays: false,
+            wordless: false,
         }
     }
 
@@ -86,12 +91,16 @@ impl Intake {
                 Answer::Reply(reply) => reply,
                 Answer::Handshake { reply, revision } => {
                     self.takes_arrays = revision == BATCH_VERSION;
+                    self.wordless = revision == WORDLESS_VERSION;
                     reply
                 }
                 Answer::Call(call) => {
                     let stateless = call.era == Era::Stateless;
+                    let progress = call.progress_token.map_or_else(Progress::default, |token| {
+                        Progress::under(&self.redactor.redact_json(token), stateless || !self.wordless)
+                    });
                     return Inbound::Call(Call {
-                        reply_to: ReplyTo { id: call.id.as_str().into(), stateless, member },
+                        reply_to: ReplyTo { id: call.id.as_str().into(), stateless, member, progress },
                         name: call.name.into_owned(),
                         arguments: call.arguments,
                         trace_context: call.trace_context,
@@ -160,6 +169,7 @@ impl Intake {
 
     /// Appends a line that answers a call, or keeps it until its array is complete.
     pub fn send(&mut self, out: &mut Vec<u8>, to: &ReplyTo, line: Vec<u8>) {
+        to.progress.end();
         match to.member {
             None => out.extend_from_slice(&line),
             Some(member) => self.arrays.answered(member, line, out),
@@ -168,6 +178,7 @@ impl Intake {
 
     /// Notes that a call gets no answer, so that the rest of its array does not wait for it.
     pub fn unanswered(&mut self, out: &mut Vec<u8>, to: &ReplyTo) {
+        to.progress.end();
         if let Some(member) = to.member {
             self.arrays.unanswered(member, out);
         }

@@ -1,8 +1,10 @@
 //! What waits to be written. One write takes all that is there; a client that does not read makes the
 //! server stop reading (protocol#back-pressure).
 
+use std::cell::{RefCell, RefMut};
 use std::io;
 use std::pin::Pin;
+use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 use tokio::io::AsyncWrite;
@@ -12,8 +14,11 @@ pub(crate) const FULL_BYTES: usize = 8 * 1024 * 1024;
 /// Buffers larger than this are given back once they are empty.
 const KEPT_BYTES: usize = 256 * 1024;
 
-/// The only owner of the output.
-pub struct Outbox {
+/// The only owner of the output. Clones share it: replies and notifications leave the same way, line by line.
+#[derive(Clone)]
+pub struct Outbox(Rc<RefCell<Output>>);
+
+struct Output {
     writer: Box<dyn AsyncWrite + Unpin>,
     bytes: Vec<u8>,
     sent: usize,
@@ -22,29 +27,46 @@ pub struct Outbox {
 impl Outbox {
     /// An empty outbox over a writer.
     pub fn new(writer: Box<dyn AsyncWrite + Unpin>) -> Self {
-        Self { writer, bytes: Vec::new(), sent: 0 }
+        Self(Rc::new(RefCell::new(Output { writer, bytes: Vec::new(), sent: 0 })))
     }
 
-    /// Where encoders write a line.
-    pub fn buffer(&mut self) -> &mut Vec<u8> {
-        &mut self.bytes
+    /// Where encoders write a line. Given back before anything else is asked of the outbox.
+    pub fn buffer(&self) -> RefMut<'_, Vec<u8>> {
+        RefMut::map(self.0.borrow_mut(), |output| &mut output.bytes)
+    }
+
+    /// How many bytes wait.
+    pub(crate) fn waiting(&self) -> usize {
+        let output = self.0.borrow();
+        output.bytes.len() - output.sent
     }
 
     /// Whether everything has left.
     pub fn is_empty(&self) -> bool {
-        self.sent == self.bytes.len()
+        self.waiting() == 0
     }
 
     /// Whether the server should stop reading.
     pub(crate) fn is_full(&self) -> bool {
-        self.bytes.len() - self.sent > FULL_BYTES
+        self.waiting() > FULL_BYTES
     }
 
     /// Writes as much as the other side takes.
     ///
     /// # Errors
     /// The client is gone.
-    pub fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+    pub fn poll_flush(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.0.borrow_mut().poll_flush(cx)
+    }
+
+    /// Writes what can be written without waiting; an error shows at the next [`Outbox::poll_flush`].
+    pub(crate) fn flush_now(&self) {
+        let _ = self.poll_flush(&mut Context::from_waker(Waker::noop()));
+    }
+}
+
+impl Output {
+    fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while self.sent < self.bytes.len() {
             match Pin::new(&mut self.writer).poll_write(cx, &self.bytes[self.sent..]) {
                 Poll::Ready(Ok(0)) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
@@ -63,11 +85,6 @@ impl Outbox {
             self.bytes.shrink_to(KEPT_BYTES);
         }
         Pin::new(&mut self.writer).poll_flush(cx)
-    }
-
-    /// Writes what can be written without waiting; an error shows at the next [`Outbox::poll_flush`].
-    pub(crate) fn flush_now(&mut self) {
-        let _ = self.poll_flush(&mut Context::from_waker(Waker::noop()));
     }
 
     /// Drops the part that has left once it is the larger one, so that moving it stays linear in total.

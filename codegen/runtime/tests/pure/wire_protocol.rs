@@ -101,9 +101,26 @@ fn call(params: &str) -> ToolCall<'static> {
             era: call.era,
             arguments: call.arguments,
             trace_context: call.trace_context,
+            progress_token: call.progress_token.map(|token| &*token.to_owned().leak()),
         },
         other => panic!("{other:?}"),
     }
+}
+
+#[test]
+fn a_token_is_a_string_or_an_integer() {
+    let token = |json: &str| {
+        let call = call(&format!(r#"{{"name":"t","_meta":{{"traceparent":"p","progressToken":{json}}}}}"#));
+        assert_eq!(call.trace_context.as_deref(), Some(r#"{"traceparent":"p"}"#));
+        call.progress_token
+    };
+    for json in [r#""""#, r#""a \"b\" \u00e9""#, "0", "-7", "12345678901234567890"] {
+        assert_eq!(token(json), Some(json));
+    }
+    for json in ["1.5", "1e3", "1.0", "{}", "[1]", "true", "null"] {
+        assert_eq!(token(json), None, "{json}");
+    }
+    assert_eq!(call(r#"{"name":"t"}"#).progress_token, None);
 }
 
 #[test]

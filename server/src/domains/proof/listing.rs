@@ -5,6 +5,7 @@
 
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Failure, Fault, Outcome};
+use colibri_runtime::progress::Progress;
 
 use super::seal::SessionState;
 use super::store;
@@ -16,7 +17,7 @@ use colibri_store::db::Db;
 pub const MOST_COUNTED: i64 = 10_000;
 
 /// Sessions between two checks of the interrupt.
-const BATCH: i64 = 1_000;
+const BATCH: u64 = 1_000;
 
 /// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,6 +71,7 @@ pub fn list(
     filter: &Filter,
     now_ms: i64,
     interrupt: &Interrupt,
+    progress: &Progress,
 ) -> Outcome<Page, AuditSessionListError> {
     let end = match &filter.before {
         None => i64::MAX,
@@ -77,10 +79,17 @@ pub fn list(
             Failure::Domain(AuditSessionListError::ErrCursorNotFound { before: before.clone() })
         })?,
     };
+    let total = match progress.is_wanted() {
+        true => store::count_sessions(db, filter.task_id.as_deref())?.unsigned_abs(),
+        false => 0,
+    };
     let (mut found, mut open_count, mut walked, mut more) = (Vec::new(), 0, 0, false);
     store::each_newest_first(db, filter.task_id.as_deref(), |place, session_id, sealed| {
-        if walked % BATCH == 0 && interrupt.is_raised() {
-            return Err(interrupted());
+        if walked % BATCH == 0 {
+            if interrupt.is_raised() {
+                return Err(interrupted());
+            }
+            progress.report(walked, total);
         }
         walked += 1;
         let state = if sealed { SessionState::Finalized } else { SessionState::Open };

@@ -4,6 +4,7 @@
 //! inside the transaction, never from memory, because other processes write too.
 
 use colibri_runtime::handler::{Failure, Fault, Outcome};
+use colibri_runtime::progress::Progress;
 
 use super::leaves::{Envelopes, legacy_root};
 use super::store::{self, Root, Session};
@@ -44,6 +45,8 @@ pub(crate) struct Sealing<'a> {
     pub key: Option<&'a SigningKey>,
     /// How the seal is recorded in reputation; `None` if finished work does not feed reputation.
     pub feed: Option<Recording>,
+    /// Where the sealing reports how far it is.
+    pub progress: &'a Progress,
 }
 
 /// Seals a session: both roots, the frozen leaves, the head and its tips. Takes the records as they are; the verifier
@@ -74,7 +77,7 @@ pub(crate) fn finalize_session(
     let root =
         Root { root: legacy_root.as_str().to_owned(), record_count, finalized_at: sealing.now.to_owned() };
     store::insert_root(db, session_id, &root, sealing.sequence_no)?;
-    let root_hash = freeze_leaves(db, session_id)?;
+    let root_hash = freeze_leaves(db, session_id, record_count, sealing.progress)?;
     let head = insert_head(db, &session, &root, root_hash, sealing)?;
     if let Some(recording) = &sealing.feed {
         reputation::feed::session_sealed(db, recording, session_id)?;
@@ -100,8 +103,16 @@ pub fn get_merkle_root(
     }
 }
 
+/// Records between two reports of progress.
+const PROGRESS_RECORDS: i64 = 64;
+
 /// Stores the session's records as leaves and returns the second tree's root over them.
-fn freeze_leaves(db: &Db, session_id: &str) -> Result<HexDigest, Fault> {
+fn freeze_leaves(
+    db: &Db,
+    session_id: &str,
+    record_count: i64,
+    progress: &Progress,
+) -> Result<HexDigest, Fault> {
     let (mut tree, mut envelopes) = (Accumulator::default(), Envelopes::default());
     let mut index = 0;
     trail::each_row_of_session(db, session_id, |row| {
@@ -112,6 +123,9 @@ fn freeze_leaves(db: &Db, session_id: &str) -> Result<HexDigest, Fault> {
         store::insert_leaf(db, session_id, index, (row.id, row.hash, hex.as_str()))?;
         tree.push(leaf_hash);
         index += 1;
+        if index % PROGRESS_RECORDS == 0 {
+            progress.report(index.unsigned_abs(), record_count.unsigned_abs());
+        }
         Ok(true)
     })?;
     Ok(HexDigest::from_raw(&tree.root()))

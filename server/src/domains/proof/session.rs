@@ -7,6 +7,7 @@ use colibri_proof::head::ChainTip;
 use colibri_proof::keys::TrustedKeys;
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Failure, Fault};
+use colibri_runtime::progress::Progress;
 
 use super::{SealReport, SessionState, each_sealed_record, session_state, tips_of_seal};
 use crate::domains::trail::errors::Refusal;
@@ -54,6 +55,7 @@ pub fn verify_session(
     task_id: Option<&str>,
     trusted: &TrustedKeys,
     interrupt: &Interrupt,
+    progress: &Progress,
 ) -> Result<SessionVerification, Failure<SessionNotFound>> {
     if session_state(db, session_id)?.is_none() {
         return Err(Failure::Domain(SessionNotFound { session_id: session_id.to_owned() }));
@@ -62,7 +64,7 @@ pub fn verify_session(
     let seal = verify_seal(db, session_id, trusted, &mut sealed)?;
     let mut tasks = tasks_of(db, &seal)?;
     tasks.retain(|task| task_id.is_none_or(|only| only == task));
-    let mut found = verify_tasks(db, &tasks, sealed, interrupt)?;
+    let mut found = verify_tasks(db, &tasks, sealed, interrupt, progress)?;
     found.broken_count += seal.issues;
     if found.first_broken_at.is_none() {
         found.first_broken_at.clone_from(&seal.first_broken_at);

@@ -151,6 +151,15 @@ pub(super) fn place_of(db: &Db, session_id: &str) -> Result<Option<i64>, Fault> 
     db.query_opt(sql, params![session_id], |row| row.get(0))
 }
 
+/// Counts the sessions; with a task only those that were started for it.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub(super) fn count_sessions(db: &Db, task_id: Option<&str>) -> Result<i64, Fault> {
+    let sql = "SELECT count(*) FROM audit_sessions WHERE ?1 IS NULL OR task_id = ?1";
+    db.query_one(sql, params![task_id], |row| row.get(0))
+}
+
 /// Hands over the place and id of each session, and whether anything of a seal exists, newest first, until `take`
 /// returns `false`. With a task only the sessions that were started for it.
 pub(super) fn each_newest_first(

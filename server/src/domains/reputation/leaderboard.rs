@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Failure, Fault};
+use colibri_runtime::progress::Progress;
 
 use super::domain::Domain;
 use super::fading::Fading;
@@ -13,8 +14,8 @@ use super::standing::{RowInvalid, Standing};
 use super::store::{self, StandingRow};
 use colibri_store::db::Db;
 
-/// Rows between two checks of the interrupt: the original's `LEADERBOARD_OVERSHOOT_CAP`.
-const BATCH: usize = 200;
+/// Rows between two checks of the interrupt and reports of progress: the original's `LEADERBOARD_OVERSHOOT_CAP`.
+const BATCH: u64 = 200;
 
 /// Returns the best `limit` nodes of a domain at an epoch, best first, with decayed scores. Equal scores are ordered
 /// by the bytes of the node's id.
@@ -27,13 +28,18 @@ pub fn leaderboard(
     current_epoch: i64,
     limit: usize,
     interrupt: &Interrupt,
+    progress: &Progress,
 ) -> Result<Vec<Standing>, Failure<RowInvalid>> {
     let fading = Fading::of(domain).map_err(|error| Failure::Fault(Fault::Other(error.to_string())))?;
     let mut best = Best::new(limit, fading);
-    let mut walked = 0_usize;
+    let total = if progress.is_wanted() { store::count_of_domain(db, domain)?.unsigned_abs() } else { 0 };
+    let mut walked = 0_u64;
     store::each_by_score(db, domain, |row| {
-        if walked.is_multiple_of(BATCH) && interrupt.is_raised() {
-            return Err(Failure::Fault(Fault::Other("the leaderboard was interrupted".to_owned())));
+        if walked.is_multiple_of(BATCH) {
+            if interrupt.is_raised() {
+                return Err(Failure::Fault(Fault::Other("the leaderboard was interrupted".to_owned())));
+            }
+            progress.report(walked, total);
         }
         walked += 1;
         if !best.may_take(row.score) {

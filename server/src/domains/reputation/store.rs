@@ -125,6 +125,15 @@ pub fn each_by_score<E: From<Fault>>(
     )
 }
 
+/// Counts the standings of a domain.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn count_of_domain(db: &Db, domain: Domain) -> Result<i64, Fault> {
+    let sql = "SELECT count(*) FROM reputations WHERE domain = ?1";
+    db.query_one(sql, params![domain.as_str()], |row| row.get(0))
+}
+
 /// A row of `reputation_history` (reputation#tables).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryEvent {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use colibri_runtime::chain::log::{Level, Log};
 use colibri_runtime::kernel::Clock;
+use colibri_runtime::progress::Progress;
 use serde_json::Value;
 
 use super::candidates::Snapshot;
@@ -84,6 +85,8 @@ pub struct RouteOptions {
     pub tools: Vec<ToolDescriptor>,
     /// The options exactly as received, for the decision record; null if the caller sent none.
     pub received: Value,
+    /// Where the walk reports its attempts.
+    pub progress: Progress,
 }
 
 /// An answer, and the models that were tried (router#walk).
@@ -178,9 +181,11 @@ impl Walk<'_> {
         let began = self.environment.now();
         let mut request = first_request(prompt, options);
         let mut attempts: Vec<FailedAttempt> = Vec::new();
-        for &model in &chain {
+        let steps = chain.len();
+        for (step, &model) in (1..).zip(&chain) {
             let elapsed_ms = self.environment.now().monotonic_ms.saturating_sub(began.monotonic_ms);
             let Some(timeout_ms) = self.limits.timeout_ms(model, elapsed_ms) else { break };
+            options.progress.step(step, steps as u64, || format!("asking {model} ({step} of {steps})"));
             match self.attempt(model, &request, timeout_ms).await {
                 Ok((answer, cost)) => {
                     let visited = attempts.iter().map(|attempt| attempt.model).chain([model]).collect();

@@ -1,5 +1,6 @@
 //! Conversion of the tools' inputs for the engine. Stage 2 has checked the ranges.
 
+use colibri_runtime::progress::Progress;
 use serde_json::Value;
 
 use super::fallback::RouteOptions;
@@ -23,6 +24,7 @@ impl From<RouterCallInputOptions> for RouteOptions {
             context: context(given.task, given.operator_preference),
             tools: Vec::new(),
             received,
+            progress: Progress::default(),
         }
     }
 }

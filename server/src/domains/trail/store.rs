@@ -224,6 +224,14 @@ pub fn agents_of_session(db: &Db, session_id: &str) -> Result<Vec<String>, Fault
     Ok(agents)
 }
 
+/// Counts all thought records.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn count_all(db: &Db) -> Result<i64, Fault> {
+    db.query_one("SELECT count(*) FROM thought_records", params![], |row| row.get(0))
+}
+
 /// Counts the thought records of a task, of any type, session and retention zone (tasks#writeback-gate). Returns 0
 /// for a task that does not exist.
 ///

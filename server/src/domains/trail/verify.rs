@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::Fault;
+use colibri_runtime::progress::Progress;
 
 use super::content::{Unpacker, content_of};
 use super::store::{self, TrailRow};
@@ -18,6 +19,9 @@ pub const MAX_REPORTED_ISSUES: usize = 100;
 /// Up to this many chains are walked at once, in the order of the rows in the file. More chains are walked one after
 /// the other, which reads rows out of order but keeps no walk open.
 const MAX_OPEN_CHAINS: i64 = 50_000;
+
+/// Records between two reports of progress.
+const PROGRESS_RECORDS: u64 = 64;
 
 /// The result of a verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,8 +49,14 @@ impl Verification {
 ///
 /// # Errors
 /// Storage faults; [`Fault::Other`] if interrupted. A finding is not an error.
-pub fn verify_task(db: &Db, task_id: &str, interrupt: &Interrupt) -> Result<Verification, Fault> {
-    let mut walker = Walker::new(db, interrupt);
+pub fn verify_task(
+    db: &Db,
+    task_id: &str,
+    interrupt: &Interrupt,
+    progress: &Progress,
+) -> Result<Verification, Fault> {
+    let mut walker = Walker::new(db, interrupt, progress);
+    walker.expect(|| store::count_thoughts(db, task_id))?;
     let chain = walker.chain_of(task_id)?;
     Ok(walker.summed(vec![chain]))
 }
@@ -56,13 +66,19 @@ pub fn verify_task(db: &Db, task_id: &str, interrupt: &Interrupt) -> Result<Veri
 ///
 /// # Errors
 /// As for [`verify_task`].
-pub fn verify_all(db: &Db, interrupt: &Interrupt) -> Result<Verification, Fault> {
-    verify_chains(db, interrupt, MAX_OPEN_CHAINS)
+pub fn verify_all(db: &Db, interrupt: &Interrupt, progress: &Progress) -> Result<Verification, Fault> {
+    verify_chains(db, MAX_OPEN_CHAINS, interrupt, progress)
 }
 
 /// Does the same with at most this many open walks.
-pub(super) fn verify_chains(db: &Db, interrupt: &Interrupt, most_open: i64) -> Result<Verification, Fault> {
-    let mut walker = Walker::new(db, interrupt);
+pub(super) fn verify_chains(
+    db: &Db,
+    most_open: i64,
+    interrupt: &Interrupt,
+    progress: &Progress,
+) -> Result<Verification, Fault> {
+    let mut walker = Walker::new(db, interrupt, progress);
+    walker.expect(|| store::count_all(db))?;
     let mut chains = if store::has_more_chains_than(db, most_open)? {
         walker.one_after_the_other()?
     } else {
@@ -84,8 +100,10 @@ pub fn verify_tasks(
     tasks: &BTreeSet<String>,
     found: Findings,
     interrupt: &Interrupt,
+    progress: &Progress,
 ) -> Result<Verification, Fault> {
-    let mut walker = Walker::new(db, interrupt);
+    let mut walker = Walker::new(db, interrupt, progress);
+    walker.expect(|| tasks.iter().map(|task| store::count_thoughts(db, task)).sum())?;
     let chains = tasks.iter().map(|task| walker.chain_of(task)).collect::<Result<_, Fault>>()?;
     walker.findings.append(found);
     Ok(walker.summed(chains))
@@ -98,20 +116,34 @@ type Ended = (i64, TaskReport);
 struct Walker<'a> {
     db: &'a Db,
     interrupt: &'a Interrupt,
+    progress: &'a Progress,
+    /// Records walked, and to be walked; the latter is counted only if the client wants to know.
+    walked: u64,
+    expected: u64,
     preimage: Vec<u8>,
     unpacker: Unpacker,
     findings: Findings,
 }
 
 impl<'a> Walker<'a> {
-    fn new(db: &'a Db, interrupt: &'a Interrupt) -> Self {
+    fn new(db: &'a Db, interrupt: &'a Interrupt, progress: &'a Progress) -> Self {
         Self {
             db,
             interrupt,
+            progress,
+            walked: 0,
+            expected: 0,
             preimage: Vec::new(),
             unpacker: Unpacker::default(),
             findings: Findings::default(),
         }
+    }
+
+    fn expect(&mut self, count: impl FnOnce() -> Result<i64, Fault>) -> Result<(), Fault> {
+        if self.progress.is_wanted() {
+            self.expected = count()?.unsigned_abs();
+        }
+        Ok(())
     }
 
     fn begun(&self, task_id: &str) -> Result<ChainWalk, Fault> {
@@ -132,6 +164,10 @@ impl<'a> Walker<'a> {
             hash: row.hash,
         };
         walk.push(&record, &mut self.preimage, &mut |issue| self.findings.add(issue));
+        self.walked += 1;
+        if self.walked.is_multiple_of(PROGRESS_RECORDS) {
+            self.progress.report(self.walked, self.expected);
+        }
         Ok(true)
     }
 

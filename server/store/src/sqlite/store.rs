@@ -286,6 +286,7 @@ impl<P: Parts> Store for SqliteStore<P> {
         // The first read fixes what the transaction sees, so it happens here, in arrival order.
         conn.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1;")
             .map_err(|error| StoreFault(reason(&error)))?;
-        Ok(ScanCx::new(Db::new(conn), self.cx.now_ms(), self.cx.parts.for_scan()))
+        let progress = self.cx.progress().clone();
+        Ok(ScanCx::new(Db::new(conn), self.cx.now_ms(), progress, self.cx.parts.for_scan()))
     }
 }

@@ -30,6 +30,7 @@ use super::{Audit, Chain, Kernel};
 use crate::handler::{Dispatch, Dispatched, Fault, NetworkCall, ScanCall};
 use crate::kernel::{Clock, SystemIds};
 use crate::memory::{MemoryCx, MemoryStore};
+use crate::progress::Progress;
 use crate::schema::{Additional, NumberRule, ObjectRule, Property, Schema, Shape};
 use crate::spec::{CatalogueSpec, ChainCodes, Pattern, Relaxation, Runs, ToolSpec};
 
@@ -420,7 +421,12 @@ fn outcomes(chain: &Chain<FaultyStore, Handlers>) -> Vec<Option<&'static str>> {
 
 fn call(id: usize, tool: &str) -> Call {
     Call {
-        reply_to: ReplyTo { id: id.to_string().into(), stateless: false, member: None },
+        reply_to: ReplyTo {
+            id: id.to_string().into(),
+            stateless: false,
+            member: None,
+            progress: Progress::default(),
+        },
         name: tool.to_owned(),
         arguments: json!({ "key": id.to_string() }),
         trace_context: None,

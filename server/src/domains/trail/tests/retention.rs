@@ -9,6 +9,7 @@ use colibri_canonical::HexDigest;
 use colibri_proof::keys::TrustedKeys;
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::Failure;
+use colibri_runtime::progress::Progress;
 use colibri_store::db::Db;
 use colibri_store::params;
 
@@ -24,7 +25,7 @@ fn is_damaged(result: Result<Archived, Failure<Damage>>) -> bool {
 }
 
 fn verify(db: &Db) -> Verification {
-    verify_task(db, "T", &Interrupt::default()).unwrap()
+    verify_task(db, "T", &Interrupt::default(), &Progress::default()).unwrap()
 }
 
 fn codes(found: &Verification) -> Vec<&'static str> {
@@ -132,7 +133,10 @@ fn content_is_dropped_only_when_a_seal_commits_to_it() {
     seal(&db, "S");
     assert_eq!(archive(&db, 1), (RetentionZone::Cold, true));
 
-    let check = || verify_session(&db, "S", None, &TrustedKeys::default(), &Interrupt::default()).unwrap();
+    let check = || {
+        let (interrupt, progress) = (Interrupt::default(), Progress::default());
+        verify_session(&db, "S", None, &TrustedKeys::default(), &interrupt, &progress).unwrap()
+    };
     let checked = check();
     assert!(checked.found.valid(), "{:?}", checked.found.issues);
     assert_eq!(checked.seal.tree_head_match, Some(true));

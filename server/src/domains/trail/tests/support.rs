@@ -7,6 +7,7 @@ use crate::domains::proof::service::{Sealing, finalize_session, start_audit_sess
 use crate::domains::trail::service::{NewThought, Stamp, create_thought_record};
 use crate::migrations::MIGRATIONS;
 use colibri_proof::record::{ThoughtRecord, ThoughtType};
+use colibri_runtime::progress::Progress;
 use colibri_store::db::{Db, Value};
 use colibri_store::sqlite::open::migrate::migrate;
 use rusqlite::Connection;
@@ -65,8 +66,9 @@ pub fn start(db: &Db, session_id: &str) {
 }
 
 pub fn seal(db: &Db, session_id: &str) {
-    finalize_session(db, session_id, &Sealing { now: NOW, sequence_no: None, key: None, feed: None })
-        .unwrap();
+    let progress = Progress::default();
+    let sealing = Sealing { now: NOW, sequence_no: None, key: None, feed: None, progress: &progress };
+    finalize_session(db, session_id, &sealing).unwrap();
 }
 
 /// All rows of the trail, value by value.

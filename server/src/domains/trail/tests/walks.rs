@@ -7,6 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::Fault;
+use colibri_runtime::progress::Progress;
 use flate2::{Compression, GzBuilder};
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -98,11 +99,11 @@ fn spoilt() -> Db {
 #[test]
 fn both_walks_over_all_chains_say_the_same() {
     let db = spoilt();
-    let at_once = verify_all(&db, &Interrupt::default()).unwrap();
+    let at_once = verify_all(&db, &Interrupt::default(), &Progress::default()).unwrap();
     let tasks: Vec<&str> = at_once.chains.by_task.iter().map(|task| task.task_id.as_str()).collect();
     assert_eq!(tasks, ["c", "a", "b", "d"]);
     assert_eq!((at_once.broken_count, at_once.first_broken_at.as_deref()), (3, Some("8")));
-    let in_turn = verify_chains(&db, &Interrupt::default(), 0).unwrap();
+    let in_turn = verify_chains(&db, 0, &Interrupt::default(), &Progress::default()).unwrap();
     assert_eq!(in_turn.chains, at_once.chains);
     let sorted = |mut issues: Vec<colibri_proof::chain::Issue>| {
         issues.sort_by_key(|issue| issue.record_id.clone());
@@ -116,7 +117,8 @@ fn a_walk_stops_when_it_is_asked_to() {
     let db = spoilt();
     let interrupt = Interrupt::default();
     interrupt.raise();
-    for stopped in [verify_all(&db, &interrupt), verify_task(&db, "a", &interrupt)] {
+    let quiet = Progress::default();
+    for stopped in [verify_all(&db, &interrupt, &quiet), verify_task(&db, "a", &interrupt, &quiet)] {
         assert!(matches!(stopped, Err(Fault::Other(_))), "{stopped:?}");
     }
 }
