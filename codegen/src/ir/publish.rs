@@ -41,7 +41,7 @@ pub fn publish(schema: &Schema, shared: &Shared) -> Value {
 /// envelopes all satisfy (catalogue#published-schemas). Clients check replies against it, errors included.
 #[must_use]
 pub fn envelope(payload: &Schema, pattern: ErrorPattern, shared: &Shared) -> Value {
-    let payload = publish(payload, shared);
+    let payload = without_descriptions(&publish(payload, shared));
     let text = json!({"type": "string"});
     let data = match pattern {
         ErrorPattern::A => payload,
@@ -71,6 +71,33 @@ pub fn envelope(payload: &Schema, pattern: ErrorPattern, shared: &Shared) -> Val
         },
         "required": ["ok"],
     })
+}
+
+/// A schema without its descriptions. Hosts check replies by it and models choose tools by their inputs, so in a list of tools
+/// the descriptions of outputs would cost every context; the reference has them.
+fn without_descriptions(schema: &Value) -> Value {
+    match schema {
+        Value::Object(keywords) => {
+            let kept = keywords.iter().filter(|(keyword, _)| *keyword != "description");
+            let inner = kept.map(|(keyword, value)| (keyword.clone(), inside(keyword, value)));
+            Value::Object(inner.collect())
+        }
+        Value::Array(schemas) => schemas.iter().map(without_descriptions).collect(),
+        scalar => scalar.clone(),
+    }
+}
+
+/// The value of a keyword, with the schemas in it bare.
+fn inside(keyword: &str, value: &Value) -> Value {
+    match (keyword, value) {
+        // A property may be named like the keyword.
+        ("properties", Value::Object(members)) => Value::Object(
+            members.iter().map(|(name, schema)| (name.clone(), without_descriptions(schema))).collect(),
+        ),
+        // Values of users, not schemas.
+        ("default" | "const" | "enum", _) => value.clone(),
+        _ => without_descriptions(value),
+    }
 }
 
 fn shape(schema: &Schema, shared: &Shared, out: &mut Map<String, Value>) {

@@ -131,7 +131,8 @@ fn tool(entry: Entry) -> Result<Tool, Unreadable> {
         entry.rest.into_iter().partition(|(key, _)| CONTRACT.contains(&key.as_str()));
     let mut contract: Contract = serde_json::from_value(Value::Object(known))
         .map_err(|error| Unreadable(format!("not a lock file: tool `{}`: {error}", entry.name)))?;
-    cut_payload(&mut contract.frame, &entry.output);
+    contract.frame = bare(&contract.frame, false);
+    cut_payload(&mut contract.frame, &bare(&entry.output, false));
     Ok(Tool {
         name: entry.name,
         title: Some(entry.title),
@@ -144,6 +145,20 @@ fn tool(entry: Entry) -> Result<Tool, Unreadable> {
         contract: Some(contract),
         rest,
     })
+}
+
+/// Returns a schema without descriptions: an envelope may have been published with those of its payload or without. `named`
+/// says that the members are properties, whose names mean nothing here.
+fn bare(schema: &Value, named: bool) -> Value {
+    match schema {
+        Value::Object(members) => {
+            let kept = members.iter().filter(|(key, _)| named || *key != "description");
+            let inner = kept.map(|(key, value)| (key.clone(), bare(value, !named && key == "properties")));
+            Value::Object(inner.collect())
+        }
+        Value::Array(items) => items.iter().map(|item| bare(item, false)).collect(),
+        scalar => scalar.clone(),
+    }
 }
 
 /// Removes the payload from the envelope, because it is compared on its own.
@@ -169,6 +184,17 @@ mod tests {
         let mut envelope = json!({"properties": {"ok": {}, "data": {"anyOf": [payload, {"const": 1}]}}});
         cut_payload(&mut envelope, &payload);
         assert_eq!(envelope, json!({"properties": {"ok": {}, "data": {"anyOf": [{}, {"const": 1}]}}}));
+    }
+
+    #[test]
+    fn an_envelope_may_leave_out_the_descriptions_of_its_payload() {
+        let payload = json!({"properties": {"description": {"type": "string", "description": "Any text."}}});
+        assert_eq!(bare(&payload, false), json!({"properties": {"description": {"type": "string"}}}));
+        for envelope in [json!({"data": payload}), json!({"data": bare(&payload, false)})] {
+            let mut frame = bare(&envelope, false);
+            cut_payload(&mut frame, &bare(&payload, false));
+            assert_eq!(frame, json!({"data": {}}));
+        }
     }
 
     #[test]
