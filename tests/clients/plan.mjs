@@ -1,12 +1,16 @@
 // What every JavaScript client does with a server: the calls of calls.json in their order, the refusals
-// after them, and a call of a tool that is not there. One line for each; plan.py is its twin.
+// after them, a call of a tool that is not there, and a long call that tells how far it is. One line for
+// each; plan.py is its twin.
 
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
-export const { calls, refusals } = JSON.parse(readFileSync(new URL("calls.json", import.meta.url), "utf8"));
+export const { calls, refusals, progress } = JSON.parse(readFileSync(new URL("calls.json", import.meta.url), "utf8"));
 
 /** The server's binary. */
 export const binary = process.env.COLIBRI_BIN ?? fail("COLIBRI_BIN must name the server's binary");
@@ -54,6 +58,44 @@ export async function withDatabase(action) {
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/**
+ * Runs `action` with the settings of a server whose providers take a request and never answer it: a call
+ * of the router then lasts as long as its attempts may.
+ */
+export async function withStalledProvider(database, action) {
+  const sockets = new Set();
+  const provider = createServer((socket) => sockets.add(socket)).listen(0, "127.0.0.1");
+  await once(provider, "listening");
+  const url = `http://127.0.0.1:${provider.address().port}`;
+  const candidates = join(dirname(database), "candidates.json");
+  writeFileSync(candidates, JSON.stringify({ candidates: progress.candidates }));
+  try {
+    return await action({
+      ...progress.settings,
+      ...Object.fromEntries(progress.bases.map((name) => [name, url])),
+      COLIBRI_ROUTER_CANDIDATES: `file:${candidates}`,
+    });
+  } finally {
+    sockets.forEach((socket) => socket.destroy());
+    provider.close();
+  }
+}
+
+/** A long call with a listener: `call(tool, arguments, hear)` passes each notification to `hear`. */
+export async function runProgress(report, era, call) {
+  await report.check(era, `${progress.tool} (progress)`, async () => {
+    const heard = [];
+    const result = await call(progress.tool, progress.arguments, (params) => heard.push(params));
+    assert.equal(result.isError, true, "no provider answers");
+    const said = heard.map(({ message }) => message);
+    // Each attempt lasts for two seconds and more, and tells once that it was begun.
+    assert.deepEqual(said, progress.messages);
+    assert.deepEqual(heard.map(({ progress, total }) => [progress, total]), [[1, 2], [2, 2]]);
+    await sleep(1500);
+    assert.equal(heard.length, said.length, "nothing is heard after the reply");
+  });
 }
 
 /**

@@ -1,8 +1,12 @@
 """What every Python client does with a server: the calls of calls.json in their order, the refusals
-after them, and a call of a tool that is not there. One line for each; plan.mjs is its twin."""
+after them, a call of a tool that is not there, and a long call that tells how far it is. One line for
+each; plan.mjs is its twin."""
 
+import asyncio
+import contextlib
 import json
 import os
+import socket
 import sys
 import tempfile
 from pathlib import Path
@@ -10,7 +14,7 @@ from pathlib import Path
 import jsonschema
 
 _PLAN = json.loads((Path(__file__).parent / "calls.json").read_text(encoding="utf-8"))
-CALLS, REFUSALS = _PLAN["calls"], _PLAN["refusals"]
+CALLS, REFUSALS, PROGRESS = _PLAN["calls"], _PLAN["refusals"], _PLAN["progress"]
 
 
 def binary():
@@ -28,6 +32,22 @@ def folder():
 def variables(in_folder):
     """The server's environment."""
     return {"COLIBRI_DB_PATH": os.path.join(in_folder, "colibri.db"), "COLIBRI_LOG_LEVEL": "warn"}
+
+
+@contextlib.contextmanager
+def stalled_provider(in_folder):
+    """The environment of a server whose providers take a request and never answer it: a call of the router
+    then lasts as long as its attempts may."""
+    with socket.create_server(("127.0.0.1", 0), backlog=16) as provider:
+        url = f"http://127.0.0.1:{provider.getsockname()[1]}"
+        candidates = Path(in_folder, "candidates.json")
+        candidates.write_text(json.dumps({"candidates": PROGRESS["candidates"]}), encoding="utf-8")
+        yield {
+            **variables(in_folder),
+            **PROGRESS["settings"],
+            **dict.fromkeys(PROGRESS["bases"], url),
+            "COLIBRI_ROUTER_CANDIDATES": f"file:{candidates}",
+        }
 
 
 def require(condition, message):
@@ -99,6 +119,26 @@ async def run_plan(report, era, list_tools, call, unknown):
 
         await report.check(era, f"{case['tool']} ({case['title']})", refuse)
     await report.check(era, "a tool that is not there", unknown)
+
+
+async def run_progress(report, era, call):
+    """A long call with a listener: `call(tool, arguments, hear)` passes each notification to `hear`."""
+
+    async def hears():
+        heard = []
+
+        async def hear(progress, total, message):
+            heard.append((progress, total, message))
+
+        result = await call(PROGRESS["tool"], PROGRESS["arguments"], hear)
+        require(result["isError"] is True, f"no provider answers: {result}")
+        # Each attempt lasts for two seconds and more, and tells once that it was begun.
+        expected = [(1, 2, PROGRESS["messages"][0]), (2, 2, PROGRESS["messages"][1])]
+        require(heard == expected, f"{heard}")
+        await asyncio.sleep(1.5)
+        require(len(heard) == len(expected), "nothing is heard after the reply")
+
+    await report.check(era, f"{PROGRESS['tool']} (progress)", hears)
 
 
 def _envelope(result):

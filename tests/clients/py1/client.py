@@ -9,7 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.shared.exceptions import McpError
-from plan import Report, binary, folder, require, run_plan, variables
+from plan import Report, binary, folder, require, run_plan, run_progress, stalled_provider, variables
 
 ERA = "handshake"
 
@@ -41,6 +41,15 @@ async def main(report):
             await report.check(ERA, "initialize", initialize)
             await report.check(ERA, "ping", session.send_ping)
             await run_plan(report, ERA, list_tools, call, unknown)
+    with folder() as path, stalled_provider(path) as environment:
+        server = StdioServerParameters(command=binary(), env=environment)
+        async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
+
+            async def long_call(tool, arguments, hear):
+                return _json(await session.call_tool(tool, arguments, progress_callback=hear))
+
+            await session.initialize()
+            await run_progress(report, ERA, long_call)
 
 
 def _json(model):

@@ -7,7 +7,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from mcp import Client, MCPError, StdioServerParameters
-from plan import Report, binary, folder, require, run_plan, variables
+from plan import Report, binary, folder, require, run_plan, run_progress, stalled_provider, variables
 
 MODES = [
     ("handshake", "legacy", "2025-11-25"),
@@ -44,6 +44,14 @@ async def run_mode(report, era, mode, version):
 
             await report.check(era, "connect", connect)
             await run_plan(report, era, list_tools, call, unknown)
+    with folder() as path, stalled_provider(path) as environment:
+        server = StdioServerParameters(command=binary(), env=environment)
+        async with Client(server, mode=mode) as client:
+
+            async def long_call(tool, arguments, hear):
+                return _json(await client.call_tool(tool, arguments, progress_callback=hear))
+
+            await run_progress(report, era, long_call)
 
 
 async def main(report):

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { Client, ProtocolError } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { AjvJsonSchemaValidator } from "@modelcontextprotocol/client/validators/ajv";
-import { binary, Report, runPlan, withDatabase } from "../plan.mjs";
+import { binary, Report, runPlan, runProgress, withDatabase, withStalledProvider } from "../plan.mjs";
 
 const MODES = [
   { name: "handshake", mode: "legacy", era: "legacy", version: "2025-11-25" },
@@ -14,14 +14,19 @@ const MODES = [
 const report = new Report("typescript-2.x");
 const ajv = new AjvJsonSchemaValidator();
 
+async function connect(mode, database, settings = {}) {
+  const env = { COLIBRI_DB_PATH: database, COLIBRI_LOG_LEVEL: "warn", ...settings };
+  const client = new Client(
+    { name: "colibri-client-ts2", version: "1.0.0" },
+    { versionNegotiation: { mode } },
+  );
+  await client.connect(new StdioClientTransport({ command: binary, env }));
+  return client;
+}
+
 for (const { name, mode, era, version } of MODES) {
   await withDatabase(async (database) => {
-    const env = { COLIBRI_DB_PATH: database, COLIBRI_LOG_LEVEL: "warn" };
-    const client = new Client(
-      { name: "colibri-client-ts2", version: "1.0.0" },
-      { versionNegotiation: { mode } },
-    );
-    await client.connect(new StdioClientTransport({ command: binary, env }));
+    const client = await connect(mode, database);
     await report.check(name, "connect", () => {
       assert.equal(client.getProtocolEra(), era);
       assert.equal(client.getNegotiatedProtocolVersion(), version);
@@ -39,5 +44,11 @@ for (const { name, mode, era, version } of MODES) {
     });
     await client.close();
   });
+  await withDatabase((database) => withStalledProvider(database, async (settings) => {
+    const client = await connect(mode, database, settings);
+    await runProgress(report, name, (tool, args, hear) =>
+      client.callTool({ name: tool, arguments: args }, { onprogress: hear }));
+    await client.close();
+  }));
 }
 report.finish();
