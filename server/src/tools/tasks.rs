@@ -89,7 +89,8 @@ impl TasksTools<Cx> for Domains {
             }
         };
         let blocked = if blocked_count > 0 && filter.blocked_limit > 0 {
-            let may_update = is_admitted(cx.parts.config.mode, ToolId::TaskUpdate.spec()).is_ok();
+            let (config, update) = (&cx.parts.config, ToolId::TaskUpdate.spec());
+            let may_update = is_admitted(config.mode, update).is_ok() && config.tools.holds(update);
             Some(waiting::blocked(db, &filter, may_update)?)
         } else {
             None

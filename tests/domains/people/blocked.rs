@@ -69,11 +69,16 @@ fn people_48_a_deleted_dependency_is_named_and_a_finished_one_is_kept() {
     assert_eq!((&blocked["waiting_for"], &blocked["waiting_count"]), (&waiting, &json!(1)), "{blocked}");
     assert_eq!(blocked["next"][0]["arguments"], json!({ "id": b, "depends_on": [done] }));
 
-    // A server that may not write offers no call that it would refuse.
-    let mut reader =
-        Client::of(launch().beside(&client.server).env("COLIBRI_MODE", "READONLY"), Era::Handshake);
-    let blocked = reader.data("task_next_actions", json!({}))["blocked"][0].clone();
-    assert_eq!((blocked.get("next"), blocked["remedy"].is_string()), (None, true), "{blocked}");
+    // A server offers no call that it would refuse: by its mode, or since the operator left the tool out.
+    for (setting, value) in [("COLIBRI_MODE", "READONLY"), ("COLIBRI_TOOLS", "task_next_actions")] {
+        let mut other = Client::of(launch().beside(&client.server).env(setting, value), Era::Handshake);
+        let blocked = other.data("task_next_actions", json!({}))["blocked"][0].clone();
+        assert_eq!(
+            (blocked.get("next"), blocked["remedy"].is_string()),
+            (None, true),
+            "{setting}: {blocked}"
+        );
+    }
 }
 
 #[test]
