@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::era::{Client, ERAS, Era};
+use super::era::{Client, ERAS, Era, launch};
 
 /// The names of an object's members, in the order of the reply.
 fn members(value: &Value) -> Vec<&str> {
@@ -90,6 +90,52 @@ fn people_47_long_thoughts_are_cut_in_brief() {
         let rest = json!({ "session_id": "S", "after": page["next_after"], "detail": "brief" });
         let rest = client.data("thought_record_list", rest);
         assert_eq!((&rest["brief"][0]["content_bytes"], &rest["has_more"]), (&json!(160), &json!(false)));
+    }
+}
+
+#[test]
+fn people_47_a_dropped_content_is_null_in_brief() {
+    let mut client = Client::new(Era::Handshake);
+    client.data("audit_session_start", json!({ "intent": "test", "session_id": "S" }));
+    // One more than hot and warm records together: retention drops the content of the oldest.
+    for _ in 0..=1000 {
+        let thought =
+            json!({ "type": "plan", "task_id": "T", "agent_id": "a", "content": "12345", "session_id": "S" });
+        client.data("thought_record", thought);
+    }
+    // What no seal commits to is kept.
+    client.data("merkle_finalize", json!({ "session_id": "S" }));
+    let retention = launch().beside(&client.server).arg("retention").command().output().unwrap();
+    assert!(retention.status.success(), "{retention:?}");
+    let page = client.data("thought_record_list", json!({ "detail": "brief", "limit": 2 }));
+    let shown = |index: usize| {
+        let record = &page["brief"][index];
+        (record["content"].clone(), record["content_bytes"].clone())
+    };
+    assert_eq!(shown(0), (Value::Null, Value::Null), "{page}");
+    assert_eq!(shown(1), (json!("12345"), json!(5)), "{page}");
+}
+
+/// An agent sees from the description alone which entries a page has and how it gets to the next one.
+#[test]
+fn people_47_each_list_says_its_order_and_how_its_pages_go_on() {
+    let expected = [
+        ("task_list", "oldest first", "Pages go by limit and offset.", (500, 100)),
+        ("task_next_actions", "most urgent first", "there are no further pages", (100, 20)),
+        ("thought_record_list", "oldest first", "Go on with after while has_more is true.", (10_000, 1000)),
+        ("audit_session_list", "newest first", "go on with before while next_before is not null", (200, 20)),
+    ];
+    for era in ERAS {
+        let mut client = Client::new(era);
+        let listed = client.request("tools/list", json!({}))["result"]["tools"].clone();
+        for (name, order, pages, (most, default)) in expected {
+            let tool = listed.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
+            let description = tool["description"].as_str().unwrap();
+            assert!(description.contains(order) && description.contains(pages), "{name}: {description}");
+            let limit = &tool["inputSchema"]["properties"]["limit"];
+            let bounds = [&limit["minimum"], &limit["maximum"], &limit["default"]];
+            assert_eq!(bounds.map(Value::as_i64), [Some(1), Some(most), Some(default)], "{name}");
+        }
     }
 }
 

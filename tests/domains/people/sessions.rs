@@ -87,6 +87,14 @@ fn people_45_pages_follow_each_other_and_an_unknown_cursor_is_refused() {
             }
         }
         assert_eq!(seen, [vec!["s5", "s4"], vec!["s3", "s2"], vec!["s1"]]);
+        // A page goes on where the one before ended, also if its last session was sealed since.
+        think(&mut client, "s4", "agent");
+        client.data("merkle_finalize", json!({ "session_id": "s4" }));
+        let page = client.data("audit_session_list", json!({ "limit": 2, "before": "s4" }));
+        assert_eq!(
+            (ids(&page), &page["next_before"]),
+            (vec!["s3".to_owned(), "s2".to_owned()], &json!("s2"))
+        );
         let error = client.call("audit_session_list", json!({ "before": "nope" }))["data"]["error"].clone();
         assert_eq!(error["code"], "ERR_CURSOR_NOT_FOUND", "{error}");
         assert_eq!(error["message"], "No audit session has the id nope", "{error}");
@@ -114,6 +122,16 @@ fn people_45_three_open_sessions_of_two_hundred_are_found() {
     assert_eq!((&page["open_count"], &page["next_before"]), (&json!(3), &Value::Null));
     let sealed = client.data("audit_session_list", json!({ "state": "sealed", "limit": 200 }));
     assert_eq!((sealed["sessions"].as_array().unwrap().len(), &sealed["next_before"]), (197, &Value::Null));
+}
+
+/// A clock that was set back since makes a session look as old as now, never younger.
+#[test]
+fn people_45_a_session_that_began_in_the_future_has_no_age() {
+    let mut client = Client::new(Era::Handshake);
+    start(&mut client, "a", None);
+    let later = "DROP TRIGGER trg_audit_sessions_frozen; UPDATE audit_sessions SET started_at = '2999-01-01T00:00:00.000Z'";
+    client.server.sql().execute_batch(later).unwrap();
+    assert_eq!(client.data("audit_session_list", json!({}))["sessions"][0]["age_seconds"], 0);
 }
 
 /// Any remains of a seal keep the session sealed: for the list as for a new thought.
