@@ -22,15 +22,16 @@ fn readonly_denies_what_cannot_work_without_writing() {
 
 #[test]
 fn a_denial_names_tool_mode_capability_and_reason() {
-    let gate = ModeGate::new(Mode::Readonly, &CATALOGUE.codes);
+    let gate = ModeGate::new(Mode::Readonly, &CATALOGUE);
     let denial = gate.admit(ToolId::TaskCreate.spec()).expect_err("READONLY admits no writer");
     assert_eq!(denial.code, "TOOL_NOT_ADMITTED");
-    assert_eq!(denial.message, "Tool task_create is not admitted in mode READONLY");
+    assert_eq!(denial.message, "Tool task_create writes, and the server's mode is READONLY");
     let expected = json!({
         "tool": "task_create",
         "mode": "READONLY",
         "required_capability": "canWriteDatabase",
         "reason": "readonly_mode",
+        "remedy": CATALOGUE.remedies.not_admitted,
     });
     assert_eq!(Value::Object(denial.details), expected);
     assert!(gate.admit(ToolId::TaskGet.spec()).is_ok());

@@ -66,14 +66,17 @@ fn readonly_denies_writers_before_validation_and_leaves_the_file_alone() {
     let mut server = colibri().in_folder(folder.clone()).env("COLIBRI_MODE", "READONLY").start();
     let error = json!({
         "code": "TOOL_NOT_ADMITTED",
-        "message": "Tool task_create is not admitted in mode READONLY",
-        "details": { "tool": "task_create", "mode": "READONLY", "required_capability": "canWriteDatabase", "reason": "readonly_mode" },
+        "message": "Tool task_create writes, and the server's mode is READONLY",
+        "details": {
+            "tool": "task_create", "mode": "READONLY", "required_capability": "canWriteDatabase",
+            "reason": "readonly_mode", "remedy": "Tell the operator; settings forbid this tool.",
+        },
     });
     for arguments in [json!({ "title": "B" }), json!({}), json!([1])] {
         let envelope = server.call("task_create", arguments.clone());
         assert_eq!(envelope, json!({ "ok": false, "error": error }), "{arguments}");
         let hash = sha256_hex(canonical_json(&envelope, NumberRule::Wire).unwrap().as_bytes());
-        assert_eq!(hash, "59e593a369994fa4bfebcbd403ee4d8676995dc805f0093b218f6fe19d81eaf6");
+        assert_eq!(hash, "ffebfa2379484f46d0fc32ad5d131513d25033bd36188cb96e8874b1445ddd66");
     }
     let listed = server.data("task_list", json!({}));
     assert_eq!((&listed["total_count"], &listed["tasks"][0]["title"]), (&json!(1), &json!("A")));

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::interrupt::Interrupt;
 use crate::progress::Progress;
+use crate::remedy::{NextCall, Suggestion};
 
 /// What a handler returns: its typed output, or a [`Failure`].
 pub type Outcome<T, E> = Result<T, Failure<E>>;
@@ -56,6 +57,10 @@ pub trait ToolError {
     fn fields(&self) -> Map<String, Value>;
     /// Whether a Pattern A message starts with `CODE: `.
     fn prefixed(&self) -> bool;
+    /// The declared remedy, filled in.
+    fn remedy(&self) -> String;
+    /// The declared calls that help.
+    fn next(&self) -> &'static [NextCall];
 }
 
 /// What the handlers of one server work with: the store's handle, clock, ids and configuration.
@@ -119,25 +124,39 @@ pub enum Dispatched {
         prefixed: bool,
         /// The extra fields.
         fields: Map<String, Value>,
+        /// What the caller can do.
+        remedy: String,
+        /// The calls that help, whether or not the server admits their tools.
+        next: Vec<Suggestion>,
     },
     /// A failure outside the catalogue.
     Fault(Fault),
 }
 
 impl Dispatched {
-    /// Serialises what a handler returned.
-    pub fn from_outcome<T: serde::Serialize, E: ToolError>(outcome: Outcome<T, E>) -> Self {
+    /// Serialises what a handler returned for these arguments.
+    pub fn from_outcome<T: serde::Serialize, E: ToolError>(
+        outcome: Outcome<T, E>,
+        arguments: &Value,
+    ) -> Self {
         match outcome {
             Ok(output) => match serde_json::to_string(&output) {
                 Ok(text) => Self::Text(text),
                 Err(_) => Self::Fault(Fault::Other("result is not serialisable".into())),
             },
-            Err(Failure::Domain(error)) => Self::Domain {
-                code: error.code(),
-                message: error.message(),
-                prefixed: error.prefixed(),
-                fields: error.fields(),
-            },
+            Err(Failure::Domain(error)) => {
+                let fields = error.fields();
+                let next =
+                    error.next().iter().filter_map(|call| call.suggestion(&fields, arguments)).collect();
+                Self::Domain {
+                    code: error.code(),
+                    message: error.message(),
+                    prefixed: error.prefixed(),
+                    fields,
+                    remedy: error.remedy(),
+                    next,
+                }
+            }
             Err(Failure::Fault(fault)) => Self::Fault(fault),
         }
     }

@@ -28,6 +28,7 @@ pub mod kernel;
 pub mod members;
 pub mod memory;
 pub mod progress;
+pub mod remedy;
 pub mod schema;
 pub mod serve;
 mod serve_stdio;

@@ -143,6 +143,27 @@ pub struct ToolsetSpec {
     pub instructions: Option<&'static str>,
 }
 
+/// What a caller can do about the chain's own codes, by role.
+#[derive(Debug, Clone, Copy)]
+pub struct ChainRemedies {
+    /// Stage 2 refused the arguments.
+    pub invalid_params: &'static str,
+    /// Stage 3 could not write the enter row.
+    pub audit_enter_failed: &'static str,
+    /// The mode does not admit the tool.
+    pub not_admitted: &'static str,
+    /// The operator offers other toolsets only.
+    pub not_in_toolset: &'static str,
+    /// No such tool. `{name}` stands for the nearest name; without one, the text ends before its `;`.
+    pub unknown_tool: &'static str,
+    /// A storage fault inside a handler.
+    pub storage_failure: &'static str,
+    /// Effects and exit row could not be committed.
+    pub store_commit_failed: &'static str,
+    /// The server's second phase failed while the call waited.
+    pub startup_failed: &'static str,
+}
+
 /// A whole catalogue.
 #[derive(Debug)]
 pub struct CatalogueSpec {
@@ -162,4 +183,6 @@ pub struct CatalogueSpec {
     pub operations: &'static [ToolSpec],
     /// The chain's codes.
     pub codes: ChainCodes,
+    /// The remedies that go with them.
+    pub remedies: ChainRemedies,
 }

@@ -8,6 +8,7 @@ pub mod findings;
 mod index;
 mod load;
 pub mod model;
+mod next_call;
 pub mod schema;
 mod source;
 pub(crate) mod suggest;
@@ -18,6 +19,7 @@ use std::path::PathBuf;
 
 pub use load::{Catalogue, DomainEntry, ToolEntry};
 pub use model::*;
+pub use next_call::{NextCall, Source};
 pub use source::{MAX_DEPTH, MAX_FILE_BYTES, SourceFile};
 pub use varying::Varying;
 

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::Varying;
+use super::{NextCall, Varying};
 
 /// A JSON Schema as written in the catalogue: the portable subset, with `$ref: TypeName`.
 pub type SchemaValue = Map<String, Value>;
@@ -157,6 +157,13 @@ impl ChainErrors {
         ];
         roles.into_iter().filter_map(|(role, error)| Some((role, error?)))
     }
+
+    /// The errors that carry a remedy, with the names of their roles. A handler error has the remedy of what failed, and the
+    /// other two roles stand in the audit record alone.
+    pub(crate) fn remedied(&self) -> impl Iterator<Item = (&'static str, &ChainError)> {
+        let silent = ["handler_error", "process_aborted", "cancelled"];
+        self.roles().filter(move |(role, _)| !silent.contains(role))
+    }
 }
 
 /// One of the chain's codes.
@@ -169,6 +176,10 @@ pub struct ChainError {
     pub message: String,
     /// When it is answered, for the reference.
     pub when: String,
+    /// What the caller can do about it; stated for the roles of [`ChainErrors::remedied`], and only there. In
+    /// `unknown_tool`, `{name}` stands for the nearest tool's name; without one, the text ends before its `;`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
 }
 
 /// `types.yaml`.
@@ -366,6 +377,11 @@ pub struct ToolErrorEntry {
     pub message: String,
     /// When it is answered.
     pub when: String,
+    /// What the caller can do about it, in the form of messages: at most 200 characters.
+    pub remedy: String,
+    /// Calls that help, at most three.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub next: Vec<NextCall>,
     /// Whether a Pattern A message starts with `CODE: ` (the default).
     #[serde(default = "yes")]
     pub prefix: bool,

@@ -1,12 +1,12 @@
-//! One error enum a tool: a variant for each declared code, its fields typed, its message filled in
-//! from the declared form. A handler cannot answer a code that the catalogue does not know.
+//! One error enum a tool: a variant for each declared code, its fields typed, its message and its
+//! remedy filled in from the declared forms. A handler cannot answer a code that the catalogue does not know.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::rust_type::rust_type;
 use super::{doc, internal};
-use crate::catalogue::ErrorPattern;
+use crate::catalogue::{ErrorPattern, NextCall, Source};
 use crate::ir::message::{Piece, With};
 use crate::ir::names::ident;
 use crate::ir::schema::{Kind, Property};
@@ -30,16 +30,22 @@ pub fn emit(ir: &Ir<'_>) -> Result<TokenStream, Vec<Problem>> {
 
 fn enumeration(tool: &ToolIr<'_>, ir: &Ir<'_>) -> Result<TokenStream, Problem> {
     let name = ident(&tool.error_type());
-    let text = doc(&format!("The errors that `{}` declares.", tool.entry.name));
+    let about = doc(&format!("The errors that `{}` declares.", tool.entry.name));
     let variants = tool.errors.iter().map(|error| variant(error, ir));
-    let messages = tool
-        .errors
-        .iter()
-        .map(|error| {
-            message(error, ir)
+    let texts = |form: for<'e> fn(&'e ErrorIr<'e>) -> &'e [Piece]| {
+        let texts = tool.errors.iter().map(|error| {
+            text(error, form(error), ir)
                 .map_err(|what| internal(&format!("{} of {}: {what}", error.entry.code, tool.entry.name)))
-        })
-        .collect::<Result<Vec<_>, Problem>>()?;
+        });
+        texts.collect::<Result<Vec<_>, Problem>>()
+    };
+    let messages = texts(|error| &error.message)?;
+    let remedies = texts(|error| &error.remedy)?;
+    let next = tool.errors.iter().map(|error| {
+        let (variant, calls) =
+            (ident(&error.variant), error.entry.next.iter().map(|call| next_call(call, ir)));
+        quote!(Self::#variant { .. } => &[#(#calls),*])
+    });
     let codes = tool.errors.iter().map(|error| {
         let (variant, code) = (ident(&error.variant), &error.entry.code);
         quote!(Self::#variant { .. } => #code)
@@ -53,7 +59,7 @@ fn enumeration(tool: &ToolIr<'_>, ir: &Ir<'_>) -> Result<TokenStream, Problem> {
     // A tool without errors has an enum without values.
     let of = if tool.errors.is_empty() { quote!(*self) } else { quote!(self) };
     Ok(quote! {
-        #text
+        #about
         #[derive(Debug, Clone, PartialEq)]
         pub enum #name { #(#variants),* }
 
@@ -64,6 +70,8 @@ fn enumeration(tool: &ToolIr<'_>, ir: &Ir<'_>) -> Result<TokenStream, Problem> {
                 match #of { #(#fields),* }
             }
             fn prefixed(&self) -> bool { match #of { #(#prefixed),* } }
+            fn remedy(&self) -> ::std::string::String { match #of { #(#remedies),* } }
+            fn next(&self) -> &'static [::colibri_runtime::remedy::NextCall] { match #of { #(#next),* } }
         }
 
         impl ::std::fmt::Display for #name {
@@ -107,12 +115,42 @@ fn fields(error: &ErrorIr<'_>) -> TokenStream {
     }
 }
 
-fn message(error: &ErrorIr<'_>, ir: &Ir<'_>) -> Result<TokenStream, String> {
+fn next_call(call: &NextCall, ir: &Ir<'_>) -> TokenStream {
+    let tool = &call.tool;
+    let target = ir.tools().find(|target| target.entry.name == *tool);
+    let properties = match target.map(|target| &target.input.kind) {
+        Some(Kind::Object { properties, .. }) => properties.as_slice(),
+        _ => &[],
+    };
+    let arguments = call.arguments.iter().map(|(name, value)| {
+        let required = properties.iter().any(|property| property.name == *name && property.required);
+        let needed = required && !call.ask.contains_key(name);
+        let value = match Source::of(value) {
+            Source::Literal(value) => {
+                let text = value.to_string();
+                quote!(::colibri_runtime::remedy::Source::Literal(#text))
+            }
+            Source::Field(field) => quote!(::colibri_runtime::remedy::Source::Field(#field)),
+            Source::Argument(own) => quote!(::colibri_runtime::remedy::Source::Argument(#own)),
+        };
+        quote!(::colibri_runtime::remedy::NextArgument { name: #name, value: #value, needed: #needed })
+    });
+    let ask = call.ask.iter().map(|(name, hint)| quote!((#name, #hint)));
+    quote!(::colibri_runtime::remedy::NextCall {
+        tool: #tool,
+        arguments: &[#(#arguments),*],
+        ask: &[#(#ask),*],
+    })
+}
+
+/// The arm that writes the text of a form.
+fn text(error: &ErrorIr<'_>, form: &[Piece], ir: &Ir<'_>) -> Result<TokenStream, String> {
     let variant = ident(&error.variant);
+    let pieces = form;
     let mut form = String::new();
     let mut shown = Vec::new();
     let mut arguments = Vec::new();
-    for piece in &error.message {
+    for piece in pieces {
         match piece {
             Piece::Text(text) => form.push_str(&text.replace('{', "{{").replace('}', "}}")),
             Piece::Field { name, with } => {

@@ -110,7 +110,7 @@ fn arms(ir: &Ir<'_>) -> [Vec<TokenStream>; 4] {
                 Ok(input) => {
                     let outcome = #method(&mut self.0, cx, input);
                     ::std::boxed::Box::pin(async move {
-                        ::colibri_runtime::handler::Dispatched::from_outcome(outcome.await)
+                        ::colibri_runtime::handler::Dispatched::from_outcome(outcome.await, &arguments)
                     })
                 }
                 Err(fault) => {
@@ -198,7 +198,7 @@ fn dispatcher_support() -> TokenStream {
             E: ::colibri_runtime::handler::ToolError,
         {
             match ::colibri_runtime::handler::decode(arguments) {
-                Ok(input) => ::colibri_runtime::handler::Dispatched::from_outcome(handler(input)),
+                Ok(input) => ::colibri_runtime::handler::Dispatched::from_outcome(handler(input), arguments),
                 Err(fault) => ::colibri_runtime::handler::Dispatched::Fault(fault),
             }
         }

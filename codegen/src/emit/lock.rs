@@ -20,7 +20,10 @@ fn value(ir: &Ir<'_>) -> Value {
     let head = ir.head;
     let chain = ir.head.chain.roles().map(|(role, error)| {
         let answered = answered(role);
-        let entry = json!({"code": error.code, "message": error.message, "answered": answered});
+        let mut entry = json!({"code": error.code, "message": error.message, "answered": answered});
+        if let (Some(remedy), Some(entry)) = (&error.remedy, entry.as_object_mut()) {
+            entry.insert("remedy".to_owned(), json!(remedy));
+        }
         (role.to_owned(), entry)
     });
     let tools = ir
@@ -114,5 +117,7 @@ fn error(error: &ErrorIr<'_>, ir: &Ir<'_>) -> Value {
         "message": error.entry.message,
         "prefix": error.entry.prefix,
         "fields": fields,
+        "remedy": error.entry.remedy,
+        "next": error.entry.next,
     })
 }

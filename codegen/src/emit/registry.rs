@@ -36,7 +36,7 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
     let head = ir.head;
     let (name, title, version, instructions) = (&head.name, &head.title, &head.version, &head.instructions);
     let toolsets = head.toolsets.iter().map(toolset);
-    let codes = chain_codes(ir);
+    let (codes, remedies) = (chain_codes(ir), chain_remedies(ir));
     let ids = tool_ids(ir);
     quote! {
         pub use registry::CATALOGUE;
@@ -46,7 +46,7 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
         mod registry {
             use ::colibri_runtime::schema::*;
             use ::colibri_runtime::spec::{
-                CatalogueSpec, ChainCodes, Pattern as ErrorPattern, Relaxation, Runs, ToolSpec, ToolsetSpec,
+                CatalogueSpec, ChainCodes, ChainRemedies, Pattern as ErrorPattern, Relaxation, Runs, ToolSpec, ToolsetSpec,
             };
             use ::std::sync::LazyLock;
 
@@ -63,6 +63,7 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
                 tools: &[#(#listed),*],
                 operations: &[#(#operations),*],
                 codes: #codes,
+                remedies: #remedies,
             };
         }
 
@@ -195,6 +196,16 @@ fn chain_codes(ir: &Ir<'_>) -> TokenStream {
     let missing = chain.not_in_toolset.is_none().then_some(&chain.not_admitted.code);
     let entries = entries.chain(missing.map(|code| quote!(not_in_toolset: #code)));
     quote!(ChainCodes { #(#entries),* })
+}
+
+fn chain_remedies(ir: &Ir<'_>) -> TokenStream {
+    let entries = ir.head.chain.remedied().map(|(role, error)| {
+        let (role, remedy) = (ident(role), error.remedy.as_deref().unwrap_or_default());
+        quote!(#role: #remedy)
+    });
+    let missing = ir.head.chain.not_in_toolset.is_none().then_some("");
+    let entries = entries.chain(missing.map(|none| quote!(not_in_toolset: #none)));
+    quote!(ChainRemedies { #(#entries),* })
 }
 
 fn tool_ids(ir: &Ir<'_>) -> TokenStream {

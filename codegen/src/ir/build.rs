@@ -108,20 +108,25 @@ impl<'a> Builder<'a> {
             fields.push(Property { name: name.clone(), schema, required: true });
             typed_fields.push(Property { name: name.clone(), schema: typed, required: true });
         }
-        let place = place.child("message");
-        let message = message::parse(&entry.message).unwrap_or_else(|what| {
-            self.problems.push(Problem::new(&place, &what, MESSAGE_HELP));
+        let message = self.form(&entry.message, &fields, &place.child("message"));
+        let remedy = self.form(&entry.remedy, &fields, &place.child("remedy"));
+        ErrorIr { entry, variant, fields, typed_fields, message, remedy }
+    }
+
+    fn form(&mut self, text: &str, fields: &[Property], place: &Place) -> Vec<Piece> {
+        let pieces = message::parse(text).unwrap_or_else(|what| {
+            self.problems.push(Problem::new(place, &what, MESSAGE_HELP));
             Vec::new()
         });
-        for piece in &message {
+        for piece in &pieces {
             if let Piece::Field { name, .. } = piece
                 && !fields.iter().any(|field| field.name == *name)
             {
                 let what = format!("`{{{name}}}` is not among the error's fields");
-                self.problems.push(Problem::new(&place, &what, MESSAGE_HELP));
+                self.problems.push(Problem::new(place, &what, MESSAGE_HELP));
             }
         }
-        ErrorIr { entry, variant, fields, typed_fields, message }
+        pieces
     }
 
     fn schema(&mut self, written: &Value, place: &Place) -> Schema {

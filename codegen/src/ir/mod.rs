@@ -146,6 +146,8 @@ pub struct ErrorIr<'a> {
     pub typed_fields: Vec<Property>,
     /// The message form.
     pub message: Vec<Piece>,
+    /// The remedy's form.
+    pub remedy: Vec<Piece>,
 }
 
 /// A catalogue, resolved.

@@ -43,20 +43,29 @@ pub fn publish(schema: &Schema, shared: &Shared) -> Value {
 pub fn envelope(payload: &Schema, pattern: ErrorPattern, shared: &Shared) -> Value {
     let payload = without_descriptions(&publish(payload, shared));
     let text = json!({"type": "string"});
-    let data = match pattern {
-        ErrorPattern::A => payload,
-        ErrorPattern::B => json!({"anyOf": [payload, {
-            "type": "object",
-            "properties": {
-                "ok": {"const": false},
-                "error": {
-                    "type": "object",
-                    "properties": {"code": text, "message": text},
-                    "required": ["code", "message"],
+    // An error of the chain's suggests no call.
+    let of_chain = json!({"type": "object", "properties": {"remedy": text}});
+    // Every context pays for the list of tools, so a suggested call is not described further.
+    let next = json!({"type": "array", "items": {"type": "object"}});
+    let (data, details) = match pattern {
+        ErrorPattern::A => {
+            (payload, json!({"type": "object", "properties": {"code": text, "remedy": text, "next": next}}))
+        }
+        ErrorPattern::B => (
+            json!({"anyOf": [payload, {
+                "type": "object",
+                "properties": {
+                    "ok": {"const": false},
+                    "error": {
+                        "type": "object",
+                        "properties": {"code": text, "message": text, "remedy": text, "next": next},
+                        "required": ["code", "message"],
+                    },
                 },
-            },
-            "required": ["ok", "error"],
-        }]}),
+                "required": ["ok", "error"],
+            }]}),
+            of_chain,
+        ),
     };
     json!({
         "type": "object",
@@ -65,7 +74,7 @@ pub fn envelope(payload: &Schema, pattern: ErrorPattern, shared: &Shared) -> Val
             "data": data,
             "error": {
                 "type": "object",
-                "properties": {"code": text, "message": text, "details": {"type": "object"}},
+                "properties": {"code": text, "message": text, "details": details},
                 "required": ["code", "message"],
             },
         },

@@ -79,10 +79,12 @@ pub const RULES: &[Rule] = rules! {
         "error-codes" error_codes "Codes are SCREAMING_SNAKE_CASE, each declared once, in the right place.",
         "error-fields" error_fields "Fields of errors leave the envelope's own names alone.",
         "message-forms" message_forms "Message forms use declared fields in the way their types allow.",
+        "remedies" remedies "Errors say in a short text what the caller can do.",
         "versions" versions "Versions are semantic ones.",
         "waivers" waivers "Waivers of the drift gate give their reasons.",
         "example-steps" example_steps "Examples exist, and their steps and pointers lead somewhere.";
     values:
+        "next-calls" next_calls "Calls that an error suggests name tools and arguments that there are.",
         "defaults" defaults "Defaults fit their schemas and stand on optional properties.",
         "example-arguments" example_arguments "Arguments of examples fit the input schema.",
         "example-replies" example_replies "Replies of examples are envelopes the tool can answer with.";

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Context, Dispatch, Dispatched, Fault, NetworkOutcome, Outcome, ToolError};
+use colibri_runtime::remedy::Suggestion;
 use colibri_runtime::validate::{conforms, validate};
 use serde_json::{Value, json};
 
@@ -95,12 +96,22 @@ fn index(id: ToolId) -> usize {
 fn declared_errors_carry_code_message_and_fields() {
     let arguments = json!({"kind": "circle"});
     let dispatched = Dispatcher(Server).call(&mut Cx, index(ToolId::ShapeDraw), &arguments);
-    let Dispatched::Domain { code, message, fields, prefixed } = dispatched else { panic!("{dispatched:?}") };
+    let Dispatched::Domain { code, message, fields, prefixed, remedy, next } = dispatched else {
+        panic!("{dispatched:?}")
+    };
     assert_eq!(code, "ERR_OFF_CANVAS");
     assert_eq!(message, "3 points are off the canvas: a -> b, deep-blue");
     assert!(!prefixed, "Pattern B has no prefix");
     let expected = json!({"count": 3, "canvas": null, "names": ["a", "b"], "color": "deep-blue"});
     assert_eq!(Value::Object(fields), expected);
+    assert_eq!(remedy, "Move a and b onto the canvas.");
+    // The place has no name, since the canvas has none.
+    let next: Vec<Value> = next.into_iter().map(Suggestion::into_value).collect();
+    let arguments = json!({"kind": "circle", "fillColor": "deep-blue", "tags": ["a"]});
+    assert_eq!(
+        next,
+        [json!({"tool": "shape_draw", "arguments": arguments, "ask": {"points": "where it lies"}})]
+    );
 }
 
 #[test]

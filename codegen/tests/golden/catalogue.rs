@@ -432,6 +432,60 @@ impl ::colibri_runtime::handler::ToolError for ShapeDrawError {
             Self::ErrOffCanvas { .. } => false,
         }
     }
+    fn remedy(&self) -> ::std::string::String {
+        match self {
+            Self::ErrOffCanvas { names, canvas, .. } => {
+                ::std::format!(
+                    "Move {} onto {}.", names.iter()
+                    .map(::std::string::ToString::to_string).collect:: < ::std::vec::Vec
+                    < _ >> ().join(" and "), canvas.as_ref().map_or_else(|| "the canvas"
+                    .to_owned(), ::std::string::ToString::to_string)
+                )
+            }
+        }
+    }
+    fn next(&self) -> &'static [::colibri_runtime::remedy::NextCall] {
+        match self {
+            Self::ErrOffCanvas { .. } => {
+                &[
+                    ::colibri_runtime::remedy::NextCall {
+                        tool: "place_fetch",
+                        arguments: &[
+                            ::colibri_runtime::remedy::NextArgument {
+                                name: "name",
+                                value: ::colibri_runtime::remedy::Source::Field("canvas"),
+                                needed: true,
+                            },
+                        ],
+                        ask: &[],
+                    },
+                    ::colibri_runtime::remedy::NextCall {
+                        tool: "shape_draw",
+                        arguments: &[
+                            ::colibri_runtime::remedy::NextArgument {
+                                name: "kind",
+                                value: ::colibri_runtime::remedy::Source::Argument("kind"),
+                                needed: true,
+                            },
+                            ::colibri_runtime::remedy::NextArgument {
+                                name: "fillColor",
+                                value: ::colibri_runtime::remedy::Source::Field("color"),
+                                needed: false,
+                            },
+                            ::colibri_runtime::remedy::NextArgument {
+                                name: "tags",
+                                value: ::colibri_runtime::remedy::Source::Literal(
+                                    "[\"a\"]",
+                                ),
+                                needed: false,
+                            },
+                        ],
+                        ask: &[("points", "where it lies")],
+                    },
+                ]
+            }
+        }
+    }
 }
 impl ::std::fmt::Display for ShapeDrawError {
     fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
@@ -464,6 +518,16 @@ impl ::colibri_runtime::handler::ToolError for ShapeScanError {
     fn prefixed(&self) -> bool {
         match self {
             Self::ScanStopped { .. } => false,
+        }
+    }
+    fn remedy(&self) -> ::std::string::String {
+        match self {
+            Self::ScanStopped { .. } => "Call again when the server is back.".to_owned(),
+        }
+    }
+    fn next(&self) -> &'static [::colibri_runtime::remedy::NextCall] {
+        match self {
+            Self::ScanStopped { .. } => &[],
         }
     }
 }
@@ -511,6 +575,18 @@ impl ::colibri_runtime::handler::ToolError for PlaceImportError {
             Self::ErrTaken { .. } => true,
         }
     }
+    fn remedy(&self) -> ::std::string::String {
+        match self {
+            Self::ErrTaken { name, .. } => {
+                ::std::format!("Leave out {}; the place is there.", name)
+            }
+        }
+    }
+    fn next(&self) -> &'static [::colibri_runtime::remedy::NextCall] {
+        match self {
+            Self::ErrTaken { .. } => &[],
+        }
+    }
 }
 impl ::std::fmt::Display for PlaceImportError {
     fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
@@ -532,6 +608,12 @@ impl ::colibri_runtime::handler::ToolError for PlaceFetchError {
         match *self {}
     }
     fn prefixed(&self) -> bool {
+        match *self {}
+    }
+    fn remedy(&self) -> ::std::string::String {
+        match *self {}
+    }
+    fn next(&self) -> &'static [::colibri_runtime::remedy::NextCall] {
         match *self {}
     }
 }
@@ -649,6 +731,7 @@ impl<
                         ::std::boxed::Box::pin(async move {
                             ::colibri_runtime::handler::Dispatched::from_outcome(
                                 outcome.await,
+                                &arguments,
                             )
                         })
                     }
@@ -695,7 +778,12 @@ where
     E: ::colibri_runtime::handler::ToolError,
 {
     match ::colibri_runtime::handler::decode(arguments) {
-        Ok(input) => ::colibri_runtime::handler::Dispatched::from_outcome(handler(input)),
+        Ok(input) => {
+            ::colibri_runtime::handler::Dispatched::from_outcome(
+                handler(input),
+                arguments,
+            )
+        }
         Err(fault) => ::colibri_runtime::handler::Dispatched::Fault(fault),
     }
 }
@@ -713,8 +801,8 @@ pub use registry::CATALOGUE;
 mod registry {
     use ::colibri_runtime::schema::*;
     use ::colibri_runtime::spec::{
-        CatalogueSpec, ChainCodes, Pattern as ErrorPattern, Relaxation, Runs, ToolSpec,
-        ToolsetSpec,
+        CatalogueSpec, ChainCodes, ChainRemedies, Pattern as ErrorPattern, Relaxation,
+        Runs, ToolSpec, ToolsetSpec,
     };
     use ::std::sync::LazyLock;
     static PATTERN_0: Pattern = Pattern {
@@ -1421,7 +1509,7 @@ mod registry {
                 ],
                 output: &OUTPUT_SHAPE_DRAW,
                 codes: &["ERR_OFF_CANVAS"],
-                listing: "{\"name\":\"shape_draw\",\"title\":\"Draw shape\",\"description\":\"Draw a shape | with a name.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"kind\":{\"type\":\"string\",\"description\":\"What to draw.\",\"enum\":[\"circle\",\"polygon\"]},\"type\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":9,\"multipleOf\":3,\"default\":3},\"fillColor\":{\"type\":[\"string\",\"null\"],\"description\":\"null draws no fill.\",\"enum\":[\"red\",\"deep-blue\",null]},\"line\":{\"type\":\"string\",\"description\":\"The outline.\",\"enum\":[\"red\",\"deep-blue\"],\"default\":\"deep-blue\"},\"digest\":{\"type\":[\"string\",\"null\"],\"description\":\"SHA-256 in lower-case hex.\",\"pattern\":\"^[0-9a-f]{64}$\"},\"opacity\":{\"type\":\"number\",\"minimum\":0,\"exclusiveMaximum\":1.5},\"points\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"description\":\"A point in the plane.\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}},\"required\":[\"x\",\"y\"],\"additionalProperties\":false},\"maxItems\":8,\"uniqueItems\":true},\"tags\":{\"type\":\"array\",\"items\":{\"type\":[\"string\",\"null\"],\"maxLength\":8,\"pattern\":\"^a\"},\"default\":[]},\"weights\":{\"type\":\"object\",\"propertyNames\":{\"maxLength\":3,\"pattern\":\"^a\"},\"additionalProperties\":{\"type\":\"integer\",\"minimum\":0},\"maxProperties\":2},\"style\":{\"type\":\"object\",\"properties\":{\"width\":{\"type\":[\"integer\",\"null\"],\"minimum\":1},\"dash\":{\"type\":\"string\",\"maxLength\":8}},\"additionalProperties\":false},\"anchor\":{\"oneOf\":[{\"type\":\"object\",\"description\":\"A point in the plane.\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}},\"required\":[\"x\",\"y\"],\"additionalProperties\":false},{\"type\":\"integer\"},{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}]},\"extra\":{},\"secret\":{\"type\":\"string\",\"maxLength\":16},\"alias\":{\"type\":\"string\",\"maxLength\":16}},\"required\":[\"kind\"],\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"anyOf\":[{\"type\":\"object\",\"properties\":{\"drawn\":{\"type\":\"boolean\",\"const\":true},\"level\":{\"type\":[\"integer\",\"null\"],\"enum\":[1,2,null]},\"failed\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"at\":{\"type\":[\"object\",\"null\"],\"properties\":{\"corner\":{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}},\"required\":[\"x\",\"y\"],\"additionalProperties\":false}},\"required\":[\"corner\"],\"additionalProperties\":false}},\"required\":[\"drawn\",\"level\",\"at\"],\"additionalProperties\":false},{\"type\":\"object\",\"properties\":{\"ok\":{\"const\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\",\"error\"]}]},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{\"type\":\"object\"}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":false,\"destructiveHint\":false,\"idempotentHint\":false,\"openWorldHint\":false}}",
+                listing: "{\"name\":\"shape_draw\",\"title\":\"Draw shape\",\"description\":\"Draw a shape | with a name.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"kind\":{\"type\":\"string\",\"description\":\"What to draw.\",\"enum\":[\"circle\",\"polygon\"]},\"type\":{\"type\":\"integer\",\"minimum\":1,\"maximum\":9,\"multipleOf\":3,\"default\":3},\"fillColor\":{\"type\":[\"string\",\"null\"],\"description\":\"null draws no fill.\",\"enum\":[\"red\",\"deep-blue\",null]},\"line\":{\"type\":\"string\",\"description\":\"The outline.\",\"enum\":[\"red\",\"deep-blue\"],\"default\":\"deep-blue\"},\"digest\":{\"type\":[\"string\",\"null\"],\"description\":\"SHA-256 in lower-case hex.\",\"pattern\":\"^[0-9a-f]{64}$\"},\"opacity\":{\"type\":\"number\",\"minimum\":0,\"exclusiveMaximum\":1.5},\"points\":{\"type\":\"array\",\"items\":{\"type\":\"object\",\"description\":\"A point in the plane.\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}},\"required\":[\"x\",\"y\"],\"additionalProperties\":false},\"maxItems\":8,\"uniqueItems\":true},\"tags\":{\"type\":\"array\",\"items\":{\"type\":[\"string\",\"null\"],\"maxLength\":8,\"pattern\":\"^a\"},\"default\":[]},\"weights\":{\"type\":\"object\",\"propertyNames\":{\"maxLength\":3,\"pattern\":\"^a\"},\"additionalProperties\":{\"type\":\"integer\",\"minimum\":0},\"maxProperties\":2},\"style\":{\"type\":\"object\",\"properties\":{\"width\":{\"type\":[\"integer\",\"null\"],\"minimum\":1},\"dash\":{\"type\":\"string\",\"maxLength\":8}},\"additionalProperties\":false},\"anchor\":{\"oneOf\":[{\"type\":\"object\",\"description\":\"A point in the plane.\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}},\"required\":[\"x\",\"y\"],\"additionalProperties\":false},{\"type\":\"integer\"},{\"type\":\"array\",\"items\":{\"type\":\"integer\"}}]},\"extra\":{},\"secret\":{\"type\":\"string\",\"maxLength\":16},\"alias\":{\"type\":\"string\",\"maxLength\":16}},\"required\":[\"kind\"],\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"anyOf\":[{\"type\":\"object\",\"properties\":{\"drawn\":{\"type\":\"boolean\",\"const\":true},\"level\":{\"type\":[\"integer\",\"null\"],\"enum\":[1,2,null]},\"failed\":{\"type\":\"array\",\"items\":{\"type\":\"string\"}},\"at\":{\"type\":[\"object\",\"null\"],\"properties\":{\"corner\":{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}},\"required\":[\"x\",\"y\"],\"additionalProperties\":false}},\"required\":[\"corner\"],\"additionalProperties\":false}},\"required\":[\"drawn\",\"level\",\"at\"],\"additionalProperties\":false},{\"type\":\"object\",\"properties\":{\"ok\":{\"const\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"remedy\":{\"type\":\"string\"},\"next\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\",\"error\"]}]},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{\"type\":\"object\",\"properties\":{\"remedy\":{\"type\":\"string\"}}}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":false,\"destructiveHint\":false,\"idempotentHint\":false,\"openWorldHint\":false}}",
                 relaxed: None,
             },
             ToolSpec {
@@ -1436,7 +1524,7 @@ mod registry {
                 rules: &[],
                 output: &OUTPUT_SHAPE_SCAN,
                 codes: &["SCAN_STOPPED"],
-                listing: "{\"name\":\"shape_scan\",\"title\":\"Scan shapes\",\"description\":\"Look at all shapes.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}},\"required\":[\"x\",\"y\"],\"additionalProperties\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{\"type\":\"object\"}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":false}}",
+                listing: "{\"name\":\"shape_scan\",\"title\":\"Scan shapes\",\"description\":\"Look at all shapes.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{},\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"type\":\"object\",\"properties\":{\"x\":{\"type\":\"number\"},\"y\":{\"type\":\"number\"}},\"required\":[\"x\",\"y\"],\"additionalProperties\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"remedy\":{\"type\":\"string\"},\"next\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":false}}",
                 relaxed: None,
             },
             ToolSpec {
@@ -1451,7 +1539,7 @@ mod registry {
                 rules: &[],
                 output: &OUTPUT_PLACE_FETCH,
                 codes: &[],
-                listing: "{\"name\":\"place_fetch\",\"title\":\"Fetch place\",\"description\":\"Ask the outside for a place.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"description\":\"The place.\",\"minLength\":1,\"maxLength\":64}},\"required\":[\"name\"],\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"type\":\"object\",\"properties\":{\"digest\":{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{64}$\"}},\"required\":[\"digest\"],\"additionalProperties\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{\"type\":\"object\"}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":true}}",
+                listing: "{\"name\":\"place_fetch\",\"title\":\"Fetch place\",\"description\":\"Ask the outside for a place.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"description\":\"The place.\",\"minLength\":1,\"maxLength\":64}},\"required\":[\"name\"],\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"type\":\"object\",\"properties\":{\"digest\":{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{64}$\"}},\"required\":[\"digest\"],\"additionalProperties\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"remedy\":{\"type\":\"string\"},\"next\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":true}}",
                 relaxed: Some(
                     &Relaxation {
                         setting: "PLACES_NAMELESS",
@@ -1468,7 +1556,7 @@ mod registry {
                             rules: &[],
                             output: &OUTPUT_PLACE_FETCH,
                             codes: &[],
-                            listing: "{\"name\":\"place_fetch\",\"title\":\"Fetch place\",\"description\":\"Ask the outside for a place.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"description\":\"The place.\",\"minLength\":1,\"maxLength\":64}},\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"type\":\"object\",\"properties\":{\"digest\":{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{64}$\"}},\"required\":[\"digest\"],\"additionalProperties\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{\"type\":\"object\"}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":true}}",
+                            listing: "{\"name\":\"place_fetch\",\"title\":\"Fetch place\",\"description\":\"Ask the outside for a place.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"name\":{\"type\":\"string\",\"description\":\"The place.\",\"minLength\":1,\"maxLength\":64}},\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"type\":\"object\",\"properties\":{\"digest\":{\"type\":\"string\",\"pattern\":\"^[0-9a-f]{64}$\"}},\"required\":[\"digest\"],\"additionalProperties\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"details\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"remedy\":{\"type\":\"string\"},\"next\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":true}}",
                             relaxed: None,
                         },
                     },
@@ -1504,6 +1592,16 @@ mod registry {
             storage_failure: "STORAGE_FAILURE",
             store_commit_failed: "STORE_COMMIT_FAILED",
             startup_failed: "STARTUP_FAILED",
+        },
+        remedies: ChainRemedies {
+            invalid_params: "Correct the named arguments and call again.",
+            audit_enter_failed: "Nothing of the call is stored. Call again once, then tell the operator.",
+            not_admitted: "Tell the operator; settings forbid this tool.",
+            not_in_toolset: "Tell the operator; settings forbid this tool.",
+            unknown_tool: "Call tools/list for the names; did you mean {name}?",
+            storage_failure: "Nothing of the call is stored. Call again once, then tell the operator.",
+            store_commit_failed: "Read before you repeat: it is stored whole or not at all.",
+            startup_failed: "Tell the operator; the log says why.",
         },
     };
 }

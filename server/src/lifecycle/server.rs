@@ -121,8 +121,8 @@ pub fn create_server<D: Dispatch<Cx>>(
     let audit = first_sink(options.audit, config.mode);
     let mut chain = Chain::new(registry, store, dispatch, audit, kernel);
     // Before the mode: what is switched off stays so in every mode.
-    chain.add_admission(Box::new(ToolsetGate::new(config.tools.clone(), config.mode, &catalogue.codes)));
-    chain.add_admission(Box::new(ModeGate::new(config.mode, &catalogue.codes)));
+    chain.add_admission(Box::new(ToolsetGate::new(config.tools.clone(), config.mode, catalogue)));
+    chain.add_admission(Box::new(ModeGate::new(config.mode, catalogue)));
     chain.set_selection(config.tools.clone());
     chain.set_answers_early(options.answers_early);
     if !capabilities_for(config.mode).write_database {

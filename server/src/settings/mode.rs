@@ -3,7 +3,7 @@
 use std::fmt;
 
 use colibri_runtime::chain::admission::{self, Admission};
-use colibri_runtime::spec::{ChainCodes, ToolSpec};
+use colibri_runtime::spec::{CatalogueSpec, ToolSpec};
 use serde_json::{Map, json};
 
 use super::environment::Environment;
@@ -107,12 +107,13 @@ pub(crate) const fn is_listed(mode: Mode, tool: &ToolSpec) -> bool {
 pub struct ModeGate {
     mode: Mode,
     code: &'static str,
+    remedy: &'static str,
 }
 
 impl ModeGate {
-    /// Makes the check for a mode; the code of its denials is the catalogue's.
-    pub const fn new(mode: Mode, codes: &ChainCodes) -> Self {
-        Self { mode, code: codes.not_admitted }
+    /// Makes the check for a mode; the code and the remedy of its denials are the catalogue's.
+    pub const fn new(mode: Mode, catalogue: &CatalogueSpec) -> Self {
+        Self { mode, code: catalogue.codes.not_admitted, remedy: catalogue.remedies.not_admitted }
     }
 }
 
@@ -124,7 +125,12 @@ impl Admission for ModeGate {
             details.insert("mode".to_owned(), json!(self.mode.as_str()));
             details.insert("required_capability".to_owned(), json!(denial.required_capability));
             details.insert("reason".to_owned(), json!(denial.reason));
-            let message = format!("Tool {} is not admitted in mode {}", tool.name, self.mode);
+            details.insert("remedy".to_owned(), json!(self.remedy));
+            let obstacle = match denial.required_capability {
+                Some(_) => "writes",
+                None => "needs a database",
+            };
+            let message = format!("Tool {} {obstacle}, and the server's mode is {}", tool.name, self.mode);
             admission::Denial { code: self.code, message, details }
         })
     }

@@ -2,7 +2,7 @@
 
 use colibri_runtime::chain::admission::{Admission, Denial};
 use colibri_runtime::chain::selection::Selection;
-use colibri_runtime::spec::{ChainCodes, ToolSpec};
+use colibri_runtime::spec::{CatalogueSpec, ToolSpec};
 use serde_json::{Map, Value, json};
 
 use super::keys;
@@ -14,12 +14,14 @@ pub(crate) struct ToolsetGate {
     selection: Selection,
     mode: Mode,
     code: &'static str,
+    remedy: &'static str,
 }
 
 impl ToolsetGate {
-    /// Makes the check for a selection; the code of its denials is the catalogue's.
-    pub const fn new(selection: Selection, mode: Mode, codes: &ChainCodes) -> Self {
-        Self { selection, mode, code: codes.not_in_toolset }
+    /// Makes the check for a selection; the code and the remedy of its denials are the catalogue's.
+    pub const fn new(selection: Selection, mode: Mode, catalogue: &CatalogueSpec) -> Self {
+        let (code, remedy) = (catalogue.codes.not_in_toolset, catalogue.remedies.not_in_toolset);
+        Self { selection, mode, code, remedy }
     }
 }
 
@@ -33,13 +35,14 @@ impl Admission for ToolsetGate {
             "Tool {name} is switched off: {setting} leaves out the toolset {}",
             toolset.unwrap_or("of this tool")
         );
-        let details: [(&str, Value); 6] = [
+        let details: [(&str, Value); 7] = [
             ("tool", json!(name)),
             ("mode", json!(self.mode.as_str())),
             ("required_capability", Value::Null),
             ("reason", json!("toolset")),
             ("toolset", json!(toolset)),
             ("setting", json!(setting)),
+            ("remedy", json!(self.remedy)),
         ];
         let details: Map<String, Value> =
             details.map(|(key, value)| (key.to_owned(), value)).into_iter().collect();

@@ -8,7 +8,7 @@ use crate::consensus::world::{
 
 /// What is said of a second explicit vote of the node on a root in round 1.
 fn already(root: &str) -> String {
-    format!("ALREADY_VOTED: {} already voted on 1|{root}|{V}", sender_id(SEED_A))
+    format!("ALREADY_VOTED: {} has voted on 1|{root}|{V} before", sender_id(SEED_A))
 }
 
 #[test]

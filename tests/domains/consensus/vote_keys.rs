@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::consensus::world::{PKCS8, PUBLIC_B, R, SEED_B, SEED_C, SIG_VB, V, World, sender_id, vote_by};
 
 fn already_b() -> String {
-    format!("ALREADY_VOTED: {} already voted on 1|{R}|{V}", sender_id(SEED_B))
+    format!("ALREADY_VOTED: {} has voted on 1|{R}|{V} before", sender_id(SEED_B))
 }
 
 #[test]

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::era::{Client, ERAS, Era, launch};
 
 /// The most bytes that `tools/list` may have, of everything and of the toolset `core`.
-const MOST_BYTES: [usize; 2] = [75_000, 12_000];
+const MOST_BYTES: [usize; 2] = [90_000, 12_000];
 
 fn tools(client: &mut Client) -> (Vec<Value>, usize) {
     let result = client.request("tools/list", json!({}))["result"].clone();

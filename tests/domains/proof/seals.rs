@@ -20,7 +20,7 @@ fn an_open_session_has_no_verdict_on_its_seal() {
     );
     let (code, message) = world.failed("audit_verify_chain", json!({ "session_id": "nope" }));
     assert_eq!(code, "HANDLER_ERROR");
-    assert!(message.starts_with("ERR_SESSION_NOT_FOUND: nope"), "{message}");
+    assert!(message.starts_with("ERR_SESSION_NOT_FOUND: there is no audit session nope"), "{message}");
 }
 
 #[test]

@@ -30,7 +30,7 @@ fn a_sealed_session_takes_no_record() {
     world.sealed("S", "T", &["x"]);
     let (code, message) = world.failed("thought_record", thought("S", "T", "late"));
     assert_eq!(code, "HANDLER_ERROR");
-    assert!(message.starts_with("ERR_ALREADY_FINALIZED: S"), "{message}");
+    assert!(message.starts_with("ERR_ALREADY_FINALIZED: audit session S is sealed and takes"), "{message}");
 }
 
 #[test]
@@ -209,7 +209,11 @@ fn accepted(answer: &Value) -> bool {
     if envelope["ok"] == true {
         return true;
     }
-    assert_eq!(envelope["error"]["message"], "ERR_ALREADY_FINALIZED: S", "{envelope}");
+    assert_eq!(
+        envelope["error"]["message"],
+        "ERR_ALREADY_FINALIZED: audit session S is sealed and takes no more records",
+        "{envelope}"
+    );
     false
 }
 

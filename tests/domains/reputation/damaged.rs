@@ -9,6 +9,10 @@ fn message(envelope: &Value) -> String {
     envelope["error"]["message"].as_str().unwrap().to_owned()
 }
 
+fn impossible(node: &str, domain: &str, field: &str) -> String {
+    format!("REPUTATION_ROW_INVALID: the stored standing of {node} in {domain} has an impossible {field}")
+}
+
 /// What a tool says of the rows that are there.
 fn said(world: &mut World, tool: &str, arguments: Value) -> String {
     message(&world.server.call(tool, arguments))
@@ -26,14 +30,14 @@ fn a_row_out_of_range_is_named_and_left_as_it_is() {
     world.put("early", "execution", 9500, -1);
     world.put("", "social", 1, 0);
     let before = world.rows();
-    for (node_id, field) in [
-        ("high", "execution: score"),
-        ("wrong", "karma: domain"),
-        ("scarred", "execution: score"),
-        ("mutilated", "execution: scar_bps"),
-        ("early", "execution: last_activity_epoch"),
+    for (node_id, domain, field) in [
+        ("high", "execution", "score"),
+        ("wrong", "karma", "domain"),
+        ("scarred", "execution", "score"),
+        ("mutilated", "execution", "scar_bps"),
+        ("early", "execution", "last_activity_epoch"),
     ] {
-        let text = format!("REPUTATION_ROW_INVALID: {node_id}/{field}");
+        let text = impossible(node_id, domain, field);
         let arguments = json!({ "node_id": node_id, "current_epoch": 0 });
         assert_eq!(said(&mut world, "reputation_get", arguments.clone()), text);
         assert_eq!(said(&mut world, "reputation_check_gates", arguments), text);
@@ -43,10 +47,10 @@ fn a_row_out_of_range_is_named_and_left_as_it_is() {
         }
     }
     let board = json!({ "domain": "execution", "current_epoch": 0 });
-    let text = "REPUTATION_ROW_INVALID: high/execution: score";
+    let text = impossible("high", "execution", "score");
     assert_eq!(said(&mut world, "reputation_leaderboard", board), text);
     let board = json!({ "domain": "social", "current_epoch": 0 });
-    let text = "REPUTATION_ROW_INVALID: /social: node_id";
+    let text = impossible("", "social", "node_id");
     assert_eq!(said(&mut world, "reputation_leaderboard", board), text);
     assert_eq!(world.score("good", 0), 100);
     assert_eq!(world.rows(), before);
@@ -58,12 +62,12 @@ fn an_event_out_of_range_is_named() {
     world.sql.execute_batch("PRAGMA ignore_check_constraints = ON").unwrap();
     world.remember("n", "execution", -1, 5);
     let arguments = json!({ "node_id": "n", "domain": "execution" });
-    let text = "REPUTATION_ROW_INVALID: n/execution: epoch";
+    let text = impossible("n", "execution", "epoch");
     assert_eq!(said(&mut world, "reputation_history", arguments.clone()), text);
     let sql = "INSERT INTO reputation_history (node_id, domain, epoch, delta, reason, event_id) \
                VALUES ('n', 'execution', 9, 1, 'r', CAST(x'ff' AS TEXT))";
     world.sql.execute(sql, []).unwrap();
-    let text = "REPUTATION_ROW_INVALID: n/execution: event_id";
+    let text = impossible("n", "execution", "event_id");
     assert_eq!(said(&mut world, "reputation_history", arguments), text);
 }
 

@@ -97,14 +97,18 @@ impl World {
     }
 }
 
-/// Returns the message of a chain that was exhausted; the envelope holds nothing else.
+/// Returns the message of a chain that was exhausted; its details hold what the error declares.
 pub fn exhaustion(envelope: &Value) -> String {
     assert_eq!(envelope["ok"], false, "{envelope}");
     let error = envelope["error"].as_object().expect("an error");
     assert_eq!(error["code"], "HANDLER_ERROR", "{envelope}");
-    assert_eq!(error.len(), 2, "code and message only: {envelope}");
+    assert_eq!(error.len(), 3, "code, message and details only: {envelope}");
     let message = error["message"].as_str().expect("a message");
     assert!(message.starts_with("\u{3b4} fallback chain exhausted after "), "{message}");
+    let details = error["details"].as_object().expect("details");
+    let members: Vec<&str> = details.keys().map(String::as_str).collect();
+    assert_eq!(members, ["code", "count", "models", "cause", "remedy", "next"], "{envelope}");
+    assert!(message.ends_with(details["cause"].as_str().expect("a cause")), "{envelope}");
     message.to_owned()
 }
 

@@ -50,11 +50,12 @@ pub fn invalid(server: &mut Server, tool: &str, arguments: &Value) -> Vec<Value>
     envelope["error"]["details"]["issues"].as_array().expect("issues").clone()
 }
 
-/// Asserts that the handler fails, with no more than a message; the message.
+/// Asserts that the handler fails, with a message and what the error declares; the message.
 pub fn failed(server: &mut Server, tool: &str, arguments: Value) -> String {
     let envelope = server.call(tool, arguments);
     assert_eq!(envelope["error"]["code"], "HANDLER_ERROR", "{tool}: {envelope}");
-    assert_eq!(envelope["error"].as_object().unwrap().len(), 2, "code and message: {envelope}");
+    assert_eq!(envelope["error"].as_object().unwrap().len(), 3, "code, message and details: {envelope}");
+    assert!(envelope["error"]["details"]["remedy"].is_string(), "{envelope}");
     envelope["error"]["message"].as_str().unwrap().to_owned()
 }
 

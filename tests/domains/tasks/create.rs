@@ -98,7 +98,7 @@ fn no_task_is_born_finished() {
     assert!(answer["result"].get("isError").is_none(), "{answer}");
     let error = refusal(&answer["result"]["structuredContent"]);
     assert_eq!(error["code"], "ERR_WRITEBACK_REQUIRED");
-    assert_eq!(error["message"], "Writeback required for task (new): missing thought_record");
+    assert_eq!(error["message"], "A new task cannot be DONE: it has no thought record yet");
     assert_eq!(error.get("task_id"), Some(&Value::Null));
     assert_eq!(error["missing_fields"], json!(["thought_record"]));
     assert_eq!(world.count(), before);

@@ -38,7 +38,7 @@ fn a_cycle_is_named_and_not_stored() {
     let error = world.refused("task_update", json!({ "id": c, "patch": { "depends_on": [a] } }));
     assert_eq!(error["code"], "ERR_DEPENDENCY_CYCLE");
     assert_eq!(error["cycle"], json!([c, a, b, c]));
-    assert_eq!(error["message"], format!("Dependency cycle: {c} -> {a} -> {b} -> {c}"));
+    assert_eq!(error["message"], format!("These tasks would wait for each other: {c} -> {a} -> {b} -> {c}"));
     assert_eq!(error["task_id"], json!(c));
     let error = world.refused("task_update", json!({ "id": c, "depends_on": [c] }));
     assert_eq!(error["cycle"], json!([c, c]));
@@ -53,7 +53,7 @@ fn unknown_and_repeated_dependencies_are_refused() {
     let error = world.refused("task_create", json!({ "title": "A", "depends_on": ["x", known, "y"] }));
     assert_eq!(error["code"], "ERR_DEPENDENCY_NOT_FOUND");
     assert_eq!(error["missing"], json!(["x", "y"]));
-    assert_eq!(error["message"], "Unknown dependency: x, y");
+    assert_eq!(error["message"], "No live task has the id x, y, so nothing can wait for it");
     assert_eq!(error.get("task_id"), Some(&json!(null)));
     let error = world
         .refused("task_update", json!({ "id": known, "patch": { "title": "new", "depends_on": ["z"] } }));

@@ -24,7 +24,7 @@ fn an_id_that_names_no_live_task_is_not_found() {
     for id in ["00000000-0000-7000-8000-000000000000", "nope", &deleted] {
         let error = world.refused("task_get", json!({ "id": id }));
         assert_eq!(error["code"], "ERR_NOT_FOUND");
-        assert_eq!(error["message"], format!("Task not found: {id}"));
+        assert_eq!(error["message"], format!("There is no task {id}"));
         assert_eq!(error["task_id"], id);
     }
     for arguments in [json!({ "id": "" }), json!({}), json!({ "id": 5 })] {

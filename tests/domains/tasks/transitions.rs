@@ -24,7 +24,7 @@ fn done_needs_a_thought_record() {
     let id = world.task_in("VERIFY");
     let error = world.refused_move(&id, "DONE");
     assert_eq!(error["code"], "ERR_WRITEBACK_REQUIRED");
-    assert_eq!(error["message"], format!("Writeback required for task {id}: missing thought_record"));
+    assert_eq!(error["message"], format!("Task {id} needs a thought record before it can be DONE"));
     assert_eq!(error["task_id"], json!(id));
     assert_eq!(error["missing_fields"], json!(["thought_record"]));
     assert_eq!(world.get(&id)["status"], "VERIFY");
@@ -53,7 +53,7 @@ fn an_edge_that_cannot_be_taken_is_named_before_the_gate() {
     let id = world.task_in("INIT");
     let error = world.refused_move(&id, "DONE");
     assert_eq!(error["code"], "ERR_INVALID_TRANSITION");
-    assert_eq!(error["message"], format!("Invalid transition for task {id}: INIT -> DONE"));
+    assert_eq!(error["message"], format!("Task {id} cannot go from INIT to DONE"));
     assert_eq!(error["task_id"], json!(id));
     assert_eq!((&error["from"], &error["to"]), (&json!("INIT"), &json!("DONE")));
     assert_eq!(error["allowed"], json!(["GATHER", "CANCELLED"]));

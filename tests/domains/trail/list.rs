@@ -80,7 +80,7 @@ fn limits_are_whole_and_cursors_exist() {
         assert_eq!(page, json!({ "records": [], "count": 0, "has_more": false, "next_after": null }));
     }
     let message = world.refused("thought_record_list", json!({ "after": "nope" }));
-    assert_eq!(message, "ERR_CURSOR_NOT_FOUND: nope");
+    assert_eq!(message, "ERR_CURSOR_NOT_FOUND: no thought record has the id nope");
     for bad in [json!({ "task_id": "" }), json!({ "session_id": "" }), json!({ "foo": 1 })] {
         world.invalid("thought_record_list", bad);
     }

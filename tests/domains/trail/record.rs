@@ -132,11 +132,11 @@ fn the_published_schema_follows_the_policy() {
 fn a_cited_session_exists() {
     let mut world = World::new();
     let message = world.refused("thought_record", thought_but("session_id", Some(json!("nope"))));
-    assert!(message.starts_with("ERR_SESSION_NOT_FOUND: nope"), "{message}");
+    assert!(message.starts_with("ERR_SESSION_NOT_FOUND: there is no audit session nope"), "{message}");
     let lax = launch().env("COLIBRI_TRAIL_SESSION_POLICY", "optional").start();
     let message =
         World::around(lax).refused("thought_record", thought_but("session_id", Some(json!("nope"))));
-    assert!(message.starts_with("ERR_SESSION_NOT_FOUND: nope"), "{message}");
+    assert!(message.starts_with("ERR_SESSION_NOT_FOUND: there is no audit session nope"), "{message}");
 }
 
 #[test]

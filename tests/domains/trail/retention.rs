@@ -253,10 +253,10 @@ fn only_the_operator_runs_it_on_a_database_that_takes_writes() {
     let answer = server.request("tools/call", json!({ "name": "trail_retention", "arguments": arguments }));
     assert_eq!(answer["error"]["message"], "Unknown tool: trail_retention");
     assert_eq!(server.finish().code(), 0);
-    for mode in ["READONLY", "MINIMAL"] {
+    for (mode, obstacle) in [("READONLY", "writes"), ("MINIMAL", "needs a database")] {
         let command = folder.launch().env("COLIBRI_MODE", mode).command().arg("retention").output().unwrap();
         let run = Run::of(command).ends(1);
-        let reason = format!("Tool trail_retention is not admitted in mode {mode}");
+        let reason = format!("Tool trail_retention {obstacle}, and the server's mode is {mode}");
         let told = format!("colibri: retention stopped at task T: {reason}\n");
         assert_eq!(run.err, told);
     }

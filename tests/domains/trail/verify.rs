@@ -52,7 +52,7 @@ fn one_task_is_answered_in_three_members() {
 fn an_unknown_session_is_named() {
     let mut world = World::new();
     let message = world.refused("audit_verify_chain", json!({ "session_id": "nope" }));
-    assert_eq!(message, "ERR_SESSION_NOT_FOUND: nope");
+    assert_eq!(message, "ERR_SESSION_NOT_FOUND: there is no audit session nope");
 }
 
 /// The chains of a session's tasks are walked whole, records outside the session included.

@@ -46,7 +46,11 @@ fn a_file_that_stays_locked_is_an_error_and_nothing_is_stored() {
     let refused = server.call("task_create", json!({ "title": "too late" }));
     assert_eq!(refused["error"]["code"], "AUDIT_ENTER_FAILED", "{refused}");
     let message = refused["error"]["message"].as_str().unwrap();
-    assert!(message.starts_with("audit enter failed: ") && message.contains("lock"), "{message}");
+    assert!(
+        message.starts_with("the call could not be entered in the audit log, so it was not run: ")
+            && message.contains("lock"),
+        "{message}"
+    );
     conn.execute_batch("COMMIT").unwrap();
 
     let task = server.data("task_create", json!({ "title": "in time" }));

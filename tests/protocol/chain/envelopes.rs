@@ -55,13 +55,12 @@ fn an_unknown_key_is_named() {
 fn a_declared_error_passes_verbatim_under_handler_error() {
     let mut server = probe().start();
     let envelope = server.call("probe_fail_a", json!({ "round": 7 }));
-    assert_eq!(
-        envelope,
-        json!({ "ok": false, "error": { "code": "HANDLER_ERROR", "message": "ROUND_NOT_FOUND: 7" } })
-    );
+    let details = json!({ "code": "ROUND_NOT_FOUND", "round": 7, "remedy": "Ask for another round." });
+    let error = json!({ "code": "HANDLER_ERROR", "message": "ROUND_NOT_FOUND: 7", "details": details });
+    assert_eq!(envelope, json!({ "ok": false, "error": error }));
     let row = action_of(&server.sql(), "probe_fail_a");
     assert_eq!(row.end(), ("error", Some("HANDLER_ERROR")));
-    let hash = "3e3f64a533788f02e63d38fe9dfdb027555b1611da94ec4e70dd368e4204a14b";
+    let hash = "10c41d22e69a92023b21dbfbc9267a5971a99f126f9e3675e66a3bd591b97a6d";
     assert_eq!(row.result_hash.as_deref(), Some(hash));
 }
 
@@ -70,11 +69,12 @@ fn a_pattern_b_error_is_inside_a_success_envelope() {
     let mut server = probe().start();
     let answer = server.request("tools/call", json!({ "name": "probe_fail_b" }));
     assert!(answer["result"].get("isError").is_none(), "{answer}");
-    let error = json!({ "code": "ERR_NOT_FOUND", "message": "task not found: t1" });
+    let error =
+        json!({ "code": "ERR_NOT_FOUND", "message": "task not found: t1", "remedy": "Take another id." });
     let envelope = json!({ "ok": true, "data": { "ok": false, "error": error } });
     assert_eq!(answer["result"]["structuredContent"], envelope);
     let row = action_of(&server.sql(), "probe_fail_b");
     assert_eq!(row.end(), ("domain_error", Some("ERR_NOT_FOUND")));
-    let hash = "14601b8963ddd8ea81789d7cf93c9839bbaedf0c778474c13e3d6332546c802c";
+    let hash = "162301d45aea422f7dc1b5d2065e7a777f719980c3f49570e06c805e344af1e1";
     assert_eq!(row.result_hash.as_deref(), Some(hash));
 }

@@ -84,11 +84,11 @@ fn an_unknown_tool_is_a_protocol_error_with_a_row() {
     let answer = server.request("tools/call", json!({ "name": "task_delete" }));
     assert_eq!(answer["error"]["code"], -32602);
     assert_eq!(answer["error"]["message"], "Unknown tool: task_delete");
-    let error = json!({ "code": "UNKNOWN_TOOL", "message": "Unknown tool: task_delete" });
+    let error = json!({ "code": "UNKNOWN_TOOL", "message": "Unknown tool: task_delete", "remedy": "Call tools/list for the names." });
     assert_eq!(answer["error"]["data"], json!({ "ok": false, "error": error }));
     let row = action_of(&server.sql(), "task_delete");
     assert_eq!(row.end(), ("denied", Some("UNKNOWN_TOOL")));
-    let hash = "30ef02b68b0a5583d8fdb64e59e67b99171a7d72bb1dd4edd6459888829997ad";
+    let hash = "efa6d3e71c49f49740043cbe03720354a921be97df1ae61eabfb644c780c7e6e";
     assert_eq!(row.result_hash.as_deref(), Some(hash));
 
     // The row keeps 128 characters (not bytes) of it, the reply as much as any message.
@@ -107,7 +107,13 @@ fn a_call_that_cannot_be_entered_is_not_run_and_exits_once() {
     let (mut server, wire, _folder) = embedded(&CATALOGUE, spy, &sink);
     block_on(converse(&mut server, wire, async |wire: &mut Wire| {
         let envelope = wire.call("probe_echo", json!({ "required": "x" })).await;
-        assert_eq!(failure(&envelope), ("AUDIT_ENTER_FAILED", "audit enter failed: refused by test"));
+        assert_eq!(
+            failure(&envelope),
+            (
+                "AUDIT_ENTER_FAILED",
+                "the call could not be entered in the audit log, so it was not run: refused by test"
+            )
+        );
         assert_eq!(ran.get(), 0);
         assert_eq!(wire.call("probe_echo", json!({ "required": "x" })).await["ok"], true);
     }));
@@ -119,7 +125,13 @@ fn a_call_that_cannot_be_entered_is_not_run_and_exits_once() {
                BEGIN SELECT RAISE(ABORT, 'refused by test'); END";
     let mut server = ready(probe().env("PROBE_SQL", sql));
     let envelope = server.call("probe_write", json!({ "key": "k" }));
-    assert_eq!(failure(&envelope), ("AUDIT_ENTER_FAILED", "audit enter failed: constraint failed"));
+    assert_eq!(
+        failure(&envelope),
+        (
+            "AUDIT_ENTER_FAILED",
+            "the call could not be entered in the audit log, so it was not run: constraint failed"
+        )
+    );
     let conn = server.sql();
     assert_eq!(conn.query_row("SELECT count(*) FROM probe", [], |row| row.get::<_, i64>(0)).unwrap(), 0);
     assert!(actions(&conn).iter().all(|row| row.tool == "probe_echo"));

@@ -58,7 +58,9 @@ fn a_failing_second_phase_is_told_to_every_waiting_call() {
     for id in ids {
         let answer = server.receive();
         assert_eq!(answer["id"], json!(id));
-        let error = json!({ "code": "HANDLER_ERROR", "message": "STARTUP_FAILED: no such luck" });
+        let details = json!({ "remedy": "Tell the operator; the log says why." });
+        let error =
+            json!({ "code": "HANDLER_ERROR", "message": "STARTUP_FAILED: no such luck", "details": details });
         assert_eq!(envelope(&answer), json!({ "ok": false, "error": error }));
     }
     let ended = server.wait();

@@ -11,7 +11,7 @@ pub struct Denial {
     pub code: &'static str,
     /// The message.
     pub message: String,
-    /// `error.details`.
+    /// `error.details`, with the catalogue's remedy as its last member.
     pub details: Map<String, Value>,
 }
 

@@ -19,7 +19,13 @@ pub(super) const PANICKED: &str = "handler panicked";
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     pub(super) fn words(&self) -> Words<'_> {
-        Words { codes: &self.spec.codes, redactor: &self.kernel.redactor }
+        Words {
+            codes: &self.spec.codes,
+            remedies: &self.spec.remedies,
+            registry: &self.registry,
+            admission: &self.admission,
+            redactor: &self.kernel.redactor,
+        }
     }
 
     /// Returns the ending that stages 1 to 3 or the handler bring about.

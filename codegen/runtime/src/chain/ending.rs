@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Map, Value, json};
 
+use crate::chain::admission::Admission;
 use crate::chain::audit::{ExitEvent, RowOutcome};
 use crate::chain::call::Answer;
 use crate::chain::check::{Target, Verdict};
@@ -11,11 +12,16 @@ use crate::chain::envelope::{
     domain_error_envelope, envelope_hash, err_envelope, ok_envelope, ok_envelope_text,
 };
 use crate::chain::redact::Redactor;
+use crate::chain::registry::Registry;
 use crate::chain::row::Row;
 use crate::chain::{HANDLER_MESSAGE_CHARACTERS, STORED_MESSAGE_CHARACTERS};
 use crate::handler::{Dispatched, Fault};
-use crate::spec::{ChainCodes, Pattern, ToolSpec};
+use crate::remedy::Suggestion;
+use crate::spec::{ChainCodes, ChainRemedies, Pattern, ToolSpec};
 use colibri_canonical::value_of;
+
+/// The member that says what the caller can do.
+const REMEDY: &str = "remedy";
 
 /// The end of a call.
 #[derive(Debug, Clone)]
@@ -35,6 +41,9 @@ pub(crate) struct Ending {
 /// The texts that an ending is made of.
 pub(crate) struct Words<'a> {
     pub codes: &'a ChainCodes,
+    pub remedies: &'a ChainRemedies,
+    pub registry: &'a Registry,
+    pub admission: &'a [Box<dyn Admission>],
     pub redactor: &'a Redactor,
 }
 
@@ -117,6 +126,7 @@ impl Words<'_> {
                 let mut details = Map::new();
                 let listed = issues.iter().map(crate::validate::Issue::to_value).collect();
                 details.insert("issues".to_owned(), Value::Array(listed));
+                details.insert(REMEDY.to_owned(), Value::from(self.remedies.invalid_params));
                 let code = self.codes.invalid_params;
                 let stored = self.redactor.redact(&refusal.stored);
                 self.failure(RowOutcome::Invalid, code, &refusal.message, details).named(code, &stored)
@@ -124,8 +134,8 @@ impl Words<'_> {
             Verdict::AuditFailed(reason) => self.failure(
                 RowOutcome::Error,
                 self.codes.audit_enter_failed,
-                &format!("audit enter failed: {reason}"),
-                Map::new(),
+                &format!("the call could not be entered in the audit log, so it was not run: {reason}"),
+                only(self.remedies.audit_enter_failed),
             ),
         }))
     }
@@ -136,7 +146,12 @@ impl Words<'_> {
             // Writing to a String cannot fail.
             let _ = write!(message, "; did you mean {close}?");
         }
-        let data = json!({ "ok": false, "error": { "code": self.codes.unknown_tool, "message": message } });
+        let remedy = match (close, self.remedies.unknown_tool.split_once(';')) {
+            (None, Some((always, _))) => format!("{always}."),
+            (close, _) => self.remedies.unknown_tool.replace("{name}", close.unwrap_or_default()),
+        };
+        let error = json!({ "code": self.codes.unknown_tool, "message": message, "remedy": remedy });
+        let data = json!({ "ok": false, "error": error });
         Ending {
             answer: Some(Answer::UnknownTool { message: message.clone(), data: data.to_string() }),
             result_hash: Some(envelope_hash(&data)),
@@ -160,35 +175,81 @@ impl Words<'_> {
                 ending.result = take_data(envelope);
                 ending
             }
-            Dispatched::Domain { code, message, mut fields, .. } if tool.pattern == Pattern::B => {
-                self.redactor.redact_members(&mut fields);
-                let message = self.redactor.redact(&message).into_owned();
-                let envelope = domain_error_envelope(code, &message, fields);
-                let mut ending = Ending::with_envelope(RowOutcome::DomainError, &envelope, false);
-                ending.result = take_data(envelope);
-                ending.named(code, &message)
+            Dispatched::Domain { code, message, prefixed, fields, remedy, next } => {
+                let advice = self.advice(remedy, next);
+                match tool.pattern {
+                    Pattern::A => {
+                        let message = if prefixed { format!("{code}: {message}") } else { message };
+                        let mut details = Map::with_capacity(1 + fields.len() + advice.len());
+                        details.insert("code".to_owned(), Value::from(code));
+                        details.extend(fields);
+                        details.extend(advice);
+                        self.failure(RowOutcome::Error, self.codes.handler_error, &message, details)
+                    }
+                    Pattern::B => self.domain_error(code, &message, fields, advice),
+                }
             }
-            Dispatched::Domain { code, message, prefixed, .. } => {
-                let message = if prefixed { format!("{code}: {message}") } else { message };
-                self.handler_error(&message)
-            }
-            Dispatched::Fault(Fault::Storage(reason)) => {
-                self.handler_error(&format!("{}: {reason}", self.codes.storage_failure))
-            }
-            Dispatched::Fault(Fault::Other(message)) => self.handler_error(&message),
+            Dispatched::Fault(Fault::Storage(reason)) => self.storage_failure(&reason),
+            Dispatched::Fault(Fault::Other(message)) => self.handler_error(&message, Map::new()),
         }
     }
 
+    fn domain_error(
+        &self,
+        code: &str,
+        message: &str,
+        mut fields: Map<String, Value>,
+        advice: Map<String, Value>,
+    ) -> Ending {
+        fields.extend(advice);
+        self.redactor.redact_members(&mut fields);
+        let message = self.redactor.redact(message);
+        let envelope = domain_error_envelope(code, &message, fields);
+        let mut ending = Ending::with_envelope(RowOutcome::DomainError, &envelope, false);
+        ending.result = take_data(envelope);
+        ending.named(code, &message)
+    }
+
+    /// Returns the members that say what the caller can do. It leaves out calls that the server would refuse.
+    fn advice(&self, remedy: String, next: Vec<Suggestion>) -> Map<String, Value> {
+        let mut members = Map::with_capacity(2);
+        members.insert(REMEDY.to_owned(), Value::String(remedy));
+        let next: Vec<Value> =
+            next.into_iter().filter(|call| self.admits(call.tool)).map(Suggestion::into_value).collect();
+        if !next.is_empty() {
+            members.insert("next".to_owned(), Value::Array(next));
+        }
+        members
+    }
+
+    fn admits(&self, tool: &str) -> bool {
+        let tool = self.registry.lookup(tool).and_then(|index| self.registry.get(index));
+        tool.is_some_and(|tool| self.admission.iter().all(|check| check.admit(tool).is_ok()))
+    }
+
     /// Builds a failure of the handler, with the text unchanged.
-    pub fn handler_error(&self, message: &str) -> Ending {
-        self.failure(RowOutcome::Error, self.codes.handler_error, message, Map::new())
+    fn handler_error(&self, message: &str, details: Map<String, Value>) -> Ending {
+        self.failure(RowOutcome::Error, self.codes.handler_error, message, details)
+    }
+
+    /// Builds the ending of a call in which the store failed.
+    pub fn storage_failure(&self, reason: &str) -> Ending {
+        let message = format!("{}: {reason}", self.codes.storage_failure);
+        self.handler_error(&message, only(self.remedies.storage_failure))
+    }
+
+    /// Builds the ending of a call that waited for a start that failed.
+    pub fn startup_failed(&self, reason: &str) -> Ending {
+        let message = format!("{}: {reason}", self.codes.startup_failed);
+        self.handler_error(&message, only(self.remedies.startup_failed))
     }
 
     /// Builds the ending of a call whose effects and exit row could not be stored together (chain#faults). The client sees a
     /// handler error; the row is closed later under the more precise code.
     pub fn commit_failed(&self, reason: &str) -> Ending {
         let message = format!("{}: {reason}", self.codes.store_commit_failed);
-        self.handler_error(&message).named(self.codes.store_commit_failed, &message)
+        let details = only(self.remedies.store_commit_failed);
+        self.handler_error(&message, details).named(self.codes.store_commit_failed, &message)
     }
 
     /// Builds the ending of a call whose row another start closed, because it took this process for dead.
@@ -198,18 +259,24 @@ impl Words<'_> {
             "{code}: another start has closed this call as aborted, since this process's lock file was gone; what the call did \
              outside may have happened. Restart this server, then look before calling again"
         );
-        self.handler_error(&message).named(code, &message)
+        self.handler_error(&message, Map::new()).named(code, &message)
     }
 
     /// Builds the ending of a network call that was cancelled in flight.
     pub fn cancelled(&self) -> Ending {
-        let mut ending =
-            self.handler_error("cancelled").named(self.codes.cancelled, "cancelled by the client");
+        let mut ending = self
+            .handler_error("cancelled", Map::new())
+            .named(self.codes.cancelled, "cancelled by the client");
         ending.answer = None;
         ending.outcome = RowOutcome::Aborted;
         ending.result_hash = None;
         ending
     }
+}
+
+/// The details that hold a remedy and nothing more.
+fn only(remedy: &str) -> Map<String, Value> {
+    Map::from_iter([(REMEDY.to_owned(), Value::from(remedy))])
 }
 
 /// Reads a payload again that cannot be hashed as it was written.

@@ -367,8 +367,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// Returns the answer to a call that waited for a second phase that failed.
     pub(crate) fn startup_failure(&self, reason: &str) -> Option<call::Answer> {
-        let message = format!("{}: {reason}", self.spec.codes.startup_failed);
-        self.words().handler_error(&message).answer
+        self.words().startup_failed(reason).answer
     }
 
     /// Hands the context what the call that begins now reports to.

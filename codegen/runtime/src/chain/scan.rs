@@ -42,9 +42,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                     Ok((done, interrupt)) => {
                         return Some(ScanFlight { call, tool: target.tool, done, interrupt });
                     }
-                    Err(fault) => {
-                        self.words().handler_error(&format!("{}: {fault}", self.spec.codes.storage_failure))
-                    }
+                    Err(fault) => self.words().storage_failure(&fault.0),
                 }
             }
             Err(refusal) => *refusal,

@@ -3,7 +3,7 @@
 use colibri_runtime::chain::redact::Redactor;
 use colibri_runtime::chain::selection::Selection;
 use colibri_runtime::schema::{Additional, ObjectRule, Schema, Shape};
-use colibri_runtime::spec::{CatalogueSpec, ChainCodes, Pattern, Runs, ToolSpec};
+use colibri_runtime::spec::{CatalogueSpec, ChainCodes, ChainRemedies, Pattern, Runs, ToolSpec};
 use colibri_runtime::wire::call::ToolCall;
 use colibri_runtime::wire::era::Era;
 use colibri_runtime::wire::message::{Incoming, decode};
@@ -57,6 +57,16 @@ pub static CATALOGUE: CatalogueSpec = CatalogueSpec {
         storage_failure: "H",
         store_commit_failed: "I",
         startup_failed: "J",
+    },
+    remedies: ChainRemedies {
+        invalid_params: "correct it",
+        audit_enter_failed: "call again",
+        not_admitted: "ask",
+        not_in_toolset: "ask",
+        unknown_tool: "list the tools; did you mean {name}?",
+        storage_failure: "call again",
+        store_commit_failed: "read first",
+        startup_failed: "ask",
     },
 };
 

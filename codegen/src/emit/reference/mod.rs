@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::catalogue::{ErrorPattern, Example, Runs, Stability, Varying};
 use crate::ir::publish::publish;
-use crate::ir::{Domain, Ir, ToolIr};
+use crate::ir::{Domain, ErrorIr, Ir, ToolIr};
 use markdown::{Page, code, text};
 
 /// Returns the pages: path below the reference folder, text.
@@ -134,14 +134,27 @@ fn tool(tool: &ToolIr<'_>, ir: &Ir<'_>, page: &mut Page) {
     } else {
         let rows = tool.errors.iter().map(|error| {
             let names = error.fields.iter().map(|field| code(&field.name)).collect::<Vec<_>>().join(", ");
-            vec![code(&error.entry.code), text(&error.entry.when), code(&error.entry.message), names]
+            let entry = error.entry;
+            vec![
+                code(&entry.code),
+                text(&entry.when),
+                code(&entry.message),
+                names,
+                text(&entry.remedy),
+                next(error),
+            ]
         });
-        page.table(&["Code", "When", "Message", "Fields"], rows);
+        page.table(&["Code", "When", "Message", "Fields", "Remedy", "Next"], rows);
     }
     page.heading(3, "Examples");
     for example in &entry.examples {
         self::example(tool, example, page);
     }
+}
+
+/// Returns the tools of the calls that an error suggests.
+fn next(error: &ErrorIr<'_>) -> String {
+    error.entry.next.iter().map(|call| code(&call.tool)).collect::<Vec<_>>().join(", ")
 }
 
 fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
@@ -230,17 +243,16 @@ fn example(tool: &ToolIr<'_>, example: &Example, page: &mut Page) {
 fn errors(ir: &Ir<'_>) -> String {
     let mut page = Page::new("Errors");
     page.heading(2, "Codes of every tool");
-    let rows = ir
-        .head
-        .chain
-        .roles()
-        .map(|(_, error)| vec![code(&error.code), text(&error.when), code(&error.message)]);
-    page.table(&["Code", "When", "Message"], rows);
+    let rows = ir.head.chain.roles().map(|(_, error)| {
+        let remedy = error.remedy.as_deref().unwrap_or_default();
+        vec![code(&error.code), text(&error.when), code(&error.message), text(remedy)]
+    });
+    page.table(&["Code", "When", "Message", "Remedy"], rows);
     page.heading(2, "Codes of single tools");
-    page.table(&["Code", "Tool", "When", "Fields"], error_rows(ir, false));
+    page.table(&["Code", "Tool", "When", "Fields", "Remedy"], error_rows(ir, false));
     if ir.operations().next().is_some() {
         page.heading(2, "Codes of operations");
-        page.table(&["Code", "Operation", "When", "Fields"], error_rows(ir, true));
+        page.table(&["Code", "Operation", "When", "Fields", "Remedy"], error_rows(ir, true));
     }
     page.finish()
 }
@@ -262,6 +274,7 @@ fn error_rows<'a>(ir: &'a Ir<'_>, operator: bool) -> impl Iterator<Item = Vec<St
                     link,
                     text(&error.entry.when),
                     fields.collect::<Vec<_>>().join("; "),
+                    text(&error.entry.remedy),
                 ]
             })
         })

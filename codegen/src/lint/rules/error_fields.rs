@@ -2,7 +2,7 @@
 
 use crate::lint::{Context, Report};
 
-const RESERVED: [&str; 4] = ["ok", "code", "message", "details"];
+const RESERVED: [&str; 6] = ["ok", "code", "message", "details", "remedy", "next"];
 
 pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     for entry in context.catalogue.tools() {

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::catalogue::{ErrorPattern, Example, Place, ToolEntry, ToolErrorEntry};
+use crate::catalogue::{ChainError, ErrorPattern, Example, Place, ToolEntry, ToolErrorEntry};
 use crate::ir::message::{self, Piece, With};
 use crate::lint::conforms;
 use crate::lint::{Context, Report};
@@ -64,6 +64,18 @@ impl Judge<'_, '_, '_> {
         let Some(declared) = self.entry.tool.errors.iter().find(|declared| declared.code == code) else {
             return self.undeclared(code, &place.child("code"));
         };
+        self.members(declared, error, &["code", "message"], place);
+        let text = error.get("message").and_then(Value::as_str).unwrap_or_default();
+        if let Some(wanted) = shown(&declared.message, error).filter(|wanted| wanted != text) {
+            let help = format!("write `{wanted}`");
+            self.report.value(&place.child("message"), "the message is not what its form gives", help);
+        }
+    }
+
+    /// The declared fields, the remedy and the suggested calls, beside the envelope's `own` members: in the error under
+    /// Pattern B, in its details under Pattern A.
+    fn members(&mut self, declared: &ToolErrorEntry, error: &Value, own: &[&str], place: &Place) {
+        let code = &declared.code;
         for (name, schema) in &declared.fields {
             match (error.get(name), schema.as_object()) {
                 (None, _) => {
@@ -75,7 +87,9 @@ impl Judge<'_, '_, '_> {
             }
         }
         for name in error.as_object().into_iter().flat_map(Map::keys) {
-            if !matches!(name.as_str(), "code" | "message") && !declared.fields.contains_key(name) {
+            let suggests = name == "next" && !declared.next.is_empty();
+            let known = name == "remedy" || suggests || own.contains(&name.as_str());
+            if !known && !declared.fields.contains_key(name) {
                 let message = format!("the error `{code}` declares no field `{name}`");
                 self.report.key(
                     &place.child(name),
@@ -84,10 +98,15 @@ impl Judge<'_, '_, '_> {
                 );
             }
         }
-        let text = error.get("message").and_then(Value::as_str).unwrap_or_default();
-        if let Some(wanted) = shown(declared, error).filter(|wanted| wanted != text) {
-            let help = format!("write `{wanted}`");
-            self.report.value(&place.child("message"), "the message is not what its form gives", help);
+        if let Some(wanted) = shown(&declared.remedy, error) {
+            self.remedy(&wanted, error, place);
+        }
+    }
+
+    fn remedy(&mut self, wanted: &str, of: &Value, place: &Place) {
+        if of.get("remedy").and_then(Value::as_str) != Some(wanted) {
+            let help = format!("write `remedy: {wanted}`");
+            self.report.value(&place.child("remedy"), "the reply does not have the error's remedy", help);
         }
     }
 
@@ -120,8 +139,9 @@ impl Judge<'_, '_, '_> {
         let Some(text) = text else {
             return self.report.key(place, "the error has no message", "add `message`");
         };
+        let details = error.get("details").unwrap_or(&Value::Null);
         if code == chain.handler_error.code {
-            return self.handler_error(text, &place.child("message"));
+            return self.handler_error(text, details, place);
         }
         let own = [&chain.invalid_params, &chain.audit_enter_failed, &chain.not_admitted];
         match own.into_iter().find(|error| error.code == code) {
@@ -130,15 +150,21 @@ impl Judge<'_, '_, '_> {
                 let help = format!("the form is `{}`", declared.message);
                 self.report.value(&place.child("message"), "the message is not what its form gives", help);
             }
-            Some(_) => {}
+            Some(declared) => self.chain_remedy(declared, details, place),
         }
     }
 
-    fn handler_error(&mut self, text: &str, place: &Place) {
+    fn chain_remedy(&mut self, declared: &ChainError, details: &Value, place: &Place) {
+        if let Some(wanted) = &declared.remedy {
+            self.remedy(wanted, details, &place.child("details"));
+        }
+    }
+
+    fn handler_error(&mut self, text: &str, details: &Value, place: &Place) {
         let chain = &self.context.catalogue.head.chain;
         let storage = [&chain.storage_failure, &chain.store_commit_failed, &chain.startup_failed];
-        if storage.into_iter().any(|error| fits_form(&error.message, text)) {
-            return;
+        if let Some(fault) = storage.into_iter().find(|error| fits_form(&error.message, text)) {
+            return self.chain_remedy(fault, details, place);
         }
         let declared: &[ToolErrorEntry] =
             if self.entry.tool.pattern == ErrorPattern::A { &self.entry.tool.errors } else { &[] };
@@ -147,9 +173,22 @@ impl Judge<'_, '_, '_> {
                 if error.prefix { text.strip_prefix(&format!("{}: ", error.code)) } else { Some(text) };
             bare.is_some_and(|bare| fits_form(&error.message, bare))
         };
-        if !declared.iter().any(fits) {
-            let help = "write `CODE: ` and the message of an error the tool declares under pattern A";
-            self.report.value(place, "the message is of no error the tool declares", help);
+        match declared.iter().find(|error| fits(error)) {
+            Some(error) => {
+                self.members(error, details, &["code"], &place.child("details"));
+                if details.get("code").and_then(Value::as_str) != Some(&error.code) {
+                    let help = format!("write `code: {}`", error.code);
+                    self.report.key(&place.child("details").child("code"), "the details lack the code", help);
+                }
+            }
+            None => {
+                let help = "write `CODE: ` and the message of an error the tool declares under pattern A";
+                self.report.value(
+                    &place.child("message"),
+                    "the message is of no error the tool declares",
+                    help,
+                );
+            }
         }
     }
 
@@ -173,10 +212,10 @@ fn below(place: &Place, pointer: &str) -> Place {
     Place { file: place.file, pointer: format!("{}{pointer}", place.pointer) }
 }
 
-/// The message that the form gives with the error's own fields; `None` when they do not allow it.
-fn shown(declared: &ToolErrorEntry, error: &Value) -> Option<String> {
+/// The text that the form gives with the error's own fields; `None` when they do not allow it.
+fn shown(form: &str, error: &Value) -> Option<String> {
     let mut text = String::new();
-    for piece in message::parse(&declared.message).ok()? {
+    for piece in message::parse(form).ok()? {
         match piece {
             Piece::Text(plain) => text.push_str(&plain),
             Piece::Field { name, with } => text.push_str(&value_text(error.get(&name)?, &with)?),

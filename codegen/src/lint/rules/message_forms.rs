@@ -1,4 +1,4 @@
-//! `message-forms`: the places in an error's message are declared fields, used as their types allow.
+//! `message-forms`: the places in an error's message and remedy are declared fields, used as their types allow.
 
 use serde_json::Value;
 
@@ -16,15 +16,17 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     }
     for entry in context.catalogue.tools() {
         for (index, error) in entry.tool.errors.iter().enumerate() {
-            form(context, error, &entry.place.child("errors").child(index).child("message"), report);
+            let place = entry.place.child("errors").child(index);
+            form(context, error, &error.message, &place.child("message"), report);
+            form(context, error, &error.remedy, &place.child("remedy"), report);
         }
     }
 }
 
 const FORM_HELP: &str = "write `{field}`, `{field or \"text\"}` or `{field join \", \"}`";
 
-fn form(context: &Context<'_>, error: &ToolErrorEntry, place: &Place, report: &mut Report<'_>) {
-    let parts = match message::parse(&error.message) {
+fn form(context: &Context<'_>, error: &ToolErrorEntry, text: &str, place: &Place, report: &mut Report<'_>) {
+    let parts = match message::parse(text) {
         Ok(parts) => parts,
         Err(fault) => return report.value(place, fault, FORM_HELP),
     };
@@ -35,14 +37,14 @@ fn form(context: &Context<'_>, error: &ToolErrorEntry, place: &Place, report: &m
                 Some(near) => format!("write `{near}`"),
                 None => format!("declare `{name}` under `fields`"),
             };
-            report.value(place, format!("the message uses the undeclared field `{name}`"), help);
+            report.value(place, format!("the text uses the undeclared field `{name}`"), help);
             continue;
         };
         let Some(kind) = kind(context, schema) else { continue };
         if let Some(help) = misuse(&form, kind, &name) {
             report.value(
                 place,
-                format!("the message cannot show `{name}` like this: it is {}", kind.name()),
+                format!("the text cannot show `{name}` like this: it is {}", kind.name()),
                 help,
             );
         }
@@ -100,6 +102,6 @@ fn misuse(form: &With, kind: Kind, name: &str) -> Option<String> {
         (_, Kind::Scalar) => Some(format!("write `{{{name}}}`")),
         (_, Kind::NullableScalar) => Some(format!("write `{{{name} or \"text\"}}`")),
         (_, Kind::Strings) => Some(format!("write `{{{name} join \", \"}}`")),
-        (_, Kind::Other) => Some("leave it out of the message; it is in the error's fields".to_owned()),
+        (_, Kind::Other) => Some("leave it out of the text; it is in the error's fields".to_owned()),
     }
 }

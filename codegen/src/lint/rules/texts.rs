@@ -57,6 +57,7 @@ fn tool(tool: &Tool, place: &Place, report: &mut Report<'_>) {
         let place = place.child("errors").child(index);
         present(&place.child("message"), &error.message, report);
         present(&place.child("when"), &error.when, report);
+        present(&place.child("remedy"), &error.remedy, report);
     }
     for (index, example) in tool.examples.iter().enumerate() {
         present(&place.child("examples").child(index).child("title"), &example.title, report);

@@ -5,9 +5,8 @@ use super::{Case, swap};
 const NOTES: &str = "tools/notes.yaml";
 const VAULT: &str = "tools/vault.yaml";
 
-const REPLY: &str =
-    "{ ok: false, error: { code: HANDLER_ERROR, message: \"WRONG_KEY: the key does not fit\" } }";
-const EXAMPLE: &str = "    examples:\n      - title: A key that does not fit\n        arguments: { key: abc }\n        reply: { ok: false, error: { code: HANDLER_ERROR, message: \"WRONG_KEY: the key does not fit\" } }\n";
+const REPLY: &str = "{ ok: false, error: { code: HANDLER_ERROR, message: \"WRONG_KEY: the key does not fit\", details: { code: WRONG_KEY, remedy: Take the key of the vault. } } }";
+const EXAMPLE: &str = "    examples:\n      - title: A key that does not fit\n        arguments: { key: abc }\n        reply: { ok: false, error: { code: HANDLER_ERROR, message: \"WRONG_KEY: the key does not fit\", details: { code: WRONG_KEY, remedy: Take the key of the vault. } } }\n";
 
 pub const CASES: &[Case] = &[
     swap("no_example", VAULT, EXAMPLE, "    examples: []\n"),
@@ -18,7 +17,12 @@ pub const CASES: &[Case] = &[
         "runs: store\n    mutates: true",
         "runs: operator\n    mutates: true",
     ),
-    swap("step_with_unknown_tool", NOTES, "{ tool: note_add,", "{ tool: note_ad,"),
+    swap(
+        "step_with_unknown_tool",
+        NOTES,
+        "before:\n          - { tool: note_add,",
+        "before:\n          - { tool: note_ad,",
+    ),
     swap(
         "step_with_bad_arguments",
         NOTES,
@@ -91,5 +95,5 @@ pub const CASES: &[Case] = &[
         "\"Invalid parameters for note_add: text is missing\"",
         "text is missing",
     ),
-    swap("error_with_stray_member", VAULT, "fit\" } }", "fit\", hint: look } }"),
+    swap("error_with_stray_member", VAULT, "fit\", details", "fit\", hint: look, details"),
 ];

@@ -7,6 +7,7 @@
 mod command;
 mod examples;
 mod files;
+mod remedies;
 mod robustness;
 mod schemas;
 mod tools;
@@ -107,12 +108,13 @@ fn base_catalogue_is_sound() {
 }
 
 /// The cases by the file that holds what is said about them.
-const GROUPS: [(&str, &[Case]); 5] = [
+const GROUPS: [(&str, &[Case]); 6] = [
     ("files", files::CASES),
     ("schemas", schemas::CASES),
     ("tools", tools::CASES),
     ("examples", examples::CASES),
     ("toolsets", toolsets::CASES),
+    ("remedies", remedies::CASES),
 ];
 
 #[test]
@@ -141,7 +143,7 @@ fn every_bad_catalogue_is_told_where_and_what() {
 fn there_are_enough_cases_and_each_has_a_name_of_its_own() {
     let names: BTreeSet<&str> = cases().map(|case| case.name).collect();
     assert_eq!(names.len(), cases().count());
-    assert_eq!(names.len(), 191, "change the number together with the cases");
+    assert_eq!(names.len(), 221, "change the number together with the cases");
 }
 
 #[test]

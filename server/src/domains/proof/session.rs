@@ -17,7 +17,7 @@ use colibri_store::db::Db;
 
 /// No session has that id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("Audit session not found: {session_id}")]
+#[error("There is no audit session {session_id}")]
 pub struct SessionNotFound {
     /// The id as it was given.
     pub session_id: String,

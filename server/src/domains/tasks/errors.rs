@@ -10,7 +10,7 @@ pub const WRITEBACK_FIELDS: [&str; 1] = ["thought_record"];
 
 /// No live task has that id; unknown, malformed and deleted ids look the same.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("Task not found: {task_id}")]
+#[error("There is no task {task_id}")]
 pub struct TaskNotFound {
     /// The id as it was given.
     pub task_id: String,
@@ -18,7 +18,7 @@ pub struct TaskNotFound {
 
 /// An attempt to finish a task without a trace of its work (tasks#writeback-gate).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("Writeback required for task {task_id}: missing {}", missing_fields.join(", "))]
+#[error("Task {task_id} needs a thought record before it can be DONE")]
 pub struct WritebackRequired {
     /// The task.
     pub task_id: String,

@@ -25,10 +25,10 @@ pub enum Refusal {
         session_id: Option<String>,
     },
     /// The cited session does not exist.
-    #[error("Audit session not found: {0}")]
+    #[error("There is no audit session {0}")]
     SessionNotFound(String),
     /// The cited session is sealed.
-    #[error("Audit session already finalized: {0}")]
+    #[error("Audit session {0} is sealed already")]
     AlreadyFinalized(String),
 }
 

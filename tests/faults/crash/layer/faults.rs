@@ -221,7 +221,7 @@ fn judge(trouble: &Trouble, served: &Served, entries: &[Entry]) -> Result<(), St
 }
 
 fn is_unsealable(fate: &Fate) -> bool {
-    matches!(fate, Fate::Failed(why) if why.starts_with("No thought records"))
+    matches!(fate, Fate::Failed(why) if why.contains("holds no thought record"))
 }
 
 /// Whether a sync of the log has failed.

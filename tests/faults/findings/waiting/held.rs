@@ -54,7 +54,10 @@ fn finding_a5_a_call_fails_and_names_the_process_that_holds_the_queue() {
     let answer = server.receive();
     assert_eq!(answer["id"], created);
     let text = message(&answer);
-    let expected = format!("audit enter failed: the write queue has been held for 5 s {}", holder());
+    let expected = format!(
+        "the call could not be entered in the audit log, so it was not run: the write queue has been held for 5 s {}",
+        holder()
+    );
     assert!(text.starts_with(&expected), "{text}");
     assert!(text.ends_with(": resume or stop that process, then call again"), "{text}");
     assert_eq!(server.request("ping", json!({}))["result"], json!({}));
@@ -126,7 +129,12 @@ fn finding_a5_protocol_methods_are_answered_while_another_program_holds_the_file
     let answer = server.receive();
     assert_eq!(answer["id"], created);
     let text = message(&answer);
-    assert!(text.starts_with("audit enter failed: database is locked: "), "{text}");
+    assert!(
+        text.starts_with(
+            "the call could not be entered in the audit log, so it was not run: database is locked: "
+        ),
+        "{text}"
+    );
     assert!(text.contains(&format!("process {} on host ", std::process::id())), "{text}");
     assert!(text.contains("has held its write lock for 5 s"), "{text}");
     conn.execute_batch("COMMIT").unwrap();

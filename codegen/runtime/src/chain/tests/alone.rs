@@ -63,7 +63,10 @@ async fn calls_go_to_a_sink_one_by_one() {
 async fn a_sink_that_refuses_to_enter_stops_the_call_and_one_that_refuses_to_exit_does_not() {
     let told = Told { refuses: "enter", ..Told::default() };
     let mut chain = chain_with(FaultyStore::sound(), Audit::Sink(Box::new(told)));
-    assert_eq!(message(&run(&mut chain, vec![call(1, "keep")]).await), "audit enter failed: refused");
+    assert_eq!(
+        message(&run(&mut chain, vec![call(1, "keep")]).await),
+        "the call could not be entered in the audit log, so it was not run: refused"
+    );
     assert_eq!(message(&run(&mut chain, vec![call(1, "nobody")]).await), "Unknown tool: nobody");
     assert!(chain.store.inner.data().is_empty());
     let told = Told { refuses: "exit", ..Told::default() };

@@ -73,7 +73,10 @@ async fn a_network_row_that_stays_open_is_closed_before_anything_else_runs() {
     let step = chain.store.step;
     chain.store.fails = vec![step + 2..step + 3];
     let refused = run(&mut chain, vec![call(2, "keep")]).await;
-    assert_eq!(message(&refused), "audit enter failed: the disk is full");
+    assert_eq!(
+        message(&refused),
+        "the call could not be entered in the audit log, so it was not run: the disk is full"
+    );
     assert!(chain.store.inner.data().is_empty());
     assert!(succeeded(&run(&mut chain, vec![call(3, "keep")]).await[0]));
     assert_eq!(outcomes(&chain), [Some("ok"), Some("ok")]);
@@ -154,6 +157,9 @@ async fn a_scan_that_cannot_begin_says_why() {
     assert_eq!(message(&replies), "STORAGE: no second connection");
     chain.store.fail_next(1);
     let replies = scan(&mut chain, "x").await.err().unwrap();
-    assert_eq!(message(&replies), "audit enter failed: the disk is full");
+    assert_eq!(
+        message(&replies),
+        "the call could not be entered in the audit log, so it was not run: the disk is full"
+    );
     assert_eq!(outcomes(&chain), [Some("error")]);
 }

@@ -31,8 +31,9 @@ use crate::handler::{Dispatch, Dispatched, Fault, NetworkCall, ScanCall};
 use crate::kernel::{Clock, SystemIds};
 use crate::memory::{MemoryCx, MemoryStore};
 use crate::progress::Progress;
+use crate::remedy::Suggestion;
 use crate::schema::{Additional, NumberRule, ObjectRule, Property, Schema, Shape};
-use crate::spec::{CatalogueSpec, ChainCodes, Pattern, Relaxation, Runs, ToolSpec};
+use crate::spec::{CatalogueSpec, ChainCodes, ChainRemedies, Pattern, Relaxation, Runs, ToolSpec};
 
 type Data = Vec<String>;
 
@@ -100,6 +101,16 @@ const CATALOGUE_HEAD: CatalogueSpec = CatalogueSpec {
         store_commit_failed: "UNCOMMITTED",
         startup_failed: "STARTUP",
     },
+    remedies: ChainRemedies {
+        invalid_params: "correct it",
+        audit_enter_failed: "call again",
+        not_admitted: "ask",
+        not_in_toolset: "ask",
+        unknown_tool: "list the tools; did you mean {name}?",
+        storage_failure: "call again",
+        store_commit_failed: "read first",
+        startup_failed: "ask",
+    },
 };
 
 static CATALOGUE: CatalogueSpec = CatalogueSpec {
@@ -124,6 +135,16 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
     ..CATALOGUE_HEAD
 };
 
+/// Calls of a tool that every server admits, of one that a gate may refuse, and of none.
+fn suggestions(key: &str) -> Vec<Suggestion> {
+    let suggestion = |tool| Suggestion {
+        tool,
+        arguments: json!({ "key": key }).as_object().unwrap().clone(),
+        ask: serde_json::Map::new(),
+    };
+    ["keep", "early", "nobody"].map(suggestion).to_vec()
+}
+
 /// `keep` adds its key; the others add it too, and then fail.
 struct Handlers;
 
@@ -135,6 +156,8 @@ impl Dispatch<MemoryCx<Data>> for Handlers {
             message: key.clone(),
             prefixed,
             fields: json!({ "why": [key, { "again": key }, 1, null] }).as_object().unwrap().clone(),
+            remedy: format!("leave {key} out"),
+            next: suggestions(&key),
         };
         match tool {
             0 | 5 | 9 => {

@@ -127,7 +127,7 @@ fn ids(answers: &[(u64, String)]) -> Vec<u64> {
     answers.iter().map(|(id, _)| *id).collect()
 }
 
-const HELD: &str = "audit enter failed: held by another";
+const HELD: &str = "the call could not be entered in the audit log, so it was not run: held by another";
 
 #[test]
 fn calls_wait_for_the_turn_in_their_order() {

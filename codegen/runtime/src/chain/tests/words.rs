@@ -17,12 +17,59 @@ async fn said(tool: &str, key: &str) -> Value {
 #[tokio::test]
 async fn declared_errors_stand_where_their_pattern_says() {
     let b = said("domain", "x").await;
-    assert_eq!(
-        b["data"],
-        json!({ "ok": false, "error": { "code": "NO", "message": "x", "why": ["x", { "again": "x" }, 1, null] } })
-    );
+    // The third suggestion is of a tool that is not there.
+    let next = json!([
+        { "tool": "keep", "arguments": { "key": "x" } },
+        { "tool": "early", "arguments": { "key": "x" } }
+    ]);
+    let members = json!({
+        "code": "NO", "message": "x", "why": ["x", { "again": "x" }, 1, null], "remedy": "leave x out", "next": next
+    });
+    assert_eq!(b["data"], json!({ "ok": false, "error": members }));
     let a = said("domain_a", "x").await;
-    assert_eq!(a, json!({ "ok": false, "error": { "code": "FAILED", "message": "NO: x" } }));
+    let details = json!({ "code": "NO", "why": ["x", { "again": "x" }, 1, null], "remedy": "leave x out", "next": next });
+    assert_eq!(
+        a,
+        json!({ "ok": false, "error": { "code": "FAILED", "message": "NO: x", "details": details } })
+    );
+}
+
+/// Admits every tool but this one.
+struct Without(&'static str);
+
+impl crate::chain::admission::Admission for Without {
+    fn lists(&self, _: &ToolSpec) -> bool {
+        true
+    }
+    fn admit(&self, tool: &ToolSpec) -> Result<(), crate::chain::admission::Denial> {
+        if tool.name == self.0 { Closed.admit(tool) } else { Ok(()) }
+    }
+}
+
+#[tokio::test]
+async fn calls_that_the_server_would_refuse_are_not_suggested() {
+    let mut chain = chain(FaultyStore::sound());
+    for (refused, tools) in [("early", Some(json!(["keep"]))), ("keep", None)] {
+        chain.add_admission(Box::new(Without(refused)));
+        let replies = run(&mut chain, vec![keyed("domain", "x")]).await;
+        let error = &envelope(&replies[0])["data"]["error"];
+        let names =
+            error["next"].as_array().map(|calls| calls.iter().map(|call| call["tool"].clone()).collect());
+        assert_eq!((names, &error["remedy"]), (tools, &json!("leave x out")), "without {refused}");
+    }
+}
+
+#[tokio::test]
+async fn the_chain_says_what_to_do_about_its_own_refusals() {
+    let invalid = &said("strict", "x").await["error"]["details"];
+    assert_eq!(invalid["remedy"], "correct it");
+    let storage = &said("refuse", "x").await["error"];
+    assert_eq!(
+        (&storage["message"], &storage["details"]),
+        (&json!("STORAGE: refused"), &json!({ "remedy": "call again" }))
+    );
+    assert_eq!(said("nobody", "x").await["error"]["remedy"], "list the tools.");
+    assert!(said("panic", "x").await["error"].get("details").is_none(), "nothing is known of a panic");
 }
 
 #[tokio::test]
@@ -30,6 +77,10 @@ async fn secrets_are_replaced_wherever_an_error_holds_them() {
     let error = &said("domain", "hunter2hunter2!").await["data"]["error"];
     assert_eq!(error["message"], "[redacted]!");
     assert_eq!(error["why"], json!(["[redacted]!", { "again": "[redacted]!" }, 1, null]));
+    assert_eq!(
+        (&error["remedy"], &error["next"][0]["arguments"]),
+        (&json!("leave [redacted]! out"), &json!({ "key": "[redacted]!" }))
+    );
     let mut chain = chain(FaultyStore::sound());
     let traced = Call { trace_context: Some("hunter2hunter2".to_owned()), ..keyed("secret", "x") };
     let replies = run(&mut chain, vec![call(1, "hunter2hunter2"), traced]).await;
@@ -52,7 +103,7 @@ fn long_names_and_messages_are_cut_at_a_character() {
     let checked = chain.check(Call { arguments: Value::Null, ..call(1, &"ö".repeat(200)) });
     assert_eq!(checked.call.arguments, json!({}), "null counts as no arguments");
     assert_eq!(chain.enter_row(checked).row.tool, "ö".repeat(128));
-    let ending = chain.words().handler_error(&"ö".repeat(9000));
+    let ending = chain.words().storage_failure(&"ö".repeat(9000));
     assert_eq!(ending.error_message.unwrap().chars().count(), 500);
     let Some(Answer::Tool { envelope, .. }) = chain.startup_failure("why") else { panic!("no answer") };
     assert!(envelope.contains("STARTUP: why"));
@@ -167,7 +218,7 @@ impl crate::chain::admission::Admission for Closed {
         true
     }
     fn admit(&self, tool: &ToolSpec) -> Result<(), crate::chain::admission::Denial> {
-        let details = json!({ "tool": tool.name }).as_object().unwrap().clone();
+        let details = json!({ "tool": tool.name, "remedy": "ask" }).as_object().unwrap().clone();
         Err(crate::chain::admission::Denial { code: "DENIED", message: "closed".to_owned(), details })
     }
 }
@@ -182,7 +233,7 @@ async fn a_refusal_carries_its_details() {
     );
     chain.add_admission(Box::new(Closed));
     let replies = run(&mut chain, vec![call(1, "strict")]).await;
-    assert_eq!(envelope(&replies[0])["error"]["details"], json!({ "tool": "strict" }));
+    assert_eq!(envelope(&replies[0])["error"]["details"], json!({ "tool": "strict", "remedy": "ask" }));
     assert_eq!(outcomes(&chain), [Some("invalid"), Some("denied")]);
 }
 

@@ -23,7 +23,7 @@ pub struct Standing {
 
 /// A stored row that no event can have produced. The message is published (reputation#errors).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("REPUTATION_ROW_INVALID: {node_id}/{domain}: {field}")]
+#[error("REPUTATION_ROW_INVALID: the stored standing of {node_id} in {domain} has an impossible {field}")]
 pub struct RowInvalid {
     /// The row's node.
     pub node_id: String,

@@ -86,19 +86,22 @@ fn a_row_that_no_event_can_have_left_is_named() {
     let standing = sound.clone().check().unwrap();
     assert_eq!((standing.domain, standing.ceiling()), (Domain::Social, 4_000));
     let broken = [
-        (StoredStanding { node_id: String::new(), ..sound.clone() }, "/social: node_id"),
-        (StoredStanding { domain: "Social".to_owned(), ..sound.clone() }, "n/Social: domain"),
-        (StoredStanding { domain: "karma".to_owned(), score: -1, ..sound.clone() }, "n/karma: domain"),
-        (StoredStanding { score: 4_001, ..sound.clone() }, "n/social: score"),
-        (StoredStanding { score: 20_000, scar_bps: 0, ..sound.clone() }, "n/social: score"),
-        (StoredStanding { score: -1, ..sound.clone() }, "n/social: score"),
-        (StoredStanding { scar_bps: 10_001, ..sound.clone() }, "n/social: scar_bps"),
-        (StoredStanding { scar_bps: -1, ..sound.clone() }, "n/social: scar_bps"),
-        (StoredStanding { scar_bps: i64::MIN, ..sound.clone() }, "n/social: scar_bps"),
-        (StoredStanding { last_activity_epoch: -1, ..sound }, "n/social: last_activity_epoch"),
+        (StoredStanding { node_id: String::new(), ..sound.clone() }, ("", "social", "node_id")),
+        (StoredStanding { domain: "Social".to_owned(), ..sound.clone() }, ("n", "Social", "domain")),
+        (StoredStanding { domain: "karma".to_owned(), score: -1, ..sound.clone() }, ("n", "karma", "domain")),
+        (StoredStanding { score: 4_001, ..sound.clone() }, ("n", "social", "score")),
+        (StoredStanding { score: 20_000, scar_bps: 0, ..sound.clone() }, ("n", "social", "score")),
+        (StoredStanding { score: -1, ..sound.clone() }, ("n", "social", "score")),
+        (StoredStanding { scar_bps: 10_001, ..sound.clone() }, ("n", "social", "scar_bps")),
+        (StoredStanding { scar_bps: -1, ..sound.clone() }, ("n", "social", "scar_bps")),
+        (StoredStanding { scar_bps: i64::MIN, ..sound.clone() }, ("n", "social", "scar_bps")),
+        (StoredStanding { last_activity_epoch: -1, ..sound }, ("n", "social", "last_activity_epoch")),
     ];
-    for (stored, field) in broken {
-        assert_eq!(stored.check().unwrap_err().to_string(), format!("REPUTATION_ROW_INVALID: {field}"));
+    for (stored, (node, domain, field)) in broken {
+        let text = format!(
+            "REPUTATION_ROW_INVALID: the stored standing of {node} in {domain} has an impossible {field}"
+        );
+        assert_eq!(stored.check().unwrap_err().to_string(), text);
     }
 }
 

@@ -44,7 +44,7 @@ pub fn check(task_id: &str, from: TaskStatus, to: TaskStatus) -> Result<(), Inva
 
 /// A step that is not in the pipeline.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("Invalid transition for task {task_id}: {from} -> {to}")]
+#[error("Task {task_id} cannot go from {from} to {to}")]
 pub struct InvalidTransition {
     /// The task.
     pub task_id: String,

@@ -183,7 +183,7 @@ fn the_database_knows_the_states() {
 fn the_gate_names_what_is_missing() {
     let engine = Engine::new();
     let refused = refusal(enforce_writeback(&engine.db, "T"));
-    assert_eq!(refused.to_string(), "Writeback required for task T: missing thought_record");
+    assert_eq!(refused.to_string(), "Task T needs a thought record before it can be DONE");
     engine.think("T");
     assert_eq!(enforce_writeback(&engine.db, "T"), Ok(()));
     assert_eq!(count_thoughts(&engine.db, "T"), Ok(1));

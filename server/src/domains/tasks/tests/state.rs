@@ -58,7 +58,7 @@ fn no_state_steps_to_itself() {
 fn an_illegal_step_says_whose_from_where_and_to_what() {
     let refused = check("x", Done, Gather).unwrap_err();
     assert_eq!(refused, InvalidTransition { task_id: "x".into(), from: Done, to: Gather });
-    assert_eq!(refused.to_string(), "Invalid transition for task x: DONE -> GATHER");
+    assert_eq!(refused.to_string(), "Task x cannot go from DONE to GATHER");
 }
 
 #[test]
