@@ -135,3 +135,8 @@
 --   owner: delta, the model router (server/src/domains/router)
 --   migration: 012_model_candidates
 --   one row a model that the operator may enable
+
+-- table: callers
+--   owner: alpha, the audit log (server/store)
+--   migration: 014_callers
+--   one row each time a process's calls come from another identity than before

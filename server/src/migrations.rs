@@ -23,4 +23,5 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "011_consensus.sql",
     "012_model_candidates.sql",
     "013_skill_roots.sql",
+    "014_callers.sql",
 ];

@@ -221,8 +221,8 @@ fn json_texts(bench: &Bench) {
 fn taken(line: &[u8]) -> Value {
     let Incoming::Request(request) = decode(line) else { panic!("a request") };
     let params = Params::read(request.params);
-    let era = detect(&request, &params).expect("an era");
-    let mut call = ToolCall::decode(request, &params, era).expect("a call");
+    let (era, said) = detect(&request, &params).expect("an era");
+    let mut call = ToolCall::decode(request, &params, era, said).expect("a call");
     let tool = CATALOGUE.tools.iter().find(|tool| tool.name == call.name).expect("a tool");
     validate(tool.input, tool.rules, &mut call.arguments).expect("sound arguments");
     call.arguments

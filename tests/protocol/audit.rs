@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
-use colibri_test_support::actions::{action_of, actions, await_running};
+use colibri_test_support::actions::{action_of, actions, await_running, client_calls};
 use colibri_test_support::client::{Launch, envelope, open_database, warnings};
 use colibri_test_support::embed::{ManualClock, Recorder, Seen, Spy, Wire, block_on, converse, options};
 use colibri_test_support::probe;
@@ -41,12 +41,14 @@ fn every_call_has_one_closed_row_and_two_events() {
         server.send_call(tool, arguments.clone());
         server.receive();
     }
-    let count = calls.len() as i64 + 1;
+    // One more stores who calls.
+    let count = calls.len() as i64 + 2;
     let conn = server.sql();
     let rows = actions(&conn);
     assert_eq!(rows.iter().map(|row| row.sequence_no).collect::<Vec<_>>(), (1..=count).collect::<Vec<_>>());
     let ends: Vec<_> = rows.iter().map(|row| row.end()).collect();
     let expected = [
+        ("ok", None),
         ("ok", None),
         ("ok", None),
         ("ok", None),
@@ -81,7 +83,8 @@ fn hashes_are_those_a_client_computes() {
             .send_line(&format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"tools/call","params":{params}}}"#));
         envelopes.push(envelope(&server.receive()));
     }
-    for ((row, (tool, arguments, hash)), envelope) in actions(&server.sql()).iter().zip(calls).zip(envelopes)
+    for ((row, (tool, arguments, hash)), envelope) in
+        client_calls(&server.sql()).iter().zip(calls).zip(envelopes)
     {
         assert_eq!(row.args_hash, hash, "{tool} {arguments}");
         assert_eq!(row.result_hash.as_deref(), Some(&*canonical_hash(&envelope)), "{tool} {arguments}");
@@ -96,8 +99,8 @@ fn the_table_is_append_only_and_closed_once() {
     let insert = |outcome: &str| {
         format!(
             "INSERT INTO actions (sequence_no, correlation_id, boot_id, tool, mode, args_hash, entered_at, \
-             enter_ms, outcome) SELECT 2, correlation_id, boot_id, tool, mode, args_hash, entered_at, 0, \
-             '{outcome}' FROM actions WHERE sequence_no = 1"
+             enter_ms, outcome) SELECT 3, correlation_id, boot_id, tool, mode, args_hash, entered_at, 0, \
+             '{outcome}' FROM actions WHERE sequence_no = 2"
         )
     };
     let refused = |sql: &str| conn.execute(sql, ()).unwrap_err().to_string();
@@ -112,13 +115,13 @@ fn the_table_is_append_only_and_closed_once() {
     }
     conn.execute(&insert("running"), ()).unwrap();
     for (sql, text) in [
-        ("UPDATE actions SET tool = 'x' WHERE sequence_no = 2", "actions enter fields are immutable"),
+        ("UPDATE actions SET tool = 'x' WHERE sequence_no = 3", "actions enter fields are immutable"),
         (
-            "UPDATE actions SET args_hash = boot_id WHERE sequence_no = 2",
+            "UPDATE actions SET args_hash = boot_id WHERE sequence_no = 3",
             "actions enter fields are immutable",
         ),
-        ("UPDATE actions SET error_message = 'x' WHERE sequence_no = 2", "actions row already closed"),
-        ("DELETE FROM actions WHERE sequence_no = 2", "actions is append-only"),
+        ("UPDATE actions SET error_message = 'x' WHERE sequence_no = 3", "actions row already closed"),
+        ("DELETE FROM actions WHERE sequence_no = 3", "actions is append-only"),
     ] {
         assert_eq!(refused(sql), text, "{sql}");
     }
@@ -136,7 +139,8 @@ fn a_call_of_a_killed_process_is_aborted_and_numbers_go_on() {
     let mut server = probe().in_folder(folder).start();
     server.data("probe_echo", json!({ "required": "y" }));
     let rows = actions(&server.sql());
-    assert_eq!(rows.iter().map(|row| row.sequence_no).collect::<Vec<_>>(), [1, 2, 3]);
+    assert_eq!(rows.iter().map(|row| row.sequence_no).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    let rows = client_calls(&server.sql());
     let aborted = &rows[1];
     assert_eq!(aborted.sequence_no, left.sequence_no);
     assert_eq!(aborted.end(), ("aborted", Some("PROCESS_ABORTED")));
@@ -182,9 +186,9 @@ fn a_ping_of_phase_1_is_answered_at_once_and_stored_before_gated_calls() {
     assert!(!server.stderr().contains("Phase 2 ready"), "{}", server.stderr());
     assert_eq!(server.receive()["id"], json!(gated));
     let late = server.data("probe_status", json!({}));
-    assert_eq!((&late["audit_sink"], &late["last_sequence_no"]), (&json!("sqlite"), &json!(3)), "{late}");
+    assert_eq!((&late["audit_sink"], &late["last_sequence_no"]), (&json!("sqlite"), &json!(4)), "{late}");
     let tools: Vec<String> = actions(&server.sql()).into_iter().map(|row| row.tool).collect();
-    assert_eq!(tools, ["probe_status", "probe_echo", "probe_status"]);
+    assert_eq!(tools, ["caller_begin", "probe_status", "probe_echo", "probe_status"]);
 }
 
 #[test]
@@ -198,7 +202,7 @@ fn a_private_key_is_in_no_column_and_no_log_line() {
     let ended = server.finish();
     assert!(!ended.stderr.contains(key), "{}", ended.stderr);
     let conn = open_database(&folder.path().join("colibri.db"));
-    assert_eq!(actions(&conn).len(), 3);
+    assert_eq!(client_calls(&conn).len(), 3);
     drop(conn);
     for entry in std::fs::read_dir(folder.path()).unwrap() {
         let path = entry.unwrap().path();
@@ -270,7 +274,7 @@ fn pipelined_calls_share_two_commits() {
     assert_eq!(commits(&log) - before, 2);
     let conn = server.sql();
     let rows = actions(&conn);
-    assert!(rows.len() == 65 && rows.iter().all(|row| row.outcome == "ok"), "{rows:?}");
+    assert!(rows.len() == 66 && rows.iter().all(|row| row.outcome == "ok"), "{rows:?}");
     let tasks: i64 = conn.query_row("SELECT count(*) FROM tasks", [], |row| row.get(0)).unwrap();
     assert_eq!(tasks, 64);
 }

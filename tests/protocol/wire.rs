@@ -8,7 +8,7 @@ use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use colibri::catalogue::CATALOGUE;
-use colibri_test_support::actions::actions;
+use colibri_test_support::actions::client_calls;
 use colibri_test_support::client::{Launch, Server, envelope, response};
 use serde_json::{Value, json};
 
@@ -211,7 +211,7 @@ fn calls_without_a_usable_name_are_refused_and_leave_no_row() {
         assert_eq!(answer["error"]["message"], text, "{params}");
     }
     server.data("task_list", json!({}));
-    assert_eq!(actions(&server.sql()).len(), 1, "only the call with a name");
+    assert_eq!(client_calls(&server.sql()).len(), 1, "only the call with a name");
 }
 
 #[test]
@@ -240,7 +240,7 @@ fn a_call_without_an_id_is_not_run() {
         &json!({ "jsonrpc": "2.0", "method": "tools/call", "params": { "name": "task_create", "arguments": { "title": "A" } } }),
     );
     assert_eq!(server.data("task_list", json!({}))["total_count"], 0);
-    let rows = actions(&server.sql());
+    let rows = client_calls(&server.sql());
     assert!(rows.iter().all(|row| row.tool == "task_list") && rows.len() == 2, "{rows:?}");
     let ended = server.finish();
     assert_eq!(ended.rest, Vec::<Value>::new());

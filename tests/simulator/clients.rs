@@ -1,6 +1,9 @@
 //! What clients ask for.
 
+use std::sync::Arc;
+
 use colibri_runtime::chain::call::{Call, ReplyTo};
+use colibri_runtime::chain::client::{Client, Source};
 use colibri_runtime::progress::Progress;
 use colibri_test_support::dice::Dice;
 use serde_json::{Value, json};
@@ -134,6 +137,7 @@ impl Known {
             name: name.to_owned(),
             arguments,
             trace_context: None,
+            client: identity(self.requests / 5 % CLIENTS),
             bytes: 100,
             since_ms: 0.0,
         }
@@ -235,4 +239,10 @@ fn consensus(dice: &Dice) -> (&'static str, Value) {
         0 => ("consensus_propose", json!({ "event": tuple })),
         _ => ("consensus_finality", json!({ "round_id": "1" })),
     }
+}
+
+/// Who a call says it comes from; each time another value, as it is when a client says it with each call.
+fn identity(client: u64) -> Arc<Client> {
+    let name = (client > 0).then(|| format!("client {client}"));
+    Arc::new(Client { name, protocol: Some("2026-07-28"), ..Client::unnamed(Source::Meta) })
 }

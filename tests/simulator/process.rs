@@ -9,7 +9,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use colibri::catalogue::{CATALOGUE, Dispatcher};
+use colibri::catalogue::{CATALOGUE, Dispatcher, ToolId};
+use colibri::domains::callers::Observed;
 use colibri::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use colibri::migrations::MIGRATIONS;
 use colibri::settings::config::Config;
@@ -80,7 +81,8 @@ impl Process {
         let registry = Registry::of(&CATALOGUE).unwrap();
         let store = FaultyStore::new(store, control.clone());
         let dispatch = FaultyDispatch { inner: Dispatcher(Domains::default()), control: control.clone() };
-        let chain = Chain::new(registry, store, dispatch, Audit::Buffer, kernel);
+        let mut chain = Chain::new(registry, store, dispatch, Audit::Buffer, kernel);
+        chain.set_introduction(ToolId::CallerBegin.name());
         Self { boot, chain, control, issued, flight: None, scan: None, limited: false }
     }
 
@@ -238,7 +240,10 @@ fn context(machine: &Machine<'_>, seed: u64, phase: Phase) -> Cx {
         admitted_tool_count: CATALOGUE.tools.len(),
     };
     let config = Arc::new(Config::for_tests(machine.path));
-    Cx::new(None, machine.clock.clone(), Box::new(SimIds::new(seed)), Parts::new(config, facts))
+    // The bytes of a simulated database depend on the seed alone.
+    let observed = Observed { os_user: "sim".to_owned(), host: "machine".to_owned(), pid: 1 };
+    let parts = Parts { observed: observed.into(), ..Parts::new(config, facts) };
+    Cx::new(None, machine.clock.clone(), Box::new(SimIds::new(seed)), parts)
 }
 
 fn facts(boot_id: String) -> AuditFacts {

@@ -40,6 +40,7 @@ pub fn run(
         launch.set.push((keys::LOG_LEVEL.name, "warn".into()));
     }
     let mut client = Client::start(&launch)?;
+    client.introduce("colibri-call")?;
     let reply = client.last_request("tools/call", Params { name: tool.name(), arguments: &arguments })?;
     client.stop()?;
     match reply {

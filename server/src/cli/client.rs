@@ -63,6 +63,29 @@ struct Request<'a, P> {
     params: P,
 }
 
+/// The parameters of `initialize`.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Hello<'a> {
+    protocol_version: &'static str,
+    capabilities: Value,
+    client_info: ClientInfo<'a>,
+}
+
+#[derive(Serialize)]
+struct ClientInfo<'a> {
+    name: &'a str,
+    version: &'static str,
+}
+
+impl<'a> Hello<'a> {
+    /// Offers the newest revision that begins with `initialize`.
+    pub fn of(name: &'a str) -> Self {
+        let client_info = ClientInfo { name, version: crate::VERSION };
+        Self { protocol_version: "2025-11-25", capabilities: serde_json::json!({}), client_info }
+    }
+}
+
 /// A child process that serves. Dropping it ends the process.
 pub struct Client {
     child: Child,
@@ -96,6 +119,15 @@ impl Client {
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let stdout = stdout.ok_or_else(|| ClientError::Start(io::Error::other("no pipe to read from")))?;
         Ok(Self { child, stdin, stdout: BufReader::new(stdout), last_id: 0 })
+    }
+
+    /// Says who calls, for the server's log. The answer is not waited for.
+    ///
+    /// # Errors
+    /// The pipe's error.
+    pub fn introduce(&mut self, name: &str) -> Result<(), ClientError> {
+        self.send("initialize", Hello::of(name)).map(drop)?;
+        self.notify("notifications/initialized", serde_json::json!({}))
     }
 
     /// Sends a request and waits for its answer.

@@ -1,6 +1,7 @@
 //! The logic of the tools: one folder per domain, with pure engine files, its services, and its SQL in `store.rs`.
 //! The layer above, `tools`, implements the generated traits.
 
+pub mod callers;
 pub mod consensus;
 pub mod proof;
 pub mod reputation;

@@ -26,6 +26,11 @@ pub trait TiedTable: Sync {
     /// Returns the table's name, for findings.
     fn name(&self) -> &'static str;
 
+    /// Returns the code of the finding for a row that does not match its call's reply.
+    fn changed(&self) -> &'static str {
+        "ROW_CHANGED"
+    }
+
     /// Returns the tools that write it. No tool writes two tied tables.
     fn writers(&self) -> &'static [Writer];
 

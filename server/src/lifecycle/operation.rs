@@ -3,7 +3,10 @@
 //!
 //! No code path bypasses the chain (chain#one-way-in); an operation only enters it another way than a client's call.
 
-use colibri_runtime::chain::call::{Answer, Call, Reply, ReplyTo};
+use std::sync::Arc;
+
+use colibri_runtime::chain::call::{Answer, Call, NO_REQUEST, Reply, ReplyTo};
+use colibri_runtime::chain::client::{Client, Source};
 use colibri_runtime::chain::log::Level;
 use colibri_runtime::handler::Dispatch;
 use colibri_runtime::progress::Progress;
@@ -25,9 +28,6 @@ pub enum OperationError {
     #[error("{0}")]
     Failed(String),
 }
-
-/// The request id in the audit row: an operation has no request.
-const REQUEST_ID: &str = "null";
 
 /// A process that makes the operator's calls; see the page above.
 pub struct Operator<D: Dispatch<Cx>>(Server<D>);
@@ -77,7 +77,7 @@ impl<D: Dispatch<Cx>> Server<D> {
     fn operate(&mut self, operation: ToolId, arguments: Value) -> Result<Value, String> {
         let call = Call {
             reply_to: ReplyTo {
-                id: REQUEST_ID.into(),
+                id: NO_REQUEST.into(),
                 stateless: true,
                 member: None,
                 progress: Progress::default(),
@@ -85,6 +85,7 @@ impl<D: Dispatch<Cx>> Server<D> {
             name: operation.name().to_owned(),
             arguments,
             trace_context: None,
+            client: Arc::new(Client::unnamed(Source::Command)),
             bytes: 0,
             since_ms: 0.0,
         };

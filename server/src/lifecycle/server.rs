@@ -23,6 +23,7 @@ use super::options::{AuditChoice, Options};
 use super::phase2::{self, Phase2};
 use super::transport::Transport;
 use super::watchdog;
+use crate::catalogue::ToolId;
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use crate::migrations::MIGRATIONS;
@@ -120,14 +121,8 @@ pub fn create_server<D: Dispatch<Cx>>(
     let kernel = Kernel { clock: options.clock, ids: (options.ids)(), log: log.clone(), redactor };
     let audit = first_sink(options.audit, config.mode);
     let mut chain = Chain::new(registry, store, dispatch, audit, kernel);
-    // Before the mode: what is switched off stays so in every mode.
-    chain.add_admission(Box::new(ToolsetGate::new(config.tools.clone(), config.mode, catalogue)));
-    chain.add_admission(Box::new(ModeGate::new(config.mode, catalogue)));
-    chain.set_selection(config.tools.clone());
     chain.set_answers_early(options.answers_early);
-    if !capabilities_for(config.mode).write_database {
-        chain.set_access(Access::Read);
-    }
+    configure(&mut chain, &config, catalogue);
     let (controls, inbox) = unbounded_channel();
     Ok(Server {
         chain,
@@ -144,6 +139,23 @@ pub fn create_server<D: Dispatch<Cx>>(
         cleanup_timeout_ms: options.cleanup_timeout_ms,
         forced: false,
     })
+}
+
+/// Tells the chain what the configuration asks of it.
+fn configure<D: Dispatch<Cx>>(
+    chain: &mut Chain<SqliteStore<Parts>, D>,
+    config: &Config,
+    catalogue: &CatalogueSpec,
+) {
+    // Before the mode: what is switched off stays so in every mode.
+    chain.add_admission(Box::new(ToolsetGate::new(config.tools.clone(), config.mode, catalogue)));
+    chain.add_admission(Box::new(ModeGate::new(config.mode, catalogue)));
+    chain.set_selection(config.tools.clone());
+    // Every catalogue of a server with a log has this operation.
+    chain.set_introduction(ToolId::CallerBegin.name());
+    if !capabilities_for(config.mode).write_database {
+        chain.set_access(Access::Read);
+    }
 }
 
 /// Returns the configuration of the options, and its warnings.

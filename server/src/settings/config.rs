@@ -55,6 +55,8 @@ pub struct Config {
     pub startup_timeout_ms: u32,
     /// Prefix of this process's id in the audit log.
     pub session_id: Option<String>,
+    /// On whose behalf the host runs, as the operator says.
+    pub actor: Option<String>,
     /// Whether a reply waits for the disk.
     pub durability: Durability,
     /// The directory of skills.
@@ -204,6 +206,7 @@ impl Reader<'_> {
             log_level: self.read(&keys::LOG_LEVEL),
             startup_timeout_ms: self.read(&keys::STARTUP_TIMEOUT_MS),
             session_id: self.read(&keys::SESSION_ID),
+            actor: self.read(&keys::ACTOR),
             durability: self.read(&keys::DURABILITY),
             skills_root_is_set: skills_root.is_some(),
             skills_root: skills_root.unwrap_or_else(|| ".agents/skills".into()),

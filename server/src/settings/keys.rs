@@ -5,7 +5,7 @@ use colibri_runtime::chain::log::Level;
 
 use super::config::{Durability, SessionPolicy};
 use super::rules::{
-    AtCall, Candidates, Integer, Label, ModeName, Path, PublicKeys, Rule, Toolsets, UNSET, Words,
+    Actor, AtCall, Candidates, Integer, Label, ModeName, Path, PublicKeys, Rule, Toolsets, UNSET, Words,
 };
 use crate::settings::log_level::{LOG_LEVELS, LogLevel};
 
@@ -98,6 +98,13 @@ pub(crate) static SESSION_ID: Key<Label> = key(
     "lifecycle",
     Label { max: 128 },
     "A label that marks this process's calls in the audit log; it has nothing to do with audit sessions.",
+);
+/// On whose behalf the host runs.
+pub(crate) static ACTOR: Key<Actor> = key(
+    "COLIBRI_ACTOR",
+    "lifecycle",
+    Actor { max: 128 },
+    "The person or agent on whose behalf the host runs: a name for the audit log, which the server does not check.",
 );
 /// Whether a reply waits for the disk.
 pub(crate) static DURABILITY: Key<Words<Durability>> = key(
@@ -231,13 +238,14 @@ pub(crate) static AT_CALL: [Key<AtCall>; 24] = [
 
 /// Returns the whole table, in display order.
 pub fn all() -> impl Iterator<Item = &'static dyn Entry> {
-    let checked: [&'static dyn Entry; 17] = [
+    let checked: [&'static dyn Entry; 18] = [
         &MODE,
         &TOOLS,
         &DB_PATH,
         &LOG_LEVEL,
         &STARTUP_TIMEOUT_MS,
         &SESSION_ID,
+        &ACTOR,
         &DURABILITY,
         &SKILLS_ROOT,
         &TRAIL_SESSION_POLICY,

@@ -2,6 +2,7 @@
 //! the reference page, so that the three cannot disagree.
 
 use colibri_canonical::hex;
+use colibri_visible::first_hidden;
 use std::path::PathBuf;
 
 use super::mode::Mode;
@@ -180,6 +181,36 @@ impl Rule for Label {
 
     fn describe(&self) -> String {
         format!("1 to {} printable ASCII characters", self.max)
+    }
+
+    fn default_text(&self) -> String {
+        UNSET.to_owned()
+    }
+}
+
+/// A name of printable characters.
+pub(crate) struct Actor {
+    /// The most characters it may have.
+    pub max: usize,
+}
+
+impl Rule for Actor {
+    type Value = Option<String>;
+
+    fn parse(&self, text: &str) -> Result<Option<String>, String> {
+        if (1..=self.max).contains(&text.chars().count()) && first_hidden(text).is_none() {
+            Ok(Some(text.to_owned()))
+        } else {
+            Err(format!("must be {}", self.describe()))
+        }
+    }
+
+    fn unset(&self) -> Option<String> {
+        None
+    }
+
+    fn describe(&self) -> String {
+        format!("1 to {} printable characters", self.max)
     }
 
     fn default_text(&self) -> String {

@@ -27,7 +27,8 @@ impl ToolsetGate {
 
 impl Admission for ToolsetGate {
     fn admit(&self, tool: &ToolSpec) -> Result<(), Denial> {
-        if self.selection.holds(tool) {
+        // Operations are the server's and the operator's; the setting is about what clients are offered.
+        if tool.is_operation() || self.selection.holds(tool) {
             return Ok(());
         }
         let (name, toolset, setting) = (tool.name, tool.toolset, keys::TOOLS.name);

@@ -1,10 +1,12 @@
 //! What this server adds to the context of a handler: configuration, facts, keys and router.
 
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use colibri_runtime::handler::Fault;
 use colibri_runtime::progress::Progress;
 
+use crate::domains::callers::Observed;
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::router::service::Router;
 use crate::domains::system::facts::SystemFacts;
@@ -28,12 +30,26 @@ pub struct Parts {
     pub skills_root: String,
     /// Missing until boot has read the candidates.
     pub router: Option<Arc<Router>>,
+    /// What the log says about this process; looked up when it is first needed.
+    pub observed: OnceCell<Observed>,
 }
 
 impl Parts {
     /// Makes the parts that a server has from the start, without keys.
     pub fn new(config: Arc<Config>, facts: SystemFacts) -> Self {
-        Self { config, facts, keys: Arc::default(), skills_root: String::new(), router: None }
+        Self {
+            config,
+            facts,
+            keys: Arc::default(),
+            skills_root: String::new(),
+            router: None,
+            observed: OnceCell::new(),
+        }
+    }
+
+    /// Returns what the log says about this process.
+    pub fn observed(&self) -> &Observed {
+        self.observed.get_or_init(Observed::of_this_process)
     }
 
     /// Returns the process's router.

@@ -1,6 +1,7 @@
 //! The handlers: the generated traits, implemented for [`Domains`], one file per domain. A handler reads the context
 //! of its call ([`cx`]), calls its domain, and returns the typed result.
 
+pub mod callers;
 mod consensus;
 pub mod cx;
 mod proof;

@@ -1,14 +1,17 @@
 //! The system tools: a probe, and the state of the server. They run in every mode and both phases, and never fail.
 
 use super::Domains;
+use super::callers::begin_caller;
 use super::cx::Cx;
 use crate::catalogue::{
-    ServerHealthError, ServerHealthInput, ServerHealthOutput, ServerPingError, ServerPingInput,
-    ServerPingOutput, SystemTools,
+    Caller, CallerBeginError, CallerBeginInput, ServerHealthError, ServerHealthInput, ServerHealthOutput,
+    ServerPingError, ServerPingInput, ServerPingOutput, SystemTools,
 };
+use crate::domains::callers::Asserted;
+use crate::domains::callers::published;
 use crate::domains::system::health::{self, Moment};
 use crate::domains::system::published_mode;
-use colibri_runtime::handler::Outcome;
+use colibri_runtime::handler::{Fault, Outcome};
 
 impl SystemTools<Cx> for Domains {
     fn server_ping(&mut self, cx: &mut Cx, _: ServerPingInput) -> Outcome<ServerPingOutput, ServerPingError> {
@@ -32,5 +35,14 @@ impl SystemTools<Cx> for Domains {
             db: cx.db(),
             skills_root: &cx.parts.skills_root,
         }))
+    }
+
+    fn caller_begin(&mut self, cx: &mut Cx, input: CallerBeginInput) -> Outcome<Caller, CallerBeginError> {
+        let CallerBeginInput { source, client_name, client_title, client_version, protocol } = input;
+        let source = source.to_string();
+        let asserted = Asserted { source, client_name, client_title, client_version, protocol };
+        let row = begin_caller(cx, asserted)?;
+        let caller = published(row);
+        Ok(caller.ok_or_else(|| Fault::Other("the stored caller has no published form".to_owned()))?)
     }
 }

@@ -1,6 +1,7 @@
 //! The log of calls: its chain, numbering and head (chain#audit-row). The same pass checks the ties of rows to calls,
 //! and the checkpoint's values.
 
+use super::callers::Callers;
 use super::pinned;
 use super::run::Run;
 use super::ties::Ties;
@@ -19,12 +20,13 @@ pub const NAME: &str = "log";
 pub fn check(
     run: &mut Run<'_>,
     ties: &mut Ties,
+    callers: &mut Callers,
     checkpoint: Option<&Checkpoint>,
 ) -> Result<(LogEnd, Vec<OpenCall>), Stop> {
     let total = count_calls(run.db)?;
     run.begin(NAME, total.unsigned_abs());
     let db = run.db;
-    let mut follower = Follower { run, ties, checkpoint, open: Vec::new() };
+    let mut follower = Follower { run, ties, callers, checkpoint, open: Vec::new() };
     let end = walk_log(db, &mut follower)?;
     let open = follower.open;
     run.count("closed calls", end.last_exit_no.unsigned_abs());
@@ -38,6 +40,7 @@ pub fn check(
 struct Follower<'r, 'd, 't> {
     run: &'r mut Run<'d>,
     ties: &'t mut Ties,
+    callers: &'t mut Callers,
     checkpoint: Option<&'t Checkpoint>,
     open: Vec<OpenCall>,
 }
@@ -47,10 +50,12 @@ impl LogVisitor<Stop> for Follower<'_, '_, '_> {
         if let Some(checkpoint) = self.checkpoint {
             pinned::compare_log_row(checkpoint, self.run, row.exit_no, row_hash);
         }
+        self.callers.call(self.run, row.tool, row.boot_id, row.sequence_no)?;
         self.ties.call(self.run, row)
     }
 
     fn open(&mut self, row: &OpenRow<'_>) {
+        self.callers.running(row.boot_id, row.sequence_no);
         self.open.push(OpenCall { sequence_no: row.sequence_no, enter_hash: row.hash() });
     }
 

@@ -15,6 +15,7 @@
 //! Each check reports through [`run::Run`], which keeps the first [`finding::Finding`] of each kind and counts the
 //! others. An auditor keeps a [`checkpoint`](colibri_proof::checkpoint) outside the file; [`file`] reads and writes it.
 
+mod callers;
 pub(crate) mod consensus;
 mod counters;
 pub(crate) mod file;
@@ -38,6 +39,7 @@ use colibri_runtime::chain::scan::Interrupt;
 use colibri_runtime::handler::Fault;
 use serde::{Serialize, Serializer};
 
+use self::callers::Callers;
 use self::finding::Findings;
 use self::run::{Count, Progress, Run};
 use self::seals::Heads;
@@ -158,12 +160,17 @@ fn run_all(
         pin: options.take_checkpoint,
         checkpoint: options.checkpoint,
     };
-    let log = checks.run(&mut run, log::NAME, |run| log::check(run, &mut ties, options.checkpoint))?;
+    let mut callers = Callers::default();
+    let log = checks
+        .run(&mut run, log::NAME, |run| log::check(run, &mut ties, &mut callers, options.checkpoint))?;
     let records = checks.run(&mut run, trail::NAME, |run| trail::check(run, &mut ties, &wanted))?;
     let heads =
         checks.run(&mut run, seals::NAME, |run| seals::check(run, options.signers, options.checkpoint))?;
     checks.run(&mut run, consensus::NAME, consensus::check)?;
-    checks.run(&mut run, ties::NAME, |run| ties.finish(run, &[records::ties::TABLE]))?;
+    checks.run(&mut run, ties::NAME, |run| {
+        ties.finish(run, &[records::ties::TABLE])?;
+        callers.finish(run)
+    })?;
     let standing =
         checks.run(&mut run, reputation::NAME, |run| reputation::check(run, options.checkpoint))?;
     checks.run(&mut run, skills::NAME, skills::check)?;

@@ -1,10 +1,11 @@
 //! The tables whose rows are tied to calls.
 
 use crate::domains::ties::TiedTable;
-use crate::domains::{consensus, proof, tasks, trail};
+use crate::domains::{callers, consensus, proof, tasks, trail};
 
 /// The tables whose rows must produce the replies of the calls that wrote them.
 pub const TIED_TABLES: &[&dyn TiedTable] = &[
+    &callers::ties::CallerTie,
     &tasks::ties::TaskTie,
     &proof::ties::SessionTie,
     &trail::ties::RecordTie,

@@ -194,7 +194,7 @@ impl Table {
             }
             Verdict::CallMissing => ("CALL_MISSING", "which the log does not have"),
             Verdict::OtherCall => ("CALL_MISMATCH", "which did not write it"),
-            Verdict::Changed => ("ROW_CHANGED", "but does not match that call's reply"),
+            Verdict::Changed => (self.table.changed(), "but does not match that call's reply"),
             Verdict::Unreadable => ("ROW_UNREADABLE", "but has a value that no row can have"),
         };
         run.found_against(NAME, code, || {

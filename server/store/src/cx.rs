@@ -1,5 +1,6 @@
 //! The context of a handler: the database handle, clock and ids of its call, and what the server itself adds.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use colibri_runtime::handler::{CallStatus, Context, Fault};
@@ -7,6 +8,7 @@ use colibri_runtime::kernel::{Clock, Ids, rfc3339_ms};
 use colibri_runtime::progress::Progress;
 use zeroize::Zeroizing;
 
+use crate::callers;
 use crate::db::Db;
 
 /// What a server keeps for its handlers beside the database.
@@ -44,6 +46,10 @@ pub struct Cx<P> {
     pub(crate) subject: Option<String>,
     /// See [`Cx::rehearse`].
     rehearsal: bool,
+    /// This process's name in the log; empty without a log.
+    pub(crate) boot_id: String,
+    /// The last caller that this process has stored: the call that stored it, and its number.
+    last_caller: Cell<Option<(i64, i64)>>,
     /// What the server keeps for its handlers.
     pub parts: P,
 }
@@ -59,7 +65,18 @@ impl<P> Cx<P> {
             exit_failures: 0,
             queue_depth: 0,
         };
-        Self { db, clock, ids, status, progress: Progress::default(), subject: None, rehearsal: false, parts }
+        Self {
+            db,
+            clock,
+            ids,
+            status,
+            progress: Progress::default(),
+            subject: None,
+            rehearsal: false,
+            boot_id: String::new(),
+            last_caller: Cell::new(None),
+            parts,
+        }
     }
 
     /// Returns the database.
@@ -105,6 +122,36 @@ impl<P> Cx<P> {
     /// (store#ties).
     pub fn sequence_no(&self) -> Option<i64> {
         self.status.sequence_no
+    }
+
+    /// Returns this process's name in the log; empty without a log.
+    pub fn boot_id(&self) -> &str {
+        &self.boot_id
+    }
+
+    /// Returns the number of the running call's caller (people#callers); `None` outside a call that is in the log.
+    ///
+    /// # Errors
+    /// [`Fault`] of the database.
+    pub fn caller_no(&self) -> Result<Option<i64>, Fault> {
+        let Some(sequence_no) = self.sequence_no() else { return Ok(None) };
+        if let Some((_, caller_no)) = self.last_caller.get().filter(|(from, _)| *from < sequence_no) {
+            return Ok(Some(caller_no));
+        }
+        let db = self.db()?;
+        match callers::last_of(db, &self.boot_id)? {
+            // Calls that come from another caller than the last were entered together with it, and run before its own.
+            Some((from, _)) if from > sequence_no => callers::caller_of(db, &self.boot_id, sequence_no),
+            last => {
+                self.last_caller.set(last);
+                Ok(last.map(|(_, caller_no)| caller_no))
+            }
+        }
+    }
+
+    /// Notes that the running call stores a new caller.
+    pub fn caller_changes(&mut self) {
+        self.last_caller.set(None);
     }
 
     /// Names the row that this call created or changed, for the call's audit row. An auditor can then find the row

@@ -38,9 +38,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`cx`], [`db`] and [`walk`] know no engine but by [`Db`]; [`sqlite`] is the engine: open, write, log, look. `side_file` names the
+//! [`callers`], [`cx`], [`db`] and [`walk`] know no engine but by [`Db`]; [`sqlite`] is the engine: open, write, log, look. `side_file` names the
 //! files beside a database, and [`private_file`] creates files that their owner alone can read.
 
+pub mod callers;
 pub mod cx;
 pub mod db;
 pub mod private_file;

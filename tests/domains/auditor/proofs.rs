@@ -90,7 +90,7 @@ fn a_changed_proof_file_fails_by_the_check_that_it_concerns() {
         ("agent-7", "agent-8", "FAIL  RFC 9162"),
         ("\"leaf_index\":0", "\"leaf_index\":1", "FAIL  RFC 9162"),
         ("\"record_count\":3", "\"record_count\":4", "FAIL  tree head"),
-        ("\"log_exit_no\":4", "\"log_exit_no\":5", "FAIL  head hash"),
+        ("\"log_exit_no\":5", "\"log_exit_no\":6", "FAIL  head hash"),
         (intent.0, &intent.1, "FAIL  head hash"),
         (hash(&head, "signature"), &"0".repeat(128), "FAIL  signature"),
         ("\"v\":1", "\"v\": 1", "FAIL  form"),

@@ -3,6 +3,7 @@
 mod arguments;
 mod blocked;
 mod brief;
+mod callers;
 mod drift;
 mod epochs;
 mod era;

@@ -113,6 +113,12 @@ fn log_ends_with_the_vector(folder: &TempDir) {
     let conn = open_database(&folder.path().join("colibri.db"));
     let row_hash = "3f18324a0fc22d594e5a75190c2eb0dc0a5fe8240c776c4a0749ef18afcad487";
     conn.execute(
+        "INSERT INTO callers (boot_id, source, os_user, host, pid, first_seen, sequence_no) \
+         VALUES (?1, 'none', 'alice', 'workshop', 1, '2026-05-01T10:00:00.000Z', 1)",
+        ["0".repeat(36)],
+    )
+    .unwrap();
+    conn.execute(
         "INSERT INTO actions (sequence_no, correlation_id, boot_id, tool, mode, args_hash, entered_at, enter_ms) \
          VALUES (6, ?1, ?1, 'x', 'FULL', ?2, '2026-05-01T10:00:59.999Z', 0)",
         ("0".repeat(36), ZERO),

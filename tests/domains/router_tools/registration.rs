@@ -2,7 +2,7 @@
 
 use colibri::catalogue::CATALOGUE;
 use colibri_runtime::chain::registry::Registry;
-use colibri_test_support::actions::actions;
+use colibri_test_support::actions::client_calls;
 use serde_json::{Value, json};
 
 use crate::router_tools::world::{TOOLS, launch};
@@ -75,7 +75,7 @@ fn each_call_leaves_one_closed_row_and_no_thought() {
         server.call(tool, bad);
     }
     let sql = server.sql();
-    let rows = actions(&sql);
+    let rows = client_calls(&sql);
     let ends: Vec<_> = rows.iter().map(|row| (&*row.tool, row.end(), row.exit_no.is_some())).collect();
     let refused = ("invalid", Some("INVALID_PARAMS"));
     assert_eq!(

@@ -277,8 +277,8 @@ fn leave_running(path: &Path) {
     conn.execute_batch(
         "INSERT INTO actions (sequence_no, correlation_id, boot_id, tool, mode, args_hash, entered_at, enter_ms)
          SELECT (SELECT max(sequence_no) FROM actions) + 1, '00000000-0000-4000-8000-000000000000',
-                '00000000-0000-4000-8000-000000000001', tool, mode, args_hash, entered_at, enter_ms
-           FROM actions WHERE sequence_no = 1;
+                boot_id, tool, mode, args_hash, entered_at, enter_ms
+           FROM actions WHERE sequence_no = 2;
          UPDATE actions_head SET last_sequence_no = last_sequence_no + 1;",
     )
     .unwrap();

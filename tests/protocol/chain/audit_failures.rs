@@ -6,7 +6,7 @@ use colibri::catalogue;
 use colibri::lifecycle::server::create_server;
 use colibri::tools::Domains;
 use colibri_runtime::chain::log::Level;
-use colibri_test_support::actions::{action_of, actions};
+use colibri_test_support::actions::{action_of, client_calls};
 use colibri_test_support::embed::{Lines, Recorder, Wire, block_on, converse, options};
 use colibri_test_support::probe::{CATALOGUE, Dispatcher, Probe};
 use serde_json::json;
@@ -77,7 +77,7 @@ fn a_network_tools_pending_exit_is_closed_before_the_next_call_enters() {
         assert_eq!(action_of(&conn, "probe_network").end(), ("running", None));
     }
     assert_eq!(conn.query_row("SELECT count(*) FROM probe", [], |row| row.get::<_, i64>(0)).unwrap(), 0);
-    assert_eq!(actions(&conn).len(), 2, "refused calls have no rows");
+    assert_eq!(client_calls(&conn).len(), 2, "refused calls have no rows");
 
     conn.execute("DELETE FROM refusing", ()).unwrap();
     // One record was pending all the while, not one for each refused call.

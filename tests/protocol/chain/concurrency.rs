@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use colibri_test_support::actions::{action_of, actions, await_running};
+use colibri_test_support::actions::{action_of, actions, await_running, client_calls};
 use colibri_test_support::client::{Server, envelope};
 use colibri_test_support::embed::{Recorder, Seen, Wire, block_on, converse};
 use colibri_test_support::probe::{CATALOGUE, Dispatcher, Probe};
@@ -52,12 +52,12 @@ fn a_batch_enters_before_it_exits_and_in_one_order() {
     send_batch(&mut server, &calls);
     await_running(&server, "probe_sleep");
     let open: Vec<_> =
-        actions(&server.sql()).into_iter().skip(1).map(|row| (row.tool, row.outcome)).collect();
+        client_calls(&server.sql()).into_iter().skip(1).map(|row| (row.tool, row.outcome)).collect();
     let expected = [("probe_sleep", "running"), ("probe_echo", "running")];
     assert_eq!(open, expected.map(|(tool, outcome)| (tool.to_owned(), outcome.to_owned())));
     assert_eq!((server.receive()["id"].clone(), server.receive()["id"].clone()), (json!(0), json!(1)));
     let exits: Vec<_> = actions(&server.sql()).into_iter().map(|row| row.exit_no).collect();
-    assert_eq!(exits, [Some(1), Some(2), Some(3)]);
+    assert_eq!(exits, [Some(1), Some(2), Some(3), Some(4)]);
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn no_more_than_1024_calls_wait_at_the_gate() {
     let (busy, served) = split_busy(&mut server, 1026);
     assert_eq!(busy, [json!(ids[1024]), json!(ids[1025])]);
     assert_eq!(served, ids[..1024].iter().map(|id| json!(id)).collect::<Vec<_>>());
-    assert_eq!(actions(&server.sql()).len(), 1024);
+    assert_eq!(client_calls(&server.sql()).len(), 1024);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_cancelled_call_at_the_gate_is_not_run() {
     let cancelled = server.send_call("probe_write", json!({ "key": "k" }));
     cancel(&mut server, cancelled);
     server.data("probe_echo", json!({ "required": "x" }));
-    assert!(actions(&server.sql()).iter().all(|row| row.tool == "probe_echo"));
+    assert!(client_calls(&server.sql()).iter().all(|row| row.tool == "probe_echo"));
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn a_network_call_in_flight_is_aborted() {
     cancel(&mut server, flying);
     // No answer to the cancelled one: the next answer is the next call's, and the tool's lock is free.
     assert_eq!(server.data("probe_network", json!({ "ms": 1 }))["waited_ms"], 1);
-    let rows = actions(&server.sql());
+    let rows = client_calls(&server.sql());
     let aborted = &rows[1];
     assert_eq!(aborted.end(), ("aborted", Some("CANCELLED")), "{aborted:?}");
     assert_eq!((&aborted.result_hash, aborted.duration_ms), (&None, None));

@@ -1,7 +1,7 @@
 //! Calls that do not reach a handler, and handlers that fail.
 
 use colibri_runtime::chain::audit::RowOutcome;
-use colibri_test_support::actions::{action_of, actions};
+use colibri_test_support::actions::{action_of, actions, client_calls};
 use colibri_test_support::client::envelope;
 use colibri_test_support::embed::{Recorder, Seen, Spy, Wire, block_on, converse};
 use colibri_test_support::probe::{CATALOGUE, Dispatcher, Probe};
@@ -134,5 +134,5 @@ fn a_call_that_cannot_be_entered_is_not_run_and_exits_once() {
     );
     let conn = server.sql();
     assert_eq!(conn.query_row("SELECT count(*) FROM probe", [], |row| row.get::<_, i64>(0)).unwrap(), 0);
-    assert!(actions(&conn).iter().all(|row| row.tool == "probe_echo"));
+    assert!(client_calls(&conn).iter().all(|row| row.tool == "probe_echo"));
 }

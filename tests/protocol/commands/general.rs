@@ -135,7 +135,7 @@ fn doctor_finds_a_sound_set_up_sound() {
     let used = shell.run(&["doctor"]);
     assert_eq!(used.code, Some(0), "{}", used.out);
     assert!(used.out.lines().all(|line| line.starts_with("ok  ")), "{}", used.out);
-    assert!(used.out.contains("1 closed calls, the chain is unbroken"), "{}", used.out);
+    assert!(used.out.contains("2 closed calls, the chain is unbroken"), "{}", used.out);
 }
 
 #[test]
@@ -305,8 +305,8 @@ fn doctor_notices_calls_cut_off_by_a_crash() {
         .unwrap()
         .execute_batch(
             "INSERT INTO actions (sequence_no, correlation_id, boot_id, tool, mode, args_hash, entered_at, enter_ms)
-             SELECT sequence_no + 1, '00000000-0000-4000-8000-000000000000', '00000000-0000-4000-8000-000000000001',
-                    tool, mode, args_hash, entered_at, enter_ms FROM actions;
+             SELECT sequence_no + 1, '00000000-0000-4000-8000-000000000000', boot_id, tool, mode, args_hash, entered_at, enter_ms
+             FROM actions WHERE tool = 'task_create';
              UPDATE actions_head SET last_sequence_no = last_sequence_no + 1;",
         )
         .unwrap();

@@ -4,7 +4,8 @@ use colibri_test_support::shell::Shell;
 use rusqlite::Connection;
 use serde_json::Value;
 
-/// A task made, one refused by stage 2, one refused by the tool: calls 1, 2, 3. The task's id.
+/// A task made, one refused by stage 2, one refused by the tool: calls 2, 4, 6, each in a process of its own, whose first call
+/// stores who calls. The task's id.
 fn three_calls(shell: &Shell) -> String {
     let made = shell.run(&["call", "task_create", "{\"title\": \"A\"}"]);
     let id = made.json()["data"]["id"].as_str().unwrap().to_owned();
@@ -27,18 +28,18 @@ fn every_filter_of_the_log_selects_its_calls_newest_last() {
     let last = shell.run(&["log", "--json", "--limit", "1"]).json();
     let (boot, time) = (last["boot_id"].as_str().unwrap(), last["entered_at"].as_str().unwrap());
     let cases: [(&[&str], &[i64]); 12] = [
-        (&[], &[1, 2, 3]),
-        (&["--tool", "task_create"], &[1, 2]),
-        (&["--outcome", "ok"], &[1]),
-        (&["--outcome", "domain_error"], &[3]),
-        (&["--subject", &id], &[1]),
-        (&["--boot", boot], &[3]),
-        (&["--since", time], &[3]),
-        (&["--until", time], &[1, 2]),
-        (&["--since", "2020", "--until", "9999-12-31T23:59"], &[1, 2, 3]),
+        (&[], &[1, 2, 3, 4, 5, 6]),
+        (&["--tool", "task_create"], &[2, 4]),
+        (&["--outcome", "ok"], &[1, 2, 3, 5]),
+        (&["--outcome", "domain_error"], &[6]),
+        (&["--subject", &id], &[2]),
+        (&["--boot", boot], &[5, 6]),
+        (&["--since", time], &[5, 6]),
+        (&["--until", time], &[1, 2, 3, 4]),
+        (&["--since", "2020", "--until", "9999-12-31T23:59"], &[1, 2, 3, 4, 5, 6]),
         (&["--since", "9999"], &[]),
-        (&["--limit", "2"], &[2, 3]),
-        (&["--tool", "task_create", "--limit", "1"], &[2]),
+        (&["--limit", "2"], &[5, 6]),
+        (&["--tool", "task_create", "--limit", "1"], &[4]),
     ];
     for (options, expected) in cases {
         assert_eq!(numbers(&shell, options), expected, "{options:?}");
@@ -51,7 +52,7 @@ fn a_row_of_the_log_has_every_column_of_the_table() {
     three_calls(&shell);
     let shown = shell.run(&["log", "--json", "--limit", "1"]).json();
     let conn = Connection::open(shell.path().join("data/colibri.db")).unwrap();
-    let mut statement = conn.prepare("SELECT * FROM actions WHERE sequence_no = 3").unwrap();
+    let mut statement = conn.prepare("SELECT * FROM actions WHERE sequence_no = 6").unwrap();
     let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
     let stored = statement
         .query_row([], |row| {
@@ -72,10 +73,10 @@ fn the_log_reads_as_a_table_with_subjects_and_refusals() {
     let id = three_calls(&shell);
     let run = shell.run(&["log"]);
     let lines: Vec<&str> = run.out.lines().collect();
-    assert_eq!(lines.len(), 4, "{}", run.out);
+    assert_eq!(lines.len(), 7, "{}", run.out);
     assert!(lines[0].contains("ENTERED"), "{}", run.out);
-    assert!(lines[1].ends_with(&id), "{}", run.out);
-    assert!(lines[3].contains("ERR_INVALID_TRANSITION: "), "{}", run.out);
+    assert!(lines[2].ends_with(&id), "{}", run.out);
+    assert!(lines[6].contains("ERR_INVALID_TRANSITION: "), "{}", run.out);
     let none = shell.run(&["log", "--tool", "task_creat"]);
     assert_eq!(
         (none.code, none.out.as_str()),

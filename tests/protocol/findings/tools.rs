@@ -110,7 +110,7 @@ fn finding_d5_a_probe_that_was_answered_early_has_its_row_when_a_signal_ends_the
     let conn = colibri_test_support::client::open_database(&folder.path().join("colibri.db"));
     let rows = "SELECT group_concat(tool || ' ' || outcome) FROM actions";
     let rows: Option<String> = conn.query_row(rows, [], |row| row.get(0)).unwrap();
-    assert_eq!(rows.as_deref(), Some("probe_status ok"));
+    assert_eq!(rows.as_deref(), Some("caller_begin ok,probe_status ok"));
 }
 
 #[test]

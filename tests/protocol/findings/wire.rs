@@ -105,7 +105,15 @@ fn finding_d2_a_batch_is_answered_with_one_array_on_a_connection_of_2025_03_26()
         .unwrap();
     assert_eq!(
         rows,
-        ["skill_list", "task_create", "task_list", "audit_verify_chain", "no_such_tool", "server_ping"]
+        [
+            "caller_begin",
+            "skill_list",
+            "task_create",
+            "task_list",
+            "audit_verify_chain",
+            "no_such_tool",
+            "server_ping"
+        ]
     );
     assert_eq!(server.finish().code(), 0);
 }

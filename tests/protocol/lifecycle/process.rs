@@ -3,7 +3,7 @@
 use colibri::catalogue::CATALOGUE;
 use colibri::migrations::MIGRATIONS;
 use colibri_store::sqlite::open::migrate::latest;
-use colibri_test_support::actions::{actions, await_running};
+use colibri_test_support::actions::{await_running, client_calls};
 use serde_json::json;
 
 use super::{colibri, probe};
@@ -46,7 +46,7 @@ fn health_tells_of_the_server_and_its_database() {
             "ready": true,
             "stages": stages,
             "audit_sink": "sqlite",
-            "last_sequence_no": 2,
+            "last_sequence_no": 3,
             "exit_failures": 0,
             "queue_depth": 0,
         },
@@ -69,9 +69,9 @@ fn a_running_call_is_visible_to_other_connections() {
     server.ready_by("probe_echo", json!({ "required": "x" }));
     let id = server.send_call("probe_sleep", json!({ "ms": 500 }));
     let open = await_running(&server, "probe_sleep");
-    assert_eq!((open.sequence_no, &open.result_hash, open.exit_no), (2, &None, None), "{open:?}");
+    assert_eq!((open.sequence_no, &open.result_hash, open.exit_no), (3, &None, None), "{open:?}");
     assert_eq!(server.receive()["id"], json!(id));
-    let rows = actions(&server.sql());
+    let rows = client_calls(&server.sql());
     assert_eq!(rows.len(), 2);
     let closed = &rows[1];
     assert_eq!((closed.sequence_no, closed.end()), (open.sequence_no, ("ok", None)));

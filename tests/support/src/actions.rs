@@ -68,6 +68,13 @@ pub fn actions(conn: &Connection) -> Vec<Action> {
     rows.expect("the query runs").collect::<Result<_, _>>().expect("rows of that form")
 }
 
+/// The rows of the calls that clients have made, by number: without those by which the server stores who calls.
+pub fn client_calls(conn: &Connection) -> Vec<Action> {
+    let mut rows = actions(conn);
+    rows.retain(|row| row.tool != "caller_begin");
+    rows
+}
+
 /// The row of the only call of that tool.
 pub fn action_of(conn: &Connection, tool: &str) -> Action {
     let mut rows = actions(conn);

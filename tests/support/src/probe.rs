@@ -5,6 +5,8 @@
 use colibri_store::params;
 use std::time::{Duration, Instant};
 
+use colibri::domains::callers::Asserted;
+use colibri::tools::callers::begin_caller;
 use colibri::tools::cx::{Cx, NetworkCx, ScanCx};
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Fault, NetworkOutcome, Outcome};
@@ -46,6 +48,31 @@ impl ProbeTools<Cx> for Probe {
             last_sequence_no: status.sequence_no,
             exit_failures: i64::try_from(status.exit_failures).unwrap_or(i64::MAX),
             queue_depth: i64::try_from(status.queue_depth).unwrap_or(i64::MAX),
+        })
+    }
+
+    fn caller_begin(
+        &mut self,
+        cx: &mut Cx,
+        input: CallerBeginInput,
+    ) -> Outcome<CallerBeginOutput, CallerBeginError> {
+        let CallerBeginInput { source, client_name, client_title, client_version, protocol } = input;
+        let asserted = Asserted { source, client_name, client_title, client_version, protocol };
+        let row = begin_caller(cx, asserted)?;
+        Ok(CallerBeginOutput {
+            caller_no: row.caller_no,
+            boot_id: row.boot_id,
+            source: row.source,
+            client_name: row.client_name,
+            client_title: row.client_title,
+            client_version: row.client_version,
+            protocol: row.protocol,
+            actor: row.actor,
+            os_user: row.os_user,
+            host: row.host,
+            pid: row.pid,
+            first_seen: row.first_seen,
+            sequence_no: row.sequence_no,
         })
     }
 

@@ -8,6 +8,8 @@ use std::rc::Rc;
 
 use serde_json::Value;
 
+use crate::chain::client::Client;
+
 /// How a call ended (chain#outcomes).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowOutcome {
@@ -58,6 +60,8 @@ pub struct EnterEvent<'a> {
     pub trace_context: Option<&'a str>,
     /// Wall clock, RFC 3339 with milliseconds.
     pub entered_at: &'a str,
+    /// Who the call says it comes from.
+    pub client: &'a Client,
 }
 
 /// A call has ended.

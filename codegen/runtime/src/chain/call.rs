@@ -1,7 +1,10 @@
 //! A call on its way in, and its reply on the way out.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
+use crate::chain::client::Client;
 use crate::progress::Progress;
 
 /// The request that a reply answers.
@@ -16,6 +19,9 @@ pub struct ReplyTo {
     /// What its client hears before the reply.
     pub progress: Progress,
 }
+
+/// The request id in the audit row of an operation: it has no request.
+pub const NO_REQUEST: &str = "null";
 
 /// A message's place in an array of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +43,8 @@ pub struct Call {
     pub arguments: Value,
     /// Canonical JSON of the request's trace headers.
     pub trace_context: Option<String>,
+    /// Who it says it comes from.
+    pub client: Arc<Client>,
     /// Bytes of the line it came in, for the batch's bound.
     pub bytes: usize,
     /// When it came, by the monotonic clock, if the loop was waiting for its turn to write; otherwise 0.

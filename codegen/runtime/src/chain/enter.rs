@@ -1,11 +1,18 @@
 //! Stage 3: the enter rows, in a transaction that first closes what earlier calls left open.
 
+use std::sync::Arc;
+
+use serde_json::Value;
+
 use crate::chain::Chain;
+use crate::chain::call::{Call, NO_REQUEST, ReplyTo};
 use crate::chain::check::Verdict;
+use crate::chain::client::{Client, Introduction, MOST_CLIENTS};
 use crate::chain::log::Level;
-use crate::chain::row::Entered;
+use crate::chain::row::{Entered, Row};
 use crate::chain::store::{Access, Store, StoreFault};
 use crate::handler::Dispatch;
+use crate::progress::Progress;
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Writes the enter rows of these calls in a transaction of their own.
@@ -23,8 +30,10 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         calls: impl IntoIterator<Item = &'a mut Entered>,
     ) -> Result<(), StoreFault> {
         self.begin(Access::Write)?;
+        self.introductions.begin();
         self.close_unclosed()?;
         for call in calls {
+            self.introduce(&call.row)?;
             call.row.sequence_no = Some(self.store.audit_enter(&Self::enter_event(call))?);
         }
         Ok(())
@@ -34,7 +43,54 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     pub(super) fn commit_entered(&mut self) -> Result<(), StoreFault> {
         self.store.commit()?;
         self.forget_closed();
+        self.introductions.commit();
         Ok(())
+    }
+
+    /// Stores who the call comes from, if the log does not know it yet (people#callers): a whole call of an operation, in the
+    /// transaction in which `row` is about to be entered and at its time. So no row is without its caller, and an enter transaction
+    /// that fails takes the caller with it.
+    pub(super) fn introduce(&mut self, row: &Row) -> Result<(), StoreFault> {
+        let Some(introduction) = self.introductions.due(&row.client) else { return Ok(()) };
+        let Introduction { operation, arguments, client, crowded } = introduction;
+        if crowded {
+            self.log(
+                Level::Warn,
+                format_args!(
+                    "[audit] more than {MOST_CLIENTS} clients in this process: further names are not stored"
+                ),
+            );
+        }
+        let mut call = self.operation_at(operation, arguments, client, row);
+        call.row.sequence_no = Some(self.store.audit_enter(&Self::enter_event(&call))?);
+        let ending = self.stage_dispatch(&call);
+        if ending.failed() {
+            let reason = ending.error_message.unwrap_or_default();
+            return Err(StoreFault(format!("{operation} failed: {reason}")));
+        }
+        let ending = self.stamp(&call, ending);
+        call.row.close_in(&mut self.store, &ending)
+    }
+
+    /// Returns a call of an operation, entered at the time of another call.
+    fn operation_at(&mut self, name: &str, arguments: Value, client: Arc<Client>, at: &Row) -> Entered {
+        let reply_to =
+            ReplyTo { id: NO_REQUEST.into(), stateless: true, member: None, progress: Progress::default() };
+        let call = Call {
+            reply_to,
+            name: name.to_owned(),
+            arguments,
+            trace_context: None,
+            client,
+            bytes: 0,
+            since_ms: 0.0,
+        };
+        let checked = self.check_operation(call);
+        let mut entered = self.enter_row(checked);
+        entered.row.timestamp = at.timestamp;
+        entered.row.entered_ms = at.entered_ms;
+        entered.row.entered_at.clone_from(&at.entered_at);
+        entered
     }
 
     /// Marks calls as not entered, because stage 3 failed: none has a row, and none goes on.

@@ -29,6 +29,7 @@ pub mod audit;
 mod batch;
 pub mod call;
 mod check;
+pub mod client;
 mod dispatch;
 mod effects;
 pub mod ending;
@@ -55,6 +56,7 @@ use std::time::Duration;
 
 use audit::{AuditSink, EnterEvent};
 use call::{Call, Outlet, ReplyTo};
+use client::Introductions;
 use ending::Ending;
 use log::{Level, Log};
 use owed::Unclosed;
@@ -171,6 +173,7 @@ pub struct Chain<S: Store, D> {
     /// How long the last sync took, in milliseconds.
     sync_ms: f64,
     fatal: Option<StoreFault>,
+    introductions: Introductions,
 }
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
@@ -197,6 +200,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             sizes: BatchSizes::default(),
             sync_ms: 0.0,
             fatal: None,
+            introductions: Introductions::default(),
         }
     }
 
@@ -218,6 +222,12 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Sets how a handler's report leaves while the handler keeps the loop from looking.
     pub(crate) fn set_notify(&mut self, notify: Notify) {
         self.notify = Some(notify);
+    }
+
+    /// Sets the operation that stores who calls. From then on the first call of each new [`client::Client`] is preceded by a call
+    /// of it, where the log is in the store.
+    pub fn set_introduction(&mut self, operation: &'static str) {
+        self.introductions.operation = Some(operation);
     }
 
     /// Sets whether handlers only read; then their transactions take no write lock.
@@ -403,13 +413,14 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.log(
             level,
             format_args!(
-                "[audit] seq={} tool={} outcome={} code={} duration_ms={} correlation={}",
+                "[audit] seq={} tool={} outcome={} code={} duration_ms={} correlation={} client={}",
                 number.map_or_else(|| "-".to_owned(), |n| n.to_string()),
                 row.tool,
                 ending.outcome.as_str(),
                 ending.error_code.as_deref().unwrap_or("-"),
                 ending.duration_ms,
-                row.correlation_id
+                row.correlation_id,
+                row.client
             ),
         );
     }

@@ -101,18 +101,23 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             return Ok(());
         }
         self.begin(Access::Write)?;
+        self.introductions.begin();
         self.enter_buffered()?;
         self.store.commit()?;
+        self.introductions.commit();
         self.buffered.clear();
         Ok(())
     }
 
     fn enter_buffered(&mut self) -> Result<(), StoreFault> {
-        for record in &mut self.buffered {
+        let mut buffered = std::mem::take(&mut self.buffered);
+        let entered = buffered.iter_mut().try_for_each(|record| {
+            self.introduce(&record.row)?;
             record.row.sequence_no = Some(self.store.audit_enter(&record.row.enter_event(&Value::Null))?);
-            record.row.close_in(&mut self.store, &record.ending)?;
-        }
-        Ok(())
+            record.row.close_in(&mut self.store, &record.ending)
+        });
+        self.buffered = buffered;
+        entered
     }
 
     /// Gives up the rows of calls that were answered early, because the database will not open in time. The log says so.

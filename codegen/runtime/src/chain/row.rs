@@ -1,10 +1,13 @@
 //! What a call's audit row holds from stage 3 on.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use crate::chain::audit::EnterEvent;
 use crate::chain::call::{Call, ReplyTo};
 use crate::chain::check::{Checked, Verdict};
+use crate::chain::client::Client;
 use crate::chain::{AUDITED_NAME_CHARACTERS, Chain};
 use crate::handler::Dispatch;
 use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
@@ -27,6 +30,7 @@ pub(crate) struct Row {
     /// The wall clock at enter, in milliseconds since the epoch, and as the row shows it.
     pub entered_ms: i64,
     pub entered_at: String,
+    pub client: Arc<Client>,
 }
 
 impl Row {
@@ -40,6 +44,7 @@ impl Row {
             args_hash: &self.args_hash,
             trace_context: self.trace_context.as_deref(),
             entered_at: &self.entered_at,
+            client: &self.client,
         }
     }
 
@@ -78,7 +83,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Gives the call its correlation id and reads the clocks.
     pub(super) fn enter_row(&mut self, checked: Checked) -> Entered {
         let Checked { call, verdict, sensitive, args_hash } = checked;
-        let Call { reply_to, name, arguments, trace_context, .. } = call;
+        let Call { reply_to, name, arguments, trace_context, client, .. } = call;
         let shown = redacted_arguments(sensitive, &arguments);
         let trace_context = trace_context.map(|text| self.kernel.redactor.redact_json(&text).into_owned());
         // The client may have written anything as the name. It is redacted before it is cut, or a part of a secret would stay.
@@ -97,6 +102,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             timestamp: self.kernel.clock.monotonic_ms(),
             entered_ms,
             entered_at: crate::kernel::rfc3339_ms(entered_ms),
+            client,
         };
         Entered { reply_to, verdict, arguments, shown, row }
     }

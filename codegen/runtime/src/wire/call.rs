@@ -6,7 +6,7 @@ use serde::Deserialize as _;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use super::era::{Era, call_meta};
+use super::era::{Era, Stateless, call_meta};
 use super::fault::ProtocolFault;
 use super::message::{Request, RequestId};
 use super::params::{Params, text_of};
@@ -18,6 +18,8 @@ pub struct ToolCall<'a> {
     pub id: RequestId<'a>,
     /// How the answer is written.
     pub era: Era,
+    /// What a stateless call says about itself.
+    pub stateless: Option<Stateless<'a>>,
     /// The tool's name as received; not empty, perhaps unknown.
     pub name: Cow<'a, str>,
     /// The arguments as received, of any type; `{}` when absent or `null`.
@@ -33,7 +35,12 @@ impl<'a> ToolCall<'a> {
     ///
     /// # Errors
     /// No usable `name`, or arguments with a number that no double can hold.
-    pub fn decode(request: Request<'a>, params: &Params<'a>, era: Era) -> Result<Self, ProtocolFault<'a>> {
+    pub fn decode(
+        request: Request<'a>,
+        params: &Params<'a>,
+        era: Era,
+        stateless: Option<Stateless<'a>>,
+    ) -> Result<Self, ProtocolFault<'a>> {
         let name = params.name.and_then(|raw| text_of(raw.get())).filter(|name| !name.is_empty());
         let Some(name) = name else {
             let problem = "tools/call requires a non-empty string \"name\"";
@@ -45,7 +52,7 @@ impl<'a> ToolCall<'a> {
             return Err(ProtocolFault::invalid_params(problem, request.id));
         };
         let (trace_context, progress_token) = call_meta(params.meta);
-        Ok(Self { era, name, arguments, trace_context, progress_token, id: request.id })
+        Ok(Self { era, stateless, name, arguments, trace_context, progress_token, id: request.id })
     }
 }
 

@@ -19,6 +19,8 @@ pub(crate) const HANDSHAKE_VERSIONS: &[&str] = SUPPORTED_VERSIONS.split_at(1).1;
 pub(crate) const PROTOCOL_VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 /// `_meta`: what the client of a stateless request can do.
 pub(crate) const CLIENT_CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+/// `_meta`: who sends a stateless request.
+pub(crate) const CLIENT_INFO_KEY: &str = "io.modelcontextprotocol/clientInfo";
 /// `_meta` of a stateless result: who answered.
 pub(crate) const SERVER_INFO_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
@@ -43,17 +45,37 @@ pub enum Era {
     Stateless,
 }
 
-/// Finds a request's era and checks what the stateless era demands of it. It remembers nothing between
-/// requests.
+/// What a stateless request says about itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Stateless<'a> {
+    /// The revision it speaks.
+    pub revision: &'static str,
+    /// Who sends it, as JSON text of any form.
+    pub client_info: Option<&'a RawValue>,
+}
+
+impl PartialEq for Stateless<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        let info = |it: &Self| it.client_info.map(|raw| raw.get().to_owned());
+        self.revision == other.revision && info(self) == info(other)
+    }
+}
+
+/// Finds a request's era, with what a stateless request says about itself, and checks what the stateless era demands of it. It
+/// remembers nothing between requests.
 ///
 /// # Errors
 /// A missing or mistyped `_meta` member, or an unsupported revision.
-pub fn detect<'a>(request: &Request<'a>, params: &Params<'a>) -> Result<Era, ProtocolFault<'a>> {
+pub fn detect<'a>(
+    request: &Request<'a>,
+    params: &Params<'a>,
+) -> Result<(Era, Option<Stateless<'a>>), ProtocolFault<'a>> {
     let discover = request.method == DISCOVER;
-    let found = params.meta.and_then(|meta| members(meta, [PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY]));
-    let [version, capabilities] = found.unwrap_or_default();
+    const KEYS: [&str; 3] = [PROTOCOL_VERSION_KEY, CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY];
+    let [version, capabilities, client_info] =
+        params.meta.and_then(|meta| members(meta, KEYS)).unwrap_or_default();
     if version.is_none() && !discover {
-        return Ok(Era::Handshake);
+        return Ok((Era::Handshake, None));
     }
     let Some(version) = version.and_then(|raw| text_of(raw.get())) else {
         return Err(lacks("string", PROTOCOL_VERSION_KEY, request));
@@ -61,15 +83,15 @@ pub fn detect<'a>(request: &Request<'a>, params: &Params<'a>) -> Result<Era, Pro
     if !capabilities.is_some_and(|raw| raw.get().starts_with('{')) {
         return Err(lacks("object", CLIENT_CAPABILITIES_KEY, request));
     }
-    if !SUPPORTED_VERSIONS.contains(&&*version) {
+    let Some(revision) = SUPPORTED_VERSIONS.into_iter().find(|supported| *supported == version) else {
         let data = serde_json::json!({ "supported": SUPPORTED_VERSIONS, "requested": version }).to_string();
         let id = Some(request.id.clone());
         return Err(ProtocolFault {
             data: Some(data),
             ..ProtocolFault::new(UNSUPPORTED_VERSION, "Unsupported protocol version", id)
         });
-    }
-    Ok(Era::Stateless)
+    };
+    Ok((Era::Stateless, Some(Stateless { revision, client_info })))
 }
 
 fn lacks<'a>(kind: &str, key: &str, request: &Request<'a>) -> ProtocolFault<'a> {

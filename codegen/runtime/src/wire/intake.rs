@@ -11,6 +11,7 @@ use crate::wire::array::{Arrays, MEMBERS};
 use crate::wire::era::{BATCH_VERSION, Era, WORDLESS_VERSION};
 use crate::wire::fault::{INVALID_PARAMS, ProtocolFault};
 use crate::wire::frame::Frame;
+use crate::wire::identity::Identities;
 use crate::wire::message::{Incoming, Notification, decode, decode_member};
 use crate::wire::protocol::{Answer, INITIALIZE, Protocol};
 use crate::wire::reply::encode_error;
@@ -36,9 +37,10 @@ pub struct Intake {
     arrays: Arrays,
     /// The connection has negotiated the revision that has arrays.
     takes_arrays: bool,
-    /// The connection has negotiated the revision whose notifications of progress have no messages. The intake remembers
-    /// nothing else of it.
+    /// The connection has negotiated the revision whose notifications of progress have no messages.
     wordless: bool,
+    /// Who calls, for the log alone. The intake remembers nothing else of the connection.
+    identities: Identities,
 }
 
 impl Intake {
@@ -57,6 +59,7 @@ impl Intake {
             arrays: Arrays::default(),
             takes_arrays: false,
             wordless: false,
+            identities: Identities::default(),
         }
     }
 
@@ -89,9 +92,10 @@ impl Intake {
             Incoming::Fault(fault) => fault.redacted(&self.redactor).to_line(),
             Incoming::Request(request) => match self.protocol.answer(request, &self.redactor) {
                 Answer::Reply(reply) => reply,
-                Answer::Handshake { reply, revision } => {
+                Answer::Handshake { reply, revision, client_info } => {
                     self.takes_arrays = revision == BATCH_VERSION;
                     self.wordless = revision == WORDLESS_VERSION;
+                    self.identities.greeted(client_info, revision, &self.redactor);
                     reply
                 }
                 Answer::Call(call) => {
@@ -104,6 +108,7 @@ impl Intake {
                         name: call.name.into_owned(),
                         arguments: call.arguments,
                         trace_context: call.trace_context,
+                        client: self.identities.of_call(call.stateless, &self.redactor),
                         bytes,
                         since_ms: 0.0,
                     });

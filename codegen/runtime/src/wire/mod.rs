@@ -2,7 +2,7 @@
 //!
 //! In the order in which a message meets them: [`frame`] cuts the byte stream into lines, [`message`]
 //! decodes a line, [`params`] and [`era`] read its parameters and `_meta`, [`protocol`] answers everything
-//! but tool calls, [`call`] is what it hands to the chain, [`reply`] and [`fault`] write the answer, and
+//! but tool calls, [`call`] is what it hands to the chain, `identity` who it comes from, [`reply`] and [`fault`] write the answer, and
 //! [`array`] keeps the answers to one array together.
 
 pub mod array;
@@ -10,6 +10,7 @@ pub mod call;
 pub mod era;
 pub mod fault;
 pub mod frame;
+mod identity;
 pub mod intake;
 pub mod message;
 pub mod midline;

@@ -19,15 +19,17 @@ pub struct Params<'a> {
     pub cursor: Option<&'a RawValue>,
     /// `initialize`: the revision asked for.
     pub protocol_version: Option<&'a RawValue>,
+    /// `initialize`: who the client is.
+    pub client_info: Option<&'a RawValue>,
 }
 
 impl<'a> Params<'a> {
     /// Reads the members. All are `None` when `params` is absent or not an object.
     pub fn read(params: Option<&'a RawValue>) -> Self {
-        const KEYS: [&str; 5] = ["_meta", "name", "arguments", "cursor", "protocolVersion"];
+        const KEYS: [&str; 6] = ["_meta", "name", "arguments", "cursor", "protocolVersion", "clientInfo"];
         let found = params.and_then(|params| members(params, KEYS)).unwrap_or_default();
-        let [meta, name, arguments, cursor, protocol_version] = found;
-        Self { meta, name, arguments, cursor, protocol_version }
+        let [meta, name, arguments, cursor, protocol_version, client_info] = found;
+        Self { meta, name, arguments, cursor, protocol_version, client_info }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 
 use serde_json::json;
+use serde_json::value::RawValue;
 
 use super::call::ToolCall;
 use super::era::{DISCOVER, Era, HANDSHAKE_VERSIONS, SERVER_INFO_KEY, SUPPORTED_VERSIONS, detect};
@@ -32,6 +33,8 @@ pub enum Answer<'a> {
         reply: Vec<u8>,
         /// The revision.
         revision: &'static str,
+        /// Who the client says it is, as JSON text of any form.
+        client_info: Option<&'a RawValue>,
     },
     /// A call for the chain.
     Call(ToolCall<'a>),
@@ -96,15 +99,15 @@ impl Protocol {
 
     fn dispatch<'a>(&self, request: Request<'a>) -> Result<Answer<'a>, ProtocolFault<'a>> {
         let params = Params::read(request.params);
-        let era = detect(&request, &params)?;
+        let (era, stateless) = detect(&request, &params)?;
         let id = request.id.as_str();
         Ok(Answer::Reply(match (&*request.method, era) {
-            ("tools/call", _) => return ToolCall::decode(request, &params, era).map(Answer::Call),
+            ("tools/call", _) => return ToolCall::decode(request, &params, era, stateless).map(Answer::Call),
             ("tools/list", _) => encode_result(id, self.list(&request, &params, era)?),
             (INITIALIZE, Era::Handshake) => {
                 let revision = negotiated(&params);
                 let reply = encode_result(id, &self.initialize(revision));
-                return Ok(Answer::Handshake { reply, revision });
+                return Ok(Answer::Handshake { reply, revision, client_info: params.client_info });
             }
             ("ping", Era::Handshake) => encode_result(id, "{}"),
             (DISCOVER, Era::Stateless) => encode_result(id, &self.discover),

@@ -57,8 +57,8 @@ fn take(incoming: Incoming<'_>) {
             let params = Params::read(request.params);
             match detect(&request, &params) {
                 Err(fault) => check_fault(&fault),
-                Ok(era) => {
-                    if let Err(fault) = ToolCall::decode(request, &params, era) {
+                Ok((era, said)) => {
+                    if let Err(fault) = ToolCall::decode(request, &params, era, said) {
                         check_fault(&fault);
                     }
                 }

@@ -109,6 +109,7 @@ fn call(params: &str) -> ToolCall<'static> {
             id: call.id.into_owned(),
             name: call.name.into_owned().into(),
             era: call.era,
+            stateless: None,
             arguments: call.arguments,
             trace_context: call.trace_context,
             progress_token: call.progress_token.map(|token| &*token.to_owned().leak()),

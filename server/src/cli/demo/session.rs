@@ -6,13 +6,10 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::super::Failure;
-use super::super::client::{Client, Launch, Reply};
+use super::super::client::{Client, Hello, Launch, Reply};
 use super::unexpected;
 use crate::catalogue::{CATALOGUE, ToolId};
 use crate::settings::keys::{self, Entry};
-
-/// The revision of the protocol that the handshake offers.
-const PROTOCOL_VERSION: &str = "2025-11-25";
 
 /// A connected client.
 pub struct Session {
@@ -44,12 +41,7 @@ impl Session {
             directory: Some(folder.to_owned()),
         };
         let mut client = Client::start(&launch)?;
-        let hello = json!({
-            "protocolVersion": PROTOCOL_VERSION,
-            "capabilities": {},
-            "clientInfo": { "name": "colibri-demo", "version": CATALOGUE.version },
-        });
-        let greeting = result(client.request("initialize", hello)?)?;
+        let greeting = result(client.request("initialize", Hello::of("colibri-demo"))?)?;
         let text = |pointer| greeting.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let (server, version) = (text("/serverInfo/title"), text("/serverInfo/version"));
         let greeting_line = format!("{server} {version} speaks MCP {}", text("/protocolVersion"));

@@ -42,6 +42,7 @@ impl<P: Parts> SqliteStore<P> {
     /// Makes a store without a database. A database in `cx` is given up.
     pub fn new(mut cx: Cx<P>, facts: AuditFacts) -> Self {
         cx.db = None;
+        cx.boot_id.clone_from(&facts.boot_id);
         Self { cx, facts, attached: None, pretended: false }
     }
 

@@ -77,7 +77,7 @@ fn finding_a5_a_call_fails_and_names_the_process_that_holds_the_queue() {
         .unwrap()
         .map(Result::unwrap)
         .collect();
-    let expected = ["task_list", "server_ping", "no_such_tool", "task_create", "task_list"];
+    let expected = ["caller_begin", "task_list", "server_ping", "no_such_tool", "task_create", "task_list"];
     assert_eq!(rows, expected, "the row of what was answered meanwhile is written when it can be");
     let (database, folder) = (server.database(), server.shared_folder());
     let ended = server.finish();

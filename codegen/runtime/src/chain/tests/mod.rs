@@ -1,13 +1,14 @@
 //! The chain over a store, handlers and sinks that fail on purpose.
 //!
 //! [`faults`] fails every step of the store, [`alone`] is about sinks outside it, [`beside`] about network and
-//! scan tools, [`gather`] about calls that wait for one another, [`turn`] about those that wait for other processes, [`operate`] about the operator's, [`owed`] about rows that come late or not at all, [`words`] about what is said in the end.
+//! scan tools, [`clients`] about who calls, [`gather`] about calls that wait for one another, [`turn`] about those that wait for other processes, [`operate`] about the operator's, [`owed`] about rows that come late or not at all, [`words`] about what is said in the end.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::single_range_in_vec_init)]
 
 mod alone;
 mod at_once;
 mod beside;
+mod clients;
 mod faults;
 mod gather;
 mod operate;
@@ -22,6 +23,7 @@ use serde_json::{Value, json};
 
 use super::audit::{EnterEvent, ExitEvent};
 use super::call::{Answer, Call, Reply, ReplyTo};
+use super::client::{Client, Source};
 use super::log::{Log, NoLog};
 use super::redact::Redactor;
 use super::registry::Registry;
@@ -131,6 +133,7 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
     operations: &[
         ToolSpec { runs: Runs::Operator { mutates: true }, listing: "", ..tool("inspect") },
         ToolSpec { runs: Runs::Operator { mutates: true }, listing: "", ..tool("import") },
+        ToolSpec { runs: Runs::Operator { mutates: true }, listing: "", ..tool("introduce") },
     ],
     ..CATALOGUE_HEAD
 };
@@ -188,8 +191,16 @@ impl Dispatch<MemoryCx<Data>> for Handlers {
         }
     }
 
-    /// `import` keeps its key, unless it is `refuse`; `rehearse` tells it to keep nothing.
+    /// `import` keeps its key, unless it is `refuse`; `rehearse` tells it to keep nothing. `introduce` keeps a client.
     fn operate(&mut self, cx: &mut MemoryCx<Data>, operation: usize, arguments: &Value) -> Dispatched {
+        if operation == 2 {
+            let name = arguments["client_name"].as_str().or_else(|| arguments["source"].as_str()).unwrap();
+            cx.data.push(format!("client {name}"));
+            return match name {
+                "refuse" => Dispatched::Fault(Fault::Storage("refused".to_owned())),
+                _ => Dispatched::Value(json!({})),
+            };
+        }
         assert_eq!(operation, 1, "the index among the operations");
         let key = arguments["key"].as_str().unwrap().to_owned();
         cx.data.push(key.clone());
@@ -453,6 +464,7 @@ fn call(id: usize, tool: &str) -> Call {
         name: tool.to_owned(),
         arguments: json!({ "key": id.to_string() }),
         trace_context: None,
+        client: Arc::new(Client::unnamed(Source::None)),
         bytes: 10,
         since_ms: 0.0,
     }

@@ -95,6 +95,8 @@ async fn owed_rows_that_the_store_refuses_are_kept_and_at_the_end_said_to_be_mis
     assert_eq!(outcomes(&chain), [Some("ok"), Some("ok")]);
 }
 
+static NOBODY: Client = Client::unnamed(Source::None);
+
 /// Closes the only row as aborted.
 fn close_as_another_start(store: &mut MemoryStore<Data>) {
     let sequence_no = store.rows().next().unwrap().sequence_no;
@@ -107,6 +109,7 @@ fn close_as_another_start(store: &mut MemoryStore<Data>) {
         args_hash: "",
         trace_context: None,
         entered_at: "",
+        client: &NOBODY,
     };
     let exit = ExitEvent {
         tool: "network",

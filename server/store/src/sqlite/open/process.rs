@@ -69,6 +69,37 @@ pub fn host() -> String {
     }
 }
 
+/// How much of the list of users is read.
+#[cfg(unix)]
+const USERS_BYTES: u64 = 1 << 20;
+
+/// Returns the name of the user whose process this is, or `uid:<n>`. The environment is not asked, because anyone can set it.
+pub fn os_user() -> String {
+    #[cfg(unix)]
+    {
+        let uid = rustix::process::getuid().as_raw();
+        let mut users = Vec::new();
+        let read = File::open("/etc/passwd").and_then(|file| file.take(USERS_BYTES).read_to_end(&mut users));
+        let users = read.map_or_else(|_| String::new(), |_| String::from_utf8_lossy(&users).into_owned());
+        user_of(&users, uid).map_or_else(|| format!("uid:{uid}"), str::to_owned)
+    }
+    #[cfg(not(unix))]
+    {
+        "unknown".to_owned()
+    }
+}
+
+/// Finds a user in the text of `/etc/passwd`.
+#[cfg(unix)]
+fn user_of(users: &str, uid: u32) -> Option<&str> {
+    users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next().filter(|name| !name.is_empty())?;
+        let number: u32 = fields.nth(1)?.parse().ok()?;
+        (number == uid).then_some(name)
+    })
+}
+
 /// Returns the records of the live processes on the database at `path`, this one included. Processes of version 0.1.0
 /// write no record and are not listed.
 ///

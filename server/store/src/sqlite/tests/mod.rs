@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use colibri_runtime::chain::TURN_LIMIT;
 use colibri_runtime::chain::audit::{EnterEvent, ExitEvent, RowOutcome};
+use colibri_runtime::chain::client::{Client, Source};
 use colibri_runtime::chain::store::{Access, Store, StoreFault};
 use colibri_runtime::kernel::{SystemClock, SystemIds};
 use rusqlite::Connection;
@@ -21,6 +22,7 @@ use serde_json::Value;
 
 use crate::cx::Cx;
 use crate::migrations::MIGRATIONS;
+use crate::params;
 use crate::sqlite::SqliteStore;
 use crate::sqlite::log::audit::AuditFacts;
 use crate::sqlite::log::verify::{ActionsReport, verify_actions};
@@ -30,6 +32,12 @@ use crate::sqlite::open::{Opened, StoreOptions, WAIT, init_db};
 
 /// The time at which every call of these tests happens.
 const NOW: &str = "2026-05-01T10:00:00.000Z";
+
+/// Who the calls of these tests come from.
+static NOBODY: Client = Client::unnamed(Source::None);
+
+const CALLER: &str = "INSERT INTO callers (boot_id, source, os_user, host, pid, first_seen, sequence_no) \
+    VALUES (?1, 'none', 'alice', 'workshop', 1, '2026-05-01T10:00:00.000Z', 0)";
 
 /// A temporary folder, and the database in it.
 struct Place {
@@ -93,7 +101,12 @@ fn open(options: &StoreOptions) -> Result<SqliteStore<()>, OpenError> {
 
 fn attached(opened: Opened, boot_id: &str) -> SqliteStore<()> {
     let mut store = detached(boot_id);
+    let read_only = opened.read_only;
     store.attach(opened).unwrap();
+    if !read_only {
+        // Without a caller no call is taken; the operation that stores it is the server's.
+        store.write_at_boot(|db| db.execute(CALLER, params![boot_id])).unwrap();
+    }
     store
 }
 
@@ -121,6 +134,7 @@ fn entered(tool: &str) -> EnterEvent<'_> {
         args_hash: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
         trace_context: None,
         entered_at: NOW,
+        client: &NOBODY,
     }
 }
 

@@ -167,7 +167,7 @@ fn readonly_creates_nothing_and_migrates_nothing() {
     assert_eq!(place.files(), [""; 0]);
 
     let older = StoreOptions { migrations: &MIGRATIONS[..2], ..place.options() };
-    open(&older).unwrap().close().unwrap();
+    drop(init_db(&older).unwrap());
     assert_eq!(
         refusal(&place, true),
         format!("database schema version 2 is older than {}; READONLY cannot migrate", latest(MIGRATIONS))

@@ -86,7 +86,7 @@ fn rows_are_append_only_and_closed_once() {
     call(&mut store, "any_tool");
     leave_running(&mut store);
     let insert = "INSERT INTO actions (sequence_no, correlation_id, boot_id, tool, mode, args_hash, entered_at, \
-                  enter_ms, outcome) VALUES (9, hex(randomblob(18)), hex(randomblob(18)), 't', 'FULL', \
+                  enter_ms, outcome) VALUES (9, hex(randomblob(18)), (SELECT boot_id FROM callers), 't', 'FULL', \
                   hex(randomblob(32)), '', 0, ";
     for (sql, expected) in [
         (format!("{insert} 'ok')"), "actions rows start as running"),

@@ -1,0 +1,151 @@
+//! Who calls come from (people#callers): the rows of `callers`, and which of them a call has.
+
+use colibri_runtime::handler::Fault;
+
+use crate::db::{Db, Row, RowError};
+use crate::params;
+
+/// A row of `callers`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs)] // The columns, under their names.
+pub struct CallerRow {
+    pub caller_no: i64,
+    pub boot_id: String,
+    pub source: String,
+    pub client_name: Option<String>,
+    pub client_title: Option<String>,
+    pub client_version: Option<String>,
+    pub protocol: Option<String>,
+    pub actor: Option<String>,
+    pub os_user: String,
+    pub host: String,
+    pub pid: i64,
+    pub first_seen: String,
+    pub sequence_no: i64,
+}
+
+const COLUMNS: &str = "caller_no, boot_id, source, client_name, client_title, client_version, protocol, actor, os_user, \
+     host, pid, first_seen, sequence_no";
+
+fn read(row: &Row<'_>) -> Result<CallerRow, RowError> {
+    Ok(CallerRow {
+        caller_no: row.get(0)?,
+        boot_id: row.get(1)?,
+        source: row.get(2)?,
+        client_name: row.get(3)?,
+        client_title: row.get(4)?,
+        client_version: row.get(5)?,
+        protocol: row.get(6)?,
+        actor: row.get(7)?,
+        os_user: row.get(8)?,
+        host: row.get(9)?,
+        pid: row.get(10)?,
+        first_seen: row.get(11)?,
+        sequence_no: row.get(12)?,
+    })
+}
+
+/// Returns the number that the next caller gets.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn next_caller_no(db: &Db) -> Result<i64, Fault> {
+    db.query_one("SELECT coalesce(max(caller_no), 0) + 1 FROM callers", &[], |row| row.get(0))
+}
+
+/// Adds a row.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn insert(db: &Db, caller: &CallerRow) -> Result<(), Fault> {
+    let sql = format!(
+        "INSERT OR FAIL INTO callers ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)"
+    );
+    let values = params![
+        caller.caller_no,
+        caller.boot_id,
+        caller.source,
+        caller.client_name,
+        caller.client_title,
+        caller.client_version,
+        caller.protocol,
+        caller.actor,
+        caller.os_user,
+        caller.host,
+        caller.pid,
+        caller.first_seen,
+        caller.sequence_no,
+    ];
+    db.execute(&sql, values).map(drop)
+}
+
+/// Returns the caller with that number.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn caller(db: &Db, caller_no: i64) -> Result<Option<CallerRow>, Fault> {
+    let sql = format!("SELECT {COLUMNS} FROM callers WHERE caller_no = ?1");
+    db.query_opt(&sql, params![caller_no], read)
+}
+
+/// Returns the number of the caller that a call of a process has.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub(crate) fn caller_of(db: &Db, boot_id: &str, sequence_no: i64) -> Result<Option<i64>, Fault> {
+    let sql = "SELECT caller_no FROM callers WHERE boot_id = ?1 AND sequence_no < ?2 ORDER BY sequence_no DESC LIMIT 1";
+    db.query_opt(sql, params![boot_id, sequence_no], |row| row.get(0))
+}
+
+/// Returns the last caller of a process: the call that stored it, and its number.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub(crate) fn last_of(db: &Db, boot_id: &str) -> Result<Option<(i64, i64)>, Fault> {
+    let sql =
+        "SELECT sequence_no, caller_no FROM callers WHERE boot_id = ?1 ORDER BY sequence_no DESC LIMIT 1";
+    db.query_opt(sql, params![boot_id], |row| Ok((row.get(0)?, row.get(1)?)))
+}
+
+/// Hands over each number of a caller with its call; the row is `None` if it is malformed. In the order of the numbers.
+///
+/// # Errors
+/// SQLite's error, and what `take` returns.
+pub fn each_caller<E: From<Fault>>(
+    db: &Db,
+    mut take: impl FnMut(i64, Option<i64>, Option<CallerRow>) -> Result<(), E>,
+) -> Result<(), E> {
+    db.walk(&format!("SELECT {COLUMNS} FROM callers ORDER BY caller_no"), &[], |row| {
+        let (caller_no, sequence_no) = (row.get(0).map_err(Fault::from)?, row.get(12).ok());
+        take(caller_no, sequence_no, read(row).ok())?;
+        Ok(true)
+    })
+}
+
+/// Returns the call that stored a caller.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn call_of(db: &Db, caller_no: i64) -> Result<Option<i64>, Fault> {
+    db.query_opt("SELECT sequence_no FROM callers WHERE caller_no = ?1", params![caller_no], |row| row.get(0))
+}
+
+/// Returns the call that stored the first caller of a process.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn first_of(db: &Db, boot_id: &str) -> Result<Option<i64>, Fault> {
+    let sql = "SELECT sequence_no FROM callers WHERE boot_id = ?1 ORDER BY sequence_no LIMIT 1";
+    db.query_opt(sql, params![boot_id], |row| row.get(0))
+}
+
+/// Hands over the numbers of all callers, in order.
+///
+/// # Errors
+/// SQLite's error, and what `take` returns.
+pub fn each_number<E: From<Fault>>(db: &Db, mut take: impl FnMut(i64) -> Result<(), E>) -> Result<(), E> {
+    db.walk("SELECT caller_no FROM callers ORDER BY caller_no", &[], |row| {
+        take(row.get(0).map_err(Fault::from)?)?;
+        Ok(true)
+    })
+}
