@@ -219,12 +219,31 @@ def seal_reply(db, row):
     return {**{key: row[key] for key in row.keys() if key != "sequence_no"}, "tree_head": tree_head}
 
 
+def caller_reply(db, row):
+    return {key: row[key] for key in row.keys()}
+
+
 TIED = [
+    ("callers", "caller_no", ("caller_begin",), caller_reply),
     ("tasks", "id", ("task_create", "task_update"), task_reply),
     ("thought_records", "id", ("thought_record",), thought_reply),
     ("audit_sessions", "session_id", ("audit_session_start",), session_reply),
     ("merkle_roots", "session_id", ("merkle_finalize",), seal_reply),
 ]
+
+
+def check_callers(db, found):
+    """The numbers of callers, and that each call from the first stored one on has a caller before it."""
+    numbers = [row["caller_no"] for row in db.execute("SELECT caller_no FROM callers ORDER BY caller_no")]
+    found.expect(numbers == list(range(1, len(numbers) + 1)), "callers: caller_no has a gap", len(numbers))
+    without = db.execute(
+        "SELECT a.sequence_no FROM actions AS a WHERE tool <> 'caller_begin' AND sequence_no > "
+        "(SELECT min(sequence_no) FROM actions WHERE tool = 'caller_begin') AND NOT EXISTS (SELECT 1 FROM callers AS c "
+        "WHERE c.boot_id = a.boot_id AND c.sequence_no < a.sequence_no)"
+    )
+    for call in without:
+        found.expect(False, "callers: call without a caller", call["sequence_no"])
+    return len(numbers)
 
 
 def check_ties(db, found):
@@ -234,7 +253,7 @@ def check_ties(db, found):
         for row in db.execute(f"SELECT * FROM {table}"):
             rows += 1
             call = db.execute("SELECT * FROM actions WHERE sequence_no = ?", [row["sequence_no"]]).fetchone()
-            fits = call is not None and call["outcome"] == "ok" and call["tool"] in tools and call["subject"] == row[key]
+            fits = call is not None and call["outcome"] == "ok" and call["tool"] in tools and call["subject"] == str(row[key])
             if not found.expect(fits, f"tie: {table} row of no call", row[key]):
                 continue
             data = reply(db, row)
@@ -625,6 +644,7 @@ def verify_database():
     print(f"{check_log(db, found)} closed calls")
     print(f"{check_trail(db, found)} thought records")
     print(f"{check_seals(db, found, set(sys.argv[2:]))} seals")
+    print(f"{check_callers(db, found)} callers")
     print(f"{check_ties(db, found)} rows tied to calls")
     print(f"{check_ledger(db, found)} entries of the reputation ledger")
     return found

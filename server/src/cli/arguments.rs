@@ -56,7 +56,7 @@ pub enum Command {
         json: bool,
     },
     /// Print the audit log: one line a call, newest last
-    Log(audit::Log),
+    Log(Box<audit::Log>),
     /// Make or show the key that signs seals
     #[command(subcommand)]
     Keys(audit::Keys),

@@ -2,30 +2,45 @@
 
 use std::io::{self, BufWriter, Write};
 
+use colibri_runtime::handler::Fault;
 use colibri_visible::printable;
 
 use super::Failure;
 use super::arguments::audit::Log;
 use super::database::open_for_reading;
 use super::output::print_json_line;
+use super::who::{UNCHECKED, who};
 use crate::catalogue::ToolId;
 use crate::settings::environment::Environment;
+use colibri_store::callers::each_caller;
+use colibri_store::db::Db;
 use colibri_store::sqlite::log::log_query::{LogRow, each_call};
 
 /// The width of the longest outcome.
 const OUTCOME_WIDTH: usize = "domain_error".len();
 /// The width of the time stamps.
 const TIME_WIDTH: usize = "2026-05-01T10:00:00.000Z".len();
+/// The widest that the column of callers becomes; longer names stand over the next column.
+const MOST_WHO_WIDTH: usize = 40;
 
 /// Prints the calls that match, one line each.
 pub fn run(arguments: &Log, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
     let db = open_for_reading(env, arguments.database.db.as_deref())?;
-    let mut page =
-        Page { out: BufWriter::new(out), json: arguments.json, shown: 0, last: None, failed: None };
+    let who_width = if arguments.json { 0 } else { who_width(&db)? };
+    let mut page = Page {
+        out: BufWriter::new(out),
+        json: arguments.json,
+        who_width,
+        callers: false,
+        shown: 0,
+        last: None,
+        failed: None,
+    };
     let read = each_call(&db, &arguments.filter(), |row| page.take(row));
     if let Some(error) = page.failed {
         return Err(Failure::Output(error));
     }
+    // What could be read is shown before what is wrong.
     page.out.flush()?;
     read.map_err(|fault| {
         let after = page.last.map_or_else(String::new, |number| format!(" after call {number}"));
@@ -35,15 +50,33 @@ pub fn run(arguments: &Log, env: &Environment, out: &mut dyn Write) -> Result<()
     })?;
     if page.shown == 0 && !arguments.json {
         writeln!(page.out, "{}", nothing(arguments))?;
-        page.out.flush()?;
     }
+    if page.callers {
+        writeln!(page.out, "{UNCHECKED}")?;
+    }
+    page.out.flush()?;
     Ok(())
+}
+
+/// Returns how wide the column of callers is: as wide as the widest caller of the whole log, which are few.
+fn who_width(db: &Db) -> Result<usize, Failure> {
+    let mut widest = "WHO".len();
+    each_caller(db, |_, _, caller| {
+        let width = who(caller.as_ref()).chars().count();
+        widest = widest.max(width.min(MOST_WHO_WIDTH));
+        Ok(())
+    })
+    .map_err(|fault: Fault| Failure::Failed(format!("the callers cannot be read: {fault}")))?;
+    Ok(widest)
 }
 
 /// The writer of the lines.
 struct Page<'a> {
     out: BufWriter<&'a mut dyn Write>,
     json: bool,
+    who_width: usize,
+    /// A call with a caller was shown.
+    callers: bool,
     shown: u64,
     /// The last call shown.
     last: Option<i64>,
@@ -67,13 +100,15 @@ impl Page<'_> {
     fn text_line(&mut self, row: &LogRow<'_>) -> io::Result<()> {
         let widest =
             ToolId::ALL.iter().chain(&ToolId::OPERATIONS).map(|tool| tool.name().len()).max().unwrap_or(0);
+        let who_width = self.who_width;
         if self.shown == 0 {
             writeln!(
                 self.out,
-                "{:>8}  {:TIME_WIDTH$}  {:widest$}  {:OUTCOME_WIDTH$}  {:>7}  SUBJECT OR ERROR",
-                "CALL", "ENTERED", "TOOL", "OUTCOME", "MS"
+                "{:>8}  {:TIME_WIDTH$}  {:widest$}  {:OUTCOME_WIDTH$}  {:>7}  {:who_width$}  SUBJECT OR ERROR",
+                "CALL", "ENTERED", "TOOL", "OUTCOME", "MS", "WHO"
             )?;
         }
+        self.callers |= row.caller.is_some();
         let duration = row.duration_ms.map_or_else(|| "-".to_owned(), |ms| ms.to_string());
         let note = match (row.subject, row.error_code) {
             (Some(subject), _) => printable(subject).into_owned(),
@@ -81,11 +116,12 @@ impl Page<'_> {
             (None, None) => String::new(),
         };
         let line = format!(
-            "{:>8}  {:TIME_WIDTH$}  {:widest$}  {:OUTCOME_WIDTH$}  {duration:>7}  {note}",
+            "{:>8}  {:TIME_WIDTH$}  {:widest$}  {:OUTCOME_WIDTH$}  {duration:>7}  {:who_width$}  {note}",
             row.sequence_no,
             printable(row.entered_at),
             printable(row.tool),
             printable(row.outcome),
+            who(row.caller),
         );
         writeln!(self.out, "{}", line.trim_end())
     }

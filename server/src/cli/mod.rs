@@ -43,6 +43,7 @@ mod tools;
 mod transcript;
 pub(crate) mod variables;
 mod verify;
+mod who;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};

@@ -1,12 +1,13 @@
 //! Who calls come from (people#callers): the rows of `callers`, and which of them a call has.
 
 use colibri_runtime::handler::Fault;
+use serde::Serialize;
 
 use crate::db::{Db, Row, RowError};
 use crate::params;
 
 /// A row of `callers`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)] // The columns, under their names.
 pub struct CallerRow {
     pub caller_no: i64,

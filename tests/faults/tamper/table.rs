@@ -153,6 +153,7 @@ impl Table {
             (self.name.as_str(), column),
             ("actions", "sequence_no")
                 | ("actions_head", "id")
+                | ("callers", "caller_no")
                 | ("mcp_consensus_rounds", "round_id")
                 | ("mcp_consensus_votes", "seq")
                 | ("reputation_clock", "id")

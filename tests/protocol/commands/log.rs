@@ -47,7 +47,7 @@ fn every_filter_of_the_log_selects_its_calls_newest_last() {
 }
 
 #[test]
-fn a_row_of_the_log_has_every_column_of_the_table() {
+fn a_row_of_the_log_has_every_column_of_the_table_and_then_the_caller() {
     let shell = super::shell();
     three_calls(&shell);
     let shown = shell.run(&["log", "--json", "--limit", "1"]).json();
@@ -64,7 +64,12 @@ fn a_row_of_the_log_has_every_column_of_the_table() {
             Ok(columns.iter().map(|name| (name.clone(), value(name))).collect::<serde_json::Map<_, _>>())
         })
         .unwrap();
-    assert_eq!(shown.as_object().unwrap(), &stored);
+    let shown = shown.as_object().unwrap();
+    assert_eq!(shown.keys().map(String::as_str).collect::<Vec<_>>()[20..], ["caller_no", "caller"]);
+    for (name, value) in stored {
+        assert_eq!(shown[&name], value, "{name}");
+    }
+    assert_eq!((&shown["caller_no"], &shown["caller"]["client_name"]), (&3.into(), &"colibri-call".into()));
 }
 
 #[test]
@@ -73,10 +78,12 @@ fn the_log_reads_as_a_table_with_subjects_and_refusals() {
     let id = three_calls(&shell);
     let run = shell.run(&["log"]);
     let lines: Vec<&str> = run.out.lines().collect();
-    assert_eq!(lines.len(), 7, "{}", run.out);
+    assert_eq!(lines.len(), 8, "{}", run.out);
     assert!(lines[0].contains("ENTERED"), "{}", run.out);
-    assert!(lines[2].ends_with(&id), "{}", run.out);
+    assert!(lines[1].contains("  -             1"), "the first call of a process has no caller: {}", run.out);
+    assert!(lines[2].ends_with(&format!("  colibri-call  {id}")), "{}", run.out);
     assert!(lines[6].contains("ERR_INVALID_TRANSITION: "), "{}", run.out);
+    assert_eq!(lines[7], "Names are as callers give them; the server checks none of them.");
     let none = shell.run(&["log", "--tool", "task_creat"]);
     assert_eq!(
         (none.code, none.out.as_str()),

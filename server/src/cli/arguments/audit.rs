@@ -34,6 +34,15 @@ pub struct Log {
     /// Only calls served by the process with this boot id
     #[arg(long, value_name = "ID")]
     pub boot: Option<String>,
+    /// Only calls on behalf of this person or agent, as COLIBRI_ACTOR says
+    #[arg(long, value_name = "TEXT")]
+    pub actor: Option<String>,
+    /// Only calls of the client with this name or title
+    #[arg(long, value_name = "NAME")]
+    pub client: Option<String>,
+    /// Only calls of the caller with this number; --json shows it
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
+    pub caller: Option<i64>,
     /// Only calls at this time or later: a UTC time stamp such as 2026-05-01T10:00:00Z, or its beginning
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub since: Option<String>,
@@ -43,7 +52,7 @@ pub struct Log {
     /// Only the newest N calls
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub limit: Option<u32>,
-    /// Print the rows as JSON Lines, every column
+    /// Print the rows as JSON Lines, every column and the caller
     #[arg(long)]
     pub json: bool,
 }
@@ -56,6 +65,9 @@ impl Log {
             outcome: self.outcome.clone(),
             subject: self.subject.clone(),
             boot_id: self.boot.clone(),
+            actor: self.actor.clone(),
+            client: self.client.clone(),
+            caller: self.caller,
             since: self.since.clone(),
             until: self.until.clone(),
             limit: self.limit,

@@ -3,6 +3,7 @@
 use colibri_runtime::handler::Fault;
 use serde::Serialize;
 
+use crate::callers::{self, CallerRow};
 use crate::db::{Db, Row, RowError, Value};
 
 /// What the column `outcome` may hold (chain#audit-row).
@@ -19,6 +20,12 @@ pub struct LogFilter {
     pub subject: Option<String>,
     /// The process that served the call.
     pub boot_id: Option<String>,
+    /// On whose behalf the caller's host ran.
+    pub actor: Option<String>,
+    /// The name or the title of the caller's client.
+    pub client: Option<String>,
+    /// The number of the caller.
+    pub caller: Option<i64>,
     /// Entered at this time or later; a time stamp as stored, or its beginning.
     pub since: Option<String>,
     /// Entered before this time; likewise.
@@ -27,7 +34,7 @@ pub struct LogFilter {
     pub limit: Option<u32>,
 }
 
-/// A row of `actions`, its columns in the table's order (chain#audit-row).
+/// A row of `actions`, its columns in the table's order (chain#audit-row), and the call's caller (people#callers).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[allow(missing_docs)] // The columns, under their names.
 pub struct LogRow<'a> {
@@ -51,11 +58,20 @@ pub struct LogRow<'a> {
     pub prev_hash: Option<&'a str>,
     pub row_hash: Option<&'a str>,
     pub subject: Option<&'a str>,
+    pub caller_no: Option<i64>,
+    pub caller: Option<&'a CallerRow>,
 }
 
-const COLUMNS: &str = "sequence_no, correlation_id, boot_id, request_id, tool, mode, args_hash, trace_context, \
-     entered_at, enter_ms, outcome, error_code, error_message, result_hash, duration_ms, exited_at, exit_no, \
-     prev_hash, row_hash, subject";
+const COLUMNS: &str = "a.sequence_no, a.correlation_id, a.boot_id, a.request_id, a.tool, a.mode, a.args_hash, a.trace_context, \
+     a.entered_at, a.enter_ms, a.outcome, a.error_code, a.error_message, a.result_hash, a.duration_ms, a.exited_at, a.exit_no, \
+     a.prev_hash, a.row_hash, a.subject";
+
+/// How many columns of a call stand before those of its caller.
+const CALL_COLUMNS: usize = 20;
+
+/// Each call with its caller, if it has one.
+const CALLS: &str = "actions AS a LEFT JOIN callers AS c ON c.caller_no = (SELECT caller_no FROM callers \
+     WHERE boot_id = a.boot_id AND sequence_no < a.sequence_no ORDER BY sequence_no DESC LIMIT 1)";
 
 /// Hands over the matching calls, in the order of their numbers, up to the last or until `take` returns `false`.
 ///
@@ -67,37 +83,55 @@ pub fn each_call(
     mut take: impl FnMut(&LogRow<'_>) -> bool,
 ) -> Result<(), Fault> {
     let (condition, params) = matching(filter);
-    let sql = match filter.limit {
-        None => format!("SELECT {COLUMNS} FROM actions WHERE {condition} ORDER BY sequence_no"),
-        // The newest are found from the end, and shown in order.
+    // The newest are found from the end, and shown in order.
+    let condition = match filter.limit {
+        None => condition,
         Some(limit) => format!(
-            "SELECT {COLUMNS} FROM actions WHERE sequence_no IN (SELECT sequence_no FROM actions \
-             WHERE {condition} ORDER BY sequence_no DESC LIMIT {limit}) ORDER BY sequence_no"
+            "a.sequence_no IN (SELECT a.sequence_no FROM {CALLS} WHERE {condition} \
+             ORDER BY a.sequence_no DESC LIMIT {limit})"
         ),
     };
-    db.query_each(&sql, &params, |row| Ok(take(&read(row)?)))
+    let sql = format!("SELECT {COLUMNS}, c.caller_no FROM {CALLS} WHERE {condition} ORDER BY a.sequence_no");
+    // Calls of one caller follow each other, so it is read once for all of them.
+    let mut caller: Option<CallerRow> = None;
+    db.walk(&sql, &params, |row| {
+        let caller_no: Option<i64> = row.get(CALL_COLUMNS)?;
+        if caller_no != caller.as_ref().map(|caller| caller.caller_no) {
+            caller = match caller_no {
+                Some(caller_no) => callers::caller(db, caller_no)?,
+                None => None,
+            };
+        }
+        Ok::<_, Fault>(take(&read(row, caller.as_ref())?))
+    })
 }
 
 /// Returns the filter as a condition with its bound values.
 fn matching(filter: &LogFilter) -> (String, Vec<Value<'_>>) {
+    fn text(value: &Option<String>) -> Option<Value<'_>> {
+        value.as_deref().map(Value::Text)
+    }
     let parts = [
-        ("tool =", &filter.tool),
-        ("outcome =", &filter.outcome),
-        ("subject =", &filter.subject),
-        ("boot_id =", &filter.boot_id),
-        ("entered_at >=", &filter.since),
-        ("entered_at <", &filter.until),
+        ("a.tool = ?", text(&filter.tool)),
+        ("a.outcome = ?", text(&filter.outcome)),
+        ("a.subject = ?", text(&filter.subject)),
+        ("a.boot_id = ?", text(&filter.boot_id)),
+        ("c.actor = ?", text(&filter.actor)),
+        ("? IN (c.client_name, c.client_title)", text(&filter.client)),
+        ("c.caller_no = ?", filter.caller.map(Value::Integer)),
+        ("a.entered_at >= ?", text(&filter.since)),
+        ("a.entered_at < ?", text(&filter.until)),
     ];
-    let (mut conditions, mut params) = (vec!["1".to_owned()], Vec::new());
-    for (comparison, value) in parts {
+    let (mut conditions, mut params) = (vec!["1"], Vec::new());
+    for (condition, value) in parts {
         let Some(value) = value else { continue };
-        params.push(Value::Text(value));
-        conditions.push(format!("{comparison} ?{}", params.len()));
+        params.push(value);
+        conditions.push(condition);
     }
     (conditions.join(" AND "), params)
 }
 
-fn read<'a>(row: &Row<'a>) -> Result<LogRow<'a>, RowError> {
+fn read<'a>(row: &Row<'a>, caller: Option<&'a CallerRow>) -> Result<LogRow<'a>, RowError> {
     Ok(LogRow {
         sequence_no: row.get(0)?,
         correlation_id: row.get(1)?,
@@ -119,5 +153,7 @@ fn read<'a>(row: &Row<'a>) -> Result<LogRow<'a>, RowError> {
         prev_hash: row.get(17)?,
         row_hash: row.get(18)?,
         subject: row.get(19)?,
+        caller_no: caller.map(|caller| caller.caller_no),
+        caller,
     })
 }
