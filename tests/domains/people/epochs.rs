@@ -57,6 +57,19 @@ fn people_44_a_read_without_an_epoch_is_of_the_present_one() {
                     "ERR_EPOCH_FUTURE: epoch {epoch} is more than 2 beyond the present one, {present}"
                 );
                 assert_eq!(error["message"], message, "{tool}");
+                let details = &error["details"];
+                assert_eq!(
+                    (&details["current_epoch"], &details["present_epoch"]),
+                    (&json!(epoch), &json!(present))
+                );
+                // The call that helps is the same one, of the present epoch.
+                let next = &details["next"][0];
+                let now = client.data(next["tool"].as_str().unwrap(), next["arguments"].clone());
+                assert_eq!(
+                    (&next["tool"], &now["current_epoch"]),
+                    (&json!(tool), &json!(present)),
+                    "{details}"
+                );
             }
         }
     }

@@ -99,6 +99,8 @@ fn people_45_pages_follow_each_other_and_an_unknown_cursor_is_refused() {
         assert_eq!(error["code"], "ERR_CURSOR_NOT_FOUND", "{error}");
         assert_eq!(error["message"], "No audit session has the id nope", "{error}");
         assert_eq!(error["before"], "nope", "{error}");
+        let again = client.data("audit_session_list", error["next"][0]["arguments"].clone());
+        assert_eq!(ids(&again), ["s5", "s3", "s2", "s1"], "{error}");
         for refused in [json!({ "limit": 201 }), json!({ "limit": 0 }), json!({ "state": "finalized" })] {
             assert_eq!(client.refused("audit_session_list", refused), "INVALID_PARAMS");
         }
