@@ -213,7 +213,7 @@ impl Walk<'_> {
         timeout_ms: u32,
     ) -> Result<(CompletionResult, NanoDollars), AttemptError> {
         let admitted = self.state.admit(model, self.environment.now());
-        let lease = admitted.ok_or_else(|| AttemptError::circuit_open(model))?;
+        let lease = admitted.map_err(|refusal| AttemptError::circuit_open(model, refusal))?;
         let outcome = tokio::select! {
             // An answer that arrives exactly at the limit counts.
             biased;

@@ -29,6 +29,20 @@ pub struct CircuitState {
     pub opened_at: Option<i64>,
 }
 
+/// Why a circuit refuses an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// It is open.
+    Open {
+        /// Counted failures in a row.
+        failures: u32,
+        /// Milliseconds until it admits a probe.
+        wait_ms: u64,
+    },
+    /// It is half open, and a probe is under way.
+    Probed,
+}
+
 /// Permission for one attempt. Its holder must return it with [`CircuitBreaker::release`], after any outcome.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Admission {
@@ -66,21 +80,28 @@ struct Circuit {
 }
 
 impl CircuitBreaker {
-    /// Admits an attempt, or returns `None`. Only this function makes an open circuit half open once it has cooled
-    /// down; it then admits one probe at a time.
-    pub fn admit(&mut self, model: ModelId, now: Moment) -> Option<Admission> {
+    /// Admits an attempt. Only this function makes an open circuit half open once it has cooled down; it then admits
+    /// one probe at a time.
+    ///
+    /// # Errors
+    /// The reason for the refusal.
+    pub fn admit(&mut self, model: ModelId, now: Moment) -> Result<Admission, Refusal> {
         let elapsed = self.reset_if_elapsed(model, now);
         let Some(circuit) = self.circuits.get_mut(&model) else {
-            return Some(Admission { model, probe: None });
+            return Ok(Admission { model, probe: None });
         };
-        if circuit.opened.is_some() || circuit.probe.is_some() {
-            return None;
+        if let Some(opened) = circuit.opened {
+            let wait_ms = CIRCUIT_COOLDOWN_MS.saturating_sub(open_for(opened, now));
+            return Err(Refusal::Open { failures: circuit.failures, wait_ms });
+        }
+        if circuit.probe.is_some() {
+            return Err(Refusal::Probed);
         }
         if elapsed {
             self.probes += 1;
             circuit.probe = Some(self.probes);
         }
-        Some(Admission { model, probe: circuit.probe })
+        Ok(Admission { model, probe: circuit.probe })
     }
 
     /// Ends an attempt, finished or dropped. If it was a probe, the next one may start.
@@ -146,5 +167,9 @@ impl CircuitBreaker {
 }
 
 fn cooled_down(opened: Moment, now: Moment) -> bool {
-    now.monotonic_ms.saturating_sub(opened.monotonic_ms) >= CIRCUIT_COOLDOWN_MS
+    open_for(opened, now) >= CIRCUIT_COOLDOWN_MS
+}
+
+fn open_for(opened: Moment, now: Moment) -> u64 {
+    now.monotonic_ms.saturating_sub(opened.monotonic_ms)
 }

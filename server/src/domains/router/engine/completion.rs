@@ -7,6 +7,7 @@ use std::pin::Pin;
 
 use serde_json::Value;
 
+use super::circuit::Refusal;
 use super::model_id::ModelId;
 use super::profile::Profile;
 
@@ -140,10 +141,16 @@ impl AttemptError {
     }
 
     /// Makes the error of an attempt that the breaker refused.
-    pub(crate) fn circuit_open(model: ModelId) -> Self {
+    pub(crate) fn circuit_open(model: ModelId, refusal: Refusal) -> Self {
+        let why = match refusal {
+            Refusal::Open { failures, wait_ms } => {
+                format!("it failed {failures} times in a row; next try in {} s", wait_ms.div_ceil(1000))
+            }
+            Refusal::Probed => "another call is trying it now".to_owned(),
+        };
         Self {
             code: AttemptCode::CircuitOpen,
-            message: format!("circuit open for {model}"),
+            message: format!("circuit open for {model}: {why}"),
             status: None,
             blame: Blame::Nobody,
         }

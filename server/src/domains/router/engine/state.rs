@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::circuit::{Admission, CircuitBreaker, CircuitState, Moment};
+use super::circuit::{Admission, CircuitBreaker, CircuitState, Moment, Refusal};
 use super::completion::{AttemptError, Blame};
 use super::cost::NanoDollars;
 use super::model_id::ModelId;
@@ -23,10 +23,13 @@ struct Memory {
 }
 
 impl RouterState {
-    /// Permits an attempt at a model, unless its circuit refuses.
-    pub fn admit(&self, model: ModelId, now: Moment) -> Option<Lease<'_>> {
+    /// Permits an attempt at a model.
+    ///
+    /// # Errors
+    /// Its circuit refuses.
+    pub fn admit(&self, model: ModelId, now: Moment) -> Result<Lease<'_>, Refusal> {
         let admission = self.lock().circuits.admit(model, now)?;
-        Some(Lease { state: self, admission })
+        Ok(Lease { state: self, admission })
     }
 
     /// Returns the used circuits.

@@ -202,7 +202,7 @@ impl History {
             Step::Tick(ms) => self.now_ms += ms,
             Step::Admit => {
                 let open = self.breaker.is_open(model, now);
-                let Some(admission) = self.breaker.admit(model, now) else { return Ok(()) };
+                let Ok(admission) = self.breaker.admit(model, now) else { return Ok(()) };
                 prop_assert!(!open, "admitted by an open circuit");
                 prop_assert_eq!(self.probe, None, "admitted beside a probe");
                 self.admissions += 1;

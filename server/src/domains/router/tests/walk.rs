@@ -105,13 +105,14 @@ fn a_missing_key_is_an_attempt_and_the_fourth_is_refused() {
     assert_eq!((state.failures, state.opened_at), (3, Some(7000)));
     assert_eq!(
         asked("ping", &router, &RouteOptions::default()),
-        Err(format!("{exhausted}circuit open for claude"))
+        Err(format!("{exhausted}circuit open for claude: it failed 3 times in a row; next try in 60 s"))
     );
     assert_eq!((router.stats()[&ModelId::Claude].failures, world.asked().len()), (3, 3));
     let lines = world.log.0.lock().unwrap();
     assert_eq!(
         lines.last().unwrap(),
-        "Warn [router] attempt failed model=claude code=ROUTER_CIRCUIT_OPEN status=- circuit open for claude"
+        "Warn [router] attempt failed model=claude code=ROUTER_CIRCUIT_OPEN status=- circuit open for claude: it failed 3 times in a row; \
+         next try in 60 s"
     );
 }
 
@@ -206,7 +207,10 @@ fn the_walk_measures_on_the_monotonic_clock() {
     world.clock.step_wall(-3_600_000);
     world.clock.pass(59_999);
     let refused = asked("ping", &router, &RouteOptions::default()).unwrap_err();
-    assert!(refused.ends_with("circuit open for claude"), "{refused}");
+    assert!(
+        refused.ends_with("circuit open for claude: it failed 3 times in a row; next try in 1 s"),
+        "{refused}"
+    );
     world.clock.pass(1);
     world.then([answer(1, 1, 1)]);
     assert_eq!(asked("ping", &router, &RouteOptions::default()), Ok("claude".to_owned()));
@@ -227,7 +231,7 @@ fn two_calls_at_the_half_open_moment_send_one_attempt() {
     let mut probe = pin!(router.route("ping", &options));
     assert!(matches!(poll_once(probe.as_mut()), Poll::Pending));
     let refused = asked("ping", &router, &options).unwrap_err();
-    assert!(refused.ends_with("circuit open for claude"), "{refused}");
+    assert!(refused.ends_with("circuit open for claude: another call is trying it now"), "{refused}");
     assert_eq!(world.asked().len(), 4);
 }
 
