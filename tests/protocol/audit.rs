@@ -301,6 +301,8 @@ fn a_failed_commit_stores_nothing_and_says_so_to_every_call() {
         assert_eq!(envelope["error"]["code"], "HANDLER_ERROR", "{envelope}");
         let message = envelope["error"]["message"].as_str().unwrap();
         assert!(message.starts_with("STORE_COMMIT_FAILED: "), "{message}");
+        let remedy = "Read before you repeat: it is stored whole or not at all.";
+        assert_eq!(envelope["error"]["details"], json!({ "remedy": remedy }));
     }
     server.data("probe_echo", json!({ "required": "after" }));
     let conn = server.sql();

@@ -20,7 +20,7 @@ use colibri_codegen::lint::conforms;
 use colibri_test_support::client::{Launch, Server};
 use serde_json::{Value, json};
 
-fn catalogue() -> Catalogue {
+pub fn catalogue() -> Catalogue {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../catalogue");
     Catalogue::load(&root).unwrap_or_else(|findings| panic!("{findings:?}"))
 }
@@ -40,7 +40,7 @@ const SKILLS: [(&str, &str); 3] = [
 
 /// A server whose second phase is over, although no call has left a row yet: some examples show the
 /// first row's number.
-fn fresh_server() -> Server {
+pub fn fresh_server() -> Server {
     let launch = Launch::new(env!("CARGO_BIN_EXE_colibri-under-test"));
     for (name, lines) in SKILLS {
         let folder = launch.folder().path().join(".agents/skills").join(name);
@@ -66,7 +66,7 @@ fn bound(arguments: &Value, bind: &BTreeMap<String, String>, kept: &BTreeMap<Str
 }
 
 /// Makes the calls of an example; the envelope of the last one.
-fn execute(server: &mut Server, tool: &str, example: &Example) -> Value {
+pub fn execute(server: &mut Server, tool: &str, example: &Example) -> Value {
     let mut kept = BTreeMap::new();
     for step in &example.before {
         let envelope = server.call(&step.tool, bound(&step.arguments, &step.bind, &kept));
@@ -79,7 +79,11 @@ fn execute(server: &mut Server, tool: &str, example: &Example) -> Value {
             kept.insert(name.clone(), value.clone());
         }
     }
-    let arguments = bound(&example.arguments, &example.bind, &kept);
+    call(server, tool, bound(&example.arguments, &example.bind, &kept))
+}
+
+/// Calls a tool, or runs an operation; the envelope.
+pub fn call(server: &mut Server, tool: &str, arguments: Value) -> Value {
     match ToolId::from_name(tool).filter(|tool| tool.spec().is_operation()) {
         Some(operation) => operate(server, operation, arguments),
         None => server.call(tool, arguments),

@@ -9,6 +9,8 @@ mod epochs;
 mod era;
 mod instructions;
 mod progress;
+mod remedies;
 mod sessions;
 mod smaller;
 mod toolsets;
+mod wording;

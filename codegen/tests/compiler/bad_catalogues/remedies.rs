@@ -10,19 +10,29 @@ const REMEDY: &str = "        remedy: \"Make room in {folder}.\"\n";
 const NEXT: &str = "          - { tool: note_add, arguments: { text: \"{argument.text}\" }, ask: { folder: another one } }\n        fields";
 
 pub const CASES: &[Case] = &[
-    swap("error_without_remedy", NOTES, REMEDY, ""),
+    swap("people_37_error_without_remedy", NOTES, REMEDY, ""),
     swap("empty_remedy", NOTES, REMEDY, "        remedy: ''\n"),
     swap(
-        "remedy_of_201_characters",
+        "people_37_remedy_of_201_characters",
         NOTES,
         REMEDY,
         "        remedy: >-\n          Make room in that folder by the removal of notes which nobody has read for a long time, or of notes which say\n          \
          the same as others do, or take another folder, or ask the person who owns the folder today.\n",
     ),
-    swap("remedy_with_url", NOTES, REMEDY, "        remedy: Make room as https://notes.example/full says.\n"),
-    swap("remedy_with_hidden_character", NOTES, REMEDY, "        remedy: \"Make\\u200B room.\"\n"),
+    swap(
+        "people_37_remedy_with_url",
+        NOTES,
+        REMEDY,
+        "        remedy: Make room as https://notes.example/full says.\n",
+    ),
+    swap("people_37_remedy_with_hidden_character", NOTES, REMEDY, "        remedy: \"Make\\u200B room.\"\n"),
     swap("remedy_of_undeclared_field", NOTES, REMEDY, "        remedy: \"Make room in {foldr}.\"\n"),
-    swap("chain_role_without_remedy", HEAD, ", remedy: \"Tell the operator; the log says why.\" }", " }"),
+    swap(
+        "people_37_chain_role_without_remedy",
+        HEAD,
+        ", remedy: \"Tell the operator; the log says why.\" }",
+        " }",
+    ),
     swap(
         "chain_role_with_empty_remedy",
         HEAD,
@@ -42,26 +52,26 @@ pub const CASES: &[Case] = &[
         "          name: { type: string }\n          next: { type: string }",
     ),
     swap(
-        "four_suggestions",
+        "people_37_four_suggestions",
         NOTES,
         NEXT,
         "          - { tool: note_get, arguments: { id: a } }\n          - { tool: note_get, arguments: { id: b } }\n          \
          - { tool: note_get, arguments: { id: c } }\n          - { tool: note_get, arguments: { id: d } }\n        fields",
     ),
     swap(
-        "next_of_no_tool",
+        "people_37_next_of_no_tool",
         NOTES,
         NEXT,
         "          - { tool: note_ad, arguments: { text: x } }\n        fields",
     ),
     swap(
-        "next_of_no_field",
+        "people_37_next_of_no_field",
         NOTES,
         NEXT,
         "          - { tool: note_add, arguments: { text: \"{foldr}\" } }\n        fields",
     ),
     swap(
-        "next_of_no_argument",
+        "people_37_next_of_no_argument",
         NOTES,
         NEXT,
         "          - { tool: note_add, arguments: { text: \"{argument.txt}\" } }\n        fields",
@@ -72,9 +82,9 @@ pub const CASES: &[Case] = &[
         NEXT,
         "          - { tool: note_add, arguments: { txt: a, text: b }, ask: { flder: c } }\n        fields",
     ),
-    swap("next_lacks_required", NOTES, NEXT, "          - { tool: note_get }\n        fields"),
+    swap("people_37_next_lacks_required", NOTES, NEXT, "          - { tool: note_get }\n        fields"),
     swap(
-        "next_of_wrong_type",
+        "people_37_next_of_wrong_type",
         NOTES,
         NEXT,
         "          - { tool: note_add, arguments: { text: x, copies: \"{folder}\" } }\n        fields",
@@ -104,13 +114,13 @@ pub const CASES: &[Case] = &[
         "          - { tool: note_add, arguments: { text: x, labels: [\"{folder}\"] } }\n        fields",
     ),
     swap(
-        "next_names_a_secret",
+        "people_37_next_names_a_secret",
         NOTES,
         NEXT,
         "          - { tool: vault_open, ask: { key: the key } }\n        fields",
     ),
     swap(
-        "next_repeats_a_secret",
+        "people_37_next_repeats_a_secret",
         VAULT,
         "        remedy: Take the key of the vault.\n",
         "        remedy: Take the key of the vault.\n        next: [{ tool: note_get, arguments: { id: \"{argument.key}\" } }]\n",
