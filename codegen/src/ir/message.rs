@@ -1,4 +1,4 @@
-//! Message forms: `Task not found: {task_id}`, `{task_id or "(new)"}`, `{missing join ", "}`.
+//! Message forms: `There is no task {task_id}`, `{task_id or "(new)"}`, `{missing join ", "}`.
 
 /// A piece of a message form.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -132,6 +132,12 @@ pub const CASES: &[Case] = &[
         "ask: { folder: see www.notes.example } }\n        fields",
     ),
     swap(
+        "people_37_hint_with_hidden_character",
+        NOTES,
+        "ask: { folder: another one } }\n        fields",
+        "ask: { folder: \"another\\u200B one\" } }\n        fields",
+    ),
+    swap(
         "empty_hint",
         NOTES,
         "ask: { folder: another one } }\n        fields",
