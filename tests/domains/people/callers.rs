@@ -30,13 +30,13 @@ fn called_by(conn: &Connection) -> Vec<(String, Option<i64>)> {
     statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect()
 }
 
-fn initialize(server: &mut Server, revision: &str, client: Value) -> Value {
+pub(super) fn initialize(server: &mut Server, revision: &str, client: Value) -> Value {
     let hello = json!({ "protocolVersion": revision, "capabilities": {}, "clientInfo": client });
     server.request("initialize", hello)["result"]["protocolVersion"].clone()
 }
 
 /// A call of the stateless era; `client` is what it says about its sender.
-fn stateless(client: Option<&Value>, tool: &str, arguments: Value) -> Value {
+pub(super) fn stateless(client: Option<&Value>, tool: &str, arguments: Value) -> Value {
     let mut meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -187,6 +187,16 @@ fn people_06_a_long_name_with_a_secret_and_an_escape_is_stored_and_shown_safely(
     };
     assert_eq!((&row["client_name"], &row["client_title"]), (&json!(cut(128)), &json!(cut(128))));
     assert_eq!(row["client_version"], cut(64));
+    // The same in a stateless call, whose caller is shown below its own.
+    let params = stateless(Some(&json!({ "name": name, "version": "1" })), "task_list", json!({}));
+    assert_eq!(envelope(&server.request("tools/call", params))["ok"], json!(true));
+    assert_eq!(callers(&server.sql())[1]["client_name"], json!(cut(128)));
+    let folder = server.shared_folder();
+    assert_eq!(server.finish().code(), 0);
+    let output = colibri().in_folder(folder).arg("log").command().output().unwrap();
+    let shown = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(shown.matches("a\\u{1b}[2J[redacted]").count(), 3, "{shown}");
+    assert!(!shown.contains('\u{1b}') && !shown.contains(key), "{shown}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ mod arguments;
 mod blocked;
 mod brief;
 mod callers;
+mod callers_kept;
 mod drift;
 mod epochs;
 mod era;

@@ -34,7 +34,7 @@ fn named(name: &str) -> Golden {
 }
 
 #[test]
-fn each_opens_migrates_verifies_and_answers_as_it_did() {
+fn people_08_each_opens_migrates_verifies_and_answers_as_it_did() {
     for golden in all() {
         assert_eq!(opened::differences(&golden, &golden.unpacked()), Vec::<String>::new(), "{}", golden.name);
     }

@@ -162,6 +162,9 @@ fn state(golden: &Golden, folder: &Arc<TempDir>, found: &mut Vec<String>) {
     }
     let log = &expected["log"];
     compare("calls", &json!(ends), &outcomes(folder, log["last_sequence_no"].as_i64().unwrap()), found);
+    let old = "SELECT count(*) FROM callers WHERE sequence_no <= ?1";
+    let callers: i64 = sql.query_row(old, [log["last_sequence_no"].as_i64()], |row| row.get(0)).unwrap();
+    compare("callers of its calls", &json!(0), &json!(callers), found);
     let hash: Option<String> = sql
         .query_row("SELECT row_hash FROM actions WHERE exit_no = ?1", [log["last_exit_no"].as_i64()], |row| {
             row.get(0)
