@@ -203,11 +203,30 @@ fn people_12_the_log_shows_and_selects_callers() {
     let text = String::from_utf8(run(&client, &["log"]).stdout).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     for (number, who) in [(1, "-"), (2, "alice (people)"), (4, "alice (Claude Code)"), (7, user.as_str())] {
-        assert!(lines[number].ends_with(&format!("  {who}")) || number == 1, "{number}: {text}");
         assert!(lines[number].contains(&format!("  {who}")), "{number}: {text}");
     }
     assert!(lines[0].contains("  WHO  "), "{text}");
     assert_eq!(lines[8], "Names are as callers give them; the server checks none of them.");
+}
+
+/// Operations are calls, too: each command that makes one is a caller without a client.
+#[test]
+fn people_12_a_command_is_shown_by_its_actor() {
+    let mut client = Client::new(Era::Handshake);
+    client.data("task_list", json!({}));
+    let epoch = String::from_utf8(run(&client, &["reputation", "epoch"]).stdout).unwrap();
+    let event = json!({ "event_id": "e", "node_id": "n", "domain": "social", "kind": "gain", "delta": 1, "acker_id": "a",
+        "epoch": epoch.trim().parse::<i64>().unwrap(), "reason": "told" });
+    let path = client.server.folder().join("events.jsonl");
+    std::fs::write(&path, format!("{event}\n")).unwrap();
+    let launch = launch().beside(&client.server).env("COLIBRI_ACTOR", "operator");
+    let output = launch.arg("reputation").arg("import").arg(&path).command().output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let rows = callers(&client.server.sql());
+    assert_eq!((&rows[1]["source"], &rows[1]["actor"]), (&json!("command"), &json!("operator")));
+    assert_eq!((&rows[1]["client_name"], &rows[1]["protocol"]), (&Value::Null, &Value::Null));
+    let text = String::from_utf8(run(&client, &["log", "--caller", "2"]).stdout).unwrap();
+    assert!(text.contains("  operator  ") || text.contains("  operator\n"), "{text}");
 }
 
 #[test]
