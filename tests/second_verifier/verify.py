@@ -206,7 +206,17 @@ def thought_reply(db, row):
     if not isinstance(content, str):
         return None
     keys = ("id", "type", "task_id", "agent_id", "timestamp", "prev_hash", "hash", "session_id")
-    return {**{key: row[key] for key in keys}, "content": content}
+    data = {**{key: row[key] for key in keys}, "content": content}
+    known = db.execute("SELECT 1 FROM tasks WHERE id = ?", [row["task_id"]]).fetchone()
+    has_caller = db.execute(
+        "SELECT 1 FROM actions AS a JOIN callers AS c ON c.boot_id = a.boot_id AND c.sequence_no < a.sequence_no "
+        "WHERE a.sequence_no = ?",
+        [row["sequence_no"]],
+    ).fetchone()
+    if known is None and has_caller is not None:
+        message = f"No task has the id {row['task_id']}; the trail is kept under that name all the same."
+        data["warnings"] = [{"code": "TASK_UNKNOWN", "message": message}]
+    return data
 
 
 def session_reply(db, row):

@@ -12,3 +12,4 @@ pub mod system;
 pub(crate) mod tasks;
 pub mod ties;
 pub mod trail;
+pub(crate) mod warnings;

@@ -12,6 +12,7 @@ use super::trail::content::{Unpacker, content_of, is_where_zone_says, pack};
 use super::trail::store::{self, Move, TrailRow};
 use super::trail::ties::tied_row;
 use super::trail::zone::{HOT_MAX_POSITION, RetentionZone, WARM_MAX_POSITION, zone_for_position};
+use super::warnings::Warnings;
 use crate::catalogue::{TrailRetentionOutput, TrailRetentionOutputDamagedItem};
 use colibri_store::db::Db;
 use colibri_store::sqlite::log::verify::with_call;
@@ -188,7 +189,8 @@ fn planned(db: &Db, row: &TrailRow<'_>, position: i64) -> Result<Plan, Failure<D
 /// is reported by `colibri verify` in every zone, so moving it hides nothing.
 fn gives_its_reply(db: &Db, row: &TrailRow<'_>, content: &str) -> Result<bool, Fault> {
     let Some(sequence_no) = row.sequence_no else { return Ok(true) };
-    let reply = tied_row(row, &Content::Kept(content), &mut Vec::new()).reply;
+    let warned = Warnings::default().of(db, row)?;
+    let reply = tied_row(row, &Content::Kept(content), warned, &mut Vec::new()).reply;
     let matches = with_call(db, sequence_no, |call| match &reply {
         Reply::Hash(hash) => call.result_hash == Some(hash.as_str()),
         Reply::Dropped | Reply::Unreadable => false,

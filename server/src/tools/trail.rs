@@ -10,11 +10,11 @@ use crate::catalogue::{
     TrailRetentionError, TrailRetentionInput, TrailRetentionOutput, TrailTools,
 };
 use crate::domains::proof::{self, SealReport, SessionNotFound, SessionState, SessionVerification};
-use crate::domains::retention;
 use crate::domains::trail::errors::{answered, unlisted};
 use crate::domains::trail::output::ByTask;
 use crate::domains::trail::service::{ListFilter, NewThought, Stamp, StoredThought};
 use crate::domains::trail::{output, service, verify};
+use crate::domains::{retention, tasks};
 use colibri_proof::keys::SignatureStatus;
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Failure, Outcome};
@@ -29,8 +29,10 @@ impl TrailTools<Cx> for Domains {
         let db = cx.db()?;
         let recorded = service::create_thought_record(db, stamp, input.into());
         let record = recorded.map_err(|failure| answered(proof::explained(db, failure)))?;
+        let warned = !tasks::has_row(db, &record.task_id)?;
+        let warnings = warned.then(|| vec![output::warning(&record.task_id)]);
         cx.set_subject(&record.id);
-        Ok(record.into())
+        Ok(ThoughtRecordOutput { warnings, ..record.into() })
     }
 
     fn thought_record_list(
@@ -72,7 +74,14 @@ impl TrailTools<Cx> for Domains {
             (AuditVerifyChainInputDetail::Full, None) => ByTask::All,
             (AuditVerifyChainInputDetail::Full, Some(_)) => ByTask::Nothing,
         };
-        Ok(output::verdict(found, session, by_task))
+        let unknown = match &task_id {
+            Some(task_id) => {
+                !tasks::has_row(cx.db(), task_id)? && !retention::has_thoughts(cx.db(), task_id)?
+            }
+            None => false,
+        };
+        let warnings = task_id.filter(|_| unknown).map(|task_id| vec![output::warning(&task_id)]);
+        Ok(AuditVerifyChainOutput { warnings, ..output::verdict(found, session, by_task) })
     }
 
     fn trail_retention(

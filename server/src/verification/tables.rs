@@ -1,14 +1,14 @@
 //! The tables whose rows are tied to calls.
 
 use crate::domains::ties::TiedTable;
-use crate::domains::{callers, consensus, proof, tasks, trail};
+use crate::domains::{callers, consensus, proof, tasks, warnings};
 
 /// The tables whose rows must produce the replies of the calls that wrote them.
 pub const TIED_TABLES: &[&dyn TiedTable] = &[
     &callers::ties::CallerTie,
     &tasks::ties::TaskTie,
     &proof::ties::SessionTie,
-    &trail::ties::RecordTie,
+    &warnings::RecordTie,
     &proof::ties::SealTie,
     &consensus::ties::RoundTie,
     &consensus::ties::VoteTie,

@@ -18,6 +18,7 @@ use crate::domains::trail::{
     TrailRow, Unpacker, content_of, each_bare_head, each_row_by_chain, each_row_in_order,
     has_more_chains_than, is_where_zone_says, tip,
 };
+use crate::domains::warnings::Warnings;
 use colibri_canonical::HexDigest;
 use colibri_proof::chain::{ChainWalk, Content, Issue, IssueCode, StoredRecord};
 use colibri_proof::checkpoint::{Checkpoint, PinnedRecord, RecordsPin};
@@ -85,6 +86,7 @@ struct Rows<'a> {
     then: Option<RecordsPin>,
     last_seq: i64,
     scratch: Vec<u8>,
+    warnings: Warnings,
 }
 
 impl<'a> Rows<'a> {
@@ -97,6 +99,7 @@ impl<'a> Rows<'a> {
             then: None,
             last_seq: 0,
             scratch: Vec::new(),
+            warnings: Warnings::default(),
         }
     }
 
@@ -135,7 +138,8 @@ impl<'a> Rows<'a> {
         if self.pin {
             self.pin(row, content);
         }
-        self.ties.row(run, TABLE, &tied_row(row, content, &mut self.scratch))
+        let warned = self.warnings.of(run.db, row)?;
+        self.ties.row(run, TABLE, &tied_row(row, content, warned, &mut self.scratch))
     }
 
     fn pin(&mut self, row: &TrailRow<'_>, content: &Content<'_>) {

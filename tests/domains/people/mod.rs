@@ -14,4 +14,5 @@ mod remedies;
 mod sessions;
 mod smaller;
 mod toolsets;
+mod warnings;
 mod wording;

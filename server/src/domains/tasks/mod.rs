@@ -20,3 +20,4 @@ pub(crate) mod waiting;
 pub(crate) mod tests;
 
 pub(crate) use engine::{dependencies, state};
+pub(crate) use store::has_row;

@@ -75,6 +75,11 @@ pub(super) fn is_live(db: &Db, id: &str) -> Result<bool, Fault> {
     )
 }
 
+/// Returns whether a task has that id, deleted or not. Ids are the server's and rows never go, so the answer stays the same.
+pub(crate) fn has_row(db: &Db, id: &str) -> Result<bool, Fault> {
+    db.query_one("SELECT EXISTS (SELECT 1 FROM tasks WHERE id = ?1)", params![id], |row| row.get(0))
+}
+
 /// Writes the patch's own columns of a live row, without its dependencies. The time of the last change never moves
 /// backwards. Returns whether the row existed.
 pub(super) fn update(db: &Db, id: &str, stamp: Stamp<'_>, patch: &TaskPatch) -> Result<bool, Fault> {

@@ -42,8 +42,19 @@ impl From<ThoughtRecord> for catalogue::ThoughtRecordOutput {
             prev_hash: record.prev_hash.as_str().to_owned(),
             hash: record.hash.as_str().to_owned(),
             session_id: record.session_id,
+            warnings: None,
         }
     }
+}
+
+/// Warns that no task has the id of a trail.
+pub fn warning(task_id: &str) -> catalogue::Warning {
+    catalogue::Warning { code: catalogue::WarningCode::TaskUnknown, message: unknown_task(task_id) }
+}
+
+/// Returns the warning's text, which `colibri verify` rebuilds: it is part of the format.
+pub fn unknown_task(task_id: &str) -> String {
+    format!("No task has the id {task_id}; the trail is kept under that name all the same.")
 }
 
 impl From<Page<StoredThought>> for catalogue::ThoughtRecordListOutput {
@@ -171,6 +182,7 @@ pub fn verdict(
         session,
         chain_count,
         broken_tasks: broken,
+        warnings: None,
     }
 }
 

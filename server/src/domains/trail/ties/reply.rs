@@ -3,6 +3,9 @@
 use colibri_canonical::HexDigest;
 use colibri_canonical::object::text;
 
+use super::super::output::unknown_task;
+use crate::catalogue::WarningCode;
+
 /// The fields of the reply, in the order of their canonical keys.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RecordReply<'a> {
@@ -15,6 +18,8 @@ pub(super) struct RecordReply<'a> {
     pub task_id: &'a str,
     pub timestamp: &'a str,
     pub kind: &'a str,
+    /// Whether the reply warns that no task has the id.
+    pub warned: bool,
 }
 
 impl RecordReply<'_> {
@@ -30,6 +35,11 @@ impl RecordReply<'_> {
         text(out, b",\"task_id\":", Some(self.task_id));
         text(out, b",\"timestamp\":", Some(self.timestamp));
         text(out, b",\"type\":", Some(self.kind));
+        if self.warned {
+            text(out, b",\"warnings\":[{\"code\":", Some(WarningCode::TaskUnknown.as_str()));
+            text(out, b",\"message\":", Some(&unknown_task(self.task_id)));
+            out.extend_from_slice(b"}]");
+        }
         out.extend_from_slice(b"},\"ok\":true}");
     }
 
@@ -56,16 +66,20 @@ mod tests {
             texts in proptest::array::uniform7(any::<String>()),
             session_id in proptest::option::of(any::<String>()),
             kind in proptest::sample::select(THOUGHT_TYPES.as_slice()),
+            warned in any::<bool>(),
         ) {
             let [agent_id, content, hash, id, prev_hash, task_id, timestamp] = texts.each_ref();
             let reply = RecordReply {
                 agent_id, content, hash, id, prev_hash, task_id, timestamp,
                 session_id: session_id.as_deref(),
                 kind: kind.as_str(),
+                warned,
             };
             let built = Reply::Hash(reply.hash(&mut Vec::new()));
             let [agent_id, content, hash, id, prev_hash, task_id, timestamp] = texts.clone();
+            let warnings = warned.then(|| vec![crate::domains::trail::output::warning(&task_id)]);
             let sent = ThoughtRecordOutput {
+                warnings,
                 agent_id, content, hash, id, prev_hash, task_id, timestamp, session_id: session_id.clone(),
                 type_: kind.into(),
             };

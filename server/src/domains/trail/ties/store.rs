@@ -7,7 +7,10 @@ use colibri_store::db::Db;
 use colibri_store::params;
 
 /// Returns a record's place and the call it names.
-pub(super) fn place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
     db.query_opt("SELECT seq, sequence_no FROM thought_records WHERE id = ?1", params![key], |row| {
         Ok(Place { number: Some(row.get(0)?), sequence_no: row.get(1)? })
     })
