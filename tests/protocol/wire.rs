@@ -157,7 +157,7 @@ fn tools_list_does_not_wait_for_the_database_and_calls_do() {
     let answer = server.receive();
     assert_eq!(answer["id"], json!(waiting), "{answer}");
     assert_eq!(envelope(&answer)["data"]["given"], "x");
-    assert!(server.stderr().contains("[Startup] Phase 2 ready in"), "{}", server.stderr());
+    server.await_stderr("[Startup] Phase 2 ready in");
 }
 
 #[test]

@@ -6,6 +6,8 @@ use colibri_test_support::client::{Launch, Server, envelope};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
+use super::era::{Client, ERAS, Era};
+
 fn colibri() -> Launch {
     Launch::new(env!("CARGO_BIN_EXE_colibri-under-test"))
 }
@@ -129,10 +131,13 @@ fn people_03_calls_before_and_after_initialize() {
 
 #[test]
 fn people_04_the_actor_is_the_operators_and_the_user_the_kernels() {
-    let mut server = colibri().env("COLIBRI_ACTOR", "alice").env("USER", "mallory").start();
-    server.data("task_list", json!({}));
-    let row = &callers(&server.sql())[0];
-    assert_eq!(row["actor"], "alice");
+    let [row, stateless] = ERAS.map(|era| {
+        let mut client = Client::of(colibri().env("COLIBRI_ACTOR", "alice").env("USER", "mallory"), era);
+        client.data("task_list", json!({}));
+        callers(&client.server.sql())[0].clone()
+    });
+    assert_eq!((&row["actor"], &row["actor"]), (&stateless["actor"], &json!("alice")));
+    assert_eq!((&row["os_user"], &row["host"]), (&stateless["os_user"], &stateless["host"]));
     assert_ne!(row["os_user"], "mallory");
     let uid = rustix::process::getuid().as_raw();
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
@@ -201,18 +206,23 @@ fn people_06_a_long_name_with_a_secret_and_an_escape_is_stored_and_shown_safely(
 
 #[test]
 fn people_07_the_row_of_a_caller_gives_the_reply_of_its_call() {
-    let mut server = colibri().env("COLIBRI_ACTOR", "alice").start();
-    initialize(&mut server, "2025-11-25", json!({ "name": "claude-code", "version": "2.1.0" }));
-    server.data("task_list", json!({}));
-    let conn = server.sql();
-    let row = &callers(&conn)[0];
+    for (era, source, protocol) in
+        [(Era::Handshake, "initialize", "2025-06-18"), (Era::Stateless, "meta", "2026-07-28")]
+    {
+        let mut client = Client::of(colibri().env("COLIBRI_ACTOR", "alice"), era);
+        client.data("task_list", json!({}));
+        its_reply_is_the_row(&client.server.sql(), source, protocol);
+    }
+}
+
+fn its_reply_is_the_row(conn: &Connection, source: &str, protocol: &str) {
+    let row = &callers(conn)[0];
     let reply = json!({ "ok": true, "data": row });
-    let begun = &actions(&conn)[0];
+    let begun = &actions(conn)[0];
     let hash = sha256_hex(canonical_json(&reply, NumberRule::Wire).unwrap().as_bytes());
     assert_eq!((begun.tool.as_str(), begun.result_hash.as_deref()), ("caller_begin", Some(&*hash)));
     let arguments = json!({
-        "source": "initialize", "client_name": "claude-code", "client_title": null, "client_version": "2.1.0",
-        "protocol": "2025-11-25",
+        "source": source, "client_name": "people", "client_title": null, "client_version": "1", "protocol": protocol,
     });
     let hash = sha256_hex(canonical_json(&arguments, NumberRule::Wire).unwrap().as_bytes());
     assert_eq!(begun.args_hash, hash);

@@ -178,16 +178,23 @@ fn finding_a8_doctor_counts_the_file_descriptors_as_a_start_does() {
 #[cfg(target_os = "linux")]
 #[test]
 fn finding_a8_the_log_names_the_code_of_a_failed_commit_once() {
+    // Which step of a call meets the limit depends on the sizes of batches.
+    let failed = [600, 500, 700, 400, 800].map(failed_commits_under).concat();
+    assert!(!failed.is_empty());
+    assert!(failed.iter().all(|line| line.matches("STORE_COMMIT_FAILED").count() == 1), "{failed:#?}");
+}
+
+/// The lines of the log that tell of failed commits, after a run with files of at most so many KiB.
+#[cfg(target_os = "linux")]
+fn failed_commits_under(limit: u32) -> Vec<String> {
     let folder = TempDir::new().unwrap();
     let calls: String = (0..400).map(request).collect();
-    limited(&folder, "ulimit -f 600", &calls);
+    limited(&folder, &format!("ulimit -f {limit}"), &calls);
     // What could not be closed under the limit is closed by the next start.
     limited(&folder, "true", &request(1));
     let mut command = Command::new(PROGRAM);
     command.args(["log", "--limit", "1000"]).env("COLIBRI_DB_PATH", folder.path().join("colibri.db"));
     let output = command.output().unwrap();
     let told = String::from_utf8_lossy(&output.stdout).into_owned();
-    let failed: Vec<&str> = told.lines().filter(|line| line.contains("STORE_COMMIT_FAILED")).collect();
-    assert!(!failed.is_empty(), "{told}");
-    assert!(failed.iter().all(|line| line.matches("STORE_COMMIT_FAILED").count() == 1), "{failed:#?}");
+    told.lines().filter(|line| line.contains("STORE_COMMIT_FAILED")).map(str::to_owned).collect()
 }
