@@ -197,6 +197,15 @@ pub enum CrossRule {
         /// The text.
         message: &'static str,
     },
+    /// `field` is given only together with `other`; the path is `field`.
+    Needs {
+        /// The field that does not stand alone.
+        field: &'static str,
+        /// The field that it needs.
+        other: &'static str,
+        /// The text.
+        message: &'static str,
+    },
     /// A string's length in UTF-8 bytes is bounded.
     MaxBytes {
         /// The field.

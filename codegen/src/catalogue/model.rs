@@ -338,6 +338,15 @@ pub enum Rule {
         /// The text.
         message: String,
     },
+    /// One field is given only together with another.
+    Needs {
+        /// The field that does not stand alone.
+        field: String,
+        /// The field that it needs.
+        other: String,
+        /// The text.
+        message: String,
+    },
     /// A string's UTF-8 bytes are bounded.
     MaxBytes {
         /// The field.

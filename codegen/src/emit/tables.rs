@@ -133,6 +133,9 @@ pub fn rule(rule: &Rule) -> TokenStream {
         Rule::Either { field, others, message } => {
             quote!(CrossRule::Either { field: #field, others: &[#(#others),*], message: #message })
         }
+        Rule::Needs { field, other, message } => {
+            quote!(CrossRule::Needs { field: #field, other: #other, message: #message })
+        }
         Rule::MaxBytes { field, limit, message } => {
             quote!(CrossRule::MaxBytes { field: #field, limit: #limit, message: #message })
         }

@@ -60,6 +60,11 @@ fn broken(rule: &Rule, arguments: &Value) -> Vec<Misfit> {
             let clashes = others.iter().filter(|other| arguments.get(other.as_str()).is_some());
             clashes.map(|other| misfit(other, message)).collect()
         }
+        Rule::Needs { field, other, message }
+            if arguments.get(field).is_some() && arguments.get(other).is_none() =>
+        {
+            vec![misfit(field, message)]
+        }
         Rule::MaxBytes { field, limit, message } => match arguments.get(field).and_then(Value::as_str) {
             Some(text) if text.len() as u64 > u64::from(*limit) => vec![misfit(field, message)],
             _ => Vec::new(),
@@ -67,7 +72,7 @@ fn broken(rule: &Rule, arguments: &Value) -> Vec<Misfit> {
         Rule::NoNul { message } if holds_nul(arguments) => {
             vec![Misfit { pointer: String::new(), message: message.clone() }]
         }
-        Rule::Either { .. } | Rule::NoNul { .. } => Vec::new(),
+        Rule::Either { .. } | Rule::Needs { .. } | Rule::NoNul { .. } => Vec::new(),
     }
 }
 

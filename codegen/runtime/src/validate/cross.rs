@@ -25,6 +25,11 @@ pub(super) fn check(rules: &[CrossRule], value: &Value, checker: &mut Checker) {
                     }
                 }
             }
+            CrossRule::Needs { field, other, message } => {
+                if value.get(field).is_some() && value.get(other).is_none() {
+                    refuse(checker, Some(&Place::key(None, field)), message);
+                }
+            }
             CrossRule::MaxBytes { field, limit, message } => {
                 if value.get(field).and_then(Value::as_str).is_some_and(|text| text.len() > *limit as usize) {
                     refuse(checker, Some(&Place::key(None, field)), message);

@@ -130,6 +130,17 @@ fn byte_limit_counts_bytes() {
 }
 
 #[test]
+fn field_needs_another() {
+    let rules = [CrossRule::Needs { field: "anything", other: "beside", message: "only with beside" }];
+    assert_eq!(rule_issues(&rules, sound(json!({"beside": 1}))), json!([]));
+    assert_eq!(rule_issues(&rules, sound(json!({"anything": 1, "beside": null}))), json!([]));
+    assert_eq!(
+        rule_issues(&rules, sound(json!({"anything": 1}))),
+        json!([{"code": "custom", "path": ["anything"], "message": "only with beside"}])
+    );
+}
+
+#[test]
 fn nul_is_found_in_values_and_keys() {
     let rules = [CrossRule::NoNul { message: "must not hold U+0000" }];
     assert_eq!(rule_issues(&rules, sound(json!({"x": ["a", {"b": "c"}]}))), json!([]));

@@ -85,6 +85,7 @@ pub fn rule(rule: &Rule) -> String {
             let others = others.iter().map(|name| code(name)).collect::<Vec<_>>().join(", ");
             format!("{} excludes {others}", code(field))
         }
+        Rule::Needs { field, other, .. } => format!("{} needs {}", code(field), code(other)),
         Rule::MaxBytes { field, limit, .. } => format!("{} has at most {limit} bytes in UTF-8", code(field)),
         Rule::NoNul { .. } => "no string holds U+0000".to_owned(),
     }

@@ -38,6 +38,11 @@ impl Judge<'_, '_, '_> {
                 self.either(field, others, &place);
                 (place, message)
             }
+            Rule::Needs { field, other, message } => {
+                let place = place.child("needs");
+                self.needs(field, other, &place);
+                (place, message)
+            }
             Rule::MaxBytes { field, message, .. } => {
                 let place = place.child("max_bytes");
                 self.bytes(field, &place);
@@ -63,6 +68,15 @@ impl Judge<'_, '_, '_> {
             if other == field {
                 self.report.value(&place, "a field excludes itself", "remove it from `others`");
             }
+        }
+    }
+
+    fn needs(&mut self, field: &str, other: &str, place: &Place) {
+        self.optional(field, &place.child("field"));
+        self.field(other, &place.child("other"));
+        if field == other {
+            let help = "name the other field, or remove the rule";
+            self.report.value(&place.child("other"), "a field needs itself", help);
         }
     }
 

@@ -76,6 +76,18 @@ pub const CASES: &[Case] = &[
     swap("alias_of_itself", NOTES, "alias: dir,", "alias: folder,"),
     swap("either_of_nothing", NOTES, "others: [extra]", "others: []"),
     swap("either_with_required", NOTES, "others: [extra]", "others: [extra, text, labels]"),
+    swap(
+        "need_of_itself",
+        NOTES,
+        "either: { field: labels, others: [extra], message: give",
+        "needs: { field: labels, other: labels, message: give",
+    ),
+    swap(
+        "need_of_nothing",
+        NOTES,
+        "either: { field: labels, others: [extra], message: give",
+        "needs: { field: text, other: extro, message: give",
+    ),
     swap("bytes_of_integer", NOTES, "max_bytes: { field: text", "max_bytes: { field: copies"),
     swap("rule_without_message", NOTES, "no_nul: { message: no U+0000 }", "no_nul: { message: '' }"),
     swap("code_in_lower_case", VAULT, "code: BUSY", "code: busy"),
