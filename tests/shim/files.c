@@ -13,7 +13,8 @@
  *   SHIM_QUOTA   no file grows beyond that many bytes: ENOSPC
  *   SHIM_ARM     operations count for SHIM_FAULT, SHIM_QUOTA and SHIM_KILL only after so many replies
  *   SHIM_KILL    "N TORN": the process kills itself at its Nth operation; TORN 1 leaves half of a write behind
- *   SHIM_CLOCK   "N MS N MS ...": at its Nth look at the wall clock, the clock jumps by so many milliseconds
+ *   SHIM_CLOCK   "N MS N MS ...": at its Nth look at the wall clock, the clock jumps by so many milliseconds; or
+ *                a file, absolute, whose first eight bytes say by how many milliseconds the clock is off at each look
  *
  * An operation's entry is appended between the operation's beginning and its end. Anything that happens after the
  * operation, in any process, therefore has its entry later: the order of entries is one in which everything could have
@@ -34,6 +35,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -96,6 +98,8 @@ static _Atomic long replies, in_class, operations;
 static struct { long at; long long milliseconds; } jumps[JUMPS];
 static int jump_count;
 static _Atomic long looks;
+/* By how many milliseconds the wall clock is off, in a file that a test writes. */
+static _Atomic long long *off;
 
 /* Operations hold it shared while they work and write their entry; who kills the process holds it alone, so that
  * nothing is done and not recorded. */
@@ -150,6 +154,14 @@ __attribute__((constructor)) static void begin(void)
     quota = (text = getenv("SHIM_QUOTA")) ? atol(text) : 0;
     arm_after = (text = getenv("SHIM_ARM")) ? atol(text) : 0;
     text = getenv("SHIM_CLOCK");
+    if (text && *text == '/') {
+        int fd = (int)syscall(SYS_openat, AT_FDCWD, text, O_RDONLY | O_CLOEXEC, 0);
+        void *file = mmap(NULL, sizeof *off, PROT_READ, MAP_SHARED, fd, 0);
+        if (file == MAP_FAILED)
+            abort();
+        off = file;
+        syscall(SYS_close, fd);
+    }
     while (text && jump_count < JUMPS) {
         int used = 0;
         if (sscanf(text, "%ld %lld%n", &jumps[jump_count].at, &jumps[jump_count].milliseconds, &used) != 2)
@@ -580,7 +592,7 @@ int fdatasync(int fd) { return sync_any(fd, SYS_fdatasync); }
 static long long shift(void)
 {
     long look = ++looks;
-    long long total = 0;
+    long long total = off ? atomic_load(off) : 0;
     for (int jump = 0; jump < jump_count; jump++)
         if (look >= jumps[jump].at)
             total += jumps[jump].milliseconds;
@@ -590,7 +602,7 @@ static long long shift(void)
 int clock_gettime(clockid_t clock, struct timespec *time)
 {
     int done = (int)syscall(SYS_clock_gettime, clock, time);
-    if (done == 0 && clock == CLOCK_REALTIME && jump_count) {
+    if (done == 0 && clock == CLOCK_REALTIME && (jump_count || off)) {
         long long by = shift();
         time->tv_sec += by / 1000;
         time->tv_nsec += (long)(by % 1000) * 1000000L;

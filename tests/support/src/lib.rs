@@ -12,3 +12,5 @@ pub mod loopback;
 pub mod probe;
 pub mod shell;
 pub mod stored;
+#[cfg(unix)]
+pub mod wall;
