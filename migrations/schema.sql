@@ -140,3 +140,23 @@
 --   owner: alpha, the audit log (server/store)
 --   migration: 014_callers
 --   one row each time a process's calls come from another identity than before
+
+-- table: task_events
+--   owner: beta, the task pipeline (server/src/domains/tasks)
+--   migration: 015_task_history
+--   one row an event of a task's history, from its first change or claim on
+
+-- table: task_claims
+--   owner: beta, the task pipeline (server/src/domains/tasks)
+--   migration: 015_task_history
+--   one row a task that was ever claimed: its newest claim
+
+-- table: claim_clock
+--   owner: beta, the task pipeline (server/src/domains/tasks)
+--   migration: 015_task_history
+--   at most one row: the latest time by which a claim was judged
+
+-- table: task_event_list
+--   owner: beta, the task pipeline (server/src/domains/tasks)
+--   migration: 015_task_history
+--   a view: each event of task_events, and of each task that has none the one that its row stands for

@@ -24,4 +24,5 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "012_model_candidates.sql",
     "013_skill_roots.sql",
     "014_callers.sql",
+    "015_task_history.sql",
 ];

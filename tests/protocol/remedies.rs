@@ -133,6 +133,22 @@ fn refused_calls(task: &str, waits: &str) -> Vec<(&'static str, Value)> {
     ]
 }
 
+/// Calls about a task that another agent holds, and about one that is over.
+fn refused_claims(server: &mut Server) -> Vec<(&'static str, Value)> {
+    let held = server.data("task_create", json!({ "title": "H" }))["id"].clone();
+    let over = server.data("task_create", json!({ "title": "O", "status": "CANCELLED" }))["id"].clone();
+    server.data("task_claim", json!({ "agent_id": "holder", "id": held }));
+    vec![
+        ("task_update", json!({ "id": held, "title": "T" })),
+        ("task_claim", json!({ "agent_id": "a", "id": held })),
+        ("task_claim", json!({ "agent_id": "a", "id": held, "claim": 9 })),
+        ("task_claim", json!({ "agent_id": "a", "id": over })),
+        ("task_claim", json!({ "agent_id": "a", "id": "nope" })),
+        ("task_release", json!({ "id": held, "claim": 9 })),
+        ("task_release", json!({ "id": "nope", "claim": 1 })),
+    ]
+}
+
 /// Events that an import refuses, after one of alice in epoch 20,000 was taken.
 fn refused_events(server: &mut Server) -> Vec<(&'static str, Value)> {
     let events = |node: &str, epoch: i64| {
@@ -168,6 +184,7 @@ fn of_sound_servers(catalogue: &Catalogue) -> BTreeSet<(String, String)> {
     let waits = server.data("task_create", json!({ "title": "W", "depends_on": [task] }))["id"].clone();
     let mut calls = refused_calls(&task, waits.as_str().unwrap());
     calls.extend(refused_events(&mut server));
+    calls.extend(refused_claims(&mut server));
     provoke(catalogue, &mut server, calls)
 }
 

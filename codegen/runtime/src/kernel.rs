@@ -45,6 +45,13 @@ pub fn rfc3339_ms(wall_ms: i64) -> String {
     humantime::format_rfc3339_millis(time).to_string()
 }
 
+/// Reads what [`rfc3339_ms`] writes; `None` for any other text.
+pub fn ms_of_rfc3339(text: &str) -> Option<i64> {
+    let since = humantime::parse_rfc3339(text).ok()?.duration_since(UNIX_EPOCH).ok()?;
+    let ms = i64::try_from(since.as_millis()).ok()?;
+    (rfc3339_ms(ms) == text).then_some(ms)
+}
+
 /// Identifiers (chain#kernel).
 pub trait Ids: Send {
     /// A random UUID, version 4, for correlation.

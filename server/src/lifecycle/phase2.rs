@@ -162,6 +162,7 @@ impl Phase2 {
         let router = start::router(&self.config, db, self.clock.clone(), self.log.clone());
         let parts = Parts {
             keys: self.keyring.clone(),
+            log: self.log.clone(),
             router: Some(Arc::new(router)),
             ..Parts::new(self.config.clone(), self.facts.clone())
         };

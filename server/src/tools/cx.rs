@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
+use colibri_runtime::chain::log::{Log, NoLog};
 use colibri_runtime::handler::Fault;
 use colibri_runtime::progress::Progress;
 
@@ -26,6 +27,8 @@ pub struct Parts {
     pub facts: SystemFacts,
     /// The key that signs tree heads, if one is configured, and those whose signatures are trusted.
     pub keys: Arc<Keyring>,
+    /// Where the server writes what operators should know.
+    pub log: Arc<dyn Log>,
     /// The root whose skills this process shows, by its name in the database; empty before boot has found it.
     pub skills_root: String,
     /// Missing until boot has read the candidates.
@@ -41,6 +44,7 @@ impl Parts {
             config,
             facts,
             keys: Arc::default(),
+            log: Arc::new(NoLog),
             skills_root: String::new(),
             router: None,
             observed: OnceCell::new(),

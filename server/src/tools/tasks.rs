@@ -3,15 +3,17 @@
 use super::cx::Cx;
 use super::{Domains, recording};
 use crate::catalogue::{
-    Detail, TaskCreateError, TaskCreateInput, TaskCreateOutput, TaskGetError, TaskGetInput, TaskGetOutput,
-    TaskListError, TaskListInput, TaskListOutput, TaskNextActionsError, TaskNextActionsInput,
-    TaskNextActionsOutput, TaskStatus, TaskUpdateError, TaskUpdateInput, TaskUpdateOutput, TasksTools,
-    ToolId,
+    Detail, TaskClaimError, TaskClaimInput, TaskClaimOutput, TaskCreateError, TaskCreateInput,
+    TaskCreateOutput, TaskGetError, TaskGetInput, TaskGetOutput, TaskHistoryError, TaskHistoryInput,
+    TaskHistoryOutput, TaskListError, TaskListInput, TaskListOutput, TaskNextActionsError,
+    TaskNextActionsInput, TaskNextActionsOutput, TaskReleaseError, TaskReleaseInput, TaskReleaseOutput,
+    TaskStatus, TaskUpdateError, TaskUpdateInput, TaskUpdateOutput, TasksTools, ToolId,
 };
 use crate::domains::reputation::feed::TaskFeed;
-use crate::domains::tasks::input::{ListFilter, NewTask, QueueFilter, Stamp, TaskPatch};
-use crate::domains::tasks::{service, waiting};
+use crate::domains::tasks::input::{ClaimWish, ListFilter, NewTask, QueueFilter, Stamp, TaskPatch};
+use crate::domains::tasks::{claims, history, service, waiting};
 use crate::settings::mode::is_admitted;
+use colibri_runtime::chain::log::Level;
 use colibri_runtime::handler::{Failure, Outcome};
 
 impl TasksTools<Cx> for Domains {
@@ -29,7 +31,9 @@ impl TasksTools<Cx> for Domains {
 
     fn task_get(&mut self, cx: &mut Cx, input: TaskGetInput) -> Outcome<TaskGetOutput, TaskGetError> {
         let found = service::get_task(cx.db()?, &input.id)?;
-        found.ok_or_else(|| Failure::Domain(service::not_found(&input.id).into()))
+        let mut task = found.ok_or_else(|| Failure::Domain(service::not_found(&input.id).into()))?;
+        claims::show_holders(cx.db()?, std::slice::from_mut(&mut task), cx.called_ms())?;
+        Ok(task)
     }
 
     fn task_update(
@@ -38,7 +42,7 @@ impl TasksTools<Cx> for Domains {
         input: TaskUpdateInput,
     ) -> Outcome<TaskUpdateOutput, TaskUpdateError> {
         let now = cx.now();
-        let id = input.id.clone();
+        let (id, claim) = (input.id.clone(), input.claim);
         let patch = TaskPatch::from(input);
         let feed = match patch.status {
             Some(TaskStatus::Done) => {
@@ -46,7 +50,7 @@ impl TasksTools<Cx> for Domains {
             }
             _ => None,
         };
-        let task = service::update_task(cx.db()?, &id, stamp(cx, &now), &patch, feed.as_ref())?;
+        let task = service::update_task(cx.db()?, &id, stamp(cx, &now), (&patch, claim), feed.as_ref())?;
         if !patch.is_empty() {
             cx.set_subject(&task.id);
         }
@@ -55,13 +59,16 @@ impl TasksTools<Cx> for Domains {
 
     fn task_list(&mut self, cx: &mut Cx, input: TaskListInput) -> Outcome<TaskListOutput, TaskListError> {
         let (detail, filter) = (input.detail, ListFilter::from(input));
+        let (db, now) = (cx.db()?, cx.called_ms());
         let (tasks, brief, total_count) = match detail {
             Detail::Full => {
-                let page = service::list_tasks(cx.db()?, &filter)?;
+                let mut page = service::list_tasks(db, &filter)?;
+                claims::show_holders(db, &mut page.tasks, now)?;
                 (page.tasks, None, page.total)
             }
             Detail::Brief => {
-                let page = service::list_tasks(cx.db()?, &filter)?;
+                let mut page = service::list_tasks(db, &filter)?;
+                claims::show_holders(db, &mut page.tasks, now)?;
                 (Vec::new(), Some(page.tasks), page.total)
             }
         };
@@ -76,15 +83,19 @@ impl TasksTools<Cx> for Domains {
         cx: &mut Cx,
         input: TaskNextActionsInput,
     ) -> Outcome<TaskNextActionsOutput, TaskNextActionsError> {
-        let (detail, filter) = (input.detail, QueueFilter::from(input));
-        let db = cx.db()?;
+        let (db, now) = (cx.db()?, cx.called_ms());
+        let TaskNextActionsInput { project_id, assignee, limit, blocked_limit, detail, unclaimed } = input;
+        let unclaimed = if unclaimed { Some(claims::now(db, now)?.live_between()) } else { None };
+        let filter = QueueFilter { project_id, assignee, limit, blocked_limit, unclaimed };
         let (tasks, brief, total_count, blocked_count) = match detail {
             Detail::Full => {
-                let queue = service::next_actions(db, &filter)?;
+                let mut queue = service::next_actions(db, &filter)?;
+                claims::show_holders(db, &mut queue.tasks, now)?;
                 (queue.tasks, None, queue.actionable, queue.blocked)
             }
             Detail::Brief => {
-                let queue = service::next_actions(db, &filter)?;
+                let mut queue = service::next_actions(db, &filter)?;
+                claims::show_holders(db, &mut queue.tasks, now)?;
                 (Vec::new(), Some(queue.tasks), queue.actionable, queue.blocked)
             }
         };
@@ -97,10 +108,54 @@ impl TasksTools<Cx> for Domains {
         };
         Ok(TaskNextActionsOutput { tasks, total_count, blocked_count, blocked, brief })
     }
+
+    fn task_history(
+        &mut self,
+        cx: &mut Cx,
+        input: TaskHistoryInput,
+    ) -> Outcome<TaskHistoryOutput, TaskHistoryError> {
+        let found = history::history(cx.db()?, &input.id, input.limit, input.before)?;
+        found.ok_or_else(|| Failure::Domain(service::not_found(&input.id).into()))
+    }
+
+    fn task_claim(&mut self, cx: &mut Cx, input: TaskClaimInput) -> Outcome<TaskClaimOutput, TaskClaimError> {
+        let now = cx.now();
+        let caller_no = cx.caller_no()?.unwrap_or_default();
+        let judged = claims::claim_task(cx.db()?, stamp(cx, &now), caller_no, &input.into())?;
+        warn_of_clock(cx, judged.set_back.as_deref());
+        if let Some(task) = &judged.reply.task {
+            cx.set_subject(&task.id);
+        }
+        Ok(judged.reply)
+    }
+
+    fn task_release(
+        &mut self,
+        cx: &mut Cx,
+        input: TaskReleaseInput,
+    ) -> Outcome<TaskReleaseOutput, TaskReleaseError> {
+        let now = cx.now();
+        let judged = claims::release_task(cx.db()?, stamp(cx, &now), &input.id, input.claim)?;
+        warn_of_clock(cx, judged.set_back.as_deref());
+        if judged.written {
+            cx.set_subject(&judged.reply.task_id);
+        }
+        Ok(judged.reply)
+    }
+}
+
+/// Tells the operator once that a wrong clock had written the time that claims go by.
+fn warn_of_clock(cx: &Cx, set_back: Option<&str>) {
+    if let Some(latest) = set_back {
+        let line = format!(
+            "[tasks] claims went by {latest}, more than a day ahead of this machine's clock: they go by this one now"
+        );
+        cx.parts.log.write(Level::Warn, &line);
+    }
 }
 
 fn stamp<'a>(cx: &Cx, now: &'a str) -> Stamp<'a> {
-    Stamp { now, sequence_no: cx.sequence_no() }
+    Stamp { now, entered_ms: cx.called_ms(), sequence_no: cx.sequence_no() }
 }
 
 impl From<TaskCreateInput> for NewTask {
@@ -156,13 +211,9 @@ impl From<TaskListInput> for ListFilter {
     }
 }
 
-impl From<TaskNextActionsInput> for QueueFilter {
-    fn from(input: TaskNextActionsInput) -> Self {
-        Self {
-            project_id: input.project_id,
-            assignee: input.assignee,
-            limit: input.limit,
-            blocked_limit: input.blocked_limit,
-        }
+impl From<TaskClaimInput> for ClaimWish {
+    fn from(input: TaskClaimInput) -> Self {
+        let TaskClaimInput { agent_id, id, project_id, lease_seconds, claim } = input;
+        Self { agent_id, id, project_id, lease_seconds, claim }
     }
 }

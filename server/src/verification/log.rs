@@ -2,6 +2,7 @@
 //! and the checkpoint's values.
 
 use super::callers::Callers;
+use super::history;
 use super::pinned;
 use super::run::Run;
 use super::ties::Ties;
@@ -21,12 +22,13 @@ pub fn check(
     run: &mut Run<'_>,
     ties: &mut Ties,
     callers: &mut Callers,
+    told: &mut history::Calls,
     checkpoint: Option<&Checkpoint>,
 ) -> Result<(LogEnd, Vec<OpenCall>), Stop> {
     let total = count_calls(run.db)?;
     run.begin(NAME, total.unsigned_abs());
     let db = run.db;
-    let mut follower = Follower { run, ties, callers, checkpoint, open: Vec::new() };
+    let mut follower = Follower { run, ties, callers, told, checkpoint, open: Vec::new() };
     let end = walk_log(db, &mut follower)?;
     let open = follower.open;
     run.count("closed calls", end.last_exit_no.unsigned_abs());
@@ -41,6 +43,7 @@ struct Follower<'r, 'd, 't> {
     run: &'r mut Run<'d>,
     ties: &'t mut Ties,
     callers: &'t mut Callers,
+    told: &'t mut history::Calls,
     checkpoint: Option<&'t Checkpoint>,
     open: Vec<OpenCall>,
 }
@@ -51,6 +54,7 @@ impl LogVisitor<Stop> for Follower<'_, '_, '_> {
             pinned::compare_log_row(checkpoint, self.run, row.exit_no, row_hash);
         }
         self.callers.call(self.run, row.tool, row.boot_id, row.sequence_no)?;
+        self.told.call(self.run.db, row)?;
         self.ties.call(self.run, row)
     }
 

@@ -9,8 +9,9 @@
 //! 5. [`consensus`]: rounds replayed from their signed votes;
 //! 6. [`ties`]: rows against the calls that wrote them, both ways. [`tables`] lists the tables, and each
 //!    domain declares what its rows must give;
-//! 7. [`reputation`]: the ledger recomputed, and the standings, events and tokens that follow from it;
-//! 8. [`skills`]: the registry against the digest of its last load.
+//! 7. [`history`]: the events of each task folded, against its calls, its row and its claim;
+//! 8. [`reputation`]: the ledger recomputed, and the standings, events and tokens that follow from it;
+//! 9. [`skills`]: the registry against the digest of its last load.
 //!
 //! Each check reports through [`run::Run`], which keeps the first [`finding::Finding`] of each kind and counts the
 //! others. An auditor keeps a [`checkpoint`](colibri_proof::checkpoint) outside the file; [`file`] reads and writes it.
@@ -20,6 +21,7 @@ pub(crate) mod consensus;
 mod counters;
 pub(crate) mod file;
 pub mod finding;
+pub(crate) mod history;
 mod issue;
 pub(crate) mod log;
 mod pinned;
@@ -155,14 +157,16 @@ fn run_all(
     let mut run = Run::new(db, options.interrupt, progress);
     let mut checks = Checks(Vec::new());
     let mut ties = Ties::new(tables::TIED_TABLES);
+    let mut told = history::Calls::default();
     let wanted = trail::Wanted {
         most_open_chains: MOST_OPEN_CHAINS,
         pin: options.take_checkpoint,
         checkpoint: options.checkpoint,
     };
     let mut callers = Callers::default();
-    let log = checks
-        .run(&mut run, log::NAME, |run| log::check(run, &mut ties, &mut callers, options.checkpoint))?;
+    let log = checks.run(&mut run, log::NAME, |run| {
+        log::check(run, &mut ties, &mut callers, &mut told, options.checkpoint)
+    })?;
     let records = checks.run(&mut run, trail::NAME, |run| trail::check(run, &mut ties, &wanted))?;
     let heads =
         checks.run(&mut run, seals::NAME, |run| seals::check(run, options.signers, options.checkpoint))?;
@@ -171,6 +175,7 @@ fn run_all(
         ties.finish(run, &[records::ties::TABLE])?;
         callers.finish(run)
     })?;
+    checks.run(&mut run, history::NAME, |run| history::check(run, told))?;
     let standing =
         checks.run(&mut run, reputation::NAME, |run| reputation::check(run, options.checkpoint))?;
     checks.run(&mut run, skills::NAME, skills::check)?;

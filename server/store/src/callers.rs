@@ -93,7 +93,7 @@ pub fn caller(db: &Db, caller_no: i64) -> Result<Option<CallerRow>, Fault> {
 ///
 /// # Errors
 /// [`Fault::Storage`].
-pub(crate) fn caller_of(db: &Db, boot_id: &str, sequence_no: i64) -> Result<Option<i64>, Fault> {
+pub fn caller_of(db: &Db, boot_id: &str, sequence_no: i64) -> Result<Option<i64>, Fault> {
     let sql = "SELECT caller_no FROM callers WHERE boot_id = ?1 AND sequence_no < ?2 ORDER BY sequence_no DESC LIMIT 1";
     db.query_opt(sql, params![boot_id, sequence_no], |row| row.get(0))
 }

@@ -200,6 +200,7 @@ impl<'a> Maker<'a> {
             updated_at: at.clone(),
             deleted_at: None,
             depends_on: None,
+            held: None,
         };
         self.history.extent.tasks += 1;
         let result = result_hash(&task);

@@ -15,8 +15,8 @@ fn a_finished_task_credits_its_executor_once() {
     let (entry, ..) = entries(&world.sql).remove(0);
     assert_eq!((entry.source.as_str(), entry.acker_id, entry.weight_bps), ("task", None, 2500));
     assert_eq!((entry.nominal_delta, entry.epoch), (200, events[0]["epoch"].as_i64().unwrap()));
-    let call = "SELECT ledger.sequence_no = actions.sequence_no FROM reputation_ledger AS ledger, actions \
-                WHERE tool = 'task_update'";
+    let call = "SELECT ledger.sequence_no = (SELECT max(sequence_no) FROM actions WHERE tool = 'task_update') \
+                FROM reputation_ledger AS ledger";
     assert_eq!(world.number(call, &[]), 1, "the entry names its call");
 
     let before = world.rows();

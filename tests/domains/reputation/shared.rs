@@ -24,8 +24,9 @@ fn lambda_processes_that_finish_tasks_at_once_lose_no_event() {
                 server.data("audit_session_start", json!({ "intent": "test", "session_id": session }));
                 let mut tasks = Vec::new();
                 for number in 0..TASKS {
-                    let task = json!({ "title": "t", "status": "VERIFY", "assignee": format!("agent-{}", number % 4) });
-                    let id = server.data("task_create", task)["id"].as_str().unwrap().to_owned();
+                    let task = json!({ "title": "t", "assignee": format!("agent-{}", number % 4) });
+                    let id = server.data("task_create", task)["id"].clone();
+                    server.walk(&id, "VERIFY");
                     let thought = json!({
                         "type": "plan", "task_id": id, "agent_id": format!("author-{process}"), "content": "x",
                         "session_id": session,

@@ -176,8 +176,9 @@ impl World {
 
     /// Creates a task that needs nothing but its last step; its id.
     pub fn task(&mut self, assignee: Option<&str>) -> String {
-        let task = json!({ "title": "t", "status": "VERIFY", "assignee": assignee });
-        self.server.data("task_create", task)["id"].as_str().unwrap().to_owned()
+        let task = self.server.data("task_create", json!({ "title": "t", "assignee": assignee }));
+        self.server.walk(&task["id"], "VERIFY");
+        task["id"].as_str().unwrap().to_owned()
     }
 
     /// Takes the last step.

@@ -11,15 +11,14 @@ fn lived() -> World {
     let mut server = world.server();
     server.data("audit_session_start", json!({ "session_id": "s-1", "intent": "work" }));
     for (task, reviewer) in [("one", None), ("two", Some("bob"))] {
-        let made =
-            server.data("task_create", json!({ "title": task, "status": "VERIFY", "assignee": "alice" }));
+        let made = server.data("task_create", json!({ "title": task, "assignee": "alice" }));
         for agent in ["alice"].into_iter().chain(reviewer) {
             let thought = json!({
                 "type": "reflection", "task_id": made["id"], "agent_id": agent, "content": "seen", "session_id": "s-1",
             });
             server.data("thought_record", thought);
         }
-        server.data("task_update", json!({ "id": made["id"], "status": "DONE" }));
+        server.walk(&made["id"], "DONE");
     }
     server.data("merkle_finalize", json!({ "session_id": "s-1" }));
     let now = world.epoch();
@@ -147,14 +146,13 @@ fn a_checkpoint_pins_the_end_of_the_ledger() {
     let world = World::new();
     let mut server = world.server();
     for title in ["one", "two"] {
-        let made =
-            server.data("task_create", json!({ "title": title, "status": "VERIFY", "assignee": title }));
+        let made = server.data("task_create", json!({ "title": title, "assignee": title }));
         let session = server.data("audit_session_start", json!({ "intent": title }));
         let thought = json!({
             "type": "reflection", "task_id": made["id"], "agent_id": title, "content": "done", "session_id": session["session_id"],
         });
         server.data("thought_record", thought);
-        server.data("task_update", json!({ "id": made["id"], "status": "DONE" }));
+        server.walk(&made["id"], "DONE");
     }
     assert_eq!(server.finish().code(), 0);
     world.run(&["verify", "--write-checkpoint", "then.json"]).ends(0);

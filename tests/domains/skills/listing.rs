@@ -87,7 +87,7 @@ fn there_is_one_skill_tool_and_no_other() {
     let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
     let skills: Vec<&&str> = names.iter().filter(|name| name.starts_with("skill_")).collect();
     assert_eq!(skills, [&"skill_list"]);
-    assert_eq!(names.iter().filter(|name| name.starts_with("task_")).count(), 5, "{names:?}");
+    assert_eq!(names.iter().filter(|name| name.starts_with("task_")).count(), 8, "{names:?}");
     for name in
         ["skill_get", "skill_reload", "skill_invoke", "skill_register", "skill_unregister", "task_delete"]
     {

@@ -6,14 +6,16 @@ use crate::tasks::world::{World, launch};
 
 /// The case's half about skills is in `skills`.
 #[test]
-fn there_are_five_task_tools_and_no_other() {
+fn there_are_eight_task_tools_and_no_other() {
     let mut world = World::new();
     let answer = world.server.request("tools/list", json!({}));
     let tools = answer["result"]["tools"].as_array().unwrap();
     let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
     let mut tasks: Vec<&str> = names.into_iter().filter(|name| name.starts_with("task_")).collect();
     tasks.sort_unstable();
-    assert_eq!(tasks, ["task_create", "task_get", "task_list", "task_next_actions", "task_update"]);
+    let expected = ["claim", "create", "get", "history", "list", "next_actions", "release", "update"]
+        .map(|name| format!("task_{name}"));
+    assert_eq!(tasks, expected);
     for name in ["task_delete", "task_transition", "task_depends_on"] {
         let answer = world.server.request("tools/call", json!({ "name": name, "arguments": {} }));
         assert_eq!(answer["error"]["code"], -32602, "{answer}");

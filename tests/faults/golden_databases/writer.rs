@@ -239,6 +239,15 @@ fn tasks(server: &mut Server) -> Vec<String> {
     server.data("task_update", json!({ "id": ids[0], "status": "GATHER" }));
     server.data("task_update", json!({ "id": ids[1], "description": "longer\nthan before" }));
     server.data("task_update", json!({ "id": ids[4], "depends_on": [ids[2], ids[0]] }));
+    let claim = json!({ "id": ids[1], "agent_id": "agent-7", "lease_seconds": 86_400 });
+    server.data("task_claim", claim);
+    server.data("task_update", json!({ "id": ids[1], "claim": 1, "title": "held" }));
+    server.data("task_claim", json!({ "id": ids[0], "agent_id": "agent-8" }));
+    server.data("task_release", json!({ "id": ids[0], "claim": 1 }));
+    // Only a task that was born in INIT earns.
+    let last = server.data("task_create", json!({ "title": "to be done", "assignee": "agent-7" }));
+    server.walk(&last["id"], "VERIFY");
+    ids[6] = last["id"].as_str().unwrap().to_owned();
     ids
 }
 

@@ -154,6 +154,7 @@ impl Table {
             ("actions", "sequence_no")
                 | ("actions_head", "id")
                 | ("callers", "caller_no")
+                | ("claim_clock", "id")
                 | ("mcp_consensus_rounds", "round_id")
                 | ("mcp_consensus_votes", "seq")
                 | ("reputation_clock", "id")

@@ -212,20 +212,42 @@ fn tasks(server: &mut Server) {
     }
     // An update that is asked for nothing names no row.
     server.data("task_update", json!({ "id": ids[3], "patch": {} }));
+    claims(server, &ids);
     let session = session(server, "finish a task");
-    think(server, "reflection", &ids[5], Some(&session));
+    let reviewed = server.data("task_create", json!({ "title": "reviewed", "assignee": "someone" }));
+    let reviewed_id = reviewed["id"].as_str().unwrap();
+    think(server, "reflection", reviewed_id, Some(&session));
     // A peer looks at it: finishing leaves two tokens.
     server.data(
         "thought_record",
         json!({
-            "type": "reflection", "task_id": ids[5], "agent_id": "reviewer", "content": "seen", "session_id": session,
+            "type": "reflection", "task_id": reviewed_id, "agent_id": "reviewer", "content": "seen", "session_id": session,
         }),
     );
-    server.data("task_update", json!({ "id": ids[5], "status": "DONE" }));
-    let alone =
-        server.data("task_create", json!({ "title": "alone", "status": "VERIFY", "assignee": "someone" }));
+    server.walk(&reviewed["id"], "DONE");
+    let alone = server.data("task_create", json!({ "title": "alone", "assignee": "someone" }));
     think(server, "plan", alone["id"].as_str().unwrap(), Some(&session));
-    server.data("task_update", json!({ "id": alone["id"], "status": "DONE" }));
+    server.walk(&alone["id"], "DONE");
+    // Born late, so it earns nothing.
+    think(server, "plan", &ids[5], Some(&session));
+    server.data("task_update", json!({ "id": ids[5], "status": "DONE" }));
+}
+
+/// Claims that are held, renewed, given back, taken again and ended by their task.
+fn claims(server: &mut Server, ids: &[String]) {
+    let claim = |server: &mut Server, id: &str, agent: &str| {
+        server.data("task_claim", json!({ "id": id, "agent_id": agent, "lease_seconds": 86_400 }))
+    };
+    for _ in 0..2 {
+        claim(server, &ids[0], "agent-7");
+    }
+    server.data("task_update", json!({ "id": ids[0], "claim": 1, "description": "held" }));
+    claim(server, &ids[1], "agent-8");
+    server.data("task_release", json!({ "id": ids[1], "claim": 1 }));
+    claim(server, &ids[1], "agent-7");
+    let over = server.data("task_create", json!({ "title": "claimed and cancelled" }));
+    claim(server, over["id"].as_str().unwrap(), "agent-9");
+    server.data("task_update", json!({ "id": over["id"], "claim": 1, "status": "CANCELLED" }));
 }
 
 /// Makes rounds of consensus: one that is HARD, one whose arbiter equivocates, one on which another sender does.

@@ -284,6 +284,20 @@ impl Server {
         envelope["data"].clone()
     }
 
+    /// Records a thought about a task, in a session of its own: then the task may be DONE.
+    pub fn think(&mut self, id: &Value) {
+        let session = self.data("audit_session_start", json!({ "intent": "work" }))["session_id"].clone();
+        let thought = json!({ "type": "reflection", "task_id": id, "agent_id": "a", "content": "done", "session_id": session });
+        self.data("thought_record", thought);
+    }
+
+    /// Moves a task from INIT to that state, one step at a time.
+    pub fn walk(&mut self, id: &Value, to: &str) {
+        for status in steps(to) {
+            self.data("task_update", json!({ "id": id, "status": status }));
+        }
+    }
+
     /// Waits until the gate is open, by a call that waits there. The tool must need the store.
     pub fn ready_by(&mut self, tool: &str, arguments: Value) {
         self.data(tool, arguments);
@@ -353,6 +367,13 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Returns the steps of a task from INIT to that state.
+pub fn steps(to: &str) -> impl Iterator<Item = &'static str> {
+    const STEPS: [&str; 6] = ["GATHER", "ANALYZE", "PLAN", "APPLY", "VERIFY", "DONE"];
+    let end = STEPS.iter().position(|step| *step == to).expect("a state behind INIT");
+    STEPS.into_iter().take(end + 1)
 }
 
 /// See [`Ended::warnings`].

@@ -3,9 +3,11 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+use std::collections::BTreeMap;
+
 use colibri::domains::ties::Reply;
 use colibri::verification::tables::TIED_TABLES;
-use colibri_canonical::HexDigest;
+use colibri_canonical::{HexDigest, NumberRule, canonical_json};
 use colibri_proof::envelope::LeafEnvelope;
 use colibri_proof::head::{ChainTip, SessionFacts, TreeHead, chain_tips_hash};
 use colibri_proof::keys::SigningKey;
@@ -15,6 +17,7 @@ use colibri_proof::tree::legacy::LegacyAccumulator;
 use colibri_proof::tree::rfc9162::Accumulator;
 use colibri_store::db::{Db, Value};
 use colibri_store::params;
+use serde_json::{Value as Json, json};
 
 /// Makes the file fit again after any change of its rows. The heads lose their signatures.
 pub fn recompute(db: &Db) {
@@ -25,7 +28,8 @@ pub fn recompute(db: &Db) {
 pub fn recompute_signing(db: &Db, key: Option<&SigningKey>) {
     chains(db);
     seals(db);
-    log(db, key);
+    let told = histories(db);
+    log(db, key, &told);
 }
 
 fn execute(db: &Db, sql: &str, params: &[Value<'_>]) {
@@ -112,8 +116,74 @@ fn leaves(db: &Db, session_id: &str) -> Vec<(String, String, [u8; 32])> {
     .unwrap()
 }
 
+/// Histories in which each task had the fields of its row from the start. Returns the replies of their calls.
+fn histories(db: &Db) -> BTreeMap<i64, Json> {
+    execute(db, "DELETE FROM task_events WHERE task_id NOT IN (SELECT id FROM tasks)", &[]);
+    let ids: Vec<String> =
+        db.query_all("SELECT DISTINCT task_id FROM task_events", &[], |row| row.get(0)).unwrap();
+    let mut replies = BTreeMap::new();
+    for id in ids {
+        let mut task = task(db, &id);
+        let mut whole: BTreeMap<&str, Json> = BTreeMap::new();
+        for field in
+            ["assignee", "deleted_at", "depends_on", "description", "priority", "project_id", "title"]
+        {
+            if let Some(value) = task.get(field).filter(|value| !value.is_null()) {
+                whole.insert(field, json!([null, value]));
+            }
+        }
+        let whole = canonical_json(&json!(whole), NumberRule::Wire).unwrap();
+        for (kind, changes) in [("created", whole.as_str()), ("changed", "{}")] {
+            let sql = "UPDATE task_events SET changes = ?3 WHERE task_id = ?1 AND kind = ?2";
+            execute(db, sql, params![&id, kind, changes]);
+        }
+        let sql = "SELECT sequence_no, kind, to_status, at, changes, claim_no, agent_id, lease_until FROM task_events \
+                   WHERE task_id = ?1 ORDER BY event_no";
+        let events: Vec<(i64, [Option<String>; 6], Option<i64>)> = db
+            .query_all(sql, params![&id], |row| {
+                let texts = [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(6)?, row.get(7)?];
+                Ok((row.get(0)?, texts, row.get(5)?))
+            })
+            .unwrap();
+        for (call, [kind, to, at, changes, agent_id, until], claim) in events {
+            if claim.is_none() {
+                task["status"] = json!(to);
+                task["updated_at"] = json!(at);
+            }
+            let changes: Json = serde_json::from_str(&changes.unwrap()).unwrap();
+            let reply = match kind.as_deref() {
+                Some("released") => {
+                    json!({ "task_id": id, "claim": claim, "agent_id": agent_id, "released_at": at })
+                }
+                Some(kind @ ("claimed" | "renewed" | "taken_over")) => json!({
+                    "task": task, "claim": claim, "agent_id": agent_id, "until": until, "renewed": kind == "renewed",
+                    "taken_over_from": changes["held_by"][0], "retry_at": null,
+                }),
+                _ => task.clone(),
+            };
+            replies.insert(call, reply);
+        }
+    }
+    replies
+}
+
+/// A task as tools reply with it.
+fn task(db: &Db, id: &str) -> Json {
+    let sql = "SELECT json_object('id', id, 'task_id', id, 'project_id', project_id, 'title', title, 'description', \
+               description, 'status', status, 'priority', priority, 'assignee', assignee, 'created_at', created_at, \
+               'updated_at', updated_at, 'deleted_at', deleted_at, 'depends_on', json((SELECT \
+               json_group_array(depends_on_id) FROM (SELECT depends_on_id FROM task_dependencies WHERE task_id = ?1 \
+               ORDER BY rowid)))) FROM tasks WHERE id = ?1";
+    let text: String = db.query_one(sql, params![id], |row| row.get(0)).unwrap();
+    let mut task: Json = serde_json::from_str(&text).unwrap();
+    if task["depends_on"] == json!([]) {
+        task.as_object_mut().unwrap().remove("depends_on");
+    }
+    task
+}
+
 /// The log from its beginning, and each tree head when its call comes.
-fn log(db: &Db, key: Option<&SigningKey>) {
+fn log(db: &Db, key: Option<&SigningKey>, told: &BTreeMap<i64, Json>) {
     execute(
         db,
         "UPDATE tree_heads SET prev_head_hash = printf('%063dp', head_index), head_hash = printf('%063dh', head_index)",
@@ -129,7 +199,7 @@ fn log(db: &Db, key: Option<&SigningKey>) {
     let mut hashes = vec![HexDigest::ZERO];
     for (sequence_no, _) in &calls {
         head_of_call(db, *sequence_no, &hashes, key);
-        reply_of_call(db, *sequence_no);
+        reply_of_call(db, *sequence_no, told.get(sequence_no));
         let hash = row_hash(db, *sequence_no, hashes.len() as i64, hashes.last().unwrap());
         hashes.push(hash);
     }
@@ -218,8 +288,8 @@ fn tips_hash(db: &Db, head_index: i64) -> HexDigest {
 }
 
 /// The reply that the rows of a call give now.
-fn reply_of_call(db: &Db, sequence_no: i64) {
-    let mut reply = None;
+fn reply_of_call(db: &Db, sequence_no: i64, told: Option<&Json>) {
+    let mut reply = told.map(Reply::of);
     for table in TIED_TABLES {
         table
             .each_row(db, &mut |row| {

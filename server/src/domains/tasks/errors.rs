@@ -3,7 +3,7 @@
 use colibri_runtime::handler::Failure;
 
 use super::state::{self, InvalidTransition};
-use crate::catalogue::{TaskCreateError, TaskGetError, TaskUpdateError};
+use crate::catalogue::{TaskCreateError, TaskGetError, TaskHistoryError, TaskUpdateError};
 
 /// The fields that a task needs before it may be finished.
 pub const WRITEBACK_FIELDS: [&str; 1] = ["thought_record"];
@@ -51,6 +51,12 @@ pub(super) fn widen<A, B: From<A>>(failure: Failure<A>) -> Failure<B> {
 }
 
 impl From<TaskNotFound> for TaskGetError {
+    fn from(refusal: TaskNotFound) -> Self {
+        Self::ErrNotFound { task_id: refusal.task_id }
+    }
+}
+
+impl From<TaskNotFound> for TaskHistoryError {
     fn from(refusal: TaskNotFound) -> Self {
         Self::ErrNotFound { task_id: refusal.task_id }
     }

@@ -80,12 +80,30 @@ pub struct QueueFilter {
     pub limit: i64,
     /// The most blocked tasks to return.
     pub blocked_limit: i64,
+    /// Leaves out the tasks that agents hold: the texts between which a live claim's lease ends
+    /// ([`Time::live_between`](super::rules::Time::live_between)).
+    pub unclaimed: Option<[String; 2]>,
+}
+
+/// What an agent asks for with a claim.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClaimWish {
+    /// The agent, as it calls itself.
+    pub agent_id: String,
+    /// The task; `None` for the most urgent free one.
+    pub id: Option<String>,
+    /// The only project to take it from; `Some(None)` means tasks without a project.
+    pub project_id: Option<Option<String>>,
+    /// How long the claim lasts.
+    pub lease_seconds: i64,
+    /// The number of the claim to renew.
+    pub claim: Option<i64>,
 }
 
 impl Default for QueueFilter {
     /// Returns the head of the whole queue (tasks#queue).
     fn default() -> Self {
-        Self { project_id: None, assignee: None, limit: 20, blocked_limit: 10 }
+        Self { project_id: None, assignee: None, limit: 20, blocked_limit: 10, unclaimed: None }
     }
 }
 
@@ -94,6 +112,8 @@ impl Default for QueueFilter {
 pub struct Stamp<'a> {
     /// The present time, UTC, RFC 3339 with milliseconds.
     pub now: &'a str,
+    /// When the call was entered in the log, in milliseconds since the Unix epoch.
+    pub entered_ms: i64,
     /// The audit number of the call (store#ties); `None` outside calls.
     pub sequence_no: Option<i64>,
 }

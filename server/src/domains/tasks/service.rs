@@ -4,12 +4,15 @@
 
 use colibri_runtime::handler::{Failure, Fault, Outcome};
 
+use super::change;
+use super::claims;
 use super::dependencies::find_cycle;
 use super::errors::{TaskNotFound, WritebackRequired, born_finished, widen};
+use super::history::{self, Entry, Standing};
 use super::input::{ListFilter, NewTask, QueueFilter, Stamp, TaskPatch};
 use super::state;
 use super::store::{self, Listed};
-use crate::catalogue::{Task, TaskCreateError, TaskStatus, TaskUpdateError};
+use crate::catalogue::{Task, TaskCreateError, TaskEventKind, TaskStatus, TaskUpdateError};
 use crate::domains::reputation::feed::TaskFeed;
 use crate::domains::{reputation, trail};
 use colibri_store::db::Db;
@@ -61,6 +64,7 @@ pub fn create_task(db: &Db, id: String, stamp: Stamp<'_>, new: NewTask) -> Outco
         updated_at: stamp.now.to_owned(),
         deleted_at: None,
         depends_on: store::listed(new.depends_on),
+        held: None,
     })
 }
 
@@ -72,8 +76,9 @@ pub fn get_task(db: &Db, id: &str) -> Result<Option<Task>, Fault> {
     store::live(db, id)
 }
 
-/// Changes a task. The pipeline checks a new status, and a finished task needs a thought record; an empty patch
-/// writes nothing. If finished work feeds reputation, a task that has just been finished is reported there.
+/// Changes a task. `claim` is the number of the caller's claim. The pipeline checks a new status, and a finished task needs a
+/// thought record; an empty patch writes nothing. If finished work feeds reputation, a task that has just been finished is
+/// reported there, unless it was born in a later state than INIT.
 ///
 /// # Errors
 /// The tool's declared errors, before any write; storage faults.
@@ -81,46 +86,65 @@ pub fn update_task(
     db: &Db,
     id: &str,
     stamp: Stamp<'_>,
-    patch: &TaskPatch,
+    (patch, claim): (&TaskPatch, Option<i64>),
     feed: Option<&TaskFeed>,
 ) -> Outcome<Task, TaskUpdateError> {
-    let Some(current) = store::live(db, id)? else {
+    let Some(standing) = history::live_standing(db, id)? else {
         return Err(Failure::Domain(not_found(id).into()));
     };
     if patch.is_empty() {
-        return Ok(current);
+        return Ok(standing.task);
     }
+    claims::check_change(db, &standing, stamp, claim)?;
     if let Some(to) = patch.status {
-        state::check(&current.id, current.status, to).map_err(TaskUpdateError::from)?;
+        state::check(&standing.task.id, standing.task.status, to).map_err(TaskUpdateError::from)?;
     }
-    let updated = update_task_raw(db, &current, stamp, patch)?;
+    let updated = update_task_raw(db, &standing, stamp, patch)?;
     // The pipeline refuses a repeated DONE, so this happens once per task.
-    if let (Some(feed), Some(TaskStatus::Done)) = (feed, patch.status) {
+    if let (Some(feed), Some(TaskStatus::Done)) = (feed, patch.status)
+        && history::earns(db, &updated.id)?
+    {
         reputation::feed::task_done(db, feed, &updated.id, updated.assignee.as_deref())?;
     }
     Ok(updated)
 }
 
-/// Writes a patch over the live row `current` without the pipeline and without a report to reputation. The writeback
-/// gate and the dependencies are still checked.
-pub(crate) fn update_task_raw(
+/// Writes a patch over a live row without the pipeline and without a report to reputation. The writeback gate and the
+/// dependencies are still checked. The event comes before the row, which it tells of as it stood.
+fn update_task_raw(
     db: &Db,
-    current: &Task,
+    standing: &Standing,
     stamp: Stamp<'_>,
     patch: &TaskPatch,
 ) -> Outcome<Task, TaskUpdateError> {
+    let current = &standing.task;
     let id = current.id.as_str();
     if patch.status == Some(TaskStatus::Done) {
         enforce_writeback(db, id).map_err(widen)?;
     }
     if let Some(wanted) = &patch.depends_on {
         check_dependencies(db, current, wanted)?;
+    }
+    let updated = change::patched(current, patch, stamp.now);
+    let entry = Entry {
+        kind: TaskEventKind::Changed,
+        to: updated.status,
+        task_call: stamp.sequence_no,
+        at: &updated.updated_at,
+        changes: change::difference(current, &updated),
+        claim: None,
+    };
+    history::append(db, standing, stamp, entry)?;
+    if let Some(wanted) = &patch.depends_on {
         store::replace_dependencies(db, id, wanted)?;
     }
     if !store::update(db, id, stamp, patch)? {
         return Err(Failure::Domain(not_found(id).into()));
     }
-    store::live(db, id)?.ok_or_else(|| Failure::Domain(not_found(id).into()))
+    if matches!(patch.status, Some(TaskStatus::Done | TaskStatus::Cancelled)) {
+        claims::end_with_task(db, standing, stamp, &updated.updated_at)?;
+    }
+    Ok(updated)
 }
 
 /// Returns one page of the tasks that match, oldest first.
@@ -136,7 +160,7 @@ pub fn list_tasks<T: Listed>(db: &Db, filter: &ListFilter) -> Result<TaskPage<T>
     Ok(TaskPage { tasks, total })
 }
 
-/// Returns the open tasks that wait for nothing, most urgent first.
+/// Returns the open tasks that wait for nothing, most urgent first, as a call sees them that was entered at `entered_ms`.
 ///
 /// # Errors
 /// Storage faults.

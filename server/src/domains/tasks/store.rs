@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use colibri_runtime::handler::Fault;
 
-use super::input::{ListFilter, NewTask, QueueFilter, Stamp, TaskPatch};
+use super::input::{ClaimWish, ListFilter, NewTask, QueueFilter, Stamp, TaskPatch};
 use super::state::parse_state;
-use crate::catalogue::{BriefTask, Task, TaskStatus};
+use crate::catalogue::{BriefTask, Task, TaskHold, TaskStatus};
 use colibri_store::db::{Bind, Db, Row, RowError, Value};
 use colibri_store::params;
 
@@ -60,6 +60,13 @@ pub(super) fn live(db: &Db, id: &str) -> Result<Option<Task>, Fault> {
     one(db, &format!("SELECT {COLUMNS} FROM tasks WHERE id = ?1 AND deleted_at IS NULL"), id)
 }
 
+/// Returns the unfinished tasks that one waits for.
+pub(super) fn waiting_for(db: &Db, id: &str) -> Result<Vec<String>, Fault> {
+    let sql = "SELECT d.depends_on_id FROM task_dependencies AS d JOIN tasks AS b ON b.id = d.depends_on_id \
+               WHERE d.task_id = ?1 AND b.status <> 'DONE' ORDER BY d.rowid";
+    db.query_all(sql, params![id], |row| row.get(0))
+}
+
 fn one(db: &Db, sql: &str, id: &str) -> Result<Option<Task>, Fault> {
     let Some(mut task) = db.query_opt(sql, params![id], read_task)? else { return Ok(None) };
     task.depends_on = listed(dependencies(db, id)?);
@@ -108,6 +115,12 @@ pub(crate) trait Listed: Sized {
     /// What is read of a row.
     const COLUMNS: &'static str;
 
+    /// The task's id.
+    fn id(&self) -> &str;
+
+    /// Says who holds the task.
+    fn hold(&mut self, held: TaskHold);
+
     /// Reads [`Listed::COLUMNS`].
     fn read(row: &Row<'_>) -> Result<Self, RowError>;
 
@@ -117,6 +130,14 @@ pub(crate) trait Listed: Sized {
 
 impl Listed for Task {
     const COLUMNS: &'static str = COLUMNS;
+
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn hold(&mut self, held: TaskHold) {
+        self.held = Some(held);
+    }
 
     fn read(row: &Row<'_>) -> Result<Self, RowError> {
         read_task(row)
@@ -130,6 +151,14 @@ impl Listed for Task {
 impl Listed for BriefTask {
     const COLUMNS: &'static str = "id, title, status, priority, assignee, project_id, updated_at";
 
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn hold(&mut self, held: TaskHold) {
+        self.held = Some(held);
+    }
+
     fn read(row: &Row<'_>) -> Result<Self, RowError> {
         Ok(Self {
             id: row.get(0)?,
@@ -139,6 +168,7 @@ impl Listed for BriefTask {
             assignee: row.get(4)?,
             project_id: row.get(5)?,
             updated_at: row.get(6)?,
+            held: None,
         })
     }
 
@@ -210,8 +240,7 @@ pub(super) fn blocked(db: &Db, filter: &QueueFilter) -> Result<Vec<BriefTask>, F
 /// Returns the dependencies of these tasks in the order in which they were named, each with the task that waits and
 /// whether it was deleted.
 pub(super) fn prerequisites(db: &Db, tasks: &[BriefTask]) -> Result<Vec<(String, BriefTask, bool)>, Fault> {
-    let ids: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
-    let ids = serde_json::to_string(&ids).map_err(|error| Fault::Other(error.to_string()))?;
+    let ids = ids_of(tasks)?;
     let sql = format!(
         "SELECT {}, d.task_id, deleted_at IS NOT NULL FROM task_dependencies AS d JOIN tasks ON id = d.depends_on_id \
          WHERE d.task_id IN (SELECT value FROM json_each(?1)) ORDER BY d.rowid",
@@ -255,7 +284,40 @@ fn open(filter: &QueueFilter) -> Query<'_> {
     if let Some(assignee) = &filter.assignee {
         and(&mut query, "assignee IS", assignee.bind());
     }
+    if let Some(bounds) = &filter.unclaimed {
+        and_unclaimed(&mut query, bounds);
+    }
     query
+}
+
+/// Selects the tasks `t` that an agent may claim, but for the claims of others.
+pub(super) fn claimable(wish: &ClaimWish) -> Query<'_> {
+    let assigned = "(t.assignee IS NULL OR t.assignee = '' OR t.assignee = ?1)";
+    let mut query =
+        Query { sql: format!("{OPEN} AND NOT {BLOCKED} AND {assigned}"), params: vec![wish.agent_id.bind()] };
+    if let Some(project_id) = &wish.project_id {
+        and(&mut query, "project_id IS", project_id.bind());
+    }
+    query
+}
+
+/// Selects the id of the most urgent task that is free for an agent.
+pub(super) fn first_claimable<'a>(wish: &'a ClaimWish, bounds: &'a [String; 2]) -> Query<'a> {
+    let mut free = claimable(wish);
+    and_unclaimed(&mut free, bounds);
+    free.sql = format!("SELECT id FROM tasks AS t WHERE {} ORDER BY {RANK}, rowid LIMIT 1", free.sql);
+    free
+}
+
+/// Leaves out the tasks `t` that an agent holds. The bounds are those of a live claim's lease.
+fn and_unclaimed<'a>(query: &mut Query<'a>, [after, last]: &'a [String; 2]) {
+    query.params.extend([after.bind(), last.bind()]);
+    let at = query.params.len();
+    query.sql.push_str(&format!(
+        " AND NOT EXISTS (SELECT 1 FROM task_claims AS c WHERE c.task_id = t.id AND c.released_at IS NULL \
+         AND c.lease_until > ?{} AND c.lease_until <= ?{at})",
+        at - 1
+    ));
 }
 
 fn and<'a>(query: &mut Query<'a>, comparison: &str, value: Value<'a>) {
@@ -300,8 +362,7 @@ fn with_dependencies(db: &Db, mut tasks: Vec<Task>) -> Result<Vec<Task>, Fault> 
     if tasks.is_empty() {
         return Ok(tasks);
     }
-    let ids: Vec<&str> = tasks.iter().map(|task| task.id.as_str()).collect();
-    let ids = serde_json::to_string(&ids).map_err(|error| Fault::Other(error.to_string()))?;
+    let ids = ids_of(&tasks)?;
     let edges: Vec<(String, String)> = db.query_all(
         "SELECT task_id, depends_on_id FROM task_dependencies WHERE task_id IN (SELECT value FROM json_each(?1)) \
          ORDER BY rowid",
@@ -316,6 +377,12 @@ fn with_dependencies(db: &Db, mut tasks: Vec<Task>) -> Result<Vec<Task>, Fault> 
         task.depends_on = by_task.remove(&task.id);
     }
     Ok(tasks)
+}
+
+/// Returns the ids of tasks as a JSON array, for `json_each`.
+pub(super) fn ids_of<T: Listed>(tasks: &[T]) -> Result<String, Fault> {
+    let ids: Vec<&str> = tasks.iter().map(T::id).collect();
+    serde_json::to_string(&ids).map_err(|error| Fault::Other(error.to_string()))
 }
 
 /// Converts the dependencies for a reply: `None` rather than an empty list.
@@ -339,6 +406,7 @@ pub(super) fn read_task(row: &Row<'_>) -> Result<Task, RowError> {
         updated_at: row.get(8)?,
         deleted_at: row.get(9)?,
         depends_on: None,
+        held: None,
     })
 }
 

@@ -2,8 +2,10 @@
 //! of the tool that causes such events, about the same subject. Entries have the order in which their calls took
 //! effect. An import names the entries it wrote, so that none of them can be removed.
 
+use colibri_runtime::handler::Fault;
 use colibri_runtime::kernel::rfc3339_ms;
 
+use super::super::history::Callers;
 use super::super::run::Run;
 use super::entries::found;
 use crate::catalogue::ToolId;
@@ -11,7 +13,9 @@ use crate::domains::reputation::event::Source;
 use crate::domains::reputation::import::subject_entries;
 use crate::domains::reputation::ledger::Entry;
 use crate::domains::reputation::ties::{LedgerRow, entries_of_call, is_of_call};
-use colibri_store::sqlite::log::verify::{call_times, each_subject_of, with_call};
+use crate::domains::tasks::history::earns;
+use colibri_store::db::Db;
+use colibri_store::sqlite::log::verify::{Call, call_times, each_subject_of, with_call};
 use colibri_store::walk::Stop;
 
 /// The table of entries.
@@ -26,6 +30,7 @@ pub struct Calls {
     /// The number of entries tied to an import.
     pub of_imports: i64,
     last_exit_no: i64,
+    callers: Callers,
 }
 
 impl Calls {
@@ -37,18 +42,28 @@ impl Calls {
             return Ok(());
         };
         let judged = with_call(run.db, sequence_no, |call| {
-            let writes = call.outcome == "ok"
-                && call.subject.is_some_and(|subject| is_of_call(entry, call.tool, subject));
-            (call.exit_no, writes)
+            let subject = call.subject.filter(|_| call.outcome == "ok").unwrap_or_default();
+            let writes = call.subject.is_some() && is_of_call(entry, call.tool, subject);
+            let earned = !writes || entry.source != Source::Task || self.earned(run.db, call, subject)?;
+            Ok::<_, Fault>((call.exit_no, writes, earned))
         })?;
-        let exit_no = match judged {
+        let exit_no = match judged.transpose()? {
             None => {
                 found(run, id, "CALL_MISSING", || {
                     format!("entry {id} names call {sequence_no}, which the log does not have")
                 });
                 return Ok(());
             }
-            Some((Some(exit_no), true)) => exit_no,
+            Some((Some(exit_no), true, earned)) => {
+                if !earned {
+                    found(run, id, "EVENT_NOT_EARNED", || {
+                        format!(
+                            "entry {id} is for a task that call {sequence_no} finished and that was born in a later state than INIT"
+                        )
+                    });
+                }
+                exit_no
+            }
             Some(_) => {
                 found(run, id, "CALL_MISMATCH", || {
                     format!("entry {id} names call {sequence_no}, which did not write it")
@@ -62,6 +77,13 @@ impl Calls {
         self.last_exit_no = self.last_exit_no.max(exit_no);
         self.of_imports += i64::from(entry.source == Source::Import);
         in_time(run, row, sequence_no)
+    }
+}
+
+impl Calls {
+    /// Returns whether a task's history lets it earn. Older servers did not ask.
+    fn earned(&mut self, db: &Db, call: &Call<'_>, task_id: &str) -> Result<bool, Fault> {
+        Ok(!self.callers.has(db, call.boot_id, call.sequence_no)? || earns(db, task_id)?)
     }
 }
 

@@ -4,8 +4,10 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod agreement;
+mod claims;
 mod dependencies;
 mod engine;
+mod histories;
 mod inputs;
 mod plans;
 mod properties;

@@ -3,7 +3,7 @@
 
 use rusqlite::{Connection, params_from_iter};
 
-use super::super::input::{ListFilter, QueueFilter};
+use super::super::input::{ClaimWish, ListFilter, QueueFilter};
 use super::super::store::{self, Query};
 use crate::catalogue::{Task, TaskStatus};
 
@@ -12,6 +12,9 @@ fn plan(query: Query) -> String {
     for migration in [
         include_str!("../../../../../migrations/002_tasks.sql"),
         include_str!("../../../../../migrations/003_task_dependencies.sql"),
+        include_str!("../../../../../migrations/004_actions.sql"),
+        include_str!("../../../../../migrations/014_callers.sql"),
+        include_str!("../../../../../migrations/015_task_history.sql"),
     ] {
         db.execute_batch(migration).unwrap();
     }
@@ -93,4 +96,23 @@ fn one_projects_queue_is_found_by_project() {
         let plan = plan(query);
         assert!(plan.contains("SEARCH t USING INDEX idx_tasks_project_status (project_id=?)"), "{plan}");
     }
+}
+
+#[test]
+fn the_most_urgent_free_task_comes_out_of_the_queues_index() {
+    let bounds = [String::new(), String::new()];
+    for (project_id, index) in [
+        (None, "SCAN t USING INDEX idx_tasks_queue"),
+        (Some(None), "SEARCH t USING INDEX idx_tasks_project_status (project_id=?)"),
+    ] {
+        let agent_id = "ada".to_owned();
+        let wish = ClaimWish { agent_id, id: None, project_id, lease_seconds: 900, claim: None };
+        let free = plan(store::first_claimable(&wish, &bounds));
+        assert!(free.contains(index), "{free}");
+        assert!(free.contains("SEARCH c USING PRIMARY KEY (task_id=?)"), "{free}");
+    }
+    let filter = QueueFilter { unclaimed: Some(bounds.clone()), ..QueueFilter::default() };
+    let queue = plan(store::queue_query::<Task>(&filter, false));
+    assert!(queue.contains("SCAN t USING INDEX idx_tasks_queue"), "{queue}");
+    assert!(queue.contains("SEARCH c USING PRIMARY KEY (task_id=?)"), "{queue}");
 }

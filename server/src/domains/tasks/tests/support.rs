@@ -41,9 +41,10 @@ impl Engine {
         Self { db: Db::new(connection()), now_ms: Cell::new(START_MS), calls: Cell::new(0) }
     }
 
-    fn stamped<T>(&self, work: impl FnOnce(Stamp<'_>) -> T) -> T {
+    pub fn stamped<T>(&self, work: impl FnOnce(Stamp<'_>) -> T) -> T {
         self.calls.set(self.calls.get() + 1);
-        work(Stamp { now: &rfc3339_ms(self.now_ms.get()), sequence_no: Some(self.calls.get()) })
+        let entered_ms = self.now_ms.get();
+        work(Stamp { now: &rfc3339_ms(entered_ms), entered_ms, sequence_no: Some(self.calls.get()) })
     }
 
     pub fn calls(&self) -> i64 {
@@ -76,7 +77,7 @@ impl Engine {
     }
 
     pub fn update(&self, id: &str, patch: TaskPatch) -> Outcome<Task, TaskUpdateError> {
-        self.stamped(|stamp| service::update_task(&self.db, id, stamp, &patch, None))
+        self.stamped(|stamp| service::update_task(&self.db, id, stamp, (&patch, None), None))
     }
 
     pub fn go(&self, id: &str, status: TaskStatus) -> Outcome<Task, TaskUpdateError> {

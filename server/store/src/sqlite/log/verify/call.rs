@@ -10,6 +10,8 @@ use crate::params;
 pub struct Call<'a> {
     /// Its number.
     pub sequence_no: i64,
+    /// The process that ran it.
+    pub boot_id: &'a str,
     /// Its place among the closed rows; `None` while it runs.
     pub exit_no: Option<i64>,
     /// The tool.
@@ -31,7 +33,8 @@ pub fn with_call<T>(
     sequence_no: i64,
     read: impl FnOnce(&Call<'_>) -> T,
 ) -> Result<Option<T>, Fault> {
-    let sql = "SELECT exit_no, tool, outcome, subject, result_hash FROM actions WHERE sequence_no = ?1";
+    let sql =
+        "SELECT exit_no, tool, outcome, subject, result_hash, boot_id FROM actions WHERE sequence_no = ?1";
     db.show_opt(sql, params![sequence_no], |row| {
         Ok(read(&Call {
             sequence_no,
@@ -40,6 +43,7 @@ pub fn with_call<T>(
             outcome: row.get(2)?,
             subject: row.get(3)?,
             result_hash: row.get(4)?,
+            boot_id: row.get(5)?,
         }))
     })
 }

@@ -1,0 +1,181 @@
+//! The history of tasks (tasks#history): what each change and claim leaves behind, and the pages of it that callers read.
+
+mod store;
+
+use colibri_runtime::handler::Fault;
+use colibri_runtime::members::Members;
+use serde_json::{Map, Value};
+
+use super::change;
+use super::event::{ClaimPart, Event, may_earn, skipped};
+use super::input::Stamp;
+use crate::catalogue::{
+    TaskEvent, TaskEventCaller, TaskEventKind, TaskFieldChange, TaskHistoryOutput, TaskStatus, ToolId,
+};
+use colibri_store::callers::{CallerRow, caller, caller_of};
+use colibri_store::db::Db;
+use colibri_store::sqlite::log::verify::with_call;
+
+pub(super) use store::{CLAIM_COLUMNS, read_claim};
+pub(crate) use store::{
+    Standing, claim_events, count_events, each_event, has_event, live_standing, standing,
+};
+
+/// What a call does to a task, as its history tells it.
+pub(super) struct Entry<'a> {
+    /// What happens.
+    pub kind: TaskEventKind,
+    /// The state afterwards.
+    pub to: TaskStatus,
+    /// The call that the task's row names afterwards.
+    pub task_call: Option<i64>,
+    /// When it happens.
+    pub at: &'a str,
+    /// The changed fields.
+    pub changes: String,
+    /// Of claims.
+    pub claim: Option<ClaimPart>,
+}
+
+/// Stores the event of the running call, before the row of `tasks` changes. If the newest event does not tell of the row as it
+/// stands, one that does comes first: so each history begins with a state, and nothing is invented for the time before.
+pub(super) fn append(db: &Db, standing: &Standing, stamp: Stamp<'_>, entry: Entry<'_>) -> Result<(), Fault> {
+    let task = &standing.task;
+    let mut event_no = standing.newest.map_or(0, |newest| newest.event_no);
+    if standing.is_untold() {
+        event_no += 1;
+        store::insert(db, &task.id, &untold(db, standing, event_no)?)?;
+    }
+    let Entry { kind, to, task_call, at, changes, claim } = entry;
+    let event = Event {
+        event_no: event_no + 1,
+        sequence_no: stamp.sequence_no,
+        task_call,
+        kind,
+        from: Some(task.status),
+        to,
+        at: at.to_owned(),
+        changes,
+        claim,
+    };
+    store::insert(db, &task.id, &event)
+}
+
+/// Returns the event that a task's row and call stand for.
+fn untold(db: &Db, standing: &Standing, event_no: i64) -> Result<Event, Fault> {
+    let Standing { task, call, .. } = standing;
+    let created = event_no == 1 && created_by(db, *call)?;
+    Ok(Event {
+        event_no,
+        sequence_no: *call,
+        task_call: *call,
+        kind: if created { TaskEventKind::Created } else { TaskEventKind::Migrated },
+        from: None,
+        to: task.status,
+        at: task.updated_at.clone(),
+        changes: change::whole(task, !created),
+        claim: None,
+    })
+}
+
+/// Returns whether a call created a task and has a caller: what older servers did is a state, and no beginning.
+fn created_by(db: &Db, call: Option<i64>) -> Result<bool, Fault> {
+    let Some(sequence_no) = call else { return Ok(false) };
+    let created = ToolId::TaskCreate.name();
+    let boot_id = with_call(db, sequence_no, |call| (call.tool == created).then(|| call.boot_id.to_owned()))?;
+    match boot_id.flatten() {
+        Some(boot_id) => Ok(caller_of(db, &boot_id, sequence_no)?.is_some()),
+        None => Ok(false),
+    }
+}
+
+/// Returns whether a finished task may earn reputation: the first event of its history says so.
+///
+/// # Errors
+/// Storage faults.
+pub(crate) fn earns(db: &Db, task_id: &str) -> Result<bool, Fault> {
+    Ok(store::first(db, task_id)?.is_none_or(|(kind, born_in)| may_earn(kind, born_in)))
+}
+
+/// Returns a page of a task's history, newest first; `None` if no task has that id. Deleted tasks have a history too.
+///
+/// # Errors
+/// Storage faults.
+pub fn history(
+    db: &Db,
+    id: &str,
+    limit: i64,
+    before: Option<i64>,
+) -> Result<Option<TaskHistoryOutput>, Fault> {
+    let Some(standing) = standing(db, id)? else { return Ok(None) };
+    let stored = standing.newest.map_or(0, |newest| newest.event_no);
+    let total_count = stored + i64::from(standing.is_untold());
+    let before = before.unwrap_or(i64::MAX);
+    let mut events = Vec::new();
+    if total_count > stored && before > total_count {
+        events.push(published(db, untold(db, &standing, total_count)?, false)?);
+    }
+    for event in store::page(db, id, limit - events.len() as i64, before)? {
+        events.push(published(db, event, true)?);
+    }
+    let next_before = events.last().map(|event| event.event_no).filter(|last| *last > 1);
+    Ok(Some(TaskHistoryOutput { task_id: standing.task.id, events, total_count, next_before }))
+}
+
+fn published(db: &Db, event: Event, stored: bool) -> Result<TaskEvent, Fault> {
+    let (claim, agent_id, until) = match event.claim {
+        Some(claim) => (Some(claim.no), Some(claim.agent_id), Some(claim.lease_until)),
+        None => (None, None, None),
+    };
+    Ok(TaskEvent {
+        event_no: event.event_no,
+        kind: event.kind,
+        from: event.from,
+        to: event.to,
+        at: event.at,
+        changes: pairs(&event.changes)?,
+        skipped: skipped(event.kind, event.to).to_vec(),
+        claim,
+        agent_id,
+        until,
+        call: event.sequence_no,
+        who: who(db, event.sequence_no)?,
+        stored,
+    })
+}
+
+fn pairs(changes: &str) -> Result<Members<String, TaskFieldChange>, Fault> {
+    let broken =
+        || Fault::Storage("a stored history is not in its form; `colibri verify` names it".to_owned());
+    let changes: Map<String, Value> = serde_json::from_str(changes).map_err(|_| broken())?;
+    let pair = |change: Value| match change {
+        Value::Array(pair) => <[Value; 2]>::try_from(pair).ok(),
+        _ => None,
+    };
+    changes
+        .into_iter()
+        .map(|(name, change)| {
+            let [old, new] = pair(change).ok_or_else(broken)?;
+            Ok((name, TaskFieldChange { old, new }))
+        })
+        .collect()
+}
+
+/// Returns who made a call; `None` for calls of before callers were stored.
+fn who(db: &Db, call: Option<i64>) -> Result<Option<TaskEventCaller>, Fault> {
+    let Some(sequence_no) = call else { return Ok(None) };
+    let Some(boot_id) = with_call(db, sequence_no, |call| call.boot_id.to_owned())? else { return Ok(None) };
+    let Some(number) = caller_of(db, &boot_id, sequence_no)? else { return Ok(None) };
+    Ok(caller(db, number)?.map(|row| {
+        let CallerRow { caller_no, client_name, client_version, actor, os_user, host, .. } = row;
+        TaskEventCaller {
+            caller: caller_no,
+            actor,
+            client: client_name,
+            version: client_version,
+            os_user,
+            host,
+            asserted: true,
+        }
+    }))
+}
