@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use colibri::catalogue::CATALOGUE;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
-use super::era::{Client, ERAS, launch};
+use super::era::{Client, ERAS};
 
 /// The first two paragraphs: the head's, and the beginning of the one of `core`.
 const BEGINNING: &str = "Colibri keeps a checkable record of your work. Use one agent_id for yourself in every call, such as \"claude-1\".\n\n\
@@ -64,73 +64,4 @@ fn calls(text: &str) -> impl Iterator<Item = (String, BTreeMap<String, Option<Va
         });
         CATALOGUE.tools.iter().any(|known| known.name == tool).then(|| (tool.to_owned(), arguments.collect()))
     })
-}
-
-/// A reader who does what the numbered steps say, and knows besides only what `tools/list` shows.
-struct Reader {
-    client: Client,
-    tools: Value,
-    /// What replies have shown and the text suggests, by name.
-    memory: Map<String, Value>,
-}
-
-impl Reader {
-    fn follow(&mut self, text: &str) {
-        let quoted = text.split('"').nth(1).unwrap();
-        self.memory.insert("agent_id".to_owned(), json!(quoted));
-        let states = text.split(['.', ':']).find(|part| part.contains(" > ")).unwrap();
-        let states: Vec<&str> = states.split(" > ").map(str::trim).collect();
-        let steps = text.lines().filter(|line| line.starts_with(|first: char| first.is_ascii_digit()));
-        for step in steps {
-            // Where a step offers two ways, the first one is taken.
-            let (tool, mut arguments) = calls(step).next().unwrap();
-            if arguments.get("status") == Some(&None) {
-                // The last state has a step of its own.
-                for state in &states[1..states.len() - 1] {
-                    arguments.insert("status".to_owned(), Some(json!(state)));
-                    self.call(&tool, &arguments);
-                }
-            } else {
-                self.call(&tool, &arguments);
-            }
-        }
-    }
-
-    fn call(&mut self, tool: &str, named: &BTreeMap<String, Option<Value>>) {
-        let input = input(&self.tools, tool);
-        let required = input["required"].as_array().cloned().unwrap_or_default();
-        let required = required.iter().map(|name| name.as_str().unwrap());
-        let mut arguments = Map::new();
-        for name in named.keys().map(String::as_str).chain(required.clone()) {
-            let known = named.get(name).cloned().flatten().or_else(|| self.memory.get(name).cloned());
-            // What is neither known nor required is left out; the rest is the reader's own words.
-            let value = known
-                .or_else(|| required.clone().any(|other| other == name).then(|| json!("In my own words")));
-            arguments.extend(value.map(|value| (name.to_owned(), value)));
-        }
-        let reply = self.client.data(tool, Value::Object(arguments));
-        let Value::Object(members) = reply else { panic!("{tool}: {reply}") };
-        let ids = members
-            .into_iter()
-            .filter(|(name, _)| ["id", "task_id", "session_id", "claim"].contains(&name.as_str()));
-        // The id of a thought is not that of a task.
-        self.memory.extend(ids.filter(|(name, _)| name != "id" || tool.starts_with("task_")));
-    }
-}
-
-#[test]
-fn people_33_the_steps_alone_lead_to_a_sealed_session_with_a_finished_task() {
-    for (era, words) in ERAS.into_iter().flat_map(|era| [(era, "all"), (era, "core")]) {
-        let mut client = Client::of(launch().env("COLIBRI_TOOLS", words), era);
-        let text = client.instructions();
-        let tools = client.request("tools/list", json!({}))["result"]["tools"].clone();
-        let mut reader = Reader { client, tools, memory: Map::new() };
-        reader.follow(&text);
-
-        let sealed = reader.client.data("audit_session_list", json!({ "state": "sealed" }));
-        assert_eq!(sealed["sessions"].as_array().unwrap().len(), 1, "{sealed}");
-        assert_eq!(sealed["sessions"][0]["last_agent_id"], "claude-1", "{sealed}");
-        let done = reader.client.data("task_list", json!({ "status": "DONE" }));
-        assert_eq!(done["total_count"], 1, "{done}");
-    }
 }

@@ -13,6 +13,7 @@ mod history;
 mod instructions;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod leases;
+mod literal;
 mod progress;
 mod remedies;
 mod sessions;
