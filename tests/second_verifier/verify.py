@@ -17,7 +17,7 @@ import hashlib
 import json
 import sqlite3
 import sys
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 
 ZERO = "0" * 64
 
@@ -194,6 +194,16 @@ def check_seals(db, found, trusted):
     return index
 
 
+def caller_of(db, sequence_no):
+    """The number of the caller of a call; None for calls from before callers, and for calls that are not there."""
+    caller = db.execute(
+        "SELECT c.caller_no FROM actions AS a JOIN callers AS c ON c.boot_id = a.boot_id AND c.sequence_no < a.sequence_no "
+        "WHERE a.sequence_no = ? ORDER BY c.sequence_no DESC LIMIT 1",
+        [sequence_no],
+    ).fetchone()
+    return None if caller is None else caller["caller_no"]
+
+
 def task_reply(db, row):
     data = {key: row[key] for key in row.keys() if key != "sequence_no"}
     waits = db.execute("SELECT depends_on_id FROM task_dependencies WHERE task_id = ? ORDER BY rowid", [row["id"]])
@@ -208,12 +218,7 @@ def thought_reply(db, row):
     keys = ("id", "type", "task_id", "agent_id", "timestamp", "prev_hash", "hash", "session_id")
     data = {**{key: row[key] for key in keys}, "content": content}
     known = db.execute("SELECT 1 FROM tasks WHERE id = ?", [row["task_id"]]).fetchone()
-    has_caller = db.execute(
-        "SELECT 1 FROM actions AS a JOIN callers AS c ON c.boot_id = a.boot_id AND c.sequence_no < a.sequence_no "
-        "WHERE a.sequence_no = ?",
-        [row["sequence_no"]],
-    ).fetchone()
-    if known is None and has_caller is not None:
+    if known is None and caller_of(db, row["sequence_no"]) is not None:
         message = f"No task has the id {row['task_id']}; the trail is kept under that name all the same."
         data["warnings"] = [{"code": "TASK_UNKNOWN", "message": message}]
     return data
@@ -282,6 +287,201 @@ def check_ties(db, found):
     return rows
 
 
+# The tools whose calls leave each kind of event.
+EVENT_TOOLS = {
+    "created": ("task_create",),
+    "migrated": ("task_create", "task_update"),
+    "changed": ("task_update",),
+    "claimed": ("task_claim",),
+    "taken_over": ("task_claim",),
+    "renewed": ("task_claim",),
+    "released": ("task_release",),
+}
+BEGINNINGS = ("created", "migrated")
+FINISHED = ("DONE", "CANCELLED")
+PIPELINE = ["INIT", "GATHER", "ANALYZE", "PLAN", "APPLY", "VERIFY", "DONE"]
+STEPS = {*zip(PIPELINE, PIPELINE[1:]), ("VERIFY", "GATHER"), *((state, "CANCELLED") for state in PIPELINE[:-1])}
+TASK_FIELDS = ("project_id", "title", "description", "priority", "assignee", "created_at", "deleted_at")
+CLAIM_COLUMNS = ("claim_no", "agent_id", "lease_until")
+
+
+def changes_of(event):
+    """The changed fields, each with its old and its new value; None if the text is not of that form."""
+    try:
+        changes = json.loads(event["changes"])
+    except (ValueError, RecursionError):
+        return None
+    fits = isinstance(changes, dict) and canonical(changes) == event["changes"]
+    return changes if fits and all(isinstance(pair, list) and len(pair) == 2 for pair in changes.values()) else None
+
+
+class History:
+    """A task and its newest claim, as the events so far leave them."""
+
+    def __init__(self, task_id):
+        self.task_id, self.event_no, self.task_call, self.exit_no, self.claim = task_id, 0, None, 0, None
+        self.clear()
+
+    def clear(self):
+        self.task = {"id": self.task_id, "task_id": self.task_id, **dict.fromkeys(TASK_FIELDS)}
+        self.task |= {"status": None, "updated_at": ""}
+
+    def set(self, changes, fields):
+        """Whether all changes are of these fields, begin at their values and end at others."""
+        fits = all(name in fields and old == self.task.get(name) and old != new for name, (old, new) in changes.items())
+        self.task |= {name: new for name, (_, new) in changes.items()}
+        if self.task.get("depends_on") is None:
+            self.task.pop("depends_on", None)
+        return fits
+
+    def begin(self, event, changes):
+        fields = {*TASK_FIELDS, "depends_on"}
+        if event["kind"] == "created":
+            fields.remove("created_at")
+        self.clear()
+        fits = self.set(changes, fields)
+        if event["kind"] == "created":
+            self.task["created_at"] = event["at"]
+        return fits
+
+    def change(self, event, changes):
+        fits = self.set(changes, {*TASK_FIELDS, "depends_on"} - {"created_at"}) and event["from_status"] == self.task["status"]
+        ends = event["to_status"] in FINISHED and event["to_status"] != event["from_status"]
+        if ends and self.claim is not None and self.claim["released_at"] is None:
+            self.claim |= {"released_at": event["at"], "sequence_no": event["sequence_no"]}
+        return fits
+
+    def take_claim(self, event, changes, caller_no):
+        kind, before = event["kind"], self.claim
+        begins, held = kind in ("claimed", "taken_over"), before is not None and before["released_at"] is None
+        fits = event["from_status"] == event["to_status"] == self.task["status"] and held == (kind != "claimed")
+        fits &= kind == "released" or event["to_status"] not in FINISHED
+        holders = {"held_by": [before["agent_id"], event["agent_id"]]} if kind == "taken_over" and held else {}
+        fits &= changes == holders
+        if begins:
+            fits &= event["claim_no"] == ((before["claim_no"] or 0) + 1 if before else 1)
+            self.claim = {"caller_no": caller_no, "claimed_at": event["at"]}
+        elif before is not None:
+            fits &= all(before[name] == event[name] for name in CLAIM_COLUMNS if (kind, name) != ("renewed", "lease_until"))
+        else:
+            self.claim = {"caller_no": None, "claimed_at": None}
+        self.claim |= {name: event[name] for name in CLAIM_COLUMNS} | {"sequence_no": event["sequence_no"]}
+        self.claim["released_at"] = event["at"] if kind == "released" else None
+        return fits
+
+    def take(self, event, caller_no):
+        """Takes the next event; whether it agrees with the events before."""
+        changes, kind = changes_of(event), event["kind"]
+        of_claim = kind not in (*BEGINNINGS, "changed", "deleted")
+        fits = changes is not None and all((event[name] is not None) == of_claim for name in CLAIM_COLUMNS)
+        fits &= event["task_call"] == (self.task_call if of_claim else event["sequence_no"])
+        if of_claim:
+            fits &= self.take_claim(event, changes, caller_no)
+        else:
+            fits &= event["at"] >= self.task["updated_at"] and (kind in BEGINNINGS) == (event["from_status"] is None)
+            fits &= (self.begin if kind in BEGINNINGS else self.change)(event, changes or {})
+            self.task["updated_at"], self.task_call = event["at"], event["task_call"]
+        self.task["status"] = event["to_status"]
+        self.event_no = event["event_no"]
+        return fits
+
+    def reply(self, event, taken_from):
+        """What the call of the last event was answered."""
+        if event["kind"] == "released":
+            keys = {"task_id": self.task_id, "claim": event["claim_no"], "agent_id": event["agent_id"]}
+            return keys | {"released_at": event["at"]}
+        if event["claim_no"] is None:
+            return self.task
+        answer = {"task": self.task, "claim": event["claim_no"], "agent_id": event["agent_id"], "until": event["lease_until"]}
+        return answer | {"renewed": event["kind"] == "renewed", "taken_over_from": taken_from, "retry_at": None}
+
+
+def check_event(db, history, event, found):
+    """An event against the events before it and against its call."""
+    kind, subject = event["kind"], (event["task_id"], event["event_no"])
+    fits = event["event_no"] == history.event_no + 1 and (kind != "created" if history.event_no else kind in BEGINNINGS)
+    found.expect(fits, "history: event_no has a gap, or no beginning", subject)
+    taken_from = history.claim["agent_id"] if kind == "taken_over" and history.claim else None
+    caller_no = caller_of(db, event["sequence_no"])
+    found.expect(history.take(event, caller_no), "history: not what was before the event", subject)
+    step = (event["from_status"], event["to_status"])
+    known = event["to_status"] in (*PIPELINE, "CANCELLED") and (kind, step[1]) != ("created", "DONE")
+    fits = known and (step[0] is None or step[0] == step[1] or step in STEPS)
+    found.expect(fits, "history: no step of the pipeline", subject)
+
+    call = db.execute("SELECT * FROM actions WHERE sequence_no = ?", [event["sequence_no"]]).fetchone()
+    fits = call is not None and call["outcome"] == "ok" and call["tool"] in EVENT_TOOLS.get(kind, ())
+    fits = fits and call["subject"] == event["task_id"] and (call["exit_no"] or 0) > history.exit_no
+    if found.expect(fits and (caller_no is None) == (kind == "migrated"), "history: event of no call", subject):
+        history.exit_no = call["exit_no"]
+        fits = sha256(canonical({"ok": True, "data": history.reply(event, taken_from)})) == call["result_hash"]
+        found.expect(fits, "history: not what was answered", subject)
+
+
+def check_history_end(db, history, found):
+    """The rows of a task and of its claim are where its events lead."""
+    task_id = history.task_id
+    row = db.execute("SELECT * FROM tasks WHERE id = ?", [task_id]).fetchone()
+    if not found.expect(row is not None, "history: events of no task", task_id):
+        return
+    if row["sequence_no"] == history.task_call:
+        found.expect(task_reply(db, row) == history.task, "history: row of the task", task_id)
+    else:
+        # A server of 0.1.0 wrote the row behind the last event.
+        found.expect(caller_of(db, row["sequence_no"]) is None, "history: row without an event", task_id)
+    row = db.execute("SELECT * FROM task_claims WHERE task_id = ?", [task_id]).fetchone()
+    expected = None if history.claim is None else {"task_id": task_id, **history.claim}
+    found.expect((row and dict(row)) == expected, "history: row of the claim", task_id)
+
+
+def claim_time(entered_at, latest):
+    """The time of a call that claims or releases; None if the call's own time is malformed."""
+    try:
+        a_day_later = datetime.strptime(entered_at, "%Y-%m-%dT%H:%M:%S.%fZ") + timedelta(days=1)
+    except (ValueError, OverflowError):
+        return None
+    limit = a_day_later.strftime("%Y-%m-%dT%H:%M:%S.") + f"{a_day_later.microsecond // 1000:03}Z"
+    return entered_at if latest > limit else max(entered_at, latest)
+
+
+def check_claim_clock(db, found):
+    """The times of claims, over all tasks."""
+    latest = ""
+    events = db.execute("SELECT e.*, a.entered_at FROM task_events AS e JOIN actions AS a ON a.sequence_no = e.sequence_no "
+                        "WHERE e.claim_no IS NOT NULL ORDER BY a.exit_no")
+    for event in events:
+        fits = event["at"] == claim_time(event["entered_at"], latest)
+        found.expect(fits, "history: time of a claim", (event["task_id"], event["event_no"]))
+        latest = event["at"]
+    clocks = [tuple(row) for row in db.execute("SELECT id, latest FROM claim_clock")]
+    found.expect(clocks == ([(1, latest)] if latest else []), "history: clock of claims", latest)
+
+
+def check_histories(db, found):
+    """Every event of every task, the rows where they end, and that no call is without its event."""
+    count, history, told, claimed = 0, None, set(), set()
+    for event in db.execute("SELECT * FROM task_events ORDER BY task_id, event_no"):
+        count += 1
+        if history is None or history.task_id != event["task_id"]:
+            if history is not None:
+                check_history_end(db, history, found)
+            history = History(event["task_id"])
+        check_event(db, history, event, found)
+        told.add((event["sequence_no"], event["task_id"]))
+        claimed.update([event["task_id"]] if history.claim else [])
+    if history is not None:
+        check_history_end(db, history, found)
+    calls = db.execute("SELECT sequence_no, subject FROM actions WHERE outcome = 'ok' AND subject IS NOT NULL "
+                       "AND tool IN ('task_update', 'task_claim', 'task_release')")
+    for call in calls:
+        fits = tuple(call) in told or caller_of(db, call["sequence_no"]) is None
+        found.expect(fits, "history: call without an event", call["sequence_no"])
+    for row in db.execute("SELECT task_id FROM task_claims"):
+        found.expect(row["task_id"] in claimed, "history: claim without an event", row["task_id"])
+    check_claim_clock(db, found)
+    return count
+
+
 ENTRY_FIELDS = (
     "acker_id ban_after band delta domain epoch event_id history_id idle_epochs kind node_id nominal_delta prev_hash "
     "reason rule_version_hash scar_after scar_before score_after score_before score_settled source weight_bps"
@@ -316,6 +516,11 @@ def check_entry_call(db, entry, last_exit_no, found):
     times = sorted((call["entered_at"], call["exited_at"]))
     fits = times[0] <= time_text(entry["recorded_at"]) <= times[1]
     found.expect(fits, "ledger: not recorded while its call ran", entry["history_id"])
+    if entry["source"] == "task" and caller_of(db, entry["sequence_no"]) is not None:
+        first = "SELECT kind, to_status FROM task_events WHERE task_id = ? ORDER BY event_no LIMIT 1"
+        first = db.execute(first, [call["subject"]]).fetchone()
+        fits = first is not None and (first["kind"] == "migrated" or tuple(first) == ("created", "INIT"))
+        found.expect(fits, "ledger: entry for a task that could not earn", entry["history_id"])
     return max(last_exit_no, call["exit_no"])
 
 
@@ -656,6 +861,7 @@ def verify_database():
     print(f"{check_seals(db, found, set(sys.argv[2:]))} seals")
     print(f"{check_callers(db, found)} callers")
     print(f"{check_ties(db, found)} rows tied to calls")
+    print(f"{check_histories(db, found)} events of tasks")
     print(f"{check_ledger(db, found)} entries of the reputation ledger")
     return found
 
