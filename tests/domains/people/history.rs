@@ -1,10 +1,15 @@
 //! The history of tasks: what each call leaves behind, and `task_history`.
 
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
 use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
 use colibri_test_support::client::Server;
+use flate2::read::GzDecoder;
 use serde_json::{Map, Value, json};
 
-use super::era::{Client, ERAS, Era};
+use super::era::{Client, ERAS, Era, launch};
 use super::verified::assert_sound;
 
 fn create(client: &mut Client, task: Value) -> Value {
@@ -12,12 +17,22 @@ fn create(client: &mut Client, task: Value) -> Value {
 }
 
 /// The whole history, oldest first.
-fn history(client: &mut Client, id: &Value) -> Vec<Value> {
+pub fn history(client: &mut Client, id: &Value) -> Vec<Value> {
     let page = client.data("task_history", json!({ "id": id, "limit": 500 }));
     let mut events = page["events"].as_array().unwrap().clone();
     assert_eq!((&page["task_id"], &page["total_count"]), (id, &json!(events.len())));
     events.reverse();
     events
+}
+
+/// A server on a database that 0.1.0 has left.
+pub fn of_an_earlier_version(era: Era) -> Client {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("golden_databases/0.1.0-full.db.gz");
+    let mut bytes = Vec::new();
+    GzDecoder::new(File::open(path).unwrap()).read_to_end(&mut bytes).unwrap();
+    let launch = launch();
+    std::fs::write(launch.folder().path().join("colibri.db"), bytes).unwrap();
+    Client::of(launch, era)
 }
 
 fn kinds(events: &[Value]) -> Vec<&str> {
@@ -29,10 +44,12 @@ fn stored(server: &Server) -> i64 {
 }
 
 /// The task after each event, from the events alone.
-fn states(id: &Value, events: &[Value]) -> Vec<Value> {
+pub fn states(id: &Value, events: &[Value]) -> Vec<Value> {
+    // A history that begins later says when the task was created.
+    let created_at = if events[0]["kind"] == "created" { events[0]["at"].clone() } else { Value::Null };
     let mut task = json!({
         "task_id": id, "id": id, "project_id": null, "title": null, "description": null, "status": null,
-        "priority": null, "assignee": null, "created_at": events[0]["at"], "updated_at": null, "deleted_at": null,
+        "priority": null, "assignee": null, "created_at": created_at, "updated_at": null, "deleted_at": null,
     });
     let mut states = Vec::new();
     for event in events {
@@ -151,6 +168,28 @@ fn people_15_the_events_give_the_reply_of_every_call() {
 }
 
 #[test]
+fn people_16_the_history_of_an_older_task_begins_with_its_state() {
+    for era in ERAS {
+        let mut client = of_an_earlier_version(era);
+        let tasks = client.data("task_list", json!({ "limit": 500 }))["tasks"].as_array().unwrap().clone();
+        let (task, untouched) = (&tasks[3], &tasks[4]);
+        let id = &task["id"];
+        client.data("task_update", json!({ "id": id, "title": "touched" }));
+        let events = history(&mut client, id);
+        assert_eq!(kinds(&events), ["migrated", "changed"]);
+        assert_eq!(states(id, &events)[0], *task);
+        assert_eq!((&events[0]["who"], &events[0]["skipped"]), (&Value::Null, &json!([])));
+        assert_eq!(events[1]["who"]["client"], "people");
+        let shown = history(&mut client, &untouched["id"]);
+        assert_eq!((kinds(&shown), &shown[0]["stored"]), (vec!["migrated"], &json!(false)));
+        assert_eq!(states(&untouched["id"], &shown)[0], *untouched);
+        assert_eq!(stored(&client.server), 2, "no other task has an event");
+        assert_replies(&client.server, id, &events);
+        assert_sound(&client.server);
+    }
+}
+
+#[test]
 fn people_17_what_changes_nothing_leaves_no_event() {
     for era in ERAS {
         let mut client = Client::new(era);
@@ -211,11 +250,38 @@ fn people_19_pages_lead_back_to_the_first_event() {
 fn people_14_a_history_of_two_callers_names_both() {
     let mut client = Client::new(Era::Handshake);
     let id = create(&mut client, json!({ "title": "A" }));
-    let launch = super::era::launch().beside(&client.server).env("COLIBRI_ACTOR", "alice");
+    let launch = launch().beside(&client.server).env("COLIBRI_ACTOR", "alice");
     let mut other = Client::of(launch, Era::Stateless);
     other.data("task_update", json!({ "id": id, "title": "B" }));
     let events = history(&mut client, &id);
     let actors: Vec<&Value> = events.iter().map(|event| &event["who"]["actor"]).collect();
     assert_eq!(actors, [&Value::Null, &json!("alice")]);
     assert_ne!(events[0]["who"]["caller"], events[1]["who"]["caller"]);
+}
+
+/// The file layer makes a write of the log fail: at first that of the row that enters the call, then that of its effects.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn people_17_a_commit_that_fails_leaves_no_event() {
+    let mut told = Vec::new();
+    for write in 1..=2 {
+        let launch = launch();
+        let folder = launch.folder().path().canonicalize().unwrap();
+        // The first reply is that of `initialize`.
+        let launch = launch
+            .env("LD_PRELOAD", env!("COLIBRI_FILE_LAYER"))
+            .env("SHIM_FOLDER", folder)
+            .env("SHIM_ARM", "2")
+            .env("SHIM_FAULT", format!("write 28 {write} 1 0 *"));
+        let mut client = Client::of(launch, Era::Handshake);
+        let id = create(&mut client, json!({ "title": "A" }));
+        let envelope = client.call("task_update", json!({ "id": id, "title": "B" }));
+        let events = if envelope["ok"] == true { 2 } else { 0 };
+        assert_eq!(stored(&client.server), events, "{envelope}");
+        told.push(envelope["error"]["message"].as_str().unwrap_or_default().to_owned());
+        client.data("task_update", json!({ "id": id, "title": "C" }));
+        assert_eq!(stored(&client.server), events.max(1) + 1);
+        assert_sound(&client.server);
+    }
+    assert!(told.iter().any(|message| message.starts_with("STORE_COMMIT_FAILED: ")), "{told:?}");
 }

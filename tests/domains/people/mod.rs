@@ -1,6 +1,7 @@
 //! Acceptance cases of callers, history, claims, remedies and messages, under their numbers (`people_07_…`).
 
 mod arguments;
+mod birth;
 mod blocked;
 mod brief;
 mod callers;
@@ -16,6 +17,7 @@ mod leases;
 mod literal;
 mod progress;
 mod remedies;
+mod sequences;
 mod sessions;
 mod smaller;
 mod toolsets;

@@ -105,3 +105,64 @@ fn random_tampering_with_archived_records_is_reported() {
     assert!(tally.outside > 0, "not one was left to the checkpoint: it was not needed");
     assert!(tally.missed.is_empty(), "{} missed:\n{}", tally.missed.len(), tally.missed.join("\n"));
 }
+
+#[test]
+fn people_18_any_change_of_a_history_or_a_claim_is_named() {
+    let world = World::small();
+    let tables = ["task_events", "task_claims", "claim_clock", "tasks", "task_dependencies"];
+    let tally = random::tamper(&world, 1_200, 0x18_0000, &tables);
+    assert!(tally.missed.is_empty(), "{} missed:\n{}", tally.missed.len(), tally.missed.join("\n"));
+    assert_eq!(tally.outside, 0, "the file alone tells of each");
+
+    let (_folder, path) = world.copy();
+    let verifier = Verifier::open(&path);
+    let most = "(SELECT task_id FROM task_events GROUP BY task_id ORDER BY count(*) DESC LIMIT 1)";
+    let newest = format!("(SELECT max(event_no) FROM task_events WHERE task_id = {most})");
+    for (code, sql) in [
+        ("EVENT_MISSING", vec![format!("DELETE FROM task_events WHERE task_id = {most}")]),
+        ("EVENT_MISSING", vec![format!("DELETE FROM task_events WHERE task_id = {most} AND event_no = {newest}")]),
+        // The task is set back to the state before, and its last event goes with it.
+        (
+            "EVENT_MISSING",
+            vec![
+                format!(
+                    "UPDATE tasks SET (status, updated_at, sequence_no) = (SELECT to_status, at, task_call FROM task_events \
+                     WHERE task_id = {most} AND event_no = {newest} - 1) WHERE id = {most}"
+                ),
+                format!("DELETE FROM task_events WHERE task_id = {most} AND event_no = {newest}"),
+            ],
+        ),
+        ("EVENT_GAP", vec![format!("DELETE FROM task_events WHERE task_id = {most} AND event_no = 2")]),
+        ("EVENT_GAP", vec![format!("UPDATE task_events SET kind = 'created', from_status = NULL WHERE event_no = 2 AND task_id = {most}")]),
+        ("EVENT_STATE", vec![format!("UPDATE task_events SET from_status = 'PLAN' WHERE event_no = 2 AND task_id = {most}")]),
+        ("EVENT_STEP", vec![format!("UPDATE task_events SET to_status = 'VERIFY' WHERE event_no = 2 AND task_id = {most}")]),
+        ("EVENT_CALL", vec![format!("UPDATE task_events SET sequence_no = 1, task_call = 1 WHERE event_no = 2 AND task_id = {most}")]),
+        ("EVENT_REPLY", vec![format!("UPDATE task_events SET at = '2026-01-01T00:00:00.000Z' WHERE event_no = 1 AND task_id = {most}")]),
+        // The fields of the row and of the whole history are exchanged together.
+        (
+            "EVENT_REPLY",
+            vec![
+                format!("UPDATE tasks SET title = 'another' WHERE id = {most}"),
+                format!(
+                    "UPDATE task_events SET changes = json_set(changes, '$.title', json_array(NULL, 'another')) \
+                     WHERE event_no = 1 AND task_id = {most}"
+                ),
+            ],
+        ),
+        ("TASK_STATE", vec![format!("UPDATE tasks SET title = 'another' WHERE id = {most}")]),
+        ("CLAIM_STATE", vec!["UPDATE task_claims SET lease_until = '2030-01-01T00:00:00.000Z'".to_owned()]),
+        ("CLAIM_STATE", vec!["UPDATE task_claims SET caller_no = caller_no + 1".to_owned()]),
+        ("CLAIM_STATE", vec!["DELETE FROM task_claims".to_owned()]),
+        ("CLAIM_STATE", vec!["UPDATE claim_clock SET latest = '2020-01-01T00:00:00.000Z'".to_owned()]),
+        (
+            "STRAY_ROW",
+            vec!["INSERT INTO task_claims SELECT 'nothing', claim_no, agent_id, caller_no, claimed_at, lease_until, \
+                  released_at, sequence_no FROM task_claims LIMIT 1".to_owned()],
+        ),
+        ("STRAY_ROW", vec![format!("UPDATE task_events SET task_id = 'nothing' WHERE event_no = 1 AND task_id = {most}")]),
+    ] {
+        let report = verifier.tampered(&sql, Verifier::inside).unwrap_or_else(|| panic!("refused: {sql:?}"));
+        let found: Vec<_> = report.findings.kinds().iter().map(|found| found.first.code).collect();
+        assert!(found.contains(&code), "{code} is not among {found:?}: {sql:?}");
+    }
+}
