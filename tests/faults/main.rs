@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod backup;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod claims;
 mod crash;
 mod findings;
 mod fuzz_corpus;
