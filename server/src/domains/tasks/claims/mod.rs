@@ -17,6 +17,8 @@ use crate::catalogue::{
 };
 use colibri_store::db::Db;
 
+#[cfg(test)]
+pub(super) use store::first_end_query;
 pub(crate) use store::{clock, clocks, count_claims, each_stray};
 
 /// The reply of a claim or a release.

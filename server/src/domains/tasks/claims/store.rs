@@ -69,7 +69,16 @@ pub(super) fn first_free(db: &Db, wish: &ClaimWish, time: Time) -> Result<Option
 
 /// Returns when the first claim on an otherwise free task ends.
 pub(super) fn first_end(db: &Db, wish: &ClaimWish, time: Time) -> Result<Option<String>, Fault> {
-    let [after, last] = time.live_between();
+    let bounds = time.live_between();
+    let query = first_end_query(wish, &bounds);
+    db.query_one(&query.sql, &query.params, |row| row.get(0))
+}
+
+/// Selects the first end of a live claim among the open tasks.
+pub(in crate::domains::tasks) fn first_end_query<'a>(
+    wish: &'a ClaimWish,
+    [after, last]: &'a [String; 2],
+) -> Query<'a> {
     let Query { sql, mut params } = claimable(wish);
     params.extend([after.bind(), last.bind()]);
     let sql = format!(
@@ -78,20 +87,21 @@ pub(super) fn first_end(db: &Db, wish: &ClaimWish, time: Time) -> Result<Option<
         params.len() - 1,
         params.len(),
     );
-    db.query_one(&sql, &params, |row| row.get(0))
+    Query { sql, params }
 }
 
 /// Returns the unreleased claims of these tasks, by task.
 pub(super) fn unreleased<T: Listed>(db: &Db, tasks: &[T]) -> Result<HashMap<String, Claim>, Fault> {
-    if tasks.is_empty() {
-        return Ok(HashMap::new());
-    }
+    let (place, ids) = match tasks {
+        [] => return Ok(HashMap::new()),
+        [task] => ("= ?1", task.id().to_owned()),
+        _ => ("IN (SELECT value FROM json_each(?1))", ids_of(tasks)?),
+    };
     let sql = format!(
-        "SELECT c.task_id, {CLAIM_COLUMNS} FROM task_claims AS c \
-         WHERE c.released_at IS NULL AND c.task_id IN (SELECT value FROM json_each(?1))"
+        "SELECT c.task_id, {CLAIM_COLUMNS} FROM task_claims AS c WHERE c.released_at IS NULL AND c.task_id {place}"
     );
     let claims: Vec<(String, Option<Claim>)> =
-        db.query_all(&sql, params![ids_of(tasks)?], |row| Ok((row.get(0)?, read_claim(row, 1)?)))?;
+        db.query_all(&sql, params![ids], |row| Ok((row.get(0)?, read_claim(row, 1)?)))?;
     Ok(claims.into_iter().filter_map(|(id, claim)| Some((id, claim?))).collect())
 }
 

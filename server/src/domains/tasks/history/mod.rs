@@ -16,6 +16,8 @@ use colibri_store::callers::{CallerRow, caller, caller_of};
 use colibri_store::db::Db;
 use colibri_store::sqlite::log::verify::with_call;
 
+#[cfg(test)]
+pub(super) use store::standing_sql;
 pub(super) use store::{CLAIM_COLUMNS, read_claim};
 pub(crate) use store::{
     Standing, claim_events, count_events, each_event, has_event, live_standing, standing,

@@ -52,15 +52,18 @@ pub(crate) fn standing(db: &Db, id: &str) -> Result<Option<Standing>, Fault> {
     stands(db, id, "1")
 }
 
-fn stands(db: &Db, id: &str, condition: &str) -> Result<Option<Standing>, Fault> {
-    // One statement: the task's row, one seek for its newest event, and one for its claim.
-    let sql = format!(
+/// One statement: the task's row, one seek for its newest event, and one for its claim.
+pub(in crate::domains::tasks) fn standing_sql(condition: &str) -> String {
+    format!(
         "SELECT {TASK_COLUMNS}, t.sequence_no, e.event_no, e.task_call, {} FROM tasks AS t \
          LEFT JOIN task_events AS e ON e.task_id = t.id LEFT JOIN task_claims AS c ON c.task_id = t.id \
          WHERE t.id = ?1 AND {condition} ORDER BY e.event_no DESC LIMIT 1",
         CLAIM_COLUMNS,
-    );
-    let found = db.query_opt(&sql, params![id], |row| {
+    )
+}
+
+fn stands(db: &Db, id: &str, condition: &str) -> Result<Option<Standing>, Fault> {
+    let found = db.query_opt(&standing_sql(condition), params![id], |row| {
         // Behind the ten of the task.
         let newest = match row.get(11)? {
             Some(event_no) => Some(Newest { event_no, task_call: row.get(12)? }),

@@ -6,6 +6,9 @@ use rusqlite::{Connection, params_from_iter};
 use super::super::input::{ClaimWish, ListFilter, QueueFilter};
 use super::super::store::{self, Query};
 use crate::catalogue::{Task, TaskStatus};
+use crate::domains::tasks::claims::first_end_query;
+use crate::domains::tasks::history::standing_sql;
+use colibri_store::db::Value;
 
 fn plan(query: Query) -> String {
     let db = Connection::open_in_memory().unwrap();
@@ -110,9 +113,20 @@ fn the_most_urgent_free_task_comes_out_of_the_queues_index() {
         let free = plan(store::first_claimable(&wish, &bounds));
         assert!(free.contains(index), "{free}");
         assert!(free.contains("SEARCH c USING PRIMARY KEY (task_id=?)"), "{free}");
+        // What ends first is looked for among the open tasks, not among all that were ever claimed.
+        let end = plan(first_end_query(&wish, &bounds));
+        assert!(end.contains("SEARCH t USING INDEX idx_tasks_") && !end.contains("SCAN c"), "{end}");
     }
     let filter = QueueFilter { unclaimed: Some(bounds.clone()), ..QueueFilter::default() };
     let queue = plan(store::queue_query::<Task>(&filter, false));
     assert!(queue.contains("SCAN t USING INDEX idx_tasks_queue"), "{queue}");
     assert!(queue.contains("SEARCH c USING PRIMARY KEY (task_id=?)"), "{queue}");
+}
+
+#[test]
+fn how_a_task_stands_takes_three_seeks() {
+    let query = Query { sql: standing_sql("t.deleted_at IS NULL"), params: vec![Value::Text("x")] };
+    let plan = plan(query);
+    assert!(plan.contains("SEARCH e USING PRIMARY KEY (task_id=?)"), "{plan}");
+    assert!(!plan.contains("ORDER BY"), "the newest event is found without a sort:\n{plan}");
 }
