@@ -1,7 +1,7 @@
 //! Claims while clocks jump, processes are killed and processes are frozen, all at once (tasks#claims). Eight agents, each with a
 //! server and a clock of its own, share a few tasks and remember every claim they ever had.
 //!
-//! `COLIBRI_CLAIM_ROUNDS` says how many rounds, `COLIBRI_CLAIM_SEED` which comes first; 500 rounds make about 100,000 claims.
+//! `COLIBRI_CLAIM_ROUNDS` says how many rounds, `COLIBRI_CLAIM_SEED` which comes first; 530 rounds make 100,000 claims.
 
 #![allow(clippy::print_stdout)]
 
