@@ -3,7 +3,7 @@
 //! Calls are played in the order in which the log says they took effect. Of each the model knows beforehand whether it
 //! succeeds or with which of its tool's own errors it is refused, and what a success shows and changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -35,6 +35,8 @@ pub struct Session {
 #[derive(Debug, Default)]
 pub struct Model {
     pub tasks: BTreeMap<String, Task>,
+    /// Tasks that were born in a later state than INIT: they earn nothing.
+    late: BTreeSet<String>,
     pub trails: BTreeMap<String, Vec<Thought>>,
     pub sessions: BTreeMap<String, Session>,
     seals: i64,
@@ -142,6 +144,9 @@ impl Model {
             sequence_no,
             depends_on: ids(&asked["depends_on"]),
         };
+        if task.status != "INIT" {
+            self.late.insert(id.to_owned());
+        }
         self.tasks.insert(id.to_owned(), task);
     }
 
@@ -199,7 +204,7 @@ impl Model {
         }
         let Some(status) = text(&patch["status"]) else { return };
         task.status = status;
-        if task.status == "DONE" {
+        if task.status == "DONE" && !self.late.contains(&task.id) {
             let first = self.trails[&task.id].first().map(|thought| thought.agent_id.clone());
             let executor = task.assignee.clone().or(first).unwrap_or_default();
             self.reputation.push(format!("task:{}:done {executor}", task.id));
