@@ -15,8 +15,11 @@ use colibri_runtime::chain::selection::Selection;
 
 /// Prints the tools, as a table or as `tools/list` publishes them.
 pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
-    // If the settings are wrong, the tools are shown without them, since `colibri doctor` reports the errors.
-    let config = load_config(env, std::process::id()).ok().map(|(config, _)| config);
+    // If the settings are wrong, the tools are shown without them, because the list shows the words that a setting may have.
+    let (config, problems) = match load_config(env, std::process::id()) {
+        Ok((config, _)) => (Some(config), Vec::new()),
+        Err(problems) => (None, problems),
+    };
     let selection = config.as_ref().map_or(Selection::All, |config| config.tools.clone());
     let word = |name: &str| config.as_ref()?.word(name);
     if json {
@@ -24,7 +27,14 @@ pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Fai
     } else {
         table(&selection, out)?;
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    if problems.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::Failed(format!(
+        "these are all tools, because the settings are wrong: {}",
+        problems.join("; ")
+    )))
 }
 
 /// Returns the entries of `tools/list`, as a server with these settings publishes them.

@@ -198,10 +198,11 @@ impl Rule for Actor {
     type Value = Option<String>;
 
     fn parse(&self, text: &str) -> Result<Option<String>, String> {
-        if (1..=self.max).contains(&text.chars().count()) && first_hidden(text).is_none() {
+        let sound = (1..=self.max).contains(&text.chars().count()) && first_hidden(text).is_none();
+        if sound && !text.trim().is_empty() {
             Ok(Some(text.to_owned()))
         } else {
-            Err(format!("must be {}", self.describe()))
+            Err(format!("must be {}; unset it to name none", self.describe()))
         }
     }
 
@@ -210,7 +211,7 @@ impl Rule for Actor {
     }
 
     fn describe(&self) -> String {
-        format!("1 to {} printable characters", self.max)
+        format!("1 to {} printable characters, not all of them blank", self.max)
     }
 
     fn default_text(&self) -> String {

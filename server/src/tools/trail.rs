@@ -30,7 +30,7 @@ impl TrailTools<Cx> for Domains {
         let recorded = service::create_thought_record(db, stamp, input.into());
         let record = recorded.map_err(|failure| answered(proof::explained(db, failure)))?;
         let warned = !tasks::has_row(db, &record.task_id)?;
-        let warnings = warned.then(|| vec![output::warning(&record.task_id)]);
+        let warnings = warned.then(|| vec![output::warned(output::unknown_task(&record.task_id))]);
         cx.set_subject(&record.id);
         Ok(ThoughtRecordOutput { warnings, ..record.into() })
     }
@@ -80,7 +80,8 @@ impl TrailTools<Cx> for Domains {
             }
             None => false,
         };
-        let warnings = task_id.filter(|_| unknown).map(|task_id| vec![output::warning(&task_id)]);
+        let warnings =
+            task_id.filter(|_| unknown).map(|task_id| vec![output::warned(output::no_trail(&task_id))]);
         Ok(AuditVerifyChainOutput { warnings, ..output::verdict(found, session, by_task) })
     }
 

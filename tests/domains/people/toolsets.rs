@@ -128,4 +128,10 @@ fn people_36_each_tool_has_a_toolset_and_the_command_shows_it() {
     let listed: Vec<Value> = serde_json::from_str(&shown("consensus", true)).unwrap();
     assert_eq!(names(&listed), of_set("consensus"));
     assert!(listed.iter().all(|tool| tool.get("outputSchema").is_none()));
+
+    let wrong = launch().env("COLIBRI_TOOLS", "core,routr_score").command().arg("tools").output().unwrap();
+    let (table, told) = (String::from_utf8_lossy(&wrong.stdout), String::from_utf8_lossy(&wrong.stderr));
+    assert_eq!(wrong.status.code(), Some(1), "{told}");
+    assert!(table.contains("router_score"), "{table}");
+    assert!(told.contains("routr_score") && told.contains("did you mean router_score?"), "{told}");
 }

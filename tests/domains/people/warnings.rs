@@ -44,8 +44,11 @@ fn people_46_a_thought_on_a_name_that_is_no_task_is_answered_with_a_warning() {
         let check = |client: &mut Client, arguments: Value| {
             client.data("audit_verify_chain", arguments).get("warnings").cloned()
         };
-        assert_eq!(check(&mut client, json!({ "task_id": "y" })), Some(warning("y")));
-        assert_eq!(check(&mut client, json!({ "task_id": "y", "session_id": "S" })), Some(warning("y")));
+        let nothing = json!([{
+            "code": "TASK_UNKNOWN", "message": "No task has the id y, and no thought was recorded under it.",
+        }]);
+        assert_eq!(check(&mut client, json!({ "task_id": "y" })).as_ref(), Some(&nothing));
+        assert_eq!(check(&mut client, json!({ "task_id": "y", "session_id": "S" })).as_ref(), Some(&nothing));
         // A trail under that name is what was asked for, whether or not a task has it.
         assert_eq!(check(&mut client, json!({ "task_id": "x" })), None);
         assert_eq!(check(&mut client, json!({ "task_id": task })), None);

@@ -42,7 +42,7 @@ fn one_task_is_answered_in_three_members() {
     let verdict = world.verify(json!({ "task_id": "A" }));
     assert_eq!(verdict, json!({ "valid": true, "broken_count": 0, "record_count": 3 }));
     let unknown = world.verify(json!({ "task_id": "nobody" }));
-    let message = "No task has the id nobody; the trail is kept under that name all the same.";
+    let message = "No task has the id nobody, and no thought was recorded under it.";
     let warnings = json!([{ "code": "TASK_UNKNOWN", "message": message }]);
     let expected = json!({ "valid": true, "broken_count": 0, "record_count": 0, "warnings": warnings });
     assert_eq!(unknown, expected);

@@ -148,7 +148,9 @@ fn finding_d6_the_instructions_say_which_modes_keep_no_lasting_log() {
     let answer = server.request("initialize", params);
     let instructions = answer["result"]["instructions"].as_str().unwrap();
     assert!(
-        instructions.contains("READONLY and MINIMAL these records are kept in memory only"),
+        instructions.contains(
+            "READONLY and MINIMAL tools that write are refused, and the log of calls is kept in memory only"
+        ),
         "{instructions}"
     );
 }

@@ -330,8 +330,11 @@ fn bound(issue: &Issue, value: &Value) -> String {
 }
 
 fn pattern(rule: &StringRule) -> String {
-    let source = rule.pattern.map_or("", |pattern| pattern.source);
-    format!("must match {source}")
+    match rule.pattern.map_or("", |pattern| pattern.source) {
+        r"\S" => "must not be blank".to_owned(),
+        r"^[^\u0000-\u001f\u007f]*$" => "must have no control characters".to_owned(),
+        source => format!("must match {source}"),
+    }
 }
 
 /// A union that refuses a value says of each of its forms why; one that takes it twice has nothing to say.

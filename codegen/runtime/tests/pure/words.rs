@@ -47,7 +47,7 @@ fn each_kind_of_issue_has_its_words() {
         ("texts", json!({ "title": "abcdef" }), r#""title" must have at most 5 characters, and 6 came"#),
         ("texts", json!({ "title": "ö" }), r#""title" must have at least 2 characters, and 1 came"#),
         ("prompt", json!({ "prompt": "" }), r#""prompt" must have at least 1 character, and 0 came"#),
-        ("texts", json!({ "title": "   " }), r#""title" must match \S"#),
+        ("texts", json!({ "title": "   " }), r#""title" must not be blank"#),
         ("texts", json!({ "title": "ab", "named": "x" }), r#""named": must be three letters"#),
         ("integers", json!({ "n": 1.5 }), r#""n" must be a whole number, and 1.5 came"#),
         ("integers", json!({ "n": "five" }), r#""n" must be a whole number, and "five" came"#),

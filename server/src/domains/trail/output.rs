@@ -48,11 +48,16 @@ impl From<ThoughtRecord> for catalogue::ThoughtRecordOutput {
 }
 
 /// Warns that no task has the id of a trail.
-pub fn warning(task_id: &str) -> catalogue::Warning {
-    catalogue::Warning { code: catalogue::WarningCode::TaskUnknown, message: unknown_task(task_id) }
+pub fn warned(message: String) -> catalogue::Warning {
+    catalogue::Warning { code: catalogue::WarningCode::TaskUnknown, message }
 }
 
-/// Returns the warning's text, which `colibri verify` rebuilds: it is part of the format.
+/// Returns the warning's text for a reader of a trail that nothing was ever added to.
+pub fn no_trail(task_id: &str) -> String {
+    format!("No task has the id {task_id}, and no thought was recorded under it.")
+}
+
+/// Returns the warning's text for a new thought, which `colibri verify` rebuilds: it is part of the format.
 pub fn unknown_task(task_id: &str) -> String {
     format!("No task has the id {task_id}; the trail is kept under that name all the same.")
 }

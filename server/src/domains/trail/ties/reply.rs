@@ -77,7 +77,7 @@ mod tests {
             };
             let built = Reply::Hash(reply.hash(&mut Vec::new()));
             let [agent_id, content, hash, id, prev_hash, task_id, timestamp] = texts.clone();
-            let warnings = warned.then(|| vec![crate::domains::trail::output::warning(&task_id)]);
+            let warnings = warned.then(|| vec![crate::domains::trail::output::warned(unknown_task(&task_id))]);
             let sent = ThoughtRecordOutput {
                 warnings,
                 agent_id, content, hash, id, prev_hash, task_id, timestamp, session_id: session_id.clone(),

@@ -69,9 +69,10 @@ const COLUMNS: &str = "a.sequence_no, a.correlation_id, a.boot_id, a.request_id,
 /// How many columns of a call stand before those of its caller.
 const CALL_COLUMNS: usize = 20;
 
-/// Each call with its caller, if it has one.
+/// Each call with its caller, if it has one. The server itself calls `caller_begin`.
 const CALLS: &str = "actions AS a LEFT JOIN callers AS c ON c.caller_no = (SELECT caller_no FROM callers \
-     WHERE boot_id = a.boot_id AND sequence_no < a.sequence_no ORDER BY sequence_no DESC LIMIT 1)";
+     WHERE boot_id = a.boot_id AND sequence_no < a.sequence_no \
+     AND a.tool <> 'caller_begin' ORDER BY sequence_no DESC LIMIT 1)";
 
 /// Hands over the matching calls, in the order of their numbers, up to the last or until `take` returns `false`.
 ///
