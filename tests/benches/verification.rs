@@ -4,7 +4,8 @@
 //!
 //! Writes RECORDS thoughts (default 100,000) on TASKS tasks (default 1,000) through the real server, seals a session,
 //! then takes turns, five rounds: the bare reading, `colibri verify`, and `audit_verify_chain` over the wire with pings
-//! beside it and another process's writes. Prints ratios of one round, the median of all, and peak memory.
+//! beside it and another process's writes. Prints ratios of one round, the median of all, and peak memory. Then the same for
+//! `colibri verify` of a file with ten changes of each of 10 × TASKS tasks, each an event of a history.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout)]
 
@@ -15,7 +16,7 @@ use std::time::{Duration, Instant};
 use colibri_test_support::client::{Launch, Server};
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
-use serde_json::json;
+use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 const ROUNDS: usize = 5;
@@ -30,6 +31,15 @@ const WHOLE: [&str; 3] = [
     "SELECT * FROM actions ORDER BY exit_no",
     "SELECT content, id, prev_hash, task_id, timestamp, type, hash, agent_id, session_id FROM thought_records ORDER BY seq",
 ];
+
+/// What the same takes of a file that holds tasks and their histories.
+const HISTORIES: [&str; 3] = [
+    "SELECT * FROM actions ORDER BY exit_no",
+    "SELECT * FROM task_events ORDER BY task_id, event_no",
+    "SELECT * FROM tasks",
+];
+/// Changes of each task.
+const CHANGES: usize = 10;
 
 fn main() {
     let mut numbers = std::env::args().skip(1).filter_map(|argument| argument.parse::<usize>().ok());
@@ -69,6 +79,44 @@ fn main() {
         );
     }
     println!("median: verify {:.2}, audit_verify_chain {:.2}", median(&mut verify), median(&mut tool));
+    histories(10 * tasks);
+}
+
+/// Measures the verification of tasks that were changed.
+fn histories(tasks: usize) {
+    let launch = Launch::new(env!("CARGO_BIN_EXE_colibri-under-test")).env("COLIBRI_DURABILITY", "normal");
+    let mut server = launch.start();
+    let create = |number| ("task_create", json!({ "title": format!("Task {number}") }));
+    let ids: Vec<Value> = pipelined(&mut server, (0..tasks).map(create))
+        .into_iter()
+        .map(|mut data| data["id"].take())
+        .collect();
+    let rounds = (0..CHANGES).flat_map(|round| ids.iter().map(move |id| (round, id)));
+    let change = |(round, id)| ("task_update", json!({ "id": id, "title": format!("Title {round}") }));
+    pipelined(&mut server, rounds.map(change));
+    let database = server.database();
+    let mut ratios = Vec::new();
+    for _ in 0..ROUNDS {
+        let (least, (took, peak)) = (bare(&database, &HISTORIES), command(&database));
+        ratios.push(took.as_secs_f64() / least.as_secs_f64());
+        println!("{tasks} tasks, {CHANGES} changes each: verify {took:.2?} / {least:.2?}, peak {peak}");
+    }
+    println!("median: verify with histories {:.2}", median(&mut ratios));
+}
+
+/// Makes calls that succeed, and returns their payloads.
+fn pipelined<'a>(server: &mut Server, calls: impl Iterator<Item = (&'a str, Value)>) -> Vec<Value> {
+    let (mut payloads, mut calls) = (Vec::new(), calls.peekable());
+    while calls.peek().is_some() {
+        let sent =
+            calls.by_ref().take(WINDOW).map(|(tool, arguments)| server.send_call(tool, arguments)).count();
+        payloads.extend((0..sent).map(|_| {
+            let mut answer = server.receive();
+            assert_eq!(answer["result"]["structuredContent"]["ok"], json!(true), "{answer}");
+            answer["result"]["structuredContent"]["data"].take()
+        }));
+    }
+    payloads
 }
 
 /// Writes the records, all bound to one session, which is left open; a second one is sealed.
@@ -78,23 +126,15 @@ fn fill(server: &mut Server, records: usize, tasks: usize) {
     }
     let content =
         "The invariant holds because every append reads the tip inside its own transaction. ".repeat(3);
-    let mut next = 0;
-    while next < records {
-        let chunk = next..records.min(next + WINDOW);
-        for number in chunk.clone() {
-            let session = if number < records / 10 { "sealed" } else { "open" };
-            let arguments = json!({
-                "type": "analysis", "task_id": format!("task-{:06}", number % tasks), "agent_id": "agent-1",
-                "content": format!("{number}: {content}"), "session_id": session,
-            });
-            server.send_call("thought_record", arguments);
-        }
-        for _ in chunk.clone() {
-            let answer = server.receive();
-            assert_eq!(answer["result"]["structuredContent"]["ok"], json!(true), "{answer}");
-        }
-        next = chunk.end;
-    }
+    let call = |number| {
+        let session = if number < records / 10 { "sealed" } else { "open" };
+        let arguments = json!({
+            "type": "analysis", "task_id": format!("task-{:06}", number % tasks), "agent_id": "agent-1",
+            "content": format!("{number}: {content}"), "session_id": session,
+        });
+        ("thought_record", arguments)
+    };
+    pipelined(server, (0..records).map(call));
     server.data("merkle_finalize", json!({ "session_id": "sealed" }));
 }
 
