@@ -176,7 +176,7 @@ fn people_05_a_client_that_changes_its_name_with_every_call_does_not_fill_the_fi
     let ended = server.finish();
     let warnings = ended.warnings();
     assert_eq!(warnings.len(), 1, "{warnings:?}");
-    assert!(warnings[0].contains("more than 1000 clients"), "{warnings:?}");
+    assert!(warnings[0].contains("more than 1000 changes of client"), "{warnings:?}");
 }
 
 #[test]

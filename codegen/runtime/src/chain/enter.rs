@@ -57,7 +57,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             self.log(
                 Level::Warn,
                 format_args!(
-                    "[audit] more than {MOST_CLIENTS} clients in this process: further names are not stored"
+                    "[audit] more than {MOST_CLIENTS} changes of client in this process: further names are not stored"
                 ),
             );
         }
