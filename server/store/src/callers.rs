@@ -25,6 +25,17 @@ pub struct CallerRow {
     pub sequence_no: i64,
 }
 
+impl CallerRow {
+    /// Returns whether both rows are of one process, and of clients that say the same of themselves.
+    #[must_use]
+    pub fn is_same_caller(&self, other: &Self) -> bool {
+        let Self { boot_id, source, client_name, client_title, client_version, protocol, .. } = self;
+        (boot_id, source, protocol) == (&other.boot_id, &other.source, &other.protocol)
+            && (client_name, client_title, client_version)
+                == (&other.client_name, &other.client_title, &other.client_version)
+    }
+}
+
 const COLUMNS: &str = "caller_no, boot_id, source, client_name, client_title, client_version, protocol, actor, os_user, \
      host, pid, first_seen, sequence_no";
 

@@ -15,6 +15,7 @@ use crate::catalogue::{
     TaskClaimError, TaskClaimOutput, TaskEventKind, TaskHold, TaskReleaseError, TaskReleaseOutput,
     TaskStatus, TaskUpdateError,
 };
+use colibri_store::callers::caller;
 use colibri_store::db::Db;
 
 #[cfg(test)]
@@ -61,7 +62,8 @@ pub(crate) fn claim_task(
     if matches!(status, TaskStatus::Done | TaskStatus::Cancelled) {
         return Err(Failure::Domain(TaskClaimError::ErrFinished { task_id: id, status }));
     }
-    let grant = rules::decide(standing.claim.as_ref(), wish.claim, (&wish.agent_id, caller_no), time)
+    let same_caller = is_same_caller(db, standing.claim.as_ref(), wish, caller_no)?;
+    let grant = rules::decide(standing.claim.as_ref(), wish.claim, (&wish.agent_id, same_caller), time)
         .map_err(|refusal| refusal_of_claim(refusal, &id, wish.claim))?;
     if matches!(grant, Grant::New { .. }) {
         let waiting_for = waiting_for(db, &id)?;
@@ -71,6 +73,18 @@ pub(crate) fn claim_task(
     }
     let reply = grant_task(db, standing, stamp, (caller_no, wish, time), grant)?;
     Ok(Judged { reply, written: true, set_back: pass(db, time, latest)? })
+}
+
+/// Returns whether the newest claim is of the same caller. Two rows are one caller if another one spoke in between.
+fn is_same_caller(db: &Db, newest: Option<&Claim>, wish: &ClaimWish, caller_no: i64) -> Result<bool, Fault> {
+    let Some(claim) = newest.filter(|claim| wish.claim.is_none() && claim.agent_id == wish.agent_id) else {
+        return Ok(false);
+    };
+    if claim.caller_no == caller_no {
+        return Ok(true);
+    }
+    let (holder, asking) = (caller(db, claim.caller_no)?, caller(db, caller_no)?);
+    Ok(holder.zip(asking).is_some_and(|(holder, asking)| holder.is_same_caller(&asking)))
 }
 
 fn nothing(retry_at: Option<String>) -> TaskClaimOutput {

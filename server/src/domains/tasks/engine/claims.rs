@@ -65,10 +65,15 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Returns whether the claim keeps others away.
+    /// Returns whether the claim keeps others from claiming the task.
     pub fn is_live(&self, now: Time) -> bool {
-        let [after, last] = now.live_between();
-        self.released_at.is_none() && self.lease_until > after && self.lease_until <= last
+        let [_, last] = now.live_between();
+        self.runs(now) && self.lease_until <= last
+    }
+
+    /// Returns whether the lease has not ended. If it ends later than any lease lasts, this call's clock may be the wrong one.
+    fn runs(&self, now: Time) -> bool {
+        self.released_at.is_none() && self.lease_until > now.text()
     }
 }
 
@@ -103,14 +108,14 @@ pub enum Grant {
     },
 }
 
-/// Decides a claim of a task by number, or by an agent of a caller.
+/// Decides a claim of a task by number, or by an agent. `same_caller` says whether the caller is the one that made the newest.
 ///
 /// # Errors
 /// [`Refusal`].
 pub fn decide(
     newest: Option<&Claim>,
     number: Option<i64>,
-    (agent_id, caller_no): (&str, i64),
+    (agent_id, same_caller): (&str, bool),
     now: Time,
 ) -> Result<Grant, Refusal> {
     if let Some(number) = number {
@@ -123,7 +128,7 @@ pub fn decide(
     match newest {
         Some(claim) if claim.is_live(now) => {
             // An agent that has lost the number goes on.
-            if claim.agent_id == agent_id && claim.caller_no == caller_no {
+            if claim.agent_id == agent_id && same_caller {
                 return Ok(Grant::Renewed);
             }
             Err(Refusal::Held { by: claim.agent_id.clone(), until: claim.lease_until.clone() })
@@ -145,7 +150,7 @@ pub fn may_change(newest: Option<&Claim>, number: Option<i64>, now: Time) -> Res
         // The newest number passes even if it has run out: no other agent has had the task since.
         (Some(number), Some(claim)) if claim.no == number => Ok(()),
         (Some(_), newest) => Err(Refusal::Stale { newest: newest.map(|claim| claim.no) }),
-        (None, Some(claim)) if claim.is_live(now) => {
+        (None, Some(claim)) if claim.runs(now) => {
             Err(Refusal::Held { by: claim.agent_id.clone(), until: claim.lease_until.clone() })
         }
         (None, _) => Ok(()),

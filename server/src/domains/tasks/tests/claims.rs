@@ -107,17 +107,17 @@ fn who_may_have_a_task_that_was_claimed() {
     let stale = || Err(Refusal::Stale { newest: Some(3) });
     let next = |from: Option<&str>| Ok(Grant::New { no: 4, taken_over_from: from.map(str::to_owned) });
     for (newest, number, who, expected) in [
-        (None, None, ("a", 1), Ok(Grant::New { no: 1, taken_over_from: None })),
-        (None, Some(3), ("a", 1), Err(Refusal::Stale { newest: None })),
-        (Some(&live), None, ("a", 1), Ok(Grant::Renewed)),
-        (Some(&live), None, ("a", 2), held()),
-        (Some(&live), None, ("b", 1), held()),
-        (Some(&live), Some(3), ("b", 2), Ok(Grant::Renewed)),
-        (Some(&live), Some(2), ("a", 1), stale()),
-        (Some(&ended), None, ("b", 1), next(Some("a"))),
-        (Some(&ended), Some(3), ("a", 1), Ok(Grant::Renewed)),
-        (Some(&released), None, ("b", 1), next(None)),
-        (Some(&released), Some(3), ("a", 1), stale()),
+        (None, None, ("a", true), Ok(Grant::New { no: 1, taken_over_from: None })),
+        (None, Some(3), ("a", true), Err(Refusal::Stale { newest: None })),
+        (Some(&live), None, ("a", true), Ok(Grant::Renewed)),
+        (Some(&live), None, ("a", false), held()),
+        (Some(&live), None, ("b", true), held()),
+        (Some(&live), Some(3), ("b", false), Ok(Grant::Renewed)),
+        (Some(&live), Some(2), ("a", true), stale()),
+        (Some(&ended), None, ("b", true), next(Some("a"))),
+        (Some(&ended), Some(3), ("a", true), Ok(Grant::Renewed)),
+        (Some(&released), None, ("b", true), next(None)),
+        (Some(&released), Some(3), ("a", true), stale()),
     ] {
         assert_eq!(decide(newest, number, who, at(START_MS)), expected, "{newest:?} {number:?} {who:?}");
     }
@@ -126,6 +126,7 @@ fn who_may_have_a_task_that_was_claimed() {
 #[test]
 fn who_may_change_a_task_that_was_claimed() {
     let live = claim(START_MS + HOUR_MS, false);
+    let far = claim(START_MS + 2 * LONGEST_LEASE_MS, false);
     let (ended, released) = (claim(START_MS - 1, false), claim(START_MS + HOUR_MS, true));
     for (newest, number, allowed) in [
         (None, None, true),
@@ -136,6 +137,8 @@ fn who_may_change_a_task_that_was_claimed() {
         (Some(&ended), None, true),
         (Some(&ended), Some(3), true),
         (Some(&ended), Some(2), false),
+        // Whose clock is wrong is not known.
+        (Some(&far), None, false),
         (Some(&released), None, true),
         (Some(&released), Some(3), true),
         (Some(&released), Some(4), false),
