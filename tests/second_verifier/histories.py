@@ -187,6 +187,10 @@ FORGERIES = {
         "UPDATE task_events SET lease_until = '2030-01-01T00:00:00.000Z' WHERE task_id = '{4}' AND event_no = 2",
         "UPDATE task_events SET at = '2030-01-01T00:00:00.000Z' WHERE task_id = '{0}' AND event_no = 7",
     ],
+    "one event alone": [
+        "INSERT INTO task_events SELECT task_id, event_no, sequence_no, sequence_no, kind, from_status, to_status, at, changes, claim_no, "
+        "agent_id, lease_until FROM task_event_list WHERE task_id = '{6}'",
+    ],
     "events of no task": ["DELETE FROM tasks WHERE id = '{4}'"],
     "row of the task": [
         "UPDATE tasks SET title = 'x' WHERE id = '{4}'",

@@ -421,6 +421,7 @@ def check_event(db, history, event, found):
 def check_history_end(db, history, found):
     """The rows of a task and of its claim are where its events lead."""
     task_id = history.task_id
+    found.expect(history.event_no > 1, "history: one event alone", task_id)
     row = db.execute("SELECT * FROM tasks WHERE id = ?", [task_id]).fetchone()
     if not found.expect(row is not None, "history: events of no task", task_id):
         return

@@ -16,12 +16,12 @@ use crate::catalogue::{TaskClaimOutput, TaskEventKind, TaskReleaseOutput, ToolId
 use crate::domains::tasks::claims::{clocks, count_claims, each_stray};
 use crate::domains::tasks::event::Event;
 use crate::domains::tasks::fold::{Flaw, Fold};
-use crate::domains::tasks::history::{claim_events, count_events, each_event, has_event, standing};
+use crate::domains::tasks::history::{claim_events, count_events, each_event, each_untold_call, standing};
 use crate::domains::tasks::rules::Time;
 use crate::domains::ties::Reply;
 use colibri_store::callers::caller_of;
 use colibri_store::db::Db;
-use colibri_store::sqlite::log::verify::{each_subject_of, with_call};
+use colibri_store::sqlite::log::verify::with_call;
 use colibri_store::walk::Stop;
 
 /// The check's name.
@@ -248,6 +248,12 @@ impl Walk {
             });
             return Ok(());
         };
+        if fold.event_no == 1 {
+            run.found("STRAY_ROW", || {
+                let subject = format!("task_events {id}");
+                (subject.clone(), format!("{subject} has one event, and the first is stored with a second"))
+            });
+        }
         let same_call = row.call == fold.task_call;
         if same_call && row.task != fold.task || !same_call && !self.is_old(run.db, row.call)? {
             run.found("TASK_STATE", || {
@@ -277,8 +283,8 @@ impl Walk {
     fn name_missing(&mut self, run: &mut Run<'_>) -> Result<(), Stop> {
         let db = run.db;
         for tool in TELLING {
-            each_subject_of(db, tool.name(), |number, task_id| -> Result<(), Stop> {
-                if !self.is_old(db, Some(number))? && !has_event(db, task_id, number)? {
+            each_untold_call(db, tool.name(), |number, task_id| -> Result<(), Stop> {
+                if !self.is_old(db, Some(number))? {
                     run.found("EVENT_MISSING", || {
                         let subject = format!("actions {number}");
                         (subject, format!("no event of task {task_id} tells of call {number}"))

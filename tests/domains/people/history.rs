@@ -10,7 +10,7 @@ use flate2::read::GzDecoder;
 use serde_json::{Map, Value, json};
 
 use super::era::{Client, ERAS, Era, launch};
-use super::verified::assert_sound;
+use super::verified::{assert_sound, findings};
 
 fn create(client: &mut Client, task: Value) -> Value {
     client.data("task_create", task)["id"].clone()
@@ -284,4 +284,22 @@ fn people_17_a_commit_that_fails_leaves_no_event() {
         assert_sound(&client.server);
     }
     assert!(told.iter().any(|message| message.starts_with("STORE_COMMIT_FAILED: ")), "{told:?}");
+}
+
+#[test]
+fn people_18_one_lost_event_of_thousands_is_named_within_the_steps_of_a_verification() {
+    let mut client = Client::new(Era::Handshake);
+    let id = create(&mut client, json!({ "title": "A" }));
+    let claim = client.data("task_claim", json!({ "agent_id": "a", "id": id }))["claim"].clone();
+    for _ in 0..2_500 {
+        client.data("task_claim", json!({ "agent_id": "a", "id": id, "claim": claim }));
+    }
+    let conn = client.server.sql();
+    let guard = "SELECT sql FROM sqlite_schema WHERE name = 'task_events_keep'";
+    let guard: String = conn.query_row(guard, [], |row| row.get(0)).unwrap();
+    conn.execute_batch(&format!(
+        "DROP TRIGGER task_events_keep; DELETE FROM task_events WHERE event_no = 100; {guard}"
+    ))
+    .unwrap();
+    assert_eq!(findings(&client.server), ["EVENT_GAP", "EVENT_MISSING"]);
 }

@@ -159,6 +159,11 @@ fn people_18_any_change_of_a_history_or_a_claim_is_named() {
             vec!["INSERT INTO task_claims SELECT 'nothing', claim_no, agent_id, caller_no, claimed_at, lease_until, \
                   released_at, sequence_no FROM task_claims LIMIT 1".to_owned()],
         ),
+        (
+            "STRAY_ROW",
+            vec!["INSERT INTO task_events SELECT task_id, event_no, sequence_no, sequence_no, kind, from_status, to_status, at, \
+                  changes, claim_no, agent_id, lease_until FROM task_event_list WHERE stored = 0".to_owned()],
+        ),
         ("STRAY_ROW", vec![format!("UPDATE task_events SET task_id = 'nothing' WHERE event_no = 1 AND task_id = {most}")]),
     ] {
         let report = verifier.tampered(&sql, Verifier::inside).unwrap_or_else(|| panic!("refused: {sql:?}"));

@@ -20,7 +20,7 @@ use colibri_store::sqlite::log::verify::with_call;
 pub(super) use store::standing_sql;
 pub(super) use store::{CLAIM_COLUMNS, read_claim};
 pub(crate) use store::{
-    Standing, claim_events, count_events, each_event, has_event, live_standing, standing,
+    Standing, claim_events, count_events, each_event, each_untold_call, live_standing, standing,
 };
 
 /// What a call does to a task, as its history tells it.
@@ -111,7 +111,7 @@ pub fn history(
 ) -> Result<Option<TaskHistoryOutput>, Fault> {
     let Some(standing) = standing(db, id)? else { return Ok(None) };
     let stored = standing.newest.map_or(0, |newest| newest.event_no);
-    let total_count = stored + i64::from(standing.is_untold());
+    let total_count = stored.saturating_add(i64::from(standing.is_untold()));
     let before = before.unwrap_or(i64::MAX);
     let mut events = Vec::new();
     if total_count > stored && before > total_count {

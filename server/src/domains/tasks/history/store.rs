@@ -140,13 +140,25 @@ pub(crate) fn count_events(db: &Db) -> Result<i64, Fault> {
     db.query_one("SELECT count(*) FROM task_events", &[], |row| row.get(0))
 }
 
-/// Returns whether an event of a task tells of a call.
+/// Hands over the calls of a tool that succeeded and of which no event of their task tells: the number and the task.
 ///
 /// # Errors
-/// SQLite's error.
-pub(crate) fn has_event(db: &Db, task_id: &str, call: i64) -> Result<bool, Fault> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM task_events WHERE task_id = ?1 AND sequence_no = ?2)";
-    db.query_one(sql, params![task_id, call], |row| row.get(0))
+/// SQLite's error, and what `take` returns.
+pub(crate) fn each_untold_call<E: From<Fault>>(
+    db: &Db,
+    tool: &str,
+    mut take: impl FnMut(i64, &str) -> Result<(), E>,
+) -> Result<(), E> {
+    // SQLite gathers the events once. Looking each call up would read all events of its task each time.
+    let sql = "SELECT sequence_no, subject FROM actions \
+               WHERE exit_no IS NOT NULL AND outcome = 'ok' AND tool = ?1 AND subject IS NOT NULL \
+                 AND (subject, sequence_no) NOT IN \
+                     (SELECT task_id, sequence_no FROM task_events WHERE sequence_no IS NOT NULL) ORDER BY exit_no";
+    db.walk(sql, params![tool], |row| {
+        let task_id: String = row.get(1).map_err(Fault::from)?;
+        take(row.get(0).map_err(Fault::from)?, &task_id)?;
+        Ok(true)
+    })
 }
 
 /// Hands over all events, those of one task together and in their order. An event is `None` if its row is malformed.
