@@ -95,3 +95,16 @@ async fn without_the_operation_no_client_is_stored() {
     run(&mut chain, vec![named(1, "keep", "a")]).await;
     assert_eq!(tools(&chain), ["keep"]);
 }
+
+#[test]
+fn the_words_of_sources_are_those_of_the_format() {
+    for (source, word) in [
+        (Source::Initialize, "initialize"),
+        (Source::Meta, "meta"),
+        (Source::None, "none"),
+        (Source::Command, "command"),
+        (Source::Many, "many"),
+    ] {
+        assert_eq!(source.as_str(), word);
+    }
+}
