@@ -56,8 +56,9 @@ fn words_within(part: &str, whole: &str) -> bool {
 }
 
 /// Counts the edits between two names: insertions, deletions, replacements and swaps of neighbours. A change of letter case
-/// counts as one edit for the whole name.
-fn distance(a: &str, b: &str) -> usize {
+/// counts as one edit for the whole name. Takes time in proportion to the product of both lengths.
+#[must_use]
+pub fn distance(a: &str, b: &str) -> usize {
     if a.eq_ignore_ascii_case(b) {
         return usize::from(a != b);
     }

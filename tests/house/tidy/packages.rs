@@ -95,7 +95,7 @@ const USES: [(&str, &[&str]); 11] = [
     ("colibri-runtime", &["colibri-canonical", "colibri-suggest", "colibri-visible"]),
     ("colibri-proof", &["colibri-canonical", "colibri-visible"]),
     ("colibri-consensus", &["colibri-canonical"]),
-    ("colibri-drift", &["colibri-visible"]),
+    ("colibri-drift", &["colibri-suggest", "colibri-visible"]),
     ("colibri-codegen", &["colibri-drift", "colibri-suggest", "colibri-visible"]),
     ("colibri-store", &["colibri-canonical", "colibri-proof", "colibri-runtime", "colibri-wal"]),
     (

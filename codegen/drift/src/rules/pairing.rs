@@ -1,5 +1,7 @@
 //! Matches the tools of the old state with those of the new one.
 
+use colibri_suggest::distance;
+
 use super::changes::compare;
 use crate::schema::Direction;
 use crate::snapshot::{Contract, Snapshot, Tool};
@@ -91,30 +93,6 @@ const MAX_LETTERS: usize = 64;
 fn is_slip(old: &str, new: &str) -> bool {
     let letters = old.chars().count();
     (3..=MAX_LETTERS).contains(&letters) && distance(old, new) <= letters / 3
-}
-
-/// Counts the edits between two names: insertions, deletions, replacements and swaps of neighbours. A change of
-/// letter case counts as one edit for the whole name.
-fn distance(a: &str, b: &str) -> usize {
-    if a.eq_ignore_ascii_case(b) {
-        return usize::from(a != b);
-    }
-    let a: Vec<char> = a.chars().collect();
-    let b: Vec<char> = b.chars().collect();
-    let mut before_last: Vec<usize> = Vec::new();
-    let mut last: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut row = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let mut least = (row[j] + 1).min(last[j + 1] + 1).min(last[j] + usize::from(x != y));
-            if i > 0 && j > 0 && *x == b[j - 1] && a[i - 1] == *y {
-                least = least.min(before_last[j - 1] + 1);
-            }
-            row.push(least);
-        }
-        before_last = std::mem::replace(&mut last, row);
-    }
-    last.last().copied().unwrap_or(0)
 }
 
 /// Returns the words of a name in snake, kebab or camel case, in lower case.
