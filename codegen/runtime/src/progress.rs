@@ -43,7 +43,7 @@ enum Stage {
     Waiting,
     /// A handler runs and has not said how far it is.
     Running,
-    /// So far, of so many, in words.
+    /// How much is done, of how much in all, and the words for it.
     At(u64, u64, Words),
     /// The reply has left, or the client wants none.
     Over,
@@ -67,7 +67,7 @@ impl Progress {
         self.0.is_some()
     }
 
-    /// Notes that so many of so many records have been read.
+    /// Notes that `done` of `total` records have been read.
     pub fn report(&self, done: u64, total: u64) {
         self.at(|| Stage::At(done, total, Words::Records));
         if self.is_wanted()
@@ -77,7 +77,7 @@ impl Progress {
         }
     }
 
-    /// Notes that a step of so many has begun. The text must hold nothing secret.
+    /// Notes that the step with this number has begun, of `steps` in all. The text must hold nothing secret.
     pub fn step(&self, step: u64, steps: u64, text: impl FnOnce() -> String) {
         self.at(|| Stage::At(step, steps, Words::Text(text())));
     }

@@ -2,14 +2,17 @@
 
 use std::collections::{HashMap, HashSet};
 
+use colibri_runtime::kernel::ms_of_rfc3339;
 use rusqlite::Connection;
 use serde_json::Value;
 
 use super::Tally;
 use super::agent::Told;
 
-/// Asserts that nothing acknowledged is missing and that no claim was given twice; counts what happened, and finds changes that
-/// came too late.
+const DAY_MS: i64 = 24 * 60 * 60_000;
+
+/// Asserts that nothing acknowledged is missing, that no claim was given twice, and that a task was taken over only once its
+/// lease had ended. Counts what happened, and finds changes that came too late.
 pub fn judge(conn: &Connection, told: Vec<Told>) -> Tally {
     let mut tally = Tally::default();
     let mut holders: HashMap<(String, i64), String> = HashMap::new();
@@ -25,13 +28,23 @@ pub fn judge(conn: &Connection, told: Vec<Told>) -> Tally {
         }
         acknowledged.extend(agent.changes);
     }
-    let sql = "SELECT task_id, kind, changes, claim_no, agent_id FROM task_events ORDER BY task_id, event_no";
+    let sql = "SELECT task_id, kind, changes, claim_no, agent_id, at, lease_until FROM task_events ORDER BY task_id, event_no";
     let mut statement = conn.prepare(sql).unwrap();
     let mut rows = statement.query([]).unwrap();
     // Of each task, the agent and the number of the newest claim so far.
     let mut newest: HashMap<String, (String, i64)> = HashMap::new();
+    let mut leases: HashMap<String, String> = HashMap::new();
     while let Some(row) = rows.next().unwrap() {
         let (task, kind): (String, String) = (row.get(0).unwrap(), row.get(1).unwrap());
+        if kind == "taken_over" {
+            let (at, lease): (String, &String) = (row.get(5).unwrap(), &leases[&task]);
+            let left = ms_of_rfc3339(lease).unwrap() - ms_of_rfc3339(&at).unwrap();
+            // A lease with more than a day to go is of a wrong clock.
+            assert!(!(1..=DAY_MS).contains(&left), "{task}: two live holders, from {at} to {lease}");
+        }
+        if let Some(lease) = row.get(6).unwrap() {
+            leases.insert(task.clone(), lease);
+        }
         match kind.as_str() {
             "claimed" | "taken_over" => {
                 let claim: (String, i64) = (row.get(4).unwrap(), row.get(3).unwrap());
