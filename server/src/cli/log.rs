@@ -14,7 +14,7 @@ use crate::catalogue::ToolId;
 use crate::settings::environment::Environment;
 use colibri_store::callers::each_caller;
 use colibri_store::db::Db;
-use colibri_store::sqlite::log::log_query::{LogRow, each_call};
+use colibri_store::log::log_query::{LogRow, each_call};
 
 /// The width of the longest outcome.
 const OUTCOME_WIDTH: usize = "domain_error".len();

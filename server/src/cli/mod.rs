@@ -56,7 +56,7 @@ use output::{ToTheEnd, Visible};
 
 use crate::lifecycle::limits::ignore_file_size_signal_in_command;
 use crate::settings::environment::Environment;
-use colibri_store::db::bounds;
+use colibri_store::db::sqlite::bounds;
 
 /// What the process does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

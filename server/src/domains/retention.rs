@@ -15,7 +15,7 @@ use super::trail::zone::{HOT_MAX_POSITION, RetentionZone, WARM_MAX_POSITION, zon
 use super::warnings::Warnings;
 use crate::catalogue::{TrailRetentionOutput, TrailRetentionOutputDamagedItem};
 use colibri_store::db::Db;
-use colibri_store::sqlite::log::verify::with_call;
+use colibri_store::log::verify::with_call;
 
 /// The bytes of content after which a page ends, so that a transaction stays short.
 const PAGE_BYTES: usize = 1024 * 1024;

@@ -31,8 +31,8 @@ use crate::settings::config::{Config, load_config};
 use crate::settings::mode::{Mode, ModeGate, capabilities_for, is_admitted, is_listed};
 use crate::settings::toolsets::ToolsetGate;
 use crate::tools::cx::{Cx, Parts};
+use colibri_store::AuditFacts;
 use colibri_store::sqlite::SqliteStore;
-use colibri_store::sqlite::log::audit::AuditFacts;
 use colibri_store::sqlite::open::migrate;
 
 /// Why a server could not be made or started.

@@ -21,7 +21,7 @@ use crate::domains::tasks::rules::Time;
 use crate::domains::ties::Reply;
 use colibri_store::callers::caller_of;
 use colibri_store::db::Db;
-use colibri_store::sqlite::log::verify::with_call;
+use colibri_store::log::verify::with_call;
 use colibri_store::walk::Stop;
 
 /// The check's name.

@@ -8,7 +8,7 @@ use super::run::Run;
 use super::ties::Ties;
 use colibri_proof::checkpoint::{Checkpoint, OpenCall};
 use colibri_proof::log_row::{ClosedRow, OpenRow};
-use colibri_store::sqlite::log::verify::{ActionsFinding, LogEnd, LogVisitor, count_calls, walk_log};
+use colibri_store::log::verify::{ActionsFinding, LogEnd, LogVisitor, count_calls, walk_log};
 use colibri_store::walk::Stop;
 
 /// The check's name.

@@ -50,7 +50,7 @@ use crate::domains::proof::Signers;
 use crate::domains::trail as records;
 use colibri_proof::checkpoint::{Checkpoint, LogPosition, OpenCall, RecordsPin, ReputationPin};
 use colibri_store::db::Db;
-use colibri_store::sqlite::log::verify::LogEnd;
+use colibri_store::log::verify::LogEnd;
 use colibri_store::sqlite::look::inspect;
 use colibri_store::sqlite::look::schema::{self as store_schema, Schema, Shape};
 use colibri_store::walk::Stop;

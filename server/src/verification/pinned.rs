@@ -3,7 +3,7 @@
 use colibri_proof::checkpoint::{Checkpoint, RecordsPin, ReputationPin};
 
 use super::run::Run;
-use colibri_store::sqlite::log::verify::{LogEnd, enter_hash};
+use colibri_store::log::verify::{LogEnd, enter_hash};
 use colibri_store::walk::Stop;
 
 /// The check name for findings against a checkpoint.

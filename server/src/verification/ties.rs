@@ -12,7 +12,7 @@
 use super::run::Run;
 use crate::domains::ties::{Place, Reply, TiedRow, TiedTable};
 use colibri_proof::log_row::ClosedRow;
-use colibri_store::sqlite::log::verify::{Call, each_subject_of, exit_no_of, with_call};
+use colibri_store::log::verify::{Call, each_subject_of, exit_no_of, with_call};
 use colibri_store::walk::Stop;
 
 /// The check's name.

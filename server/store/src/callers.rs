@@ -88,7 +88,7 @@ pub fn insert(db: &Db, caller: &CallerRow) -> Result<(), Fault> {
         caller.first_seen,
         caller.sequence_no,
     ];
-    db.execute(&sql, values).map(drop)
+    db.execute(&sql, values)
 }
 
 /// Returns the caller with that number.

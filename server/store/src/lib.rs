@@ -38,12 +38,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`callers`], [`cx`], [`db`] and [`walk`] know no engine but by [`Db`]; [`sqlite`] is the engine: open, write, log, look. `side_file` names the
-//! files beside a database, and [`private_file`] creates files that their owner alone can read.
+//! [`callers`], [`cx`], [`log`] and [`walk`] know no engine: they use [`Db`], whose drivers lie in [`db`]. [`sqlite`] is an engine's store:
+//! open, write, look. `side_file` names the files beside a database, and [`private_file`] creates files that their owner alone can
+//! read.
 
 pub mod callers;
 pub mod cx;
 pub mod db;
+pub mod log;
 pub mod private_file;
 pub(crate) mod side_file;
 pub mod sqlite;
@@ -51,8 +53,8 @@ pub mod walk;
 
 pub use cx::{Cx, Parts, ScanCx};
 pub use db::{Bind, Db, Row, RowError, Value};
+pub use log::rows::AuditFacts;
 pub use sqlite::SqliteStore;
-pub use sqlite::log::audit::AuditFacts;
 pub use sqlite::open::migrate::Migration;
 
 /// The server's migrations, which the tests run.

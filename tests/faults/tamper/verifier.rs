@@ -95,7 +95,7 @@ impl Verifier {
     }
 
     fn run(&self, sql: &str) -> Result<usize, String> {
-        self.db.execute(sql, &[]).map_err(|fault| fault.to_string())
+        self.db.changed(sql, &[]).map_err(|fault| fault.to_string())
     }
 }
 

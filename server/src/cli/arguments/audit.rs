@@ -6,7 +6,7 @@ use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
 use super::super::time_prefix::parse_time;
-use colibri_store::sqlite::log::log_query::{LogFilter, OUTCOMES};
+use colibri_store::log::log_query::{LogFilter, OUTCOMES};
 
 /// The database that a command reads.
 #[derive(Debug, Args, PartialEq, Eq)]

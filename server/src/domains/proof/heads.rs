@@ -8,7 +8,7 @@ use colibri_proof::chain::{Issue, IssueCode};
 use colibri_proof::head::{SignedTreeHead, chain_tips_hash};
 use colibri_proof::keys::{SignatureStatus, TrustedKeys, check_signature, signed_by};
 use colibri_store::db::Db;
-use colibri_store::sqlite::log::log_tip::log_row;
+use colibri_store::log::log_tip::log_row;
 
 /// The result of a walk over all heads.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use colibri_proof::head::{ChainTip, SignedTreeHead, TreeHead, chain_tips_hash};
 use colibri_proof::keys::SigningKey;
 use colibri_proof::tree::rfc9162::Accumulator;
 use colibri_store::db::Db;
-use colibri_store::sqlite::log::log_tip::log_tip;
+use colibri_store::log::log_tip::log_tip;
 
 /// Opens a session.
 ///

@@ -86,7 +86,7 @@ fn text(row: &Row<'_>, column: usize) -> Result<String, RowError> {
 
 /// Stores a session unless its id is taken. Returns whether it was stored.
 pub(super) fn insert_session(db: &Db, session: &Session, sequence_no: Option<i64>) -> Result<bool, Fault> {
-    let inserted = db.execute(
+    let inserted = db.changed(
         "INSERT INTO audit_sessions (session_id, intent, task_id, started_at, sequence_no) \
          VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT (session_id) DO NOTHING",
         params![session.session_id, session.intent, session.task_id, session.started_at, sequence_no],
@@ -208,7 +208,6 @@ pub(super) fn insert_root(
          VALUES (?1, ?2, ?3, ?4, ?5)",
         params![session_id, root.root, root.record_count, root.finalized_at, sequence_no],
     )
-    .map(drop)
 }
 
 /// Stores a frozen leaf.
@@ -222,7 +221,6 @@ pub(super) fn insert_leaf(
         "INSERT INTO merkle_leaves (session_id, leaf_index, record_id, hash, leaf_hash) VALUES (?1, ?2, ?3, ?4, ?5)",
         params![session_id, leaf_index, record_id, hash, leaf_hash],
     )
-    .map(drop)
 }
 
 /// Returns the next frozen leaves of a session from an index on, at most `limit`.
@@ -354,7 +352,6 @@ pub(super) fn insert_head(db: &Db, head: &SignedTreeHead) -> Result<(), Fault> {
             signed.map(|signed| &signed.public_key),
         ],
     )
-    .map(drop)
 }
 
 /// Stores a tip of a head.
@@ -363,7 +360,6 @@ pub(super) fn insert_tip(db: &Db, head_index: i64, tip: &ChainTip) -> Result<(),
         "INSERT INTO tree_head_tips (head_index, task_id, chain_length, tip_hash) VALUES (?1, ?2, ?3, ?4)",
         params![head_index, tip.task_id, tip.chain_length, tip.tip_hash],
     )
-    .map(drop)
 }
 
 /// Returns the tips of a head.

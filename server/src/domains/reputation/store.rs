@@ -204,7 +204,7 @@ pub(super) fn epoch_seconds(db: &Db) -> Result<Option<u32>, Fault> {
 pub(super) fn fix_epoch_seconds(db: &Db, seconds: u32, now_ms: i64) -> Result<(), Fault> {
     let sql =
         "INSERT INTO reputation_clock (id, epoch_seconds, set_at) VALUES (1, ?1, ?2) ON CONFLICT DO NOTHING";
-    db.execute(sql, params![seconds, now_ms]).map(drop)
+    db.execute(sql, params![seconds, now_ms])
 }
 
 /// Returns the highest epoch of the ledger. Events without an entry do not count.
@@ -289,7 +289,6 @@ pub(super) fn insert_entry(
             sequence_no,
         ],
     )
-    .map(drop)
 }
 
 /// Replaces the stored standing.
@@ -308,5 +307,4 @@ pub(super) fn put_standing(db: &Db, row: &Standing) -> Result<(), Fault> {
             row.last_activity_epoch
         ],
     )
-    .map(drop)
 }

@@ -43,7 +43,7 @@ pub(super) fn replace_all(
         upsert(db, root, skill, loaded_at)?;
     }
     let names: Vec<&str> = skills.iter().map(|skill| skill.parsed.frontmatter.name.as_str()).collect();
-    let pruned = db.execute(
+    let pruned = db.changed(
         "DELETE FROM skills WHERE root = ?1 AND name NOT IN (SELECT value FROM json_each(?2))",
         params![root, to_json(&names)?],
     )?;

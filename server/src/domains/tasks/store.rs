@@ -107,7 +107,7 @@ pub(super) fn update(db: &Db, id: &str, stamp: Stamp<'_>, patch: &TaskPatch) -> 
     }
     params.push(id.bind());
     sql.push_str(&format!(" WHERE id = ?{} AND deleted_at IS NULL", params.len()));
-    Ok(db.execute(&sql, &params)? == 1)
+    Ok(db.changed(&sql, &params)? == 1)
 }
 
 /// A form in which lists show tasks.

@@ -419,7 +419,6 @@ pub fn archive(db: &Db, id: &str, to: &Move<'_>) -> Result<(), Fault> {
          WHERE id = ?1",
         params![id, to.zone, to.packed, to.digest],
     )
-    .map(drop)
 }
 
 /// Returns a record's position; 1 is its task's newest. All positions beyond `farthest` give the same result, which

@@ -15,7 +15,7 @@ use crate::domains::reputation::ledger::Entry;
 use crate::domains::reputation::ties::{LedgerRow, entries_of_call, is_of_call};
 use crate::domains::tasks::history::earns;
 use colibri_store::db::Db;
-use colibri_store::sqlite::log::verify::{Call, call_times, each_subject_of, with_call};
+use colibri_store::log::verify::{Call, call_times, each_subject_of, with_call};
 use colibri_store::walk::Stop;
 
 /// The table of entries.

@@ -1,53 +1,37 @@
 //! What comes out of a statement.
 
-use colibri_runtime::handler::Fault;
-use rusqlite::types::ValueRef;
-
+use super::sqlite::row::SqliteRow;
 use super::value::Value;
-
-/// A stored value does not have the type that its column should have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a stored value has an unexpected type")]
-pub struct RowError;
-
-impl From<RowError> for Fault {
-    fn from(error: RowError) -> Self {
-        Self::Storage(error.to_string())
-    }
-}
-
-/// The engine's own error for it, whose words are the same.
-impl From<RowError> for rusqlite::Error {
-    fn from(_: RowError) -> Self {
-        Self::InvalidQuery
-    }
-}
+pub use super::value::{Cell, RowError};
 
 /// A row of a result. Its texts are borrowed until the statement moves on.
 #[derive(Debug, Clone, Copy)]
-pub struct Row<'a>(&'a rusqlite::Row<'a>);
+pub struct Row<'a>(Source<'a>);
+
+/// The engine's own row.
+#[derive(Debug, Clone, Copy)]
+enum Source<'a> {
+    Sqlite(SqliteRow<'a>),
+}
+
+impl<'a> From<SqliteRow<'a>> for Row<'a> {
+    fn from(row: SqliteRow<'a>) -> Self {
+        Self(Source::Sqlite(row))
+    }
+}
 
 impl<'a> Row<'a> {
-    pub(crate) fn of(row: &'a rusqlite::Row<'a>) -> Self {
-        Self(row)
-    }
-
-    /// Returns the engine's own row.
-    pub(crate) fn engine(&self) -> &'a rusqlite::Row<'a> {
-        self.0
-    }
-
     /// Returns the value of a column, counted from 0.
     ///
     /// # Errors
     /// [`RowError`] if it has another type, is too large for it, or there is no such column.
     pub fn get<T: Column<'a>>(&self, at: usize) -> Result<T, RowError> {
-        T::read(Cell(self.0.get_ref(at).map_err(|_| RowError)?)).ok_or(RowError)
+        let cell = match self.0 {
+            Source::Sqlite(row) => row.cell(at),
+        };
+        T::read(cell.ok_or(RowError)?).ok_or(RowError)
     }
 }
-
-/// A stored value before its type is known.
-pub struct Cell<'a>(ValueRef<'a>);
 
 /// A type that a column can have.
 pub trait Column<'a>: Sized {
@@ -57,20 +41,20 @@ pub trait Column<'a>: Sized {
 
 impl<'a> Column<'a> for Value<'a> {
     fn read(cell: Cell<'a>) -> Option<Self> {
-        Some(match cell.0 {
-            ValueRef::Null => Self::Null,
-            ValueRef::Integer(number) => Self::Integer(number),
-            ValueRef::Real(number) => Self::Real(number),
-            ValueRef::Text(bytes) => std::str::from_utf8(bytes).map_or(Self::Blob(bytes), Self::Text),
-            ValueRef::Blob(bytes) => Self::Blob(bytes),
+        Some(match cell {
+            Cell::Null => Self::Null,
+            Cell::Integer(number) => Self::Integer(number),
+            Cell::Real(number) => Self::Real(number),
+            Cell::Text(bytes) => std::str::from_utf8(bytes).map_or(Self::Blob(bytes), Self::Text),
+            Cell::Blob(bytes) => Self::Blob(bytes),
         })
     }
 }
 
 impl<'a, T: Column<'a>> Column<'a> for Option<T> {
     fn read(cell: Cell<'a>) -> Option<Self> {
-        match cell.0 {
-            ValueRef::Null => Some(None),
+        match cell {
+            Cell::Null => Some(None),
             _ => T::read(cell).map(Some),
         }
     }
@@ -78,7 +62,7 @@ impl<'a, T: Column<'a>> Column<'a> for Option<T> {
 
 impl Column<'_> for i64 {
     fn read(cell: Cell<'_>) -> Option<Self> {
-        if let ValueRef::Integer(number) = cell.0 { Some(number) } else { None }
+        if let Cell::Integer(number) = cell { Some(number) } else { None }
     }
 }
 
@@ -102,9 +86,9 @@ impl Column<'_> for bool {
 
 impl Column<'_> for f64 {
     fn read(cell: Cell<'_>) -> Option<Self> {
-        match cell.0 {
-            ValueRef::Integer(number) => Some(number as Self),
-            ValueRef::Real(number) => Some(number),
+        match cell {
+            Cell::Integer(number) => Some(number as Self),
+            Cell::Real(number) => Some(number),
             _ => None,
         }
     }
@@ -112,7 +96,7 @@ impl Column<'_> for f64 {
 
 impl<'a> Column<'a> for &'a str {
     fn read(cell: Cell<'a>) -> Option<Self> {
-        if let ValueRef::Text(bytes) = cell.0 { std::str::from_utf8(bytes).ok() } else { None }
+        if let Cell::Text(bytes) = cell { std::str::from_utf8(bytes).ok() } else { None }
     }
 }
 
@@ -124,7 +108,7 @@ impl Column<'_> for String {
 
 impl<'a> Column<'a> for &'a [u8] {
     fn read(cell: Cell<'a>) -> Option<Self> {
-        if let ValueRef::Blob(bytes) = cell.0 { Some(bytes) } else { None }
+        if let Cell::Blob(bytes) = cell { Some(bytes) } else { None }
     }
 }
 
@@ -137,8 +121,11 @@ impl Column<'_> for Vec<u8> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
+    use colibri_runtime::handler::Fault;
+
     use super::*;
-    use crate::db::{Db, reason};
+    use crate::db::Db;
+    use crate::db::sqlite::handle::reason;
 
     fn memory() -> Db {
         Db::new(rusqlite::Connection::open_in_memory().unwrap())

@@ -1,7 +1,6 @@
-//! What goes into a statement. No engine is named but to say how it takes a value.
+//! What goes into a statement, and what comes out of it.
 
-use rusqlite::ToSql;
-use rusqlite::types::{ToSqlOutput, ValueRef};
+use colibri_runtime::handler::Fault;
 
 /// A value of a statement or of a row. A stored text that is not UTF-8 is read as its bytes.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,14 +83,24 @@ impl Bind for Vec<u8> {
     }
 }
 
-impl ToSql for Value<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match *self {
-            Self::Null => ValueRef::Null,
-            Self::Integer(number) => ValueRef::Integer(number),
-            Self::Real(number) => ValueRef::Real(number),
-            Self::Text(text) => ValueRef::Text(text.as_bytes()),
-            Self::Blob(bytes) => ValueRef::Blob(bytes),
-        }))
+/// A stored value before its type is known. A text may hold bytes that are not UTF-8.
+#[derive(Debug, Clone, Copy)]
+#[allow(missing_docs)] // As [`Value`] has them.
+pub enum Cell<'a> {
+    Null,
+    Integer(i64),
+    Real(f64),
+    Text(&'a [u8]),
+    Blob(&'a [u8]),
+}
+
+/// A stored value does not have the type that its column should have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("a stored value has an unexpected type")]
+pub struct RowError;
+
+impl From<RowError> for Fault {
+    fn from(error: RowError) -> Self {
+        Self::Storage(error.to_string())
     }
 }

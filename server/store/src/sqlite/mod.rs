@@ -3,10 +3,8 @@
 //! 1. [`open`] opens the database, in a fixed order.
 //! 2. [`SqliteStore`] is the runtime's `Store`.
 //! 3. [`write`](mod@write) begins, commits and rolls back, and waits for its turn.
-//! 4. [`log`] writes the rows of calls, and recomputes them.
-//! 5. [`look`] reads a database without starting on it, for the commands.
+//! 4. [`look`] reads a database without starting on it, for the commands.
 
-pub mod log;
 pub mod look;
 pub mod open;
 mod store;

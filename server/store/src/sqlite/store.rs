@@ -11,13 +11,15 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use crate::cx::{Cx, Parts, ScanCx};
-use crate::db::{Db, reason};
-use crate::sqlite::log::audit::{self, AuditFacts, Closing};
+use crate::db::Db;
+use crate::db::sqlite::handle::fault;
+use crate::log::rows::{AuditFacts, Closing};
 use crate::sqlite::open::Opened;
 use crate::sqlite::open::connection::{self, Location};
 use crate::sqlite::open::process::ProcessLock;
 use crate::sqlite::write::checkpoint::Checkpoints;
 use crate::sqlite::write::queue::{ORDINARY_WAIT, PATIENCE};
+use crate::sqlite::write::rows;
 use crate::sqlite::write::transactions::{Latch, Transactions};
 
 /// The store of one server. Without a database (MINIMAL, and every mode before its second phase)
@@ -56,13 +58,16 @@ impl<P: Parts> SqliteStore<P> {
         }
         if !opened.read_only {
             // The loop waits for its turn elsewhere. Only other programs that come in between for a moment are left.
-            opened.db.conn.busy_timeout(ORDINARY_WAIT).map_err(|error| StoreFault(reason(&error)))?;
+            opened.db.sqlite().and_then(|conn| conn.busy_timeout(ORDINARY_WAIT)).map_err(fault)?;
         }
         let latch = Latch::default();
         let checkpoints = match opened.read_only {
             true => None,
-            false => Checkpoints::of(&mut opened.db.conn, &opened.location, opened.files.as_ref(), &latch)
-                .map_err(|error| StoreFault(reason(&error)))?,
+            false => opened
+                .db
+                .sqlite_mut()
+                .and_then(|conn| Checkpoints::of(conn, &opened.location, opened.files.as_ref(), &latch))
+                .map_err(fault)?,
         };
         self.attached = Some(Attached {
             transactions: Transactions::new(opened.queue, opened.files, opened.read_only, latch),
@@ -116,25 +121,26 @@ impl<P: Parts> SqliteStore<P> {
             _ => Ok(()),
         };
         let (Some(db), Some(attached)) = (self.cx.db.take(), self.attached.take()) else { return Ok(()) };
+        let conn = db.into_sqlite().map_err(fault)?;
         let Attached { mut transactions, process, location, .. } = attached;
         if transactions.has_lost() {
-            return abandon(db.conn);
+            return abandon(conn);
         }
-        if let Some(reason) = transactions.lost(&db.conn) {
+        if let Some(reason) = transactions.lost(&conn) {
             // No call was acknowledged since, so only the stop can report it.
-            return abandon(db.conn).and(Err(reason));
+            return abandon(conn).and(Err(reason));
         }
         let signed_off = process.map_or(Ok(()), |process| {
             turn?;
-            transactions.begin(&db.conn, Access::Write, location.file())?;
+            transactions.begin(&conn, Access::Write, location.file())?;
             let removed =
                 process.remove().map_err(|error| StoreFault(format!("process lock file: {}", error.kind())));
-            let committed = transactions.commit(&db.conn);
+            let committed = transactions.commit(&conn);
             removed.and(committed)
         });
-        transactions.leave_queue(&db.conn);
-        let folded = if db.conn.is_readonly("main").unwrap_or(true) { Ok(()) } else { fold(&db.conn) };
-        let closed = db.conn.close().map_err(|(_, error)| StoreFault(reason(&error)));
+        transactions.leave_queue(&conn);
+        let folded = if conn.is_readonly("main").unwrap_or(true) { Ok(()) } else { fold(&conn) };
+        let closed = conn.close().map_err(|(_, error)| fault(error));
         signed_off.and(folded).and(closed)
     }
 
@@ -142,7 +148,7 @@ impl<P: Parts> SqliteStore<P> {
     fn parts(&mut self) -> Option<(&Connection, &mut Transactions, &Location, &AuditFacts)> {
         let db = self.cx.db.as_ref()?;
         let attached = self.attached.as_mut()?;
-        Some((&db.conn, &mut attached.transactions, &attached.location, &self.facts))
+        Some((db.sqlite().ok()?, &mut attached.transactions, &attached.location, &self.facts))
     }
 }
 
@@ -154,16 +160,14 @@ const FOLD_TIMEOUT: Duration = Duration::from_millis(100);
 /// Closes as a crash would, when nothing can be acknowledged any more. The log stays as it is, and the lock file of this process
 /// tells the next boot to check closely.
 fn abandon(conn: Connection) -> Result<(), StoreFault> {
-    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
-        .map_err(|error| StoreFault(reason(&error)))?;
-    conn.close().map_err(|(_, error)| StoreFault(reason(&error)))
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(fault)?;
+    conn.close().map_err(|(_, error)| fault(error))
 }
 
 /// Copies the log into the file and empties it, as far as other processes permit.
 fn fold(conn: &Connection) -> Result<(), StoreFault> {
-    conn.busy_timeout(FOLD_TIMEOUT).map_err(|error| StoreFault(reason(&error)))?;
-    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
-        .map_err(|error| StoreFault(reason(&error)))
+    conn.busy_timeout(FOLD_TIMEOUT).map_err(fault)?;
+    conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).map_err(fault)
 }
 
 fn no_log() -> StoreFault {
@@ -218,7 +222,7 @@ impl<P: Parts> Store for SqliteStore<P> {
 
     fn in_transaction(&self) -> bool {
         match &self.cx.db {
-            Some(db) => !db.conn.is_autocommit(),
+            Some(db) => db.sqlite().is_ok_and(|conn| !conn.is_autocommit()),
             None => self.pretended,
         }
     }
@@ -270,7 +274,7 @@ impl<P: Parts> Store for SqliteStore<P> {
 
     fn audit_is_open(&mut self, sequence_no: i64) -> Result<bool, StoreFault> {
         let (conn, ..) = self.parts().ok_or_else(no_log)?;
-        audit::is_open(conn, sequence_no).map_err(|error| StoreFault(reason(&error)))
+        rows::is_open(conn, sequence_no).map_err(fault)
     }
 
     fn scan_cx(&mut self) -> Result<ScanCx<P::Scan>, StoreFault> {
@@ -279,14 +283,13 @@ impl<P: Parts> Store for SqliteStore<P> {
         if attached.location == Location::Memory {
             return Err(StoreFault("a database in memory has no second connection".into()));
         }
-        let conn = connection::read_only(&attached.location).map_err(|error| StoreFault(reason(&error)))?;
+        let conn = connection::read_only(&attached.location).map_err(fault)?;
         // The opened file has the right content only if the name still leads to it.
         if let Some(displaced) = attached.transactions.lost(&conn) {
             return Err(displaced);
         }
         // The first read fixes what the transaction sees, so it happens here, in arrival order.
-        conn.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1;")
-            .map_err(|error| StoreFault(reason(&error)))?;
+        conn.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1;").map_err(fault)?;
         let progress = self.cx.progress().clone();
         Ok(ScanCx::new(Db::new(conn), self.cx.now_ms(), progress, self.cx.parts.for_scan()))
     }

@@ -30,7 +30,6 @@ pub(super) fn insert(db: &Db, token: &Token) -> Result<(), Fault> {
             token.feature_hash,
         ],
     )
-    .map(drop)
 }
 
 /// Returns the tokens promoted from another.

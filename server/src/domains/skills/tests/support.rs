@@ -17,9 +17,9 @@ use colibri_runtime::chain::log::{Level, Log};
 use colibri_runtime::chain::store::{Store, StoreFault};
 use colibri_runtime::handler::Fault;
 use colibri_runtime::kernel::{Clock, SystemIds};
+use colibri_store::AuditFacts;
 use colibri_store::db::Db;
 use colibri_store::sqlite::SqliteStore;
-use colibri_store::sqlite::log::audit::AuditFacts;
 use colibri_store::sqlite::open::{StoreOptions, WAIT, init_db};
 use tempfile::TempDir;
 

@@ -35,7 +35,7 @@ pub(super) fn put(db: &Db, task_id: &str, claim: &Claim) -> Result<(), Fault> {
 /// Ends a task's claim.
 pub(super) fn end(db: &Db, task_id: &str, at: &str, sequence_no: i64) -> Result<(), Fault> {
     let sql = "UPDATE task_claims SET released_at = ?2, sequence_no = ?3 WHERE task_id = ?1";
-    db.execute(sql, params![task_id, at, sequence_no]).map(drop)
+    db.execute(sql, params![task_id, at, sequence_no])
 }
 
 /// Returns the latest time by which a claim was judged.
@@ -57,7 +57,7 @@ pub(crate) fn clocks(db: &Db) -> Result<Vec<(i64, String)>, Fault> {
 pub(super) fn set_clock(db: &Db, latest: &str) -> Result<(), Fault> {
     let sql =
         "INSERT INTO claim_clock (id, latest) VALUES (1, ?1) ON CONFLICT (id) DO UPDATE SET latest = ?1";
-    db.execute(sql, params![latest]).map(drop)
+    db.execute(sql, params![latest])
 }
 
 /// Returns the most urgent task that is free for an agent.

@@ -14,7 +14,7 @@ use crate::catalogue::{
 };
 use colibri_store::callers::{CallerRow, caller, caller_of};
 use colibri_store::db::Db;
-use colibri_store::sqlite::log::verify::with_call;
+use colibri_store::log::verify::with_call;
 
 #[cfg(test)]
 pub(super) use store::standing_sql;

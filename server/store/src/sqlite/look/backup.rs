@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
-use crate::db::bounds;
-use crate::db::{Db, reason};
+use crate::db::Db;
+use crate::db::sqlite::bounds;
+use crate::db::sqlite::handle::reason;
 use crate::private_file;
 use crate::side_file;
 
@@ -116,7 +117,9 @@ pub fn copy(
     })?;
     let none = Copied { done: 0, total: 0 };
     let mut copy = Unnamed { copied: none, part, to: to.to_owned(), _growing: growing };
-    let copied = pages(&from.conn, &copy.part, progress)
+    let copied = from
+        .sqlite()
+        .and_then(|conn| pages(conn, &copy.part, progress))
         .map_err(|error| BackupError::Write { path: shown(), reason: reason(&error) })?;
     copy.copied = copied.ok_or_else(|| BackupError::Interrupted(shown()))?;
     Ok(copy)

@@ -6,11 +6,12 @@ use std::time::Instant;
 
 use colibri_runtime::chain::store::Access;
 use colibri_runtime::handler::Fault;
+use rusqlite::Connection;
 
-use crate::db::{Db, reason, storage};
+use crate::db::Db;
+use crate::db::sqlite::handle::{reason, storage};
+use crate::log::verify::{ActionsReport, verify_actions};
 use crate::side_file;
-use crate::sqlite::log::running::running_processes;
-use crate::sqlite::log::verify::{ActionsReport, verify_actions};
 use crate::sqlite::look::schema::{self, Schema, Shape};
 use crate::sqlite::open::WAIT;
 use crate::sqlite::open::connection::{self, Location};
@@ -20,6 +21,7 @@ use crate::sqlite::open::migrate::{self, Migration};
 use crate::sqlite::open::placement;
 use crate::sqlite::open::preflight;
 use crate::sqlite::open::process::{self, Life};
+use crate::sqlite::open::running::running_processes;
 use crate::sqlite::open::turn;
 
 /// The most complaints of one check that are fetched; more would not help a reader.
@@ -203,12 +205,12 @@ impl Inspection {
     pub fn at_one_moment<T>(&self, read: impl FnOnce(&Db, Option<Db>) -> T) -> Result<T, Fault> {
         let beside = connection::examine(&self.location).ok();
         let before = beside.as_ref().and_then(version_seen);
-        let transaction = self.db.conn.unchecked_transaction().map_err(storage)?;
+        let transaction = self.db.sqlite().and_then(Connection::unchecked_transaction).map_err(storage)?;
         // A transaction sees what its first read sees.
         self.db.query_one("SELECT count(*) FROM sqlite_master", &[], |_| Ok(()))?;
         // No process has committed between these two reads, and so none between the two transactions.
         let same = beside.filter(|beside| {
-            let begun = beside.conn.execute_batch("BEGIN").is_ok();
+            let begun = beside.sqlite().and_then(|conn| conn.execute_batch("BEGIN")).is_ok();
             begun && before.is_some() && version_seen(beside) == before
         });
         let result = read(&self.db, same);
@@ -241,7 +243,7 @@ impl Inspection {
             return Ok(None);
         }
         // One read transaction, so that head and rows are of one moment while others write.
-        let transaction = self.db.conn.unchecked_transaction().map_err(storage)?;
+        let transaction = self.db.sqlite().and_then(Connection::unchecked_transaction).map_err(storage)?;
         let report = verify_actions(&self.db)?;
         transaction.finish().map_err(storage)?;
         Ok(Some(report))

@@ -9,7 +9,8 @@ use std::path::Path;
 use colibri_runtime::handler::Fault;
 use rusqlite::Connection;
 
-use crate::db::{Db, Row, RowError, Value, storage};
+use crate::db::sqlite::handle::storage;
+use crate::db::{Db, Row, RowError, Value};
 use crate::sqlite::open::connection;
 use crate::sqlite::open::header::APPLICATION_ID;
 use crate::sqlite::open::migrate::{self, Migration};

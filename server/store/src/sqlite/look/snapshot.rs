@@ -33,9 +33,10 @@ fn attempt(path: &Path, migrations: &[Migration]) -> Result<Db, OpenError> {
     let latest = migrate::latest(migrations);
     let (db, _location, _header) = open::open_read_only(path, latest, connection::examine)?;
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
-    db.conn.execute_batch("BEGIN").map_err(engine)?;
+    let conn = db.sqlite().map_err(engine)?;
+    conn.execute_batch("BEGIN").map_err(engine)?;
     // The first read takes the snapshot, and may find that another process migrated the file since its header was read.
-    let found = migrate::user_version(&db.conn).map_err(engine)?;
+    let found = migrate::user_version(conn).map_err(engine)?;
     if found > latest {
         return Err(OpenError::Newer { found, supported: latest });
     }

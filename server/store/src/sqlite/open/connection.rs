@@ -8,7 +8,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use crate::db::Db;
-use crate::db::bounds::Bounds;
+use crate::db::sqlite::bounds::Bounds;
 use crate::sqlite::write::queue::ORDINARY_WAIT;
 
 /// How long a statement waits for a lock that another program holds (store#settings).

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rusqlite::ErrorCode;
 
-use crate::db::reason;
+use crate::db::sqlite::handle::reason;
 
 /// A failure of [`crate::sqlite::open::init_db`]. The texts are published (store#opening).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -4,9 +4,11 @@
 use std::path::Path;
 
 use colibri_runtime::handler::Fault;
+use rusqlite::Connection;
 
-use crate::db::{Db, storage};
-use crate::sqlite::log::verify;
+use crate::db::Db;
+use crate::db::sqlite::handle::storage;
+use crate::log::verify;
 use crate::sqlite::open::error::OpenError;
 use crate::sqlite::open::sweep;
 
@@ -30,11 +32,11 @@ pub(crate) fn check(
 ) -> Result<(), OpenError> {
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
     // Heads and rows are read at one moment: during a READONLY start others may be writing.
-    let _snapshot = db.conn.unchecked_transaction().map_err(engine)?;
-    if sweep::was_unclean(&db.conn, beside).map_err(engine)? && bytes(db).map_err(engine)? <= FULL_CHECK_BYTES
-    {
+    let conn = db.sqlite().map_err(engine)?;
+    let _snapshot = conn.unchecked_transaction().map_err(engine)?;
+    if sweep::was_unclean(conn, beside).map_err(engine)? && bytes(conn).map_err(engine)? <= FULL_CHECK_BYTES {
         let answer: String =
-            db.conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map_err(engine)?;
+            conn.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0)).map_err(engine)?;
         if answer != "ok" {
             return Err(OpenError::Corrupt { first: answer.lines().next().unwrap_or_default().to_owned() });
         }
@@ -50,14 +52,14 @@ pub(crate) fn check(
 
 /// Checks the end of the log of calls.
 fn actions_tail(db: &Db) -> Result<Option<String>, Fault> {
-    if !db.conn.table_exists(None, "actions").map_err(storage)? {
+    if !db.sqlite().and_then(|conn| conn.table_exists(None, "actions")).map_err(storage)? {
         return Ok(None);
     }
     Ok(verify::verify_tail(db)?.map(|finding| finding.to_string()))
 }
 
-fn bytes(db: &Db) -> rusqlite::Result<i64> {
-    let pages: i64 = db.conn.query_row("PRAGMA page_count", [], |row| row.get(0))?;
-    let size: i64 = db.conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+fn bytes(conn: &Connection) -> rusqlite::Result<i64> {
+    let pages: i64 = conn.query_row("PRAGMA page_count", [], |row| row.get(0))?;
+    let size: i64 = conn.query_row("PRAGMA page_size", [], |row| row.get(0))?;
     Ok(pages.saturating_mul(size))
 }

@@ -129,7 +129,7 @@ fn engine_text(error: &rusqlite::Error) -> String {
     match error {
         rusqlite::Error::SqliteFailure(_, Some(text)) => text.clone(),
         rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
-        other => crate::db::reason(other),
+        other => crate::db::sqlite::handle::reason(other),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Opening a database, in a fixed order: [`network_fs`], `placement` and [`error`] refuse, `creation` makes a missing one, `connection`
 //! sets up, `header` says whose file it is, [`integrity`] checks, [`migrate`] brings the schema up to date, [`process`] registers
-//! this process and `sweep` closes what dead ones left. `turn` waits for others that are starting. `preflight` looks at what lies
+//! this process and `sweep` closes the `running` rows that dead ones left. `turn` waits for others that are starting. `preflight` looks at what lies
 //! beside a file before SQLite reads it.
 
 pub(crate) mod connection;
@@ -15,6 +15,7 @@ pub(crate) mod placement;
 pub(crate) mod preflight;
 pub mod process;
 pub mod rights;
+pub(crate) mod running;
 mod start;
 mod sweep;
 pub(crate) mod turn;

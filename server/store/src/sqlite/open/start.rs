@@ -121,10 +121,11 @@ fn init_read_write(options: &StoreOptions, until: Instant) -> Result<Opened, Ope
     location.file().map_or(Ok(()), |file| preflight::before_writing(file, left(until)))?;
     let found = location.file().map(|file| placement::check(file, path, Access::Write)).transpose()?;
     let db = Db::new(connection::read_write(&location).map_err(engine)?);
+    let conn = db.sqlite().map_err(engine)?;
     // SQLite's own wait counts against the time that this start has.
-    let wait = |limit| connection::wait_for_locks(&db.conn, limit).map_err(engine);
+    let wait = |limit| connection::wait_for_locks(conn, limit).map_err(engine);
     wait(left(until))?;
-    let header = header::read(&db.conn, path, migrate::latest(options.migrations))?;
+    let header = header::read(conn, path, migrate::latest(options.migrations))?;
 
     // From here to the end no other Colibri process writes, or declares this one dead while it is half registered.
     let mut queue = match location.file() {
@@ -140,41 +141,41 @@ fn init_read_write(options: &StoreOptions, until: Instant) -> Result<Opened, Ope
     }
     wait(left(until))?;
     integrity::check(&db, path, location.file(), options.tail_checks)?;
-    connection::settle(&db.conn).map_err(engine)?;
-    enable_wal(&db.conn, path, &location)?;
+    connection::settle(conn).map_err(engine)?;
+    enable_wal(conn, path, &location)?;
     if header.application_id == 0 {
-        db.conn.pragma_update(None, "application_id", APPLICATION_ID).map_err(engine)?;
+        conn.pragma_update(None, "application_id", APPLICATION_ID).map_err(engine)?;
     }
     // A file that had no log until now has one after its next read.
-    migrate::user_version(&db.conn).map_err(engine)?;
+    migrate::user_version(conn).map_err(engine)?;
     let mut files = opened_files(&location, options)?;
     if let Some(found) = found {
         placement::unchanged(found, path)?;
     }
     if let Some(log) = files.as_mut().and_then(|files| files.log.as_mut()) {
-        renew_log(&db.conn, log, options)?;
+        renew_log(conn, log, options)?;
     }
     if let (Some(queue), Some(file)) = (&mut queue, location.file()) {
         placement::note(queue, file).map_err(|error| queue_error(path, &error))?;
     }
     wait(left(until))?;
-    let migrated = created + migrate::migrate(&db.conn, options.migrations, path)?;
+    let migrated = created + migrate::migrate(conn, options.migrations, path)?;
     let (process, aborted) = match location.file() {
         Some(file) => {
-            let (process, aborted) = register(&db.conn, file, options)?;
+            let (process, aborted) = register(conn, file, options)?;
             (Some(process), aborted)
         }
         None => (None, 0),
     };
     if let Some(pages) = options.max_pages {
-        db.conn.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).map_err(engine)?;
+        conn.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).map_err(engine)?;
     }
-    db.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(engine)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false).map_err(engine)?;
     wait(connection::BUSY_TIMEOUT)?;
     if let Some(queue) = &mut queue {
         queue.leave();
     }
-    let schema_version = migrate::user_version(&db.conn).map_err(engine)?;
+    let schema_version = migrate::user_version(conn).map_err(engine)?;
     Ok(Opened { db, location, queue, files, process, read_only: false, schema_version, migrated, aborted })
 }
 
@@ -189,7 +190,8 @@ fn init_read_only(options: &StoreOptions, until: Instant) -> Result<Opened, Open
         return Err(OpenError::Older { found: schema_version, latest });
     }
     let files = opened_files(&location, options)?;
-    connection::wait_for_locks(&db.conn, connection::BUSY_TIMEOUT)
+    db.sqlite()
+        .and_then(|conn| connection::wait_for_locks(conn, connection::BUSY_TIMEOUT))
         .map_err(|error| OpenError::from_sqlite(path, &error))?;
     Ok(Opened {
         db,
@@ -222,7 +224,8 @@ pub(crate) fn open_read_only(
     preflight::before_reading(&file)?;
     let open = |location: &Location| {
         let db = connect(location).map_err(|error| OpenError::from_sqlite(path, &error))?;
-        let header = header::read(&db.conn, path, latest)?;
+        let header =
+            header::read(db.sqlite().map_err(|error| OpenError::from_sqlite(path, &error))?, path, latest)?;
         Ok((db, header))
     };
     let found = placement::check(&file, path, Access::Read)?;

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use crate::sqlite::log::audit::{self, Closing};
-use crate::sqlite::log::head::Head;
-use crate::sqlite::log::running::running_rows;
+use crate::log::rows::Closing;
 use crate::sqlite::open::process::{self, Life};
+use crate::sqlite::open::running::running_rows;
+use crate::sqlite::write::rows::{close_stored, read_head, write_head};
 
 /// The message of a row whose process died (store#process-locks).
 const MESSAGE: &str = "process ended before audit exit";
@@ -41,16 +41,16 @@ pub(crate) fn sweep(conn: &Connection, path: &Path, code: &str, now: &str) -> ru
     if !conn.table_exists(None, "actions")? {
         return Ok(0);
     }
-    let mut head = Head::read(conn)?;
+    let mut head = read_head(conn)?;
     let mut closed = 0;
     for (sequence_no, boot_id) in running_rows(conn)? {
         if process::life(&process::lock_path(path, &boot_id)).is_over() {
-            audit::close_stored(conn, &mut head, sequence_no, &Closing::aborted(code, MESSAGE, now))?;
+            close_stored(conn, &mut head, sequence_no, &Closing::aborted(code, MESSAGE, now))?;
             closed += 1;
         }
     }
     if closed > 0 {
-        head.write(conn)?;
+        write_head(conn, &head)?;
     }
     for file in process::lock_files(path).unwrap_or_default() {
         if let Life::Dead(_held) = process::life(&file) {

@@ -21,11 +21,11 @@ use rusqlite::Connection;
 use serde_json::Value;
 
 use crate::cx::Cx;
+use crate::log::rows::AuditFacts;
+use crate::log::verify::{ActionsReport, verify_actions};
 use crate::migrations::MIGRATIONS;
 use crate::params;
 use crate::sqlite::SqliteStore;
-use crate::sqlite::log::audit::AuditFacts;
-use crate::sqlite::log::verify::{ActionsReport, verify_actions};
 use crate::sqlite::open::error::OpenError;
 use crate::sqlite::open::process;
 use crate::sqlite::open::{Opened, StoreOptions, WAIT, init_db};
@@ -112,7 +112,7 @@ fn attached(opened: Opened, boot_id: &str) -> SqliteStore<()> {
 
 /// Returns the connection of a store, for what the trait does not offer.
 fn conn(store: &mut SqliteStore<()>) -> &Connection {
-    &store.cx().db.as_ref().unwrap().conn
+    store.cx().db.as_ref().unwrap().sqlite().unwrap()
 }
 
 fn number(conn: &Connection, sql: &str) -> i64 {

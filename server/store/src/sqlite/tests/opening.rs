@@ -250,7 +250,7 @@ fn names_that_look_like_uris_are_names() {
     let odd = place.folder.path().join("file:odd?mode=memory#x%20.db");
     let mut store = open(&StoreOptions { path: odd.clone(), ..place.options() }).unwrap();
     call(&mut store, "any_tool");
-    assert_eq!(number(&store.scan_cx().unwrap().db().conn, "SELECT count(*) FROM actions"), 1);
+    assert_eq!(number(store.scan_cx().unwrap().db().sqlite().unwrap(), "SELECT count(*) FROM actions"), 1);
     store.close().unwrap();
     assert!(odd.exists());
 }

@@ -44,7 +44,10 @@ fn rows_of_the_living_are_left_alone() {
     let opened = init_db(&place.options()).unwrap();
     assert_eq!(opened.aborted, 1);
     let outcome = |sequence_no| {
-        text(&opened.db().conn, &format!("SELECT outcome FROM actions WHERE sequence_no = {sequence_no}"))
+        text(
+            opened.db().sqlite().unwrap(),
+            &format!("SELECT outcome FROM actions WHERE sequence_no = {sequence_no}"),
+        )
     };
     assert_eq!((outcome(kept), outcome(closed)), ("running".into(), "aborted".into()));
 

@@ -1,7 +1,7 @@
 //! An edit of a closed row with a plain SQLite shell is detected (chain#audit-row).
 
 use super::*;
-use crate::sqlite::log::verify::ActionsFinding;
+use crate::log::verify::ActionsFinding;
 
 /// Runs `sql`, without the guards, on a log of five closed calls and one running.
 fn after(sql: &str) -> Option<ActionsFinding> {
@@ -93,11 +93,12 @@ fn a_row_that_is_hashed_anew_breaks_the_link_to_the_next() {
              UPDATE actions SET tool = 'other' WHERE sequence_no = 2",
         )
         .unwrap();
-    let sql =
-        format!("SELECT {} FROM actions WHERE sequence_no = 2", crate::sqlite::log::audit::CLOSED_COLUMNS);
+    let sql = format!("SELECT {} FROM actions WHERE sequence_no = 2", crate::log::rows::CLOSED_COLUMNS);
     let hash = foreign
         .query_row(&sql, [], |row| {
-            Ok(crate::sqlite::log::audit::read_closed(&crate::db::Row::of(row))?.0.hash())
+            Ok(crate::log::rows::read_closed(&crate::db::Row::from(crate::db::sqlite::row::SqliteRow(row)))?
+                .0
+                .hash())
         })
         .unwrap();
     foreign.execute("UPDATE actions SET row_hash = ?1 WHERE sequence_no = 2", [hash.as_str()]).unwrap();

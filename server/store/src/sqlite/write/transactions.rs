@@ -11,13 +11,14 @@ use colibri_runtime::chain::audit::EnterEvent;
 use colibri_runtime::chain::store::{Access, StoreFault};
 use rusqlite::{Connection, ErrorCode};
 
-use crate::db::reason;
-use crate::sqlite::log::audit::{self, AuditFacts, Closing};
-use crate::sqlite::log::head::Head;
+use crate::db::sqlite::handle::fault;
+use crate::log::head::Head;
+use crate::log::rows::{AuditFacts, Closing};
 use crate::sqlite::open::identity::{Displaced, Part, Place};
 use crate::sqlite::write::holder;
 use crate::sqlite::write::log_file::LogFile;
 use crate::sqlite::write::queue::WriteQueue;
+use crate::sqlite::write::rows;
 use colibri_proof::log_row::OpenRow;
 
 /// The transaction that may write, as far as this process knows. SQLite may roll back by itself (full disk, I/O error), so
@@ -95,11 +96,6 @@ pub(crate) struct Transactions {
 
 /// How long the queue is left to others when a foreign program holds the database, before the next try.
 const LOCKED_PAUSE: Duration = Duration::from_millis(5);
-
-/// Turns SQLite's error into one that the chain may show.
-fn fault(error: rusqlite::Error) -> StoreFault {
-    StoreFault(reason(&error))
-}
 
 /// Checks whether another connection has the write lock.
 fn is_busy(error: &rusqlite::Error) -> bool {
@@ -249,7 +245,7 @@ impl Transactions {
     /// Commits what was written. If another program has cut the log, the commit fails: recovery would never reach it.
     fn write_out(&mut self, conn: &Connection, writing: &Writing) -> Result<(), StoreFault> {
         if let Some(head) = writing.head.filter(|_| writing.moved) {
-            head.write(conn).map_err(fault)?;
+            rows::write_head(conn, &head).map_err(fault)?;
         }
         let log = self.files.as_ref().and_then(|files| files.log.as_ref());
         let end =
@@ -374,7 +370,7 @@ impl Transactions {
     ) -> Result<i64, StoreFault> {
         let writing = self.writing(conn)?;
         let mut head = writing.head(conn)?;
-        let sequence_no = audit::enter(conn, facts, &mut head, event).map_err(|error| match error {
+        let sequence_no = rows::enter(conn, facts, &mut head, event).map_err(|error| match error {
             rusqlite::Error::StatementChangedRows(0) => {
                 let last = head.last_sequence_no;
                 StoreFault(format!(
@@ -397,7 +393,7 @@ impl Transactions {
     ) -> Result<(), StoreFault> {
         let writing = self.writing(conn)?;
         let mut head = writing.head(conn)?;
-        audit::close(conn, &mut head, open, closing).map_err(|error| match error {
+        rows::close(conn, &mut head, open, closing).map_err(|error| match error {
             rusqlite::Error::StatementChangedRows(0) => {
                 StoreFault(format!("audit row {} is not open", open.sequence_no))
             }
@@ -418,7 +414,7 @@ impl Transactions {
 
 impl Writing {
     fn head(&self, conn: &Connection) -> Result<Head, StoreFault> {
-        self.head.map_or_else(|| Head::read(conn).map_err(fault), Ok)
+        self.head.map_or_else(|| rows::read_head(conn).map_err(fault), Ok)
     }
 
     fn advance(&mut self, head: Head) {

@@ -1,11 +1,9 @@
-//! The rows of `actions`: written when a call enters, closed when it ends (chain#audit-row, chain#open-rows). The caller
-//! has opened the transaction.
+//! What a row of `actions` holds, from its start and from its end (chain#audit-row, chain#open-rows).
 
 use colibri_runtime::chain::audit::{EnterEvent, ExitEvent, RowOutcome};
-use rusqlite::{Connection, params};
 
 use crate::db::{Row, RowError};
-use crate::sqlite::log::head::Head;
+use crate::log::head::Head;
 use colibri_proof::log_row::{ClosedRow, OpenRow};
 
 /// What is the same in every row of one process.
@@ -13,15 +11,10 @@ use colibri_proof::log_row::{ClosedRow, OpenRow};
 pub struct AuditFacts {
     /// The runtime mode, as the column has it.
     pub mode: &'static str,
-    /// See [`crate::sqlite::open::process::boot_id`].
+    /// The name of the process in the log: unique to it, with a label that the operator may choose.
     pub boot_id: String,
     /// The monotonic clock at the start, in milliseconds; `enter_ms` counts from it.
     pub boot_start_ms: f64,
-}
-
-/// Returns the next number. Fails at `i64::MAX`, which no call can reach.
-fn after(last: i64) -> rusqlite::Result<i64> {
-    last.checked_add(1).ok_or(rusqlite::Error::IntegralValueOutOfRange(0, last))
 }
 
 impl AuditFacts {
@@ -42,54 +35,17 @@ impl AuditFacts {
     }
 }
 
-/// Writes a call's enter row with the number that the head says is next.
-///
-/// # Errors
-/// SQLite's error; [`rusqlite::Error::StatementChangedRows`] if the table does not end where the head says. A row exists then,
-/// which the caller must roll back; the head is unchanged.
-pub(crate) fn enter(
-    conn: &Connection,
-    facts: &AuditFacts,
-    head: &mut Head,
-    event: &EnterEvent<'_>,
-) -> rusqlite::Result<i64> {
-    let sequence_no = after(head.last_sequence_no)?;
-    let row = facts.open_row(sequence_no, event);
-    // The row gets the table's next number. If the statement named the number, SQLite would look it up, and copy the page to
-    // undo the row.
-    conn.prepare_cached(
-        "INSERT OR FAIL INTO actions (correlation_id, boot_id, request_id, tool, mode, args_hash, \
-         trace_context, entered_at, enter_ms) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-    )?
-    .execute(params![
-        row.correlation_id,
-        row.boot_id,
-        row.request_id,
-        row.tool,
-        row.mode,
-        row.args_hash,
-        row.trace_context,
-        row.entered_at,
-        row.enter_ms,
-    ])?;
-    if conn.last_insert_rowid() != sequence_no {
-        return Err(rusqlite::Error::StatementChangedRows(0));
-    }
-    head.last_sequence_no = sequence_no;
-    Ok(sequence_no)
-}
-
 /// How a row is closed: the columns that enter left empty.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Closing<'a> {
-    outcome: &'static str,
-    error_code: Option<&'a str>,
-    error_message: Option<&'a str>,
-    result_hash: Option<&'a str>,
-    duration_ms: Option<i64>,
-    exited_at: &'a str,
+    pub outcome: &'static str,
+    pub error_code: Option<&'a str>,
+    pub error_message: Option<&'a str>,
+    pub result_hash: Option<&'a str>,
+    pub duration_ms: Option<i64>,
+    pub exited_at: &'a str,
     /// The id of the row that the call created or changed.
-    subject: Option<&'a str>,
+    pub subject: Option<&'a str>,
 }
 
 impl<'a> Closing<'a> {
@@ -122,7 +78,7 @@ impl<'a> Closing<'a> {
     }
 
     /// Returns the whole row.
-    fn closed<'b>(&'b self, open: &OpenRow<'b>, exit_no: i64, head: &'b Head) -> ClosedRow<'b> {
+    pub fn closed<'b>(&'b self, open: &OpenRow<'b>, exit_no: i64, head: &'b Head) -> ClosedRow<'b> {
         ClosedRow {
             args_hash: open.args_hash,
             boot_id: open.boot_id,
@@ -145,74 +101,6 @@ impl<'a> Closing<'a> {
             trace_context: open.trace_context,
         }
     }
-}
-
-/// Closes the running row of a call that a dead process left. The row holds as much as that process wrote.
-///
-/// # Errors
-/// SQLite's error; [`rusqlite::Error::QueryReturnedNoRows`] if the row is missing or not running.
-/// Row and head are unchanged then.
-pub(crate) fn close_stored(
-    conn: &Connection,
-    head: &mut Head,
-    sequence_no: i64,
-    closing: &Closing<'_>,
-) -> rusqlite::Result<()> {
-    let sql = format!("SELECT {OPEN_COLUMNS} FROM actions WHERE sequence_no = ?1 AND outcome = 'running'");
-    conn.prepare_cached(&sql)?
-        .query_row([sequence_no], |row| close(conn, head, &read_open(&Row::of(row))?, closing))
-}
-
-/// Closes a running row and links it to the log's chain. The hash covers what the call was entered with, so a change of
-/// the row meanwhile is detected.
-///
-/// # Errors
-/// SQLite's error; [`rusqlite::Error::StatementChangedRows`] if the row is missing or not running.
-/// Row and head are unchanged then.
-pub(crate) fn close(
-    conn: &Connection,
-    head: &mut Head,
-    open: &OpenRow<'_>,
-    closing: &Closing<'_>,
-) -> rusqlite::Result<()> {
-    let exit_no = after(head.last_exit_no)?;
-    let row_hash = closing.closed(open, exit_no, head).hash();
-    let changed = conn
-        .prepare_cached(
-            "UPDATE OR FAIL actions SET outcome = ?2, error_code = ?3, error_message = ?4, result_hash = ?5, \
-             duration_ms = ?6, exited_at = ?7, exit_no = ?8, prev_hash = ?9, row_hash = ?10, subject = ?11 \
-             WHERE sequence_no = ?1 AND outcome = 'running'",
-        )?
-        .execute(params![
-            open.sequence_no,
-            closing.outcome,
-            closing.error_code,
-            closing.error_message,
-            closing.result_hash,
-            closing.duration_ms,
-            closing.exited_at,
-            exit_no,
-            head.last_row_hash.as_str(),
-            row_hash.as_str(),
-            closing.subject,
-        ])?;
-    if changed != 1 {
-        return Err(rusqlite::Error::StatementChangedRows(changed));
-    }
-    head.last_exit_no = exit_no;
-    head.last_row_hash = row_hash;
-    Ok(())
-}
-
-/// Checks whether a row exists and is running.
-///
-/// # Errors
-/// SQLite's error.
-pub(crate) fn is_open(conn: &Connection, sequence_no: i64) -> rusqlite::Result<bool> {
-    conn.prepare_cached(
-        "SELECT EXISTS (SELECT 1 FROM actions WHERE sequence_no = ?1 AND outcome = 'running')",
-    )?
-    .query_row([sequence_no], |row| row.get(0))
 }
 
 /// The columns of a closed row, in the order [`read_closed`] takes them.

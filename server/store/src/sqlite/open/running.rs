@@ -5,8 +5,9 @@ use colibri_runtime::handler::Fault;
 use rusqlite::Connection;
 
 use crate::db::Db;
+use crate::db::sqlite::handle::storage;
 use crate::params;
-use crate::sqlite::log::head::Head;
+use crate::sqlite::write::rows::read_head;
 
 const ROWS: &str =
     "SELECT sequence_no, boot_id FROM actions WHERE outcome = 'running' ORDER BY sequence_no DESC LIMIT ?1";
@@ -33,12 +34,12 @@ pub(crate) fn running_rows(conn: &Connection) -> rusqlite::Result<Vec<(i64, Stri
 /// # Errors
 /// [`Fault::Storage`].
 pub(crate) fn running_processes(db: &Db) -> Result<Vec<String>, Fault> {
-    db.query_all(ROWS, params![how_many(&db.conn)], |row| row.get(1))
+    db.query_all(ROWS, params![how_many(db.sqlite().map_err(storage)?)], |row| row.get(1))
 }
 
 /// Returns the bound of [`ROWS`].
 fn how_many(conn: &Connection) -> i64 {
-    match Head::read(conn) {
+    match read_head(conn) {
         Ok(head) if head.last_sequence_no >= head.last_exit_no => head.last_sequence_no - head.last_exit_no,
         // The head is of no use; to LIMIT a negative number means no limit.
         _ => -1,

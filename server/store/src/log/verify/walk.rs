@@ -5,8 +5,8 @@ use colibri_runtime::handler::Fault;
 use super::finding::ActionsFinding;
 use super::plausible;
 use crate::db::Db;
-use crate::sqlite::log::audit::{CLOSED_COLUMNS, OPEN_COLUMNS, read_closed, read_open};
-use crate::sqlite::log::head::Head;
+use crate::log::head::Head;
+use crate::log::rows::{CLOSED_COLUMNS, OPEN_COLUMNS, read_closed, read_open};
 use colibri_canonical::HexDigest;
 use colibri_proof::log_row::{ClosedRow, OpenRow};
 
@@ -196,8 +196,8 @@ pub(super) fn check_head(
     exit_no: i64,
     row_hash: HexDigest,
 ) -> Option<ActionsFinding> {
-    let Ok(head) = Head::read(&db.conn) else { return Some(ActionsFinding::HeadMissing) };
-    if !Head::stands_alone(&db.conn).unwrap_or(false) {
+    let Ok(head) = Head::read(db) else { return Some(ActionsFinding::HeadMissing) };
+    if !Head::stands_alone(db).unwrap_or(false) {
         return Some(ActionsFinding::HeadRows);
     }
     let (head_at, log_at) = ((head.last_sequence_no, head.last_exit_no), (sequence_no, exit_no));

@@ -16,8 +16,8 @@ pub use self::finding::ActionsFinding;
 pub use self::walk::{LogEnd, LogVisitor, count_calls, walk_log};
 use self::walk::{Walk, check_head};
 use crate::db::Db;
+use crate::log::rows::{CLOSED_COLUMNS, OPEN_COLUMNS, read_open};
 use crate::params;
-use crate::sqlite::log::audit::{CLOSED_COLUMNS, OPEN_COLUMNS, read_open};
 use colibri_canonical::HexDigest;
 use colibri_proof::log_row::{ClosedRow, OpenRow};
 

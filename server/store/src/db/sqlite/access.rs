@@ -1,0 +1,50 @@
+//! The way from the handle to SQLite's connection, for what only SQLite does.
+
+use rusqlite::Connection;
+
+use super::bounds::Bounds;
+use super::handle::Handle;
+use crate::db::{Db, Engine};
+
+impl Db {
+    /// Wraps a connection that is already set up. Commands and tests use it; the server's own comes
+    /// from [`crate::sqlite`].
+    pub fn new(conn: Connection) -> Self {
+        Self { engine: Engine::Sqlite(Handle { conn, bounds: None }) }
+    }
+
+    /// Wraps a connection to a file under examination.
+    pub(crate) fn examined(conn: Connection, bounds: Bounds) -> Self {
+        Self { engine: Engine::Sqlite(Handle { conn, bounds: Some(bounds) }) }
+    }
+
+    /// Returns SQLite's connection, for what only SQLite does.
+    ///
+    /// # Errors
+    /// The database is not SQLite's.
+    pub(crate) fn sqlite(&self) -> rusqlite::Result<&Connection> {
+        match &self.engine {
+            Engine::Sqlite(handle) => Ok(&handle.conn),
+        }
+    }
+
+    /// Returns SQLite's connection, to be set up.
+    ///
+    /// # Errors
+    /// As [`Db::sqlite`].
+    pub(crate) fn sqlite_mut(&mut self) -> rusqlite::Result<&mut Connection> {
+        match &mut self.engine {
+            Engine::Sqlite(handle) => Ok(&mut handle.conn),
+        }
+    }
+
+    /// Returns SQLite's connection, to be closed.
+    ///
+    /// # Errors
+    /// As [`Db::sqlite`].
+    pub(crate) fn into_sqlite(self) -> rusqlite::Result<Connection> {
+        match self.engine {
+            Engine::Sqlite(handle) => Ok(handle.conn),
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! Statements on a connection of SQLite. A connection to a file under examination has [`Bounds`].
+
+use std::collections::BTreeSet;
+
+use colibri_runtime::chain::store::StoreFault;
+use colibri_runtime::handler::Fault;
+use rusqlite::{Connection, ErrorCode, params_from_iter};
+
+use super::bounds::Bounds;
+use super::row::SqliteRow;
+use crate::db::row::{Row, RowError};
+use crate::db::value::Value;
+
+/// A connection, and what it may do with its file.
+#[derive(Debug)]
+pub(crate) struct Handle {
+    pub(crate) conn: Connection,
+    /// Set for a file under examination.
+    pub(crate) bounds: Option<Bounds>,
+}
+
+impl Handle {
+    pub(crate) fn may_read(&self, tables: &BTreeSet<String>) {
+        if let Some(bounds) = &self.bounds {
+            bounds.may_read(tables);
+        }
+    }
+
+    pub(crate) fn changed(&self, sql: &str, params: &[Value<'_>]) -> Result<usize, Fault> {
+        self.conn
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.execute(params_from_iter(params)))
+            .map_err(storage)
+    }
+
+    pub(crate) fn query_opt<T>(
+        &self,
+        sql: &str,
+        params: &[Value<'_>],
+        read: impl FnOnce(&Row<'_>) -> Result<T, RowError>,
+    ) -> Result<Option<T>, Fault> {
+        let mut statement = self.conn.prepare_cached(sql).map_err(storage)?;
+        let mut rows = statement.query(params_from_iter(params)).map_err(storage)?;
+        let Some(row) = rows.next().map_err(storage)? else { return Ok(None) };
+        self.look_at(row)?;
+        Ok(Some(read(&Row::from(SqliteRow(row)))?))
+    }
+
+    pub(crate) fn show_opt<T>(
+        &self,
+        sql: &str,
+        params: &[Value<'_>],
+        read: impl FnOnce(&Row<'_>) -> Result<T, RowError>,
+    ) -> Result<Option<T>, Fault> {
+        let mut statement = self.conn.prepare_cached(sql).map_err(storage)?;
+        let mut rows = statement.query(params_from_iter(params)).map_err(storage)?;
+        let Some(row) = rows.next().map_err(storage)? else { return Ok(None) };
+        Ok(Some(read(&Row::from(SqliteRow(row)))?))
+    }
+
+    pub(crate) fn query_all<T>(
+        &self,
+        sql: &str,
+        params: &[Value<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<T, RowError>,
+    ) -> Result<Vec<T>, Fault> {
+        let mut look_at = self.bounds.as_ref().map(Bounds::list);
+        let mut list = Vec::new();
+        self.each(sql, params, |row| {
+            look_at.as_mut().map_or(Ok(()), |look_at| look_at(row)).map_err(storage)?;
+            list.push(read(&Row::from(SqliteRow(row)))?);
+            Ok::<_, Fault>(true)
+        })?;
+        Ok(list)
+    }
+
+    pub(crate) fn walk<E: From<Fault>>(
+        &self,
+        sql: &str,
+        params: &[Value<'_>],
+        mut take: impl FnMut(&Row<'_>) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        self.each(sql, params, |row| {
+            self.look_at(row)?;
+            take(&Row::from(SqliteRow(row)))
+        })
+    }
+
+    pub(crate) fn show_each<E: From<Fault>>(
+        &self,
+        sql: &str,
+        params: &[Value<'_>],
+        mut take: impl FnMut(&Row<'_>) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        self.each(sql, params, |row| take(&Row::from(SqliteRow(row))))
+    }
+
+    fn each<E: From<Fault>>(
+        &self,
+        sql: &str,
+        params: &[Value<'_>],
+        mut take: impl FnMut(&rusqlite::Row<'_>) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let mut statement = self.conn.prepare_cached(sql).map_err(storage)?;
+        let mut rows = statement.query(params_from_iter(params)).map_err(storage)?;
+        while let Some(row) = rows.next().map_err(storage)? {
+            if !take(row)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks a row of a file under examination before it is read.
+    fn look_at(&self, row: &rusqlite::Row<'_>) -> Result<(), Fault> {
+        self.bounds.as_ref().map_or(Ok(()), |bounds| bounds.look_at(row)).map_err(storage)
+    }
+
+    pub(crate) fn hand_out(&self, values: &[(&str, usize)]) -> Result<(), Fault> {
+        let Some(bounds) = &self.bounds else { return Ok(()) };
+        values.iter().try_for_each(|(column, bytes)| bounds.hand_out(column, *bytes)).map_err(storage)
+    }
+}
+
+/// Turns an error of SQLite into the fault that a client may see: SQLite's text, without SQL and without paths.
+pub(crate) fn storage(error: rusqlite::Error) -> Fault {
+    Fault::Storage(reason(&error))
+}
+
+/// Turns an error of SQLite into one that the chain may show.
+pub(crate) fn fault(error: rusqlite::Error) -> StoreFault {
+    StoreFault(reason(&error))
+}
+
+/// Returns SQLite's own text for an error, which names neither statements nor files. A value that exists already
+/// is named by its column (trail#limits).
+pub fn reason(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqliteFailure(failure, Some(text))
+            if failure.extended_code == rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE =>
+        {
+            text.clone()
+        }
+        rusqlite::Error::SqliteFailure(failure, _) => match failure.code {
+            ErrorCode::TooBig => "a stored value is larger than any that Colibri writes".to_owned(),
+            ErrorCode::OutOfMemory => "it needs more memory than any file that Colibri writes".to_owned(),
+            ErrorCode::OperationInterrupted => {
+                "it takes more steps than a file of this size can need".to_owned()
+            }
+            ErrorCode::AuthorizationForStatementDenied => {
+                "a table is not what Colibri makes, so it is not read; `colibri verify` names it".to_owned()
+            }
+            _ => rusqlite::ffi::code_to_str(failure.extended_code).to_owned(),
+        },
+        rusqlite::Error::SqlInputError { .. } => "a table or column that must exist is missing".to_owned(),
+        rusqlite::Error::QueryReturnedNoRows => "a row that must exist is missing".to_owned(),
+        _ => "a stored value has an unexpected type".to_owned(),
+    }
+}
