@@ -1,5 +1,6 @@
 //! What the tests share: the probe's handlers, a client over pipes that sends what no SDK would, a server
-//! inside the test, a model provider on this machine, the audit log as rows, and a forger who recomputes a database.
+//! inside the test, a model provider on this machine, servers of PostgreSQL, the audit log as rows, and a forger who
+//! recomputes a database.
 
 pub mod actions;
 pub mod client;
@@ -9,6 +10,7 @@ pub mod forger;
 pub mod fuzzing;
 pub mod log_chain;
 pub mod loopback;
+pub mod postgres;
 pub mod probe;
 pub mod shell;
 pub mod stored;
