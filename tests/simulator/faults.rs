@@ -240,7 +240,7 @@ impl Store for FaultyStore {
 
     fn begin(&mut self, access: Access) -> Result<(), StoreFault> {
         self.pause();
-        (self.writing, self.exits) = (access == Access::Write, false);
+        (self.writing, self.exits) = (access != Access::Read, false);
         self.operation(|inner| inner.begin(access))
     }
 

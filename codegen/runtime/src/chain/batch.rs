@@ -31,7 +31,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             self.run_rows_only(calls, outlet);
             return Vec::new();
         }
-        if let Err(fault) = self.enter(&mut calls) {
+        if let Err(fault) = self.enter(&mut each(&mut calls)) {
             self.refuse(calls, &fault, outlet);
             return Vec::new();
         }
@@ -69,7 +69,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         waiting: &mut VecDeque<Entered>,
         ended: &mut Vec<(Entered, Ending)>,
     ) -> Result<(), StoreFault> {
-        self.begin_entering(waiting.iter_mut())?;
+        self.begin_entering(&mut each(&mut *waiting))?;
         let began = self.kernel.clock.monotonic_ms();
         let mut undone = false;
         while let Some(call) = waiting.pop_front() {
@@ -84,7 +84,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         if undone {
             // Nothing of a failed call stays, not even what its handler should not have begun. The rows are written anew.
             self.lose_transaction();
-            self.begin_entering(ended.iter_mut().map(|(call, _)| call).chain(waiting))?;
+            self.begin_entering(&mut each(ended.iter_mut().map(|(call, _)| call).chain(waiting)))?;
         }
         for (call, ending) in ended {
             call.row.close_in(&mut self.store, ending)?;
@@ -153,6 +153,10 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
         ended
     }
+}
+
+fn each<'a>(calls: impl IntoIterator<Item = &'a mut Entered>) -> Vec<&'a mut Entered> {
+    calls.into_iter().collect()
 }
 
 /// Ends each call, and keeps its ending beside it.

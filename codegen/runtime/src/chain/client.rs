@@ -107,15 +107,17 @@ impl Introductions {
         }
     }
 
-    /// Returns the operation and its arguments if the client must be stored before its call. Notes it as stored.
-    pub fn due(&mut self, client: &Arc<Client>) -> Option<Introduction> {
-        let operation = self.operation?;
+    /// Returns whether a call of this client needs no introduction now.
+    pub fn knows(&self, client: &Arc<Client>) -> bool {
         let stored = self.open.as_ref().unwrap_or(&self.stored);
         let is_last = |last: &Arc<Client>| Arc::ptr_eq(last, client) || last == client;
-        if stored.count > MOST_CLIENTS || stored.last.as_ref().is_some_and(is_last) {
-            return None;
-        }
-        let count = stored.count + 1;
+        self.operation.is_none() || stored.count > MOST_CLIENTS || stored.last.as_ref().is_some_and(is_last)
+    }
+
+    /// Returns the operation and its arguments if the client must be stored before its call. Notes it as stored.
+    pub fn due(&mut self, client: &Arc<Client>) -> Option<Introduction> {
+        let operation = self.operation.filter(|_| !self.knows(client))?;
+        let count = self.open.as_ref().unwrap_or(&self.stored).count + 1;
         let crowded = count > MOST_CLIENTS;
         let client = if crowded { Arc::new(Client::unnamed(Source::Many)) } else { client.clone() };
         let arguments = client.arguments();

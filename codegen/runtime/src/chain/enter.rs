@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::chain::Chain;
+use crate::chain::audit::EnterEvent;
 use crate::chain::call::{Call, NO_REQUEST, ReplyTo};
 use crate::chain::check::Verdict;
 use crate::chain::client::{Client, Introduction, MOST_CLIENTS};
@@ -16,27 +17,44 @@ use crate::progress::Progress;
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Writes the enter rows of these calls in a transaction of their own.
-    pub(super) fn enter<'a>(
-        &mut self,
-        calls: impl IntoIterator<Item = &'a mut Entered>,
-    ) -> Result<(), StoreFault> {
-        self.begin_entering(calls)?;
-        self.commit_entered()
+    pub(super) fn enter(&mut self, calls: &mut [&mut Entered]) -> Result<(), StoreFault> {
+        self.introductions.begin();
+        let nothing_first = self.unclosed.is_empty() && self.known(calls) == calls.len();
+        if !nothing_first {
+            self.begin_entering(calls)?;
+            return self.commit_entered();
+        }
+        if let Some(reason) = &self.fatal {
+            return Err(reason.clone());
+        }
+        let first = self.store.enter_batch(&mut events(calls))?;
+        number(calls, first);
+        Ok(())
     }
 
     /// Opens a transaction and writes the enter rows.
-    pub(super) fn begin_entering<'a>(
-        &mut self,
-        calls: impl IntoIterator<Item = &'a mut Entered>,
-    ) -> Result<(), StoreFault> {
-        self.begin(Access::Write)?;
+    pub(super) fn begin_entering(&mut self, calls: &mut [&mut Entered]) -> Result<(), StoreFault> {
+        self.begin(Access::Enter)?;
         self.introductions.begin();
         self.close_unclosed()?;
-        for call in calls {
-            self.introduce(&call.row)?;
-            call.row.sequence_no = Some(self.store.audit_enter(&Self::enter_event(call))?);
+        let mut rest = calls;
+        while !rest.is_empty() {
+            let (known, others) = rest.split_at_mut(self.known(rest));
+            if !known.is_empty() {
+                let first = self.store.audit_enter_all(&mut events(known))?;
+                number(known, first);
+            }
+            if let Some(call) = others.first() {
+                self.introduce(&call.row)?;
+            }
+            rest = others;
         }
         Ok(())
+    }
+
+    /// Returns how many of these calls come before the first whose client the log does not know.
+    fn known(&self, calls: &[&mut Entered]) -> usize {
+        calls.iter().take_while(|call| self.introductions.knows(&call.row.client)).count()
     }
 
     /// Commits what [`Chain::begin_entering`] began.
@@ -62,7 +80,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             );
         }
         let mut call = self.operation_at(operation, arguments, client, row);
-        call.row.sequence_no = Some(self.store.audit_enter(&Self::enter_event(&call))?);
+        call.row.sequence_no = Some(self.store.audit_enter(&call.enter_event())?);
         let ending = self.stage_dispatch(&call);
         if ending.failed() {
             let reason = ending.error_message.unwrap_or_default();
@@ -107,5 +125,16 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                 call.verdict = Verdict::AuditFailed(reason.to_owned());
             }
         }
+    }
+}
+
+fn events<'a>(calls: &'a [&mut Entered]) -> impl Iterator<Item = EnterEvent<'a>> {
+    calls.iter().map(|call| call.enter_event())
+}
+
+/// Gives the calls their numbers.
+fn number(calls: &mut [&mut Entered], first: i64) {
+    for (call, sequence_no) in calls.iter_mut().zip(first..) {
+        call.row.sequence_no = Some(sequence_no);
     }
 }

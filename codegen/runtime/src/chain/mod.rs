@@ -54,7 +54,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
 
-use audit::{AuditSink, EnterEvent};
+use audit::AuditSink;
 use call::{Call, Outlet, ReplyTo};
 use client::Introductions;
 use ending::Ending;
@@ -427,9 +427,5 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     fn now_text(&self) -> String {
         crate::kernel::rfc3339_ms(self.kernel.clock.wall_ms())
-    }
-
-    fn enter_event<'a>(entered: &'a row::Entered) -> EnterEvent<'a> {
-        entered.row.enter_event(entered.shown.as_ref().unwrap_or(&entered.arguments))
     }
 }

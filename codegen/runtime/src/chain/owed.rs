@@ -100,7 +100,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         if self.buffered.is_empty() {
             return Ok(());
         }
-        self.begin(Access::Write)?;
+        self.begin(Access::Enter)?;
         self.introductions.begin();
         self.enter_buffered()?;
         self.store.commit()?;
@@ -137,7 +137,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     fn close_all(&mut self) -> Result<(), StoreFault> {
-        self.begin_entering([])?;
+        self.begin_entering(&mut [])?;
         self.enter_buffered()?;
         self.commit_entered()?;
         self.buffered.clear();

@@ -67,6 +67,11 @@ pub(crate) struct Entered {
 }
 
 impl Entered {
+    /// Returns what the log shows of the call from its start.
+    pub fn enter_event(&self) -> EnterEvent<'_> {
+        self.row.enter_event(self.shown.as_ref().unwrap_or(&self.arguments))
+    }
+
     /// Returns whether no stage has refused the call so far.
     pub fn is_open(&self) -> bool {
         matches!(self.verdict, Verdict::Open(_))

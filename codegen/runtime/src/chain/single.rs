@@ -36,10 +36,10 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Runs stage 3 of one call. It keeps the turn to write.
     pub(super) async fn enter_call(&mut self, call: &mut Entered) {
         let entered = match &mut self.audit {
-            Audit::Store { .. } => self.enter([&mut *call]).map_err(|fault| fault.0),
+            Audit::Store { .. } => self.enter(&mut [call]).map_err(|fault| fault.0),
             // The buffer takes the call when it has ended.
             Audit::Buffer => Ok(()),
-            Audit::Sink(sink) => sink.enter(&Self::enter_event(call)).finished().await,
+            Audit::Sink(sink) => sink.enter(&call.enter_event()).finished().await,
         };
         if let Err(reason) = entered {
             self.mark_not_entered([call], &reason);

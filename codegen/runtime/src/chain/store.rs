@@ -24,7 +24,9 @@ impl From<std::io::Error> for StoreFault {
 /// What a transaction is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Reads and writes.
+    /// Reads and writes; new rows of the log among them, which an engine with a lock of its own for them takes first.
+    Enter,
+    /// Reads and writes, but enters no call.
     Write,
     /// Reads only.
     Read,
@@ -33,7 +35,7 @@ pub enum Access {
 /// Transactions, savepoints and durability behind the five stages (chain#two-transactions).
 ///
 /// The chain is the only caller, except that the loop takes the turn before it passes work on. Order of calls in a
-/// batch: `poll_turn`, `begin`, then for each call `savepoint`, the handler, `release` or `roll_back`, then `commit`, and
+/// batch: `poll_turn`, `enter_batch`, `begin`, then for each call `savepoint`, the handler, `release` or `roll_back`, then `commit`, and
 /// `sync` once after the last commit.
 pub trait Store {
     /// What handlers receive.
@@ -74,7 +76,7 @@ pub trait Store {
         }
     }
 
-    /// Opens a transaction. [`Access::Write`] uses the turn; without one it fails unless the turn is free at once.
+    /// Opens a transaction. One that writes uses the turn; without a turn it fails unless the turn is free at once.
     ///
     /// # Errors
     /// The transaction could not be opened; none is open then.
@@ -128,6 +130,39 @@ pub trait Store {
     /// # Errors
     /// The row is not there.
     fn audit_enter(&mut self, event: &EnterEvent<'_>) -> Result<i64, StoreFault>;
+
+    /// Writes the enter rows of several calls inside the open transaction. Returns the first row's number; the others follow without
+    /// gaps. An engine across a network needs one round trip for all of them.
+    ///
+    /// # Errors
+    /// No row is there, or the transaction is lost.
+    fn audit_enter_all<'a>(
+        &mut self,
+        events: &mut dyn Iterator<Item = EnterEvent<'a>>,
+    ) -> Result<i64, StoreFault> {
+        let mut first = None;
+        for event in events {
+            let number = self.audit_enter(&event)?;
+            first.get_or_insert(number);
+        }
+        first.ok_or_else(|| StoreFault("no call is to be entered".to_owned()))
+    }
+
+    /// Writes the enter rows of a batch in a transaction of their own, and commits it; returns as [`Store::audit_enter_all`]. An engine
+    /// across a network may open the transaction of the batch's effects in the same round trip: then the store has the turn
+    /// until [`Store::begin`] or [`Store::leave_queue`].
+    ///
+    /// # Errors
+    /// No row is there. A transaction may still be open, to be rolled back.
+    fn enter_batch<'a>(
+        &mut self,
+        events: &mut dyn Iterator<Item = EnterEvent<'a>>,
+    ) -> Result<i64, StoreFault> {
+        self.begin(Access::Enter)?;
+        let first = self.audit_enter_all(events)?;
+        self.commit()?;
+        Ok(first)
+    }
 
     /// Closes the row inside the open transaction. `enter` holds the values it was entered with, so that a store that commits
     /// to the whole row need not read it back; its `args` are gone by then.

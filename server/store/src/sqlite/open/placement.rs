@@ -77,7 +77,7 @@ pub(crate) fn check(path: &Path, shown: &Path, access: Access) -> Result<FileId,
         match (kept_for(path), access) {
             (None, _) => return Err(OpenError::StrayLog { path: text() }),
             (Some(_), Access::Read) => return Err(OpenError::HalfRestored { path: text() }),
-            (Some(kept), Access::Write) => drop(hand_over(path, &kept).map_err(io)?),
+            (Some(kept), Access::Enter | Access::Write) => drop(hand_over(path, &kept).map_err(io)?),
         }
     }
     if let Some(restored) = is_kept_without_log(path) {
