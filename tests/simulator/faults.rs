@@ -8,7 +8,7 @@ use colibri::tools::cx::{Cx, NetworkCx, Parts};
 use colibri_runtime::chain::audit::{EnterEvent, ExitEvent};
 use colibri_runtime::chain::store::{Access, Store, StoreFault};
 use colibri_runtime::handler::{Context, Dispatch, Dispatched, Fault, NetworkCall, ScanCall};
-use colibri_store::sqlite::SqliteStore;
+use colibri_store::ServerStore;
 use serde_json::{Value, json};
 
 /// The process has died: what unwinds its stack.
@@ -158,14 +158,14 @@ fn fault() -> StoreFault {
 
 /// The real store, which does not always get to do what it is asked for.
 pub struct FaultyStore {
-    pub inner: SqliteStore<Parts>,
+    pub inner: ServerStore<Parts>,
     pub control: Rc<Control>,
     writing: bool,
     exits: bool,
 }
 
 impl FaultyStore {
-    pub fn new(inner: SqliteStore<Parts>, control: Rc<Control>) -> Self {
+    pub fn new(inner: ServerStore<Parts>, control: Rc<Control>) -> Self {
         Self { inner, control, writing: false, exits: false }
     }
 
@@ -176,7 +176,7 @@ impl FaultyStore {
 
     fn operation<T>(
         &mut self,
-        run: impl FnOnce(&mut SqliteStore<Parts>) -> Result<T, StoreFault>,
+        run: impl FnOnce(&mut ServerStore<Parts>) -> Result<T, StoreFault>,
     ) -> Result<T, StoreFault> {
         match self.control.due() {
             None => run(&mut self.inner),
@@ -194,7 +194,7 @@ impl FaultyStore {
     }
 
     /// An operation that cannot be refused.
-    fn surely(&mut self, run: impl FnOnce(&mut SqliteStore<Parts>)) {
+    fn surely(&mut self, run: impl FnOnce(&mut ServerStore<Parts>)) {
         match self.control.due() {
             Some(Kind::CrashBefore) => self.control.crash(),
             Some(Kind::CrashAfter) => {

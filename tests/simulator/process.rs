@@ -26,7 +26,7 @@ use colibri_runtime::chain::store::Store;
 use colibri_runtime::chain::{Audit, Chain, Kernel};
 use colibri_runtime::kernel::{Clock, rfc3339_ms};
 use colibri_store::AuditFacts;
-use colibri_store::sqlite::SqliteStore;
+use colibri_store::ServerStore;
 use colibri_store::sqlite::open::process::boot_id;
 use colibri_store::sqlite::open::{StoreOptions, WAIT, init_db};
 use rusqlite::config::DbConfig;
@@ -71,7 +71,7 @@ impl Process {
         let clock: Arc<dyn Clock> = machine.clock.clone();
         let (mut ids, issued) = (SimIds::new(seed), Issued::default());
         let boot = boot_id(None, &mut ids);
-        let store = SqliteStore::new(context(machine, seed ^ 1, Phase::Phase1), facts(String::new()));
+        let store = ServerStore::new(context(machine, seed ^ 1, Phase::Phase1), facts(String::new()));
         let kernel = Kernel {
             clock,
             ids: Box::new(SimIds::noted(seed ^ 2, issued.clone())),
@@ -101,7 +101,7 @@ impl Process {
             wait: WAIT,
         };
         let opened = init_db(&options).map_err(|error| error.to_string())?;
-        let mut store = SqliteStore::new(context(machine, seed ^ 3, Phase::Phase2), facts(self.boot.clone()));
+        let mut store = ServerStore::new(context(machine, seed ^ 3, Phase::Phase2), facts(self.boot.clone()));
         store.attach(opened).map_err(|fault| fault.0)?;
         Ok(FaultyStore::new(store, self.control.clone()))
     }

@@ -23,8 +23,8 @@ use crate::settings::config::{Config, Durability};
 use crate::settings::mode::{Mode, capabilities_for};
 use crate::tools::cx::{Cx, Parts};
 use colibri_store::AuditFacts;
+use colibri_store::ServerStore;
 use colibri_store::db::Db;
-use colibri_store::sqlite::SqliteStore;
 use colibri_store::sqlite::open::creation::UNFINISHED;
 use colibri_store::sqlite::open::process;
 use colibri_store::sqlite::open::{StoreOptions, init_db};
@@ -76,14 +76,14 @@ pub(super) fn begin(mut phase2: Phase2, controls: Controls, began: Instant) {
 }
 
 /// Opens the store of the configured mode; returns it with its schema version.
-pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore<Parts>, i64), String> {
+pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(ServerStore<Parts>, i64), String> {
     phase2.facts.phase = Phase::Phase2;
     let hook = phase2.on_open.take();
     if phase2.config.mode == Mode::Minimal {
         hook.map_or(Ok(()), |hook| hook(None))?;
         let audit = phase2.audit_facts(String::new());
         let cx = phase2.context(None);
-        return Ok((SqliteStore::new(cx, audit), 0));
+        return Ok((ServerStore::new(cx, audit), 0));
     }
     if phase2.config.ephemeral_db {
         remove_ephemeral(&phase2.config.db_path);
@@ -119,7 +119,7 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore<Par
     let version = opened.schema_version;
     let audit = phase2.audit_facts(boot_id);
     let cx = phase2.context(Some(opened.db()));
-    let mut store = SqliteStore::new(cx, audit);
+    let mut store = ServerStore::new(cx, audit);
     hook.map_or(Ok(()), |hook| hook(Some(opened.db())))?;
     store.attach(opened).map_err(|fault| fault.0)?;
     let (root, is_set) = (&phase2.config.skills_root, phase2.config.skills_root_is_set);
@@ -139,7 +139,7 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(SqliteStore<Par
 /// The store's error. The table is unchanged then.
 /// The store's. The table is as it was before.
 pub fn load_skills(
-    store: &mut SqliteStore<Parts>,
+    store: &mut ServerStore<Parts>,
     root: &Path,
     asked_for: bool,
     log: &dyn Log,

@@ -32,7 +32,7 @@ use crate::settings::mode::{Mode, ModeGate, capabilities_for, is_admitted, is_li
 use crate::settings::toolsets::ToolsetGate;
 use crate::tools::cx::{Cx, Parts};
 use colibri_store::AuditFacts;
-use colibri_store::sqlite::SqliteStore;
+use colibri_store::ServerStore;
 use colibri_store::sqlite::open::migrate;
 
 /// Why a server could not be made or started.
@@ -53,17 +53,17 @@ pub enum StartError {
 }
 
 /// What reaches a running server from its watchdog.
-pub type Controls = UnboundedSender<Control<SqliteStore<Parts>>>;
+pub type Controls = UnboundedSender<Control<ServerStore<Parts>>>;
 
 /// A server over the handlers `D`.
 pub struct Server<D> {
-    pub(super) chain: Chain<SqliteStore<Parts>, D>,
+    pub(super) chain: Chain<ServerStore<Parts>, D>,
     config: Arc<Config>,
     version: String,
     transport: Box<dyn Transport>,
-    streams: Option<(Streams, UnboundedReceiver<Control<SqliteStore<Parts>>>)>,
+    streams: Option<(Streams, UnboundedReceiver<Control<ServerStore<Parts>>>)>,
     controls: Controls,
-    inbox: Option<UnboundedReceiver<Control<SqliteStore<Parts>>>>,
+    inbox: Option<UnboundedReceiver<Control<ServerStore<Parts>>>>,
     pub(super) phase2: Option<Phase2>,
     pub(super) log: Arc<dyn Log>,
     started: Option<Instant>,
@@ -117,7 +117,7 @@ pub fn create_server<D: Dispatch<Cx>>(
         boot_id: String::new(),
         boot_start_ms: phase2.facts.boot_start_ms,
     };
-    let store = SqliteStore::new(cx, audit_facts);
+    let store = ServerStore::new(cx, audit_facts);
     let kernel = Kernel { clock: options.clock, ids: (options.ids)(), log: log.clone(), redactor };
     let audit = first_sink(options.audit, config.mode);
     let mut chain = Chain::new(registry, store, dispatch, audit, kernel);
@@ -143,7 +143,7 @@ pub fn create_server<D: Dispatch<Cx>>(
 
 /// Tells the chain what the configuration asks of it.
 fn configure<D: Dispatch<Cx>>(
-    chain: &mut Chain<SqliteStore<Parts>, D>,
+    chain: &mut Chain<ServerStore<Parts>, D>,
     config: &Config,
     catalogue: &CatalogueSpec,
 ) {

@@ -10,7 +10,7 @@
 //! use colibri_runtime::chain::store::Store;
 //! use colibri_runtime::kernel::{SystemClock, SystemIds};
 //! use colibri_store::sqlite::open::{MEMORY, StoreOptions, WAIT, init_db};
-//! use colibri_store::{AuditFacts, Cx, Migration, SqliteStore, params};
+//! use colibri_store::{AuditFacts, Cx, Migration, ServerStore, params};
 //!
 //! const MIGRATIONS: &[Migration] = &[Migration { file: "001_notes.sql", sql: "CREATE TABLE notes (text TEXT)" }];
 //!
@@ -28,7 +28,7 @@
 //! })?;
 //! // `()`: these handlers need nothing beside the database.
 //! let cx = Cx::new(None, Arc::new(SystemClock::default()), Box::new(SystemIds::default()), ());
-//! let mut store = SqliteStore::new(cx, AuditFacts { mode: "FULL", boot_id: "boot-1".to_owned(), boot_start_ms: 0.0 });
+//! let mut store = ServerStore::new(cx, AuditFacts { mode: "FULL", boot_id: "boot-1".to_owned(), boot_start_ms: 0.0 });
 //! store.attach(opened)?;
 //!
 //! store.write_at_boot(|db| db.execute("INSERT INTO notes VALUES (?1)", params!["remember the milk"]))?;
@@ -49,13 +49,14 @@ pub mod log;
 pub mod private_file;
 pub(crate) mod side_file;
 pub mod sqlite;
+pub mod store;
 pub mod walk;
 
 pub use cx::{Cx, Parts, ScanCx};
 pub use db::{Bind, Db, Row, RowError, Value};
 pub use log::rows::AuditFacts;
-pub use sqlite::SqliteStore;
 pub use sqlite::open::migrate::Migration;
+pub use store::ServerStore;
 
 /// The server's migrations, which the tests run.
 #[cfg(test)]

@@ -15,13 +15,13 @@ use colibri_runtime::chain::audit::MemorySink;
 use colibri_runtime::kernel::SystemIds;
 use colibri_runtime::serve::Control;
 use colibri_store::AuditFacts;
-use colibri_store::sqlite::SqliteStore;
+use colibri_store::ServerStore;
 use colibri_store::sqlite::open::{StoreOptions, WAIT, init_db};
 use colibri_test_support::embed::{ManualClock, Wire, block_on, converse, options};
 use serde_json::json;
 
 /// A store that had a database, and has closed it.
-fn closed_store(path: &Path) -> SqliteStore<Parts> {
+fn closed_store(path: &Path) -> ServerStore<Parts> {
     let options = StoreOptions {
         path: path.to_owned(),
         read_only: false,
@@ -50,7 +50,7 @@ fn closed_store(path: &Path) -> SqliteStore<Parts> {
     let config = Arc::new(Config::for_tests(path));
     let cx = Cx::new(None, ManualClock::at(0.0), Box::new(SystemIds::default()), Parts::new(config, facts));
     let audit = AuditFacts { mode: "FULL", boot_id: options.boot_id.clone(), boot_start_ms: 0.0 };
-    let mut store = SqliteStore::new(cx, audit);
+    let mut store = ServerStore::new(cx, audit);
     store.attach(init_db(&options).unwrap()).unwrap();
     store.close().unwrap();
     store

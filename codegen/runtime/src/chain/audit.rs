@@ -42,7 +42,7 @@ impl RowOutcome {
 }
 
 /// A call has reached stage 3.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Copy)]
 pub struct EnterEvent<'a> {
     /// The name that was called, at most 128 characters.
     pub tool: &'a str,

@@ -18,8 +18,8 @@ use colibri_runtime::chain::store::{Store, StoreFault};
 use colibri_runtime::handler::Fault;
 use colibri_runtime::kernel::{Clock, SystemIds};
 use colibri_store::AuditFacts;
+use colibri_store::ServerStore;
 use colibri_store::db::Db;
-use colibri_store::sqlite::SqliteStore;
 use colibri_store::sqlite::open::{StoreOptions, WAIT, init_db};
 use tempfile::TempDir;
 
@@ -55,7 +55,7 @@ impl Log for Lines {
 /// A folder with a database and a root of skills.
 pub struct World {
     pub folder: TempDir,
-    pub store: SqliteStore<Parts>,
+    pub store: ServerStore<Parts>,
     log: Lines,
 }
 
@@ -94,7 +94,7 @@ impl World {
         let config = Arc::new(Config::for_tests(path));
         let cx = Cx::new(None, clock, Box::new(SystemIds::default()), Parts::new(config, facts));
         let audit = AuditFacts { mode: "FULL", boot_id: "b".to_owned(), boot_start_ms: 0.0 };
-        let mut store = SqliteStore::new(cx, audit);
+        let mut store = ServerStore::new(cx, audit);
         store.attach(opened).unwrap();
         Self { folder, store, log: Lines::default() }
     }

@@ -20,7 +20,8 @@ use crate::sqlite::open::error::OpenError;
 use crate::sqlite::open::placement::{self, BESIDE, REPLACED};
 use crate::sqlite::open::preflight;
 use crate::sqlite::open::process;
-use crate::sqlite::write::queue::{PATIENCE, WriteQueue};
+use crate::sqlite::write::queue::WriteQueue;
+use crate::store::PATIENCE;
 
 /// Why a backup was not restored.
 #[derive(Debug, thiserror::Error)]

@@ -5,7 +5,7 @@ use super::*;
 const LARGE: &str = "INSERT INTO tasks_copy SELECT randomblob(200000)";
 
 /// Returns a store on a file that can hardly grow.
-fn almost_full(place: &Place) -> SqliteStore<()> {
+fn almost_full(place: &Place) -> ServerStore<()> {
     place.store().close().unwrap();
     place.foreign().execute_batch("CREATE TABLE tasks_copy (n BLOB)").unwrap();
     let pages = number(&place.foreign(), "PRAGMA page_count") as u32;

@@ -20,12 +20,12 @@ use colibri_runtime::kernel::{SystemClock, SystemIds};
 use rusqlite::Connection;
 use serde_json::Value;
 
+use crate::ServerStore;
 use crate::cx::Cx;
 use crate::log::rows::AuditFacts;
 use crate::log::verify::{ActionsReport, verify_actions};
 use crate::migrations::MIGRATIONS;
 use crate::params;
-use crate::sqlite::SqliteStore;
 use crate::sqlite::open::error::OpenError;
 use crate::sqlite::open::process;
 use crate::sqlite::open::{Opened, StoreOptions, WAIT, init_db};
@@ -69,7 +69,7 @@ impl Place {
         }
     }
 
-    fn store(&self) -> SqliteStore<()> {
+    fn store(&self) -> ServerStore<()> {
         open(&self.options()).unwrap()
     }
 
@@ -91,15 +91,15 @@ fn context() -> Cx<()> {
     Cx::new(None, Arc::new(SystemClock::default()), Box::new(SystemIds::default()), ())
 }
 
-fn detached(boot_id: &str) -> SqliteStore<()> {
-    SqliteStore::new(context(), AuditFacts { mode: "FULL", boot_id: boot_id.to_owned(), boot_start_ms: 90.5 })
+fn detached(boot_id: &str) -> ServerStore<()> {
+    ServerStore::new(context(), AuditFacts { mode: "FULL", boot_id: boot_id.to_owned(), boot_start_ms: 90.5 })
 }
 
-fn open(options: &StoreOptions) -> Result<SqliteStore<()>, OpenError> {
+fn open(options: &StoreOptions) -> Result<ServerStore<()>, OpenError> {
     Ok(attached(init_db(options)?, &options.boot_id))
 }
 
-fn attached(opened: Opened, boot_id: &str) -> SqliteStore<()> {
+fn attached(opened: Opened, boot_id: &str) -> ServerStore<()> {
     let mut store = detached(boot_id);
     let read_only = opened.read_only;
     store.attach(opened).unwrap();
@@ -111,7 +111,7 @@ fn attached(opened: Opened, boot_id: &str) -> SqliteStore<()> {
 }
 
 /// Returns the connection of a store, for what the trait does not offer.
-fn conn(store: &mut SqliteStore<()>) -> &Connection {
+fn conn(store: &mut ServerStore<()>) -> &Connection {
     store.cx().db.as_ref().unwrap().sqlite().unwrap()
 }
 
@@ -139,12 +139,12 @@ fn entered(tool: &str) -> EnterEvent<'_> {
 }
 
 /// Writes an enter row inside the open transaction.
-fn enter(store: &mut SqliteStore<()>, tool: &str) -> Result<i64, StoreFault> {
+fn enter(store: &mut ServerStore<()>, tool: &str) -> Result<i64, StoreFault> {
     store.audit_enter(&entered(tool))
 }
 
 /// Closes a row of `any_tool` inside the open transaction.
-fn exit(store: &mut SqliteStore<()>, sequence_no: i64, outcome: RowOutcome) -> Result<(), StoreFault> {
+fn exit(store: &mut ServerStore<()>, sequence_no: i64, outcome: RowOutcome) -> Result<(), StoreFault> {
     let failed = outcome != RowOutcome::Ok;
     let hash = "b".repeat(64);
     store.audit_exit(
@@ -166,13 +166,13 @@ fn exit(store: &mut SqliteStore<()>, sequence_no: i64, outcome: RowOutcome) -> R
 }
 
 /// Waits for its turn and opens a transaction.
-fn begin(store: &mut SqliteStore<()>) {
+fn begin(store: &mut ServerStore<()>) {
     store.wait_turn(TURN_LIMIT).unwrap();
     store.begin(Access::Write).unwrap();
 }
 
 /// A whole call, as the chain makes it: two transactions, the queue left after each, one sync.
-fn call(store: &mut SqliteStore<()>, tool: &str) -> i64 {
+fn call(store: &mut ServerStore<()>, tool: &str) -> i64 {
     begin(store);
     let sequence_no = enter(store, tool).unwrap();
     store.commit().unwrap();
@@ -188,7 +188,7 @@ fn call(store: &mut SqliteStore<()>, tool: &str) -> i64 {
 }
 
 /// Enters a call and leaves it running.
-fn leave_running(store: &mut SqliteStore<()>) -> i64 {
+fn leave_running(store: &mut ServerStore<()>) -> i64 {
     begin(store);
     let sequence_no = enter(store, "any_tool").unwrap();
     store.commit().unwrap();

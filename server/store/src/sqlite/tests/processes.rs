@@ -7,7 +7,7 @@ use crate::sqlite::open::process::{
 };
 
 /// Stops as a crash does: the system frees the lock, nothing is tidied up.
-fn crash(store: SqliteStore<()>) {
+fn crash(store: ServerStore<()>) {
     drop(store);
 }
 

@@ -122,7 +122,7 @@ fn boots_own_writing_waits_like_every_writer_and_is_whole_or_not_there() {
             db.execute("INSERT INTO nowhere VALUES (1)", &[])
         });
         assert!(failed.is_err() && !second.in_transaction());
-        let count = |store: &mut SqliteStore<()>| {
+        let count = |store: &mut ServerStore<()>| {
             conn(store).query_row("SELECT count(*) FROM skill_roots", [], |row| row.get::<_, i64>(0)).unwrap()
         };
         assert_eq!(count(&mut second), 1);
@@ -135,7 +135,7 @@ fn boots_own_writing_waits_like_every_writer_and_is_whole_or_not_there() {
 const INDEX_OF_NOTHING: &str = "INSERT INTO skill_roots (root, loaded_at, skill_count, digest) \
     VALUES ('/x', 't', 0, '0000000000000000000000000000000000000000000000000000000000000000')";
 
-fn leave_running_in(mut store: SqliteStore<()>) -> i64 {
+fn leave_running_in(mut store: ServerStore<()>) -> i64 {
     leave_running(&mut store)
 }
 

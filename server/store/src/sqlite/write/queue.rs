@@ -22,8 +22,6 @@ use colibri_proof::bounded_file;
 /// How long a wait first blocks the calling thread: the place is handed on faster than through an event loop, and while
 /// others only take their turns it comes within this time.
 pub(crate) const ORDINARY_WAIT: Duration = Duration::from_millis(20);
-/// How long the steps of a start wait that have no limit of their own: well within the default time of a start.
-pub const PATIENCE: Duration = Duration::from_secs(10);
 /// A wish that was given up no longer ago than this and is renewed counts as the same wait.
 const SAME_WAIT: Duration = Duration::from_secs(1);
 /// The most that is read of the queue's file: its content is far shorter.
