@@ -117,7 +117,7 @@ pub fn list(
 fn listed(db: &Db, session_id: &str, state: SessionState, now_ms: i64) -> Result<Option<Listed>, Fault> {
     let Some(session) = store::session(db, session_id)? else { return Ok(None) };
     Ok(Some(Listed {
-        age_seconds: store::age_seconds(db, &session.started_at, now_ms)?,
+        age_seconds: store::age_seconds(&session.started_at, now_ms),
         state,
         record_count: trail::count_records_up_to(db, session_id, MOST_COUNTED)?,
         last_record: trail::last_of_session(db, session_id)?,

@@ -2,6 +2,7 @@
 //! written; `seal.rs` and `heads.rs` decide what must match.
 
 use colibri_runtime::handler::Fault;
+use colibri_runtime::kernel::ms_of_rfc3339;
 
 use colibri_proof::head::{ChainTip, HeadSignature, SessionFacts, SignedTreeHead, TreeHead};
 use colibri_store::db::{Db, Row, RowError, Value};
@@ -179,9 +180,9 @@ pub(super) fn each_newest_first(
 }
 
 /// Returns how many seconds before `now_ms` a session was started; 0 if the stored time lies ahead or cannot be read.
-pub(super) fn age_seconds(db: &Db, started_at: &str, now_ms: i64) -> Result<i64, Fault> {
-    let sql = "SELECT max(0, coalesce(?1 - unixepoch(?2), 0))";
-    db.query_one(sql, params![now_ms.div_euclid(1000), started_at], |row| row.get(0))
+pub(super) fn age_seconds(started_at: &str, now_ms: i64) -> i64 {
+    let started = ms_of_rfc3339(started_at).unwrap_or(now_ms);
+    now_ms.div_euclid(1000).saturating_sub(started.div_euclid(1000)).max(0)
 }
 
 /// Returns the stored root of a session.

@@ -228,7 +228,8 @@ pub(super) fn is_recorded(db: &Db, key: &str) -> Result<bool, Fault> {
 /// before it reaches the epoch's cap. The query skips the others, so its cost does not grow with the number of
 /// events.
 pub(super) fn epoch_sums(db: &Db, node_id: &str, domain: Domain, epoch: i64) -> Result<EpochSums, Fault> {
-    let sql = "SELECT coalesce(sum(max(delta, 0)), 0), coalesce(-sum(min(delta, 0)), 0) \
+    let sql = "SELECT coalesce(CAST(sum(delta) FILTER (WHERE delta > 0) AS BIGINT), 0), \
+        coalesce(-CAST(sum(delta) FILTER (WHERE delta < 0) AS BIGINT), 0) \
         FROM reputation_history INDEXED BY idx_history_moves \
         WHERE node_id = ?1 AND domain = ?2 AND epoch = ?3 AND delta <> 0 AND EXISTS \
         (SELECT 1 FROM reputation_ledger WHERE history_id = reputation_history.id AND kind = ?4)";

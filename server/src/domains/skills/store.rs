@@ -153,12 +153,7 @@ fn read_listed(row: &Row<'_>) -> Result<SkillListOutputSkillsItem, RowError> {
 /// # Errors
 /// [`Fault::Storage`]: the database does not answer.
 pub fn count_skills(db: &Db, root: &str) -> Result<i64, Fault> {
-    let there: bool = db.query_one(
-        "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'skill_roots')",
-        &[],
-        |row| row.get(0),
-    )?;
-    if !there {
+    if !db.has_table("skill_roots")? {
         return Ok(0);
     }
     db.query_one(&format!("SELECT count(*) FROM skills WHERE {SHOWN}"), params![root], |row| row.get(0))

@@ -42,7 +42,7 @@ pub fn report(moment: &Moment<'_>) -> ServerHealthOutput {
         status: if degraded { ServerHealthOutputStatus::Degraded } else { ServerHealthOutputStatus::Ok },
         version: facts.version.clone(),
         uptime_ms: facts.uptime_ms(moment.now_ms),
-        db_tables: probe.as_ref().map_or(0, |probe| probe.tables),
+        db_tables: probe.as_ref().map_or(0, |probe| probe.facts.tables),
         phase: match facts.phase {
             Phase::Phase1 => ServerHealthOutputPhase::Phase1,
             Phase::Phase2 => ServerHealthOutputPhase::Phase2,
@@ -81,8 +81,8 @@ fn database(moment: &Moment<'_>, status: DatabaseStatus, probe: Option<Probe>) -
         status,
         path: state.path.clone(),
         read_only: state.read_only,
-        schema_version: probe.as_ref().map_or(0, |probe| probe.schema_version),
-        journal_mode: probe.map(|probe| probe.journal_mode),
+        schema_version: probe.as_ref().map_or(0, |probe| probe.facts.schema_version),
+        journal_mode: probe.and_then(|probe| probe.facts.journal_mode),
         latest_schema_version: i64::from(state.latest_schema_version),
         error,
     }

@@ -3,17 +3,13 @@
 use colibri_runtime::handler::Fault;
 
 use crate::domains::skills::count_skills;
-use colibri_store::db::Db;
+use colibri_store::db::{Db, Facts};
 
 /// The database as the probe found it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
-    /// User tables, without views and SQLite's own tables.
-    pub tables: i64,
-    /// `user_version`: the last migration applied.
-    pub schema_version: i64,
-    /// `wal`, or `memory` for a database without a file.
-    pub journal_mode: String,
+    /// What it says of itself.
+    pub facts: Facts,
     /// Indexed skills; 0 while the table does not exist.
     pub skills: i64,
 }
@@ -23,16 +19,7 @@ pub struct Probe {
 /// # Errors
 /// [`Fault::Storage`]: the database does not answer.
 pub fn probe(db: &Db, skills_root: &str) -> Result<Probe, Fault> {
-    // `substr`, not `LIKE`, because the prefix's underscore is literal.
-    let tables = db.query_one(
-        "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'",
-        &[],
-        |row| row.get(0),
-    )?;
-    let schema_version = db.query_one("PRAGMA user_version", &[], |row| row.get(0))?;
-    let journal_mode = db.query_one("PRAGMA journal_mode", &[], |row| row.get(0))?;
-    let skills = count_skills(db, skills_root)?;
-    Ok(Probe { tables, schema_version, journal_mode, skills })
+    Ok(Probe { facts: db.facts()?, skills: count_skills(db, skills_root)? })
 }
 
 #[cfg(test)]
@@ -55,8 +42,8 @@ mod tests {
             "CREATE TABLE a (n INTEGER PRIMARY KEY AUTOINCREMENT); CREATE TABLE sqliteX (n);
              CREATE VIEW v AS SELECT n FROM a; CREATE INDEX i ON sqliteX (n); PRAGMA user_version = 7;",
         );
-        let expected = Probe { tables: 2, schema_version: 7, journal_mode: "memory".into(), skills: 0 };
-        assert_eq!(probe(&db, ""), Ok(expected));
+        let facts = Facts { tables: 2, schema_version: 7, journal_mode: Some("memory".into()) };
+        assert_eq!(probe(&db, ""), Ok(Probe { facts, skills: 0 }));
     }
 
     #[test]

@@ -98,7 +98,7 @@ pub(super) fn update(db: &Db, id: &str, stamp: Stamp<'_>, patch: &TaskPatch) -> 
         ("priority", patch.priority.as_ref().map(Bind::bind)),
         ("assignee", patch.assignee.as_ref().map(Bind::bind)),
     ];
-    let mut sql = "UPDATE tasks SET updated_at = max(updated_at, ?1), sequence_no = ?2".to_owned();
+    let mut sql = "UPDATE tasks SET updated_at = CASE WHEN updated_at < ?1 THEN ?1 ELSE updated_at END, sequence_no = ?2".to_owned();
     let mut params = vec![stamp.now.bind(), stamp.sequence_no.bind()];
     for (column, value) in columns {
         let Some(value) = value else { continue };
@@ -215,14 +215,14 @@ pub(super) fn count_query(filter: &ListFilter) -> Query<'_> {
 
 fn matching(filter: &ListFilter) -> Query<'_> {
     let mut query = Query {
-        sql: if filter.include_deleted { "1" } else { "deleted_at IS NULL" }.to_owned(),
+        sql: if filter.include_deleted { "TRUE" } else { "deleted_at IS NULL" }.to_owned(),
         params: Vec::new(),
     };
     if let Some(status) = filter.status {
-        and(&mut query, "status =", Value::Text(status.as_str()));
+        and_is(&mut query, "status", Some(status.as_str()));
     }
     if let Some(project_id) = &filter.project_id {
-        and(&mut query, "project_id IS", project_id.bind());
+        and_is(&mut query, "project_id", project_id.as_deref());
     }
     query
 }
@@ -272,17 +272,18 @@ pub(super) fn queue_query<T: Listed>(filter: &QueueFilter, blocked: bool) -> Que
 
 pub(super) fn queue_counts_query(filter: &QueueFilter) -> Query<'_> {
     let open = open(filter);
-    let sql = format!("SELECT count(*), coalesce(sum({BLOCKED}), 0) FROM tasks AS t WHERE {}", open.sql);
+    let sql =
+        format!("SELECT count(*), count(*) FILTER (WHERE {BLOCKED}) FROM tasks AS t WHERE {}", open.sql);
     Query { sql, params: open.params }
 }
 
 fn open(filter: &QueueFilter) -> Query<'_> {
     let mut query = Query { sql: OPEN.to_owned(), params: Vec::new() };
     if let Some(project_id) = &filter.project_id {
-        and(&mut query, "project_id IS", project_id.bind());
+        and_is(&mut query, "project_id", project_id.as_deref());
     }
     if let Some(assignee) = &filter.assignee {
-        and(&mut query, "assignee IS", assignee.bind());
+        and_is(&mut query, "assignee", assignee.as_deref());
     }
     if let Some(bounds) = &filter.unclaimed {
         and_unclaimed(&mut query, bounds);
@@ -296,7 +297,7 @@ pub(super) fn claimable(wish: &ClaimWish) -> Query<'_> {
     let mut query =
         Query { sql: format!("{OPEN} AND NOT {BLOCKED} AND {assigned}"), params: vec![wish.agent_id.bind()] };
     if let Some(project_id) = &wish.project_id {
-        and(&mut query, "project_id IS", project_id.bind());
+        and_is(&mut query, "project_id", project_id.as_deref());
     }
     query
 }
@@ -320,9 +321,15 @@ fn and_unclaimed<'a>(query: &mut Query<'a>, [after, last]: &'a [String; 2]) {
     ));
 }
 
-fn and<'a>(query: &mut Query<'a>, comparison: &str, value: Value<'a>) {
-    query.params.push(value);
-    query.sql.push_str(&format!(" AND {comparison} ?{}", query.params.len()));
+/// Selects the rows whose column has that value, or is NULL. Not `IS NOT DISTINCT FROM`, for which PostgreSQL uses no index.
+fn and_is<'a>(query: &mut Query<'a>, column: &str, value: Option<&'a str>) {
+    match value {
+        Some(text) => {
+            query.params.push(Value::Text(text));
+            query.sql.push_str(&format!(" AND {column} = ?{}", query.params.len()));
+        }
+        None => query.sql.push_str(&format!(" AND {column} IS NULL")),
+    }
 }
 
 /// Returns the ids a task waits for, in the order in which they were named.

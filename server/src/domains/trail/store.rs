@@ -184,7 +184,7 @@ pub fn count_records_of_session(db: &Db, session_id: &str) -> Result<i64, Fault>
 /// # Errors
 /// [`Fault::Storage`].
 pub fn count_records_up_to(db: &Db, session_id: &str, most: i64) -> Result<i64, Fault> {
-    let sql = "SELECT count(*) FROM (SELECT 1 FROM thought_records WHERE session_id = ?1 LIMIT ?2)";
+    let sql = "SELECT count(*) FROM (SELECT 1 FROM thought_records WHERE session_id = ?1 LIMIT ?2) AS bound";
     db.query_one(sql, params![session_id, most], |row| row.get(0))
 }
 
@@ -326,7 +326,7 @@ pub fn append(db: &Db, record: &ThoughtRecord, sequence_no: Option<i64>) -> Resu
     db.execute(
         "INSERT INTO trail_heads (task_id, chain_length, tip_id, tip_hash) VALUES (?1, 1, ?2, ?3) \
          ON CONFLICT (task_id) DO UPDATE \
-         SET chain_length = chain_length + 1, tip_id = excluded.tip_id, tip_hash = excluded.tip_hash",
+         SET chain_length = trail_heads.chain_length + 1, tip_id = excluded.tip_id, tip_hash = excluded.tip_hash",
         params![record.task_id, record.id, hash],
     )?;
     Ok(())
@@ -425,7 +425,7 @@ pub fn archive(db: &Db, id: &str, to: &Move<'_>) -> Result<(), Fault> {
 /// limits the count.
 pub fn position(db: &Db, task_id: &str, seq: i64, farthest: i64) -> Result<i64, Fault> {
     db.query_one(
-        "SELECT 1 + count(*) FROM (SELECT 1 FROM thought_records WHERE task_id = ?1 AND seq > ?2 LIMIT ?3)",
+        "SELECT 1 + count(*) FROM (SELECT 1 FROM thought_records WHERE task_id = ?1 AND seq > ?2 LIMIT ?3) AS newer",
         params![task_id, seq, farthest],
         |row| row.get(0),
     )
@@ -450,7 +450,7 @@ pub fn due(
     limit: i64,
 ) -> Result<Vec<Due>, Fault> {
     db.query_all(
-        "SELECT seq, id, zone IS 'warm' FROM thought_records WHERE task_id = ?1 AND seq > ?2 \
+        "SELECT seq, id, coalesce(zone, 'hot') = 'warm' FROM thought_records WHERE task_id = ?1 AND seq > ?2 \
          AND seq <= (SELECT seq FROM thought_records WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?3) \
          AND (coalesce(zone, 'hot') NOT IN ('warm', 'cold') OR (zone = 'warm' AND seq <= \
          (SELECT seq FROM thought_records WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1 OFFSET ?4))) \

@@ -1,6 +1,7 @@
 //! The handle on the database that handlers get: statements and rows, no transactions. It is the same for every engine;
 //! the drivers lie beneath it.
 
+mod facts;
 mod row;
 pub mod sqlite;
 mod value;
@@ -9,6 +10,7 @@ use std::collections::BTreeSet;
 
 use colibri_runtime::handler::Fault;
 
+pub use self::facts::Facts;
 pub use self::row::{Cell, Column, Row, RowError};
 use self::sqlite::handle::Handle as Sqlite;
 pub use self::value::{Bind, Value};

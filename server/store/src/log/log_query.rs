@@ -113,23 +113,23 @@ fn matching(filter: &LogFilter) -> (String, Vec<Value<'_>>) {
         value.as_deref().map(Value::Text)
     }
     let parts = [
-        ("a.tool = ?", text(&filter.tool)),
-        ("a.outcome = ?", text(&filter.outcome)),
-        ("a.subject = ?", text(&filter.subject)),
-        ("a.boot_id = ?", text(&filter.boot_id)),
-        ("c.actor = ?", text(&filter.actor)),
-        ("? IN (c.client_name, c.client_title)", text(&filter.client)),
-        ("c.caller_no = ?", filter.caller.map(Value::Integer)),
-        ("a.entered_at >= ?", text(&filter.since)),
-        ("a.entered_at < ?", text(&filter.until)),
+        (("a.tool =", ""), text(&filter.tool)),
+        (("a.outcome =", ""), text(&filter.outcome)),
+        (("a.subject =", ""), text(&filter.subject)),
+        (("a.boot_id =", ""), text(&filter.boot_id)),
+        (("c.actor =", ""), text(&filter.actor)),
+        (("", " IN (c.client_name, c.client_title)"), text(&filter.client)),
+        (("c.caller_no =", ""), filter.caller.map(Value::Integer)),
+        (("a.entered_at >=", ""), text(&filter.since)),
+        (("a.entered_at <", ""), text(&filter.until)),
     ];
-    let (mut conditions, mut params) = (vec!["1"], Vec::new());
-    for (condition, value) in parts {
+    let (mut conditions, mut params) = ("TRUE".to_owned(), Vec::new());
+    for ((before, after), value) in parts {
         let Some(value) = value else { continue };
         params.push(value);
-        conditions.push(condition);
+        conditions.push_str(&format!(" AND {before} ?{}{after}", params.len()));
     }
-    (conditions.join(" AND "), params)
+    (conditions, params)
 }
 
 fn read<'a>(row: &Row<'a>, caller: Option<&'a CallerRow>) -> Result<LogRow<'a>, RowError> {

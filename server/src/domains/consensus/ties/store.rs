@@ -45,5 +45,7 @@ pub(super) fn vote_place(db: &Db, key: &str) -> Result<Option<Place>, Fault> {
 }
 
 fn place(db: &Db, sql: &str, key: &str) -> Result<Option<Place>, Fault> {
-    db.query_opt(sql, params![key], |row| Ok(Place { number: None, sequence_no: row.get(0)? }))
+    // No number is written in another way.
+    let Ok(number) = key.parse::<i64>() else { return Ok(None) };
+    db.query_opt(sql, params![number], |row| Ok(Place { number: None, sequence_no: row.get(0)? }))
 }

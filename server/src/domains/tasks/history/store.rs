@@ -49,7 +49,7 @@ pub(crate) fn live_standing(db: &Db, id: &str) -> Result<Option<Standing>, Fault
 /// # Errors
 /// SQLite's error.
 pub(crate) fn standing(db: &Db, id: &str) -> Result<Option<Standing>, Fault> {
-    stands(db, id, "1")
+    stands(db, id, "TRUE")
 }
 
 /// One statement: the task's row, one seek for its newest event, and one for its claim.
@@ -140,7 +140,8 @@ pub(crate) fn count_events(db: &Db) -> Result<i64, Fault> {
     db.query_one("SELECT count(*) FROM task_events", &[], |row| row.get(0))
 }
 
-/// Hands over the calls of a tool that succeeded and of which no event of their task tells: the number and the task.
+/// Hands over the calls of a tool that succeeded and of which no event of their task tells: the number and the task. In the order of
+/// the numbers.
 ///
 /// # Errors
 /// SQLite's error, and what `take` returns.
@@ -149,11 +150,10 @@ pub(crate) fn each_untold_call<E: From<Fault>>(
     tool: &str,
     mut take: impl FnMut(i64, &str) -> Result<(), E>,
 ) -> Result<(), E> {
-    // SQLite gathers the events once. Looking each call up would read all events of its task each time.
+    // The engine goes through the events once. Looking each call up would read all events of its task each time.
     let sql = "SELECT sequence_no, subject FROM actions \
                WHERE exit_no IS NOT NULL AND outcome = 'ok' AND tool = ?1 AND subject IS NOT NULL \
-                 AND (subject, sequence_no) NOT IN \
-                     (SELECT task_id, sequence_no FROM task_events WHERE sequence_no IS NOT NULL) ORDER BY exit_no";
+               EXCEPT SELECT sequence_no, task_id FROM task_events WHERE sequence_no IS NOT NULL ORDER BY sequence_no";
     db.walk(sql, params![tool], |row| {
         let task_id: String = row.get(1).map_err(Fault::from)?;
         take(row.get(0).map_err(Fault::from)?, &task_id)?;
@@ -186,7 +186,7 @@ pub(crate) fn claim_events(
     mut take: impl FnMut(i64, &str, &str) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     let sql = "SELECT a.sequence_no, a.entered_at, e.at FROM task_events AS e \
-               JOIN actions AS a ON a.sequence_no = e.sequence_no WHERE e.claim_no IS NOT NULL ORDER BY a.exit_no";
+               JOIN actions AS a ON a.sequence_no = e.sequence_no WHERE e.claim_no IS NOT NULL ORDER BY a.exit_no NULLS FIRST";
     db.walk(sql, &[], |row| {
         let call = row.get(0).map_err(Fault::from)?;
         take(call, row.get(1).map_err(Fault::from)?, row.get(2).map_err(Fault::from)?)?;

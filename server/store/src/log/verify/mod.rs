@@ -13,8 +13,8 @@ use colibri_runtime::handler::Fault;
 
 pub use self::call::{Call, call_times, each_subject_of, exit_no_of, with_call};
 pub use self::finding::ActionsFinding;
+use self::walk::{LAST, Walk, check_head};
 pub use self::walk::{LogEnd, LogVisitor, count_calls, walk_log};
-use self::walk::{Walk, check_head};
 use crate::db::Db;
 use crate::log::rows::{CLOSED_COLUMNS, OPEN_COLUMNS, read_open};
 use crate::params;
@@ -83,8 +83,7 @@ impl LogVisitor<Fault> for FirstFinding {
 /// # Errors
 /// SQLite's error.
 pub(crate) fn verify_tail(db: &Db) -> Result<Option<ActionsFinding>, Fault> {
-    let highest =
-        db.query_one("SELECT coalesce(max(sequence_no), 0) FROM actions", &[], |row| row.get::<i64>(0))?;
+    let highest = db.query_opt(LAST, &[], |row| row.get::<i64>(0))?.unwrap_or(0);
     // Start the walk just before the last row, so that only that row is recomputed.
     let last = db.query_opt(
         "SELECT exit_no, prev_hash FROM actions WHERE exit_no IS NOT NULL ORDER BY exit_no DESC LIMIT 1",

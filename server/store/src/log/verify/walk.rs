@@ -44,12 +44,15 @@ pub struct LogEnd {
     pub running: i64,
 }
 
+/// Not `max`, for which PostgreSQL reads the whole view.
+pub(super) const LAST: &str = "SELECT sequence_no FROM actions ORDER BY sequence_no DESC LIMIT 1";
+
 /// Returns how many rows the log has by its numbering, which is dense. SQLite would count the rows without looking at its bounds.
 ///
 /// # Errors
 /// SQLite's error.
 pub fn count_calls(db: &Db) -> Result<i64, Fault> {
-    db.query_one("SELECT coalesce(max(sequence_no), 0) FROM actions", &[], |row| row.get(0))
+    Ok(db.query_opt(LAST, &[], |row| row.get(0))?.unwrap_or(0))
 }
 
 /// Walks the whole log: closed rows in their chain's order, running rows, numbering, head. Meant for a read
@@ -86,8 +89,8 @@ pub fn walk_log<E: From<Fault>>(db: &Db, visitor: &mut dyn LogVisitor<E>) -> Res
 fn open_rows<E: From<Fault>>(db: &Db, visitor: &mut dyn LogVisitor<E>) -> Result<i64, E> {
     let mut running = 0;
     let sql = format!(
-        "SELECT {OPEN_COLUMNS}, coalesce(error_code, error_message, result_hash, duration_ms, exited_at, exit_no, \
-         prev_hash, row_hash, subject) IS NULL AS unclosed FROM actions WHERE outcome = 'running' ORDER BY sequence_no"
+        "SELECT {OPEN_COLUMNS}, (error_code IS NULL AND error_message IS NULL AND result_hash IS NULL AND duration_ms IS NULL \
+         AND exited_at IS NULL AND exit_no IS NULL AND prev_hash IS NULL AND row_hash IS NULL AND subject IS NULL) AS unclosed FROM actions WHERE outcome = 'running' ORDER BY sequence_no"
     );
     db.walk(&sql, &[], |row| -> Result<bool, E> {
         running += 1;
