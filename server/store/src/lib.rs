@@ -46,6 +46,7 @@ pub mod callers;
 pub mod cx;
 pub mod db;
 pub mod log;
+pub mod postgres;
 pub mod private_file;
 pub(crate) mod side_file;
 pub mod sqlite;

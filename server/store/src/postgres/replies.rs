@@ -1,0 +1,244 @@
+//! What comes back from the server, matched with what was asked. (PostgreSQL manual, "Message Formats".)
+//!
+//! Anything out of order ends the connection. NOTICEs and notifications are dropped.
+
+use std::sync::Arc;
+
+use fallible_iterator::FallibleIterator;
+use postgres_protocol::message::backend::{ErrorResponseBody, Message, RowDescriptionBody};
+
+use super::dial::reason;
+use super::error::{PgError, ServerError};
+use super::rows::Rows;
+use super::session::{Session, TransactionStatus};
+use super::statements::Statement;
+use super::wire::broken;
+
+/// The most answers that are kept for someone to wait for them.
+const MOST_ANSWERS: usize = 1 << 10;
+
+/// What the server has to answer next.
+#[derive(Debug)]
+pub(super) enum Expect {
+    /// ParseComplete.
+    Parsed(Arc<Statement>),
+    /// ParameterDescription, then RowDescription or NoData.
+    Described(Arc<Statement>),
+    /// BindComplete.
+    Bound,
+    /// Rows, then CommandComplete, PortalSuspended or EmptyQueryResponse.
+    Executed {
+        statement: Arc<Statement>,
+        /// Whether somebody wants the rows.
+        keep: bool,
+        /// For a COMMIT: where its messages start on the wire.
+        commit_at: Option<u64>,
+    },
+    /// CloseComplete of a portal, or of a statement that is closed again if the server skips this.
+    Closed(Option<Arc<Statement>>),
+    /// The answers to a script, up to ReadyForQuery.
+    Script,
+    /// The answers to a COPY FROM STDIN or COPY TO STDOUT, up to ReadyForQuery.
+    Copy,
+    /// ReadyForQuery.
+    Ready(u64),
+}
+
+impl Session {
+    /// Takes in all whole messages that have come.
+    pub(super) fn absorb(&mut self) -> Result<(), PgError> {
+        loop {
+            match self.wire.message() {
+                Ok(None) => return Ok(()),
+                Ok(Some(message)) => self.take(message)?,
+                Err(error) => return Err(self.lose(reason(&error))),
+            }
+        }
+    }
+
+    fn take(&mut self, message: Message) -> Result<(), PgError> {
+        match message {
+            Message::NoticeResponse(_) | Message::NotificationResponse(_) => Ok(()),
+            Message::ParameterStatus(body) => {
+                if let (Ok(name), Ok(value)) = (body.name(), body.value()) {
+                    self.started.keep(name, value);
+                }
+                Ok(())
+            }
+            Message::ErrorResponse(body) => self.take_error(&body),
+            // Rows are most of what comes, and the statement that they belong to goes on.
+            Message::DataRow(row) => match self.expected.front() {
+                Some(Expect::Executed { statement, keep: true, .. }) => {
+                    let rows = self.rows.get_or_insert_with(|| Rows::of(statement.clone()));
+                    if rows.size() > self.most_bytes {
+                        let error = PgError::TooLarge(format!("{} bytes", self.most_bytes));
+                        self.failed.get_or_insert(error);
+                        return Ok(());
+                    }
+                    match rows.push(&row) {
+                        Some(()) => Ok(()),
+                        None => Err(self.out_of_order("a row that does not fit its description")),
+                    }
+                }
+                Some(Expect::Executed { keep: false, .. } | Expect::Script) => Ok(()),
+                _ => Err(self.out_of_order("a row")),
+            },
+            Message::CopyData(body)
+                if self.copying && matches!(self.expected.front(), Some(Expect::Copy)) =>
+            {
+                self.made_progress();
+                self.copied.push_back(body.into_bytes());
+                Ok(())
+            }
+            other => self.take_step(other),
+        }
+    }
+
+    /// Takes an answer that ends a step.
+    fn take_step(&mut self, message: Message) -> Result<(), PgError> {
+        self.made_progress();
+        match (message, self.expected.pop_front()) {
+            (Message::ParseComplete, Some(Expect::Parsed(statement))) => statement.set_ready(),
+            (Message::ParameterDescription(_), Some(front @ Expect::Described(_))) => {
+                self.expected.push_front(front)
+            }
+            (Message::NoData, Some(Expect::Described(statement))) => statement.set_columns(Vec::new()),
+            (Message::RowDescription(body), Some(Expect::Described(statement))) => match columns(&body) {
+                Some(columns) => statement.set_columns(columns),
+                None => return Err(self.out_of_order("a description that ends early")),
+            },
+            (Message::BindComplete, Some(Expect::Bound))
+            | (Message::CloseComplete, Some(Expect::Closed(_))) => {}
+            (Message::CommandComplete(body), Some(Expect::Executed { statement, keep, commit_at })) => {
+                let tag = body.tag().unwrap_or_default();
+                if commit_at.is_some() && tag != "COMMIT" {
+                    self.failed.get_or_insert_with(rolled_back);
+                }
+                let changed = count(tag);
+                self.end_rows(statement, keep, changed, false);
+            }
+            (Message::PortalSuspended, Some(Expect::Executed { statement, keep, .. })) => {
+                self.end_rows(statement, keep, 0, true);
+            }
+            (Message::EmptyQueryResponse, Some(Expect::Executed { statement, keep, .. })) => {
+                self.end_rows(statement, keep, 0, false);
+            }
+            (
+                Message::RowDescription(_) | Message::CommandComplete(_) | Message::EmptyQueryResponse,
+                Some(front @ Expect::Script),
+            ) => self.expected.push_front(front),
+            (Message::CopyInResponse(_) | Message::CopyOutResponse(_), Some(front @ Expect::Copy))
+                if !self.copying =>
+            {
+                self.copying = true;
+                self.expected.push_front(front);
+            }
+            (Message::CopyDone, Some(front @ Expect::Copy)) => self.expected.push_front(front),
+            (Message::CommandComplete(body), Some(front @ Expect::Copy)) => {
+                self.copied_rows = count(body.tag().unwrap_or_default());
+                self.expected.push_front(front);
+            }
+            (Message::ReadyForQuery(body), front) => {
+                let ready = match front {
+                    Some(Expect::Script | Expect::Copy) => self.expected.pop_front(),
+                    front => front,
+                };
+                return self.take_ready(body.status(), ready);
+            }
+            _ => return Err(self.out_of_order("an answer")),
+        }
+        Ok(())
+    }
+
+    fn take_ready(&mut self, status: u8, expected: Option<Expect>) -> Result<(), PgError> {
+        let Some(Expect::Ready(boundary)) = expected else {
+            return Err(self.out_of_order("the end of a boundary"));
+        };
+        self.status = match status {
+            b'I' => TransactionStatus::Idle,
+            b'T' => TransactionStatus::Open,
+            b'E' => TransactionStatus::Failed,
+            _ => return Err(self.out_of_order("an unknown state of a transaction")),
+        };
+        self.copying = false;
+        let answer = self.failed.take().map_or(Ok(self.status), Err);
+        if self.answered.len() >= MOST_ANSWERS {
+            self.answered.pop_front();
+        }
+        self.answered.push_back((boundary, answer));
+        Ok(())
+    }
+
+    /// Notes a failure, and drops what the server skips because of it.
+    fn take_error(&mut self, body: &ErrorResponseBody) -> Result<(), PgError> {
+        self.made_progress();
+        let Some(error) = ServerError::read(body.fields()) else {
+            return Err(self.out_of_order("an error without fields"));
+        };
+        if error.ends_connection() {
+            let said: String = error.to_string().chars().filter(|c| !c.is_control()).collect();
+            return Err(self.lose(format!("the server ended it: {said}")));
+        }
+        if self.expected.is_empty() {
+            return Err(self.out_of_order("an error that belongs to nothing"));
+        }
+        if let Some(Expect::Bound | Expect::Executed { .. }) = self.expected.front() {
+            // Another connection may have changed a table: the plan is made anew.
+            let stale =
+                error.code == "26000" || (error.code == "0A000" && error.message.contains("cached plan"));
+            let of = self.expected.iter().find_map(|expect| match expect {
+                Expect::Executed { statement, .. } => Some(statement.clone()),
+                _ => None,
+            });
+            if let (true, Some(statement)) = (stale, of) {
+                self.statements.forget(&statement);
+                self.statements.close(statement);
+            }
+        }
+        self.failed.get_or_insert(PgError::Server(Box::new(error)));
+        while let Some(skipped) = self.expected.pop_front() {
+            match skipped {
+                kept @ (Expect::Ready(_) | Expect::Script | Expect::Copy) => {
+                    self.expected.push_front(kept);
+                    break;
+                }
+                Expect::Parsed(statement) => self.statements.forget(&statement),
+                Expect::Closed(Some(statement)) => self.statements.close(statement),
+                Expect::Executed { .. } | Expect::Described(_) | Expect::Bound | Expect::Closed(None) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a result that somebody wants, rows or none.
+    fn end_rows(&mut self, statement: Arc<Statement>, keep: bool, changed: u64, suspended: bool) {
+        if keep {
+            let rows = self.rows.get_or_insert_with(|| Rows::of(statement));
+            rows.changed = changed;
+            rows.suspended = suspended;
+        }
+    }
+
+    fn out_of_order(&mut self, what: &str) -> PgError {
+        self.lose(reason(&broken(&format!("it sent {what} out of order"))))
+    }
+}
+
+fn rolled_back() -> PgError {
+    PgError::Server(Box::new(ServerError {
+        severity: "ERROR".to_owned(),
+        code: "25P02".to_owned(),
+        message: "the transaction had failed before its commit, and is rolled back".to_owned(),
+        ..ServerError::default()
+    }))
+}
+
+/// Returns the types of a result's columns.
+fn columns(body: &RowDescriptionBody) -> Option<Vec<u32>> {
+    body.fields().map(|field| Ok(field.type_oid())).collect().ok()
+}
+
+/// Returns the number at the end of a command's tag: `INSERT 0 5`, `UPDATE 5`, `COPY 5`.
+fn count(tag: &str) -> u64 {
+    tag.rsplit(' ').next().and_then(|number| number.parse().ok()).unwrap_or(0)
+}

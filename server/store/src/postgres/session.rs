@@ -1,0 +1,485 @@
+//! A connection and its pipeline: statements are queued, sent together and answered in order. (PostgreSQL manual, "Extended Query" and
+//! "Pipelining".)
+//!
+//! A *boundary* is a Sync message. If a statement fails, the server skips all that follows up to the next boundary, and waiting for this boundary
+//! returns the failure. [`replies`](super::replies) reads what comes back.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::{BufMut, Bytes};
+use postgres_protocol::IsNull;
+use postgres_protocol::message::frontend;
+
+use super::dial::{SessionOptions, dial, reason};
+use super::error::{CommitState, Lost, PgError};
+use super::replies::Expect;
+use super::rows::Rows;
+use super::sql::translate;
+use super::startup::Started;
+use super::statements::{Found, Statement, Statements, type_of};
+use super::url::DatabaseUrl;
+use super::wire::Wire;
+use crate::Value;
+
+/// What a client waits for an answer beyond the server's own time-out.
+const RESERVE: Duration = Duration::from_secs(5);
+/// Queued bytes are sent early from this size on.
+const BYTES_BEFORE_SENDING: usize = 64 << 10;
+/// The caller waits while more than these are queued.
+const MOST_QUEUED_BYTES: usize = 4 << 20;
+
+/// Where the server's transaction stands after a boundary. (PostgreSQL manual, ReadyForQuery.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TransactionStatus {
+    /// None is open.
+    Idle,
+    /// One is open.
+    Open,
+    /// One is open and has failed: the server refuses all but its end.
+    Failed,
+}
+
+/// A boundary to wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use = "failures of the statements before a boundary are told to whoever waits for it"]
+pub struct Boundary(pub(super) u64);
+
+/// How much of a result a caller takes.
+#[derive(Debug, Clone, Copy)]
+pub struct Limit {
+    /// The most rows that the server sends; 0 for all. More rows are no error.
+    pub rows: u32,
+    /// The most bytes that are kept. More are [`PgError::TooLarge`].
+    pub bytes: usize,
+}
+
+impl Limit {
+    /// All rows, within 256 MiB.
+    pub const ALL: Self = Self { rows: 0, bytes: 256 << 20 };
+    /// The first row.
+    pub const ONE: Self = Self { rows: 1, bytes: 64 << 20 };
+}
+
+/// What has happened on a connection, for tests that count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// How often statements were sent. Each time costs a round trip to whoever waits.
+    pub round_trips: u64,
+    /// How many statements were executed, those of scripts left out.
+    pub statements: u64,
+}
+
+/// A connection to a server. Dropping it says goodbye; an open transaction is rolled back.
+pub struct Session {
+    pub(super) wire: Wire,
+    pub(super) started: Started,
+    pub(super) statements: Statements,
+    /// What the server still has to answer, in order.
+    pub(super) expected: VecDeque<Expect>,
+    /// Answers that nobody has waited for.
+    pub(super) answered: VecDeque<(u64, Result<TransactionStatus, PgError>)>,
+    /// The first failure since the last answered boundary.
+    pub(super) failed: Option<PgError>,
+    pub(super) status: TransactionStatus,
+    pub(super) lost: Option<Lost>,
+    /// The result that is being received, and the most bytes of it.
+    pub(super) rows: Option<Rows>,
+    pub(super) most_bytes: usize,
+    /// A running COPY: whether it has begun, what has come of it, and how many rows it had.
+    pub(super) copying: bool,
+    pub(super) copied: VecDeque<Bytes>,
+    pub(super) copied_rows: u64,
+    boundary: u64,
+    portals: u64,
+    patience: Option<Duration>,
+    deadline: Option<Instant>,
+    pub(super) counters: Counters,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("pid", &self.started.pid)
+            .field("status", &self.status)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        if self.lost.is_none() {
+            self.wire.hang_up();
+        }
+    }
+}
+
+impl Session {
+    /// Connects to the first server of the URL that is fit, and logs in.
+    ///
+    /// # Errors
+    /// [`PgError::Setting`], [`PgError::Unreachable`] or [`PgError::Refused`], without a part of the URL.
+    pub fn connect(url: &DatabaseUrl, options: &SessionOptions) -> Result<Self, PgError> {
+        let (wire, started) = dial(url, options)?;
+        Ok(Self {
+            wire,
+            started,
+            statements: Statements::default(),
+            expected: VecDeque::new(),
+            answered: VecDeque::new(),
+            failed: None,
+            status: TransactionStatus::Idle,
+            lost: None,
+            rows: None,
+            most_bytes: 0,
+            copying: false,
+            copied: VecDeque::new(),
+            copied_rows: 0,
+            boundary: 0,
+            portals: 0,
+            patience: options.statement,
+            deadline: None,
+            counters: Counters::default(),
+        })
+    }
+
+    /// Returns the number of the server's process, for `pg_terminate_backend`.
+    pub fn backend_pid(&self) -> i32 {
+        self.started.pid
+    }
+
+    /// Returns a parameter that the server reports: `server_version`, `in_hot_standby` and the like.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        self.started.parameters.get(name).map(String::as_str)
+    }
+
+    /// Returns where the transaction stood at the last answered boundary.
+    pub fn status(&self) -> TransactionStatus {
+        self.status
+    }
+
+    /// Returns how the connection ended, if it has.
+    pub fn lost(&self) -> Option<&Lost> {
+        self.lost.as_ref()
+    }
+
+    /// Returns what has happened so far.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    /// Sets how long a statement may take before the connection counts as lost, without the reserve. The server's own time-out stays as it is.
+    pub fn set_patience(&mut self, patience: Option<Duration>) {
+        self.patience = patience;
+    }
+
+    /// Queues a statement, whose result is discarded. Nothing is waited for; a failure shows at the next boundary.
+    ///
+    /// # Errors
+    /// [`PgError::Lost`]; [`PgError::Usage`] for a text with a zero byte, with nothing queued.
+    pub fn queue(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(), PgError> {
+        self.push(sql, params, Execution::discarding()).map(drop)
+    }
+
+    /// Queues a COMMIT. If the connection ends before its answer, [`Lost::commit`] says whether it may have happened. A transaction that had failed
+    /// before is rolled back by it, which shows as a failure at the next boundary.
+    ///
+    /// # Errors
+    /// Those of [`Session::queue`].
+    pub fn queue_commit(&mut self) -> Result<(), PgError> {
+        self.push("COMMIT", &[], Execution { commit: true, ..Execution::discarding() }).map(drop)
+    }
+
+    /// Ends the statements queued so far. Outside of a transaction, this commits them.
+    pub fn boundary(&mut self) -> Boundary {
+        frontend::sync(self.wire.out());
+        let boundary = Boundary(self.boundary);
+        self.expected.push_back(Expect::Ready(boundary.0));
+        self.boundary += 1;
+        boundary
+    }
+
+    /// Runs a statement and all that was queued before it, in one round trip.
+    ///
+    /// # Errors
+    /// The first failure since the last boundary; [`PgError::TooLarge`].
+    pub fn query(&mut self, sql: &str, params: &[Value<'_>], limit: Limit) -> Result<Rows, PgError> {
+        self.push(sql, params, Execution { most_rows: limit.rows, keep: true, ..Execution::discarding() })?;
+        self.receive(limit)
+    }
+
+    /// Runs a statement through a portal that stays open, and returns its first rows; [`Session::fetch`] returns more. A portal lives as long as
+    /// its transaction: without one, all but the first rows are out of reach.
+    ///
+    /// # Errors
+    /// Those of [`Session::query`].
+    pub fn open_portal(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        limit: Limit,
+    ) -> Result<(Portal, Rows), PgError> {
+        self.portals += 1;
+        let name = format!("p{}", self.portals);
+        let execution = Execution { portal: &name, most_rows: limit.rows, keep: true, commit: false };
+        let statement = self.push(sql, params, execution)?;
+        let rows = self.receive(limit)?;
+        Ok((Portal { name, statement }, rows))
+    }
+
+    /// Returns the next rows of a portal.
+    ///
+    /// # Errors
+    /// Those of [`Session::query`]; SQLSTATE 34000 if its transaction has ended.
+    pub fn fetch(&mut self, portal: &Portal, limit: Limit) -> Result<Rows, PgError> {
+        self.check()?;
+        frontend::execute(&portal.name, signed(limit.rows), self.wire.out()).map_err(|_| ZERO_BYTE)?;
+        self.expected.push_back(Expect::Executed {
+            statement: portal.statement.clone(),
+            keep: true,
+            commit_at: None,
+        });
+        self.counters.statements += 1;
+        self.receive(limit)
+    }
+
+    /// Queues the end of a portal.
+    pub fn close_portal(&mut self, portal: &Portal) {
+        if self.lost.is_none() && frontend::close(b'P', &portal.name, self.wire.out()).is_ok() {
+            self.expected.push_back(Expect::Closed(None));
+        }
+    }
+
+    /// Runs a script of several statements as it is: no parameters, no translation. Without BEGIN in it, it is one transaction.
+    ///
+    /// # Errors
+    /// The script's first failure; a failure of what was queued before it.
+    pub fn simple(&mut self, script: &str) -> Result<(), PgError> {
+        let boundary = self.start_script(script, Expect::Script)?;
+        self.wait(boundary).map(drop)
+    }
+
+    /// Sends a script, after all that was queued before it has been answered.
+    pub(super) fn start_script(&mut self, script: &str, expect: Expect) -> Result<Boundary, PgError> {
+        self.check()?;
+        if !matches!(self.expected.back(), None | Some(Expect::Ready(_))) {
+            let before = self.boundary();
+            self.send()?;
+            self.wait(before)?;
+        }
+        let start = self.wire.out().len();
+        if frontend::query(script, self.wire.out()).is_err() {
+            self.wire.out().truncate(start);
+            return Err(ZERO_BYTE);
+        }
+        let boundary = Boundary(self.boundary);
+        self.boundary += 1;
+        self.expected.extend([expect, Expect::Ready(boundary.0)]);
+        self.send()?;
+        Ok(boundary)
+    }
+
+    /// Sends all that is queued, and reads what comes meanwhile. Does not wait for an answer.
+    ///
+    /// # Errors
+    /// [`PgError::Lost`].
+    pub fn send(&mut self) -> Result<(), PgError> {
+        self.check()?;
+        self.counters.round_trips += u64::from(self.wire.has_unsent());
+        self.made_progress();
+        self.send_down_to(0)
+    }
+
+    /// Waits until a boundary is answered. Boundaries may be waited for in any order.
+    ///
+    /// # Errors
+    /// The first failure since the boundary before it; [`PgError::Lost`].
+    pub fn wait(&mut self, boundary: Boundary) -> Result<TransactionStatus, PgError> {
+        loop {
+            if let Some(at) = self.answered.iter().position(|(number, _)| *number == boundary.0) {
+                return self.answered.remove(at).map_or(Ok(self.status), |(_, answer)| answer);
+            }
+            self.check()?;
+            if !self
+                .expected
+                .iter()
+                .any(|expect| matches!(expect, Expect::Ready(number) if *number == boundary.0))
+            {
+                return Err(PgError::Usage("a boundary was waited for twice"));
+            }
+            if let Err(error) = self.step()
+                && !self.is_answered(boundary)
+            {
+                return Err(error);
+            }
+        }
+    }
+
+    pub(super) fn is_answered(&self, boundary: Boundary) -> bool {
+        self.answered.iter().any(|(number, _)| *number == boundary.0)
+    }
+
+    /// Waits for the server once, and takes in what it sent. Sends on meanwhile.
+    pub(super) fn step(&mut self) -> Result<(), PgError> {
+        let came = self.wire.wait(self.deadline).and_then(|()| self.wire.advance());
+        match came {
+            Ok(true) => self.absorb(),
+            Ok(false) => Ok(()),
+            // What the server said before it hung up counts: the answer to a COMMIT may be in it.
+            Err(error) => {
+                self.absorb()?;
+                Err(self.lose(reason(&error)))
+            }
+        }
+    }
+
+    /// Sends until at most these bytes are left.
+    pub(super) fn send_down_to(&mut self, most: usize) -> Result<(), PgError> {
+        let sent = self.wire.send_some();
+        if sent.is_err() {
+            // The reason why the server hung up may still be readable.
+            return self.step();
+        }
+        while self.wire.waiting() > most || (most == 0 && self.wire.has_unsent()) {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    /// Starts the time anew in which the server has to get on.
+    pub(super) fn made_progress(&mut self) {
+        self.deadline =
+            self.patience.and_then(|patience| Instant::now().checked_add(patience.saturating_add(RESERVE)));
+    }
+
+    /// Ends the connection, and notes what is known of a commit.
+    pub(super) fn lose(&mut self, reason: String) -> PgError {
+        let sent = self.wire.handed_over();
+        let unknown = self
+            .expected
+            .iter()
+            .any(|expect| matches!(expect, Expect::Executed { commit_at: Some(at), .. } if *at < sent));
+        let commit = if unknown { CommitState::Unknown } else { CommitState::NotSent };
+        self.rows = None;
+        PgError::Lost(self.lost.get_or_insert(Lost { reason, commit }).clone())
+    }
+
+    pub(super) fn check(&self) -> Result<(), PgError> {
+        self.lost.clone().map_or(Ok(()), |lost| Err(PgError::Lost(lost)))
+    }
+
+    /// Sends, waits, and returns the rows that were asked for.
+    fn receive(&mut self, limit: Limit) -> Result<Rows, PgError> {
+        self.rows = None;
+        self.most_bytes = limit.bytes;
+        let boundary = self.boundary();
+        self.send()?;
+        let answer = self.wait(boundary);
+        let rows = self.rows.take();
+        answer?;
+        rows.ok_or_else(|| self.lose("the server answered a statement without its result".to_owned()))
+    }
+
+    /// Writes a statement's messages: Parse and Describe if it is new, Bind, Execute.
+    fn push(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        execution: Execution<'_>,
+    ) -> Result<Arc<Statement>, PgError> {
+        self.check()?;
+        for statement in self.statements.take_closing() {
+            if frontend::close(b'S', &statement.name(), self.wire.out()).is_ok() {
+                self.expected.push_back(Expect::Closed(Some(statement)));
+            }
+        }
+        let (statement, is_new) = match self.statements.find(sql, params, self.boundary) {
+            Found::Prepared(statement) => (statement, false),
+            Found::New(statement) => (statement, true),
+        };
+        let start = self.wire.out().len();
+        let position = self.wire.position();
+        if let Err(error) = self.write(sql, params, &execution, &statement, is_new) {
+            self.wire.out().truncate(start);
+            if is_new {
+                self.statements.forget(&statement);
+            }
+            return Err(error);
+        }
+        if is_new {
+            self.expected.extend([Expect::Parsed(statement.clone()), Expect::Described(statement.clone())]);
+        }
+        let commit_at = execution.commit.then_some(position);
+        self.expected.push_back(Expect::Bound);
+        self.expected.push_back(Expect::Executed {
+            statement: statement.clone(),
+            keep: execution.keep,
+            commit_at,
+        });
+        self.counters.statements += 1;
+        if self.wire.waiting() > BYTES_BEFORE_SENDING {
+            self.made_progress();
+            self.send_down_to(MOST_QUEUED_BYTES)?;
+        }
+        Ok(statement)
+    }
+
+    fn write(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        execution: &Execution<'_>,
+        statement: &Statement,
+        is_new: bool,
+    ) -> Result<(), PgError> {
+        let name = statement.name();
+        let out = self.wire.out();
+        if is_new {
+            frontend::parse(&name, &translate(sql), params.iter().map(type_of), out)
+                .map_err(|_| ZERO_BYTE)?;
+            frontend::describe(b'S', &name, out).map_err(|_| ZERO_BYTE)?;
+        }
+        let value = |value: &Value<'_>, out: &mut bytes::BytesMut| {
+            match *value {
+                Value::Null => return Ok(IsNull::Yes),
+                Value::Integer(number) => out.put_i64(number),
+                Value::Real(number) => out.put_f64(number),
+                Value::Text(text) => out.put_slice(text.as_bytes()),
+                Value::Blob(bytes) => out.put_slice(bytes),
+            }
+            Ok(IsNull::No)
+        };
+        // One format code stands for all: 1 is binary.
+        frontend::bind(execution.portal, &name, [1], params, value, [1], out)
+            .map_err(|_| PgError::Usage("a statement has too many parameters, or too large ones"))?;
+        frontend::execute(execution.portal, signed(execution.most_rows), out).map_err(|_| ZERO_BYTE)
+    }
+}
+
+const ZERO_BYTE: PgError = PgError::Usage("a statement's text has a zero byte");
+
+fn signed(rows: u32) -> i32 {
+    i32::try_from(rows).unwrap_or(i32::MAX)
+}
+
+/// How a statement is executed.
+struct Execution<'a> {
+    portal: &'a str,
+    most_rows: u32,
+    keep: bool,
+    commit: bool,
+}
+
+impl Execution<'_> {
+    fn discarding() -> Self {
+        Self { portal: "", most_rows: 0, keep: false, commit: false }
+    }
+}
+
+/// An open portal: a result that the server hands out in parts.
+#[derive(Debug)]
+pub struct Portal {
+    name: String,
+    statement: Arc<Statement>,
+}

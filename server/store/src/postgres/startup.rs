@@ -1,0 +1,256 @@
+//! The start of a connection: who this is, and proofs from both sides. (PostgreSQL manual, "Start-up" and "SASL Authentication".)
+//!
+//! SCRAM-SHA-256 alone proves anything to this client: the server sees no password and shows that it knows one. On a TLS connection SCRAM is
+//! bound to the server's certificate. Cleartext and MD5 would show a server that is not the right one what it needs, so they are refused. A
+//! server that asks for no proof (`trust`, `peer`) is accepted through a Unix socket and on a loopback address alone: there, the operating system
+//! says who listens.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::time::Instant;
+
+use fallible_iterator::FallibleIterator;
+use postgres_protocol::authentication::sasl::{
+    ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256,
+};
+use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
+use postgres_protocol::message::frontend;
+
+use super::dial::{SessionOptions, reason};
+use super::error::{PgError, ServerError};
+use super::tls;
+use super::url::{DatabaseUrl, Place};
+use super::wire::{Wire, broken};
+
+/// The most messages of a login. PostgreSQL 18 sends some twenty.
+const MOST_MESSAGES: usize = 200;
+/// What is kept of the parameters that a server reports: how many, and how long name and value may be.
+const MOST_PARAMETERS: usize = 64;
+const BYTES_OF_PARAMETER: usize = 256;
+
+/// What is known when the server is ready.
+#[derive(Debug, Default)]
+pub(super) struct Started {
+    pub pid: i32,
+    pub parameters: BTreeMap<String, String>,
+}
+
+impl Started {
+    /// Keeps a parameter that the server reports, within bounds.
+    pub fn keep(&mut self, name: &str, value: &str) {
+        if name.len().max(value.len()) > BYTES_OF_PARAMETER {
+            return;
+        }
+        if self.parameters.len() < MOST_PARAMETERS || self.parameters.contains_key(name) {
+            self.parameters.insert(name.to_owned(), value.to_owned());
+        }
+    }
+}
+
+/// How far the proofs are.
+enum Proof {
+    /// Nothing has been asked.
+    None,
+    /// The client has started SCRAM.
+    Started(Box<ScramSha256>),
+    /// The client has proved itself.
+    Sent(Box<ScramSha256>),
+    /// The server has proved itself.
+    Done,
+}
+
+/// Logs in.
+///
+/// # Errors
+/// [`PgError::Refused`] for a server that asks for something else than SCRAM, proves nothing, or refuses the login;
+/// [`PgError::Unreachable`] for one that cannot serve now.
+pub(super) fn start(
+    wire: &mut Wire,
+    url: &DatabaseUrl,
+    place: &Place,
+    options: &SessionOptions,
+    deadline: Instant,
+) -> Result<Started, PgError> {
+    introduce(wire, url, options)?;
+    let mut started = Started::default();
+    let mut proof = Proof::None;
+    let mut logged_in = false;
+    for _ in 0..MOST_MESSAGES {
+        match next(wire, deadline).map_err(|error| unreachable(&error))? {
+            Message::NoticeResponse(_) => {}
+            Message::ErrorResponse(body) => return Err(refusal(ServerError::read(body.fields()).as_ref())),
+            Message::ParameterStatus(body) if logged_in => {
+                if let (Ok(name), Ok(value)) = (body.name(), body.value()) {
+                    started.keep(name, value);
+                }
+            }
+            Message::BackendKeyData(body) if logged_in => started.pid = body.process_id(),
+            Message::ReadyForQuery(_) if logged_in => return ready(started),
+            Message::AuthenticationOk if !logged_in => {
+                accept(&proof, url, place)?;
+                logged_in = true;
+            }
+            message if !logged_in => proof = answer(wire, url, proof, message)?,
+            _ => return Err(unreachable(&broken("it sent a message that does not belong to a login"))),
+        }
+    }
+    Err(unreachable(&broken("its login does not end")))
+}
+
+fn unreachable(error: &io::Error) -> PgError {
+    PgError::Unreachable(reason(error))
+}
+
+fn refused(what: impl Into<String>) -> PgError {
+    PgError::Refused(what.into())
+}
+
+/// Returns the next message, waiting for it.
+fn next(wire: &mut Wire, deadline: Instant) -> io::Result<Message> {
+    loop {
+        if let Some(message) = wire.message()? {
+            return Ok(message);
+        }
+        if !wire.advance()? {
+            wire.wait(Some(deadline))?;
+        }
+    }
+}
+
+/// Writes the StartupMessage. The settings of the session travel in it, so that they hold from the first statement on.
+fn introduce(wire: &mut Wire, url: &DatabaseUrl, options: &SessionOptions) -> Result<(), PgError> {
+    let milliseconds =
+        |time: Option<std::time::Duration>| time.map_or(0, |time| time.as_millis()).to_string();
+    let (statement, lock) = (milliseconds(options.statement), milliseconds(options.lock));
+    let mut parameters = vec![("user", url.user.expose())];
+    parameters.extend(url.database.as_ref().map(|database| ("database", database.expose())));
+    parameters.extend([
+        ("application_name", url.application_name.as_str()),
+        ("client_encoding", "UTF8"),
+        ("statement_timeout", statement.as_str()),
+        ("lock_timeout", lock.as_str()),
+    ]);
+    parameters.extend(options.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    frontend::startup_message(parameters, wire.out())
+        .map_err(|_| PgError::Usage("a setting of the session has a zero byte"))
+}
+
+/// Answers a request for a proof.
+fn answer(wire: &mut Wire, url: &DatabaseUrl, proof: Proof, message: Message) -> Result<Proof, PgError> {
+    match (message, proof) {
+        (Message::AuthenticationSasl(body), Proof::None) => {
+            Ok(Proof::Started(begin_scram(wire, url, &body)?))
+        }
+        (Message::AuthenticationSaslContinue(body), Proof::Started(mut scram)) => {
+            scram.update(body.data()).map_err(|error| not_scram(&error))?;
+            frontend::sasl_response(scram.message(), wire.out()).map_err(|error| not_scram(&error))?;
+            Ok(Proof::Sent(scram))
+        }
+        (Message::AuthenticationSaslFinal(body), Proof::Sent(mut scram)) => {
+            scram
+                .finish(body.data())
+                .map_err(|_| refused("the server does not prove that it knows the password (SCRAM)"))?;
+            Ok(Proof::Done)
+        }
+        (Message::AuthenticationCleartextPassword, _) => Err(refused(
+            "the server asks for the password in cleartext, which is refused; set its pg_hba.conf to scram-sha-256",
+        )),
+        (Message::AuthenticationMd5Password(_), _) => Err(refused(
+            "the server asks for the password as MD5, which is refused; set password_encryption and its pg_hba.conf to \
+             scram-sha-256, then set the password again",
+        )),
+        (Message::AuthenticationGss | Message::AuthenticationGssContinue(_), _) => {
+            Err(other_method("GSSAPI"))
+        }
+        (Message::AuthenticationKerberosV5, _) => Err(other_method("Kerberos V5")),
+        (Message::AuthenticationSspi, _) => Err(other_method("SSPI")),
+        (Message::AuthenticationScmCredential, _) => Err(other_method("SCM credentials")),
+        _ => Err(unreachable(&broken("it sent a message that does not belong to this step of a login"))),
+    }
+}
+
+fn other_method(name: &str) -> PgError {
+    refused(format!("the server asks for {name}, which is refused; set its pg_hba.conf to scram-sha-256"))
+}
+
+fn not_scram(error: &io::Error) -> PgError {
+    refused(format!("SCRAM with the server failed: {}", reason(error)))
+}
+
+fn begin_scram(
+    wire: &mut Wire,
+    url: &DatabaseUrl,
+    body: &AuthenticationSaslBody,
+) -> Result<Box<ScramSha256>, PgError> {
+    let mut offered = Vec::new();
+    let mut mechanisms = body.mechanisms();
+    while let Some(name) = mechanisms.next().map_err(|error| not_scram(&error))? {
+        offered.push(name);
+    }
+    let end_point = tls::server_end_point(wire);
+    let (mechanism, binding) = match end_point {
+        Some(hash) if offered.contains(&SCRAM_SHA_256_PLUS) => {
+            (SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(hash))
+        }
+        _ if url.requires_binding => {
+            return Err(refused(
+                "the server cannot bind SCRAM to TLS, and the URL asks for it (channel_binding=require)",
+            ));
+        }
+        _ if !offered.contains(&SCRAM_SHA_256) => {
+            let names: Vec<_> =
+                offered.iter().take(4).map(|name| name.escape_debug().take(40).collect::<String>()).collect();
+            return Err(other_method(&names.join(", ")));
+        }
+        // Tells a server that could bind that this client could as well: somebody in between may have taken it out of the list.
+        Some(_) => (SCRAM_SHA_256, ChannelBinding::unrequested()),
+        None => (SCRAM_SHA_256, ChannelBinding::unsupported()),
+    };
+    let Some(password) = &url.password else {
+        return Err(refused("the server asks for a password, and the URL has none"));
+    };
+    let scram = Box::new(ScramSha256::new(password.expose().as_bytes(), binding));
+    frontend::sasl_initial_response(mechanism, scram.message(), wire.out())
+        .map_err(|error| not_scram(&error))?;
+    Ok(scram)
+}
+
+/// Decides whether the server may let this client in now.
+fn accept(proof: &Proof, url: &DatabaseUrl, place: &Place) -> Result<(), PgError> {
+    match proof {
+        Proof::Done => Ok(()),
+        Proof::None if place.is_local() && !url.requires_binding => Ok(()),
+        Proof::None => Err(refused(
+            "the server lets anybody in over the network (trust), which is refused; set its pg_hba.conf to scram-sha-256",
+        )),
+        Proof::Started(_) | Proof::Sent(_) => {
+            Err(refused("the server ends SCRAM without proving that it knows the password"))
+        }
+    }
+}
+
+/// Says in words why the server refuses the login. Its own text would name the user and the database.
+fn refusal(error: Option<&ServerError>) -> PgError {
+    let Some(error) = error else { return unreachable(&broken("it sent an error without fields")) };
+    let what = match error.code.as_str() {
+        "28P01" => "the server refuses the password, or does not know the user",
+        "28000" => "the server lets this user not in from here, or does not know it; see its pg_hba.conf",
+        "3D000" => "the server does not have this database",
+        "42501" => "the user may not connect to this database",
+        "57P03" => "the server is starting, stopping or recovering",
+        "53300" => "the server has no free connection",
+        _ => "the server refuses the connection",
+    };
+    let text = format!("{what} (SQLSTATE {})", error.code);
+    match error.code.get(..2) {
+        Some("28" | "3D" | "42" | "22") => PgError::Refused(text),
+        _ => PgError::Unreachable(text),
+    }
+}
+
+fn ready(started: Started) -> Result<Started, PgError> {
+    match started.parameters.get("client_encoding").map(String::as_str) {
+        Some("UTF8") => Ok(started),
+        _ => Err(refused("the server does not speak UTF8 with this client")),
+    }
+}
