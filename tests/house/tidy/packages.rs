@@ -69,6 +69,9 @@ fn every_package_comes_from_the_registry_or_the_work_tree() {
     assert_eq!(registries.len(), 1, "one registry, Cargo's own: {registries:?}");
 }
 
+/// Crates that the server has twice, because `postgres-protocol` needs another version than the rest. Its next release ends that.
+const TWICE: [&str; 3] = ["base64", "fallible-iterator", "getrandom"];
+
 #[test]
 fn server_has_no_crate_in_two_versions() {
     let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -76,7 +79,9 @@ fn server_has_no_crate_in_two_versions() {
         versions.entry(name).or_default().insert(version);
     }
     let doubles = versions.into_iter().filter(|(_, versions)| versions.len() > 1);
-    assert_none(&doubles.map(|(name, versions)| format!("{name}: {versions:?}")).collect::<Vec<_>>());
+    let (known, new): (Vec<_>, Vec<_>) = doubles.partition(|(name, _)| TWICE.contains(&name.as_str()));
+    assert_none(&new.into_iter().map(|(name, versions)| format!("{name}: {versions:?}")).collect::<Vec<_>>());
+    assert_eq!(known.len(), TWICE.len(), "a double is gone, so the list gets shorter: {known:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use postgres_protocol::message::frontend;
 
 use super::error::PgError;
-use super::replies::Expect;
+use super::expect::Expect;
 use super::session::{Boundary, Session};
 
 /// A writer waits while more than these bytes are on their way.

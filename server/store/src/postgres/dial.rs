@@ -1,16 +1,17 @@
 //! Reaching a server: the hosts of a URL in their order, each of their addresses, with time-outs and keep-alive.
 
-use std::io::{self, ErrorKind};
+use std::io;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::time::{Duration, Instant};
 
 use rustix::net::sockopt;
 
 use super::error::PgError;
+use super::options::SessionOptions;
 use super::startup::{Started, start};
 use super::tls;
 use super::url::{DatabaseUrl, Host, Place, Target};
-use super::wire::{Socket, Wire};
+use super::wire::{Socket, Wire, reason};
 
 /// How long a silent connection stays unquestioned, how often it is questioned then, and how many answers may be missing. A machine that is gone is noticed
 /// within 25 s.
@@ -24,37 +25,6 @@ const UNANSWERED: Duration = Duration::from_secs(25);
 const MOST_ADDRESSES: usize = 8;
 /// The longest message before the login is over. (libpq takes 30,000 bytes.)
 const BYTES_BEFORE_LOGIN: usize = 64 << 10;
-
-/// How a session is set up. Times are the settings `COLIBRI_DATABASE_*`.
-#[derive(Debug, Clone)]
-pub struct SessionOptions {
-    /// How long a connection and its login may take, for each address.
-    pub connect: Duration,
-    /// How long a statement may run: the server's `statement_timeout`, and with a reserve the longest wait for an answer. `None`: no bound,
-    /// for commands that read a whole database.
-    pub statement: Option<Duration>,
-    /// The server's `lock_timeout`.
-    pub lock: Option<Duration>,
-    /// Further settings of the session, by name: `search_path` and the like.
-    pub settings: Vec<(String, String)>,
-    /// What a server must be if the URL does not say.
-    pub target: Target,
-    /// The longest message that is taken.
-    pub most_bytes: usize,
-}
-
-impl Default for SessionOptions {
-    fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(5),
-            statement: Some(Duration::from_secs(30)),
-            lock: Some(Duration::from_secs(5)),
-            settings: vec![("search_path".to_owned(), "colibri, pg_temp".to_owned())],
-            target: Target::Any,
-            most_bytes: 64 << 20,
-        }
-    }
-}
 
 /// Connects to the first server of the list that is fit. A server that refuses the login ends the search, as in libpq: the next one would count
 /// as another attempt with a wrong password.
@@ -118,7 +88,7 @@ fn open_folder(folder: &std::path::Path, port: u16) -> io::Result<Socket> {
 
 #[cfg(not(unix))]
 fn open_folder(_folder: &std::path::Path, _port: u16) -> io::Result<Socket> {
-    Err(ErrorKind::Unsupported.into())
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 fn prepare(socket: TcpStream) -> io::Result<Socket> {
@@ -176,19 +146,5 @@ fn unfit(started: &Started, target: Target) -> Option<&'static str> {
         }
         Target::Standby if standby != Some(true) => Some("it is no standby, and the URL asks for one"),
         _ => None,
-    }
-}
-
-/// Says in words what the operating system reported.
-pub(super) fn reason(error: &io::Error) -> String {
-    match error.kind() {
-        ErrorKind::TimedOut => "no answer in time".to_owned(),
-        ErrorKind::UnexpectedEof => "the server closed the connection".to_owned(),
-        ErrorKind::ConnectionRefused => "connection refused".to_owned(),
-        ErrorKind::NotFound => "no Unix socket in the URL's folder at this port".to_owned(),
-        ErrorKind::InvalidData | ErrorKind::InvalidInput if error.get_ref().is_some() => {
-            error.to_string().chars().take(300).map(|c| if c.is_control() { '?' } else { c }).collect()
-        }
-        kind => kind.to_string(),
     }
 }

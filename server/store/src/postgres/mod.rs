@@ -1,14 +1,16 @@
 //! PostgreSQL, from bytes to statements:
 //!
-//! 1. [`url`] says where a database is, and [`dial`] reaches it.
+//! 1. [`url`] says where a database is, and [`dial`] reaches it; [`options`] says how.
 //! 2. [`wire`] carries messages, [`tls`] encrypts them, [`startup`] logs in.
 //! 3. [`session`] queues statements and sends them together; [`statements`] keeps them prepared, [`sql`] translates their texts.
-//! 4. [`replies`] matches what comes back, [`rows`] holds it, [`copy`] moves whole tables.
+//! 4. [`replies`] matches what comes back with what [`expect`] says, [`rows`] holds it, [`copy`] moves whole tables.
 //! 5. [`error`] is all that can go wrong.
 
 mod copy;
 mod dial;
 mod error;
+mod expect;
+mod options;
 mod replies;
 mod rows;
 mod session;
@@ -20,8 +22,8 @@ mod url;
 mod wire;
 
 pub use copy::{CopyIn, CopyOut};
-pub use dial::SessionOptions;
 pub use error::{CommitState, Lost, PgError, ServerError};
+pub use options::SessionOptions;
 pub use rows::{PgCell, PgCellError, PgRow, Rows};
 pub use session::{Boundary, Counters, Limit, Portal, Session, TransactionStatus};
 pub use url::{DatabaseUrl, Target, TlsPolicy, UrlError};

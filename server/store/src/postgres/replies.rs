@@ -7,42 +7,15 @@ use std::sync::Arc;
 use fallible_iterator::FallibleIterator;
 use postgres_protocol::message::backend::{ErrorResponseBody, Message, RowDescriptionBody};
 
-use super::dial::reason;
 use super::error::{PgError, ServerError};
+use super::expect::Expect;
 use super::rows::Rows;
 use super::session::{Session, TransactionStatus};
 use super::statements::Statement;
-use super::wire::broken;
+use super::wire::{broken, reason};
 
-/// The most answers that are kept for someone to wait for them.
+/// The most answers that are kept for a later wait.
 const MOST_ANSWERS: usize = 1 << 10;
-
-/// What the server has to answer next.
-#[derive(Debug)]
-pub(super) enum Expect {
-    /// ParseComplete.
-    Parsed(Arc<Statement>),
-    /// ParameterDescription, then RowDescription or NoData.
-    Described(Arc<Statement>),
-    /// BindComplete.
-    Bound,
-    /// Rows, then CommandComplete, PortalSuspended or EmptyQueryResponse.
-    Executed {
-        statement: Arc<Statement>,
-        /// Whether somebody wants the rows.
-        keep: bool,
-        /// For a COMMIT: where its messages start on the wire.
-        commit_at: Option<u64>,
-    },
-    /// CloseComplete of a portal, or of a statement that is closed again if the server skips this.
-    Closed(Option<Arc<Statement>>),
-    /// The answers to a script, up to ReadyForQuery.
-    Script,
-    /// The answers to a COPY FROM STDIN or COPY TO STDOUT, up to ReadyForQuery.
-    Copy,
-    /// ReadyForQuery.
-    Ready(u64),
-}
 
 impl Session {
     /// Takes in all whole messages that have come.
@@ -210,7 +183,7 @@ impl Session {
         Ok(())
     }
 
-    /// Ends a result that somebody wants, rows or none.
+    /// Ends a result that the caller takes, which may be empty.
     fn end_rows(&mut self, statement: Arc<Statement>, keep: bool, changed: u64, suspended: bool) {
         if keep {
             let rows = self.rows.get_or_insert_with(|| Rows::of(statement));

@@ -129,7 +129,7 @@ impl<'a> PgRow<'a> {
     /// Returns the value of a column, counted from 0.
     ///
     /// # Errors
-    /// [`PgCellError`] if there is no such column, or its type is none that Colibri stores.
+    /// [`PgCellError`] if there is no such column, or Colibri stores no values of its type.
     pub fn cell(&self, at: usize) -> Result<PgCell<'a>, PgCellError> {
         let columns = self.rows.statement.columns().unwrap_or(&[]);
         let type_oid = *columns.get(at).ok_or(PgCellError)?;

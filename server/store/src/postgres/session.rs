@@ -12,19 +12,18 @@ use bytes::{BufMut, Bytes};
 use postgres_protocol::IsNull;
 use postgres_protocol::message::frontend;
 
-use super::dial::{SessionOptions, dial, reason};
+use super::dial::dial;
 use super::error::{CommitState, Lost, PgError};
-use super::replies::Expect;
+use super::expect::Expect;
+use super::options::SessionOptions;
 use super::rows::Rows;
 use super::sql::translate;
 use super::startup::Started;
 use super::statements::{Found, Statement, Statements, type_of};
 use super::url::DatabaseUrl;
-use super::wire::Wire;
+use super::wire::{Wire, reason};
 use crate::Value;
 
-/// What a client waits for an answer beyond the server's own time-out.
-const RESERVE: Duration = Duration::from_secs(5);
 /// Queued bytes are sent early from this size on.
 const BYTES_BEFORE_SENDING: usize = 64 << 10;
 /// The caller waits while more than these are queued.
@@ -43,13 +42,13 @@ pub enum TransactionStatus {
 
 /// A boundary to wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[must_use = "failures of the statements before a boundary are told to whoever waits for it"]
+#[must_use = "a wait for the boundary returns the failures of its statements"]
 pub struct Boundary(pub(super) u64);
 
 /// How much of a result a caller takes.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit {
-    /// The most rows that the server sends; 0 for all. More rows are no error.
+    /// The most rows that the server sends; 0 for all. The result may have more.
     pub rows: u32,
     /// The most bytes that are kept. More are [`PgError::TooLarge`].
     pub bytes: usize,
@@ -65,7 +64,7 @@ impl Limit {
 /// What has happened on a connection, for tests that count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// How often statements were sent. Each time costs a round trip to whoever waits.
+    /// How often statements were sent. A caller that waits for the answer waits for a round trip.
     pub round_trips: u64,
     /// How many statements were executed, those of scripts left out.
     pub statements: u64,
@@ -78,7 +77,7 @@ pub struct Session {
     pub(super) statements: Statements,
     /// What the server still has to answer, in order.
     pub(super) expected: VecDeque<Expect>,
-    /// Answers that nobody has waited for.
+    /// Answers that no caller has waited for yet.
     pub(super) answered: VecDeque<(u64, Result<TransactionStatus, PgError>)>,
     /// The first failure since the last answered boundary.
     pub(super) failed: Option<PgError>,
@@ -94,6 +93,7 @@ pub struct Session {
     boundary: u64,
     portals: u64,
     patience: Option<Duration>,
+    reserve: Duration,
     deadline: Option<Instant>,
     pub(super) counters: Counters,
 }
@@ -139,6 +139,7 @@ impl Session {
             boundary: 0,
             portals: 0,
             patience: options.statement,
+            reserve: options.reserve,
             deadline: None,
             counters: Counters::default(),
         })
@@ -149,7 +150,7 @@ impl Session {
         self.started.pid
     }
 
-    /// Returns a parameter that the server reports: `server_version`, `in_hot_standby` and the like.
+    /// Returns a parameter that the server reports: `server_version`, `in_hot_standby` and some others.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.started.parameters.get(name).map(String::as_str)
     }
@@ -349,8 +350,9 @@ impl Session {
 
     /// Starts the time anew in which the server has to get on.
     pub(super) fn made_progress(&mut self) {
-        self.deadline =
-            self.patience.and_then(|patience| Instant::now().checked_add(patience.saturating_add(RESERVE)));
+        self.deadline = self
+            .patience
+            .and_then(|patience| Instant::now().checked_add(patience.saturating_add(self.reserve)));
     }
 
     /// Ends the connection, and notes what is known of a commit.

@@ -16,11 +16,11 @@ use postgres_protocol::authentication::sasl::{
 use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
 use postgres_protocol::message::frontend;
 
-use super::dial::{SessionOptions, reason};
 use super::error::{PgError, ServerError};
+use super::options::SessionOptions;
 use super::tls;
 use super::url::{DatabaseUrl, Place};
-use super::wire::{Wire, broken};
+use super::wire::{Wire, broken, reason};
 
 /// The most messages of a login. PostgreSQL 18 sends some twenty.
 const MOST_MESSAGES: usize = 200;
@@ -202,7 +202,7 @@ fn begin_scram(
                 offered.iter().take(4).map(|name| name.escape_debug().take(40).collect::<String>()).collect();
             return Err(other_method(&names.join(", ")));
         }
-        // Tells a server that could bind that this client could as well: somebody in between may have taken it out of the list.
+        // Tells a server that can bind SCRAM that this client can, too: an attacker in between may have shortened the list.
         Some(_) => (SCRAM_SHA_256, ChannelBinding::unrequested()),
         None => (SCRAM_SHA_256, ChannelBinding::unsupported()),
     };
@@ -252,5 +252,26 @@ fn ready(started: Started) -> Result<Started, PgError> {
     match started.parameters.get("client_encoding").map(String::as_str) {
         Some("UTF8") => Ok(started),
         _ => Err(refused("the server does not speak UTF8 with this client")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::url::TlsPolicy;
+    use super::*;
+
+    #[test]
+    fn a_server_that_lets_anybody_in_is_accepted_on_this_machine_alone() {
+        for (url, accepted) in [
+            ("postgres://u:p@localhost/d", true),
+            ("postgres://u:p@/d?host=/run", true),
+            ("postgres://u:p@127.0.0.1/d", true),
+            ("postgres://u:p@db.example/d", false),
+            ("postgres://u:p@192.0.2.1/d", false),
+        ] {
+            let parsed = DatabaseUrl::parse(url, TlsPolicy::Verify).ok();
+            let verdict = parsed.map(|url| accept(&Proof::None, &url, &url.hosts()[0].place).is_ok());
+            assert_eq!(verdict, Some(accepted), "{url}");
+        }
     }
 }

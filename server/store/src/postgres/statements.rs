@@ -142,7 +142,7 @@ impl Statements {
         self.closing.push(statement);
     }
 
-    /// Returns the statements to be closed now. Closing a name that the server does not have is no error.
+    /// Returns the statements to be closed now. The server accepts the close of a name that it does not have.
     pub fn take_closing(&mut self) -> Vec<Arc<Statement>> {
         std::mem::take(&mut self.closing)
     }

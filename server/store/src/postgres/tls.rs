@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256, Sha384, Sha512};
 
 use super::error::PgError;
 use super::url::TlsMode;
-use super::wire::Wire;
+use super::wire::{Wire, reason};
 
 /// The most names of a certificate that an error lists.
 const MOST_NAMES: usize = 8;
@@ -62,7 +62,7 @@ pub(super) fn negotiate(
 }
 
 fn unreachable(error: &io::Error) -> PgError {
-    PgError::Unreachable(super::dial::reason(error))
+    PgError::Unreachable(reason(error))
 }
 
 fn refused(what: &str) -> PgError {
@@ -171,7 +171,9 @@ fn explain(error: &rustls::Error) -> PgError {
             "the server's certificate names no host; it needs a subjectAltName with the URL's host".to_owned()
         }
         CertificateError::NotValidForNameContext { presented, .. } => {
-            let names: Vec<_> = presented.iter().take(MOST_NAMES).map(|name| printable(name)).collect();
+            // rustls writes a name as `DnsName("db.example")`.
+            let bare = |name: &str| printable(name.split('"').nth(1).unwrap_or(name));
+            let names: Vec<_> = presented.iter().take(MOST_NAMES).map(|name| bare(name)).collect();
             format!("the server's certificate is for {}, not for the URL's host", names.join(", "))
         }
         CertificateError::UnknownIssuer => {

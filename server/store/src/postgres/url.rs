@@ -85,7 +85,7 @@ pub enum Target {
     ReadWrite,
     /// It takes none.
     ReadOnly,
-    /// It is no standby.
+    /// It is not a standby.
     Primary,
     /// It is a standby.
     Standby,
@@ -113,7 +113,7 @@ impl fmt::Debug for DatabaseUrl {
 
 impl Place {
     /// Returns whether only this machine can listen there.
-    pub fn is_local(&self) -> bool {
+    pub(super) fn is_local(&self) -> bool {
         match self {
             Self::Folder(_) => true,
             Self::Name(name) => {

@@ -1,5 +1,5 @@
-//! Bytes and messages: a socket, with or without TLS, that never blocks in one direction alone. A server stops reading while nobody
-//! takes what it writes, so this end reads while it sends. (PostgreSQL manual, "Pipelining": a deadlock otherwise.)
+//! Bytes and messages: a socket, with or without TLS, that never blocks in one direction alone. A server stops reading while its client
+//! does not take what it writes, so this end reads while it sends. (PostgreSQL manual, "Pipelining": a deadlock otherwise.)
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;
@@ -241,7 +241,7 @@ impl Wire {
     /// Returns the next whole message that has come.
     ///
     /// # Errors
-    /// [`ErrorKind::InvalidData`] or [`ErrorKind::InvalidInput`] if it is no message, or too long.
+    /// [`ErrorKind::InvalidData`] or [`ErrorKind::InvalidInput`] if it is not a message, or too long.
     pub fn message(&mut self) -> io::Result<Option<Message>> {
         let Some(header) = Header::parse(&self.inbound)? else { return Ok(None) };
         let length = usize::try_from(header.len()).unwrap_or(usize::MAX);
@@ -261,7 +261,7 @@ impl Wire {
         message
     }
 
-    /// Reads one byte, which is no message: the answer to the request for TLS.
+    /// Reads the one byte that answers the request for TLS. It is not a message.
     ///
     /// # Errors
     /// Those of [`Wire::advance`] and [`Wire::wait`].
@@ -298,4 +298,18 @@ fn forget(outbound: &mut BytesMut, taken: usize, handed_over: &mut u64) {
 /// An error for a server that does not keep to the protocol.
 pub(super) fn broken(what: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, format!("the server does not keep to the protocol: {what}"))
+}
+
+/// Says in words what the operating system reported.
+pub(super) fn reason(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::TimedOut => "no answer in time".to_owned(),
+        ErrorKind::UnexpectedEof => "the server closed the connection".to_owned(),
+        ErrorKind::ConnectionRefused => "connection refused".to_owned(),
+        ErrorKind::NotFound => "no Unix socket in the URL's folder at this port".to_owned(),
+        ErrorKind::InvalidData | ErrorKind::InvalidInput if error.get_ref().is_some() => {
+            error.to_string().chars().take(300).map(|c| if c.is_control() { '?' } else { c }).collect()
+        }
+        kind => kind.to_string(),
+    }
 }

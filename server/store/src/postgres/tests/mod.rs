@@ -3,7 +3,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod copying;
+mod fake;
+mod hostile;
+mod login;
 mod pipeline;
+mod tls;
 mod url;
 
 use colibri_test_support::postgres::{Cluster, Role};

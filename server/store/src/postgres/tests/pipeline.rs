@@ -122,7 +122,7 @@ fn a_statement_counts_as_prepared_only_after_the_server_has_parsed_it() {
     assert_eq!(session.wait(second), Ok(TransactionStatus::Idle));
     session.queue("INSERT INTO t VALUES (7)", &[]).unwrap();
     assert_eq!(integers(&mut session, "SELECT count(*) FROM t", &[]), [2]);
-    // A statement that cannot be parsed is no different the second time.
+    // A statement that cannot be parsed fails the second time, too.
     for _ in 0..2 {
         assert_eq!(
             session.query("SELECT nothing FROM t", &[], Limit::ALL).unwrap_err().sqlstate(),
@@ -193,7 +193,7 @@ fn more_than_all_buffers_in_both_directions_is_no_deadlock() {
     session.queue("BEGIN", &[]).unwrap();
     let text = "x".repeat(300_000);
     for _ in 0..60 {
-        // The server answers with as much as it gets, and stops reading while nobody takes it.
+        // The server answers with as much as it gets, and stops reading while its client does not take it.
         session.queue("SELECT ?1::text, ?1::text", params![text]).unwrap();
     }
     assert_eq!(integers(&mut session, "SELECT 1", &[]), [1]);

@@ -1,0 +1,161 @@
+//! TLS: which servers are refused, by what name, and what a server of PostgreSQL gets to see.
+
+use std::time::Duration;
+
+use colibri_test_support::postgres::{Cluster, Role};
+
+use super::super::{DatabaseUrl, Limit, PgCell, PgError, Session, SessionOptions, TlsPolicy};
+use super::fake::{Fake, Peer, certificate};
+use super::parse;
+
+fn connect(url: &str) -> Result<Session, PgError> {
+    let options = SessionOptions { connect: Duration::from_secs(5), ..SessionOptions::default() };
+    Session::connect(&parse(url), &options)
+}
+
+fn of_mode(mode: &str) -> String {
+    format!("?sslmode={mode}&sslrootcert={}", certificate("authority.pem"))
+}
+
+/// Connects to a scripted server with a certificate.
+fn meet(name: &'static str, parameters: &str) -> Result<Session, PgError> {
+    let fake = Fake::start(move |peer: &mut Peer| {
+        peer.accept_tls(name)?;
+        peer.log_in(&[])?;
+        peer.read_to(b'X').map(drop)
+    });
+    let met = connect(&fake.url(parameters));
+    let said = format!("{met:?}");
+    assert!(!said.contains("canary"), "{said}");
+    if met.is_err() {
+        fake.end();
+    }
+    met
+}
+
+#[test]
+fn a_certificate_is_refused_by_what_is_wrong_with_it() {
+    let stranger = format!("?sslmode=verify-full&sslrootcert={}", certificate("stranger.pem"));
+    for (name, parameters, words) in [
+        ("server", stranger.as_str(), "authority that signed the server's certificate is not trusted"),
+        ("server", "?sslmode=verify-full", "authority that signed the server's certificate is not trusted"),
+        ("server", "?sslmode=verify-ca", "authority that signed the server's certificate is not trusted"),
+        ("elsewhere", &of_mode("verify-full"), "is for db.example, not for the URL's host"),
+        ("expired", &of_mode("verify-full"), "has expired"),
+        ("expired", &of_mode("verify-ca"), "has expired"),
+    ] {
+        let refused = meet(name, parameters).expect_err(words);
+        assert!(
+            matches!(&refused, PgError::Refused(text) if text.contains(words)),
+            "{name} {parameters}: {refused:?}"
+        );
+    }
+    for (name, mode) in
+        [("server", "verify-full"), ("elsewhere", "verify-ca"), ("server", "require"), ("expired", "prefer")]
+    {
+        meet(name, &of_mode(mode)).expect(mode);
+    }
+}
+
+#[test]
+fn a_server_without_tls_is_refused_unless_the_mode_says_otherwise() {
+    for (answer, mode, words) in [
+        (&b"N"[..], "verify-full", "offers no TLS"),
+        (b"N", "require", "offers no TLS"),
+        (b"E\0\0\0\x10Scanary\0\0", "verify-full", "something else"),
+        // What came before TLS would be read as if it had been encrypted.
+        (b"SR\0\0\0\x08\0\0\0\0", "verify-full", "between its answer and TLS"),
+    ] {
+        let fake = Fake::start(move |peer| {
+            peer.read_start()?;
+            peer.send(answer)?;
+            peer.read_start().map(drop)
+        });
+        let refused = connect(&fake.url(&of_mode(mode))).expect_err(words);
+        assert!(
+            refused.to_string().contains(words) && !refused.to_string().contains("canary"),
+            "{mode}: {refused:?}"
+        );
+        fake.end();
+    }
+    let fake = Fake::start(|peer| {
+        peer.read_start()?;
+        peer.send(b"N")?;
+        peer.log_in(&[])
+    });
+    connect(&fake.url("?sslmode=prefer")).expect("it goes on without TLS");
+    fake.end();
+}
+
+#[test]
+fn a_file_of_authorities_that_cannot_be_used_is_an_error_before_anything_is_sent() {
+    for (file, words) in [
+        ("/nowhere/ca.pem".to_owned(), "cannot be read"),
+        (certificate("server.key"), "holds no certificate"),
+    ] {
+        let error = connect(&format!("postgres://u@localhost:1/d?sslmode=verify-full&sslrootcert={file}"));
+        let error = error.expect_err(words).to_string();
+        assert!(error.contains("sslrootcert") || error.contains("connection refused"), "{error}");
+    }
+}
+
+/// A server of PostgreSQL with TLS, a certificate, and these rules of who may connect.
+fn cluster(name: &str, rules: &str) -> Option<Cluster> {
+    let mut cluster = Cluster::private("")?;
+    let owner = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(cluster.data()).expect("a folder"));
+    for file in [format!("{name}.pem"), "server.key".to_owned()] {
+        let copy = cluster.data().join(&file);
+        std::fs::copy(certificate(&file), &copy).expect("a copy");
+        std::fs::set_permissions(&copy, std::os::unix::fs::PermissionsExt::from_mode(0o600))
+            .expect("it is ours");
+        std::os::unix::fs::chown(&copy, Some(owner), None).expect("it is ours");
+    }
+    cluster.stop(colibri_test_support::postgres::Stop::Fast);
+    cluster.configure(&format!("ssl = on\nssl_cert_file = '{name}.pem'\nssl_key_file = 'server.key'"));
+    cluster.start();
+    cluster.admit(rules);
+    Some(cluster)
+}
+
+#[test]
+fn postgresql_binds_scram_to_its_certificate() {
+    for (name, mode) in [("server", "verify-full"), ("elsewhere", "verify-ca")] {
+        let Some(cluster) = cluster(name, "local all all trust\nhostssl all all all scram-sha-256\n") else {
+            return;
+        };
+        let url = cluster.url(Role::Superuser, "postgres");
+        let parameters = of_mode(mode);
+        let mut session =
+            connect(&format!("{url}{parameters}&channel_binding=require")).expect("SCRAM is bound");
+        let rows = session.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()", &[], Limit::ONE);
+        assert_eq!(rows.expect("a row").row(0).expect("a row").cell(0), Ok(PgCell::Integer(1)));
+        // Some MiB through TLS, in both directions at once.
+        let text = "x".repeat(1 << 20);
+        for _ in 0..8 {
+            session.queue("SELECT ?1::text", crate::params![text]).expect("it is queued");
+        }
+        session.query("SELECT 1", &[], Limit::ONE).expect("no deadlock");
+        let plain = connect(&url).expect_err("the rules want TLS").to_string();
+        assert!(plain.contains("28000"), "{plain}");
+        let insecure =
+            DatabaseUrl::parse(&format!("{url}?sslmode=require"), TlsPolicy::Insecure).expect("a URL");
+        Session::connect(&insecure, &SessionOptions::default()).expect("nothing is checked");
+    }
+}
+
+#[test]
+fn postgresql_is_refused_when_it_asks_for_cleartext_or_md5() {
+    let rules = "local all all trust\nhost all test_app all password\nhost all test_read all md5\nhost all all all scram-sha-256\n";
+    let Some(cluster) = cluster("server", rules) else { return };
+    let sql =
+        format!("SET password_encryption = 'md5'; ALTER ROLE test_read PASSWORD '{}'", cluster.password());
+    cluster.client(Role::Superuser, "postgres").batch_execute(&sql).expect("the superuser sets it");
+    for (role, name) in [(Role::App, "cleartext"), (Role::Read, "MD5")] {
+        for parameters in [String::new(), of_mode("verify-full")] {
+            let url = format!("{}{parameters}", cluster.url(role, "postgres"));
+            let refused = connect(&url).expect_err(name);
+            assert!(matches!(&refused, PgError::Refused(text) if text.contains(name)), "{refused:?}");
+            assert!(!format!("{refused:?}").contains(cluster.password()), "{refused:?}");
+        }
+    }
+}
