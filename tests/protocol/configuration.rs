@@ -11,8 +11,11 @@ use colibri::settings::mode::{Mode, detect_mode};
 use colibri::settings::rules::CandidateSource;
 use colibri_runtime::chain::log::Level;
 use colibri_runtime::chain::redact::Redactor;
+use colibri_store::TlsPolicy;
 
 const PID: u32 = 4711;
+/// A shared database, with a password that needs escapes.
+const URL: &str = "postgres://anna:c4nary%2Fp%40ss@db.team.example:6432/board?application_name=x";
 
 fn load(env: impl Into<Environment>) -> Result<(Config, Vec<String>), Vec<String>> {
     load_config(&env.into(), PID)
@@ -55,11 +58,13 @@ fn legacy_variables_are_refused_by_name() {
 #[test]
 fn test_mode_has_a_database_of_its_own_that_goes_away() {
     let test = config([("COLIBRI_MODE", "TEST")]);
-    assert_eq!(test.db_path, PathBuf::from("data/colibri-4711.test.db"));
+    assert_eq!(test.place.file(), Some(Path::new("data/colibri-4711.test.db")));
     assert!(test.ephemeral_db);
     let named = config([("COLIBRI_MODE", "TEST"), ("COLIBRI_DB_PATH", "kept.db")]);
-    assert_eq!(named.db_path, PathBuf::from("kept.db"));
+    assert_eq!(named.place.file(), Some(Path::new("kept.db")));
     assert!(!named.ephemeral_db);
+    let shared = config([("COLIBRI_MODE", "TEST"), ("COLIBRI_DATABASE_URL", URL)]);
+    assert!(shared.place.file().is_none() && !shared.ephemeral_db);
 }
 
 #[test]
@@ -88,7 +93,7 @@ fn every_bad_variable_is_reported_and_unknown_ones_are_warned_about() {
 #[test]
 fn defaults_are_those_of_the_table() {
     let config = config(Environment::default());
-    assert_eq!(config.db_path, PathBuf::from("data/colibri.db"));
+    assert_eq!(config.place.file(), Some(Path::new("data/colibri.db")));
     assert_eq!(config.log_level, Some(Level::Info));
     assert_eq!(config.startup_timeout_ms, 30_000);
     assert_eq!(config.durability, Durability::Full);
@@ -97,7 +102,11 @@ fn defaults_are_those_of_the_table() {
     assert_eq!(config.router_candidates, CandidateSource::Off);
     assert_eq!((config.epoch_seconds, config.reputation_feed), (86_400, true));
     assert_eq!((config.session_id, config.proof_signing_key_file), (None, None));
-    assert_eq!(Config::for_tests("x.db").db_path, PathBuf::from("x.db"));
+    assert_eq!(Config::for_tests("x.db").place.file(), Some(Path::new("x.db")));
+    let sharing = config.sharing;
+    let times = (sharing.connect_timeout_ms, sharing.lock_timeout_ms, sharing.statement_timeout_ms);
+    assert_eq!((times, sharing.lease_seconds), ((5_000, 5_000, 30_000), 60));
+    assert_eq!((sharing.tls, sharing.witness_dir), (TlsPolicy::Verify, None));
 }
 
 #[test]
@@ -108,7 +117,12 @@ fn every_refusal_names_its_variable_and_what_is_allowed() {
         ("COLIBRI_SKILLS_ROOT", "", "must not be empty"),
         ("COLIBRI_SESSION_ID", long.as_str(), "must be 1 to 128 printable ASCII characters"),
         ("COLIBRI_SESSION_ID", "a\tb", "must be 1 to 128 printable ASCII characters"),
-        ("COLIBRI_DURABILITY", "loud", "must be one of full, normal"),
+        ("COLIBRI_DURABILITY", "loud", "must be one of full, normal, replicated"),
+        ("COLIBRI_DATABASE_URL", "", "must not be empty"),
+        ("COLIBRI_DATABASE_URL", "mysql://u@h/d", "does not start with postgres://"),
+        ("COLIBRI_DATABASE_TLS", "off", "must be one of verify, insecure"),
+        ("COLIBRI_DATABASE_LEASE_SECONDS", "4", "must be an integer between 5 and 86400"),
+        ("COLIBRI_WITNESS_DIR", "", "must not be empty"),
         ("COLIBRI_TRAIL_SESSION_POLICY", "maybe", "must be one of required, optional"),
         ("COLIBRI_REPUTATION_FEED", "ON", "must be one of on, off"),
         ("COLIBRI_EPOCH_SECONDS", "0", "must be an integer between 1 and 31536000"),
@@ -148,6 +162,60 @@ fn api_keys_are_kept_for_calls_and_for_redaction() {
     assert_eq!(redacted.redact(text), "a [redacted] b [redacted] c short d some-model");
 }
 
+#[test]
+fn machines_11_no_form_of_a_url_or_its_password_passes_the_redactor() {
+    let config = config([("COLIBRI_DATABASE_URL", URL)]);
+    let redactor = Redactor::new(config.secrets());
+    for told in [
+        URL,
+        "c4nary%2Fp%40ss",
+        "c4nary/p@ss",
+        "c4nary%2fp%40ss",
+        "c4nary\\u002fp@ss",
+        "anna:c4nary%2Fp%40ss@db.team",
+    ] {
+        let clean = redactor.redact(told);
+        assert!(clean.contains("[redacted]") && !clean.contains("c4nary"), "{told}: {clean}");
+    }
+    // The name of a host or a user is a word that agents may use.
+    assert_eq!(redactor.redact("db.team.example anna"), "db.team.example anna");
+    assert_eq!(config.place.to_string(), "the PostgreSQL database");
+    let asked = config_by_query("password=c4nary%2Fp%40ss");
+    assert_eq!(Redactor::new(asked.secrets()).redact("c4nary/p@ss"), "[redacted]");
+}
+
+fn config_by_query(query: &str) -> Config {
+    config([("COLIBRI_DATABASE_URL", format!("postgres://anna@localhost/board?{query}"))])
+}
+
+#[test]
+fn a_server_uses_one_database_and_only_a_shared_one_has_standbys() {
+    assert_eq!(
+        problems([("COLIBRI_DATABASE_URL", URL), ("COLIBRI_DB_PATH", "x.db")]),
+        [
+            "COLIBRI_DATABASE_URL and COLIBRI_DB_PATH are both set, and a server uses one database; unset one of them"
+        ]
+    );
+    assert_eq!(
+        problems([("COLIBRI_DURABILITY", "replicated")]),
+        [
+            "COLIBRI_DURABILITY is replicated, but a file has no standbys; set COLIBRI_DATABASE_URL, or write full"
+        ]
+    );
+    let replicated = config([("COLIBRI_DURABILITY", "replicated"), ("COLIBRI_DATABASE_URL", URL)]);
+    assert_eq!(replicated.durability, Durability::Replicated);
+    let insecure = "postgres://anna:c4nary@db.team.example/board?sslmode=require";
+    let refused = problems([("COLIBRI_DATABASE_URL", insecure)]);
+    assert!(refused.len() == 1 && refused[0].contains("COLIBRI_DATABASE_TLS=insecure"), "{refused:?}");
+    assert!(!refused[0].contains("c4nary") && !refused[0].contains("team"), "{refused:?}");
+    let env = [("COLIBRI_DATABASE_URL", insecure), ("COLIBRI_DATABASE_TLS", "insecure")];
+    let (_, warnings) = load(env).unwrap_or_else(|problems| panic!("{problems:?}"));
+    assert!(
+        warnings.len() == 1 && warnings[0].starts_with("COLIBRI_DATABASE_TLS is insecure"),
+        "{warnings:?}"
+    );
+}
+
 #[cfg(unix)]
 #[test]
 fn values_that_are_not_text_are_problems_at_boot_or_at_the_call_that_needs_them() {
@@ -168,7 +236,7 @@ fn no_variable_is_listed_twice_and_all_are_explained() {
         assert!(names.insert(key.name()), "{} is listed twice", key.name());
         assert!(key.help().ends_with('.') && !key.form().is_empty() && !key.default_text().is_empty());
     }
-    assert_eq!(names.len(), 42);
+    assert_eq!(names.len(), 49);
 }
 
 #[test]

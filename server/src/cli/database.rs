@@ -7,9 +7,9 @@ use super::Failure;
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::load_config;
 use crate::settings::environment::Environment;
+use crate::settings::place::Place;
 use colibri_store::db::Db;
 use colibri_store::sqlite::look::snapshot::open_snapshot;
-use colibri_store::sqlite::open::MEMORY;
 use colibri_store::sqlite::open::error::OpenError;
 use colibri_store::sqlite::open::rights;
 
@@ -128,11 +128,20 @@ fn configured(env: &Environment) -> Result<PathBuf, Failure> {
     let (config, _warnings) = load_config(env, std::process::id()).map_err(|problems| {
         Failure::Usage(format!("{}; correct the variable, or name the file with --db", problems.join("; ")))
     })?;
-    if config.db_path == Path::new(MEMORY) {
+    if config.place.is_memory() {
         let text = "the configured database is in memory and keeps nothing; name a file with --db";
         return Err(Failure::Usage(text.to_owned()));
     }
-    Ok(config.db_path)
+    file_of(&config.place)
+}
+
+/// Returns the file of a configured place.
+///
+/// # Errors
+/// [`Failure::Usage`] if it is a shared database.
+pub fn file_of(place: &Place) -> Result<PathBuf, Failure> {
+    let text = "the command reads a file, and COLIBRI_DATABASE_URL is set; name a file with --db";
+    place.file().map(Path::to_owned).ok_or_else(|| Failure::Usage(text.to_owned()))
 }
 
 /// Returns why a file cannot be opened, in a command's words.

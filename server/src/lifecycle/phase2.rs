@@ -85,15 +85,16 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(ServerStore<Par
         let cx = phase2.context(None);
         return Ok((ServerStore::new(cx, audit), 0));
     }
-    if phase2.config.ephemeral_db {
-        remove_ephemeral(&phase2.config.db_path);
-    }
+    let Some(path) = phase2.config.place.file() else {
+        return Err("this build serves from a file alone; unset COLIBRI_DATABASE_URL".to_owned());
+    };
+    remove_ephemeral(&phase2.config);
     phase2.facts.database.status = DatabaseStatus::Open;
     let boot_id = process::boot_id(phase2.config.session_id.as_deref(), &mut *(phase2.ids)());
     let options = StoreOptions {
-        path: phase2.config.db_path.clone(),
+        path: path.to_owned(),
         read_only: !capabilities_for(phase2.config.mode).write_database,
-        sync: phase2.config.durability == Durability::Full,
+        sync: phase2.config.durability != Durability::Normal,
         boot_id: boot_id.clone(),
         process_aborted: phase2.codes.process_aborted,
         now: rfc3339_ms(phase2.clock.wall_ms()),
@@ -171,7 +172,8 @@ impl Phase2 {
 }
 
 /// Removes TEST's default database with its side files; ignores missing files.
-pub(super) fn remove_ephemeral(path: &Path) {
+pub(super) fn remove_ephemeral(config: &Config) {
+    let Some(path) = config.place.file().filter(|_| config.ephemeral_db) else { return };
     for suffix in ["", "-wal", "-shm", "-journal", ".queue", UNFINISHED] {
         let mut name = path.as_os_str().to_owned();
         name.push(suffix);

@@ -189,7 +189,7 @@ fn first_facts(config: &Config, registry: &Registry, version: &str, options: &Op
         phase: Phase::Phase1,
         database: DatabaseState {
             status: if skipped { DatabaseStatus::Skipped } else { DatabaseStatus::Opening },
-            path: (!skipped).then(|| config.db_path.display().to_string()),
+            path: (!skipped).then(|| config.place.to_string()),
             read_only: !capabilities_for(config.mode).write_database,
             latest_schema_version: u32::try_from(migrate::latest(MIGRATIONS)).unwrap_or(u32::MAX),
         },
@@ -302,9 +302,7 @@ impl<D: Dispatch<Cx>> Server<D> {
         if let Err(error) = &closed {
             self.log.write(Level::Error, &format!("[Shutdown] close failed: {error}"));
         }
-        if self.config.ephemeral_db {
-            phase2::remove_ephemeral(&self.config.db_path);
-        }
+        phase2::remove_ephemeral(&self.config);
         if self.forced {
             self.info(&watchdog::forced(self.cleanup_timeout_ms));
         } else {

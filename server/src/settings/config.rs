@@ -7,11 +7,13 @@ use std::path::PathBuf;
 use super::environment::{Environment, NotUtf8};
 use super::keys::{self, Entry, Key};
 use super::mode::{Mode, detect_mode};
+use super::place::{Place, Sharing};
 use super::proxy::ProxyVariables;
 use super::rules::{CandidateSource, Rule};
 use crate::settings::log_level::LogLevel;
 use colibri_proof::secret::Secret;
 use colibri_runtime::chain::selection::Selection;
+use colibri_store::{DatabaseUrl, TlsPolicy};
 
 /// The prefix of the server's own variables.
 const NAMESPACE: &str = "COLIBRI_";
@@ -27,6 +29,8 @@ pub enum Durability {
     Full,
     /// The log is not synced: a power cut may lose the last calls.
     Normal,
+    /// The log is synced on the server and on its synchronous standbys; a shared database alone.
+    Replicated,
 }
 
 /// Whether a thought record needs an audit session (trail#session-policy).
@@ -45,8 +49,10 @@ pub struct Config {
     pub mode: Mode,
     /// The tools that clients are offered.
     pub tools: Selection,
-    /// The database file, or `:memory:`.
-    pub db_path: PathBuf,
+    /// Where the database is.
+    pub place: Place,
+    /// How processes work with a shared database.
+    pub sharing: Sharing,
     /// Whether the database is TEST's default, which is removed before it is opened and after a clean stop.
     pub ephemeral_db: bool,
     /// The lowest level of log lines that are written.
@@ -91,7 +97,7 @@ impl Config {
     /// Returns the defaults, in FULL mode on the given file, for tests.
     pub fn for_tests(db_path: impl Into<PathBuf>) -> Self {
         let mut reader = Reader { env: &Environment::default(), problems: Vec::new() };
-        Self { db_path: db_path.into(), ..reader.config(Mode::Full, 0) }
+        Self { place: Place::File(db_path.into()), ..reader.config(Mode::Full, 0) }
     }
 
     /// Returns the value of a variable that each call checks for itself (`keys::AT_CALL`), if it is set.
@@ -116,8 +122,12 @@ impl Config {
     /// Returns the values that no reply, row or log line may show (chain#redaction), without surrounding spaces,
     /// which no provider sees or repeats. A [`Redactor`](colibri_runtime::chain::redact::Redactor) takes them and
     /// leaves out the short ones.
+    ///
+    /// The names of a database's host and user are not among them: agents use words like `localhost` and `postgres`
+    /// in their own texts. No message of the server has them.
     pub fn secrets(&self) -> Vec<String> {
-        self.secrets.iter().map(|secret| secret.expose().trim().to_owned()).collect()
+        let shared = if let Place::Shared(url) = &self.place { url.secrets() } else { &[] };
+        self.secrets.iter().chain(shared).map(|secret| secret.expose().trim().to_owned()).collect()
     }
 }
 
@@ -134,7 +144,11 @@ pub fn load_config(env: &Environment, pid: u32) -> Result<(Config, Vec<String>),
         Mode::Full
     });
     let config = reader.config(mode, pid);
-    if reader.problems.is_empty() { Ok((config, warnings(env))) } else { Err(reader.problems) }
+    if !reader.problems.is_empty() {
+        return Err(reader.problems);
+    }
+    let warnings = unknown(env).chain(insecure(&config.place)).collect();
+    Ok((config, warnings))
 }
 
 /// Rejects variables of the legacy namespace (chain#configuration), as the first step of every start.
@@ -153,15 +167,34 @@ pub fn assert_no_donor_namespace(env: &Environment) -> Result<(), String> {
 }
 
 /// Returns one line for each unknown variable that looks like Colibri's.
-fn warnings(env: &Environment) -> Vec<String> {
+fn unknown(env: &Environment) -> impl Iterator<Item = String> {
     let known: Vec<&str> = keys::all().map(Entry::name).collect();
-    let unknown = env.names_with_prefix(NAMESPACE).into_iter().filter(|name| !known.contains(&name.as_str()));
-    unknown
-        .map(|name| match colibri_suggest::closest(&name, known.iter().copied()) {
+    let names = env.names_with_prefix(NAMESPACE).into_iter();
+    names.filter(|name| !keys::all().any(|key| key.name() == name)).map(move |name| {
+        match colibri_suggest::closest(&name, known.iter().copied()) {
             Some(close) => format!("unknown variable {name} is ignored; did you mean {close}?"),
             None => format!("unknown variable {name} is ignored; `colibri --help` lists the known ones"),
-        })
-        .collect()
+        }
+    })
+}
+
+/// Warns of a server on the network that need not prove its name.
+fn insecure(place: &Place) -> Option<String> {
+    let Place::Shared(url) = place else { return None };
+    let name = keys::DATABASE_TLS.name;
+    url.is_insecure().then(|| {
+        format!(
+            "{name} is insecure, and the URL lets the PostgreSQL server leave its name unproven: another machine may \
+             take its place. Write sslmode=verify-full into the URL and unset {name}"
+        )
+    })
+}
+
+/// Returns the file that a server uses if the operator names none.
+fn default_place(mode: Mode, pid: u32) -> Place {
+    let file =
+        if mode == Mode::Test { format!("data/colibri-{pid}.test.db") } else { "data/colibri.db".to_owned() };
+    Place::File(file.into())
 }
 
 fn not_utf8(name: &str) -> String {
@@ -190,24 +223,21 @@ impl Reader<'_> {
     }
 
     fn config(&mut self, mode: Mode, pid: u32) -> Config {
-        let db_path = self.read(&keys::DB_PATH);
+        let sharing = self.sharing();
+        let named = self.named_place(sharing.tls);
+        let durability = self.durability();
         let skills_root = self.read(&keys::SKILLS_ROOT);
-        let ephemeral_db = mode == Mode::Test && db_path.is_none();
-        let default_db_path = if mode == Mode::Test {
-            format!("data/colibri-{pid}.test.db")
-        } else {
-            "data/colibri.db".to_owned()
-        };
         Config {
             mode,
             tools: self.read(&keys::TOOLS),
-            db_path: db_path.unwrap_or_else(|| default_db_path.into()),
-            ephemeral_db,
+            ephemeral_db: mode == Mode::Test && named.is_none(),
+            place: named.unwrap_or_else(|| default_place(mode, pid)),
+            sharing,
             log_level: self.read(&keys::LOG_LEVEL),
             startup_timeout_ms: self.read(&keys::STARTUP_TIMEOUT_MS),
             session_id: self.read(&keys::SESSION_ID),
             actor: self.read(&keys::ACTOR),
-            durability: self.read(&keys::DURABILITY),
+            durability,
             skills_root_is_set: skills_root.is_some(),
             skills_root: skills_root.unwrap_or_else(|| ".agents/skills".into()),
             trail_session_policy: self.read(&keys::TRAIL_SESSION_POLICY),
@@ -222,6 +252,47 @@ impl Reader<'_> {
             proxy: ProxyVariables::read(self.env),
             at_call: self.at_call(),
             secrets: self.secrets(),
+        }
+    }
+
+    /// Returns the database that the operator names; `None` for the default file.
+    fn named_place(&mut self, tls: TlsPolicy) -> Option<Place> {
+        let (url, path) = (self.read(&keys::DATABASE_URL), self.read(&keys::DB_PATH));
+        let Some(url) = url else { return path.map(Place::File) };
+        let name = keys::DATABASE_URL.name;
+        if path.is_some() {
+            let other = keys::DB_PATH.name;
+            self.problems.push(format!(
+                "{name} and {other} are both set, and a server uses one database; unset one of them"
+            ));
+        }
+        match DatabaseUrl::parse(url.expose(), tls) {
+            Ok(url) => Some(Place::Shared(url)),
+            Err(error) => {
+                self.problems.push(format!("{name} {}", error.reason()));
+                None
+            }
+        }
+    }
+
+    fn durability(&mut self) -> Durability {
+        let durability = self.read(&keys::DURABILITY);
+        let (name, url) = (keys::DURABILITY.name, keys::DATABASE_URL.name);
+        if durability == Durability::Replicated && self.env.get_os(url).is_none() {
+            self.problems
+                .push(format!("{name} is replicated, but a file has no standbys; set {url}, or write full"));
+        }
+        durability
+    }
+
+    fn sharing(&mut self) -> Sharing {
+        Sharing {
+            tls: self.read(&keys::DATABASE_TLS),
+            connect_timeout_ms: self.read(&keys::DATABASE_CONNECT_TIMEOUT_MS),
+            lock_timeout_ms: self.read(&keys::DATABASE_LOCK_TIMEOUT_MS),
+            statement_timeout_ms: self.read(&keys::DATABASE_STATEMENT_TIMEOUT_MS),
+            lease_seconds: self.read(&keys::DATABASE_LEASE_SECONDS),
+            witness_dir: self.read(&keys::WITNESS_DIR),
         }
     }
 

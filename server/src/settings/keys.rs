@@ -5,9 +5,10 @@ use colibri_runtime::chain::log::Level;
 
 use super::config::{Durability, SessionPolicy};
 use super::rules::{
-    Actor, AtCall, Candidates, Integer, Label, ModeName, Path, PublicKeys, Rule, Toolsets, UNSET, Words,
+    Actor, AtCall, Candidates, Integer, Label, ModeName, Path, PublicKeys, Rule, Toolsets, UNSET, Url, Words,
 };
 use crate::settings::log_level::{LOG_LEVELS, LogLevel};
+use colibri_store::TlsPolicy;
 
 /// A variable and the form of its value.
 pub struct Key<R> {
@@ -78,6 +79,59 @@ pub(crate) static DB_PATH: Key<Path> = key(
     Path { default_text: "data/colibri.db; in TEST data/colibri-<pid>.test.db, which is removed" },
     "The database file; a relative path starts at the working directory. Several servers may share one file.",
 );
+/// The shared database, in place of a file.
+pub(crate) static DATABASE_URL: Key<Url> = key(
+    "COLIBRI_DATABASE_URL",
+    "store",
+    Url,
+    "The PostgreSQL database that servers on several machines share, in place of COLIBRI_DB_PATH; never logged, stored or shown.",
+);
+/// Whether a server on the network must prove its name.
+pub(crate) static DATABASE_TLS: Key<Words<TlsPolicy>> = key(
+    "COLIBRI_DATABASE_TLS",
+    "store",
+    Words {
+        words: &[("verify", TlsPolicy::Verify), ("insecure", TlsPolicy::Insecure)],
+        default: TlsPolicy::Verify,
+        fold_case: false,
+    },
+    "Whether a PostgreSQL server on another machine must prove its name (verify) or the URL's sslmode may ask for less (insecure).",
+);
+/// The time a connection may take.
+pub(crate) static DATABASE_CONNECT_TIMEOUT_MS: Key<Integer> = key(
+    "COLIBRI_DATABASE_CONNECT_TIMEOUT_MS",
+    "store",
+    Integer { min: 1, max: 600_000, default: 5_000 },
+    "Milliseconds a connection to PostgreSQL and its login may take.",
+);
+/// The time a lock may take.
+pub(crate) static DATABASE_LOCK_TIMEOUT_MS: Key<Integer> = key(
+    "COLIBRI_DATABASE_LOCK_TIMEOUT_MS",
+    "store",
+    Integer { min: 1, max: 600_000, default: 5_000 },
+    "Milliseconds a call may wait for a lock in PostgreSQL, or for a lost connection to come back, before it fails.",
+);
+/// The time a statement may take.
+pub(crate) static DATABASE_STATEMENT_TIMEOUT_MS: Key<Integer> = key(
+    "COLIBRI_DATABASE_STATEMENT_TIMEOUT_MS",
+    "store",
+    Integer { min: 1, max: 600_000, default: 30_000 },
+    "Milliseconds a statement of a server may run in PostgreSQL before it fails.",
+);
+/// The time after which a silent process counts as dead.
+pub(crate) static DATABASE_LEASE_SECONDS: Key<Integer> = key(
+    "COLIBRI_DATABASE_LEASE_SECONDS",
+    "store",
+    Integer { min: 5, max: 86_400, default: 60 },
+    "Seconds after which the running calls of a silent process are closed by others that share the PostgreSQL database.",
+);
+/// The directory of witness files.
+pub(crate) static WITNESS_DIR: Key<Path> = key(
+    "COLIBRI_WITNESS_DIR",
+    "store",
+    Path { default_text: UNSET },
+    "A directory on this machine where the server notes the last acknowledged call, to notice a PostgreSQL database that has lost calls.",
+);
 /// The lowest level of log lines that are written.
 pub(crate) static LOG_LEVEL: Key<Words<LogLevel>> = key(
     "COLIBRI_LOG_LEVEL",
@@ -111,11 +165,16 @@ pub(crate) static DURABILITY: Key<Words<Durability>> = key(
     "COLIBRI_DURABILITY",
     "store",
     Words {
-        words: &[("full", Durability::Full), ("normal", Durability::Normal)],
+        words: &[
+            ("full", Durability::Full),
+            ("normal", Durability::Normal),
+            ("replicated", Durability::Replicated),
+        ],
         default: Durability::Full,
         fold_case: false,
     },
-    "Whether a reply waits until its data is on disk (full) or a power cut may lose the last calls (normal).",
+    "Whether a reply waits until its data is on disk (full), also on the synchronous standbys of PostgreSQL (replicated), \
+     or a power cut may lose the last calls (normal).",
 );
 /// The directory of skills.
 pub(crate) static SKILLS_ROOT: Key<Path> = key(
@@ -238,10 +297,17 @@ pub(crate) static AT_CALL: [Key<AtCall>; 24] = [
 
 /// Returns the whole table, in display order.
 pub fn all() -> impl Iterator<Item = &'static dyn Entry> {
-    let checked: [&'static dyn Entry; 18] = [
+    let checked: [&'static dyn Entry; 25] = [
         &MODE,
         &TOOLS,
         &DB_PATH,
+        &DATABASE_URL,
+        &DATABASE_TLS,
+        &DATABASE_CONNECT_TIMEOUT_MS,
+        &DATABASE_LOCK_TIMEOUT_MS,
+        &DATABASE_STATEMENT_TIMEOUT_MS,
+        &DATABASE_LEASE_SECONDS,
+        &WITNESS_DIR,
         &LOG_LEVEL,
         &STARTUP_TIMEOUT_MS,
         &SESSION_ID,

@@ -2,6 +2,7 @@
 //! the reference page, so that the three cannot disagree.
 
 use colibri_canonical::hex;
+use colibri_proof::secret::Secret;
 use colibri_visible::first_hidden;
 use std::path::PathBuf;
 
@@ -154,6 +155,29 @@ impl Rule for Path {
 
     fn default_text(&self) -> String {
         self.default_text.to_owned()
+    }
+}
+
+/// The URL of a PostgreSQL database. [`Place`](super::place::Place) reads it, since a second setting decides what it may ask for.
+pub(crate) struct Url;
+
+impl Rule for Url {
+    type Value = Option<Secret>;
+
+    fn parse(&self, text: &str) -> Result<Option<Secret>, String> {
+        if text.is_empty() { Err("must not be empty".to_owned()) } else { Ok(Some(Secret::new(text))) }
+    }
+
+    fn unset(&self) -> Option<Secret> {
+        None
+    }
+
+    fn describe(&self) -> String {
+        "secret, postgres://user:password@host:port/database?parameters".to_owned()
+    }
+
+    fn default_text(&self) -> String {
+        UNSET.to_owned()
     }
 }
 

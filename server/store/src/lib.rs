@@ -57,6 +57,7 @@ pub mod walk;
 pub use cx::{Cx, Parts, ScanCx};
 pub use db::{Bind, Db, Row, RowError, Value};
 pub use log::rows::AuditFacts;
+pub use postgres::{DatabaseUrl, SessionOptions, TlsPolicy, server_version};
 pub use sqlite::open::migrate::Migration;
 pub use store::ServerStore;
 

@@ -4,16 +4,16 @@ use std::path::Path;
 
 use colibri_runtime::handler::Fault;
 
-use super::{Finding, content};
+use super::{Finding, content, shared};
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::Config;
 use crate::settings::mode::{Mode, capabilities_for};
 use colibri_proof::keys::TrustedKeys;
 use colibri_store::sqlite::look::inspect::{APPLICATION_ID, Header, Inspection};
+use colibri_store::sqlite::open::admit;
 use colibri_store::sqlite::open::creation::orphan;
 use colibri_store::sqlite::open::error::OpenError;
 use colibri_store::sqlite::open::migrate::latest;
-use colibri_store::sqlite::open::{MEMORY, admit};
 use colibri_store::sqlite::write::obstacle::{self, Obstacle};
 
 /// A write-ahead log beyond this has not been emptied for long (SQLite does so at about 4 MB).
@@ -27,7 +27,6 @@ const NEXT_START: &str = "nothing to do: the next start in FULL cleans up";
 
 /// Examines the configured database, and checks its seals with the trusted keys.
 pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
-    let path = config.db_path.as_path();
     if config.mode == Mode::Minimal {
         return vec![Finding::ok("database", "MINIMAL opens no database")];
     }
@@ -35,7 +34,10 @@ pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
         let message = "each server in TEST creates its own database in data/ and removes it when it stops";
         return vec![Finding::ok("database", message)];
     }
-    if path == Path::new(MEMORY) {
+    let Some(path) = config.place.file() else {
+        return shared::check(config);
+    };
+    if config.place.is_memory() {
         return vec![Finding::warn(
             "database",
             "the database is in memory and ends with the server",

@@ -5,6 +5,7 @@ mod consensus;
 mod content;
 mod database;
 mod router;
+mod shared;
 mod skills;
 
 use std::io::Write;

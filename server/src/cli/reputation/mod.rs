@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::Failure;
 use super::arguments::audit::Database;
 use super::arguments::reputation::Reputation;
-use super::database::open_for_reading;
+use super::database::{file_of, open_for_reading};
 use super::output::ToTheEnd;
 use crate::domains::reputation::epoch::{epoch_at, length_warning, present_epoch};
 use crate::settings::config::load_config;
@@ -44,7 +44,7 @@ fn epoch(
     let (config, _) = load_config(env, std::process::id())
         .map_err(|problems| Failure::Usage(format!("{}; correct the variable", problems.join("; "))))?;
     let now_ms = now_ms();
-    let path = database.db.clone().unwrap_or_else(|| config.db_path.clone());
+    let path = database.db.clone().map_or_else(|| file_of(&config.place), Ok)?;
     let epoch = if database.db.is_none() && !is_there(&path) {
         epoch_at(now_ms, config.epoch_seconds)
     } else {

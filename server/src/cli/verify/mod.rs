@@ -12,7 +12,7 @@ use colibri_runtime::chain::scan::Interrupt;
 pub(super) use self::progress::Lines;
 use super::Failure;
 use super::arguments::VerifyArguments;
-use super::database::{Role, must_be_file};
+use super::database::{Role, file_of, must_be_file};
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::proof::{Signers, any_signed_by};
 use crate::migrations::MIGRATIONS;
@@ -34,7 +34,7 @@ pub fn run(
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
     let config = configuration(env)?;
-    let path = arguments.db.clone().unwrap_or_else(|| config.db_path.clone());
+    let path = arguments.db.clone().map_or_else(|| file_of(&config.place), Ok)?;
     let keys = keys(&config, &arguments.keys)?;
     let checkpoint = arguments.checkpoint.as_deref().map(file::read).transpose().map_err(Failure::Usage)?;
     let target = arguments.write_checkpoint.as_deref();

@@ -4,12 +4,13 @@
 //! 2. [`wire`] carries messages, [`tls`] encrypts them, [`startup`] logs in.
 //! 3. [`session`] queues statements and sends them together; [`statements`] keeps them prepared, [`sql`] translates their texts.
 //! 4. [`replies`] matches what comes back with what [`expect`] says, [`rows`] holds it, [`copy`] moves whole tables.
-//! 5. [`error`] is all that can go wrong.
+//! 5. [`look`] asks a server about itself. [`error`] is all that can go wrong.
 
 mod copy;
 mod dial;
 mod error;
 mod expect;
+mod look;
 mod options;
 mod replies;
 mod rows;
@@ -23,6 +24,7 @@ mod wire;
 
 pub use copy::{CopyIn, CopyOut};
 pub use error::{CommitState, Lost, PgError, ServerError};
+pub use look::server_version;
 pub use options::SessionOptions;
 pub use rows::{PgCell, PgCellError, PgRow, Rows};
 pub use session::{Boundary, Counters, Limit, Portal, Session, TransactionStatus};

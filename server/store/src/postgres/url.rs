@@ -105,6 +105,13 @@ pub enum TlsPolicy {
 #[error("COLIBRI_DATABASE_URL {0}")]
 pub struct UrlError(String);
 
+impl UrlError {
+    /// Returns the end of a sentence that begins with the name of what was refused.
+    pub fn reason(&self) -> &str {
+        &self.0
+    }
+}
+
 impl fmt::Debug for DatabaseUrl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("DatabaseUrl(redacted)")
@@ -151,8 +158,9 @@ impl DatabaseUrl {
                 .ok_or_else(|| error(&format!("has a parameter without = (number {})", at + 1)))?;
             parts.take(name, decode(value)?, at + 1)?;
         }
-        let secrets =
-            [Some(text), password.filter(|raw| !raw.is_empty())].into_iter().flatten().map(Secret::new);
+        // The login as a whole, because a redactor does not take a short password for itself.
+        let raw = password.filter(|raw| !raw.is_empty());
+        let secrets = [Some(text), raw.map(|_| login), raw].into_iter().flatten().map(Secret::new);
         parts.finish(policy, secrets.collect())
     }
 
