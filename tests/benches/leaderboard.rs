@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use colibri::domains::reputation::decay::apply_decay;
 use colibri::domains::reputation::domain::DOMAINS;
 use colibri::domains::reputation::standing::Standing;
-use colibri_test_support::client::{Launch, Server, open_database};
+use colibri_test_support::client::{Launch, Server};
+use colibri_test_support::engine;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OpenFlags};
 use serde_json::json;
@@ -104,7 +105,7 @@ fn fill(database: &Path, state: &State, rows: i64) {
          SELECT printf('agent-%07d', n), '{}', {}, 0, NULL, {} FROM count",
         state.domain, state.score, state.last
     );
-    let conn = open_database(database);
+    let conn = engine::open(database);
     conn.execute_batch(&sql).unwrap();
     conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
 }

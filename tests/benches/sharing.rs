@@ -21,7 +21,8 @@ use std::process::{Command, ExitCode, Stdio};
 use std::sync::{Arc, Barrier};
 use std::time::{Duration, Instant};
 
-use colibri_test_support::client::{Launch, Server, open_database};
+use colibri_test_support::client::{Launch, Server};
+use colibri_test_support::engine;
 use colibri_test_support::log_chain::assert_log_is_sound;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -225,7 +226,7 @@ fn rates(done: &[Done], calls: usize) -> (f64, f64) {
 /// What the database lacks: every acknowledged call must be there once and nothing else, log and chains must be whole.
 fn check(folder: &TempDir, mut acknowledged: Vec<String>) -> Vec<String> {
     let database = folder.path().join("colibri.db");
-    let conn = open_database(&database);
+    let conn = engine::open(&database);
     let mut stored: Vec<String> = conn
         .prepare("SELECT title FROM tasks UNION ALL SELECT content FROM thought_records")
         .unwrap()
@@ -245,7 +246,7 @@ fn check(folder: &TempDir, mut acknowledged: Vec<String>) -> Vec<String> {
             stored.len()
         ));
     }
-    if std::panic::catch_unwind(|| assert_log_is_sound(&open_database(&database))).is_err() {
+    if std::panic::catch_unwind(|| assert_log_is_sound(&engine::open(&database))).is_err() {
         found.push("the log's chain is broken".to_owned());
     }
     let verify = Command::new(env!("CARGO_BIN_EXE_colibri-under-test"))

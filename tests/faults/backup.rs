@@ -6,7 +6,8 @@ use std::process::Output;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use colibri_test_support::client::{Launch, open_database};
+use colibri_test_support::client::Launch;
+use colibri_test_support::engine;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -33,7 +34,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 fn tasks(path: &Path) -> usize {
     let count: u32 =
-        open_database(path).query_row("SELECT count(*) FROM tasks", [], |row| row.get(0)).unwrap();
+        engine::open(path).query_row("SELECT count(*) FROM tasks", [], |row| row.get(0)).unwrap();
     count as usize
 }
 
@@ -130,7 +131,7 @@ fn what_stands_there_is_left_alone() {
 #[test]
 fn a_copy_of_a_forged_database_says_so_and_is_kept() {
     let folder = used();
-    let forged = open_database(&folder.path().join("colibri.db"));
+    let forged = engine::open(&folder.path().join("colibri.db"));
     forged.execute("UPDATE tasks SET title = 'forged' WHERE title = 'T1'", []).unwrap();
     drop(forged);
     let (code, out, err) = run(&folder, &["backup", "copy.db"]);

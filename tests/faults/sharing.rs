@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use colibri_test_support::client::{Launch, Server, envelope};
 use colibri_test_support::log_chain::{assert_log_is_sound, assert_tasks_match_log};
-use rusqlite::Connection;
+use colibri_test_support::sql::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -30,7 +30,7 @@ fn folder() -> Arc<TempDir> {
 }
 
 fn sql(folder: &TempDir) -> Connection {
-    colibri_test_support::client::open_database(&folder.path().join("colibri.db"))
+    colibri_test_support::engine::open(&folder.path().join("colibri.db"))
 }
 
 /// What one process has done.
@@ -200,7 +200,7 @@ fn processes_that_start_at_once_on_a_missing_file_all_serve() {
         let conn = sql(&folder);
         assert_eq!(assert_tasks_match_log(&conn), processes);
         assert_log_is_sound(&conn);
-        let versions: i64 = conn.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        let versions: i64 = conn.sqlite().pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
         assert!(versions > 0);
         // A process that has stopped cleanly leaves no sign of life behind.
         let locks = std::fs::read_dir(folder.path())

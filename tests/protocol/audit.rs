@@ -8,8 +8,9 @@ use std::path::Path;
 
 use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
 use colibri_test_support::actions::{action_of, actions, await_running, client_calls};
-use colibri_test_support::client::{Launch, envelope, open_database, warnings};
+use colibri_test_support::client::{Launch, envelope, warnings};
 use colibri_test_support::embed::{ManualClock, Recorder, Seen, Spy, Wire, block_on, converse, options};
+use colibri_test_support::engine;
 use colibri_test_support::probe;
 use serde_json::{Value, json};
 
@@ -201,7 +202,7 @@ fn a_private_key_is_in_no_column_and_no_log_line() {
     let folder = server.shared_folder();
     let ended = server.finish();
     assert!(!ended.stderr.contains(key), "{}", ended.stderr);
-    let conn = open_database(&folder.path().join("colibri.db"));
+    let conn = engine::open(&folder.path().join("colibri.db"));
     assert_eq!(client_calls(&conn).len(), 3);
     drop(conn);
     for entry in std::fs::read_dir(folder.path()).unwrap() {

@@ -11,7 +11,8 @@ use colibri::migrations::MIGRATIONS;
 use colibri_store::sqlite::open::migrate::{Migration, latest, number_of, ordered};
 use colibri_store::sqlite::open::{Opened, StoreOptions, WAIT, init_db};
 use colibri_test_support::actions::actions;
-use colibri_test_support::client::{Ended, Launch, open_database};
+use colibri_test_support::client::{Ended, Launch};
+use colibri_test_support::engine;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -76,14 +77,14 @@ fn a_fresh_path_gets_folder_settings_and_schema() {
     let path = launch.folder().path().join("deep/er/colibri.db");
     let mut server = launch.env("COLIBRI_DB_PATH", &path).start();
     server.ready_by("task_list", json!({}));
-    let conn = open_database(&path);
+    let conn = engine::open(&path);
     let number =
         |name: &str| conn.query_row(&format!("PRAGMA {name}"), [], |row| row.get::<_, i64>(0)).unwrap();
     let mode: String = conn.query_row("PRAGMA journal_mode", [], |row| row.get(0)).unwrap();
     assert_eq!(mode, "wal");
     assert_eq!((number("user_version"), number("application_id")), (latest(MIGRATIONS), APPLICATION_ID));
     for table in ["tasks", "task_dependencies", "actions", "actions_head"] {
-        assert!(conn.table_exists(None, table).unwrap(), "{table}");
+        assert!(conn.sqlite().table_exists(None, table).unwrap(), "{table}");
     }
     assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
 
@@ -155,10 +156,10 @@ fn newer_and_foreign_files_are_refused_and_left_alone() {
     let newest = latest(MIGRATIONS);
     let (_kept, newer) = folder_with(|path| {
         drop(init_db(&store(path, MIGRATIONS)).unwrap());
-        open_database(path).pragma_update(None, "user_version", newest + 1).unwrap();
+        engine::open(path).sqlite().pragma_update(None, "user_version", newest + 1).unwrap();
     });
     let (_kept2, foreign) = folder_with(|path| {
-        open_database(path).execute_batch("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)").unwrap();
+        engine::open(path).execute_batch("CREATE TABLE theirs (x); INSERT INTO theirs VALUES (1)").unwrap();
     });
     let cases = [
         (newer, format!("database schema version {} is newer than supported version {newest}", newest + 1)),
@@ -236,7 +237,7 @@ fn a_corrupted_page_is_found_after_an_unclean_stop() {
     let folder = server.shared_folder();
     server.kill();
     let path = folder.path().join("colibri.db");
-    let conn = open_database(&path);
+    let conn = engine::open(&path);
     conn.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(())).unwrap();
     let page: i64 = conn
         .query_row("SELECT rootpage FROM sqlite_schema WHERE name = 'tasks'", [], |row| row.get(0))

@@ -8,7 +8,8 @@ use std::time::SystemTime;
 
 use colibri::catalogue::CATALOGUE;
 use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
-use colibri_test_support::client::{Ended, Launch, open_database};
+use colibri_test_support::client::{Ended, Launch};
+use colibri_test_support::engine;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -110,9 +111,9 @@ fn readonly_neither_creates_nor_migrates() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 
     let folder = used_folder();
-    let conn = open_database(&folder.path().join("colibri.db"));
+    let conn = engine::open(&folder.path().join("colibri.db"));
     let latest: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    conn.pragma_update(None, "user_version", latest - 1).unwrap();
+    conn.sqlite().pragma_update(None, "user_version", latest - 1).unwrap();
     drop(conn);
     let before = bytes(&folder);
     let ended = refusal(colibri().in_folder(folder.clone()).env("COLIBRI_MODE", "READONLY"));

@@ -14,7 +14,8 @@ use colibri_runtime::chain::scan::Interrupt;
 use colibri_store::sqlite::look::inspect::Inspection;
 use colibri_store::sqlite::look::schema::{Schema, expected};
 use colibri_test_support::log_chain::assert_log_is_sound;
-use rusqlite::{Connection, OpenFlags};
+use colibri_test_support::sql::Connection;
+use rusqlite::OpenFlags;
 
 use crate::history::{Record, Said, own_code};
 use crate::model::{Ended, Model};
@@ -26,7 +27,8 @@ pub type Wrong = (Option<u64>, String);
 /// Checks everything that must hold at the end.
 pub fn check(path: &Path, history: &[Record]) -> Result<Vec<String>, Wrong> {
     verified(path).map_err(|what| (None, what))?;
-    let conn = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let conn = rusqlite::Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let conn = Connection::from(conn);
     let sound = catch_unwind(AssertUnwindSafe(|| assert_log_is_sound(&conn)));
     sound.map_err(|panic| (None, format!("the log: {}", panic_text(&*panic))))?;
     let entries = rows::entries(&conn);

@@ -1,6 +1,6 @@
 //! What the file holds at the end, as the checks read it.
 
-use rusqlite::{Connection, Row};
+use colibri_test_support::sql::{Connection, Error, Row};
 
 /// A row of the audit log.
 #[derive(Debug, Clone)]
@@ -47,7 +47,7 @@ pub struct Thought {
     pub hash: String,
 }
 
-fn all<T>(conn: &Connection, sql: &str, read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>) -> Vec<T> {
+fn all<T>(conn: &Connection, sql: &str, read: impl FnMut(&Row) -> Result<T, Error>) -> Vec<T> {
     let mut statement = conn.prepare(sql).unwrap();
     statement.query_map([], read).unwrap().collect::<Result<_, _>>().unwrap()
 }

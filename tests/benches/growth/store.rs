@@ -7,7 +7,6 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use colibri_canonical::HexDigest;
-use colibri_test_support::client::open_database;
 use rusqlite::{Connection, params};
 
 use super::history::{Call, Chain, Effect, Extent, History, LogEnd, MODE};
@@ -55,7 +54,7 @@ impl Loading {
         let mark = mark(path);
         assert!(!mark.exists(), "the load of {} was interrupted: remove it", path.display());
         File::create(&mark).expect("a mark beside the database");
-        let conn = open_database(path);
+        let conn = Connection::open(path).expect("the database opens");
         conn.execute_batch(FAST).expect("nobody else has it open");
         let journal: String =
             conn.query_row("PRAGMA journal_mode", [], |row| row.get(0)).expect("journal_mode");

@@ -3,7 +3,7 @@
 use colibri::domains::trail::service::{NewThought, Stamp, create_thought_record};
 use colibri::report::model::MOST_THOUGHTS;
 use colibri_proof::record::ThoughtType;
-use colibri_store::db::Db;
+use colibri_test_support::engine;
 use serde_json::json;
 
 use crate::auditor::world::{World, hash};
@@ -78,9 +78,8 @@ fn a_broken_session_has_a_page_that_says_so_where_it_is_broken() {
 fn a_long_session_shows_its_beginning_and_its_end() {
     let mut world = World::new();
     world.start("L");
-    let sql = world.sql();
-    sql.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let db = Db::new(sql);
+    let db = engine::db(&world.server.database());
+    db.execute("BEGIN", &[]).unwrap();
     for number in 0..MOST_THOUGHTS + 24 {
         let stamp =
             Stamp { id: format!("id-{number}"), now: "2026-05-01T10:00:00.000Z".into(), sequence_no: None };

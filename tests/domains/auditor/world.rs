@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use colibri_test_support::client::{Launch, Server};
 use colibri_test_support::shell::Run;
-use rusqlite::Connection;
+use colibri_test_support::sql::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

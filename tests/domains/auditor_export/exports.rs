@@ -1,6 +1,7 @@
 //! What is exported, and where to.
 
 use colibri_store::params;
+use colibri_test_support::engine;
 use std::fs;
 
 use serde_json::{Value, json};
@@ -51,8 +52,7 @@ fn archived_contents_are_exported_as_far_as_they_are_kept() {
     let mut world = World::new();
     world.interleaved();
     let before = world.export("S");
-    let sql = world.server.sql();
-    let db = colibri_store::db::Db::new(sql);
+    let db = engine::db(&world.server.database());
     let ids: Vec<String> = before
         .lines()
         .filter_map(|line| {

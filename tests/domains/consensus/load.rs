@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use colibri_test_support::client::{Launch, Server, envelope};
-use rusqlite::Connection;
+use colibri_test_support::sql::Connection;
 use serde_json::Value;
 use tempfile::TempDir;
 

@@ -10,6 +10,7 @@ use colibri_canonical::hex;
 use colibri_runtime::chain::redact::REDACTED;
 use colibri_test_support::actions::actions;
 use colibri_test_support::embed::{Lines, Recorder, Seen, Wire, block_on, converse, options};
+use colibri_test_support::sql::Value as Stored;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use tempfile::TempDir;
@@ -227,17 +228,14 @@ fn a_signature_goes_to_its_caller_only() {
 /// Every column of every row of the audit log, as text; blobs as hex.
 fn all_columns(world: &World) -> String {
     let mut statement = world.sql.prepare("SELECT * FROM actions").unwrap();
-    let count = statement.column_count();
-    let mut rows = statement.query([]).unwrap();
     let mut text = String::new();
-    while let Some(row) = rows.next().unwrap() {
-        for column in 0..count {
-            let value = match row.get_ref(column).unwrap() {
-                rusqlite::types::ValueRef::Blob(bytes) => hex::encode(bytes),
+    for row in statement.query([]).unwrap() {
+        for (column, value) in row.values().iter().enumerate() {
+            text.push_str(&match value {
+                Stored::Blob(bytes) => hex::encode(bytes),
                 value => format!("{value:?}"),
-            };
-            text.push_str(&value);
-            // `Debug` shows texts as lists of bytes.
+            });
+            // PostgreSQL has some texts as bytes, and `Debug` escapes texts.
             if let Ok(Some(value)) = row.get::<_, Option<String>>(column) {
                 text.push_str(&value);
             }

@@ -7,8 +7,8 @@ use colibri_canonical::hex;
 use colibri_consensus::identity::SenderId;
 use colibri_consensus::private_key::parse_private_key;
 use colibri_test_support::client::{Launch, Server};
+use colibri_test_support::sql::Connection;
 use colibri_test_support::stored::stored;
-use rusqlite::Connection;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

@@ -4,7 +4,9 @@ use std::time::{Duration, Instant};
 
 use colibri_test_support::actions::await_running;
 use colibri_test_support::client::{PATIENCE, Server, envelope};
-use rusqlite::{Connection, ErrorCode};
+use colibri_test_support::engine;
+use colibri_test_support::sql::Connection;
+use rusqlite::ErrorCode;
 use serde_json::json;
 
 use crate::consensus_restart::support::{
@@ -27,6 +29,7 @@ fn rows(conn: &Connection) -> Vec<Option<i64>> {
 
 /// Waits until a process holds the write lock.
 fn await_writer(conn: &Connection) {
+    let conn = conn.sqlite();
     conn.busy_timeout(Duration::ZERO).unwrap();
     let began = Instant::now();
     loop {
@@ -57,7 +60,7 @@ fn a_kill_before_the_commit_leaves_neither_vote_nor_step() {
     // two statements.
     std::thread::sleep(Duration::from_millis(50));
     server.kill();
-    conn.busy_timeout(PATIENCE).unwrap();
+    conn.sqlite().busy_timeout(PATIENCE).unwrap();
     conn.execute_batch("DROP TRIGGER slow; DROP VIEW endless").unwrap();
     assert_eq!(rows(&conn), rows_before);
 
@@ -145,7 +148,7 @@ fn a_batch_whose_commit_failed_leaves_nothing_in_memory() {
     finish(server);
     assert_verified(&folder);
     let times = numbers(
-        &Connection::open(database(&folder)).unwrap(),
+        &engine::open(database(&folder)),
         "SELECT timestamp_logical FROM mcp_consensus_votes ORDER BY seq",
     );
     assert!(times.is_sorted_by(|earlier, later| earlier < later), "{times:?}");

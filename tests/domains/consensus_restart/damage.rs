@@ -1,6 +1,6 @@
 //! Rows that do not follow from their votes, and guards against changing them by mistake.
 
-use rusqlite::Connection;
+use colibri_test_support::engine;
 
 use crate::consensus_restart::support::{
     accept, accepted, database, finality, finish, folder, launch, level, node, observed, propose, refusal,
@@ -9,22 +9,7 @@ use serde_json::json;
 
 /// Changes rows with the guards dropped before and put back after.
 fn tamper(path: &std::path::Path, sql: &str) {
-    let conn = Connection::open(path).unwrap();
-    conn.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON").unwrap();
-    let guards: Vec<(String, String)> = conn
-        .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'")
-        .unwrap()
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
-        .unwrap()
-        .map(Result::unwrap)
-        .collect();
-    for (name, _) in &guards {
-        conn.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
-    }
-    assert!(conn.execute(sql, []).unwrap() > 0, "{sql} changes nothing");
-    for (_, guard) in &guards {
-        conn.execute_batch(guard).unwrap();
-    }
+    assert!(engine::open(path).tamper(sql) > 0, "{sql} changes nothing");
 }
 
 /// One byte of a column, changed.
@@ -97,7 +82,7 @@ fn a_round_that_does_not_follow_from_its_votes_is_refused() {
     finish(server);
     for (sql, expected) in damages() {
         let folder = folder();
-        std::fs::copy(database(&origin), database(&folder)).unwrap();
+        engine::copy(&database(&origin), &database(&folder));
         tamper(&database(&folder), &sql);
         let mut server = launch(&folder).start();
         let refused = refusal(&server.call("consensus_finality", json!({ "round_id": "1" })));
@@ -106,7 +91,7 @@ fn a_round_that_does_not_follow_from_its_votes_is_refused() {
         assert_eq!(refusal(&accept(&mut server, "1", "ee")), refused, "{sql}");
         assert_eq!(level(&mut server, "2"), "QUORUM", "{sql}");
         assert_eq!(propose(&mut server, "ef"), "3", "{sql}");
-        let tampered = Connection::open(database(&folder)).unwrap();
+        let tampered = engine::open(database(&folder));
         let votes: i64 = tampered
             .query_row("SELECT count(*) FROM mcp_consensus_votes WHERE round_id = 1", [], |row| row.get(0))
             .unwrap();

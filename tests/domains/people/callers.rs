@@ -3,7 +3,7 @@
 use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
 use colibri_test_support::actions::actions;
 use colibri_test_support::client::{Launch, Server, envelope};
-use rusqlite::Connection;
+use colibri_test_support::sql::Connection;
 use serde_json::{Value, json};
 
 use super::era::{Client, ERAS, Era};

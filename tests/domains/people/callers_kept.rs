@@ -3,7 +3,7 @@
 use std::process::Output;
 
 use colibri_test_support::actions::actions;
-use rusqlite::Connection;
+use colibri_test_support::sql::Connection;
 use serde_json::{Value, json};
 
 use super::callers::{callers, initialize};
@@ -114,19 +114,13 @@ fn people_10_a_changed_caller_is_named() {
 
 /// Changes rows of callers without their guards, and puts them back.
 fn tampered<T>(conn: &Connection, sql: &str, look: impl FnOnce() -> T) -> T {
-    let guards: Vec<String> = conn
-        .prepare("SELECT sql FROM sqlite_schema WHERE name IN ('callers_frozen', 'callers_keep')")
-        .unwrap()
-        .query_map([], |row| row.get(0))
-        .unwrap()
-        .map(Result::unwrap)
-        .collect();
-    let (off, on) = ("DROP TRIGGER callers_frozen; DROP TRIGGER callers_keep", guards.join(";"));
-    conn.execute_batch(&format!("CREATE TEMP TABLE kept AS SELECT * FROM callers; {off}; {sql}; {on}"))
-        .unwrap();
+    conn.execute_batch("CREATE TEMP TABLE kept AS SELECT * FROM callers").unwrap();
+    conn.tamper(sql);
     let seen = look();
-    let back = "DELETE FROM callers; INSERT INTO callers SELECT * FROM kept; DROP TABLE kept";
-    conn.execute_batch(&format!("{off}; {back}; {on}")).unwrap();
+    for back in ["DELETE FROM callers", "INSERT INTO callers SELECT * FROM kept"] {
+        conn.tamper(back);
+    }
+    conn.execute_batch("DROP TABLE kept").unwrap();
     seen
 }
 
@@ -194,9 +188,9 @@ fn people_12_the_log_shows_and_selects_callers() {
     let line = String::from_utf8(output.stdout).unwrap().lines().next().unwrap().to_owned();
     let shown: Value = serde_json::from_str(&line).unwrap();
     let members: Vec<&str> = shown.as_object().unwrap().keys().map(String::as_str).collect();
-    let statement = conn.prepare("SELECT * FROM actions").unwrap();
-    let columns = Vec::from_iter(statement.column_names());
-    assert_eq!((members.len(), &members[..20]), (22, &columns[..]));
+    let mut statement = conn.prepare("SELECT * FROM actions").unwrap();
+    let rows = statement.query([]).unwrap();
+    assert_eq!((members.len(), members[..20] == *rows[0].columns()), (22, true), "{members:?}");
     assert_eq!((&shown["caller_no"], &shown["caller"]), (&json!(2), &callers(&conn)[1]));
     let user = &callers(&conn)[2];
     let user = format!("{}@{}", user["os_user"].as_str().unwrap(), user["host"].as_str().unwrap());

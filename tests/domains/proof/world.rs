@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use colibri_store::db::Db;
 use colibri_test_support::client::{Launch, Server};
-use rusqlite::{Connection, ToSql};
+use colibri_test_support::engine;
+use colibri_test_support::sql::{Connection, ToSql};
 use serde_json::{Value, json};
 
 /// 64 zeros: what stands before the first link of a chain.
@@ -158,7 +159,7 @@ impl World {
 
     /// The database as the library's functions take it.
     pub fn db(&self) -> Db {
-        Db::new(self.server.sql())
+        engine::db(&self.server.database())
     }
 }
 

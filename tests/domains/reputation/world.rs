@@ -10,7 +10,8 @@ use colibri::domains::reputation::writer::{self, Gained, Recording, Refusal};
 use colibri_runtime::handler::Failure;
 use colibri_store::db::Db;
 use colibri_test_support::client::{Launch, Server};
-use rusqlite::{Connection, ToSql};
+use colibri_test_support::engine;
+use colibri_test_support::sql::{Connection, ToSql};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -49,8 +50,8 @@ impl World {
     pub fn around(mut server: Server) -> Self {
         server.data("task_list", json!({}));
         let sql = server.sql();
-        sql.pragma_update(None, "foreign_keys", true).unwrap();
-        let db = Db::new(server.sql());
+        sql.check_foreign_keys();
+        let db = engine::db(&server.database());
         Self { server, sql, db, events: 0 }
     }
 

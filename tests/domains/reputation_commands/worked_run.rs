@@ -11,8 +11,9 @@ use colibri::lifecycle::options::{AuditChoice, Options};
 use colibri::lifecycle::server::create_server;
 use colibri::tools::Domains;
 use colibri_runtime::kernel::Clock;
-use colibri_test_support::client::{open_database, steps};
+use colibri_test_support::client::steps;
 use colibri_test_support::embed::{Wire, block_on, converse, options};
+use colibri_test_support::engine;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -101,7 +102,7 @@ fn the_worked_run_through_tasks_a_session_and_imports() {
     let days = Days { folder: TempDir::new().unwrap(), clock: Arc::new(Calendar(AtomicI64::new(0))) };
     days.serve(100, async |wire| drop(wire.call("server_ping", json!({})).await));
     let database = days.path().join("colibri.db");
-    open_database(&database)
+    engine::open(&database)
         .execute("INSERT INTO reputations VALUES ('bob', 'execution', 6000, 0, NULL, 100)", [])
         .unwrap();
     days.task_done(100, None);
@@ -122,7 +123,7 @@ fn the_worked_run_through_tasks_a_session_and_imports() {
     days.import(offence("fraud", 111));
     days.task_done(112, Some("bob"));
 
-    let conn = open_database(&database);
+    let conn = engine::open(&database);
     let sql = "SELECT h.epoch, l.idle_epochs, l.score_before, l.score_settled, l.weight_bps, h.delta, l.score_after, \
                l.scar_after, l.ban_after, l.source || ' ' || h.reason \
                FROM reputation_ledger AS l JOIN reputation_history AS h ON h.id = l.history_id ORDER BY h.id";

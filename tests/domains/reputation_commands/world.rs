@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::Arc;
 
-use colibri_test_support::client::{Launch, Server, open_database};
+use colibri_test_support::client::{Launch, Server};
+use colibri_test_support::engine;
 use colibri_test_support::shell::Run;
-use rusqlite::Connection;
+use colibri_test_support::sql::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -85,7 +86,7 @@ impl World {
 
     /// The database.
     pub fn sql(&self) -> Connection {
-        open_database(&self.database())
+        engine::open(&self.database())
     }
 
     /// How many rows a table has.

@@ -1,7 +1,7 @@
 //! A running server with the few things that no tool does yet, done in SQL.
 
 use colibri_test_support::client::{Launch, Server};
-use rusqlite::Connection;
+use colibri_test_support::sql::Connection;
 use serde_json::{Value, json};
 
 /// The states in canonical order (tasks#states).
@@ -27,7 +27,7 @@ impl World {
     pub fn around(mut server: Server) -> Self {
         server.data("task_list", json!({}));
         let sql = server.sql();
-        sql.pragma_update(None, "foreign_keys", true).unwrap();
+        sql.check_foreign_keys();
         Self { server, sql }
     }
 

@@ -7,8 +7,8 @@ use colibri::lifecycle::options::Options;
 use colibri::lifecycle::server::create_server;
 use colibri::tools::Domains;
 use colibri_runtime::kernel::{Ids, SystemIds};
-use colibri_test_support::client::open_database;
 use colibri_test_support::embed::{ManualClock, Wire, block_on, converse, options};
+use colibri_test_support::engine;
 use colibri_test_support::stored::stored;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -70,7 +70,7 @@ fn an_id_is_stored_once() {
     in_one_instant(
         |options| options.ids = Arc::new(|| Box::new(OneId(SystemIds::default()))),
         async |wire, folder| {
-            let sql = open_database(&folder.path().join("colibri.db"));
+            let sql = engine::open(&folder.path().join("colibri.db"));
             let first = wire.call("thought_record", thought("T", "x")).await;
             assert_eq!(first["ok"], true, "{first}");
             let before = stored(&sql);

@@ -3,9 +3,10 @@
 use std::process::Stdio;
 use std::sync::Arc;
 
-use colibri_test_support::client::{Launch, Server, open_database};
+use colibri_test_support::client::{Launch, Server};
+use colibri_test_support::engine;
 use colibri_test_support::shell::Run;
-use rusqlite::Connection;
+use colibri_test_support::sql::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -39,7 +40,7 @@ impl Folder {
     }
 
     fn sql(&self) -> Connection {
-        open_database(&self.0.path().join("colibri.db"))
+        engine::open(&self.0.path().join("colibri.db"))
     }
 
     /// The numbers of records by task and zone.
@@ -192,16 +193,11 @@ fn retention_hides_no_change_of_a_record() {
     ];
     for (task, edit, reason) in edits {
         let copy = Folder::new();
-        std::fs::copy(folder.path("colibri.db"), copy.path("colibri.db")).unwrap();
+        engine::copy(&folder.path("colibri.db"), &copy.path("colibri.db"));
         let conn = copy.sql();
-        conn.pragma_update(None, "ignore_check_constraints", true).unwrap();
-        let guards = "SELECT group_concat('DROP TRIGGER ' || name, ';') FROM sqlite_schema \
-                      WHERE type = 'trigger' AND tbl_name = 'thought_records'";
-        let drops: String = conn.query_row(guards, [], |row| row.get(0)).unwrap();
-        conn.execute_batch(&drops).unwrap();
         let first = format!("SELECT min(seq) FROM thought_records WHERE task_id = '{task}'");
         let sql = format!("UPDATE thought_records SET {edit} WHERE seq = ({first})");
-        assert_eq!(conn.execute(&sql, []).unwrap(), 1, "{edit}");
+        assert_eq!(conn.tamper(&sql), 1, "{edit}");
         drop(conn);
         let found = copy.counts(&["--task", task], 1);
         assert_eq!(found["damaged"][0]["reason"], reason, "{edit}: {found}");

@@ -2,8 +2,8 @@
 
 use colibri_proof::record::Preimage;
 use colibri_test_support::client::{Launch, Server};
+use colibri_test_support::sql::Connection;
 use colibri_test_support::stored::stored;
-use rusqlite::Connection;
 use serde_json::{Value, json};
 
 /// The session that [`World::think`] cites.
@@ -56,7 +56,7 @@ impl World {
     pub fn around(mut server: Server) -> Self {
         server.data("task_list", json!({}));
         let sql = server.sql();
-        sql.pragma_update(None, "foreign_keys", true).unwrap();
+        sql.check_foreign_keys();
         Self { server, sql }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use colibri_runtime::kernel::ms_of_rfc3339;
-use rusqlite::Connection;
+use colibri_test_support::sql::Connection;
 use serde_json::Value;
 
 use super::Tally;
@@ -30,11 +30,10 @@ pub fn judge(conn: &Connection, told: Vec<Told>) -> Tally {
     }
     let sql = "SELECT task_id, kind, changes, claim_no, agent_id, at, lease_until FROM task_events ORDER BY task_id, event_no";
     let mut statement = conn.prepare(sql).unwrap();
-    let mut rows = statement.query([]).unwrap();
     // Of each task, the agent and the number of the newest claim so far.
     let mut newest: HashMap<String, (String, i64)> = HashMap::new();
     let mut leases: HashMap<String, String> = HashMap::new();
-    while let Some(row) = rows.next().unwrap() {
+    for row in statement.query([]).unwrap() {
         let (task, kind): (String, String) = (row.get(0).unwrap(), row.get(1).unwrap());
         if kind == "taken_over" {
             let (at, lease): (String, &String) = (row.get(5).unwrap(), &leases[&task]);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use colibri_test_support::actions::actions;
 use colibri_test_support::client::{Launch, Server, envelope};
 use colibri_test_support::log_chain::assert_log_is_sound;
-use rusqlite::Connection;
+use colibri_test_support::sql::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -27,7 +27,7 @@ fn folder() -> Arc<TempDir> {
 pub fn pages_at_start() -> u32 {
     let mut server = probe(&folder()).start();
     server.data("probe_echo", json!({ "required": "x" }));
-    server.sql().pragma_query_value(None, "page_count", |row| row.get(0)).unwrap()
+    server.sql().sqlite().pragma_query_value(None, "page_count", |row| row.get(0)).unwrap()
 }
 
 fn key(number: usize) -> String {

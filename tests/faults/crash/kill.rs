@@ -8,7 +8,7 @@ use std::time::Instant;
 use colibri_test_support::actions::{actions, await_running};
 use colibri_test_support::client::{Launch, PATIENCE, Server};
 use colibri_test_support::log_chain::{assert_log_is_sound, assert_tasks_match_log};
-use rusqlite::Connection;
+use colibri_test_support::sql::Connection;
 use serde_json::json;
 use tempfile::TempDir;
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use colibri_test_support::client::{Launch, Server, envelope};
 use colibri_test_support::log_chain::{assert_log_is_sound, assert_tasks_match_log};
-use rusqlite::Connection;
+use colibri_test_support::sql::Connection;
 use serde_json::json;
 
 fn start() -> Server {

@@ -10,8 +10,9 @@ use std::time::Duration;
 
 use colibri::migrations::MIGRATIONS;
 use colibri_store::sqlite::open::migrate::latest;
-use colibri_test_support::client::{Launch, open_database};
-use rusqlite::Connection;
+use colibri_test_support::client::Launch;
+use colibri_test_support::engine;
+use colibri_test_support::sql::Connection;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -53,7 +54,7 @@ fn names(folder: &Path) -> Vec<String> {
 
 /// A file at an older schema version, as a server of an earlier release leaves it.
 fn older(path: &Path) -> Connection {
-    let conn = open_database(path);
+    let conn = engine::open(path);
     conn.execute_batch("PRAGMA journal_mode = WAL; PRAGMA application_id = 1129071186").unwrap();
     migrate(&conn, 0, 4);
     conn
@@ -93,7 +94,7 @@ fn round(number: u64) {
             "round {number}: {what} beside the starts: {said}"
         );
     }
-    let conn = open_database(&folder.path().join("colibri.db"));
+    let conn = engine::open(&folder.path().join("colibri.db"));
     let tasks: i64 = conn.query_row("SELECT count(*) FROM tasks", [], |row| row.get(0)).unwrap();
     assert!((6..=7).contains(&tasks), "round {number}: {tasks}");
     assert!(!names(folder.path()).iter().any(|name| name.ends_with(".new")), "{:?}", names(folder.path()));
@@ -114,7 +115,7 @@ fn finding_a6_a_start_waits_until_another_program_lets_go_of_the_file() {
     let folder = launch.folder();
     // A backup has no write-ahead log yet, and SQLite does not wait when it changes to one.
     assert_served(&start(launch, CALL).wait_with_output().unwrap(), "the first start");
-    let conn = open_database(&folder.path().join("colibri.db"));
+    let conn = engine::open(&folder.path().join("colibri.db"));
     conn.execute_batch("PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE").unwrap();
     let server = start(colibri().in_folder(folder.clone()), CALL);
     std::thread::sleep(Duration::from_millis(400));
@@ -233,9 +234,9 @@ fn finding_a11_a_new_file_is_whole_before_it_has_its_name() {
     let copy = folder.path().join("copy.db");
     std::fs::write(&copy, first).unwrap();
     let found = json!({
-        "version": open_database(&copy).query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0)).unwrap(),
-        "mode": open_database(&copy).query_row("PRAGMA journal_mode", [], |row| row.get::<_, String>(0)).unwrap(),
-        "check": open_database(&copy).query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0)).unwrap(),
+        "version": engine::open(&copy).query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0)).unwrap(),
+        "mode": engine::open(&copy).query_row("PRAGMA journal_mode", [], |row| row.get::<_, String>(0)).unwrap(),
+        "check": engine::open(&copy).query_row("PRAGMA integrity_check", [], |row| row.get::<_, String>(0)).unwrap(),
     });
     assert_eq!(found, json!({ "version": latest(MIGRATIONS), "mode": "wal", "check": "ok" }));
 }

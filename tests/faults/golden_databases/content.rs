@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use colibri_test_support::client::Server;
-use rusqlite::Connection;
+use colibri_test_support::sql::Connection;
 use serde_json::{Value, json};
 
 /// The seed of RFC 8032's first test, which is only good for tests.

@@ -9,7 +9,8 @@ use colibri_runtime::kernel::SystemIds;
 use colibri_store::sqlite::open::migrate::{Migration, latest};
 use colibri_store::sqlite::open::process::boot_id;
 use colibri_store::sqlite::open::{StoreOptions, WAIT, init_db};
-use colibri_test_support::client::{Launch, Server, open_database};
+use colibri_test_support::client::{Launch, Server};
+use colibri_test_support::engine;
 use colibri_test_support::stored::stored;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -113,7 +114,7 @@ fn compare(what: &str, expected: &Value, is: &Value, found: &mut Vec<String>) {
 
 /// Rows of each table.
 pub fn tables(folder: &Arc<TempDir>) -> Value {
-    let sql = open_database(&folder.path().join("colibri.db"));
+    let sql = engine::open(&folder.path().join("colibri.db"));
     let names =
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
     let mut statement = sql.prepare(names).unwrap();
@@ -127,7 +128,7 @@ pub fn tables(folder: &Arc<TempDir>) -> Value {
 
 /// How the calls ended that the version wrote.
 pub fn outcomes(folder: &Arc<TempDir>, last_sequence_no: i64) -> Value {
-    let sql = open_database(&folder.path().join("colibri.db"));
+    let sql = engine::open(&folder.path().join("colibri.db"));
     let mut statement = sql
         .prepare(
             "SELECT outcome || coalesce(' ' || error_code, ''), count(*) FROM actions WHERE sequence_no <= ?1 GROUP BY 1",
@@ -141,7 +142,7 @@ pub fn outcomes(folder: &Arc<TempDir>, last_sequence_no: i64) -> Value {
 /// What the running server has made of the rows.
 fn state(golden: &Golden, folder: &Arc<TempDir>, found: &mut Vec<String>) {
     let expected = &golden.expected;
-    let sql = open_database(&folder.path().join("colibri.db"));
+    let sql = engine::open(&folder.path().join("colibri.db"));
     let version: i64 = sql.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
     compare("schema", &json!(latest(MIGRATIONS)), &json!(version), found);
     let mut rows = expected["tables"].clone();
@@ -210,7 +211,7 @@ pub fn migrated(golden: &Golden, migrations: &'static [Migration]) -> i64 {
         max_pages: None,
         wait: WAIT,
     };
-    let rows = || stored(&open_database(&path));
+    let rows = || stored(&engine::open(&path));
     drop(init_db(&options(MIGRATIONS)).unwrap());
     let before = rows();
     let opened = init_db(&options(migrations)).unwrap();
@@ -223,5 +224,5 @@ pub fn migrated(golden: &Golden, migrations: &'static [Migration]) -> i64 {
 
 /// What a later version must never do to an old database.
 pub fn tamper(folder: &Arc<TempDir>, sql: &str) {
-    open_database(&folder.path().join("colibri.db")).execute_batch(sql).unwrap();
+    engine::open(&folder.path().join("colibri.db")).execute_batch(sql).unwrap();
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use colibri::domains::router::profile::PROFILES;
 use colibri_test_support::actions::await_running;
-use colibri_test_support::client::{Launch, Server, open_database};
+use colibri_test_support::client::{Launch, Server};
+use colibri_test_support::engine;
 use colibri_test_support::loopback::{Loopback, Reply};
-use rusqlite::Connection;
+use colibri_test_support::sql::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -47,7 +48,7 @@ fn full(folder: &Arc<TempDir>) {
     refusals(&mut server, &session);
     finish(server);
     let sql = "UPDATE mcp_model_candidates SET enabled = 1 WHERE model_id = 'gpt-4o-mini'";
-    open_database(&folder.path().join("colibri.db")).execute_batch(sql).unwrap();
+    engine::open(&folder.path().join("colibri.db")).execute_batch(sql).unwrap();
 }
 
 /// A chain so long that it has hot, warm and cold records, in a sealed session, an open one and in none.
@@ -129,7 +130,7 @@ fn copy(folder: &Arc<TempDir>) -> Arc<TempDir> {
 /// What a later version is to find in it.
 fn expected(version: &str, folder: &Arc<TempDir>) -> Value {
     let (lying, verified, read) = (copy(folder), copy(folder), copy(folder));
-    let sql = open_database(&lying.path().join("colibri.db"));
+    let sql = engine::open(&lying.path().join("colibri.db"));
     let number = |query: &str| sql.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
     let last_sequence_no = number("SELECT last_sequence_no FROM actions_head");
     let log = json!({

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::process::Stdio;
 
+use colibri_test_support::engine;
 use colibri_test_support::shell::{Run, Shell};
-use rusqlite::Connection;
 use serde_json::Value;
 
 /// A working directory with one skill, so that its absence is nothing that commands could warn of.
@@ -238,7 +238,7 @@ fn doctor_knows_what_a_server_would_refuse() {
     assert!(findings(&missing.json(), "fail")[0].contains("does not exist, and READONLY never creates"));
 
     let foreign = shell.path().join("foreign.db");
-    Connection::open(&foreign).unwrap().execute_batch("CREATE TABLE t (n)").unwrap();
+    engine::open(&foreign).execute_batch("CREATE TABLE t (n)").unwrap();
     let run = shell.run_with(&[("COLIBRI_DB_PATH", "foreign.db")], &["doctor", "--json"]);
     assert_eq!(findings(&run.json(), "fail"), ["schema: not a Colibri database"]);
 
@@ -267,7 +267,7 @@ fn doctor_sees_other_versions_and_a_log_that_was_changed() {
     let shell = furnished();
     shell.run(&["call", "task_create", "{\"title\": \"A\"}"]);
     let database = shell.path().join("data/colibri.db");
-    let change = |sql: &str| Connection::open(&database).unwrap().execute_batch(sql).unwrap();
+    let change = |sql: &str| engine::open(&database).execute_batch(sql).unwrap();
     change("PRAGMA user_version = 1");
     let older = shell.run(&["doctor", "--json"]);
     assert_eq!(older.code, Some(0), "FULL migrates it");
@@ -279,7 +279,7 @@ fn doctor_sees_other_versions_and_a_log_that_was_changed() {
     assert!(findings(&newer.json(), "fail")[0].starts_with("schema: version 999 is newer than "));
 
     let triggers: Vec<String> = {
-        let conn = Connection::open(&database).unwrap();
+        let conn = engine::open(&database);
         let sql = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'actions'";
         let mut statement = conn.prepare(sql).unwrap();
         statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
@@ -301,8 +301,7 @@ fn doctor_notices_calls_cut_off_by_a_crash() {
     shell.run(&["call", "task_create", "{\"title\": \"A\"}"]);
     let database = shell.path().join("data/colibri.db");
     // What a killed process leaves: an open row, and a lock file that no process holds.
-    Connection::open(&database)
-        .unwrap()
+    engine::open(&database)
         .execute_batch(
             "INSERT INTO actions (sequence_no, correlation_id, boot_id, tool, mode, args_hash, entered_at, enter_ms)
              SELECT sequence_no + 1, '00000000-0000-4000-8000-000000000000', boot_id, tool, mode, args_hash, entered_at, enter_ms

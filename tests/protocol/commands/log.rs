@@ -1,7 +1,8 @@
 //! `colibri log`, and how the commands that read a database say what is wrong with it (chain#commands).
 
+use colibri_test_support::engine;
 use colibri_test_support::shell::Shell;
-use rusqlite::Connection;
+use colibri_test_support::sql::Value as Stored;
 use serde_json::Value;
 
 /// A task made, one refused by stage 2, one refused by the tool: calls 2, 4, 6, each in a process of its own, whose first call
@@ -51,23 +52,18 @@ fn a_row_of_the_log_has_every_column_of_the_table_and_then_the_caller() {
     let shell = super::shell();
     three_calls(&shell);
     let shown = shell.run(&["log", "--json", "--limit", "1"]).json();
-    let conn = Connection::open(shell.path().join("data/colibri.db")).unwrap();
+    let conn = engine::open(shell.path().join("data/colibri.db"));
     let mut statement = conn.prepare("SELECT * FROM actions WHERE sequence_no = 6").unwrap();
-    let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
-    let stored = statement
-        .query_row([], |row| {
-            let value = |name: &String| match row.get_ref(name.as_str()).unwrap() {
-                rusqlite::types::ValueRef::Null => Value::Null,
-                rusqlite::types::ValueRef::Integer(number) => number.into(),
-                text => text.as_str().unwrap().into(),
-            };
-            Ok(columns.iter().map(|name| (name.clone(), value(name))).collect::<serde_json::Map<_, _>>())
-        })
-        .unwrap();
+    let stored = statement.query([]).unwrap().remove(0);
     let shown = shown.as_object().unwrap();
     assert_eq!(shown.keys().map(String::as_str).collect::<Vec<_>>()[20..], ["caller_no", "caller"]);
-    for (name, value) in stored {
-        assert_eq!(shown[&name], value, "{name}");
+    for name in stored.columns() {
+        let value = match stored.get(name.as_str()).unwrap() {
+            Stored::Null => Value::Null,
+            Stored::Integer(number) => number.into(),
+            _ => stored.get::<_, String>(name.as_str()).unwrap().into(),
+        };
+        assert_eq!(shown[name], value, "{name}");
     }
     assert_eq!((&shown["caller_no"], &shown["caller"]["client_name"]), (&3.into(), &"colibri-call".into()));
 }
@@ -95,7 +91,7 @@ fn the_log_reads_as_a_table_with_subjects_and_refusals() {
 fn a_stored_name_cannot_command_the_terminal() {
     let shell = super::shell();
     three_calls(&shell);
-    let conn = Connection::open(shell.path().join("data/colibri.db")).unwrap();
+    let conn = engine::open(shell.path().join("data/colibri.db"));
     conn.execute_batch(
         "DROP TRIGGER actions_enter_kept; DROP TRIGGER actions_close_once; \
          UPDATE actions SET tool = 'a' || char(27) || '[2Jb' || char(8238)",
@@ -110,14 +106,14 @@ fn a_stored_name_cannot_command_the_terminal() {
 fn what_cannot_be_read_is_named_with_the_way_out() {
     let shell = super::shell();
     three_calls(&shell);
-    let conn = |name: &str| Connection::open(shell.path().join(name)).unwrap();
+    let conn = |name: &str| engine::open(shell.path().join(name));
     std::fs::write(shell.path().join("text.db"), "no database at all, ".repeat(100)).unwrap();
     conn("foreign.db").execute_batch("CREATE TABLE t (n)").unwrap();
     for (name, version) in [("newer.db", 999), ("older.db", 1)] {
         conn("data/colibri.db")
             .execute("VACUUM INTO ?1", [shell.path().join(name).to_str().unwrap()])
             .unwrap();
-        conn(name).pragma_update(None, "user_version", version).unwrap();
+        conn(name).sqlite().pragma_update(None, "user_version", version).unwrap();
     }
     for (name, expected) in [
         ("none.db", "there is no database at none.db; name another with --db"),
@@ -144,7 +140,7 @@ fn a_locked_database_is_a_failure_not_a_wrong_command_line() {
     let shell = super::shell();
     three_calls(&shell);
     // An exclusive lock in rollback mode keeps readers out; in WAL mode nothing a server does would.
-    let conn = Connection::open(shell.path().join("data/colibri.db")).unwrap();
+    let conn = engine::open(shell.path().join("data/colibri.db"));
     conn.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;")
         .unwrap();
     let run = shell.run(&["log"]);

@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use colibri::domains::router::model_id::{MODELS, ModelId};
-use colibri_test_support::client::{Launch, Server, envelope, open_database};
+use colibri_test_support::client::{Launch, Server, envelope};
+use colibri_test_support::engine;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -264,7 +265,7 @@ fn finding_a5_a_start_on_a_locked_file_ends_with_words_about_the_lock() {
     first.data("task_list", json!({}));
     let folder = first.shared_folder();
     assert_eq!(first.finish().code(), 0);
-    let conn = open_database(&folder.path().join("colibri.db"));
+    let conn = engine::open(&folder.path().join("colibri.db"));
     for journal in ["WAL", "DELETE"] {
         conn.execute_batch(&format!("PRAGMA journal_mode = {journal}; BEGIN EXCLUSIVE")).unwrap();
         for mode in ["FULL", "READONLY"] {

@@ -13,7 +13,7 @@ fn a_thousand_queued_calls_are_answered_at_the_end_of_input() {
     let ended = server.finish();
     assert_eq!(ended.code(), 0, "{}", ended.stderr);
     all_answered(&ended.rest, 1000);
-    let sql = colibri_test_support::client::open_database(&sql_path);
+    let sql = colibri_test_support::engine::open(&sql_path);
     let stored: i64 = sql.query_row("SELECT count(*) FROM tasks", [], |row| row.get(0)).unwrap();
     assert_eq!(stored, 1000);
 }

@@ -4,9 +4,8 @@
 
 use std::time::{Duration, Instant};
 
-use rusqlite::Connection;
-
 use crate::client::{PATIENCE, Server};
+use crate::sql::Connection;
 
 /// A row of `actions`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -16,7 +16,8 @@ use colibri_runtime::spec::ChainCodes;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::probe;
+use crate::sql::Connection;
+use crate::{engine, probe};
 
 /// How long an answer may take before the test fails; far beyond what any answer needs.
 pub const PATIENCE: Duration = Duration::from_secs(60);
@@ -92,7 +93,12 @@ impl Launch {
                 command.env_remove(&name);
             }
         }
-        command.env("COLIBRI_DB_PATH", self.folder.path().join("colibri.db"));
+        // A test that names a database itself gets no other.
+        if !self.variables.iter().any(|(name, _)| name == "COLIBRI_DB_PATH" || name == "COLIBRI_DATABASE_URL")
+        {
+            let (name, value) = engine::variable(&self.folder.path().join("colibri.db"));
+            command.env(name, value);
+        }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         command
     }
@@ -183,14 +189,14 @@ impl Server {
         self.folder.clone()
     }
 
-    /// Its database file.
+    /// Its database: the path of the file, on PostgreSQL a name for it.
     pub fn database(&self) -> PathBuf {
         self.folder().join("colibri.db")
     }
 
     /// A connection of the test's own.
-    pub fn sql(&self) -> rusqlite::Connection {
-        open_database(&self.database())
+    pub fn sql(&self) -> Connection {
+        engine::open(&self.database())
     }
 
     /// Its process id.
@@ -430,11 +436,4 @@ pub fn envelope(answer: &Value) -> Value {
     assert_eq!(text, envelope, "text block and structured content agree");
     assert_eq!(result.get("isError"), (envelope["ok"] == json!(false)).then_some(&json!(true)), "{result}");
     envelope
-}
-
-/// Opens a database beside the servers that use it.
-pub fn open_database(path: &Path) -> rusqlite::Connection {
-    let conn = rusqlite::Connection::open(path).expect("the database opens");
-    conn.busy_timeout(PATIENCE).expect("a busy timeout");
-    conn
 }

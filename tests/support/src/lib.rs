@@ -6,6 +6,7 @@ pub mod actions;
 pub mod client;
 pub mod dice;
 pub mod embed;
+pub mod engine;
 pub mod forger;
 pub mod fuzzing;
 pub mod log_chain;
@@ -13,6 +14,7 @@ pub mod loopback;
 pub mod postgres;
 pub mod probe;
 pub mod shell;
+pub mod sql;
 pub mod stored;
 #[cfg(unix)]
 pub mod wall;

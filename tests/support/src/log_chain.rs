@@ -4,9 +4,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
-use rusqlite::types::ValueRef;
-use rusqlite::{Connection, Row};
 use serde_json::{Map, Value};
+
+use crate::sql::{Connection, Row, Value as Stored};
 
 /// `prev_hash` of the first closed row.
 const ORIGIN: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -24,7 +24,7 @@ pub struct LogCount {
 /// and follows the row closed before, and that the head says where the log ends. Reads one snapshot, so that
 /// it may run beside writers.
 pub fn assert_log_is_sound(conn: &Connection) -> LogCount {
-    conn.execute_batch("BEGIN").expect("no transaction is open");
+    conn.begin_snapshot();
     let count = checked(conn);
     conn.execute_batch("COMMIT").expect("the transaction is open");
     count
@@ -35,15 +35,12 @@ fn checked(conn: &Connection) -> LogCount {
     let rows = one("SELECT count(*) FROM actions");
     assert_eq!(one("SELECT coalesce(max(sequence_no), 0) FROM actions"), rows, "a gap in sequence_no");
 
-    let mut statement =
-        conn.prepare("SELECT * FROM actions WHERE outcome <> 'running' ORDER BY exit_no").expect("the table");
-    let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
+    let sql = "SELECT * FROM actions WHERE outcome <> 'running' ORDER BY exit_no";
     let mut closed = 0;
     let mut prev_hash = ORIGIN.to_owned();
-    let mut walk = statement.query([]).expect("the query runs");
-    while let Some(row) = walk.next().expect("a row") {
+    for row in conn.prepare(sql).and_then(|mut all| all.query([])).expect("the log can be read") {
         closed += 1;
-        let mut object = as_object(&columns, row);
+        let mut object = as_object(&row);
         let row_hash = object.remove("row_hash").expect("the column");
         assert_eq!(object["exit_no"], closed, "a gap in exit_no");
         assert_eq!(object["prev_hash"], *prev_hash, "the chain forks at exit_no {closed}");
@@ -61,14 +58,16 @@ fn checked(conn: &Connection) -> LogCount {
     LogCount { rows, closed }
 }
 
-fn as_object(columns: &[String], row: &Row<'_>) -> Map<String, Value> {
-    let value = |column: usize| match row.get_ref(column).expect("the column") {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(number) => Value::from(number),
-        ValueRef::Text(text) => Value::from(std::str::from_utf8(text).expect("UTF-8")),
-        other => panic!("{} holds {other:?}", columns[column]),
+fn as_object(row: &Row) -> Map<String, Value> {
+    let value = |stored: &Stored| match stored {
+        Stored::Null => Value::Null,
+        Stored::Integer(number) => Value::from(*number),
+        Stored::Text(text) => Value::from(text.as_str()),
+        // PostgreSQL's, for texts that may hold U+0000.
+        Stored::Blob(bytes) => Value::from(std::str::from_utf8(bytes).expect("UTF-8")),
+        Stored::Real(_) => panic!("a number with a fraction: {row:?}"),
     };
-    columns.iter().enumerate().map(|(index, name)| (name.clone(), value(index))).collect()
+    row.columns().iter().zip(row.values()).map(|(name, stored)| (name.clone(), value(stored))).collect()
 }
 
 /// Checks that tasks and the calls that created them match one to one: no half of a call is stored without the

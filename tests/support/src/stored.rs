@@ -2,28 +2,17 @@
 
 #![allow(clippy::unwrap_used)]
 
-use rusqlite::Connection;
+use crate::sql::Connection;
 
 /// All rows but the audit log's, table by table and value by value.
 pub fn stored(sql: &Connection) -> Vec<String> {
-    let tables: Vec<String> = sql
-        .prepare(
-            "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'actions%' ORDER BY name",
-        )
-        .unwrap()
-        .query_map([], |row| row.get(0))
-        .unwrap()
-        .map(Result::unwrap)
-        .collect();
     let mut stored = Vec::new();
-    for table in tables {
-        let mut statement = sql.prepare(&format!("SELECT * FROM \"{table}\"")).unwrap();
-        let columns = statement.column_count();
-        let mut rows = statement.query([]).unwrap();
-        while let Some(row) = rows.next().unwrap() {
-            let values: Vec<_> = (0..columns).map(|column| row.get_ref(column).unwrap()).collect();
-            stored.push(format!("{table}: {values:?}"));
-        }
+    for table in sql.tables() {
+        let rows = sql.prepare(&format!("SELECT * FROM \"{table}\"")).unwrap().query([]).unwrap();
+        let mut rows: Vec<String> = rows.iter().map(|row| format!("{table}: {:?}", row.values())).collect();
+        // An engine may return them in any order.
+        rows.sort();
+        stored.append(&mut rows);
     }
     stored
 }

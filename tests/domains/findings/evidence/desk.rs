@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use colibri_proof::keys::SigningKey;
 use colibri_test_support::client::{Launch, Server};
+use colibri_test_support::engine;
 use colibri_test_support::shell::Run;
-use rusqlite::Connection;
-use rusqlite::config::DbConfig;
+use colibri_test_support::sql::Connection;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -81,7 +81,8 @@ impl Desk {
 
     /// Runs a command; no variable is set but the database's.
     pub fn run(&self, arguments: &[&str]) -> Run {
-        self.run_with(&[("COLIBRI_DB_PATH", self.database().as_os_str())], arguments)
+        let (name, value) = engine::variable(&self.database());
+        self.run_with(&[(name, &value)], arguments)
     }
 
     /// Runs a command with these variables and no other.
@@ -91,9 +92,8 @@ impl Desk {
 
     /// The database, opened by an attacker with its triggers switched off.
     pub fn unguarded(&self) -> Connection {
-        let conn = Connection::open(self.database()).unwrap();
-        conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).unwrap();
-        conn.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+        let conn = engine::open(self.database());
+        conn.ignore_guards();
         conn
     }
 }

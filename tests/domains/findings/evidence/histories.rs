@@ -1,7 +1,7 @@
 //! B2: databases whose seals are signed, unsigned or both, honestly or by an attacker, as the three commands judge them.
 
 use colibri_proof::keys::SigningKey;
-use colibri_store::db::Db;
+use colibri_test_support::engine;
 use colibri_test_support::forger::recompute_signing;
 
 use super::desk::{Desk, finish, public, sealed};
@@ -42,7 +42,7 @@ impl History {
 
     /// An attacker recomputes everything that the file holds, and signs with a key of their own if they have one.
     pub fn recomputed(self, key: Option<&SigningKey>) -> Self {
-        recompute_signing(&Db::new(self.desk.unguarded()), key);
+        recompute_signing(&engine::unguarded_db(&self.desk.database()), key);
         self
     }
 

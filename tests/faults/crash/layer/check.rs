@@ -10,7 +10,7 @@ use std::sync::Arc;
 use colibri::cli::{self, Next, Streams};
 use colibri::settings::environment::Environment;
 use colibri_test_support::log_chain::assert_log_is_sound;
-use rusqlite::Connection;
+use colibri_test_support::sql::Connection;
 use tempfile::TempDir;
 
 use super::load::{Effect, PLANTED_TITLE, Script, database, planted};
@@ -42,7 +42,7 @@ pub fn check(folder: &Arc<TempDir>, calls: &Calls<'_>) -> Result<usize, Finding>
     }
     sound(folder.path())?;
     let all: Vec<_> = calls.iter().copied().chain([(&probe, next.fates.as_slice())]).collect();
-    let conn = Connection::open(database(folder.path())).unwrap();
+    let conn = Connection::file(database(folder.path()));
     let found = effects(&conn, &all).and_then(|found| titles(&conn, &all).map(|titles| found + titles));
     found.map(|found| found - 1).map_err(|finding| {
         let kept = keep(folder.path());
@@ -65,7 +65,7 @@ pub fn sound(folder: &Path) -> Result<(), Finding> {
     if end != Next::Exit(0) {
         return Err(Finding::Broken(format!("verify: {end:?}: {}; kept in {}", said(), keep(folder))));
     }
-    let conn = Connection::open(&file).unwrap();
+    let conn = Connection::file(&file);
     catch_unwind(AssertUnwindSafe(|| assert_log_is_sound(&conn)))
         .map(drop)
         .map_err(|_| Finding::Broken(format!("the log's chain; kept in {}", keep(folder))))

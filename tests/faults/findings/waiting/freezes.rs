@@ -13,7 +13,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use colibri_test_support::client::{Launch, Server, open_database};
+use colibri_test_support::client::{Launch, Server};
+use colibri_test_support::engine;
 use serde_json::{Value, json};
 
 use crate::crash::dice::Dice;
@@ -176,7 +177,7 @@ fn signal(pid: u32, name: &str) {
 }
 
 fn assert_stored(database: &Path, mut acknowledged: Vec<String>) {
-    let mut stored: Vec<String> = open_database(database)
+    let mut stored: Vec<String> = engine::open(database)
         .prepare("SELECT title FROM tasks")
         .unwrap()
         .query_map([], |row| row.get(0))

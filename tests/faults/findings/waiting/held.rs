@@ -4,7 +4,8 @@ use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use colibri_test_support::client::{Launch, Server, envelope, open_database};
+use colibri_test_support::client::{Launch, Server, envelope};
+use colibri_test_support::engine;
 use serde_json::{Value, json};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_colibri-under-test");
@@ -121,7 +122,7 @@ fn finding_a5_a_cancelled_call_that_waits_vanishes() {
 #[test]
 fn finding_a5_protocol_methods_are_answered_while_another_program_holds_the_file() {
     let mut server = start();
-    let conn = open_database(&server.database());
+    let conn = engine::open(&server.database());
     conn.execute_batch("BEGIN IMMEDIATE").unwrap();
     let created = server.send_call("task_create", json!({ "title": "never" }));
     let pinged = server.send_request("ping", json!({}));

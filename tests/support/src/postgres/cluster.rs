@@ -135,6 +135,11 @@ impl Cluster {
         copy
     }
 
+    /// Runs one process after the other, where they share the cluster.
+    pub(super) fn alone<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.place.alone(work)
+    }
+
     /// The major version of the server.
     pub fn version(&self) -> u32 {
         self.programs.version

@@ -104,3 +104,32 @@ fn killed_test_leaves_neither_server_nor_folder() {
         std::thread::sleep(Duration::from_millis(5));
     }
 }
+
+#[test]
+fn database_of_the_template_is_migrated_and_its_roles_have_their_rights() {
+    let Some(database) = Database::new() else { return };
+    let delete = "DELETE FROM colibri.thought_records";
+    for (role, may_read) in [(Role::App, true), (Role::Read, true)] {
+        let mut client = database.client(role);
+        assert_eq!(client.query("SELECT * FROM colibri.thought_records", &[]).is_ok(), may_read, "{role:?}");
+        assert!(client.batch_execute(delete).is_err(), "{role:?}");
+    }
+    database.client(Role::Owner).batch_execute(&format!("SET ROLE colibri_owner; {delete}")).unwrap();
+}
+
+#[test]
+fn database_that_stands_for_a_file_is_kept_as_long_as_its_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("colibri.db");
+    let Some(database) = Database::standing_for(&path) else { return };
+    database.client(Role::Superuser).batch_execute("CREATE TABLE a (b bigint)").unwrap();
+    let again = Database::standing_for(&path).unwrap();
+    assert_eq!(again.name(), database.name());
+    let copy = again.copy(&folder.path().join("copy.db"));
+    assert_eq!(count(&mut copy.client(Role::Superuser), "SELECT count(*) FROM a"), 0);
+    drop(folder);
+    let other = tempfile::tempdir().unwrap();
+    let other = Database::standing_for(&other.path().join("colibri.db")).unwrap();
+    let sql = format!("SELECT count(*) FROM pg_database WHERE datname = '{}'", database.name());
+    assert_eq!(count(&mut other.client(Role::Superuser), &sql), 0);
+}
