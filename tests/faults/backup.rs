@@ -131,7 +131,7 @@ fn what_stands_there_is_left_alone() {
 #[test]
 fn a_copy_of_a_forged_database_says_so_and_is_kept() {
     let folder = used();
-    let forged = engine::open(&folder.path().join("colibri.db"));
+    let forged = engine::open(folder.path().join("colibri.db"));
     forged.execute("UPDATE tasks SET title = 'forged' WHERE title = 'T1'", []).unwrap();
     drop(forged);
     let (code, out, err) = run(&folder, &["backup", "copy.db"]);

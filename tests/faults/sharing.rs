@@ -30,7 +30,7 @@ fn folder() -> Arc<TempDir> {
 }
 
 fn sql(folder: &TempDir) -> Connection {
-    colibri_test_support::engine::open(&folder.path().join("colibri.db"))
+    colibri_test_support::engine::open(folder.path().join("colibri.db"))
 }
 
 /// What one process has done.

@@ -202,7 +202,7 @@ fn a_private_key_is_in_no_column_and_no_log_line() {
     let folder = server.shared_folder();
     let ended = server.finish();
     assert!(!ended.stderr.contains(key), "{}", ended.stderr);
-    let conn = engine::open(&folder.path().join("colibri.db"));
+    let conn = engine::open(folder.path().join("colibri.db"));
     assert_eq!(client_calls(&conn).len(), 3);
     drop(conn);
     for entry in std::fs::read_dir(folder.path()).unwrap() {

@@ -111,7 +111,7 @@ fn readonly_neither_creates_nor_migrates() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 
     let folder = used_folder();
-    let conn = engine::open(&folder.path().join("colibri.db"));
+    let conn = engine::open(folder.path().join("colibri.db"));
     let latest: i64 = conn.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
     conn.sqlite().pragma_update(None, "user_version", latest - 1).unwrap();
     drop(conn);

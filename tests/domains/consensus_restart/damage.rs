@@ -82,7 +82,7 @@ fn a_round_that_does_not_follow_from_its_votes_is_refused() {
     finish(server);
     for (sql, expected) in damages() {
         let folder = folder();
-        engine::copy(&database(&origin), &database(&folder));
+        engine::copy(database(&origin), database(&folder));
         tamper(&database(&folder), &sql);
         let mut server = launch(&folder).start();
         let refused = refusal(&server.call("consensus_finality", json!({ "round_id": "1" })));

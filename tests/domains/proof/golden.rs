@@ -110,7 +110,7 @@ fn sealed_session(folder: &TempDir, key: bool) -> Value {
 
 /// This server keeps no audit log, so the log may end as the golden vectors have it: with row 6, the digest of `log tip`.
 fn log_ends_with_the_vector(folder: &TempDir) {
-    let conn = engine::open(&folder.path().join("colibri.db"));
+    let conn = engine::open(folder.path().join("colibri.db"));
     let row_hash = "3f18324a0fc22d594e5a75190c2eb0dc0a5fe8240c776c4a0749ef18afcad487";
     conn.execute(
         "INSERT INTO callers (boot_id, source, os_user, host, pid, first_seen, sequence_no) \
@@ -172,7 +172,7 @@ fn the_session_of_the_vectors_is_sealed_as_they_have_it() {
 }
 
 fn frozen_as_the_vectors_have_it(folder: &TempDir) {
-    let conn = engine::open(&folder.path().join("colibri.db"));
+    let conn = engine::open(folder.path().join("colibri.db"));
     let sql = "SELECT hash, leaf_hash FROM merkle_leaves WHERE session_id = 'S-1' ORDER BY leaf_index";
     let leaves: Vec<(String, String)> = conn
         .prepare(sql)

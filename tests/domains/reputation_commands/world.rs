@@ -86,7 +86,7 @@ impl World {
 
     /// The database.
     pub fn sql(&self) -> Connection {
-        engine::open(&self.database())
+        engine::open(self.database())
     }
 
     /// How many rows a table has.

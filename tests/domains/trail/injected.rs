@@ -70,7 +70,7 @@ fn an_id_is_stored_once() {
     in_one_instant(
         |options| options.ids = Arc::new(|| Box::new(OneId(SystemIds::default()))),
         async |wire, folder| {
-            let sql = engine::open(&folder.path().join("colibri.db"));
+            let sql = engine::open(folder.path().join("colibri.db"));
             let first = wire.call("thought_record", thought("T", "x")).await;
             assert_eq!(first["ok"], true, "{first}");
             let before = stored(&sql);

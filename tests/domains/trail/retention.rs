@@ -40,7 +40,7 @@ impl Folder {
     }
 
     fn sql(&self) -> Connection {
-        engine::open(&self.0.path().join("colibri.db"))
+        engine::open(self.0.path().join("colibri.db"))
     }
 
     /// The numbers of records by task and zone.
@@ -193,7 +193,7 @@ fn retention_hides_no_change_of_a_record() {
     ];
     for (task, edit, reason) in edits {
         let copy = Folder::new();
-        engine::copy(&folder.path("colibri.db"), &copy.path("colibri.db"));
+        engine::copy(folder.path("colibri.db"), copy.path("colibri.db"));
         let conn = copy.sql();
         let first = format!("SELECT min(seq) FROM thought_records WHERE task_id = '{task}'");
         let sql = format!("UPDATE thought_records SET {edit} WHERE seq = ({first})");

@@ -94,7 +94,7 @@ fn round(number: u64) {
             "round {number}: {what} beside the starts: {said}"
         );
     }
-    let conn = engine::open(&folder.path().join("colibri.db"));
+    let conn = engine::open(folder.path().join("colibri.db"));
     let tasks: i64 = conn.query_row("SELECT count(*) FROM tasks", [], |row| row.get(0)).unwrap();
     assert!((6..=7).contains(&tasks), "round {number}: {tasks}");
     assert!(!names(folder.path()).iter().any(|name| name.ends_with(".new")), "{:?}", names(folder.path()));
@@ -115,7 +115,7 @@ fn finding_a6_a_start_waits_until_another_program_lets_go_of_the_file() {
     let folder = launch.folder();
     // A backup has no write-ahead log yet, and SQLite does not wait when it changes to one.
     assert_served(&start(launch, CALL).wait_with_output().unwrap(), "the first start");
-    let conn = engine::open(&folder.path().join("colibri.db"));
+    let conn = engine::open(folder.path().join("colibri.db"));
     conn.execute_batch("PRAGMA journal_mode = DELETE; BEGIN IMMEDIATE").unwrap();
     let server = start(colibri().in_folder(folder.clone()), CALL);
     std::thread::sleep(Duration::from_millis(400));

@@ -78,7 +78,7 @@ fn finding_a8_a_limit_on_the_length_of_files_undoes_the_batch_and_not_the_server
     let (done, refused): (Vec<&str>, Vec<&str>) = out.lines().partition(is_done);
     assert_eq!(done.len() + refused.len(), 400, "{err}");
     assert!(!done.is_empty() && !refused.is_empty(), "{} of 400: {err}", done.len());
-    let stored: usize = engine::open(&folder.path().join("colibri.db"))
+    let stored: usize = engine::open(folder.path().join("colibri.db"))
         .query_row("SELECT count(*) FROM tasks", [], |row| row.get::<_, i64>(0))
         .unwrap()
         .try_into()
@@ -111,7 +111,7 @@ fn large() -> Arc<TempDir> {
     let mut server = launch(&folder).start();
     server.data("task_create", json!({ "title": "kept" }));
     assert_eq!(server.finish().code(), 0);
-    let conn = engine::open(&folder.path().join("colibri.db"));
+    let conn = engine::open(folder.path().join("colibri.db"));
     conn.execute_batch(
         "CREATE TABLE filler (b); INSERT INTO filler VALUES (zeroblob(150000000)); DROP TABLE filler",
     )

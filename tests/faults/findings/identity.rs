@@ -203,14 +203,14 @@ fn finding_a3_a_restore_is_refused_while_the_file_is_used_or_the_backup_is_not_s
     assert_eq!(server.finish().code(), 0);
 
     // A reader of any kind uses the file too.
-    let reader = engine::open(&database(&folder));
+    let reader = engine::open(database(&folder));
     let _: i64 = reader.query_row("SELECT count(*) FROM tasks", [], |row| row.get(0)).unwrap();
     let (code, said) = run(&folder, &["restore", "backup.db"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("another program has the database open"), "{said}");
     drop(reader);
 
-    engine::open(&folder.path().join("backup.db"))
+    engine::open(folder.path().join("backup.db"))
         .execute_batch("UPDATE tasks SET title = 'forged'; PRAGMA journal_mode = DELETE")
         .unwrap();
     let (code, said) = run(&folder, &["restore", "backup.db"]);
@@ -355,7 +355,7 @@ fn finding_a4_a_file_that_is_itself_a_mount_point_is_refused() {
 fn finding_a1_a_file_that_a_foreign_program_has_compacted_is_still_the_same() {
     let folder = with_backup();
     let mut server = serving(&folder, &["before"]);
-    let foreign = engine::open(&database(&folder));
+    let foreign = engine::open(database(&folder));
     foreign
         .execute_batch(
             "CREATE TABLE filler (b); INSERT INTO filler VALUES (zeroblob(1000000)); DROP TABLE filler",

@@ -114,7 +114,7 @@ fn compare(what: &str, expected: &Value, is: &Value, found: &mut Vec<String>) {
 
 /// Rows of each table.
 pub fn tables(folder: &Arc<TempDir>) -> Value {
-    let sql = engine::open(&folder.path().join("colibri.db"));
+    let sql = engine::open(folder.path().join("colibri.db"));
     let names =
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' ORDER BY name";
     let mut statement = sql.prepare(names).unwrap();
@@ -128,7 +128,7 @@ pub fn tables(folder: &Arc<TempDir>) -> Value {
 
 /// How the calls ended that the version wrote.
 pub fn outcomes(folder: &Arc<TempDir>, last_sequence_no: i64) -> Value {
-    let sql = engine::open(&folder.path().join("colibri.db"));
+    let sql = engine::open(folder.path().join("colibri.db"));
     let mut statement = sql
         .prepare(
             "SELECT outcome || coalesce(' ' || error_code, ''), count(*) FROM actions WHERE sequence_no <= ?1 GROUP BY 1",
@@ -142,7 +142,7 @@ pub fn outcomes(folder: &Arc<TempDir>, last_sequence_no: i64) -> Value {
 /// What the running server has made of the rows.
 fn state(golden: &Golden, folder: &Arc<TempDir>, found: &mut Vec<String>) {
     let expected = &golden.expected;
-    let sql = engine::open(&folder.path().join("colibri.db"));
+    let sql = engine::open(folder.path().join("colibri.db"));
     let version: i64 = sql.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
     compare("schema", &json!(latest(MIGRATIONS)), &json!(version), found);
     let mut rows = expected["tables"].clone();
@@ -224,5 +224,5 @@ pub fn migrated(golden: &Golden, migrations: &'static [Migration]) -> i64 {
 
 /// What a later version must never do to an old database.
 pub fn tamper(folder: &Arc<TempDir>, sql: &str) {
-    engine::open(&folder.path().join("colibri.db")).execute_batch(sql).unwrap();
+    engine::open(folder.path().join("colibri.db")).execute_batch(sql).unwrap();
 }

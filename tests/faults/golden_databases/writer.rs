@@ -48,7 +48,7 @@ fn full(folder: &Arc<TempDir>) {
     refusals(&mut server, &session);
     finish(server);
     let sql = "UPDATE mcp_model_candidates SET enabled = 1 WHERE model_id = 'gpt-4o-mini'";
-    engine::open(&folder.path().join("colibri.db")).execute_batch(sql).unwrap();
+    engine::open(folder.path().join("colibri.db")).execute_batch(sql).unwrap();
 }
 
 /// A chain so long that it has hot, warm and cold records, in a sealed session, an open one and in none.
@@ -130,7 +130,7 @@ fn copy(folder: &Arc<TempDir>) -> Arc<TempDir> {
 /// What a later version is to find in it.
 fn expected(version: &str, folder: &Arc<TempDir>) -> Value {
     let (lying, verified, read) = (copy(folder), copy(folder), copy(folder));
-    let sql = engine::open(&lying.path().join("colibri.db"));
+    let sql = engine::open(lying.path().join("colibri.db"));
     let number = |query: &str| sql.query_row(query, [], |row| row.get::<_, i64>(0)).unwrap();
     let last_sequence_no = number("SELECT last_sequence_no FROM actions_head");
     let log = json!({

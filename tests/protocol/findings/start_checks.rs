@@ -265,7 +265,7 @@ fn finding_a5_a_start_on_a_locked_file_ends_with_words_about_the_lock() {
     first.data("task_list", json!({}));
     let folder = first.shared_folder();
     assert_eq!(first.finish().code(), 0);
-    let conn = engine::open(&folder.path().join("colibri.db"));
+    let conn = engine::open(folder.path().join("colibri.db"));
     for journal in ["WAL", "DELETE"] {
         conn.execute_batch(&format!("PRAGMA journal_mode = {journal}; BEGIN EXCLUSIVE")).unwrap();
         for mode in ["FULL", "READONLY"] {

@@ -107,7 +107,7 @@ fn finding_d5_a_probe_that_was_answered_early_has_its_row_when_a_signal_ends_the
     server.signal("TERM");
     let folder = server.shared_folder();
     assert_eq!(server.wait().code(), 0);
-    let conn = colibri_test_support::engine::open(&folder.path().join("colibri.db"));
+    let conn = colibri_test_support::engine::open(folder.path().join("colibri.db"));
     let rows = "SELECT group_concat(tool || ' ' || outcome) FROM actions";
     let rows: Option<String> = conn.query_row(rows, [], |row| row.get(0)).unwrap();
     assert_eq!(rows.as_deref(), Some("caller_begin ok,probe_status ok"));

@@ -40,7 +40,7 @@ fn a_stuck_handler_is_left_behind_after_the_cleanup_timeout() {
     // Its row is for the next boot to close.
     let mut next = probe().in_folder(folder.clone()).start();
     next.data("probe_echo", json!({ "required": "x" }));
-    let conn = engine::open(&folder.path().join("colibri.db"));
+    let conn = engine::open(folder.path().join("colibri.db"));
     assert_eq!(action_of(&conn, "probe_sleep").end(), ("aborted", Some("PROCESS_ABORTED")));
 }
 

@@ -115,7 +115,7 @@ fn dev_null_may_take_the_answers() {
     client_out.write_all(creates(CALLS).as_bytes()).unwrap();
     drop(client_out);
     assert_eq!(exit_code(&mut child), 0);
-    let sql = colibri_test_support::engine::open(&launch.folder().path().join("colibri.db"));
+    let sql = colibri_test_support::engine::open(launch.folder().path().join("colibri.db"));
     let stored: i64 = sql.query_row("SELECT count(*) FROM tasks", [], |row| row.get(0)).unwrap();
     assert_eq!(stored, i64::try_from(CALLS).unwrap());
 }

@@ -196,7 +196,7 @@ impl Server {
 
     /// A connection of the test's own.
     pub fn sql(&self) -> Connection {
-        engine::open(&self.database())
+        engine::open(self.database())
     }
 
     /// Its process id.

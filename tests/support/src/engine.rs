@@ -1,7 +1,7 @@
 //! Which engine the servers of a run use. A test names its database by the path of a file, and on PostgreSQL that path
 //! stands for a database of the run's cluster.
 
-#![allow(clippy::expect_used)]
+#![allow(clippy::expect_used, clippy::panic)]
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

@@ -122,7 +122,7 @@ fn finding_a5_a_cancelled_call_that_waits_vanishes() {
 #[test]
 fn finding_a5_protocol_methods_are_answered_while_another_program_holds_the_file() {
     let mut server = start();
-    let conn = engine::open(&server.database());
+    let conn = engine::open(server.database());
     conn.execute_batch("BEGIN IMMEDIATE").unwrap();
     let created = server.send_call("task_create", json!({ "title": "never" }));
     let pinged = server.send_request("ping", json!({}));

@@ -1,10 +1,10 @@
 //! What is stored, as a test reads it, or changes it behind the server's back: the same statements on either engine, by
 //! clients that share no code with the server (`rusqlite`, `postgres`).
 //!
-//! The names are those of `rusqlite`, so that a test reads alike whatever it is about; results are read at once. Statements
+//! The names are those of `rusqlite`, so that tests of either engine read alike; results are read at once. Statements
 //! have the server's form: parameters are `?1`, `?2`, and in PostgreSQL a text may be stored as `bytea`.
 
-#![allow(clippy::expect_used, clippy::panic)]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod postgres;
 mod value;
@@ -207,7 +207,7 @@ impl From<rusqlite::Error> for Error {
 
 fn in_file(conn: &rusqlite::Connection, sql: &str, params: &[Value]) -> Result<Table, Error> {
     let mut statement = conn.prepare(sql)?;
-    let columns: Rc<[String]> = statement.column_names().into_iter().map(str::to_owned).collect();
+    let columns: Rc<[String]> = statement.column_names().map(str::to_owned).collect();
     let params = rusqlite::params_from_iter(params);
     let mut rows = Vec::new();
     let changed = if columns.is_empty() {
