@@ -30,6 +30,8 @@ pub mod report;
 #[doc(hidden)]
 pub mod settings;
 #[doc(hidden)]
+pub mod shared_schema;
+#[doc(hidden)]
 pub mod tools;
 #[doc(hidden)]
 pub mod verification;

@@ -13,6 +13,7 @@ mod database;
 mod findings;
 mod lifecycle;
 mod modes;
+mod postgres;
 mod remedies;
 mod rmcp_client;
 mod stdio;

@@ -1,0 +1,9 @@
+//! The schema of a shared database beside SQLite's: the same tables, the same refusals, the same texts, and rights that
+//! keep the log. Without PostgreSQL these tests are skipped.
+
+mod engines;
+mod history_view;
+mod refusals;
+mod rights;
+mod rows;
+mod schema;
