@@ -28,6 +28,9 @@ pub(crate) trait Backend: Send {
     fn obstacle(&self) -> StoreFault;
     fn begin(&mut self, db: &Db, access: Access) -> Result<(), StoreFault>;
     fn commit(&mut self, db: &Db) -> Result<(), StoreFault>;
+    fn may_run_again(&self) -> bool {
+        false
+    }
     fn roll_back(&mut self, db: &Db);
     fn in_transaction(&self, db: &Db) -> bool;
     fn leave_queue(&mut self, db: &Db);
@@ -187,6 +190,10 @@ impl<P: Parts> Store for ServerStore<P> {
                 Ok(())
             }
         }
+    }
+
+    fn may_run_again(&self) -> bool {
+        self.backend.as_ref().is_some_and(|backend| backend.may_run_again())
     }
 
     fn roll_back(&mut self) {

@@ -147,6 +147,9 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
         if let Err(fault) = self.store.commit() {
             self.lose_transaction();
+            if self.store.may_run_again() {
+                return paired(ended.into_iter().map(|(call, _)| call), |call| self.effects_alone(call));
+            }
             for (call, ending) in &mut ended {
                 *ending = self.uncommitted(call, Some(ending), &fault);
             }

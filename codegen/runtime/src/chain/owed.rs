@@ -43,6 +43,11 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     pub(super) fn close_unclosed(&mut self) -> Result<(), StoreFault> {
         for record in &mut self.unclosed {
             let Some(sequence_no) = record.row.sequence_no else { continue };
+            // A commit that was reported as failed may still have taken effect.
+            record.closed = !self.store.audit_is_open(sequence_no)?;
+            if record.closed {
+                continue;
+            }
             self.store.savepoint()?;
             let closed = match record.row.close_in(&mut self.store, &record.ending) {
                 Ok(()) => Ok(()),
@@ -50,8 +55,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                 Err(fault) if !self.store.in_transaction() => return Err(fault),
                 Err(fault) => {
                     self.store.roll_back_to_savepoint()?;
-                    // A commit that was reported as failed may still have taken effect.
-                    if self.store.audit_is_open(sequence_no)? { Err(fault) } else { Ok(()) }
+                    Err(fault)
                 }
             };
             record.closed = closed.is_ok();

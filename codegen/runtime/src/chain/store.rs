@@ -88,6 +88,12 @@ pub trait Store {
     /// Nothing of the transaction is stored; none is open then.
     fn commit(&mut self) -> Result<(), StoreFault>;
 
+    /// Returns whether the calls of a transaction whose commit was refused may run again, each in a transaction of its own. So it is
+    /// where an engine postpones statements up to the commit: the refusal may be one call's alone, and nothing is stored.
+    fn may_run_again(&self) -> bool {
+        false
+    }
+
     /// Undoes the whole transaction, if there is one. Never fails: recovery undoes what cannot be rolled
     /// back here.
     fn roll_back(&mut self);
