@@ -46,7 +46,7 @@ pub mod callers;
 pub mod cx;
 pub mod db;
 pub mod log;
-#[expect(dead_code, unused_imports, reason = "the engine on PostgreSQL comes next")]
+#[expect(dead_code, reason = "the server opens it next")]
 mod postgres;
 pub mod private_file;
 pub(crate) mod side_file;
@@ -55,9 +55,9 @@ pub mod store;
 pub mod walk;
 
 pub use cx::{Cx, Parts, ScanCx};
+pub use db::postgres::{DatabaseUrl, SessionOptions, TlsPolicy, server_version};
 pub use db::{Bind, Db, Row, RowError, Value};
 pub use log::rows::AuditFacts;
-pub use postgres::{DatabaseUrl, SessionOptions, TlsPolicy, server_version};
 pub use sqlite::open::migrate::Migration;
 pub use store::ServerStore;
 

@@ -41,7 +41,7 @@ END $$";
 impl Engines {
     /// `None` without PostgreSQL.
     pub fn new() -> Option<Self> {
-        let database = Database::with_schema()?;
+        let database = Database::new()?;
         let mut postgres = database.client(Role::Superuser);
         postgres.batch_execute(TRY).unwrap();
         postgres.batch_execute("SET search_path = colibri; SET ROLE colibri_owner").unwrap();

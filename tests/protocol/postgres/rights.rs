@@ -147,7 +147,7 @@ fn refused(client: &mut Client, sql: &str) {
 
 #[test]
 fn neither_a_server_nor_an_auditor_can_change_the_schema_or_empty_a_table() {
-    let Some(database) = Database::with_schema() else { return };
+    let Some(database) = Database::new() else { return };
     for role in [Role::App, Role::Read] {
         let mut client = connect(&database, role);
         for relation in names(&mut client, RELATIONS) {
@@ -165,7 +165,7 @@ fn neither_a_server_nor_an_auditor_can_change_the_schema_or_empty_a_table() {
 
 #[test]
 fn a_server_changes_the_listed_columns_alone_and_an_auditor_none() {
-    let Some(database) = Database::with_schema() else { return };
+    let Some(database) = Database::new() else { return };
     let (mut app, mut read) = (connect(&database, Role::App), connect(&database, Role::Read));
     for relation in names(&mut app, RELATIONS) {
         let columns = names(
@@ -213,7 +213,7 @@ fn a_server_changes_the_listed_columns_alone_and_an_auditor_none() {
 
 #[test]
 fn tables_functions_and_operators_of_a_session_do_not_stand_in_for_those_of_the_triggers() {
-    let Some(database) = Database::with_schema() else { return };
+    let Some(database) = Database::new() else { return };
     let mut owner = database.client(Role::Superuser);
     // The worst database: everybody may create in `public`.
     owner.batch_execute("GRANT CREATE ON SCHEMA public TO PUBLIC").unwrap();
@@ -250,7 +250,7 @@ fn tables_functions_and_operators_of_a_session_do_not_stand_in_for_those_of_the_
 
 #[test]
 fn setup_runs_again_and_takes_back_rights_on_the_schema() {
-    let Some(database) = Database::with_schema() else { return };
+    let Some(database) = Database::new() else { return };
     let mut owner = database.client(Role::Superuser);
     owner.batch_execute("GRANT ALL ON SCHEMA colibri TO PUBLIC, colibri_app").unwrap();
     owner.batch_execute(colibri::shared_schema::SETUP).unwrap();

@@ -264,7 +264,7 @@ fn catalog(client: &mut Client) -> Vec<String> {
 
 #[test]
 fn the_catalog_is_the_listed_one_and_tells_every_change() {
-    let Some(database) = Database::with_schema() else { return };
+    let Some(database) = Database::new() else { return };
     let mut client = database.client(Role::Superuser);
     client.batch_execute("SET search_path = colibri").unwrap();
     let sound = catalog(&mut client);

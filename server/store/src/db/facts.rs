@@ -28,6 +28,10 @@ impl Db {
                 "SELECT (SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND substr(name, 1, 7) <> 'sqlite_'), \
                  (SELECT user_version FROM pragma_user_version), (SELECT journal_mode FROM pragma_journal_mode)"
             }
+            Engine::Postgres(_) => {
+                "SELECT (SELECT count(*) FROM pg_catalog.pg_tables WHERE schemaname = 'colibri'), \
+                 (SELECT coalesce(max(version), 0) FROM schema_version), NULL"
+            }
         };
         self.query_one(sql, &[], |row| {
             Ok(Facts { tables: row.get(0)?, schema_version: row.get(1)?, journal_mode: row.get(2)? })
@@ -42,6 +46,11 @@ impl Db {
         let sql = match &self.engine {
             Engine::Sqlite(_) => {
                 "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?1)"
+            }
+            // Some of SQLite's tables are views here.
+            Engine::Postgres(_) => {
+                "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_class WHERE relnamespace = 'colibri'::regnamespace \
+                 AND relkind IN ('r', 'v') AND relname = CAST(?1 AS text))"
             }
         };
         self.query_one(sql, params![name], |row| row.get(0))

@@ -2,6 +2,8 @@
 //! the drivers lie beneath it.
 
 mod facts;
+#[expect(unused_imports, reason = "the server opens it next")]
+pub(crate) mod postgres;
 mod row;
 pub mod sqlite;
 mod value;
@@ -11,6 +13,7 @@ use std::collections::BTreeSet;
 use colibri_runtime::handler::Fault;
 
 pub use self::facts::Facts;
+use self::postgres::Handle as Postgres;
 pub use self::row::{Cell, Column, Row, RowError};
 use self::sqlite::handle::Handle as Sqlite;
 pub use self::value::{Bind, Value};
@@ -26,6 +29,8 @@ pub struct Db {
 pub(crate) enum Engine {
     /// A file, or memory.
     Sqlite(Sqlite),
+    /// A server, which several machines share.
+    Postgres(Box<Postgres>),
 }
 
 impl Db {
@@ -33,6 +38,7 @@ impl Db {
     pub fn may_read(&self, tables: &BTreeSet<String>) {
         match &self.engine {
             Engine::Sqlite(handle) => handle.may_read(tables),
+            Engine::Postgres(_) => {}
         }
     }
 
@@ -44,6 +50,7 @@ impl Db {
     pub fn execute(&self, sql: &str, params: &[Value<'_>]) -> Result<(), Fault> {
         match &self.engine {
             Engine::Sqlite(handle) => handle.changed(sql, params).map(drop),
+            Engine::Postgres(handle) => handle.execute(sql, params),
         }
     }
 
@@ -55,6 +62,7 @@ impl Db {
     pub fn changed(&self, sql: &str, params: &[Value<'_>]) -> Result<usize, Fault> {
         match &self.engine {
             Engine::Sqlite(handle) => handle.changed(sql, params),
+            Engine::Postgres(handle) => handle.changed(sql, params),
         }
     }
 
@@ -70,6 +78,7 @@ impl Db {
     ) -> Result<Option<T>, Fault> {
         match &self.engine {
             Engine::Sqlite(handle) => handle.query_opt(sql, params, read),
+            Engine::Postgres(handle) => handle.query_opt(sql, params, read),
         }
     }
 
@@ -99,6 +108,7 @@ impl Db {
     ) -> Result<Vec<T>, Fault> {
         match &self.engine {
             Engine::Sqlite(handle) => handle.query_all(sql, params, read),
+            Engine::Postgres(handle) => handle.query_all(sql, params, read),
         }
     }
 
@@ -128,6 +138,7 @@ impl Db {
     ) -> Result<Option<T>, Fault> {
         match &self.engine {
             Engine::Sqlite(handle) => handle.show_opt(sql, params, read),
+            Engine::Postgres(handle) => handle.query_opt(sql, params, read),
         }
     }
 
@@ -143,6 +154,7 @@ impl Db {
     ) -> Result<(), E> {
         match &self.engine {
             Engine::Sqlite(handle) => handle.walk(sql, params, take),
+            Engine::Postgres(handle) => handle.walk(sql, params, take),
         }
     }
 
@@ -158,6 +170,7 @@ impl Db {
     ) -> Result<(), E> {
         match &self.engine {
             Engine::Sqlite(handle) => handle.show_each(sql, params, take),
+            Engine::Postgres(handle) => handle.walk(sql, params, take),
         }
     }
 
@@ -168,6 +181,7 @@ impl Db {
     pub fn hand_out(&self, values: &[(&str, usize)]) -> Result<(), Fault> {
         match &self.engine {
             Engine::Sqlite(handle) => handle.hand_out(values),
+            Engine::Postgres(_) => Ok(()),
         }
     }
 }

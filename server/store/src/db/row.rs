@@ -1,5 +1,6 @@
 //! What comes out of a statement.
 
+use super::postgres::{PgCell, PgRow};
 use super::sqlite::row::SqliteRow;
 use super::value::Value;
 pub use super::value::{Cell, RowError};
@@ -12,11 +13,18 @@ pub struct Row<'a>(Source<'a>);
 #[derive(Debug, Clone, Copy)]
 enum Source<'a> {
     Sqlite(SqliteRow<'a>),
+    Postgres(PgRow<'a>),
 }
 
 impl<'a> From<SqliteRow<'a>> for Row<'a> {
     fn from(row: SqliteRow<'a>) -> Self {
         Self(Source::Sqlite(row))
+    }
+}
+
+impl<'a> From<PgRow<'a>> for Row<'a> {
+    fn from(row: PgRow<'a>) -> Self {
+        Self(Source::Postgres(row))
     }
 }
 
@@ -28,6 +36,13 @@ impl<'a> Row<'a> {
     pub fn get<T: Column<'a>>(&self, at: usize) -> Result<T, RowError> {
         let cell = match self.0 {
             Source::Sqlite(row) => row.cell(at),
+            Source::Postgres(row) => row.cell(at).ok().map(|cell| match cell {
+                PgCell::Null => Cell::Null,
+                PgCell::Integer(number) => Cell::Integer(number),
+                PgCell::Real(number) => Cell::Real(number),
+                PgCell::Text(bytes) => Cell::Text(bytes),
+                PgCell::Bytes(bytes) => Cell::Bytes(bytes),
+            }),
         };
         T::read(cell.ok_or(RowError)?).ok_or(RowError)
     }
@@ -45,7 +60,9 @@ impl<'a> Column<'a> for Value<'a> {
             Cell::Null => Self::Null,
             Cell::Integer(number) => Self::Integer(number),
             Cell::Real(number) => Self::Real(number),
-            Cell::Text(bytes) => std::str::from_utf8(bytes).map_or(Self::Blob(bytes), Self::Text),
+            Cell::Text(bytes) | Cell::Bytes(bytes) => {
+                std::str::from_utf8(bytes).map_or(Self::Blob(bytes), Self::Text)
+            }
             Cell::Blob(bytes) => Self::Blob(bytes),
         })
     }
@@ -96,7 +113,7 @@ impl Column<'_> for f64 {
 
 impl<'a> Column<'a> for &'a str {
     fn read(cell: Cell<'a>) -> Option<Self> {
-        if let Cell::Text(bytes) = cell { std::str::from_utf8(bytes).ok() } else { None }
+        if let Cell::Text(bytes) | Cell::Bytes(bytes) = cell { std::str::from_utf8(bytes).ok() } else { None }
     }
 }
 
@@ -108,7 +125,7 @@ impl Column<'_> for String {
 
 impl<'a> Column<'a> for &'a [u8] {
     fn read(cell: Cell<'a>) -> Option<Self> {
-        if let Cell::Blob(bytes) = cell { Some(bytes) } else { None }
+        if let Cell::Blob(bytes) | Cell::Bytes(bytes) = cell { Some(bytes) } else { None }
     }
 }
 

@@ -92,6 +92,8 @@ pub enum Cell<'a> {
     Real(f64),
     Text(&'a [u8]),
     Blob(&'a [u8]),
+    /// Bytes that may be meant as a text.
+    Bytes(&'a [u8]),
 }
 
 /// A stored value does not have the type that its column should have.

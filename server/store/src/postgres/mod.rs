@@ -1,34 +1,19 @@
-//! PostgreSQL, from bytes to statements:
+//! PostgreSQL behind the server's [`store`](crate::store). From opening a database to a committed call:
 //!
-//! 1. [`url`] says where a database is, and [`dial`] reaches it; [`options`] says how.
-//! 2. [`wire`] carries messages, [`tls`] encrypts them, [`startup`] logs in.
-//! 3. [`session`] queues statements and sends them together; [`statements`] keeps them prepared, [`sql`] translates their texts.
-//! 4. [`replies`] matches what comes back with what [`expect`] says, [`rows`] holds it, [`copy`] moves whole tables.
-//! 5. [`look`] asks a server about itself. [`error`] is all that can go wrong.
+//! 1. [`open`] connects, checks what the server must be (`probe`), and registers this process (`lease`).
+//! 2. `backend` is what stands behind the store: a batch in two round trips. Its statements are in `flight`.
+//! 3. `link` connects. When a connection is lost, `recover` learns the outcome on another one, and `witness` tells whether the database
+//!    still has what this process has acknowledged.
+//!
+//! Two locks of the server's put all writers in order: who enters calls holds the first, who ends calls the second
+//! (postgres#batch).
 
-mod copy;
-mod dial;
-mod error;
-mod expect;
-mod look;
+mod backend;
+mod flight;
+mod lease;
+mod link;
+pub mod open;
 mod options;
-mod replies;
-mod rows;
-mod session;
-mod sql;
-mod startup;
-mod statements;
-mod tls;
-mod url;
-mod wire;
-
-pub use copy::{CopyIn, CopyOut};
-pub use error::{CommitState, Lost, PgError, ServerError};
-pub use look::server_version;
-pub use options::SessionOptions;
-pub use rows::{PgCell, PgCellError, PgRow, Rows};
-pub use session::{Boundary, Counters, Limit, Portal, Session, TransactionStatus};
-pub use url::{DatabaseUrl, Target, TlsPolicy, UrlError};
-
-#[cfg(test)]
-mod tests;
+mod probe;
+mod recover;
+mod witness;

@@ -1,39 +1,47 @@
-//! How a session is set up.
+//! What opening a shared database depends on.
 
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::url::Target;
+use crate::db::postgres::DatabaseUrl;
 
-/// How a session is set up. Times are the settings `COLIBRI_DATABASE_*`.
-#[derive(Debug, Clone)]
-pub struct SessionOptions {
-    /// How long a connection and its login may take, for each address.
-    pub connect: Duration,
-    /// How long a statement may run: the server's `statement_timeout`, and with a reserve the longest wait for an answer. `None`: no bound,
-    /// for commands that read a whole database.
-    pub statement: Option<Duration>,
-    /// How much longer than that a client waits.
-    pub reserve: Duration,
-    /// The server's `lock_timeout`.
-    pub lock: Option<Duration>,
-    /// Further settings of the session, by name, such as `search_path`.
-    pub settings: Vec<(String, String)>,
-    /// What a server must be if the URL does not say.
-    pub target: Target,
-    /// The longest message that is taken.
-    pub most_bytes: usize,
+/// When a call counts as done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durability {
+    /// A crash of the server may lose the last calls.
+    Normal,
+    /// It is on the server's disk.
+    Full,
+    /// It is on the disks of the server and of its synchronous standbys.
+    Replicated,
 }
 
-impl Default for SessionOptions {
-    fn default() -> Self {
-        Self {
-            connect: Duration::from_secs(5),
-            statement: Some(Duration::from_secs(30)),
-            reserve: Duration::from_secs(5),
-            lock: Some(Duration::from_secs(5)),
-            settings: vec![("search_path".to_owned(), "colibri, pg_temp".to_owned())],
-            target: Target::Any,
-            most_bytes: 64 << 20,
-        }
-    }
+/// What opening a shared database depends on.
+#[derive(Debug, Clone)]
+pub struct PostgresOptions {
+    /// Where the database is.
+    pub url: Arc<DatabaseUrl>,
+    /// How long each attempt to connect may take.
+    pub connect: Duration,
+    /// How long a call waits for others' locks, and for a server that is away.
+    pub lock: Duration,
+    /// How long a statement may run.
+    pub statement: Duration,
+    /// How long a process counts as alive without a sign of it.
+    pub lease: Duration,
+    /// Where the last acknowledged call is noted.
+    pub witness: Option<PathBuf>,
+    /// When a call counts as done.
+    pub durability: Durability,
+    /// READONLY: nothing is written.
+    pub read_only: bool,
+    /// This process's name in the log.
+    pub boot_id: String,
+    /// The code for the rows of dead processes, as the catalogue names it.
+    pub process_aborted: &'static str,
+    /// The schema version that this release reads and writes.
+    pub schema_version: i64,
+    /// Returns the present, RFC 3339 with milliseconds: when those rows are closed.
+    pub now: fn() -> String,
 }

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use colibri::shared_schema::{MIGRATIONS, SETUP};
 use postgres::Client;
 
 use super::cluster::{Cluster, Role};
@@ -60,23 +59,6 @@ impl Database {
             client.batch_execute(&format!("COMMENT ON DATABASE {name} IS '{folder}'")).expect("a comment");
         }
         Self { cluster, name, owned: false }
-    }
-
-    /// A database with Colibri's schema; `None` without PostgreSQL.
-    pub fn with_schema() -> Option<Self> {
-        let database = Self::empty()?;
-        let mut client = database.client(Role::Superuser);
-        client.batch_execute(SETUP).expect("setup runs");
-        for migration in MIGRATIONS {
-            let version: String = migration.file.chars().take_while(char::is_ascii_digit).collect();
-            let sql = format!(
-                "BEGIN; SET LOCAL ROLE colibri_owner; SET LOCAL search_path = colibri; {} ; \
-                 INSERT INTO schema_version (version) VALUES ({version}); COMMIT",
-                migration.sql
-            );
-            client.batch_execute(&sql).unwrap_or_else(|error| panic!("{}: {error:?}", migration.file));
-        }
-        Some(database)
     }
 
     fn of(cluster: &'static Cluster, template: &str) -> Self {

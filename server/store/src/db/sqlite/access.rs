@@ -25,6 +25,7 @@ impl Db {
     pub(crate) fn sqlite(&self) -> rusqlite::Result<&Connection> {
         match &self.engine {
             Engine::Sqlite(handle) => Ok(&handle.conn),
+            Engine::Postgres(_) => Err(not_sqlite()),
         }
     }
 
@@ -35,6 +36,7 @@ impl Db {
     pub(crate) fn sqlite_mut(&mut self) -> rusqlite::Result<&mut Connection> {
         match &mut self.engine {
             Engine::Sqlite(handle) => Ok(&mut handle.conn),
+            Engine::Postgres(_) => Err(not_sqlite()),
         }
     }
 
@@ -45,6 +47,11 @@ impl Db {
     pub(crate) fn into_sqlite(self) -> rusqlite::Result<Connection> {
         match self.engine {
             Engine::Sqlite(handle) => Ok(handle.conn),
+            Engine::Postgres(_) => Err(not_sqlite()),
         }
     }
+}
+
+fn not_sqlite() -> rusqlite::Error {
+    rusqlite::Error::InvalidQuery
 }

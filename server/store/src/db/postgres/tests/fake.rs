@@ -13,7 +13,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 /// The certificates and keys of these tests. `authority` has signed `server` (localhost, 127.0.0.1, ::1; SHA-256), `elsewhere` (db.example; SHA-384)
 /// and `expired` (2021), all for the key `server.key`. `stranger` is another authority. `openssl ca` made them, and they last until 2120.
 pub fn certificate(name: &str) -> String {
-    format!("{}/src/postgres/tests/certificates/{name}", env!("CARGO_MANIFEST_DIR"))
+    format!("{}/src/db/postgres/tests/certificates/{name}", env!("CARGO_MANIFEST_DIR"))
 }
 
 /// A server that talks to one client and then hangs up.

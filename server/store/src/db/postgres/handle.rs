@@ -1,0 +1,176 @@
+//! Statements on a connection to PostgreSQL, as handlers see them: writes are queued, reads send the queue and wait.
+
+use std::cell::{Cell as Flag, RefCell, RefMut};
+
+use colibri_runtime::chain::store::StoreFault;
+use colibri_runtime::handler::Fault;
+
+use super::error::PgError;
+use super::rows::Rows;
+use super::session::{Limit, Session};
+use crate::db::row::{Row, RowError};
+use crate::db::value::Value;
+
+/// How many rows a walk fetches at a time, and the most bytes of them.
+const CHUNK: Limit = Limit { rows: 256, bytes: 64 << 20 };
+
+/// A connection, and what the call that runs now has done on it.
+#[derive(Debug)]
+pub struct Handle {
+    session: RefCell<Session>,
+    /// What is queued before the call's first write, so that the call can be undone by itself.
+    savepoint: Flag<Option<&'static str>>,
+    /// It was queued.
+    has_savepoint: Flag<bool>,
+    has_written: Flag<bool>,
+}
+
+impl Handle {
+    pub(crate) fn new(session: Session) -> Self {
+        Self {
+            session: RefCell::new(session),
+            savepoint: Flag::new(None),
+            has_savepoint: Flag::new(false),
+            has_written: Flag::new(false),
+        }
+    }
+
+    /// Returns the connection, for moments: a statement of a handler meanwhile would panic.
+    pub(crate) fn session(&self) -> RefMut<'_, Session> {
+        self.session.borrow_mut()
+    }
+
+    /// Puts another connection in the place of a lost one.
+    pub(crate) fn replace(&self, session: Session) {
+        *self.session.borrow_mut() = session;
+        self.forget_call();
+    }
+
+    /// Begins a call. The savepoint is queued before its first write.
+    pub(crate) fn begin_call(&self, savepoint: Option<&'static str>) {
+        self.forget_call();
+        self.savepoint.set(savepoint);
+    }
+
+    /// Forgets the call. Its savepoint ends with the transaction.
+    pub(crate) fn forget_call(&self) {
+        self.savepoint.set(None);
+        self.has_savepoint.set(false);
+        self.has_written.set(false);
+    }
+
+    /// Returns whether the call's savepoint was queued.
+    pub(crate) fn has_savepoint(&self) -> bool {
+        self.has_savepoint.get()
+    }
+
+    /// Returns whether the call has written something.
+    pub(crate) fn has_written(&self) -> bool {
+        self.has_written.get()
+    }
+
+    fn before_write(&self) -> Result<(), PgError> {
+        self.has_written.set(true);
+        match self.savepoint.take() {
+            Some(savepoint) => {
+                self.has_savepoint.set(true);
+                self.session().queue(savepoint, &[])
+            }
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn execute(&self, sql: &str, params: &[Value<'_>]) -> Result<(), Fault> {
+        self.before_write().and_then(|()| self.session().queue(sql, params)).map_err(storage)
+    }
+
+    pub(crate) fn changed(&self, sql: &str, params: &[Value<'_>]) -> Result<usize, Fault> {
+        self.before_write().map_err(storage)?;
+        let rows = self.session().query(sql, params, Limit::ALL).map_err(storage)?;
+        usize::try_from(rows.changed).map_err(|_| Fault::from(RowError))
+    }
+
+    pub(crate) fn query_opt<T>(
+        &self,
+        sql: &str,
+        params: &[Value<'_>],
+        read: impl FnOnce(&Row<'_>) -> Result<T, RowError>,
+    ) -> Result<Option<T>, Fault> {
+        let rows = self.session().query(sql, params, Limit::ONE).map_err(storage)?;
+        rows.row(0).map(|row| read(&Row::from(row))).transpose().map_err(Fault::from)
+    }
+
+    pub(crate) fn query_all<T>(
+        &self,
+        sql: &str,
+        params: &[Value<'_>],
+        mut read: impl FnMut(&Row<'_>) -> Result<T, RowError>,
+    ) -> Result<Vec<T>, Fault> {
+        let rows = self.session().query(sql, params, Limit::ALL).map_err(storage)?;
+        rows.iter().map(|row| read(&Row::from(row))).collect::<Result<_, _>>().map_err(Fault::from)
+    }
+
+    /// Walks in chunks. Between two chunks the connection is free, so `take` may run statements of its own.
+    pub(crate) fn walk<E: From<Fault>>(
+        &self,
+        sql: &str,
+        params: &[Value<'_>],
+        mut take: impl FnMut(&Row<'_>) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let (portal, mut rows) = self.session().open_portal(sql, params, CHUNK).map_err(storage)?;
+        let walked = loop {
+            match take_all(&rows, &mut take) {
+                Ok(true) if rows.suspended() => {}
+                done => break done.map(drop),
+            }
+            rows = match self.session().fetch(&portal, CHUNK) {
+                Ok(rows) => rows,
+                Err(error) => break Err(storage(error).into()),
+            };
+        };
+        self.session().close_portal(&portal);
+        walked
+    }
+}
+
+/// Hands over rows until `take` has had enough; returns whether it wants more.
+fn take_all<E: From<Fault>>(
+    rows: &Rows,
+    take: &mut impl FnMut(&Row<'_>) -> Result<bool, E>,
+) -> Result<bool, E> {
+    for row in rows.iter() {
+        if !take(&Row::from(row))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Turns a failure into the fault that a client may see.
+pub(crate) fn storage(error: PgError) -> Fault {
+    Fault::Storage(reason(&error))
+}
+
+/// Turns a failure into one that the chain may show.
+pub(crate) fn fault(error: PgError) -> StoreFault {
+    StoreFault(reason(&error))
+}
+
+/// Returns the words for a failure, which name neither statements nor stored values. A value that exists already is named by its
+/// column, in the words of the other engine (trail#limits).
+pub fn reason(error: &PgError) -> String {
+    let Some(server) = error.server() else { return error.to_string() };
+    match (server.code.as_str(), &server.table) {
+        ("23505", Some(table)) => {
+            // `Key (task_id, event_no)=(…) already exists.`
+            let columns =
+                server.detail.as_deref().and_then(|detail| detail.strip_prefix("Key (")?.split(")=(").next());
+            let names = columns.unwrap_or("?").split(", ").map(|column| format!("{table}.{column}"));
+            format!("UNIQUE constraint failed: {}", names.collect::<Vec<_>>().join(", "))
+        }
+        ("42P01" | "42703" | "3F000", _) => "a table or column that must exist is missing".to_owned(),
+        // What a trigger of Colibri's says.
+        ("P0001", _) => server.message.clone(),
+        (code, _) => format!("PostgreSQL refused the statement (SQLSTATE {code})"),
+    }
+}

@@ -1,0 +1,490 @@
+//! A batch in two round trips (postgres#batch). The first flight enters the calls, commits without waiting for the disk, and opens the
+//! transaction of the effects. The second holds effects, exits and COMMIT, and behind it the mark, whose answer means that all is durable.
+
+use std::time::Instant;
+
+use colibri_proof::log_row::OpenRow;
+use colibri_runtime::chain::audit::EnterEvent;
+use colibri_runtime::chain::store::{Access, StoreFault};
+
+use crate::db::Db;
+use crate::db::postgres::handle::fault;
+use crate::db::postgres::{Boundary, CommitState, Handle, Limit, PgError, Session, TransactionStatus};
+use crate::log::head::Head;
+use crate::log::rows::{AuditFacts, Closing};
+use crate::postgres::flight::{self, Lock, MARK};
+use crate::postgres::lease::{self, Lease};
+use crate::postgres::link::{Link, Name};
+use crate::postgres::witness::Witness;
+use crate::store::Backend;
+
+/// What a server has behind its connection.
+#[derive(Debug)]
+pub(super) struct PgBackend {
+    pub link: Link,
+    pub name: Name,
+    pub lease: Option<Lease>,
+    pub witness: Witness,
+    /// Replies wait for the mark.
+    pub durable: bool,
+    pub read_only: bool,
+    pub state: State,
+    /// The last number that was given to a call of this process.
+    pub last_number: i64,
+    pub unsynced: Unsynced,
+    /// Why nothing more can be acknowledged. Never cleared.
+    pub latch: Option<StoreFault>,
+}
+
+/// What is committed and not yet known to be durable.
+#[derive(Debug, Default)]
+pub(super) struct Unsynced {
+    /// Something was committed since the last mark was answered.
+    pub any: bool,
+    /// The mark that was sent behind the last commit.
+    pub mark: Option<Boundary>,
+    /// Where the log ends with it.
+    pub head: Option<Head>,
+}
+
+/// The transaction that is open, as far as this process knows.
+#[derive(Debug)]
+pub(super) enum State {
+    Idle,
+    /// It holds the lock of exits, and no call has used it yet.
+    Turn(Head),
+    Writing(Writing),
+    Reading,
+}
+
+#[derive(Debug)]
+pub(super) struct Writing {
+    pub head: Head,
+    /// It holds the lock of enters, too.
+    pub enters: bool,
+    /// The last call that it has entered: its number and correlation id.
+    pub entered: Option<(i64, String)>,
+    /// It has closed a call.
+    pub exits: bool,
+    /// Something was done in it already, so that a call needs a savepoint of its own.
+    used: bool,
+    /// The head before the call that runs now.
+    before: Head,
+}
+
+impl Writing {
+    fn at(head: Head, enters: bool) -> Self {
+        Self { head, enters, entered: None, exits: false, used: false, before: head }
+    }
+}
+
+/// The name of a call's savepoint. The driver sends it before the first write of the call.
+const SAVEPOINT: &str = "SAVEPOINT call";
+
+impl PgBackend {
+    /// Returns why nothing more may be begun.
+    fn check(&self) -> Result<(), StoreFault> {
+        self.latch.clone().map_or(Ok(()), Err)
+    }
+
+    /// Opens a transaction with its locks; returns where the log ends.
+    fn open(&mut self, handle: &Handle, access: Access) -> Result<Head, StoreFault> {
+        let until = Instant::now() + self.link.patience;
+        loop {
+            let mut session = self.connected(handle)?;
+            match begin(&mut session, access) {
+                Ok(head) => return Ok(head),
+                // Nothing was done yet, so another connection may do it.
+                Err(PgError::Lost(_)) if Instant::now() < until => {}
+                Err(error) => {
+                    drop(session);
+                    return Err(self.refused(handle, error));
+                }
+            }
+        }
+    }
+
+    /// Ends a transaction that the server has refused, and returns the reason. A lock that did not come names its holder.
+    fn refused(&mut self, handle: &Handle, error: PgError) -> StoreFault {
+        self.undo(handle);
+        if error.sqlstate() != Some("55P03") {
+            return fault(error);
+        }
+        let holder = flight::holder(&mut handle.session()).ok().flatten();
+        let seconds = self.link.patience.as_secs();
+        StoreFault(match holder {
+            Some(holder) => format!(
+                "another writer has kept the lock of the log for more than {seconds} s: {holder}. Resume or stop it, then call again"
+            ),
+            None => {
+                format!("other writers have kept the lock of the log for more than {seconds} s; call again")
+            }
+        })
+    }
+
+    /// Rolls back what is open.
+    fn undo(&mut self, handle: &Handle) {
+        self.state = State::Idle;
+        handle.forget_call();
+        let mut session = handle.session();
+        if session.lost().is_none() {
+            // A connection that is lost meanwhile has rolled back, too.
+            let _ = session.queue("ROLLBACK", &[]).and_then(|()| settle(&mut session));
+        }
+    }
+
+    fn writing(&mut self, handle: &Handle) -> Result<&mut Writing, StoreFault> {
+        let session = handle.session();
+        let is_open = session.lost().is_none() && session.status() == TransactionStatus::Open;
+        match &mut self.state {
+            State::Writing(writing) if is_open => Ok(writing),
+            _ => Err(StoreFault("no transaction is open".into())),
+        }
+    }
+
+    /// Commits, and learns the outcome even if the connection is lost meanwhile.
+    fn commit_writing(&mut self, handle: &Handle, writing: &Writing) -> Result<(), StoreFault> {
+        handle.forget_call();
+        match send_commit(&mut handle.session(), self.durable) {
+            Ok(mark) => self.unsynced.mark = mark,
+            Err(PgError::Lost(lost)) if lost.commit == CommitState::Unknown => {
+                if !self.was_committed(handle, writing)? {
+                    return Err(StoreFault(format!("{lost}; nothing of it is stored")));
+                }
+            }
+            Err(error) => return Err(self.refused(handle, error)),
+        }
+        self.unsynced.any = true;
+        if writing.exits {
+            self.unsynced.head = Some(writing.head);
+        }
+        Ok(())
+    }
+
+    /// Sends the first flight of a batch.
+    fn enter_flight(
+        &mut self,
+        handle: &Handle,
+        facts: &AuditFacts,
+        events: &[EnterEvent<'_>],
+    ) -> Result<i64, PgError> {
+        let mut session = handle.session();
+        let at = Instant::now();
+        session.queue("BEGIN", &[])?;
+        flight::lock(&mut session, Lock::Enter)?;
+        if let Some(lease) = &self.lease {
+            lease.renew_if_due(&mut session)?;
+        }
+        for event in events {
+            flight::enter(&mut session, &facts.open_row(0, event))?;
+        }
+        flight::note_last_number(&mut session)?;
+        session.queue_commit()?;
+        let entered = session.boundary();
+        session.queue("BEGIN", &[])?;
+        flight::lock(&mut session, Lock::Exit)?;
+        let turn = flight::entered_and_tip(&mut session);
+        if let Err(error) = session.wait(entered) {
+            drop(session);
+            self.undo(handle);
+            return Err(error);
+        }
+        self.unsynced.any = true;
+        if let Some(lease) = &self.lease {
+            lease.renewed(at);
+        }
+        match turn {
+            Ok((last, head)) => {
+                self.state = State::Turn(head);
+                Ok(last)
+            }
+            // The calls are entered, and the turn did not come. The transaction of their effects meets the obstacle again.
+            Err(error) => {
+                drop(session);
+                self.undo(handle);
+                let mut session = handle.session();
+                let sql = "SELECT CAST(current_setting('colibri.entered') AS bigint)";
+                let rows = session.query(sql, &[], Limit::ONE).map_err(|_| error)?;
+                flight::integer(&flight::only(&rows)?, 0).ok_or(flight::UNREADABLE)
+            }
+        }
+    }
+}
+
+/// Sends what is queued, and waits for it.
+pub(super) fn settle(session: &mut Session) -> Result<(), PgError> {
+    let done = session.boundary();
+    session.send()?;
+    session.wait(done).map(drop)
+}
+
+/// Opens a transaction, in one round trip.
+fn begin(session: &mut Session, access: Access) -> Result<Head, PgError> {
+    match access {
+        Access::Read => session.queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", &[])?,
+        Access::Enter | Access::Write => session.queue("BEGIN", &[])?,
+    }
+    if access == Access::Enter {
+        flight::lock(session, Lock::Enter)?;
+    }
+    if access != Access::Read {
+        flight::lock(session, Lock::Exit)?;
+    }
+    flight::tip(session)
+}
+
+/// Sends COMMIT and the mark behind it; waits for the first, and returns the second.
+fn send_commit(session: &mut Session, durable: bool) -> Result<Option<Boundary>, PgError> {
+    session.queue_commit()?;
+    let committed = session.boundary();
+    let mark = match durable {
+        true => {
+            session.queue(MARK, &[])?;
+            Some(session.boundary())
+        }
+        false => None,
+    };
+    session.send()?;
+    session.wait(committed)?;
+    Ok(mark)
+}
+
+impl Backend for PgBackend {
+    fn obstacle(&self) -> StoreFault {
+        StoreFault("the database cannot be written to".into())
+    }
+
+    fn begin(&mut self, db: &Db, access: Access) -> Result<(), StoreFault> {
+        self.check()?;
+        let handle = db.postgres()?;
+        if access != Access::Read && self.read_only {
+            return Err(StoreFault("the database is open for reading only".into()));
+        }
+        let head = match std::mem::replace(&mut self.state, State::Idle) {
+            State::Turn(head) if access == Access::Write && handle.session().lost().is_none() => head,
+            State::Idle => self.open(handle, access)?,
+            State::Turn(_) => {
+                self.undo(handle);
+                self.open(handle, access)?
+            }
+            open => {
+                self.state = open;
+                return Err(StoreFault("a transaction is open already".into()));
+            }
+        };
+        self.state = match access {
+            Access::Read => State::Reading,
+            Access::Enter | Access::Write => State::Writing(Writing::at(head, access == Access::Enter)),
+        };
+        Ok(())
+    }
+
+    fn commit(&mut self, db: &Db) -> Result<(), StoreFault> {
+        let handle = db.postgres()?;
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Writing(writing) => self.commit_writing(handle, &writing),
+            State::Reading => {
+                self.undo(handle);
+                Ok(())
+            }
+            State::Turn(_) => {
+                self.undo(handle);
+                Err(StoreFault("no transaction is open".into()))
+            }
+            State::Idle => Err(StoreFault("no transaction is open".into())),
+        }
+    }
+
+    fn may_run_again(&self) -> bool {
+        true
+    }
+
+    fn roll_back(&mut self, db: &Db) {
+        if !matches!(self.state, State::Idle)
+            && let Ok(handle) = db.postgres()
+        {
+            self.undo(handle);
+        }
+    }
+
+    fn in_transaction(&self, db: &Db) -> bool {
+        let Ok(handle) = db.postgres() else { return false };
+        let session = handle.session();
+        !matches!(self.state, State::Idle)
+            && session.lost().is_none()
+            && session.status() == TransactionStatus::Open
+    }
+
+    fn leave_queue(&mut self, db: &Db) {
+        if matches!(self.state, State::Turn(_)) {
+            self.roll_back(db);
+        }
+    }
+
+    fn savepoint(&mut self, db: &Db) -> Result<(), StoreFault> {
+        let handle = db.postgres()?;
+        let writing = self.writing(handle)?;
+        writing.before = writing.head;
+        handle.begin_call(writing.used.then_some(SAVEPOINT));
+        Ok(())
+    }
+
+    fn release(&mut self, db: &Db) -> Result<(), StoreFault> {
+        let handle = db.postgres()?;
+        let writing = self.writing(handle)?;
+        writing.used = true;
+        if handle.has_savepoint() {
+            handle.session().queue("RELEASE SAVEPOINT call", &[]).map_err(fault)?;
+        }
+        Ok(())
+    }
+
+    fn roll_back_to_savepoint(&mut self, db: &Db) -> Result<(), StoreFault> {
+        let handle = db.postgres()?;
+        let writing = self.writing(handle)?;
+        (writing.head, writing.exits) = (writing.before, writing.exits && writing.used);
+        let (used, enters) = (writing.used, writing.enters);
+        let has_savepoint = handle.has_savepoint();
+        if has_savepoint {
+            return handle.session().queue("ROLLBACK TO SAVEPOINT call", &[]).map_err(fault);
+        }
+        if used || !handle.has_written() {
+            // The call has written nothing.
+            return Ok(());
+        }
+        // It was the first: the whole transaction is undone, and another one opened.
+        self.undo(handle);
+        let access = if enters { Access::Enter } else { Access::Write };
+        let head = self.open(handle, access)?;
+        self.state = State::Writing(Writing::at(head, enters));
+        Ok(())
+    }
+
+    fn sync(&mut self, db: &Db) -> Result<(), StoreFault> {
+        self.check()?;
+        if !self.unsynced.any {
+            return Ok(());
+        }
+        let handle = db.postgres()?;
+        let until = Instant::now() + self.link.patience;
+        while self.durable {
+            let mark = self.unsynced.mark.take();
+            let mut session = handle.session();
+            let marked = match mark {
+                Some(mark) => session.wait(mark).map(drop),
+                None => session.queue(MARK, &[]).and_then(|()| settle(&mut session)),
+            };
+            drop(session);
+            match marked {
+                Ok(()) => break,
+                // The commit is known. A new connection looks whether it is still there, and sets a mark behind it.
+                Err(PgError::Lost(_)) if Instant::now() < until => self.look_again(handle, until)?,
+                Err(error) => {
+                    return Err(self.lose(format!("the server did not confirm that all is durable: {error}")));
+                }
+            }
+        }
+        let unsynced = std::mem::take(&mut self.unsynced);
+        if let Some(head) = unsynced.head {
+            self.witness.acknowledge(head).map_err(|reason| self.lose(reason))?;
+        }
+        Ok(())
+    }
+
+    fn enter<'a>(
+        &mut self,
+        db: &Db,
+        facts: &AuditFacts,
+        events: &mut dyn Iterator<Item = EnterEvent<'a>>,
+    ) -> Result<i64, StoreFault> {
+        let handle = db.postgres()?;
+        let writing = self.writing(handle)?;
+        if !writing.enters {
+            return Err(StoreFault("the transaction is not one for new calls".into()));
+        }
+        let mut session = handle.session();
+        let first = writing.head.last_sequence_no + 1;
+        for event in events {
+            flight::enter(&mut session, &facts.open_row(0, &event)).map_err(fault)?;
+            writing.head.last_sequence_no += 1;
+            writing.entered = Some((writing.head.last_sequence_no, event.correlation_id.to_owned()));
+        }
+        writing.used = true;
+        self.last_number = writing.head.last_sequence_no;
+        Ok(first)
+    }
+
+    fn enter_batch<'a>(
+        &mut self,
+        db: &Db,
+        facts: &AuditFacts,
+        events: &mut dyn Iterator<Item = EnterEvent<'a>>,
+    ) -> Result<i64, StoreFault> {
+        self.check()?;
+        let handle = db.postgres()?;
+        if self.read_only {
+            return Err(StoreFault("the database is open for reading only".into()));
+        }
+        let events: Vec<EnterEvent<'a>> = events.collect();
+        let Some(last_event) = events.last() else {
+            return Err(StoreFault("no call is to be entered".into()));
+        };
+        self.roll_back(db);
+        let until = Instant::now() + self.link.patience;
+        drop(self.connected(handle)?);
+        let last = loop {
+            match self.enter_flight(handle, facts, &events) {
+                Ok(last) => break last,
+                Err(PgError::Lost(_)) if Instant::now() < until => {
+                    if let Some(last) = self.entered_before(handle, last_event)? {
+                        self.unsynced.any = true;
+                        break last;
+                    }
+                }
+                Err(error) => return Err(self.refused(handle, error)),
+            }
+        };
+        self.last_number = last;
+        i64::try_from(events.len()).map(|count| last - count + 1).map_err(|_| fault(flight::UNREADABLE))
+    }
+
+    fn exit(&mut self, db: &Db, open: &OpenRow<'_>, closing: &Closing<'_>) -> Result<(), StoreFault> {
+        let handle = db.postgres()?;
+        let writing = self.writing(handle)?;
+        flight::exit(&mut handle.session(), &mut writing.head, open, closing).map_err(fault)?;
+        writing.exits = true;
+        Ok(())
+    }
+
+    fn is_open(&mut self, db: &Db, sequence_no: i64) -> Result<bool, StoreFault> {
+        flight::is_open(&mut db.postgres()?.session(), sequence_no).map_err(fault)
+    }
+
+    fn scan(&mut self, _: &Db) -> Result<Db, StoreFault> {
+        let (mut session, _) = self.link.connect().map_err(fault)?;
+        // The first statement fixes what the transaction sees, so it is run here, in arrival order.
+        begin(&mut session, Access::Read).map_err(fault)?;
+        Ok(Db::from(session))
+    }
+
+    fn begin_close(&mut self, _: &Db) -> bool {
+        if let Some(lease) = &mut self.lease {
+            lease.end();
+        }
+        false
+    }
+
+    fn close(self: Box<Self>, db: Db, _: Result<(), StoreFault>) -> Result<(), StoreFault> {
+        let handle = db.postgres()?;
+        let mut session = handle.session();
+        match &self.lease {
+            // Rows that are still open are closed by others, since their process has no lease any more.
+            Some(lease) if self.latch.is_none() && session.lost().is_none() => {
+                lease::sign_off(&mut session, lease.tenant())
+                    .and_then(|()| settle(&mut session))
+                    .map_err(fault)
+            }
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! The statements of a flight: what is sent together, and answered together (postgres#batch).
+
+use colibri_canonical::HexDigest;
+use colibri_proof::log_row::OpenRow;
+
+use crate::db::postgres::{Limit, PgCell, PgError, PgRow, Rows, Session};
+use crate::log::head::Head;
+use crate::log::rows::Closing;
+use crate::params;
+
+/// The class of Colibri's advisory locks: `CLBR`, as in the header of its SQLite files.
+const LOCK_CLASS: i64 = 0x434C_4252;
+
+/// Locks that the server keeps until the transaction ends. Who takes several takes them in this order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lock {
+    /// For giving calls their numbers.
+    Enter = 1,
+    /// For changing anything else.
+    Exit = 2,
+}
+
+/// Takes a lock. The commit then waits for no disk: the mark behind it does.
+pub(super) fn lock(session: &mut Session, lock: Lock) -> Result<(), PgError> {
+    session.queue(
+        "SELECT set_config('synchronous_commit', 'off', true), \
+         pg_advisory_xact_lock(CAST(?1 AS int), CAST(?2 AS int))",
+        params![LOCK_CLASS, lock as i64],
+    )
+}
+
+/// Writes something to the server's write-ahead log and waits until that is durable, and so all before it. As a transaction of its
+/// own, in which `synchronous_commit` is that of the session.
+pub(super) const MARK: &str = "SELECT pg_logical_emit_message(true, 'colibri', '')";
+
+/// Adds an enter row behind the last one. The caller holds the lock.
+pub(super) fn enter(session: &mut Session, row: &OpenRow<'_>) -> Result<(), PgError> {
+    session.queue(
+        "INSERT INTO enters (sequence_no, correlation_id, boot_id, request_id, tool, mode, args_hash, trace_context, entered_at, \
+         enter_ms) VALUES ((SELECT coalesce(max(sequence_no), 0) + 1 FROM enters), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        params![
+            row.correlation_id,
+            row.boot_id,
+            row.request_id,
+            row.tool,
+            row.mode,
+            row.args_hash,
+            row.trace_context,
+            row.entered_at,
+            row.enter_ms
+        ],
+    )
+}
+
+/// Notes the last number in the session, from where [`entered_and_tip`] fetches it after the commit.
+pub(super) fn note_last_number(session: &mut Session) -> Result<(), PgError> {
+    session.queue(
+        "SELECT set_config('colibri.entered', (SELECT max(sequence_no) FROM enters)::text, false)",
+        &[],
+    )
+}
+
+/// Returns the last number that [`note_last_number`] noted, and where the log ends. The caller holds the lock of exits.
+pub(super) fn entered_and_tip(session: &mut Session) -> Result<(i64, Head), PgError> {
+    let rows = session.query(
+        "SELECT CAST(current_setting('colibri.entered') AS bigint), tip.exit_no, tip.row_hash \
+         FROM (SELECT 1) AS one LEFT JOIN (SELECT exit_no, row_hash FROM exits ORDER BY exit_no DESC LIMIT 1) AS tip ON true",
+        &[],
+        Limit::ONE,
+    )?;
+    let row = only(&rows)?;
+    let last = integer(&row, 0).ok_or(UNREADABLE)?;
+    Ok((last, head(last, &row)?))
+}
+
+/// Returns where the log ends.
+pub(super) fn tip(session: &mut Session) -> Result<Head, PgError> {
+    let rows = session.query(
+        "SELECT (SELECT coalesce(max(sequence_no), 0) FROM enters), tip.exit_no, tip.row_hash \
+         FROM (SELECT 1) AS one LEFT JOIN (SELECT exit_no, row_hash FROM exits ORDER BY exit_no DESC LIMIT 1) AS tip ON true",
+        &[],
+        Limit::ONE,
+    )?;
+    let row = only(&rows)?;
+    head(integer(&row, 0).ok_or(UNREADABLE)?, &row)
+}
+
+/// Reads a head whose chain stands in the columns 1 and 2; before the first exit they are NULL.
+fn head(last_sequence_no: i64, row: &PgRow<'_>) -> Result<Head, PgError> {
+    let (last_exit_no, last_row_hash) = match (integer(row, 1), text(row, 2)) {
+        (None, None) => (0, HexDigest::ZERO),
+        (Some(exit_no), Some(hash)) => (exit_no, HexDigest::parse(hash).ok_or(UNREADABLE)?),
+        _ => return Err(UNREADABLE),
+    };
+    Ok(Head { last_sequence_no, last_exit_no, last_row_hash })
+}
+
+/// Adds an exit row behind the head, which moves on. The caller holds the lock.
+pub(super) fn exit(
+    session: &mut Session,
+    head: &mut Head,
+    open: &OpenRow<'_>,
+    closing: &Closing<'_>,
+) -> Result<(), PgError> {
+    let exit_no = head.last_exit_no.checked_add(1).ok_or(UNREADABLE)?;
+    let row_hash = closing.closed(open, exit_no, head).hash();
+    session.queue(
+        "INSERT INTO exits (sequence_no, outcome, error_code, error_message, result_hash, duration_ms, exited_at, exit_no, prev_hash, \
+         row_hash, subject) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        params![
+            open.sequence_no,
+            closing.outcome,
+            closing.error_code,
+            closing.error_message,
+            closing.result_hash,
+            closing.duration_ms,
+            closing.exited_at,
+            exit_no,
+            head.last_row_hash.as_str(),
+            row_hash.as_str(),
+            closing.subject
+        ],
+    )?;
+    (head.last_exit_no, head.last_row_hash) = (exit_no, row_hash);
+    Ok(())
+}
+
+/// Returns whether the log holds an exit with that number and hash.
+pub(super) fn holds_exit(session: &mut Session, head: &Head) -> Result<bool, PgError> {
+    let sql = "SELECT 1 FROM exits WHERE exit_no = ?1 AND row_hash = ?2";
+    let rows = session.query(sql, params![head.last_exit_no, head.last_row_hash.as_str()], Limit::ONE)?;
+    Ok(!rows.is_empty())
+}
+
+/// Returns the number of the call with that correlation id among the calls after `after`.
+pub(super) fn number_of(
+    session: &mut Session,
+    correlation_id: &str,
+    after: i64,
+) -> Result<Option<i64>, PgError> {
+    let sql = "SELECT sequence_no FROM enters WHERE sequence_no > ?1 AND correlation_id = ?2";
+    let rows = session.query(sql, params![after, correlation_id], Limit::ONE)?;
+    Ok(rows.row(0).and_then(|row| integer(&row, 0)))
+}
+
+/// Returns whether a call is entered and has no end.
+pub(super) fn is_open(session: &mut Session, sequence_no: i64) -> Result<bool, PgError> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM enters WHERE sequence_no = ?1) \
+               AND NOT EXISTS (SELECT 1 FROM exits WHERE sequence_no = ?1)";
+    let rows = session.query(sql, params![sequence_no], Limit::ONE)?;
+    Ok(integer(&only(&rows)?, 0) == Some(1))
+}
+
+/// Names who holds one of the locks for longest: `colibri on 10.0.0.7 (server process 4711)`.
+pub(super) fn holder(session: &mut Session) -> Result<Option<String>, PgError> {
+    let sql = "SELECT a.application_name, coalesce(host(a.client_addr), 'the server''s own machine'), l.pid \
+               FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid \
+               WHERE l.locktype = 'advisory' AND l.granted AND CAST(l.classid AS bigint) = ?1 AND l.pid <> pg_backend_pid() \
+               AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+               ORDER BY a.xact_start LIMIT 1";
+    let rows = session.query(sql, params![LOCK_CLASS], Limit::ONE)?;
+    let Some(row) = rows.row(0) else { return Ok(None) };
+    let (name, host) = (text(&row, 0).unwrap_or_default(), text(&row, 1).unwrap_or_default());
+    let name = if name.is_empty() { "a client" } else { name };
+    Ok(integer(&row, 2).map(|pid| format!("{name} on {host} (server process {pid})")))
+}
+
+pub(super) const UNREADABLE: PgError = PgError::Usage("a stored value has an unexpected type");
+
+/// Returns the row of a result that must have one.
+pub(super) fn only(rows: &Rows) -> Result<PgRow<'_>, PgError> {
+    rows.row(0).ok_or(PgError::Usage("a row that must exist is missing"))
+}
+
+pub(super) fn integer(row: &PgRow<'_>, at: usize) -> Option<i64> {
+    if let Ok(PgCell::Integer(number)) = row.cell(at) { Some(number) } else { None }
+}
+
+pub(super) fn text<'a>(row: &PgRow<'a>, at: usize) -> Option<&'a str> {
+    match row.cell(at) {
+        Ok(PgCell::Text(bytes) | PgCell::Bytes(bytes)) => std::str::from_utf8(bytes).ok(),
+        _ => None,
+    }
+}

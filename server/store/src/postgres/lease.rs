@@ -1,0 +1,220 @@
+//! Which processes live (postgres#leases): a row each, with an end in the server's time. A process that finds an ended lease closes
+//! the calls that the other process left open.
+
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use colibri_proof::log_row::OpenRow;
+
+use crate::db::postgres::{Limit, PgError, Session};
+use crate::log::rows::{Closing, OPEN_COLUMNS};
+use crate::params;
+use crate::postgres::flight::{self, Lock, UNREADABLE, integer, text};
+use crate::postgres::link::Link;
+
+/// The message of a row whose process ended.
+const MESSAGE: &str = "process ended before audit exit";
+/// The most calls that one transaction closes.
+const MOST_AT_ONCE: i64 = 1_000;
+
+/// What a lease's row says.
+#[derive(Debug, Clone)]
+pub(super) struct Tenant {
+    pub boot_id: String,
+    pub host: String,
+    pub pid: i64,
+    /// How long a lease lasts.
+    pub length: Duration,
+    /// The code for rows of processes that have ended.
+    pub aborted: &'static str,
+    /// The present, as rows show it.
+    pub now: fn() -> String,
+}
+
+/// The lease of this process, and the thread that renews it while no call does.
+#[derive(Debug)]
+pub(super) struct Lease {
+    tenant: Tenant,
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    renewed: Instant,
+    over: bool,
+}
+
+impl Lease {
+    /// Starts the thread. The row has just been written.
+    pub(super) fn begin(tenant: Tenant, link: Link) -> std::io::Result<Self> {
+        let state = State { renewed: Instant::now(), over: false };
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let (beside, row) = (shared.clone(), tenant.clone());
+        let thread =
+            std::thread::Builder::new().name("lease".to_owned()).spawn(move || beside.serve(&row, &link))?;
+        Ok(Self { tenant, shared, thread: Some(thread) })
+    }
+
+    /// Queues the renewal if half of the lease is spent.
+    pub(super) fn renew_if_due(&self, session: &mut Session) -> Result<(), PgError> {
+        if self.shared.lock().renewed.elapsed() < self.tenant.length / 2 {
+            return Ok(());
+        }
+        renew(session, &self.tenant)
+    }
+
+    /// Notes that a renewal is committed that was queued at that time.
+    pub(super) fn renewed(&self, at: Instant) {
+        self.shared.lock().renewed = at;
+    }
+
+    /// Ends the thread.
+    pub(super) fn end(&mut self) {
+        self.shared.lock().over = true;
+        self.shared.changed.notify_all();
+        // It is at work for moments only, and a panic in it does not concern the stop.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+
+    pub(super) fn tenant(&self) -> &Tenant {
+        &self.tenant
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.shared.lock().over = true;
+        self.shared.changed.notify_all();
+    }
+}
+
+impl Shared {
+    /// Locks the state. A thread that panics leaves it consistent.
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs the thread: a short connection of its own each time, since most of the time calls renew the lease.
+    fn serve(&self, tenant: &Tenant, link: &Link) {
+        let pause = tenant.length / 3;
+        let mut swept = Instant::now();
+        loop {
+            let state = self.lock();
+            let (state, _) = self
+                .changed
+                .wait_timeout_while(state, pause, |state| !state.over)
+                .unwrap_or_else(PoisonError::into_inner);
+            if state.over {
+                return;
+            }
+            let due = state.renewed.elapsed() >= pause;
+            drop(state);
+            let sweep_due = swept.elapsed() >= tenant.length;
+            if !due && !sweep_due {
+                continue;
+            }
+            let at = Instant::now();
+            // A server that cannot be reached is the calls' to report; the next round tries again.
+            let Ok((mut session, _)) = link.connect() else { continue };
+            if renew(&mut session, tenant).and_then(|()| finish(&mut session)).is_ok() {
+                self.lock().renewed = at;
+            }
+            if sweep_due && sweep(&mut session, tenant).is_ok() {
+                swept = at;
+            }
+        }
+    }
+}
+
+/// Waits for what was queued, outside of a transaction.
+fn finish(session: &mut Session) -> Result<(), PgError> {
+    let done = session.boundary();
+    session.send()?;
+    session.wait(done).map(drop)
+}
+
+/// Queues the renewal of a lease, or its beginning.
+pub(super) fn renew(session: &mut Session, tenant: &Tenant) -> Result<(), PgError> {
+    let milliseconds = i64::try_from(tenant.length.as_millis()).unwrap_or(i64::MAX);
+    session.queue(
+        "INSERT INTO processes (boot_id, host, pid, lease_until) \
+         VALUES (?1, ?2, ?3, clock_timestamp() + CAST(?4 AS bigint) * interval '1 millisecond') \
+         ON CONFLICT (boot_id) DO UPDATE SET lease_until = EXCLUDED.lease_until",
+        params![tenant.boot_id, tenant.host, tenant.pid, milliseconds],
+    )
+}
+
+/// Begins the lease, and waits for it.
+pub(super) fn begin(session: &mut Session, tenant: &Tenant) -> Result<(), PgError> {
+    renew(session, tenant)?;
+    finish(session)
+}
+
+/// Queues the end of a lease.
+pub(super) fn sign_off(session: &mut Session, tenant: &Tenant) -> Result<(), PgError> {
+    session.queue("DELETE FROM processes WHERE boot_id = ?1", params![tenant.boot_id])
+}
+
+/// Closes the calls of processes without a lease, oldest first; returns how many. The commits wait for no disk: the next mark
+/// covers them.
+pub(super) fn sweep(session: &mut Session, tenant: &Tenant) -> Result<usize, PgError> {
+    let mut closed = 0;
+    loop {
+        let some = sweep_some(session, tenant);
+        if some.is_err() {
+            // A lost connection has rolled back already.
+            let _ = session.simple("ROLLBACK");
+        }
+        let some = some?;
+        closed += some;
+        if i64::try_from(some).unwrap_or(i64::MAX) < MOST_AT_ONCE {
+            return Ok(closed);
+        }
+    }
+}
+
+fn sweep_some(session: &mut Session, tenant: &Tenant) -> Result<usize, PgError> {
+    session.queue("BEGIN", &[])?;
+    flight::lock(session, Lock::Exit)?;
+    // A process that renews its lease at this moment waits for this transaction, and finds its row gone: then it gets a new one, and
+    // its open calls are closed all the same.
+    session.queue("DELETE FROM processes WHERE lease_until < clock_timestamp()", &[])?;
+    let mut head = flight::tip(session)?;
+    let running = head.last_sequence_no.saturating_sub(head.last_exit_no);
+    // Both numberings are without gaps, so the head says how many calls are running; they are among the last ones.
+    let sql = format!(
+        "SELECT {OPEN_COLUMNS} FROM (SELECT * FROM enters AS e WHERE NOT EXISTS (SELECT 1 FROM exits AS x \
+         WHERE x.sequence_no = e.sequence_no) ORDER BY sequence_no DESC LIMIT ?1) AS running \
+         WHERE boot_id NOT IN (SELECT boot_id FROM processes) ORDER BY sequence_no LIMIT ?2"
+    );
+    let rows = session.query(&sql, params![running, MOST_AT_ONCE], Limit::ALL)?;
+    let now = (tenant.now)();
+    let closing = Closing::aborted(tenant.aborted, MESSAGE, &now);
+    for row in rows.iter() {
+        let required = |at| text(&row, at).ok_or(UNREADABLE);
+        let open = OpenRow {
+            correlation_id: required(0)?,
+            boot_id: required(1)?,
+            request_id: text(&row, 2),
+            tool: required(3)?,
+            mode: required(4)?,
+            args_hash: required(5)?,
+            trace_context: text(&row, 6),
+            entered_at: required(7)?,
+            enter_ms: integer(&row, 8).ok_or(UNREADABLE)?,
+            sequence_no: integer(&row, 9).ok_or(UNREADABLE)?,
+        };
+        flight::exit(session, &mut head, &open, &closing)?;
+    }
+    session.queue_commit()?;
+    finish(session)?;
+    Ok(rows.len())
+}

@@ -1,0 +1,74 @@
+//! The way to the server: how to connect, and how to connect anew when a connection is lost.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::db::postgres::{DatabaseUrl, Limit, PgError, Session, SessionOptions};
+use crate::params;
+use crate::postgres::flight::{integer, only, text};
+
+/// The first pause between two attempts, which doubles, and the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(20);
+const LONGEST_PAUSE: Duration = Duration::from_millis(500);
+/// How long the server may take to end a connection of ours.
+const END_MS: i64 = 2_000;
+
+/// How to reach the database.
+#[derive(Debug, Clone)]
+pub(super) struct Link {
+    pub url: Arc<DatabaseUrl>,
+    pub options: SessionOptions,
+    /// How long calls wait for a lock, and for a connection.
+    pub patience: Duration,
+}
+
+/// What tells a connection from all others, also from one that gets its number after a restart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Name {
+    pid: i64,
+    since: String,
+}
+
+impl Link {
+    /// Connects once.
+    pub(super) fn connect(&self) -> Result<(Session, Name), PgError> {
+        let mut session = Session::connect(&self.url, &self.options)?;
+        let name = name(&mut session)?;
+        Ok((session, name))
+    }
+
+    /// Connects, trying again until `until`.
+    pub(super) fn connect_until(&self, until: Instant) -> Result<(Session, Name), PgError> {
+        let mut pause = FIRST_PAUSE;
+        loop {
+            match self.connect() {
+                Err(PgError::Unreachable(_) | PgError::Lost(_) | PgError::Server(_))
+                    if Instant::now() + pause < until =>
+                {
+                    std::thread::sleep(pause);
+                    pause = (pause * 2).min(LONGEST_PAUSE);
+                }
+                other => return other,
+            }
+        }
+    }
+}
+
+/// Returns the name of this connection.
+fn name(session: &mut Session) -> Result<Name, PgError> {
+    let sql = "SELECT pid, CAST(backend_start AS text) FROM pg_stat_activity WHERE pid = pg_backend_pid()";
+    let rows = session.query(sql, &[], Limit::ONE)?;
+    let row = only(&rows)?;
+    Ok(Name {
+        pid: integer(&row, 0).unwrap_or_default(),
+        since: text(&row, 1).unwrap_or_default().to_owned(),
+    })
+}
+
+/// Ends a connection that this process has given up, so that nothing that was sent on it is still carried out. Does nothing if the
+/// server does not know it.
+pub(super) fn end(session: &mut Session, name: &Name) -> Result<(), PgError> {
+    let sql = "SELECT pg_terminate_backend(pid, ?3) FROM pg_stat_activity \
+               WHERE pid = CAST(?1 AS int) AND CAST(backend_start AS text) = ?2";
+    session.query(sql, params![name.pid, name.since.as_str(), END_MS], Limit::ALL).map(drop)
+}
