@@ -11,9 +11,6 @@ use super::session::{Limit, Session};
 use crate::db::row::{Row, RowError};
 use crate::db::value::Value;
 
-/// How many rows a walk fetches at a time, and the most bytes of them.
-const CHUNK: Limit = Limit { rows: 256, bytes: 64 << 20 };
-
 /// A connection, and what the call that runs now has done on it.
 #[derive(Debug)]
 pub struct Handle {
@@ -110,25 +107,25 @@ impl Handle {
         rows.iter().map(|row| read(&Row::from(row))).collect::<Result<_, _>>().map_err(Fault::from)
     }
 
-    /// Walks in chunks. Between two chunks the connection is free, so `take` may run statements of its own.
+    /// Walks in parts. Between two parts the connection is free, so `take` may run statements of its own.
     pub(crate) fn walk<E: From<Fault>>(
         &self,
         sql: &str,
         params: &[Value<'_>],
         mut take: impl FnMut(&Row<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
-        let (portal, mut rows) = self.session().open_portal(sql, params, CHUNK).map_err(storage)?;
+        let (mut portal, mut rows) = self.session().open_portal(sql, params).map_err(storage)?;
         let walked = loop {
             match take_all(&rows, &mut take) {
                 Ok(true) if rows.suspended() => {}
                 done => break done.map(drop),
             }
-            rows = match self.session().fetch(&portal, CHUNK) {
+            rows = match self.session().fetch(&mut portal) {
                 Ok(rows) => rows,
                 Err(error) => break Err(storage(error).into()),
             };
         };
-        self.session().close_portal(&portal);
+        self.session().close_portal(portal);
         walked
     }
 }

@@ -3,7 +3,7 @@
 //! 1. [`url`] says where a database is, and [`dial`] reaches it; [`options`] says how.
 //! 2. [`wire`] carries messages, [`tls`] encrypts them, [`startup`] logs in.
 //! 3. [`session`] queues statements and sends them together; [`statements`] keeps them prepared, [`sql`] translates their texts.
-//! 4. [`replies`] matches what comes back with what [`expect`] says, [`rows`] holds it, [`copy`] moves whole tables.
+//! 4. [`replies`] matches what comes back with what [`expect`] says, [`rows`] holds it, [`portal`] hands it out in parts, [`copy`] moves whole tables.
 //! 5. [`look`] asks a server about itself. [`error`] is all that can go wrong.
 //! 6. [`handle`] is what [`Db`](crate::Db) uses.
 
@@ -15,6 +15,7 @@ mod expect;
 pub(crate) mod handle;
 mod look;
 mod options;
+mod portal;
 mod replies;
 mod rows;
 mod session;
@@ -30,8 +31,9 @@ pub use error::{CommitState, Lost, PgError, ServerError};
 pub(crate) use handle::Handle;
 pub use look::server_version;
 pub use options::SessionOptions;
+pub use portal::Portal;
 pub use rows::{PgCell, PgCellError, PgRow, Rows};
-pub use session::{Boundary, Counters, Limit, Portal, Session, TransactionStatus};
+pub use session::{Boundary, Counters, Limit, Session, TransactionStatus};
 pub use url::{DatabaseUrl, Target, TlsPolicy, UrlError};
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! returns the failure. [`replies`](super::replies) reads what comes back.
 
 use std::collections::VecDeque;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -91,7 +92,7 @@ pub struct Session {
     pub(super) copied: VecDeque<Bytes>,
     pub(super) copied_rows: u64,
     boundary: u64,
-    portals: u64,
+    pub(super) portals: u64,
     patience: Option<Duration>,
     reserve: Duration,
     deadline: Option<Instant>,
@@ -210,48 +211,6 @@ impl Session {
         self.receive(limit)
     }
 
-    /// Runs a statement through a portal that stays open, and returns its first rows; [`Session::fetch`] returns more. A portal lives as long as
-    /// its transaction: without one, all but the first rows are out of reach.
-    ///
-    /// # Errors
-    /// Those of [`Session::query`].
-    pub fn open_portal(
-        &mut self,
-        sql: &str,
-        params: &[Value<'_>],
-        limit: Limit,
-    ) -> Result<(Portal, Rows), PgError> {
-        self.portals += 1;
-        let name = format!("p{}", self.portals);
-        let execution = Execution { portal: &name, most_rows: limit.rows, keep: true, commit: false };
-        let statement = self.push(sql, params, execution)?;
-        let rows = self.receive(limit)?;
-        Ok((Portal { name, statement }, rows))
-    }
-
-    /// Returns the next rows of a portal.
-    ///
-    /// # Errors
-    /// Those of [`Session::query`]; SQLSTATE 34000 if its transaction has ended.
-    pub fn fetch(&mut self, portal: &Portal, limit: Limit) -> Result<Rows, PgError> {
-        self.check()?;
-        frontend::execute(&portal.name, signed(limit.rows), self.wire.out()).map_err(|_| ZERO_BYTE)?;
-        self.expected.push_back(Expect::Executed {
-            statement: portal.statement.clone(),
-            keep: true,
-            commit_at: None,
-        });
-        self.counters.statements += 1;
-        self.receive(limit)
-    }
-
-    /// Queues the end of a portal.
-    pub fn close_portal(&mut self, portal: &Portal) {
-        if self.lost.is_none() && frontend::close(b'P', &portal.name, self.wire.out()).is_ok() {
-            self.expected.push_back(Expect::Closed(None));
-        }
-    }
-
     /// Runs a script of several statements as it is: no parameters, no translation. Without BEGIN in it, it is one transaction.
     ///
     /// # Errors
@@ -297,6 +256,7 @@ impl Session {
     /// # Errors
     /// The first failure since the boundary before it; [`PgError::Lost`].
     pub fn wait(&mut self, boundary: Boundary) -> Result<TransactionStatus, PgError> {
+        self.made_progress();
         loop {
             if let Some(at) = self.answered.iter().position(|(number, _)| *number == boundary.0) {
                 return self.answered.remove(at).map_or(Ok(self.status), |(_, answer)| answer);
@@ -323,15 +283,23 @@ impl Session {
 
     /// Waits for the server once, and takes in what it sent. Sends on meanwhile.
     pub(super) fn step(&mut self) -> Result<(), PgError> {
-        let came = self.wire.wait(self.deadline).and_then(|()| self.wire.advance());
+        let waited = self.wire.wait(self.deadline);
+        // A process that was frozen finds its deadline over and the answer there, so it looks before it gives up.
+        let timed_out = waited.as_ref().is_err_and(|error| error.kind() == ErrorKind::TimedOut);
+        let came = if timed_out { self.wire.advance() } else { waited.and_then(|()| self.wire.advance()) };
+        let over = self.deadline;
         match came {
-            Ok(true) => self.absorb(),
-            Ok(false) => Ok(()),
+            Ok(true) => self.absorb()?,
+            Ok(false) => {}
             // What the server said before it hung up counts: the answer to a COMMIT may be in it.
             Err(error) => {
                 self.absorb()?;
-                Err(self.lose(reason(&error)))
+                return Err(self.lose(reason(&error)));
             }
+        }
+        match timed_out && self.deadline == over {
+            true => Err(self.lose(reason(&ErrorKind::TimedOut.into()))),
+            false => Ok(()),
         }
     }
 
@@ -372,7 +340,7 @@ impl Session {
     }
 
     /// Sends, waits, and returns the rows that were asked for.
-    fn receive(&mut self, limit: Limit) -> Result<Rows, PgError> {
+    pub(super) fn receive(&mut self, limit: Limit) -> Result<Rows, PgError> {
         self.rows = None;
         self.most_bytes = limit.bytes;
         let boundary = self.boundary();
@@ -384,7 +352,7 @@ impl Session {
     }
 
     /// Writes a statement's messages: Parse and Describe if it is new, Bind, Execute.
-    fn push(
+    pub(super) fn push(
         &mut self,
         sql: &str,
         params: &[Value<'_>],
@@ -459,29 +427,26 @@ impl Session {
     }
 }
 
-const ZERO_BYTE: PgError = PgError::Usage("a statement's text has a zero byte");
+pub(super) const ZERO_BYTE: PgError = PgError::Usage("a statement's text has a zero byte");
 
-fn signed(rows: u32) -> i32 {
+pub(super) fn signed(rows: u32) -> i32 {
     i32::try_from(rows).unwrap_or(i32::MAX)
 }
 
 /// How a statement is executed.
-struct Execution<'a> {
-    portal: &'a str,
-    most_rows: u32,
-    keep: bool,
-    commit: bool,
+pub(super) struct Execution<'a> {
+    /// The portal's name; without one the next statement closes it.
+    pub portal: &'a str,
+    /// The most rows that the server sends; 0 for all.
+    pub most_rows: u32,
+    /// Whether the caller takes the rows.
+    pub keep: bool,
+    /// Whether it is a COMMIT.
+    pub commit: bool,
 }
 
 impl Execution<'_> {
     fn discarding() -> Self {
         Self { portal: "", most_rows: 0, keep: false, commit: false }
     }
-}
-
-/// An open portal: a result that the server hands out in parts.
-#[derive(Debug)]
-pub struct Portal {
-    name: String,
-    statement: Arc<Statement>,
 }

@@ -280,6 +280,7 @@ proptest! {
         answers in proptest::collection::vec(
             ("[123CDEGHIKNRSTZcdnst]", proptest::collection::vec(any::<u8>(), 0..20)), 0..12),
         first in any::<bool>(),
+        raw in proptest::collection::vec(any::<u8>(), 0..40),
     ) {
         let fake = Fake::start(move |peer| {
             peer.log_in(&[])?;
@@ -290,7 +291,7 @@ proptest! {
             for (tag, body) in answers {
                 peer.send(&message(tag.as_bytes()[0], &body))?;
             }
-            Ok(())
+            peer.send(&raw)
         });
         let mut session = Session::connect(&parse(&fake.url("")), &options()).expect("it lets us in");
         let answered = session.query("SELECT n FROM t WHERE n = ?1", params![1_i64], Limit::ONE);

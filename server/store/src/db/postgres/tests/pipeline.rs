@@ -154,25 +154,53 @@ fn the_cache_of_statements_is_bounded_and_follows_kinds_and_changed_tables() {
     assert_eq!(rows.row(0).unwrap().cell(2), Ok(PgCell::Null));
 }
 
+/// Walks over a portal; returns its integers, and how many parts there were.
+fn walk(session: &mut Session, sql: &str, params: &[Value<'_>]) -> (Vec<i64>, usize) {
+    let (mut portal, mut rows) = session.open_portal(sql, params).unwrap();
+    let mut all = Vec::new();
+    for parts in 1.. {
+        all.extend(rows.iter().map(|row| if let Ok(PgCell::Integer(n)) = row.cell(0) { n } else { -1 }));
+        if !rows.suspended() {
+            session.close_portal(portal);
+            return (all, parts);
+        }
+        // Statements between two parts, and walks inside of walks.
+        assert_eq!(integers(session, "SELECT ?1::bigint", params![2_i64]), [2]);
+        if all.len() == 8 && !params.is_empty() {
+            let inner = walk(session, "SELECT n::bigint FROM generate_series(1, 20) AS n", &[]);
+            assert_eq!(inner.0, (1..=20).collect::<Vec<_>>());
+        }
+        rows = session.fetch(&mut portal).unwrap();
+    }
+    unreachable!()
+}
+
 #[test]
 fn a_portal_hands_out_rows_in_parts_while_other_statements_run() {
     let Some(mut session) = session() else { return };
-    session.queue("BEGIN", &[]).unwrap();
-    let limit = Limit { rows: 100, ..Limit::ALL };
-    let sql = "SELECT n::bigint FROM generate_series(1, ?1) AS n";
-    let (portal, mut rows) = session.open_portal(sql, params![1050_i64], limit).unwrap();
-    let mut total = 0;
-    loop {
-        total += rows.len();
-        if !rows.suspended() {
-            break;
+    let sql = "SELECT n::bigint, repeat('x', ?2::integer) FROM generate_series(1, ?1) AS n";
+    for begins in [true, false] {
+        if begins {
+            session.queue("BEGIN", &[]).unwrap();
         }
-        assert_eq!(integers(&mut session, sql, params![2_i64]), [1, 2]);
-        rows = session.fetch(&portal, limit).unwrap();
+        let (rows, parts) = walk(&mut session, sql, params![10_000_i64, 10_i64]);
+        assert_eq!(rows, (1..=10_000).collect::<Vec<_>>());
+        assert!((10..=14).contains(&parts), "{parts} parts");
+        // Long rows come in small parts.
+        let (rows, parts) = walk(&mut session, sql, params![100_i64, 500_000_i64]);
+        assert_eq!(rows.len(), 100);
+        assert!(parts > 40, "{parts} parts");
+        // A short result takes one round trip, transaction or not.
+        let before = session.counters().round_trips;
+        assert_eq!(walk(&mut session, sql, params![7_i64, 1_i64]).1, 1);
+        assert_eq!(session.counters().round_trips - before, 1);
+        let status = if begins { TransactionStatus::Open } else { TransactionStatus::Idle };
+        session.query("SELECT 1", &[], Limit::ONE).unwrap();
+        assert_eq!(session.status(), status);
+        if begins {
+            session.queue("ROLLBACK", &[]).unwrap();
+        }
     }
-    assert_eq!(total, 1050);
-    session.close_portal(&portal);
-    assert_eq!(session.fetch(&portal, limit).unwrap_err().sqlstate(), Some("34000"));
 }
 
 #[test]
