@@ -62,9 +62,9 @@ pub struct Lost {
 /// What is known of a commit when a connection ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommitState {
-    /// No byte of a COMMIT without an answer has been sent: the open transaction is rolled back.
+    /// None was on its way: the open transaction is rolled back.
     NotSent,
-    /// A COMMIT has been sent and not answered: it may have happened.
+    /// A byte of a COMMIT has been sent, and the answer to its boundary has not come: it may have happened.
     Unknown,
 }
 

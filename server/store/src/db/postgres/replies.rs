@@ -84,8 +84,10 @@ impl Session {
             | (Message::CloseComplete, Some(Expect::Closed(_))) => {}
             (Message::CommandComplete(body), Some(Expect::Executed { statement, keep, commit_at })) => {
                 let tag = body.tag().unwrap_or_default();
-                if commit_at.is_some() && tag != "COMMIT" {
-                    self.failed.get_or_insert_with(rolled_back);
+                match (commit_at, tag) {
+                    (None, _) => {}
+                    (Some(_), "COMMIT") => self.has_committed = true,
+                    (Some(_), _) => drop(self.failed.get_or_insert_with(rolled_back)),
                 }
                 let changed = count(tag);
                 self.end_rows(statement, keep, changed, false);
@@ -134,6 +136,7 @@ impl Session {
             _ => return Err(self.out_of_order("an unknown state of a transaction")),
         };
         self.copying = false;
+        self.has_committed = false;
         let answer = self.failed.take().map_or(Ok(self.status), Err);
         if self.answered.len() >= MOST_ANSWERS {
             self.answered.pop_front();

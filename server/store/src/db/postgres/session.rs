@@ -83,6 +83,8 @@ pub struct Session {
     /// The first failure since the last answered boundary.
     pub(super) failed: Option<PgError>,
     pub(super) status: TransactionStatus,
+    /// A COMMIT was answered, and its boundary not yet.
+    pub(super) has_committed: bool,
     pub(super) lost: Option<Lost>,
     /// The result that is being received, and the most bytes of it.
     pub(super) rows: Option<Rows>,
@@ -131,6 +133,7 @@ impl Session {
             answered: VecDeque::new(),
             failed: None,
             status: TransactionStatus::Idle,
+            has_committed: false,
             lost: None,
             rows: None,
             most_bytes: 0,
@@ -330,7 +333,7 @@ impl Session {
             .expected
             .iter()
             .any(|expect| matches!(expect, Expect::Executed { commit_at: Some(at), .. } if *at < sent));
-        let commit = if unknown { CommitState::Unknown } else { CommitState::NotSent };
+        let commit = if unknown || self.has_committed { CommitState::Unknown } else { CommitState::NotSent };
         self.rows = None;
         PgError::Lost(self.lost.get_or_insert(Lost { reason, commit }).clone())
     }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod copying;
+mod cuts;
 mod fake;
 mod hostile;
 mod login;
