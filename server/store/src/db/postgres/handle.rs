@@ -8,6 +8,7 @@ use colibri_runtime::handler::Fault;
 use super::error::PgError;
 use super::rows::Rows;
 use super::session::{Limit, Session};
+use super::words::reason;
 use crate::db::row::{Row, RowError};
 use crate::db::value::Value;
 
@@ -151,23 +152,4 @@ pub(crate) fn storage(error: PgError) -> Fault {
 /// Turns a failure into one that the chain may show.
 pub(crate) fn fault(error: PgError) -> StoreFault {
     StoreFault(reason(&error))
-}
-
-/// Returns the words for a failure, which name neither statements nor stored values. A value that exists already is named by its
-/// column, in the words of the other engine (trail#limits).
-pub fn reason(error: &PgError) -> String {
-    let Some(server) = error.server() else { return error.to_string() };
-    match (server.code.as_str(), &server.table) {
-        ("23505", Some(table)) => {
-            // `Key (task_id, event_no)=(…) already exists.`
-            let columns =
-                server.detail.as_deref().and_then(|detail| detail.strip_prefix("Key (")?.split(")=(").next());
-            let names = columns.unwrap_or("?").split(", ").map(|column| format!("{table}.{column}"));
-            format!("UNIQUE constraint failed: {}", names.collect::<Vec<_>>().join(", "))
-        }
-        ("42P01" | "42703" | "3F000", _) => "a table or column that must exist is missing".to_owned(),
-        // What a trigger of Colibri's says.
-        ("P0001", _) => server.message.clone(),
-        (code, _) => format!("PostgreSQL refused the statement (SQLSTATE {code})"),
-    }
 }

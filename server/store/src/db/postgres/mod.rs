@@ -4,7 +4,7 @@
 //! 2. [`wire`] carries messages, [`tls`] encrypts them, [`startup`] logs in.
 //! 3. [`session`] queues statements and sends them together; [`statements`] keeps them prepared, [`sql`] translates their texts.
 //! 4. [`replies`] matches what comes back with what [`expect`] says, [`rows`] holds it, [`portal`] hands it out in parts, [`copy`] moves whole tables.
-//! 5. [`look`] asks a server about itself. [`error`] is all that can go wrong.
+//! 5. [`look`] asks a server about itself. [`error`] is all that can go wrong, [`words`] says it to agents.
 //! 6. [`handle`] is what [`Db`](crate::Db) uses.
 
 mod access;
@@ -25,6 +25,7 @@ mod statements;
 mod tls;
 mod url;
 mod wire;
+mod words;
 
 pub use copy::{CopyIn, CopyOut};
 pub use error::{CommitState, Lost, PgError, ServerError};
