@@ -61,7 +61,7 @@ fn insert(session: &mut Session, table: &str, n: i64) -> Result<(), PgError> {
     let mark = session.boundary();
     session.send()?;
     session.wait(committed)?;
-    // What is known of the commit stays known, whatever becomes of the mark.
+    // The outcome of the commit is known now, with or without the mark.
     let _marked = session.wait(mark);
     Ok(())
 }
