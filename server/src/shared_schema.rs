@@ -1,6 +1,6 @@
 //! The schema of a shared database, compiled in: its roles, its migrations, and what its catalog must hold.
 
-use colibri_store::Migration;
+use colibri_store::{Migration, SharedSchema};
 
 /// Makes the roles and the schema; the database's owner or a superuser runs it, once or again.
 pub const SETUP: &str = include_str!("../../migrations/postgres/setup.sql");
@@ -14,3 +14,7 @@ pub const CATALOG_QUERY: &str = include_str!("../../migrations/postgres/catalog.
 
 /// What it must answer, a row a line, the digest behind the last space.
 pub const CATALOG: &str = include_str!("../../migrations/postgres/015_catalog.txt");
+
+/// All of it.
+pub const SCHEMA: SharedSchema =
+    SharedSchema { setup: SETUP, migrations: MIGRATIONS, catalog_query: CATALOG_QUERY, catalog: CATALOG };

@@ -1,6 +1,7 @@
 //! The command line's definition: commands, options and help texts.
 
 pub(crate) mod audit;
+pub(crate) mod postgres;
 pub(crate) mod reputation;
 
 use colibri_proof::command::CheckFile;
@@ -14,6 +15,8 @@ use colibri_visible::printable;
 
 use super::variables;
 use crate::catalogue::ToolId;
+use crate::settings::place::url_in;
+use colibri_runtime::chain::redact::REDACTED;
 
 /// An MCP server for agents whose work must be accountable.
 ///
@@ -81,6 +84,9 @@ pub enum Command {
     /// Import, export and verify reputation; print the present epoch
     #[command(subcommand)]
     Reputation(reputation::Reputation),
+    /// Set up and migrate a PostgreSQL database that several machines share
+    #[command(subcommand)]
+    Postgres(postgres::Postgres),
     /// Show the main job: an agent works, an auditor verifies, a changed letter is found
     Demo,
 }
@@ -185,12 +191,21 @@ fn read(arguments: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Er
 }
 
 /// What is wrong with the line. It repeats arguments, so the line is read again with all of them in printable form: a line
-/// feed in one of them cannot begin a line of its own in the message.
+/// feed in one of them cannot begin a line of its own in the message. No message shows what a URL holds.
 fn refusal(error: &clap::Error, arguments: &[OsString]) -> String {
-    let visible = arguments.iter().map(|argument| OsString::from(&*printable(&argument.to_string_lossy())));
+    let visible =
+        arguments.iter().map(|argument| OsString::from(without_url(&printable(&argument.to_string_lossy()))));
     match read(visible) {
         Err(same) if same.kind() == error.kind() => same.render().to_string(),
-        _ => printable(&error.render().to_string()).into_owned() + "\n",
+        _ => without_url(&printable(&error.render().to_string())) + "\n",
+    }
+}
+
+/// Returns the text up to the first URL of a database, if it has one.
+fn without_url(text: &str) -> String {
+    match url_in(text) {
+        Some(start) => format!("{}postgres://{REDACTED}", &text[..start]),
+        None => text.to_owned(),
     }
 }
 

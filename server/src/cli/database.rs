@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::Failure;
 use crate::migrations::MIGRATIONS;
-use crate::settings::config::load_config;
+use crate::settings::config::{load_config, load_sharing};
 use crate::settings::environment::Environment;
-use crate::settings::place::Place;
+use crate::settings::place::{Place, Sharing};
+use colibri_store::DatabaseUrl;
 use colibri_store::db::Db;
 use colibri_store::sqlite::look::snapshot::open_snapshot;
 use colibri_store::sqlite::open::error::OpenError;
@@ -142,6 +143,42 @@ fn configured(env: &Environment) -> Result<PathBuf, Failure> {
 pub fn file_of(place: &Place) -> Result<PathBuf, Failure> {
     let text = "the command reads a file, and COLIBRI_DATABASE_URL is set; name a file with --db";
     place.file().map(Path::to_owned).ok_or_else(|| Failure::Usage(text.to_owned()))
+}
+
+/// Returns the shared database that a command is about, from `--db` or the configuration.
+///
+/// # Errors
+/// [`Failure::Usage`] if none is named, or something else is.
+pub fn shared(env: &Environment, db: Option<&Path>) -> Result<(DatabaseUrl, Sharing), Failure> {
+    let (place, sharing) = match db {
+        Some(named) => named_place(env, named)?,
+        None => {
+            let (config, _) = load_config(env, std::process::id()).map_err(|problems| {
+                Failure::Usage(format!("{}; correct the variable", problems.join("; ")))
+            })?;
+            (config.place, config.sharing)
+        }
+    };
+    match (place, db) {
+        (Place::Shared(url), _) => Ok((url, sharing)),
+        (Place::File(_), None) => {
+            let text = "COLIBRI_DATABASE_URL is not set; set it to postgres://user:password@host/database";
+            Err(Failure::Usage(text.to_owned()))
+        }
+        // It is not repeated: a URL with a mistake at its beginning may hold a password.
+        (Place::File(_), Some(_)) => {
+            let text = "--db is not the URL of a PostgreSQL database; write postgres://user@host/database";
+            Err(Failure::Usage(text.to_owned()))
+        }
+    }
+}
+
+/// Reads what `--db` names. It needs the settings of shared databases alone, so that a broken configuration cannot stand in the way.
+fn named_place(env: &Environment, named: &Path) -> Result<(Place, Sharing), Failure> {
+    let sharing = load_sharing(env).map_err(|problems| Failure::Usage(problems.join("; ")))?;
+    let place = Place::read(named, sharing.tls)
+        .map_err(|reason| Failure::Usage(format!("the URL of --db {reason}")))?;
+    Ok((place, sharing))
 }
 
 /// Returns why a file cannot be opened, in a command's words.

@@ -32,6 +32,7 @@ mod keys;
 mod log;
 mod operator;
 mod output;
+mod postgres;
 mod proof;
 mod report;
 mod reputation;
@@ -56,6 +57,7 @@ use output::{ToTheEnd, Visible};
 
 use crate::lifecycle::limits::ignore_file_size_signal_in_command;
 use crate::settings::environment::Environment;
+use crate::settings::place::shows_password;
 use colibri_store::db::sqlite::bounds;
 
 /// What the process does next.
@@ -145,6 +147,10 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         }
     };
     let Streams { out, err, input, color } = streams;
+    if arguments.iter().any(|argument| shows_password(&argument.to_string_lossy())) {
+        let text = "other users of this machine can read the password of this command line; set COLIBRI_DATABASE_URL instead";
+        let _ = writeln!(err, "colibri: {text}");
+    }
     if examines(&command) {
         bounds::bound_memory();
     }
@@ -175,6 +181,7 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         Command::Retention(arguments) => {
             retention::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err)
         }
+        Command::Postgres(command) => postgres::run(&command, env, &mut Visible(out)),
         Command::Demo => demo::run(out, color),
     };
     end(done, err)
@@ -187,6 +194,7 @@ fn examines(command: &Command) -> bool {
         | Command::Tools { .. }
         | Command::Call { .. }
         | Command::Demo
+        | Command::Postgres(_)
         | Command::Keys(_)
         | Command::CheckProof(_)
         | Command::VerifyExport(_)

@@ -131,6 +131,17 @@ impl Config {
     }
 }
 
+/// Reads the settings of shared databases alone, for a command whose `--db` names one: another variable that is wrong
+/// does not stand in its way.
+///
+/// # Errors
+/// Every problem, one line each.
+pub(crate) fn load_sharing(env: &Environment) -> Result<Sharing, Vec<String>> {
+    let mut reader = Reader { env, problems: Vec::new() };
+    let sharing = reader.sharing();
+    if reader.problems.is_empty() { Ok(sharing) } else { Err(reader.problems) }
+}
+
 /// Reads the configuration of the process `pid` from its environment. The second part of the result holds warnings,
 /// one line each, for unknown variables that look like Colibri's.
 ///

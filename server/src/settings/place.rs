@@ -7,6 +7,9 @@ use std::time::Duration;
 use colibri_store::sqlite::open::MEMORY;
 use colibri_store::{DatabaseUrl, SessionOptions, TlsPolicy};
 
+/// What the URL of a PostgreSQL database begins with.
+const URL_SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+
 /// Where a database is. Its text never shows a part of a URL.
 #[derive(Debug, Clone)]
 pub enum Place {
@@ -17,6 +20,20 @@ pub enum Place {
 }
 
 impl Place {
+    /// Reads what a user names: a URL if it begins like one, otherwise the path of a file.
+    ///
+    /// # Errors
+    /// Why the URL is refused, as the end of a sentence that begins with its name.
+    pub(crate) fn read(named: &Path, tls: TlsPolicy) -> Result<Self, String> {
+        match named.to_str().filter(|text| is_url(text)) {
+            Some(url) => {
+                let url = DatabaseUrl::parse(url, tls).map_err(|error| error.reason().to_owned())?;
+                Ok(Self::Shared(url))
+            }
+            None => Ok(Self::File(named.to_owned())),
+        }
+    }
+
     /// Returns the path of a file; `None` for a shared database.
     pub fn file(&self) -> Option<&Path> {
         match self {
@@ -38,6 +55,26 @@ impl fmt::Display for Place {
             Self::Shared(_) => f.write_str("the PostgreSQL database"),
         }
     }
+}
+
+/// Returns whether a text is meant as the URL of a PostgreSQL database.
+fn is_url(text: &str) -> bool {
+    url_in(text) == Some(0)
+}
+
+/// Returns where the first URL of a PostgreSQL database in a text begins. All behind it may be a password.
+pub(crate) fn url_in(text: &str) -> Option<usize> {
+    let text = text.to_ascii_lowercase();
+    URL_SCHEMES.iter().filter_map(|scheme| text.find(scheme)).min()
+}
+
+/// Returns whether a text has a URL with a password.
+pub(crate) fn shows_password(text: &str) -> bool {
+    let Some((_, rest)) = url_in(text).and_then(|start| text[start..].split_once("://")) else {
+        return false;
+    };
+    let login = rest.rsplit_once('@').map_or("", |(login, _)| login);
+    login.contains(':') || rest.contains("password=")
 }
 
 /// How processes work with a shared database: the settings `COLIBRI_DATABASE_*` beside the URL.
@@ -67,5 +104,11 @@ impl Sharing {
             lock: Some(time(self.lock_timeout_ms)),
             ..SessionOptions::default()
         }
+    }
+
+    /// Returns how the session of a command is set up that reads or writes a whole database: its statements may take
+    /// as long as they need.
+    pub(crate) fn whole(&self) -> SessionOptions {
+        SessionOptions { statement: None, ..self.session() }
     }
 }

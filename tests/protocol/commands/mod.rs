@@ -7,6 +7,6 @@ mod log;
 use colibri_test_support::shell::Shell;
 
 /// A user with an empty working directory.
-fn shell() -> Shell {
+pub fn shell() -> Shell {
     Shell::new(env!("CARGO_BIN_EXE_colibri-under-test"))
 }

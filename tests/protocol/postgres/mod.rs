@@ -7,3 +7,4 @@ mod refusals;
 mod rights;
 mod rows;
 mod schema;
+mod setup;

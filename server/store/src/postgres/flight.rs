@@ -9,7 +9,7 @@ use crate::log::rows::Closing;
 use crate::params;
 
 /// The class of Colibri's advisory locks: `CLBR`, as in the header of its SQLite files.
-const LOCK_CLASS: i64 = 0x434C_4252;
+pub(super) const LOCK_CLASS: i64 = 0x434C_4252;
 
 /// Locks that the server keeps until the transaction ends. Who takes several takes them in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

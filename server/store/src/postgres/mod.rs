@@ -5,6 +5,8 @@
 //! 3. `link` connects. When a connection is lost, `recover` learns the outcome on another one, and `witness` tells whether the database
 //!    still has what this process has acknowledged.
 //!
+//! Before that, the operator's [`setup`] makes the [`schema`].
+//!
 //! Two locks of the server's put all writers in order: who enters calls holds the first, who ends calls the second
 //! (postgres#batch).
 
@@ -16,4 +18,6 @@ pub mod open;
 mod options;
 mod probe;
 mod recover;
+pub mod schema;
+pub mod setup;
 mod witness;

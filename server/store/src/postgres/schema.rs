@@ -1,0 +1,92 @@
+//! The schema of a shared database (postgres#start): its version, and how its catalog differs from the one that the migrations make.
+
+use std::collections::BTreeMap;
+
+use crate::Migration;
+use crate::db::postgres::{Limit, PgError, Session};
+use crate::postgres::flight::{integer, text};
+use crate::sqlite::open::migrate::latest;
+
+/// The schema of shared databases, compiled in.
+#[derive(Debug, Clone, Copy)]
+pub struct SharedSchema {
+    /// Makes the roles and the schema.
+    pub setup: &'static str,
+    /// Its migrations, in order.
+    pub migrations: &'static [Migration],
+    /// Asks the catalog for the schema's objects: a name and a digest a row.
+    pub catalog_query: &'static str,
+    /// What it answers after the last migration: an object a line, its digest behind the last space.
+    pub catalog: &'static str,
+}
+
+impl SharedSchema {
+    /// Returns the version that this release reads and writes.
+    pub fn version(&self) -> i64 {
+        latest(self.migrations)
+    }
+}
+
+/// How far a database's schema is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// `colibri postgres setup` has not run.
+    Absent,
+    /// It has, and no migration.
+    Empty,
+    /// The version is that of the last migration.
+    At(i64),
+    /// The login role may not read it.
+    Hidden,
+}
+
+/// Returns how far the schema is.
+///
+/// # Errors
+/// The server's.
+pub fn stage(session: &mut Session) -> Result<Stage, PgError> {
+    // By the catalog, because a name that a role may not use is an error.
+    let sql = "SELECT c.oid IS NOT NULL, \
+                      has_schema_privilege(n.oid, 'USAGE') AND coalesce(has_table_privilege(c.oid, 'SELECT'), true) \
+               FROM pg_catalog.pg_namespace AS n \
+               LEFT JOIN pg_catalog.pg_class AS c ON c.relnamespace = n.oid AND c.relname = 'schema_version' \
+               WHERE n.nspname = 'colibri'";
+    let rows = session.query(sql, &[], Limit::ONE)?;
+    let Some(row) = rows.row(0) else { return Ok(Stage::Absent) };
+    match (integer(&row, 0), integer(&row, 1)) {
+        (_, Some(0)) => Ok(Stage::Hidden),
+        (Some(1), _) => {
+            let rows = session.query("SELECT max(version) FROM colibri.schema_version", &[], Limit::ONE)?;
+            Ok(rows.row(0).and_then(|row| integer(&row, 0)).map_or(Stage::Empty, Stage::At))
+        }
+        _ => Ok(Stage::Empty),
+    }
+}
+
+/// Returns what differs from the schema that the migrations make, a sentence each. The version must be the latest.
+///
+/// # Errors
+/// The server's.
+pub fn differences(session: &mut Session, schema: &SharedSchema) -> Result<Vec<String>, PgError> {
+    // Names that the search path finds are written without their schema.
+    session.simple("SET search_path = colibri")?;
+    let rows = session.query(schema.catalog_query, &[], Limit::ALL);
+    session.simple("RESET search_path")?;
+    let rows = rows?;
+    let mut found = BTreeMap::new();
+    for row in rows.iter() {
+        found.insert(
+            text(&row, 0).unwrap_or_default().to_owned(),
+            text(&row, 1).unwrap_or_default().to_owned(),
+        );
+    }
+    let expected: BTreeMap<&str, &str> =
+        schema.catalog.lines().filter_map(|line| line.rsplit_once(' ')).collect();
+    let ours = expected.iter().filter_map(|(object, digest)| match found.get(*object) {
+        Some(same) if same == digest => None,
+        Some(_) => Some(format!("{object} is not what the migrations make")),
+        None => Some(format!("{object} is missing")),
+    });
+    let others = found.keys().filter(|object| !expected.contains_key(object.as_str()));
+    Ok(ours.chain(others.map(|object| format!("{object} is not Colibri's"))).collect())
+}
