@@ -56,7 +56,7 @@ pub fn fresh_server() -> Server {
 }
 
 /// The arguments with what earlier calls have kept put in.
-fn bound(arguments: &Value, bind: &BTreeMap<String, String>, kept: &BTreeMap<String, Value>) -> Value {
+pub fn bound(arguments: &Value, bind: &BTreeMap<String, String>, kept: &BTreeMap<String, Value>) -> Value {
     let mut arguments = arguments.clone();
     for (pointer, name) in bind {
         let place = arguments.pointer_mut(pointer).unwrap_or_else(|| panic!("nothing to bind at {pointer}"));

@@ -8,3 +8,4 @@ mod rights;
 mod rows;
 mod schema;
 mod setup;
+mod statements;

@@ -5,6 +5,8 @@ mod facts;
 #[expect(unused_imports, reason = "the server opens it next")]
 pub(crate) mod postgres;
 mod row;
+#[cfg(debug_assertions)]
+mod seen;
 pub mod sqlite;
 mod value;
 

@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 
 use colibri_runtime::chain::store::StoreFault;
 use colibri_runtime::handler::Fault;
-use rusqlite::{Connection, ErrorCode, params_from_iter};
+use rusqlite::{CachedStatement, Connection, ErrorCode, params_from_iter};
 
 use super::bounds::Bounds;
 use super::row::SqliteRow;
 use crate::db::row::{Row, RowError};
+#[cfg(debug_assertions)]
+use crate::db::seen::note;
 use crate::db::value::Value;
 
 /// A connection, and what it may do with its file.
@@ -26,9 +28,15 @@ impl Handle {
         }
     }
 
+    /// Prepares a statement, or takes it from the cache.
+    fn prepare(&self, sql: &str, _params: &[Value<'_>]) -> rusqlite::Result<CachedStatement<'_>> {
+        #[cfg(debug_assertions)]
+        note(sql, _params);
+        self.conn.prepare_cached(sql)
+    }
+
     pub(crate) fn changed(&self, sql: &str, params: &[Value<'_>]) -> Result<usize, Fault> {
-        self.conn
-            .prepare_cached(sql)
+        self.prepare(sql, params)
             .and_then(|mut statement| statement.execute(params_from_iter(params)))
             .map_err(storage)
     }
@@ -39,7 +47,7 @@ impl Handle {
         params: &[Value<'_>],
         read: impl FnOnce(&Row<'_>) -> Result<T, RowError>,
     ) -> Result<Option<T>, Fault> {
-        let mut statement = self.conn.prepare_cached(sql).map_err(storage)?;
+        let mut statement = self.prepare(sql, params).map_err(storage)?;
         let mut rows = statement.query(params_from_iter(params)).map_err(storage)?;
         let Some(row) = rows.next().map_err(storage)? else { return Ok(None) };
         self.look_at(row)?;
@@ -52,7 +60,7 @@ impl Handle {
         params: &[Value<'_>],
         read: impl FnOnce(&Row<'_>) -> Result<T, RowError>,
     ) -> Result<Option<T>, Fault> {
-        let mut statement = self.conn.prepare_cached(sql).map_err(storage)?;
+        let mut statement = self.prepare(sql, params).map_err(storage)?;
         let mut rows = statement.query(params_from_iter(params)).map_err(storage)?;
         let Some(row) = rows.next().map_err(storage)? else { return Ok(None) };
         Ok(Some(read(&Row::from(SqliteRow(row)))?))
@@ -101,7 +109,7 @@ impl Handle {
         params: &[Value<'_>],
         mut take: impl FnMut(&rusqlite::Row<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
-        let mut statement = self.conn.prepare_cached(sql).map_err(storage)?;
+        let mut statement = self.prepare(sql, params).map_err(storage)?;
         let mut rows = statement.query(params_from_iter(params)).map_err(storage)?;
         while let Some(row) = rows.next().map_err(storage)? {
             if !take(row)? {
