@@ -72,7 +72,7 @@ pub enum CommitState {
 #[derive(Debug, Clone, Default, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (SQLSTATE {code})")]
 pub struct ServerError {
-    /// `ERROR`, `FATAL` or `PANIC`, never translated (field `V`).
+    /// `ERROR`, `FATAL` or `PANIC`, never translated (field `V`); `WARNING` for a commit that the server does not stand for.
     pub severity: String,
     /// SQLSTATE (field `C`).
     pub code: String,

@@ -1,11 +1,13 @@
 //! What comes back from the server, matched with what was asked. (PostgreSQL manual, "Message Formats".)
 //!
-//! Anything out of order ends the connection. NOTICEs and notifications are dropped.
+//! Anything out of order ends the connection. Notifications are dropped, and notices, too, but for a warning about a commit.
 
 use std::sync::Arc;
 
 use fallible_iterator::FallibleIterator;
-use postgres_protocol::message::backend::{ErrorResponseBody, Message, RowDescriptionBody};
+use postgres_protocol::message::backend::{
+    ErrorResponseBody, Message, NoticeResponseBody, RowDescriptionBody,
+};
 
 use super::error::{PgError, ServerError};
 use super::expect::Expect;
@@ -31,7 +33,11 @@ impl Session {
 
     fn take(&mut self, message: Message) -> Result<(), PgError> {
         match message {
-            Message::NoticeResponse(_) | Message::NotificationResponse(_) => Ok(()),
+            Message::NotificationResponse(_) => Ok(()),
+            Message::NoticeResponse(body) => {
+                self.take_notice(&body);
+                Ok(())
+            }
             Message::ParameterStatus(body) => {
                 if let (Ok(name), Ok(value)) = (body.name(), body.value()) {
                     self.started.keep(name, value);
@@ -184,6 +190,20 @@ impl Session {
             }
         }
         Ok(())
+    }
+
+    /// Drops a notice, unless it is a warning about a commit. An operator who cancels a commit that waits for standbys gets one, and the commit
+    /// succeeds: it has happened on one server alone, which is not what was asked for. (PostgreSQL manual, "Synchronous Replication".)
+    fn take_notice(&mut self, body: &NoticeResponseBody) {
+        let commits = matches!(
+            self.expected.front(),
+            Some(Expect::Ready(_) | Expect::Executed { commit_at: Some(_), .. })
+        );
+        if let Some(warning) = commits.then(|| ServerError::read(body.fields())).flatten()
+            && warning.severity == "WARNING"
+        {
+            self.failed.get_or_insert(PgError::Server(Box::new(warning)));
+        }
     }
 
     /// Ends a result that the caller takes, which may be empty.

@@ -196,7 +196,7 @@ impl Session {
         self.push("COMMIT", &[], Execution { commit: true, ..Execution::discarding() }).map(drop)
     }
 
-    /// Ends the statements queued so far. Outside of a transaction, this commits them.
+    /// Ends the statements queued so far. Outside of a transaction, they are one by themselves, which ends here.
     pub fn boundary(&mut self) -> Boundary {
         frontend::sync(self.wire.out());
         let boundary = Boundary(self.boundary);

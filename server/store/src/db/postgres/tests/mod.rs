@@ -5,6 +5,7 @@
 mod copying;
 mod cuts;
 mod fake;
+mod handle;
 mod hostile;
 mod login;
 mod pipeline;

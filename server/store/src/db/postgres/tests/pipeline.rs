@@ -288,3 +288,42 @@ fn a_script_is_one_transaction_and_fails_as_a_whole() {
     session.simple("DO $$ BEGIN RAISE NOTICE 'many words'; END $$").unwrap();
     assert!(session.parameter("server_version").is_some());
 }
+
+#[test]
+fn a_commit_that_did_not_reach_its_standby_is_not_acknowledged() {
+    let Some(cluster) = Cluster::private("") else { return };
+    cluster.configure("synchronous_standby_names = 'nobody'");
+    cluster.reload();
+    let url = parse(&cluster.socket_url(Role::Superuser, "postgres"));
+    let connect = || {
+        Session::connect(&url, &SessionOptions { settings: Vec::new(), ..SessionOptions::default() }).unwrap()
+    };
+    let (mut one, mut other) = (connect(), connect());
+    while one.query("SHOW synchronous_standby_names", &[], Limit::ONE).unwrap().row(0).unwrap().cell(0)
+        != Ok(PgCell::Text(b"nobody"))
+    {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    for explicit in [false, true] {
+        if explicit {
+            one.queue("BEGIN", &[]).unwrap();
+        }
+        one.queue("SELECT pg_logical_emit_message(true, 'test', '')", &[]).unwrap();
+        if explicit {
+            one.queue_commit().unwrap();
+        }
+        let mark = one.boundary();
+        one.send().unwrap();
+        let cancel =
+            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND pid = ?1";
+        while other.query(cancel, params![i64::from(one.backend_pid())], Limit::ONE).unwrap().is_empty() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let warning = one.wait(mark).unwrap_err();
+        assert_eq!(warning.server().map(|server| server.severity.as_str()), Some("WARNING"), "{warning:?}");
+        assert_eq!(one.status(), TransactionStatus::Idle);
+    }
+    // Without a transaction that writes, nothing waits, and other warnings change nothing.
+    one.simple("DO $$ BEGIN RAISE WARNING 'words'; END $$").unwrap();
+    one.query("SELECT 1", &[], Limit::ONE).unwrap();
+}
