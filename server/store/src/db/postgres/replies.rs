@@ -59,7 +59,7 @@ impl Session {
                         None => Err(self.out_of_order("a row that does not fit its description")),
                     }
                 }
-                Some(Expect::Executed { keep: false, .. } | Expect::Script) => Ok(()),
+                Some(Expect::Executed { keep: false, .. } | Expect::Script(_)) => Ok(()),
                 _ => Err(self.out_of_order("a row")),
             },
             Message::CopyData(body)
@@ -75,7 +75,16 @@ impl Session {
 
     /// Takes an answer that ends a step.
     fn take_step(&mut self, message: Message) -> Result<(), PgError> {
-        self.made_progress();
+        let steps = self.expected.len();
+        let taken = self.take_in_order(message);
+        // Only what brings the end nearer gives the server more time.
+        if self.expected.len() < steps {
+            self.made_progress();
+        }
+        taken
+    }
+
+    fn take_in_order(&mut self, message: Message) -> Result<(), PgError> {
         match (message, self.expected.pop_front()) {
             (Message::ParseComplete, Some(Expect::Parsed(statement))) => statement.set_ready(),
             (Message::ParameterDescription(_), Some(front @ Expect::Described(_))) => {
@@ -104,10 +113,11 @@ impl Session {
             (Message::EmptyQueryResponse, Some(Expect::Executed { statement, keep, .. })) => {
                 self.end_rows(statement, keep, 0, false);
             }
-            (
-                Message::RowDescription(_) | Message::CommandComplete(_) | Message::EmptyQueryResponse,
-                Some(front @ Expect::Script),
-            ) => self.expected.push_front(front),
+            (Message::RowDescription(_), Some(front @ Expect::Script(_))) => self.expected.push_front(front),
+            (Message::CommandComplete(_) | Message::EmptyQueryResponse, Some(Expect::Script(left @ 1..))) => {
+                self.expected.push_front(Expect::Script(left - 1));
+                self.made_progress();
+            }
             (Message::CopyInResponse(_) | Message::CopyOutResponse(_), Some(front @ Expect::Copy))
                 if !self.copying =>
             {
@@ -121,7 +131,7 @@ impl Session {
             }
             (Message::ReadyForQuery(body), front) => {
                 let ready = match front {
-                    Some(Expect::Script | Expect::Copy) => self.expected.pop_front(),
+                    Some(Expect::Script(_) | Expect::Copy) => self.expected.pop_front(),
                     front => front,
                 };
                 return self.take_ready(body.status(), ready);
@@ -153,7 +163,6 @@ impl Session {
 
     /// Notes a failure, and drops what the server skips because of it.
     fn take_error(&mut self, body: &ErrorResponseBody) -> Result<(), PgError> {
-        self.made_progress();
         let Some(error) = ServerError::read(body.fields()) else {
             return Err(self.out_of_order("an error without fields"));
         };
@@ -180,14 +189,15 @@ impl Session {
         self.failed.get_or_insert(PgError::Server(Box::new(error)));
         while let Some(skipped) = self.expected.pop_front() {
             match skipped {
-                kept @ (Expect::Ready(_) | Expect::Script | Expect::Copy) => {
-                    self.expected.push_front(kept);
+                Expect::Ready(boundary) => {
+                    self.expected.push_front(Expect::Ready(boundary));
                     break;
                 }
                 Expect::Parsed(statement) => self.statements.forget(&statement),
                 Expect::Closed(Some(statement)) => self.statements.close(statement),
-                Expect::Executed { .. } | Expect::Described(_) | Expect::Bound | Expect::Closed(None) => {}
+                _ => {}
             }
+            self.made_progress();
         }
         Ok(())
     }

@@ -219,7 +219,8 @@ impl Session {
     /// # Errors
     /// The script's first failure; a failure of what was queued before it.
     pub fn simple(&mut self, script: &str) -> Result<(), PgError> {
-        let boundary = self.start_script(script, Expect::Script)?;
+        let most_results = script.matches(';').count() + 1;
+        let boundary = self.start_script(script, Expect::Script(most_results))?;
         self.wait(boundary).map(drop)
     }
 

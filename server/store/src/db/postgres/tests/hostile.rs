@@ -191,6 +191,22 @@ fn rows_without_end_and_silence_end_with_the_time_out() {
         }
     });
     assert!(matches!(&endless, PgError::Lost(lost) if lost.commit == CommitState::NotSent), "{endless:?}");
+    // The same description again, errors without ReadyForQuery, notices, parameters: none of them brings the end nearer.
+    for again in [
+        message(b't', b"\0\x01\0\0\0\x14"),
+        error("ERROR", "22012", "again"),
+        message(b'N', b"\0"),
+        message(b'S', b"name\0value\0"),
+    ] {
+        let endless = failure(move |peer| {
+            peer.read_to(b'S')?;
+            peer.send(&message(b'1', b""))?;
+            loop {
+                peer.send(&again.repeat(1000))?;
+            }
+        });
+        assert!(endless.to_string().contains("no answer in time"), "{endless:?}");
+    }
     let mute = failure(|peer| peer.read_to(b'X').map(drop));
     assert!(mute.to_string().contains("no answer in time"), "{mute}");
 }
