@@ -6,6 +6,7 @@
 //! process, beside the server, as a command would run it. Where the example says that a value
 //! `varies`, it must have the type and lie in the range that the example states.
 
+use colibri_test_support::embed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::time::Duration;
@@ -13,7 +14,6 @@ use std::time::Duration;
 use colibri::catalogue::{Dispatcher, ToolId};
 use colibri::lifecycle::operation::Operator;
 use colibri::lifecycle::options::Options;
-use colibri::settings::environment::Environment;
 use colibri::tools::Domains;
 use colibri_codegen::catalogue::{Catalogue, Example, Runs};
 use colibri_codegen::lint::conforms;
@@ -92,8 +92,7 @@ pub fn call(server: &mut Server, tool: &str, arguments: Value) -> Value {
 
 /// Runs an operation on the server's database.
 fn operate(server: &Server, operation: ToolId, arguments: Value) -> Value {
-    let environment =
-        Environment::from([("COLIBRI_DB_PATH", server.database()), ("COLIBRI_LOG_LEVEL", "warn".into())]);
+    let environment = embed::environment(server.folder()).with("COLIBRI_LOG_LEVEL", "warn");
     let options = Options { environment, ..Options::default() };
     Operator::open(Dispatcher(Domains::default()), options).unwrap().call(operation, arguments).unwrap()
 }

@@ -3,6 +3,7 @@
 //! 42 uses a tool that reads the database, 45 the capability that stops outside traffic; `router` and
 //! `router_tools` of the domains have the tool that it stops. Counts are computed from the catalogue's flags.
 
+use colibri_test_support::sqlite_only;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -33,9 +34,10 @@ fn refusal(launch: Launch) -> Ended {
     ended
 }
 
-fn bytes(folder: &TempDir) -> (Vec<u8>, SystemTime) {
+/// What the database holds, and when its file was written.
+fn bytes(folder: &TempDir) -> (Vec<u8>, Option<SystemTime>) {
     let path = folder.path().join("colibri.db");
-    (std::fs::read(&path).unwrap(), path.metadata().unwrap().modified().unwrap())
+    (engine::contents(&path), path.metadata().ok().map(|file| file.modified().unwrap()))
 }
 
 #[test]
@@ -99,6 +101,7 @@ fn readonly_denies_writers_before_validation_and_leaves_the_file_alone() {
 
 #[test]
 fn readonly_neither_creates_nor_migrates() {
+    sqlite_only!("it is about a file that is not there or is older");
     let launch = colibri().env("COLIBRI_MODE", "READONLY");
     let folder = launch.folder();
     let path = folder.path().join("colibri.db");
@@ -125,6 +128,7 @@ fn readonly_neither_creates_nor_migrates() {
 
 #[test]
 fn minimal_starts_beside_a_broken_database() {
+    sqlite_only!("it is about files that are no databases");
     let corrupt = tempfile::tempdir().unwrap();
     let file = corrupt.path().join("colibri.db");
     std::fs::write(&file, "this is no database").unwrap();
@@ -153,6 +157,7 @@ fn minimal_starts_beside_a_broken_database() {
 
 #[test]
 fn the_test_database_lives_as_long_as_its_process() {
+    sqlite_only!("the mode TEST makes a file of its own");
     // The client names a database; `env` takes the name away and becomes the server.
     let mut server = Launch::new("env")
         .arg("-u")

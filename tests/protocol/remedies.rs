@@ -216,11 +216,10 @@ fn of_broken_servers(catalogue: &Catalogue) -> BTreeSet<(String, String)> {
 fn damaged() -> Server {
     let mut server = launch().start();
     server.data("task_list", json!({}));
-    let sql = "PRAGMA ignore_check_constraints = ON;
-        INSERT INTO reputations VALUES ('n', 'execution', 20000, 0, NULL, 0);
+    let sql = "INSERT INTO reputations VALUES ('n', 'execution', 20000, 0, NULL, 0);
         INSERT INTO reputation_history (node_id, domain, epoch, delta, reason, event_id)
             VALUES ('n', 'execution', -1, 5, 'put', 'e');";
-    server.sql().execute_batch(sql).unwrap();
+    server.sql().tamper(sql);
     server
 }
 

@@ -1,5 +1,6 @@
 //! Two desks: one where the database is, and one that has only the files that were carried over.
 
+use colibri_test_support::engine;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -79,18 +80,14 @@ impl World {
     /// Changes the database behind the server's back.
     pub fn tamper(&self, statement: &str) {
         let sql = self.sql();
-        let mut triggers = sql.prepare("SELECT name FROM sqlite_schema WHERE type = 'trigger'").unwrap();
-        let names: Vec<String> =
-            triggers.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
-        for name in names {
-            sql.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
-        }
+        sql.disarm();
         sql.execute_batch(statement).unwrap();
     }
 
     /// Runs a command on this machine.
     pub fn run(&self, arguments: &[&str]) -> Run {
-        let mut variables = vec![("COLIBRI_DB_PATH", self.server.database())];
+        let (name, value) = engine::variable(&self.server.database());
+        let mut variables = vec![(name, PathBuf::from(value))];
         variables.extend(self.key.clone().map(|key| ("COLIBRI_PROOF_SIGNING_KEY_FILE", key)));
         run(self.folder.path(), &variables, arguments)
     }

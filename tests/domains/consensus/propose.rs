@@ -15,10 +15,12 @@ fn every_proposal_is_a_round_of_its_own() {
     let mut world = World::proposed();
     assert_eq!(world.propose(R), json!({ "round_id": "2", "status": "QUORUM" }));
     assert_eq!(world.propose(R2), json!({ "round_id": "3", "status": "QUORUM" }));
-    let roots =
-        "SELECT group_concat(lower(hex(substr(prev_merkle_root, 1, 1))), ' ') FROM mcp_consensus_rounds";
-    let previous: String = world.sql.query_row(roots, [], |row| row.get(0)).unwrap();
-    assert_eq!(previous, "00 aa aa", "each names the root before it");
+    let roots = "SELECT prev_merkle_root FROM mcp_consensus_rounds ORDER BY round_id";
+    let mut roots = world.sql.prepare(roots).unwrap();
+    let previous = roots.query_map([], |row| Ok(row.get::<_, Vec<u8>>(0)?[0])).unwrap();
+    let previous: Vec<u8> = previous.map(Result::unwrap).collect();
+    assert_eq!(previous, [0, 0xaa, 0xaa], "each names the root before it");
+    drop(roots);
 }
 
 #[test]

@@ -206,10 +206,10 @@ fn a_signature_goes_to_its_caller_only() {
         world.vote_by(SEED_B),
         world.vote_by(SEED_C),
     ];
-    let in_hex = "SELECT lower(hex(signature)) FROM mcp_consensus_votes ORDER BY seq";
-    let mut statement = world.sql.prepare(in_hex).unwrap();
-    let hexes: Vec<String> =
-        statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
+    let stored = "SELECT signature FROM mcp_consensus_votes ORDER BY seq";
+    let mut statement = world.sql.prepare(stored).unwrap();
+    let stored = statement.query_map([], |row| Ok(hex::encode(&row.get::<_, Vec<u8>>(0)?))).unwrap();
+    let hexes: Vec<String> = stored.collect::<Result<_, _>>().unwrap();
     assert_eq!(hexes.len(), 5, "the proposal's and four more");
     drop(statement);
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::consensus::world::{
-    R, R2, SEED_A, SIG_V2, SIG_V2R, SIG_VX, V, World, malformed_hashes, sender_id, sha256_hex, unhex, vote,
+    R, R2, SEED_A, SIG_V2, SIG_V2R, SIG_VX, V, World, malformed_hashes, sender_id, sha256_hex, vote,
 };
 
 /// What is said of a second explicit vote of the node on a root in round 1.
@@ -108,9 +108,9 @@ fn signatures_are_88_characters_of_base64() {
         assert_eq!(signature.len(), 88);
         let digits = signature.strip_suffix("==").expect("64 bytes end so");
         assert!(digits.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'+' || c == b'/'), "{signature}");
-        let sql = "SELECT hex(signature) FROM mcp_consensus_votes ORDER BY seq DESC LIMIT 1";
-        let stored: String = world.sql.query_row(sql, [], |row| row.get(0)).unwrap();
-        assert_eq!(decoded(&signature), unhex(&stored), "the stored one");
+        let sql = "SELECT signature FROM mcp_consensus_votes ORDER BY seq DESC LIMIT 1";
+        let stored: Vec<u8> = world.sql.query_row(sql, [], |row| row.get(0)).unwrap();
+        assert_eq!(decoded(&signature), stored, "the stored one");
     }
 }
 

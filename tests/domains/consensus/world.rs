@@ -172,8 +172,11 @@ impl World {
 
     /// How many proofs of double votes are stored, and the hash of the first.
     pub fn equivocations(&self) -> (i64, Option<String>) {
-        let sql = "SELECT count(*), min(lower(hex(evidence_hash))) FROM mcp_consensus_equivocations";
-        self.sql.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?))).unwrap()
+        let sql = "SELECT evidence_hash FROM mcp_consensus_equivocations ORDER BY evidence_hash";
+        let mut statement = self.sql.prepare(sql).unwrap();
+        let hashes = statement.query_map([], |row| Ok(hex::encode(&row.get::<_, Vec<u8>>(0)?))).unwrap();
+        let hashes: Vec<String> = hashes.map(Result::unwrap).collect();
+        (i64::try_from(hashes.len()).unwrap(), hashes.first().cloned())
     }
 }
 

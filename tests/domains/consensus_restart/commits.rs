@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use colibri_test_support::actions::await_running;
-use colibri_test_support::client::{PATIENCE, Server, envelope};
+use colibri_test_support::client::{PATIENCE, envelope};
 use colibri_test_support::engine;
-use colibri_test_support::sql::Connection;
+use colibri_test_support::sql::{Connection, Refused};
+use colibri_test_support::sqlite_only;
 use rusqlite::ErrorCode;
 use serde_json::json;
 
@@ -46,6 +47,9 @@ fn await_writer(conn: &Connection) {
 
 #[test]
 fn a_kill_before_the_commit_leaves_neither_vote_nor_step() {
+    sqlite_only!(
+        "an endless view keeps SQLite busy between two statements; the fault tests of PostgreSQL cut at each message"
+    );
     let folder = folder();
     let mut server = node(&folder);
     assert_eq!(propose(&mut server, "aa"), "1");
@@ -73,20 +77,19 @@ fn a_kill_before_the_commit_leaves_neither_vote_nor_step() {
 }
 
 /// Two ways for a commit to fail: the exit row is refused, or the transaction itself.
-const REFUSALS: [&str; 2] = [
-    "CREATE TRIGGER refuse BEFORE UPDATE ON actions \
-     WHEN OLD.tool = 'consensus_vote' AND EXISTS (SELECT 1 FROM refusing) \
-     BEGIN SELECT RAISE(ABORT, 'refused by test'); END",
-    "CREATE TABLE debts (owes INTEGER REFERENCES refusing (x) DEFERRABLE INITIALLY DEFERRED); \
-     CREATE TRIGGER refuse AFTER INSERT ON mcp_consensus_votes WHEN EXISTS (SELECT 1 FROM refusing) \
-     BEGIN INSERT INTO debts VALUES (7); END",
-];
+#[derive(Debug, Clone, Copy)]
+enum Refusal {
+    Exit,
+    Commit,
+}
 
-fn refusing(server: &Server, how: &str) -> Connection {
-    let conn = server.sql();
-    conn.execute_batch("CREATE TABLE refusing (x INTEGER PRIMARY KEY)").unwrap();
-    conn.execute_batch(how).unwrap();
-    conn
+const REFUSALS: [Refusal; 2] = [Refusal::Exit, Refusal::Commit];
+
+fn refuse(conn: &Connection, how: Refusal) {
+    match how {
+        Refusal::Exit => conn.refuse(Refused::Exits("consensus_vote")),
+        Refusal::Commit => conn.refuse(Refused::Commits("mcp_consensus_votes")),
+    }
 }
 
 #[test]
@@ -96,19 +99,18 @@ fn a_vote_whose_commit_failed_has_not_happened() {
         let mut server = node(&folder);
         assert_eq!(propose(&mut server, "aa"), "1");
         let before = finality(&mut server, "1");
-        let conn = refusing(&server, how);
+        let conn = server.sql();
         let rows_before = rows(&conn);
-        conn.execute_batch("INSERT INTO refusing VALUES (1)").unwrap();
+        refuse(&conn, how);
         for root in ["aa", "cc", "aa"] {
             let refused = refusal(&accept(&mut server, "1", root));
-            assert!(refused.starts_with("STORE_COMMIT_FAILED: "), "{how}: {refused}");
+            assert!(refused.starts_with("STORE_COMMIT_FAILED: "), "{how:?}: {refused}");
         }
-        assert_eq!(rows(&conn), rows_before, "{how}");
-        assert_eq!(finality(&mut server, "1"), before, "{how}");
-        conn.execute_batch("DELETE FROM refusing").unwrap();
+        assert_eq!(rows(&conn), rows_before, "{how:?}");
+        assert_eq!(finality(&mut server, "1"), before, "{how:?}");
+        conn.allow();
         accepted(&mut server, "1", "aa");
-        assert_eq!(level(&mut server, "1"), "HARD", "{how}: the vote for another root was forgotten");
-        conn.execute_batch("DROP TRIGGER refuse; DROP TABLE refusing; DROP TABLE IF EXISTS debts").unwrap();
+        assert_eq!(level(&mut server, "1"), "HARD", "{how:?}: the vote for another root was forgotten");
         finish(server);
         assert_verified(&folder);
     }
@@ -121,8 +123,8 @@ fn a_batch_whose_commit_failed_leaves_nothing_in_memory() {
     let mut server = node(&folder);
     assert_eq!(propose(&mut server, "aa"), "1");
     let before = finality(&mut server, "1");
-    let conn = refusing(&server, REFUSALS[1]);
-    conn.execute_batch("INSERT INTO refusing VALUES (1)").unwrap();
+    let conn = server.sql();
+    refuse(&conn, Refusal::Commit);
     let call = |id: u64, tool: &str, arguments: serde_json::Value| {
         let params = json!({ "name": tool, "arguments": arguments });
         format!("{}\n", json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }))
@@ -139,12 +141,11 @@ fn a_batch_whose_commit_failed_leaves_nothing_in_memory() {
     let replies: Vec<_> = batch.iter().map(|_| envelope(&server.receive())).collect();
     assert!(refusal(&replies[0]).starts_with("STORE_COMMIT_FAILED: "), "{}", replies[0]);
     assert_eq!(finality(&mut server, "1"), before);
-    conn.execute_batch("DELETE FROM refusing").unwrap();
+    conn.allow();
     accepted(&mut server, "1", "cc");
     assert_eq!(level(&mut server, "1"), "QUORUM");
     accepted(&mut server, "1", "aa");
     assert_eq!(level(&mut server, "1"), "QUORUM", "proven before it accepted: excluded");
-    conn.execute_batch("DROP TRIGGER refuse; DROP TABLE refusing; DROP TABLE debts").unwrap();
     finish(server);
     assert_verified(&folder);
     let times = numbers(

@@ -55,10 +55,11 @@ fn people_53_only_work_that_began_at_the_beginning_earns() {
              INSERT INTO reputation_ledger
                SELECT 2, replace(dedupe_key, 'early', 'late'), kind, source, band, nominal_delta, acker_id, weight_bps,
                  idle_epochs, score_before, score_settled, score_after, scar_before, scar_after, ban_after,
-                 rule_version_hash, entry_hash, lower(hex(randomblob(32))), recorded_at,
+                 rule_version_hash, entry_hash, '{hash}', recorded_at,
                  (SELECT max(sequence_no) FROM actions WHERE tool = 'task_update' AND subject = '{id}')
                FROM reputation_ledger;",
             id = late.as_str().unwrap(),
+            hash = "ab".repeat(32),
         );
         client.server.sql().execute_batch(&sql).unwrap();
         let found = findings(&client.server);

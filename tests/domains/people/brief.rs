@@ -176,10 +176,7 @@ fn people_47_a_brief_verdict_names_broken_chains_only() {
         assert_eq!(client.data("audit_verify_chain", json!({ "detail": "brief" })), short);
 
         let sql = client.server.sql();
-        sql.execute_batch(
-            "DROP TRIGGER trg_thought_zone_forward; UPDATE thought_records SET content = 'y' WHERE seq > 5;",
-        )
-        .unwrap();
+        sql.tamper("UPDATE thought_records SET content = 'y' WHERE seq > 5");
         let short = client.data("audit_verify_chain", json!({ "detail": "brief" }));
         assert_eq!(
             (&short["valid"], &short["broken_count"], &short["chain_count"]),

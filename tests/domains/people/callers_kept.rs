@@ -3,7 +3,7 @@
 use std::process::Output;
 
 use colibri_test_support::actions::actions;
-use colibri_test_support::sql::Connection;
+use colibri_test_support::sql::{Connection, Refused};
 use serde_json::{Value, json};
 
 use super::callers::{callers, initialize};
@@ -45,13 +45,8 @@ fn people_09_a_server_from_before_the_upgrade_is_told_to_restart() {
         let mut client = Client::new(era);
         client.data("task_create", json!({ "title": "A" }));
         let conn = client.server.sql();
-        let guard: String = conn
-            .query_row("SELECT sql FROM sqlite_schema WHERE name = 'callers_keep'", [], |row| row.get(0))
-            .unwrap();
-        conn.execute_batch(
-            "CREATE TEMP TABLE kept AS SELECT * FROM callers; DROP TRIGGER callers_keep; DELETE FROM callers",
-        )
-        .unwrap();
+        conn.execute_batch("CREATE TEMP TABLE kept AS SELECT * FROM callers").unwrap();
+        conn.tamper("DELETE FROM callers");
         for _ in 0..2 {
             let error = client.call("task_create", json!({ "title": "B" }))["error"].clone();
             assert_eq!(error["code"], "AUDIT_ENTER_FAILED", "{error}");
@@ -59,7 +54,7 @@ fn people_09_a_server_from_before_the_upgrade_is_told_to_restart() {
             assert!(error["message"].as_str().unwrap().contains(expected), "{error}");
         }
         assert_eq!(actions(&conn).len(), 2, "a refused call leaves no row");
-        conn.execute_batch(&format!("INSERT INTO callers SELECT * FROM kept; {guard}")).unwrap();
+        conn.execute_batch("INSERT INTO callers SELECT * FROM kept").unwrap();
         assert_eq!(findings(&client), [""; 0]);
         client.data("task_create", json!({ "title": "B" }));
     }
@@ -130,16 +125,12 @@ fn people_11_an_enter_transaction_that_fails_takes_its_caller_with_it() {
         let mut client = Client::new(era);
         client.server.await_stderr("Phase 2 ready");
         let conn = client.server.sql();
-        conn.execute_batch(
-            "CREATE TRIGGER refuse BEFORE INSERT ON actions WHEN NEW.tool = 'task_create' \
-             BEGIN SELECT RAISE(FAIL, 'refused'); END",
-        )
-        .unwrap();
+        conn.refuse(Refused::Enters("task_create"));
         for _ in 0..2 {
             assert_eq!(client.refused("task_create", json!({ "title": "A" })), "AUDIT_ENTER_FAILED");
         }
         assert!(callers(&conn).is_empty() && actions(&conn).is_empty());
-        conn.execute_batch("DROP TRIGGER refuse").unwrap();
+        conn.allow();
         client.data("task_create", json!({ "title": "A" }));
         let numbers: Vec<Value> = callers(&conn).iter().map(|row| row["caller_no"].clone()).collect();
         assert_eq!(numbers, [1]);

@@ -295,11 +295,6 @@ fn people_18_one_lost_event_of_thousands_is_named_within_the_steps_of_a_verifica
         client.data("task_claim", json!({ "agent_id": "a", "id": id, "claim": claim }));
     }
     let conn = client.server.sql();
-    let guard = "SELECT sql FROM sqlite_schema WHERE name = 'task_events_keep'";
-    let guard: String = conn.query_row(guard, [], |row| row.get(0)).unwrap();
-    conn.execute_batch(&format!(
-        "DROP TRIGGER task_events_keep; DELETE FROM task_events WHERE event_no = 100; {guard}"
-    ))
-    .unwrap();
+    conn.tamper("DELETE FROM task_events WHERE event_no = 100");
     assert_eq!(findings(&client.server), ["EVENT_GAP", "EVENT_MISSING"]);
 }

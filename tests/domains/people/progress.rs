@@ -24,17 +24,17 @@ const STANDINGS: u64 = 200_000;
 fn fill(client: &mut Client, session_id: &str) {
     client.data("audit_session_start", json!({ "intent": "be read", "session_id": session_id }));
     let sql = client.server.sql();
-    sql.execute_batch(&format!(
-        "DROP TRIGGER IF EXISTS trg_thought_no_fork;
-         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {RECORDS})
+    let digest = colibri_test_support::sql::padded("i");
+    sql.tamper(&format!(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {RECORDS})
          INSERT INTO thought_records (id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at, session_id)
-         SELECT 'r' || i, 'plan', 'T', 'agent', 'x', '2026-01-01T00:00:00.000Z', printf('%064d', i), printf('%064d', i),
+         SELECT 'r' || i, 'plan', 'T', 'agent', 'x', '2026-01-01T00:00:00.000Z', {digest}, {digest},
          '2026-01-01T00:00:00.000Z', '{session_id}' FROM n;
          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {STANDINGS})
          INSERT INTO reputations (node_id, domain, score, last_activity_epoch)
-         SELECT 'n' || i, 'execution', 10, 0 FROM n;"
-    ))
-    .unwrap();
+         SELECT {node}, 'execution', 10, 0 FROM n;",
+        node = sql.as_any_text("'n' || i"),
+    ));
 }
 
 /// Lets the server stand still and work in turns until the request is answered. Returns the notifications before the answer.

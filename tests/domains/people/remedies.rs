@@ -1,6 +1,7 @@
 //! What errors say to do, over the wire: where it stands, and which calls a server does not suggest.
 
 use colibri_test_support::client::Server;
+use colibri_test_support::sql::Refused;
 use serde_json::{Value, json};
 
 use super::era::{Client, ERAS, launch};
@@ -17,9 +18,7 @@ fn suggested(error: &Value) -> Vec<&str> {
 
 /// Makes every insert into a table fail.
 fn break_table(server: &Server, table: &str) {
-    let sql =
-        format!("CREATE TRIGGER broken BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'broken'); END");
-    server.sql().execute_batch(&sql).unwrap();
+    server.sql().refuse(Refused::Inserts(table));
 }
 
 #[test]

@@ -131,8 +131,7 @@ fn people_45_three_open_sessions_of_two_hundred_are_found() {
 fn people_45_a_session_that_began_in_the_future_has_no_age() {
     let mut client = Client::new(Era::Handshake);
     start(&mut client, "a", None);
-    let later = "DROP TRIGGER trg_audit_sessions_frozen; UPDATE audit_sessions SET started_at = '2999-01-01T00:00:00.000Z'";
-    client.server.sql().execute_batch(later).unwrap();
+    client.server.sql().tamper("UPDATE audit_sessions SET started_at = '2999-01-01T00:00:00.000Z'");
     assert_eq!(client.data("audit_session_list", json!({}))["sessions"][0]["age_seconds"], 0);
 }
 
@@ -144,10 +143,7 @@ fn people_45_the_list_says_sealed_of_a_session_whose_root_is_gone() {
     think(&mut client, "a", "agent");
     client.data("merkle_finalize", json!({ "session_id": "a" }));
     let sql = client.server.sql();
-    sql.execute_batch(
-        "PRAGMA foreign_keys = OFF; DROP TRIGGER trg_merkle_roots_no_delete; DELETE FROM merkle_roots;",
-    )
-    .unwrap();
+    sql.tamper("DELETE FROM merkle_roots");
     let page = client.data("audit_session_list", json!({ "state": "all" }));
     assert_eq!((&page["sessions"][0]["state"], &page["open_count"]), (&json!("sealed"), &json!(0)), "{page}");
     assert_eq!(page["sessions"][0]["finalized_at"], Value::Null, "{page}");
@@ -160,14 +156,13 @@ fn people_45_records_are_counted_up_to_ten_thousand() {
     start(&mut client, "a", None);
     let sql = client.server.sql();
     let fill = |until: i64| {
-        sql.execute_batch(&format!(
-            "DROP TRIGGER IF EXISTS trg_thought_no_fork;
-             WITH RECURSIVE n(i) AS (SELECT 1 + (SELECT count(*) FROM thought_records) UNION ALL SELECT i + 1 FROM n WHERE i < {until})
+        let digest = colibri_test_support::sql::padded("i");
+        sql.tamper(&format!(
+            "WITH RECURSIVE n(i) AS (SELECT 1 + (SELECT count(*) FROM thought_records) UNION ALL SELECT i + 1 FROM n WHERE i < {until})
              INSERT INTO thought_records (id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at, session_id)
-             SELECT 'r' || i, 'plan', 'T', 'agent', 'x', '2026-01-01T00:00:00.000Z', printf('%064d', i), printf('%064d', i),
+             SELECT 'r' || i, 'plan', 'T', 'agent', 'x', '2026-01-01T00:00:00.000Z', {digest}, {digest},
              '2026-01-01T00:00:00.000Z', 'a' FROM n;"
-        ))
-        .unwrap();
+        ));
     };
     for (stored, counted) in [(9_999, 9_999), (10_000, 10_000), (10_500, 10_000)] {
         fill(stored);

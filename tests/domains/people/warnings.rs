@@ -97,10 +97,9 @@ fn people_46_a_call_that_hashes_another_warning_is_named() {
         json!("No task has the id y; the trail is kept under that name all the same.");
     let mut none = record.clone();
     none.as_object_mut().unwrap().remove("warnings");
-    sql.execute_batch("DROP TRIGGER actions_close_once").unwrap();
     for forged in [other, none] {
-        let update = "UPDATE actions SET result_hash = ?2 WHERE subject = ?1";
-        sql.execute(update, (record["id"].as_str(), hash(&forged))).unwrap();
+        let (exits, id) = (sql.exits(), record["id"].as_str().unwrap());
+        sql.tamper(&format!("UPDATE {exits} SET result_hash = '{}' WHERE subject = '{id}'", hash(&forged)));
         let (sound, report) = verify(&client.server);
         let named = format!("thought_records {}", record["id"].as_str().unwrap());
         assert!(!sound && report.contains("ROW_CHANGED") && report.contains(&named), "{report}");

@@ -1,5 +1,6 @@
 //! The wording of messages: each row of the table of new texts that a tool or the chain answers, provoked.
 
+use colibri_test_support::sql::Refused;
 use serde_json::{Value, json};
 
 use super::era::{Client, ERAS, Era, launch};
@@ -110,9 +111,7 @@ fn people_73_row_15_names_the_impossible_standing() {
     for era in ERAS {
         let mut client = Client::new(era);
         client.data("task_list", json!({}));
-        let sql = "PRAGMA ignore_check_constraints = ON;
-            INSERT INTO reputations VALUES ('n', 'execution', 20000, 0, NULL, 0);";
-        client.server.sql().execute_batch(sql).unwrap();
+        client.server.sql().tamper("INSERT INTO reputations VALUES ('n', 'execution', 20000, 0, NULL, 0)");
         assert_eq!(
             message(&mut client, "reputation_get", json!({ "node_id": "n" })),
             "REPUTATION_ROW_INVALID: the stored standing of n in execution has an impossible score"
@@ -144,8 +143,7 @@ fn people_73_row_18_says_that_the_call_was_not_run() {
     for era in ERAS {
         let mut client = Client::new(era);
         client.data("task_list", json!({}));
-        let sql = "CREATE TRIGGER broken BEFORE INSERT ON actions BEGIN SELECT RAISE(ABORT, 'broken'); END";
-        client.server.sql().execute_batch(sql).unwrap();
+        client.server.sql().refuse(Refused::Enters("task_create"));
         let error = client.call("task_create", json!({ "title": "T" }))["error"].clone();
         assert_eq!(error["code"], "AUDIT_ENTER_FAILED", "{error}");
         let text = error["message"].as_str().unwrap();

@@ -118,18 +118,26 @@ fn log_ends_with_the_vector(folder: &TempDir) {
         ["0".repeat(36)],
     )
     .unwrap();
+    let enters = conn.enters();
     conn.execute(
-        "INSERT INTO actions (sequence_no, correlation_id, boot_id, tool, mode, args_hash, entered_at, enter_ms) \
-         VALUES (6, ?1, ?1, 'x', 'FULL', ?2, '2026-05-01T10:00:59.999Z', 0)",
+        &format!(
+            "INSERT INTO {enters} (sequence_no, correlation_id, boot_id, tool, mode, args_hash, entered_at, enter_ms) \
+             VALUES (6, ?1, ?1, 'x', 'FULL', ?2, '2026-05-01T10:00:59.999Z', 0)"
+        ),
         ("0".repeat(36), ZERO),
     )
     .unwrap();
-    conn.execute(
-        "UPDATE actions SET outcome = 'ok', result_hash = ?1, duration_ms = 0, exited_at = entered_at, exit_no = 6, \
-         prev_hash = ?1, row_hash = ?2",
-        (ZERO, row_hash),
-    )
-    .unwrap();
+    let exit = match engine::is_postgres() {
+        true => {
+            "INSERT INTO exits (sequence_no, outcome, result_hash, duration_ms, exited_at, exit_no, prev_hash, row_hash) \
+             VALUES (6, 'ok', ?1, 0, '2026-05-01T10:00:59.999Z', 6, ?1, ?2)"
+        }
+        false => {
+            "UPDATE actions SET outcome = 'ok', result_hash = ?1, duration_ms = 0, exited_at = entered_at, exit_no = 6, \
+             prev_hash = ?1, row_hash = ?2"
+        }
+    };
+    conn.execute(exit, (ZERO, row_hash)).unwrap();
 }
 
 #[test]

@@ -136,20 +136,7 @@ impl World {
 
     /// What an attacker with write access to the file has: no triggers (proof#tables).
     pub fn disarm(&self) {
-        let triggers = "SELECT name FROM sqlite_schema WHERE type = 'trigger'";
-        let names: Vec<String> = self
-            .sql
-            .prepare(triggers)
-            .unwrap()
-            .query_map([], |row| row.get(0))
-            .unwrap()
-            .map(Result::unwrap)
-            .collect();
-        assert!(!names.is_empty());
-        for name in names {
-            self.sql.execute_batch(&format!("DROP TRIGGER {name}")).unwrap();
-        }
-        self.sql.execute_batch("PRAGMA foreign_keys = OFF").unwrap();
+        self.sql.disarm();
     }
 
     /// Runs a statement behind the server's back; it must change something.

@@ -1,5 +1,6 @@
 //! The events that finished tasks and sealed sessions leave (reputation#events).
 
+use colibri_test_support::sql::Refused;
 use serde_json::{Value, json};
 
 use crate::reputation::world::{World, entries, launch};
@@ -116,8 +117,7 @@ fn with_the_feed_off_nothing_is_written() {
 
 /// Makes the next event fail in the database.
 fn break_ledger(world: &World) {
-    let trigger = "CREATE TRIGGER broken BEFORE INSERT ON reputation_ledger BEGIN SELECT RAISE(ABORT, 'disk on fire'); END";
-    world.sql.execute_batch(trigger).unwrap();
+    world.sql.refuse(Refused::Inserts("reputation_ledger"));
 }
 
 fn storage_failure(envelope: &Value) {
@@ -139,7 +139,7 @@ fn what_reputation_cannot_store_the_task_does_not_keep() {
     );
     assert_eq!(colibri_test_support::stored::stored(&world.sql), before);
     assert_eq!(world.server.data("task_get", json!({ "id": task_id }))["status"], "VERIFY");
-    world.sql.execute_batch("DROP TRIGGER broken").unwrap();
+    world.sql.allow();
     world.finish(&task_id);
     assert_eq!(world.score("alice", 0), 50);
 }
@@ -154,7 +154,7 @@ fn what_reputation_cannot_store_the_session_does_not_seal() {
     storage_failure(&world.server.call("merkle_finalize", json!({ "session_id": "S" })));
     assert_eq!(colibri_test_support::stored::stored(&world.sql), before);
     world.think("S", "t", "alice", "reflection");
-    world.sql.execute_batch("DROP TRIGGER broken").unwrap();
+    world.sql.allow();
     assert_eq!(world.server.data("merkle_finalize", json!({ "session_id": "S" }))["record_count"], 2);
     assert_eq!(world.score("alice", 0), 50);
 }
@@ -163,9 +163,7 @@ fn what_reputation_cannot_store_the_session_does_not_seal() {
 fn every_table_that_fails_fails_the_call() {
     for table in ["reputation_clock", "reputation_history", "reputations", "experience_tokens"] {
         let mut world = World::new();
-        let trigger =
-            format!("CREATE TRIGGER broken BEFORE INSERT ON {table} BEGIN SELECT RAISE(ABORT, 'no'); END");
-        world.sql.execute_batch(&trigger).unwrap();
+        world.sql.refuse(Refused::Inserts(table));
         let task_id = world.task(Some("alice"));
         world.start("S");
         world.think("S", &task_id, "alice", "plan");

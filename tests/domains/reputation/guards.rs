@@ -1,11 +1,13 @@
 //! The tables guard themselves.
 
 use colibri::domains::reputation::event::Acker;
+use colibri_test_support::sqlite_only;
 
 use crate::reputation::world::World;
 
 #[test]
 fn what_would_rewrite_reputation_is_refused() {
+    sqlite_only!("in PostgreSQL privileges refuse what triggers refuse in SQLite");
     let mut world = World::new();
     world.finished(Some("alice"), &[("alice", "plan"), ("bob", "reflection")]);
     world.gain("bob", (100, Acker::System { weight_bps: 10_000 }), 30_000);

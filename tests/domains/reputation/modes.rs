@@ -3,6 +3,7 @@
 use colibri::catalogue::CATALOGUE;
 use colibri_runtime::chain::registry::Registry;
 use colibri_runtime::spec::ToolSpec;
+use colibri_test_support::engine;
 use serde_json::{Value, json};
 
 use crate::reputation::world::{World, launch};
@@ -25,7 +26,7 @@ fn readonly_answers_all_four_and_feeds_nothing() {
     let written = calls().map(|(tool, arguments)| world.server.data(tool, arguments));
     assert_eq!(written[2]["rows"][0]["score"], 50);
     let folder = world.folder();
-    let before = std::fs::read(folder.path().join("colibri.db")).unwrap();
+    let before = engine::contents(&folder.path().join("colibri.db"));
     // What READONLY says of the feed does not matter.
     let launch = launch().in_folder(folder.clone()).env("COLIBRI_MODE", "READONLY");
     let mut server = launch.env("COLIBRI_REPUTATION_FEED", "on").start();
@@ -35,7 +36,7 @@ fn readonly_answers_all_four_and_feeds_nothing() {
     let refused = server.call("task_update", json!({ "id": open, "status": "DONE" }));
     assert_eq!(refused["error"]["code"], "TOOL_NOT_ADMITTED");
     assert_eq!(server.finish().code(), 0);
-    assert_eq!(std::fs::read(folder.path().join("colibri.db")).unwrap(), before);
+    assert_eq!(engine::contents(&folder.path().join("colibri.db")), before);
 }
 
 #[test]

@@ -58,7 +58,7 @@ fn an_empty_ledger_exports_nothing_and_a_damaged_one_says_where() {
     assert_eq!(world.reputation(&["export"]).ends(0).out, "");
     let now = world.epoch();
     world.import(&[gain("e1", "alice", "bob", 500, now), gain("e2", "alice", "bob", 500, now)]).ends(0);
-    world.sql().execute_batch("DROP TRIGGER trg_history_no_delete; PRAGMA foreign_keys = OFF; DELETE FROM reputation_history WHERE id = 2").unwrap();
+    world.sql().tamper("DELETE FROM reputation_history WHERE id = 2");
     let run = world.reputation(&["export"]).ends(1);
     assert!(run.err.contains("ledger entry 2 is malformed"), "{}", run.err);
 }

@@ -87,15 +87,10 @@ fn lines_are_applied_by_epoch_and_then_by_line() {
     // Backwards in the file: each would be out of order as it stands.
     let events: Vec<_> = (0..4).map(|age| gain(&format!("e{age}"), "alice", "bob", 100, now - age)).collect();
     assert_eq!(world.import(&events).ends(0).json(), counts(4, 0, 0));
-    let order: String = world
-        .sql()
-        .query_row(
-            "SELECT group_concat(event_id) FROM (SELECT event_id FROM reputation_history ORDER BY id)",
-            [],
-            |row| row.get(0),
-        )
-        .unwrap();
-    assert_eq!(order, "e3,e2,e1,e0");
+    let sql = world.sql();
+    let mut events = sql.prepare("SELECT event_id FROM reputation_history ORDER BY id").unwrap();
+    let order: Vec<String> = events.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect();
+    assert_eq!(order, ["e3", "e2", "e1", "e0"]);
 }
 
 #[test]

@@ -154,7 +154,7 @@ fn the_worked_run_through_tasks_a_session_and_imports() {
     // The whole of it holds, bob's standing being the one that was given.
     let output = std::process::Command::new(env!("CARGO_BIN_EXE_colibri-under-test"))
         .args(["verify", "--json", "--db"])
-        .arg(&database)
+        .arg(engine::locator(&database))
         .output()
         .unwrap();
     let verdict: Value = serde_json::from_slice(&output.stdout).unwrap();

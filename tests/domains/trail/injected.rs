@@ -79,7 +79,8 @@ fn an_id_is_stored_once() {
             let message = text(&second["error"], "message");
             assert!(
                 message.starts_with("STORAGE_FAILURE: ")
-                    && message.contains("UNIQUE constraint failed: thought_records."),
+                    && (message.contains("UNIQUE constraint failed: thought_records.")
+                        || message.contains("unique constraint \"thought_records_")),
                 "{message}"
             );
             assert_eq!(stored(&sql), before);

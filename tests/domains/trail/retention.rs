@@ -159,8 +159,7 @@ fn damaged_thoughts_are_named_and_stay_as_they_are() {
     think(&mut server, "T", 103, None, short);
     assert_eq!(server.finish().code(), 0);
     let conn = folder.sql();
-    conn.execute_batch("DROP TRIGGER trg_thought_zone_forward").unwrap();
-    conn.execute("UPDATE thought_records SET content = 'other' WHERE seq = 2", []).unwrap();
+    conn.tamper("UPDATE thought_records SET content = 'other' WHERE seq = 2");
     let id: String =
         conn.query_row("SELECT id FROM thought_records WHERE seq = 2", [], |row| row.get(0)).unwrap();
     let found = folder.counts(&[], 1);
@@ -184,10 +183,11 @@ fn retention_hides_no_change_of_a_record() {
     let open = server.data("audit_session_start", json!({ "intent": "open" }))["session_id"].clone();
     think(&mut server, "U", 1003, open.as_str(), short);
     assert_eq!(server.finish().code(), 0);
+    let no_digest = format!("content_hash = '{}'", "0".repeat(64));
     let edits = [
         ("T", "agent_id = 'mallory'", "it does not match the reply of the call that recorded it"),
         ("U", "session_id = NULL", "it does not match the reply of the call that recorded it"),
-        ("T", "content_hash = printf('%.64c', '0')", "its content does not match its digest"),
+        ("T", no_digest.as_str(), "its content does not match its digest"),
         ("T", "zone = 'x'", "its zone is not hot, warm or cold"),
         ("T", "content_compressed = 'x'", "it holds the columns of another zone"),
     ];

@@ -29,10 +29,11 @@ fn forge(world: &World) {
         "UPDATE thought_records SET seq = seq + 100 WHERE seq > 2; \
          INSERT INTO thought_records \
          (seq, id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at) \
-         SELECT 3, '{}', type, task_id, agent_id, 'forged', timestamp, '{}', hex(zeroblob(32)), created_at \
+         SELECT 3, '{}', type, task_id, agent_id, 'forged', timestamp, '{}', '{}', created_at \
          FROM thought_records WHERE id = '{}'",
         id(99),
         HASHES[1],
+        "0".repeat(64),
         id(3)
     ));
     world.rehash(&id(99));

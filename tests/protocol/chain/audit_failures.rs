@@ -1,5 +1,6 @@
 //! The exit record cannot be stored.
 
+use colibri_test_support::sql::Refused;
 use std::sync::Arc;
 
 use colibri::catalogue;
@@ -12,15 +13,6 @@ use colibri_test_support::probe::{CATALOGUE, Dispatcher, Probe};
 use serde_json::json;
 
 use super::{embedded, failure, probe, ready};
-
-/// A trigger that refuses to close the rows of a tool while the table `refusing` has a row.
-fn refusing(tool: &str) -> String {
-    format!(
-        "CREATE TABLE refusing (x);;INSERT INTO refusing VALUES (1);;\
-         CREATE TRIGGER refuse BEFORE UPDATE ON actions WHEN OLD.tool = '{tool}' AND EXISTS (SELECT 1 FROM refusing) \
-         BEGIN SELECT RAISE(ABORT, 'refused by test'); END"
-    )
-}
 
 #[test]
 fn a_sink_that_fails_at_exit_does_not_change_the_reply() {
@@ -48,7 +40,8 @@ fn a_sink_that_fails_at_exit_does_not_change_the_reply() {
 
 #[test]
 fn an_exit_row_that_is_refused_takes_the_effects_with_it() {
-    let mut server = ready(probe().env("PROBE_SQL", refusing("probe_write")));
+    let mut server = ready(probe());
+    server.sql().refuse(Refused::Exits("probe_write"));
     let envelope = server.call("probe_write", json!({ "key": "k" }));
     assert_eq!(failure(&envelope), ("HANDLER_ERROR", "STORE_COMMIT_FAILED: constraint failed"));
     let conn = server.sql();
@@ -57,14 +50,15 @@ fn an_exit_row_that_is_refused_takes_the_effects_with_it() {
     // It stays open as long as the store refuses, and other calls go on.
     assert_eq!(server.data("probe_status", json!({}))["exit_failures"], 1);
     assert_eq!(action_of(&conn, "probe_write").end(), ("running", None));
-    conn.execute("DELETE FROM refusing", ()).unwrap();
+    conn.allow();
     server.data("probe_status", json!({}));
     assert_eq!(action_of(&conn, "probe_write").end(), ("error", Some("STORE_COMMIT_FAILED")));
 }
 
 #[test]
 fn a_network_tools_pending_exit_is_closed_before_the_next_call_enters() {
-    let mut server = ready(probe().env("PROBE_SQL", refusing("probe_network")));
+    let mut server = ready(probe());
+    server.sql().refuse(Refused::Exits("probe_network"));
     // What happened outside cannot be undone: the reply is the handler's.
     assert_eq!(server.data("probe_network", json!({ "ms": 1 }))["waited_ms"], 1);
     let conn = server.sql();
@@ -79,7 +73,7 @@ fn a_network_tools_pending_exit_is_closed_before_the_next_call_enters() {
     assert_eq!(conn.query_row("SELECT count(*) FROM probe", [], |row| row.get::<_, i64>(0)).unwrap(), 0);
     assert_eq!(client_calls(&conn).len(), 2, "refused calls have no rows");
 
-    conn.execute("DELETE FROM refusing", ()).unwrap();
+    conn.allow();
     // One record was pending all the while, not one for each refused call.
     assert_eq!(server.data("probe_status", json!({}))["exit_failures"], 1);
     let (pending, next) = (action_of(&conn, "probe_network"), action_of(&conn, "probe_status"));
@@ -90,7 +84,8 @@ fn a_network_tools_pending_exit_is_closed_before_the_next_call_enters() {
 
 #[test]
 fn a_handlers_failure_is_not_masked_by_a_failing_exit() {
-    let mut server = ready(probe().env("PROBE_SQL", refusing("probe_fail_a")));
+    let mut server = ready(probe());
+    server.sql().refuse(Refused::Exits("probe_fail_a"));
     let envelope = server.call("probe_fail_a", json!({ "round": 7 }));
     assert_eq!(failure(&envelope), ("HANDLER_ERROR", "ROUND_NOT_FOUND: 7"));
     assert_eq!(action_of(&server.sql(), "probe_fail_a").end(), ("running", None));

@@ -5,6 +5,7 @@ use colibri_test_support::actions::{action_of, actions, client_calls};
 use colibri_test_support::client::envelope;
 use colibri_test_support::embed::{Recorder, Seen, Spy, Wire, block_on, converse};
 use colibri_test_support::probe::{CATALOGUE, Dispatcher, Probe};
+use colibri_test_support::sql::Refused;
 use serde_json::json;
 
 use super::{embedded, failure, probe, ready, send_batch};
@@ -121,9 +122,8 @@ fn a_call_that_cannot_be_entered_is_not_run_and_exits_once() {
     assert_eq!((ran.get(), sink.seen().len(), exits), (1, 4, 2));
 
     // The store's own sink: the enter row is refused by a trigger.
-    let sql = "CREATE TRIGGER refuse BEFORE INSERT ON actions WHEN NEW.tool = 'probe_write' \
-               BEGIN SELECT RAISE(ABORT, 'refused by test'); END";
-    let mut server = ready(probe().env("PROBE_SQL", sql));
+    let mut server = ready(probe());
+    server.sql().refuse(Refused::Enters("probe_write"));
     let envelope = server.call("probe_write", json!({ "key": "k" }));
     assert_eq!(
         failure(&envelope),

@@ -1,5 +1,6 @@
 //! The commands beside `serve`, run as a user runs them (chain#commands).
 
+use colibri_test_support::sqlite_only;
 use std::io::Write;
 use std::process::Stdio;
 
@@ -232,6 +233,7 @@ fn doctor_reports_every_bad_variable() {
 
 #[test]
 fn doctor_knows_what_a_server_would_refuse() {
+    sqlite_only!("it is about a file; what doctor says of PostgreSQL has tests of its own");
     let shell = furnished();
     let missing = shell.run_with(&[("COLIBRI_MODE", "READONLY")], &["doctor", "--json"]);
     assert_eq!(missing.code, Some(1));
@@ -250,6 +252,7 @@ fn doctor_knows_what_a_server_would_refuse() {
 
 #[test]
 fn doctor_finds_a_write_protected_database_wrong_only_where_it_must_be_written() {
+    sqlite_only!("it is about a file; what doctor says of PostgreSQL has tests of its own");
     let shell = furnished();
     shell.run(&["call", "task_create", "{\"title\": \"A\"}"]);
     let database = shell.path().join("data/colibri.db");
@@ -264,6 +267,7 @@ fn doctor_finds_a_write_protected_database_wrong_only_where_it_must_be_written()
 
 #[test]
 fn doctor_sees_other_versions_and_a_log_that_was_changed() {
+    sqlite_only!("it is about a file; what doctor says of PostgreSQL has tests of its own");
     let shell = furnished();
     shell.run(&["call", "task_create", "{\"title\": \"A\"}"]);
     let database = shell.path().join("data/colibri.db");
@@ -297,6 +301,7 @@ fn doctor_sees_other_versions_and_a_log_that_was_changed() {
 
 #[test]
 fn doctor_notices_calls_cut_off_by_a_crash() {
+    sqlite_only!("it is about a file; what doctor says of PostgreSQL has tests of its own");
     let shell = furnished();
     shell.run(&["call", "task_create", "{\"title\": \"A\"}"]);
     let database = shell.path().join("data/colibri.db");

@@ -3,6 +3,7 @@
 use colibri_test_support::engine;
 use colibri_test_support::shell::Shell;
 use colibri_test_support::sql::Value as Stored;
+use colibri_test_support::sqlite_only;
 use serde_json::Value;
 
 /// A task made, one refused by stage 2, one refused by the tool: calls 2, 4, 6, each in a process of its own, whose first call
@@ -92,11 +93,7 @@ fn a_stored_name_cannot_command_the_terminal() {
     let shell = super::shell();
     three_calls(&shell);
     let conn = engine::open(shell.path().join("data/colibri.db"));
-    conn.execute_batch(
-        "DROP TRIGGER actions_enter_kept; DROP TRIGGER actions_close_once; \
-         UPDATE actions SET tool = 'a' || char(27) || '[2Jb' || char(8238)",
-    )
-    .unwrap();
+    conn.tamper(&format!("UPDATE {} SET tool = 'a\u{1b}[2Jb\u{202e}'", conn.enters()));
     let run = shell.run(&["log"]);
     assert!(run.out.contains("a\\u{1b}[2Jb\\u{202e}"), "{}", run.out);
     assert!(!run.out.contains(['\u{1b}', '\u{202e}']));
@@ -104,6 +101,7 @@ fn a_stored_name_cannot_command_the_terminal() {
 
 #[test]
 fn what_cannot_be_read_is_named_with_the_way_out() {
+    sqlite_only!("it is about files that cannot be read");
     let shell = super::shell();
     three_calls(&shell);
     let conn = |name: &str| engine::open(shell.path().join(name));
@@ -137,6 +135,7 @@ fn what_cannot_be_read_is_named_with_the_way_out() {
 
 #[test]
 fn a_locked_database_is_a_failure_not_a_wrong_command_line() {
+    sqlite_only!("it is about locks of a file");
     let shell = super::shell();
     three_calls(&shell);
     // An exclusive lock in rollback mode keeps readers out; in WAL mode nothing a server does would.

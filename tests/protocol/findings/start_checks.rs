@@ -1,6 +1,7 @@
 //! D3, D10 to D12: what descriptions, starts, defaults and the repository's own workflow promise. E is in
 //! [`super::doctor`].
 
+use colibri_test_support::sqlite_only;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -76,7 +77,8 @@ fn skills(server: &mut Server) -> Vec<String> {
 }
 
 fn verified(database: &Path) -> (bool, String) {
-    let output = launch().arg("verify").arg("--db").arg(database).command().output().unwrap();
+    let output =
+        launch().arg("verify").arg("--db").arg(engine::locator(database)).command().output().unwrap();
     (output.status.success(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
 }
 
@@ -86,7 +88,7 @@ fn finding_d10_people_51_a_start_on_another_root_leaves_the_skills_of_a_running_
     let database = one.path().join("colibri.db");
     let mut first = launch().in_folder(one.clone()).start();
     assert_eq!(skills(&mut first), ["colibri-one"]);
-    let mut second = launch().in_folder(other).env("COLIBRI_DB_PATH", &database).start();
+    let mut second = launch().in_folder(other).database(&database).start();
     assert_eq!(skills(&mut second), ["colibri-other"], "each server shows the skills of its own root");
     assert_eq!(skills(&mut first), ["colibri-one"], "the second start has pruned the skills of the first");
     let (sound, report) = verified(&database);
@@ -105,7 +107,7 @@ fn finding_d10_a_one_shot_call_elsewhere_prunes_nothing() {
     let mut server = launch().in_folder(one).start();
     assert_eq!(skills(&mut server), ["colibri-one"]);
     // In a folder of its own, without any skills.
-    let call = launch().arg("call").arg("skill_list").env("COLIBRI_DB_PATH", server.database());
+    let call = launch().arg("call").arg("skill_list").database(&server.database());
     let output = call.command().output().unwrap();
     assert!(output.status.success());
     let reply: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -261,6 +263,7 @@ fn finding_d12_the_commands_of_the_workflow_exist() {
 
 #[test]
 fn finding_a5_a_start_on_a_locked_file_ends_with_words_about_the_lock() {
+    sqlite_only!("it is about locks of a file");
     let mut first = launch().start();
     first.data("task_list", json!({}));
     let folder = first.shared_folder();

@@ -4,17 +4,20 @@ use colibri::catalogue::CATALOGUE;
 use colibri::migrations::MIGRATIONS;
 use colibri_store::sqlite::open::migrate::latest;
 use colibri_test_support::actions::{await_running, client_calls};
+use colibri_test_support::sqlite_only;
 use serde_json::json;
 
 use super::{colibri, probe};
 
 #[test]
 fn health_tells_of_the_server_and_its_database() {
+    sqlite_only!("it shows the path and the journal of a file");
     let mut server = colibri().start();
     server.ready_by("task_list", json!({}));
     let health = server.data("server_health", json!({}));
     let tables: i64 = server
         .sql()
+        .sqlite()
         .query_row(
             "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name NOT GLOB 'sqlite_*'",
             [],

@@ -64,6 +64,13 @@ impl Launch {
         self
     }
 
+    /// On the database of that path, wherever the folder is.
+    #[must_use]
+    pub fn database(self, path: &Path) -> Self {
+        let (name, value) = engine::variable(path);
+        self.env(name, value)
+    }
+
     /// Adds an argument.
     #[must_use]
     pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {

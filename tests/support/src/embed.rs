@@ -24,6 +24,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader, DuplexStream};
 
 use crate::client::{PATIENCE, envelope, response};
+use crate::engine;
 
 /// Bytes that may be under way in each direction.
 const STREAM_BYTES: usize = 1 << 20;
@@ -87,7 +88,8 @@ pub fn options(streams: Streams, folder: &Path) -> Options {
 
 /// Variables that put the database into that folder.
 pub fn environment(folder: &Path) -> Environment {
-    Environment::default().with("COLIBRI_DB_PATH", folder.join("colibri.db"))
+    let (name, value) = engine::variable(&folder.join("colibri.db"));
+    Environment::default().with(name, value)
 }
 
 /// Starts the server, lets the client talk, ends its input, and stops the server.

@@ -10,8 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use colibri_store::db::Db;
 
+use crate::actions::actions;
 use crate::postgres::{Database, Role};
 use crate::sql::Connection;
+use crate::stored::stored;
 
 /// `postgres` runs the suites on PostgreSQL.
 pub const VARIABLE: &str = "COLIBRI_TEST_ENGINE";
@@ -69,6 +71,19 @@ pub fn unguarded_db(path: &Path) -> Db {
     let conn = open(path);
     conn.ignore_guards();
     Db::new(conn.into_sqlite())
+}
+
+/// Everything that a database holds: the bytes of its file, or the rows.
+pub fn contents(path: &Path) -> Vec<u8> {
+    match is_postgres() {
+        true => {
+            let conn = open(path);
+            let mut stored = stored(&conn);
+            stored.extend(actions(&conn).iter().map(|row| format!("{row:?}")));
+            stored.join("\n").into_bytes()
+        }
+        false => std::fs::read(path).expect("the file is there"),
+    }
 }
 
 /// Makes a copy of a database that no server uses.

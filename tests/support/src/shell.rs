@@ -8,6 +8,8 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::engine;
+
 /// A working directory of its own, and nothing of the tester's configuration.
 pub struct Shell {
     program: PathBuf,
@@ -34,6 +36,11 @@ impl Shell {
             }
         }
         command.args(arguments).current_dir(self.path()).stdin(Stdio::null());
+        // On SQLite the commands take the file of this name in their folder.
+        if engine::is_postgres() {
+            let (name, value) = engine::variable(&self.path().join("data/colibri.db"));
+            command.env(name, value);
+        }
         command
     }
 
@@ -44,7 +51,11 @@ impl Shell {
 
     /// Runs it to its end with these variables.
     pub fn run_with(&self, variables: &[(&str, &str)], arguments: &[&str]) -> Run {
-        Run::of(self.command(arguments).envs(variables.iter().copied()).output().unwrap())
+        let mut command = self.command(arguments);
+        if variables.iter().any(|(name, _)| *name == "COLIBRI_DB_PATH") {
+            command.env_remove("COLIBRI_DATABASE_URL");
+        }
+        Run::of(command.envs(variables.iter().copied()).output().unwrap())
     }
 }
 

@@ -6,17 +6,17 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod guards;
 mod postgres;
 mod value;
 
 use std::path::Path;
 use std::rc::Rc;
 
-use rusqlite::config::DbConfig;
-
 use crate::client::PATIENCE;
 use crate::postgres::Database;
 
+pub use self::guards::Refused;
 pub use self::value::{FromSql, Params, ToSql, Value};
 
 /// A connection of the test's own, with every right.
@@ -32,6 +32,13 @@ enum Engine {
 /// Why a statement failed, in the engine's words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error(String);
+
+impl Error {
+    /// Whether the check of a column or a table has refused the row.
+    pub fn is_of_a_check(&self) -> bool {
+        self.0.contains("CHECK constraint failed") || self.0.contains("violates check constraint")
+    }
+}
 
 impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -106,51 +113,45 @@ impl Connection {
         Ok(Statement { conn: self, sql: sql.to_owned() })
     }
 
-    /// Takes away everything by which the database guards its rows: triggers, foreign keys, checks. It is what an attacker
-    /// has who may write to it.
-    pub fn disarm(&self) {
+    /// The table whose rows say how calls ended.
+    pub fn exits(&self) -> &'static str {
         match &self.engine {
-            Engine::Sqlite(conn) => {
-                let sql = "SELECT coalesce(group_concat('DROP TRIGGER \"' || name || '\"', ';'), '') \
-                           FROM sqlite_schema WHERE type = 'trigger'";
-                let drops: String = conn.query_row(sql, [], |row| row.get(0)).expect("the triggers");
-                conn.execute_batch(&drops).expect("triggers can be dropped");
-                let off = "PRAGMA foreign_keys = OFF; PRAGMA ignore_check_constraints = ON";
-                conn.execute_batch(off).expect("checks can be switched off");
-            }
-            Engine::Postgres(session) => session.disarm(),
+            Engine::Sqlite(_) => "actions",
+            Engine::Postgres(_) => "exits",
         }
     }
 
-    /// Switches guards off for this connection alone: triggers and foreign keys.
-    pub fn ignore_guards(&self) {
+    /// The table whose rows say which calls were entered.
+    pub fn enters(&self) -> &'static str {
         match &self.engine {
-            Engine::Sqlite(conn) => {
-                conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false).expect("a setting");
-                conn.pragma_update(None, "foreign_keys", false).expect("a pragma");
-            }
-            Engine::Postgres(session) => session.ignore_guards(),
+            Engine::Sqlite(_) => "actions",
+            Engine::Postgres(_) => "enters",
         }
     }
 
-    /// Changes rows behind the guards, checks among them, and leaves the guards as they are; returns how many rows the last
-    /// statement changed.
-    pub fn tamper(&self, sql: &str) -> usize {
+    /// An expression of a text, as a column takes it that may hold U+0000.
+    pub fn as_any_text(&self, expression: &str) -> String {
         match &self.engine {
-            Engine::Sqlite(conn) => {
-                let keys: bool =
-                    conn.pragma_query_value(None, "foreign_keys", |row| row.get(0)).expect("a pragma");
-                self.ignore_guards();
-                conn.pragma_update(None, "ignore_check_constraints", true).expect("a pragma");
-                conn.execute_batch(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
-                let changed = conn.changes();
-                conn.pragma_update(None, "ignore_check_constraints", false).expect("a pragma");
-                conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, true).expect("a setting");
-                conn.pragma_update(None, "foreign_keys", keys).expect("a pragma");
-                usize::try_from(changed).expect("not so many")
-            }
-            Engine::Postgres(session) => session.tamper(sql),
+            Engine::Sqlite(_) => expression.to_owned(),
+            Engine::Postgres(_) => format!("convert_to({expression}, 'UTF8')"),
         }
+    }
+
+    /// A literal for a column of texts, of bytes that are none.
+    pub fn no_text(&self) -> &'static str {
+        match &self.engine {
+            Engine::Sqlite(_) => "CAST(x'ff' AS TEXT)",
+            Engine::Postgres(_) => "'\\xff'",
+        }
+    }
+
+    /// Begins a transaction that keeps servers from writing, as long as it is open.
+    pub fn hold(&self) {
+        let sql = match &self.engine {
+            Engine::Sqlite(_) => "BEGIN IMMEDIATE",
+            Engine::Postgres(_) => "BEGIN; LOCK TABLE enters, exits IN ACCESS EXCLUSIVE MODE",
+        };
+        self.execute_batch(sql).expect("no server writes");
     }
 
     /// Begins a transaction in which every statement sees the same rows.
@@ -220,6 +221,12 @@ fn in_file(conn: &rusqlite::Connection, sql: &str, params: &[Value]) -> Result<T
         0
     };
     Ok(Table { columns, rows, changed })
+}
+
+/// An expression that pads a number to the length of a digest.
+pub fn padded(number: &str) -> String {
+    let zeros = "0".repeat(64);
+    format!("substr('{zeros}' || {number}, length({number} || '') + 1)")
 }
 
 /// A statement.
