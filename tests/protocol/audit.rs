@@ -349,7 +349,10 @@ fn acknowledged_calls_survive_a_kill_under_load() {
 fn an_unknown_durability_is_refused() {
     let ended = colibri().env("COLIBRI_DURABILITY", "loud").start().wait();
     assert_eq!(ended.code(), 1);
-    assert_eq!(ended.last_message(), "[colibri] fatal: COLIBRI_DURABILITY must be one of full, normal");
+    assert_eq!(
+        ended.last_message(),
+        "[colibri] fatal: COLIBRI_DURABILITY must be one of full, normal, replicated"
+    );
     let mut relaxed = colibri().env("COLIBRI_DURABILITY", "normal").start();
     relaxed.data("task_create", json!({ "title": "A" }));
     assert_eq!(action_of(&relaxed.sql(), "task_create").end(), ("ok", None));

@@ -1,6 +1,7 @@
 //! Rows that do not follow from their votes, and guards against changing them by mistake.
 
 use colibri_test_support::engine;
+use colibri_test_support::sql::dialect;
 use colibri_test_support::sqlite_only;
 
 use crate::consensus_restart::support::{
@@ -15,7 +16,7 @@ fn tamper(path: &std::path::Path, sql: &str) {
 
 /// One byte of a column, changed.
 fn flipped(column: &str) -> String {
-    format!("{column} = CAST(x'00' || substr({column}, 2) AS BLOB)")
+    format!("{column} = {}", dialect::first_byte_zero(column))
 }
 
 /// What is done to round 1, and what the refusal names.
@@ -28,7 +29,10 @@ fn damages() -> Vec<(String, &'static str)> {
         ("UPDATE mcp_consensus_votes SET timestamp_logical = 99 WHERE seq = 3".to_owned(), "vote 3"),
         ("UPDATE mcp_consensus_votes SET epoch = 9 WHERE seq = 3".to_owned(), "epoch of vote 3"),
         ("UPDATE mcp_consensus_votes SET epoch = 2 WHERE seq = 5".to_owned(), "epoch of vote 5"),
-        ("UPDATE mcp_consensus_votes SET signature = x'00' WHERE seq = 3".to_owned(), "vote 3 is malformed"),
+        (
+            format!("UPDATE mcp_consensus_votes SET signature = {} WHERE seq = 3", dialect::bytes("00")),
+            "vote 3 is malformed",
+        ),
         ("DELETE FROM mcp_consensus_votes WHERE seq = 1".to_owned(), "proposal's vote"),
         (
             "UPDATE mcp_consensus_rounds SET level = 'QUORUM' WHERE round_id = 1".to_owned(),

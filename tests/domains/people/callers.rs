@@ -14,13 +14,10 @@ fn colibri() -> Launch {
 
 /// The rows of `callers`, every column.
 pub(super) fn callers(conn: &Connection) -> Vec<Value> {
-    let sql = "SELECT json_object('caller_no', caller_no, 'boot_id', boot_id, 'source', source, 'client_name', client_name, \
-               'client_title', client_title, 'client_version', client_version, 'protocol', protocol, 'actor', actor, \
-               'os_user', os_user, 'host', host, 'pid', pid, 'first_seen', first_seen, 'sequence_no', sequence_no) \
-               FROM callers ORDER BY caller_no";
-    let mut statement = conn.prepare(sql).unwrap();
-    let rows = statement.query_map([], |row| row.get::<_, String>(0)).unwrap();
-    rows.map(|row| serde_json::from_str(&row.unwrap()).unwrap()).collect()
+    let sql = "SELECT caller_no, boot_id, source, client_name, client_title, client_version, protocol, actor, os_user, \
+               host, pid, first_seen, sequence_no FROM callers ORDER BY caller_no";
+    let rows = conn.prepare(sql).unwrap().query([]).unwrap();
+    rows.iter().map(|row| Value::Object(row.object())).collect()
 }
 
 /// The tool of each call and the number of its caller, in the order of the calls.

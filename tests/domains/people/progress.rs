@@ -3,6 +3,7 @@
 //! A process that is stopped by a signal does no work, but its clock goes on. So the tests stop the server again and again
 //! while it works, and every call lasts as long as a test needs, on any machine.
 
+use colibri_test_support::sql::dialect;
 use std::time::Duration;
 
 use colibri_test_support::client::Launch;
@@ -24,16 +25,16 @@ const STANDINGS: u64 = 200_000;
 fn fill(client: &mut Client, session_id: &str) {
     client.data("audit_session_start", json!({ "intent": "be read", "session_id": session_id }));
     let sql = client.server.sql();
-    let digest = colibri_test_support::sql::padded("i");
+    let digest = dialect::padded("i");
     sql.tamper(&format!(
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {RECORDS})
-         INSERT INTO thought_records (id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at, session_id)
-         SELECT 'r' || i, 'plan', 'T', 'agent', 'x', '2026-01-01T00:00:00.000Z', {digest}, {digest},
+         INSERT INTO thought_records (seq, id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at, session_id)
+         SELECT i, 'r' || i, 'plan', 'T', 'agent', 'x', '2026-01-01T00:00:00.000Z', {digest}, {digest},
          '2026-01-01T00:00:00.000Z', '{session_id}' FROM n;
          WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {STANDINGS})
          INSERT INTO reputations (node_id, domain, score, last_activity_epoch)
          SELECT {node}, 'execution', 10, 0 FROM n;",
-        node = sql.as_any_text("'n' || i"),
+        node = dialect::any_text("'n' || i"),
     ));
 }
 

@@ -1,5 +1,6 @@
 //! Finding one's way back: `audit_session_list`.
 
+use colibri_test_support::sql::dialect;
 use serde_json::{Value, json};
 
 use super::era::{Client, ERAS, Era};
@@ -156,11 +157,11 @@ fn people_45_records_are_counted_up_to_ten_thousand() {
     start(&mut client, "a", None);
     let sql = client.server.sql();
     let fill = |until: i64| {
-        let digest = colibri_test_support::sql::padded("i");
+        let digest = dialect::padded("i");
         sql.tamper(&format!(
             "WITH RECURSIVE n(i) AS (SELECT 1 + (SELECT count(*) FROM thought_records) UNION ALL SELECT i + 1 FROM n WHERE i < {until})
-             INSERT INTO thought_records (id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at, session_id)
-             SELECT 'r' || i, 'plan', 'T', 'agent', 'x', '2026-01-01T00:00:00.000Z', {digest}, {digest},
+             INSERT INTO thought_records (seq, id, type, task_id, agent_id, content, timestamp, prev_hash, hash, created_at, session_id)
+             SELECT i, 'r' || i, 'plan', 'T', 'agent', 'x', '2026-01-01T00:00:00.000Z', {digest}, {digest},
              '2026-01-01T00:00:00.000Z', 'a' FROM n;"
         ));
     };

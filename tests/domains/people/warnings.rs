@@ -2,6 +2,7 @@
 
 use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
 use colibri_test_support::client::Server;
+use colibri_test_support::sql::dialect;
 use serde_json::{Value, json};
 
 use super::era::{Client, ERAS, Era, launch};
@@ -98,7 +99,7 @@ fn people_46_a_call_that_hashes_another_warning_is_named() {
     let mut none = record.clone();
     none.as_object_mut().unwrap().remove("warnings");
     for forged in [other, none] {
-        let (exits, id) = (sql.exits(), record["id"].as_str().unwrap());
+        let (exits, id) = (dialect::exits(), record["id"].as_str().unwrap());
         sql.tamper(&format!("UPDATE {exits} SET result_hash = '{}' WHERE subject = '{id}'", hash(&forged)));
         let (sound, report) = verify(&client.server);
         let named = format!("thought_records {}", record["id"].as_str().unwrap());

@@ -1,5 +1,6 @@
 //! The vectors of proof#golden-vectors through a whole server.
 
+use colibri_test_support::sql::dialect;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -118,7 +119,7 @@ fn log_ends_with_the_vector(folder: &TempDir) {
         ["0".repeat(36)],
     )
     .unwrap();
-    let enters = conn.enters();
+    let enters = dialect::enters();
     conn.execute(
         &format!(
             "INSERT INTO {enters} (sequence_no, correlation_id, boot_id, tool, mode, args_hash, entered_at, enter_ms) \

@@ -2,6 +2,7 @@
 
 use colibri::domains::reputation::epoch::{fixed_length, present_epoch};
 use colibri::domains::reputation::event::Acker;
+use colibri_test_support::sqlite_only;
 use serde_json::json;
 
 use crate::reputation::world::{RECORDING, World, launch};
@@ -51,6 +52,7 @@ fn reputation_never_goes_back() {
 
 #[test]
 fn finding_the_highest_epoch_and_the_sums_of_one_takes_an_index() {
+    sqlite_only!("it reads the plans of SQLite");
     let mut world = World::new();
     world.gain("alice", (100, Acker::System { weight_bps: 10_000 }), 9);
     for (sql, index) in [

@@ -1,5 +1,6 @@
 //! `reputation_history`.
 
+use colibri_test_support::sqlite_only;
 use serde_json::{Value, json};
 
 use crate::reputation::world::World;
@@ -60,6 +61,7 @@ fn within_an_epoch_the_higher_id_comes_first() {
 
 #[test]
 fn a_page_is_read_from_an_index_without_sorting() {
+    sqlite_only!("it reads the plans of SQLite");
     let world = World::new();
     let sql = "EXPLAIN QUERY PLAN SELECT id, epoch, delta, reason, event_id FROM reputation_history \
                WHERE node_id = 'n' AND domain = 'd' ORDER BY epoch DESC, id DESC LIMIT 51 OFFSET 0";

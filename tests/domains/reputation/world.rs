@@ -87,8 +87,8 @@ impl World {
     /// Puts an event into the history, and nowhere else.
     pub fn remember(&self, node_id: &str, domain: &str, epoch: i64, delta: i64) {
         let sql = "INSERT INTO reputation_history (node_id, domain, epoch, delta, reason, event_id) \
-                   VALUES (?1, ?2, ?3, ?4, 'put', 'e-' || ?3)";
-        self.sql.execute(sql, (node_id, domain, epoch, delta)).unwrap();
+                   VALUES (?1, ?2, ?3, ?4, 'put', ?5)";
+        self.sql.execute(sql, (node_id, domain, epoch, delta, format!("e-{epoch}"))).unwrap();
     }
 
     /// A fresh event's id.
@@ -241,12 +241,13 @@ pub fn assert_ledger_is_sound(sql: &Connection) {
         assert_eq!(entry.dedupe_key(), key, "entry {}", entry.history_id);
         before = hash;
     }
-    let differing = "SELECT count(*) FROM reputations AS row WHERE NOT EXISTS (\
+    let differing = "SELECT count(*) FROM reputations AS standing WHERE NOT EXISTS (\
         SELECT 1 FROM reputation_ledger JOIN reputation_history ON id = history_id \
         WHERE history_id = (SELECT max(id) FROM reputation_history AS last \
-            WHERE last.node_id = row.node_id AND last.domain = row.domain) \
-        AND score_after = row.score AND scar_after = row.scar_bps AND ban_after IS row.ban_until_epoch \
-        AND epoch = row.last_activity_epoch)";
+            WHERE last.node_id = standing.node_id AND last.domain = standing.domain) \
+        AND score_after = standing.score AND scar_after = standing.scar_bps \
+        AND ban_after IS NOT DISTINCT FROM standing.ban_until_epoch \
+        AND epoch = standing.last_activity_epoch)";
     let differing: i64 = sql.query_row(differing, [], |row| row.get(0)).unwrap();
     assert_eq!(differing, 0, "each standing is what its last entry left");
 }

@@ -3,6 +3,7 @@
 use colibri_test_support::engine;
 use colibri_test_support::shell::Shell;
 use colibri_test_support::sql::Value as Stored;
+use colibri_test_support::sql::dialect;
 use colibri_test_support::sqlite_only;
 use serde_json::Value;
 
@@ -93,7 +94,7 @@ fn a_stored_name_cannot_command_the_terminal() {
     let shell = super::shell();
     three_calls(&shell);
     let conn = engine::open(shell.path().join("data/colibri.db"));
-    conn.tamper(&format!("UPDATE {} SET tool = 'a\u{1b}[2Jb\u{202e}'", conn.enters()));
+    conn.tamper(&format!("UPDATE {} SET tool = 'a\u{1b}[2Jb\u{202e}'", dialect::enters()));
     let run = shell.run(&["log"]);
     assert!(run.out.contains("a\\u{1b}[2Jb\\u{202e}"), "{}", run.out);
     assert!(!run.out.contains(['\u{1b}', '\u{202e}']));

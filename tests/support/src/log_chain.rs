@@ -4,9 +4,9 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use crate::sql::{Connection, Row, Value as Stored};
+use crate::sql::Connection;
 
 /// `prev_hash` of the first closed row.
 const ORIGIN: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -40,7 +40,7 @@ fn checked(conn: &Connection) -> LogCount {
     let mut prev_hash = ORIGIN.to_owned();
     for row in conn.prepare(sql).and_then(|mut all| all.query([])).expect("the log can be read") {
         closed += 1;
-        let mut object = as_object(&row);
+        let mut object = row.object();
         let row_hash = object.remove("row_hash").expect("the column");
         assert_eq!(object["exit_no"], closed, "a gap in exit_no");
         assert_eq!(object["prev_hash"], *prev_hash, "the chain forks at exit_no {closed}");
@@ -56,18 +56,6 @@ fn checked(conn: &Connection) -> LogCount {
         .expect("the head");
     assert_eq!(head, (rows, closed, prev_hash), "actions_head");
     LogCount { rows, closed }
-}
-
-fn as_object(row: &Row) -> Map<String, Value> {
-    let value = |stored: &Stored| match stored {
-        Stored::Null => Value::Null,
-        Stored::Integer(number) => Value::from(*number),
-        Stored::Text(text) => Value::from(text.as_str()),
-        // PostgreSQL's, for texts that may hold U+0000.
-        Stored::Blob(bytes) => Value::from(std::str::from_utf8(bytes).expect("UTF-8")),
-        Stored::Real(_) => panic!("a number with a fraction: {row:?}"),
-    };
-    row.columns().iter().zip(row.values()).map(|(name, stored)| (name.clone(), value(stored))).collect()
 }
 
 /// Checks that tasks and the calls that created them match one to one: no half of a call is stored without the

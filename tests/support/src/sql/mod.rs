@@ -6,12 +6,15 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+pub mod dialect;
 mod guards;
 mod postgres;
 mod value;
 
 use std::path::Path;
 use std::rc::Rc;
+
+use serde_json::{Map, Value as Json};
 
 use crate::client::PATIENCE;
 use crate::postgres::Database;
@@ -113,38 +116,6 @@ impl Connection {
         Ok(Statement { conn: self, sql: sql.to_owned() })
     }
 
-    /// The table whose rows say how calls ended.
-    pub fn exits(&self) -> &'static str {
-        match &self.engine {
-            Engine::Sqlite(_) => "actions",
-            Engine::Postgres(_) => "exits",
-        }
-    }
-
-    /// The table whose rows say which calls were entered.
-    pub fn enters(&self) -> &'static str {
-        match &self.engine {
-            Engine::Sqlite(_) => "actions",
-            Engine::Postgres(_) => "enters",
-        }
-    }
-
-    /// An expression of a text, as a column takes it that may hold U+0000.
-    pub fn as_any_text(&self, expression: &str) -> String {
-        match &self.engine {
-            Engine::Sqlite(_) => expression.to_owned(),
-            Engine::Postgres(_) => format!("convert_to({expression}, 'UTF8')"),
-        }
-    }
-
-    /// A literal for a column of texts, of bytes that are none.
-    pub fn no_text(&self) -> &'static str {
-        match &self.engine {
-            Engine::Sqlite(_) => "CAST(x'ff' AS TEXT)",
-            Engine::Postgres(_) => "'\\xff'",
-        }
-    }
-
     /// Begins a transaction that keeps servers from writing, as long as it is open.
     pub fn hold(&self) {
         let sql = match &self.engine {
@@ -223,12 +194,6 @@ fn in_file(conn: &rusqlite::Connection, sql: &str, params: &[Value]) -> Result<T
     Ok(Table { columns, rows, changed })
 }
 
-/// An expression that pads a number to the length of a digest.
-pub fn padded(number: &str) -> String {
-    let zeros = "0".repeat(64);
-    format!("substr('{zeros}' || {number}, length({number} || '') + 1)")
-}
-
 /// A statement.
 pub struct Statement<'a> {
     conn: &'a Connection,
@@ -271,6 +236,18 @@ impl Row {
     /// The names of the columns.
     pub fn columns(&self) -> &[String] {
         &self.columns
+    }
+
+    /// The columns as members of an object; bytes must be those of a text.
+    pub fn object(&self) -> Map<String, Json> {
+        let json = |value: &Value| match value {
+            Value::Null => Json::Null,
+            Value::Integer(number) => Json::from(*number),
+            Value::Text(text) => Json::from(text.as_str()),
+            Value::Blob(bytes) => Json::from(std::str::from_utf8(bytes).expect("UTF-8")),
+            Value::Real(number) => panic!("a number with a fraction: {number}"),
+        };
+        self.columns.iter().zip(&self.values).map(|(name, value)| (name.clone(), json(value))).collect()
     }
 
     /// The values of the columns.
