@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod citations;
+mod engines;
 mod findings;
 mod formats;
 mod frozen;

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use colibri_store::db::Db;
+use colibri_store::{DatabaseUrl, SessionOptions, TlsPolicy};
 
 use crate::actions::actions;
 use crate::postgres::{Database, Role};
@@ -62,12 +63,24 @@ pub fn open(path: impl AsRef<Path>) -> Connection {
 
 /// Opens it for the library's functions, which take a handle of the server's own.
 pub fn db(path: &Path) -> Db {
-    assert!(!is_postgres(), "the store does not open PostgreSQL for a test yet");
-    Db::new(open(path).into_sqlite())
+    match is_postgres() {
+        true => session(path, Role::App, None),
+        false => Db::new(open(path).into_sqlite()),
+    }
+}
+
+fn session(path: &Path, role: Role, setting: Option<(&str, &str)>) -> Db {
+    let url = DatabaseUrl::parse(&database(path).url(role), TlsPolicy::Verify).expect("our own URL");
+    let mut options = SessionOptions::default();
+    options.settings.extend(setting.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    Db::connect(&url, &options).expect("the cluster runs")
 }
 
 /// The same with the database's guards switched off.
 pub fn unguarded_db(path: &Path) -> Db {
+    if is_postgres() {
+        return session(path, Role::Superuser, Some(("session_replication_role", "replica")));
+    }
     let conn = open(path);
     conn.ignore_guards();
     Db::new(conn.into_sqlite())

@@ -12,21 +12,32 @@ use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Fault, NetworkOutcome, Outcome};
 use colibri_store::db::Db;
 
+use crate::engine::is_postgres;
+
 include!(concat!(env!("OUT_DIR"), "/catalogue.rs"));
 
 /// The handlers.
 pub struct Probe;
+
+/// The table that [`Probe`] writes. A shared database has it from its template: a server may create nothing there.
+pub fn table() -> &'static str {
+    let shared = is_postgres() || std::env::var_os("COLIBRI_DATABASE_URL").is_some();
+    if shared { "public.probe" } else { "probe" }
+}
 
 /// Creates the table that [`Probe`] writes.
 ///
 /// # Errors
 /// The store's.
 pub fn prepare(db: &Db) -> Result<(), Fault> {
+    if table() != "probe" {
+        return Ok(());
+    }
     db.execute("CREATE TABLE IF NOT EXISTS probe (key TEXT PRIMARY KEY, value BLOB NOT NULL)", &[]).map(drop)
 }
 
 fn rows(db: &Db) -> Result<i64, Fault> {
-    db.query_one("SELECT count(*) FROM probe", &[], |row| row.get(0))
+    db.query_one(&format!("SELECT count(*) FROM {}", table()), &[], |row| row.get(0))
 }
 
 fn milliseconds(ms: i64) -> Duration {
@@ -112,7 +123,8 @@ impl ProbeTools<Cx> for Probe {
         input: ProbeWriteInput,
     ) -> Outcome<ProbeWriteOutput, ProbeWriteError> {
         let value = vec![7_u8; usize::try_from(input.bytes).unwrap_or(0)];
-        cx.db()?.execute("INSERT INTO probe (key, value) VALUES (?1, ?2)", params![&input.key, value])?;
+        let sql = format!("INSERT INTO {} (key, value) VALUES (?1, ?2)", table());
+        cx.db()?.execute(&sql, params![&input.key, value])?;
         match input.then {
             ProbeWriteInputThen::Ok => Ok(ProbeWriteOutput { rows: rows(cx.db()?)? }),
             ProbeWriteInputThen::Error => Err(ProbeWriteError::ErrAskedFor { key: input.key }.into()),

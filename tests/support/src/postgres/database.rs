@@ -13,6 +13,9 @@ use super::cluster::{Cluster, Role};
 const SETUP: &str = include_str!("../../../../migrations/postgres/setup.sql");
 const SCHEMA: &str = include_str!("../../../../migrations/postgres/015_base.sql");
 const VERSION: u32 = 15;
+/// The table of the probe server, which may create none itself.
+const PROBE: &str = "CREATE TABLE public.probe (key text COLLATE \"C\" PRIMARY KEY, value bytea NOT NULL);
+    GRANT SELECT, INSERT ON public.probe TO colibri_app";
 
 /// A database in the cluster of the run.
 #[derive(Debug)]
@@ -144,6 +147,7 @@ fn template(cluster: &'static Cluster) -> &'static str {
             let mut inside = cluster.client(Role::Superuser, "unfinished");
             inside.batch_execute(SETUP).expect("setup runs");
             inside.batch_execute(&migrate).expect("migrations run");
+            inside.batch_execute(PROBE).expect("the probe's table is none of the server's");
             drop(inside);
             client
                 .batch_execute(&format!("ALTER DATABASE unfinished RENAME TO {name}"))

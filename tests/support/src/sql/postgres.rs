@@ -17,7 +17,7 @@ pub(super) struct Session(RefCell<Option<Client>>);
 impl Session {
     pub(super) fn new(database: &Database) -> Self {
         let session = Self(RefCell::new(Some(apart(|| database.client(Role::Superuser)))));
-        session.batch("SET search_path = colibri").expect("a setting");
+        session.batch("SET search_path = colibri, public").expect("a setting");
         session
     }
 

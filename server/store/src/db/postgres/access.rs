@@ -1,9 +1,12 @@
 //! The way from the handle to PostgreSQL's connection, for what only PostgreSQL does.
 
 use colibri_runtime::chain::store::StoreFault;
+use colibri_runtime::handler::Fault;
 
 use super::handle::Handle;
+use super::options::SessionOptions;
 use super::session::Session;
+use super::url::DatabaseUrl;
 use crate::db::{Db, Engine};
 
 impl From<Session> for Db {
@@ -13,6 +16,15 @@ impl From<Session> for Db {
 }
 
 impl Db {
+    /// Connects to a shared database. The caller opens and ends its transactions, if it needs any.
+    ///
+    /// # Errors
+    /// [`Fault::Storage`].
+    pub fn connect(url: &DatabaseUrl, options: &SessionOptions) -> Result<Self, Fault> {
+        let session = Session::connect(url, options).map_err(|error| Fault::Storage(error.to_string()))?;
+        Ok(Self::from(session))
+    }
+
     /// Returns PostgreSQL's connection.
     ///
     /// # Errors
