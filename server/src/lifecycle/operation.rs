@@ -69,8 +69,9 @@ impl<D: Dispatch<Cx>> Server<D> {
         };
         phase2.index_skills = false;
         let log = phase2.log.clone();
+        let sink = phase2::sink(&phase2.config);
         let (store, _) = phase2::open(phase2, &*log)?;
-        self.chain.open(store, phase2::SINK).map_err(|fault| fault.to_string())
+        self.chain.open(store, sink).map_err(|fault| fault.to_string())
     }
 
     /// Makes one call of the operation; returns the envelope of its reply.

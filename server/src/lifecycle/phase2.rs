@@ -21,16 +21,25 @@ use crate::domains::system::facts::{DatabaseStatus, Phase, SystemFacts};
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::{Config, Durability};
 use crate::settings::mode::{Mode, capabilities_for};
+use crate::settings::place::Place;
 use crate::tools::cx::{Cx, Parts};
 use colibri_store::AuditFacts;
 use colibri_store::ServerStore;
 use colibri_store::db::Db;
+use colibri_store::postgres::open::{self, PostgresOptions};
 use colibri_store::sqlite::open::creation::UNFINISHED;
+use colibri_store::sqlite::open::migrate;
 use colibri_store::sqlite::open::process;
 use colibri_store::sqlite::open::{StoreOptions, init_db};
+use colibri_store::store::OpenedDatabase;
 
-/// The name of the store's sink in a health report.
-pub(super) const SINK: &str = "sqlite";
+/// Returns the name of the store's sink in a health report.
+pub(super) fn sink(config: &Config) -> &'static str {
+    match config.place {
+        Place::File(_) => "sqlite",
+        Place::Shared(_) => "postgres",
+    }
+}
 
 /// What the helper thread works with.
 pub struct Phase2 {
@@ -55,7 +64,7 @@ pub(super) fn begin(mut phase2: Phase2, controls: Controls, began: Instant) {
     let after = controls.clone();
     let spawned = std::thread::Builder::new().name("phase2".to_owned()).spawn(move || {
         let log = phase2.log.clone();
-        let tools = phase2.facts.tool_count;
+        let (tools, sink) = (phase2.facts.tool_count, sink(&phase2.config));
         let done = phase2.done.take();
         let opened = open(phase2, &*log);
         if let Ok((_, version)) = &opened {
@@ -67,7 +76,7 @@ pub(super) fn begin(mut phase2: Phase2, controls: Controls, began: Instant) {
         }
         drop(done);
         // The loop is gone only if the process is ending.
-        let _ = after.send(Control::Opened(opened.map(|(store, _)| (store, SINK))));
+        let _ = after.send(Control::Opened(opened.map(|(store, _)| (store, sink))));
     });
     if let Err(error) = spawned {
         log.write(Level::Error, &format!("[Startup] no helper thread: {error}"));
@@ -85,29 +94,15 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(ServerStore<Par
         let cx = phase2.context(None);
         return Ok((ServerStore::new(cx, audit), 0));
     }
-    let Some(path) = phase2.config.place.file() else {
-        return Err("this build serves from a file alone; unset COLIBRI_DATABASE_URL".to_owned());
-    };
-    remove_ephemeral(&phase2.config);
     phase2.facts.database.status = DatabaseStatus::Open;
     let boot_id = process::boot_id(phase2.config.session_id.as_deref(), &mut *(phase2.ids)());
-    let options = StoreOptions {
-        path: path.to_owned(),
-        read_only: !capabilities_for(phase2.config.mode).write_database,
-        sync: phase2.config.durability != Durability::Normal,
-        boot_id: boot_id.clone(),
-        process_aborted: phase2.codes.process_aborted,
-        now: rfc3339_ms(phase2.clock.wall_ms()),
-        migrations: MIGRATIONS,
-        tail_checks: &[],
-        max_pages: phase2.max_pages,
-        // An obstacle is named before the watchdog ends the process.
-        wait: Duration::from_millis(u64::from(phase2.config.startup_timeout_ms / 2)),
-    };
-    let opened = init_db(&options).map_err(|error| error.to_string())?;
-    if opened.aborted > 0 {
-        let line = format!("[Startup] {} calls of processes that have died were closed", opened.aborted);
+    let opened = phase2.open_database(&boot_id)?;
+    if opened.aborted() > 0 {
+        let line = format!("[Startup] {} calls of processes that have died were closed", opened.aborted());
         log.write(Level::Warn, &line);
+    }
+    for warning in opened.warnings() {
+        log.write(Level::Warn, &format!("[Startup] {warning}"));
     }
     if let Some(Err(problem)) = phase2.config.consensus_key_file.as_deref().map(usable_key) {
         // Consensus calls will fail; nothing else depends on the key.
@@ -117,7 +112,7 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(ServerStore<Par
     if let Some(warning) = ignored.map_err(|fault| fault.to_string())? {
         log.write(Level::Warn, &format!("[Startup] {warning}"));
     }
-    let version = opened.schema_version;
+    let version = opened.schema_version();
     let audit = phase2.audit_facts(boot_id);
     let cx = phase2.context(Some(opened.db()));
     let mut store = ServerStore::new(cx, audit);
@@ -153,6 +148,49 @@ pub fn load_skills(
 }
 
 impl Phase2 {
+    fn open_database(&self, boot_id: &str) -> Result<Box<dyn OpenedDatabase>, String> {
+        let config = &self.config;
+        let read_only = !capabilities_for(config.mode).write_database;
+        let url = match &config.place {
+            Place::Shared(url) => url,
+            Place::File(path) => {
+                remove_ephemeral(config);
+                let options = StoreOptions {
+                    path: path.clone(),
+                    read_only,
+                    sync: config.durability != Durability::Normal,
+                    boot_id: boot_id.to_owned(),
+                    process_aborted: self.codes.process_aborted,
+                    now: rfc3339_ms(self.clock.wall_ms()),
+                    migrations: MIGRATIONS,
+                    tail_checks: &[],
+                    max_pages: self.max_pages,
+                    // An obstacle is named before the watchdog ends the process.
+                    wait: Duration::from_millis(u64::from(config.startup_timeout_ms / 2)),
+                };
+                let opened = init_db(&options).map_err(|error| error.to_string())?;
+                return Ok(Box::new(opened));
+            }
+        };
+        let options = PostgresOptions {
+            url: Arc::new(url.clone()),
+            session: config.sharing.session(),
+            lease: Duration::from_secs(u64::from(config.sharing.lease_seconds)),
+            witness: config.sharing.witness_dir.clone(),
+            durability: match config.durability {
+                Durability::Full => open::Durability::Full,
+                Durability::Normal => open::Durability::Normal,
+                Durability::Replicated => open::Durability::Replicated,
+            },
+            read_only,
+            boot_id: boot_id.to_owned(),
+            process_aborted: self.codes.process_aborted,
+            schema_version: migrate::latest(MIGRATIONS),
+            clock: self.clock.clone(),
+        };
+        open::open(&options)
+    }
+
     /// Returns what every audit row of this process says.
     fn audit_facts(&self, boot_id: String) -> AuditFacts {
         AuditFacts { mode: self.config.mode.as_str(), boot_id, boot_start_ms: self.facts.boot_start_ms }

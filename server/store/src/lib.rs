@@ -46,8 +46,7 @@ pub mod callers;
 pub mod cx;
 pub mod db;
 pub mod log;
-#[expect(dead_code, reason = "the server opens it next")]
-mod postgres;
+pub mod postgres;
 pub mod private_file;
 pub(crate) mod side_file;
 pub mod sqlite;

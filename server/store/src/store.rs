@@ -90,11 +90,11 @@ impl<P: Parts> ServerStore<P> {
     ///
     /// # Errors
     /// The store has a database already, or a transaction is open; the new one is closed again.
-    pub fn attach(&mut self, opened: impl IntoBackend) -> Result<(), StoreFault> {
+    pub fn attach(&mut self, opened: impl Into<Box<dyn OpenedDatabase>>) -> Result<(), StoreFault> {
         if self.backend.is_some() || self.pretended {
             return Err(StoreFault("the store is in use already".into()));
         }
-        let (db, backend) = opened.into_backend()?;
+        let (db, backend) = opened.into().into_backend()?;
         (self.backend, self.cx.db) = (Some(backend.0), Some(db));
         Ok(())
     }
@@ -142,12 +142,22 @@ impl<P: Parts> ServerStore<P> {
 }
 
 /// A database that boot has opened.
-pub trait IntoBackend {
+pub trait OpenedDatabase {
+    /// Returns the connection, for what boot does before the store takes over.
+    fn db(&self) -> &Db;
+    /// Returns the schema version that the database is at now.
+    fn schema_version(&self) -> i64;
+    /// Returns how many calls of dead processes this start has closed. Worth one warning when above 0 (store#process-locks).
+    fn aborted(&self) -> usize;
+    /// Returns what the operator should know, one sentence each.
+    fn warnings(&self) -> &[String] {
+        &[]
+    }
     /// Splits it into the connection for handlers and the engine behind the store.
     ///
     /// # Errors
     /// The connection cannot be set up.
-    fn into_backend(self) -> Result<(Db, OpenBackend), StoreFault>;
+    fn into_backend(self: Box<Self>) -> Result<(Db, OpenBackend), StoreFault>;
 }
 
 /// An engine behind a store.

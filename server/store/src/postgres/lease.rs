@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use colibri_proof::log_row::OpenRow;
+use colibri_runtime::kernel::{Clock, rfc3339_ms};
 
 use crate::db::postgres::{Limit, PgError, Session};
 use crate::log::rows::{Closing, OPEN_COLUMNS};
@@ -19,7 +20,7 @@ const MESSAGE: &str = "process ended before audit exit";
 const MOST_AT_ONCE: i64 = 1_000;
 
 /// What a lease's row says.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Tenant {
     pub boot_id: String,
     pub host: String,
@@ -28,12 +29,11 @@ pub(super) struct Tenant {
     pub length: Duration,
     /// The code for rows of processes that have ended.
     pub aborted: &'static str,
-    /// The present, as rows show it.
-    pub now: fn() -> String,
+    /// The clock by which their rows are closed.
+    pub clock: Arc<dyn Clock>,
 }
 
 /// The lease of this process, and the thread that renews it while no call does.
-#[derive(Debug)]
 pub(super) struct Lease {
     tenant: Tenant,
     shared: Arc<Shared>,
@@ -86,6 +86,12 @@ impl Lease {
 
     pub(super) fn tenant(&self) -> &Tenant {
         &self.tenant
+    }
+}
+
+impl std::fmt::Debug for Lease {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Lease").field("boot_id", &self.tenant.boot_id).finish_non_exhaustive()
     }
 }
 
@@ -196,7 +202,7 @@ fn sweep_some(session: &mut Session, tenant: &Tenant) -> Result<usize, PgError> 
          WHERE boot_id NOT IN (SELECT boot_id FROM processes) ORDER BY sequence_no LIMIT ?2"
     );
     let rows = session.query(&sql, params![running, MOST_AT_ONCE], Limit::ALL)?;
-    let now = (tenant.now)();
+    let now = rfc3339_ms(tenant.clock.wall_ms());
     let closing = Closing::aborted(tenant.aborted, MESSAGE, &now);
     for row in rows.iter() {
         let required = |at| text(&row, at).ok_or(UNREADABLE);

@@ -6,37 +6,48 @@ use std::time::Duration;
 use colibri_runtime::chain::store::StoreFault;
 
 use crate::db::Db;
-use crate::db::postgres::{PgError, SessionOptions};
+use crate::db::postgres::PgError;
 use crate::postgres::backend::{PgBackend, State, Unsynced};
 use crate::postgres::flight;
 use crate::postgres::lease::{self, Lease, Tenant};
 use crate::postgres::link::Link;
-use crate::postgres::options::{Durability, PostgresOptions};
+pub use crate::postgres::options::{Durability, PostgresOptions};
 use crate::postgres::probe;
 use crate::postgres::witness::{self, Witness};
 use crate::sqlite::open::process;
-use crate::store::{IntoBackend, OpenBackend};
+use crate::store::{OpenBackend, OpenedDatabase};
 
-/// A shared database that is open, to be handed to [`ServerStore::attach`](crate::ServerStore::attach).
+/// How long that is where no setting says it.
+const DEFAULT_PATIENCE: Duration = Duration::from_secs(5);
+
+/// A shared database that is open.
 #[derive(Debug)]
-pub struct OpenedPostgres {
+struct OpenedPostgres {
     db: Db,
     backend: PgBackend,
-    /// Calls of dead processes that this start closed.
-    pub aborted: usize,
-    /// What the operator should know, one sentence each.
-    pub warnings: Vec<String>,
+    schema_version: i64,
+    aborted: usize,
+    warnings: Vec<String>,
 }
 
-impl OpenedPostgres {
-    /// Returns the database, for what boot does before the store takes over.
-    pub fn db(&self) -> &Db {
+impl OpenedDatabase for OpenedPostgres {
+    fn db(&self) -> &Db {
         &self.db
     }
-}
 
-impl IntoBackend for OpenedPostgres {
-    fn into_backend(self) -> Result<(Db, OpenBackend), StoreFault> {
+    fn schema_version(&self) -> i64 {
+        self.schema_version
+    }
+
+    fn aborted(&self) -> usize {
+        self.aborted
+    }
+
+    fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    fn into_backend(self: Box<Self>) -> Result<(Db, OpenBackend), StoreFault> {
         Ok((self.db, OpenBackend(Box::new(self.backend))))
     }
 }
@@ -45,7 +56,7 @@ impl IntoBackend for OpenedPostgres {
 ///
 /// # Errors
 /// One sentence: what is wrong, and what to do.
-pub fn open(options: &PostgresOptions) -> Result<OpenedPostgres, String> {
+pub fn open(options: &PostgresOptions) -> Result<Box<dyn OpenedDatabase>, String> {
     let link = link_of(options);
     let (mut session, name) = link.connect().map_err(|error| error.to_string())?;
     let warnings = probe::check(&mut session, &link, options)?;
@@ -68,7 +79,7 @@ pub fn open(options: &PostgresOptions) -> Result<OpenedPostgres, String> {
             pid: i64::from(std::process::id()),
             length: options.lease,
             aborted: options.process_aborted,
-            now: options.now,
+            clock: options.clock.clone(),
         };
         lease::begin(&mut session, &tenant).map_err(said)?;
         aborted = lease::sweep(&mut session, &tenant).map_err(said)?;
@@ -89,7 +100,13 @@ pub fn open(options: &PostgresOptions) -> Result<OpenedPostgres, String> {
         unsynced: Unsynced::default(),
         latch: None,
     };
-    Ok(OpenedPostgres { db: Db::from(session), backend, aborted, warnings })
+    let schema_version = options.schema_version;
+    Ok(Box::new(OpenedPostgres { db: Db::from(session), backend, schema_version, aborted, warnings }))
+}
+
+/// Returns how long calls wait for others' locks, and for a server that is away.
+fn patience(options: &PostgresOptions) -> Duration {
+    options.session.lock.unwrap_or(DEFAULT_PATIENCE)
 }
 
 /// Returns how this server connects.
@@ -99,19 +116,14 @@ fn link_of(options: &PostgresOptions) -> Link {
         ("search_path", "colibri, pg_temp".to_owned()),
         ("application_name", format!("colibri {}", options.boot_id)),
         // A process that stands still in a transaction keeps the others waiting no longer than a lock may take.
-        ("idle_in_transaction_session_timeout", milliseconds(options.lock)),
+        ("idle_in_transaction_session_timeout", milliseconds(patience(options))),
         // Also if its machine is gone.
-        ("tcp_user_timeout", milliseconds(options.lock)),
+        ("tcp_user_timeout", milliseconds(patience(options))),
         ("synchronous_commit", "on".to_owned()),
         ("default_transaction_isolation", "read committed".to_owned()),
         ("timezone", "UTC".to_owned()),
     ];
-    let session = SessionOptions {
-        connect: options.connect,
-        statement: Some(options.statement),
-        lock: Some(options.lock),
-        settings: settings.map(|(name, value)| (name.to_owned(), value)).to_vec(),
-        ..SessionOptions::default()
-    };
-    Link { url: options.url.clone(), options: session, patience: options.lock }
+    let mut session = options.session.clone();
+    session.settings = settings.map(|(name, value)| (name.to_owned(), value)).to_vec();
+    Link { url: options.url.clone(), options: session, patience: patience(options) }
 }

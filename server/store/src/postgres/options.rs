@@ -4,7 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::db::postgres::DatabaseUrl;
+use colibri_runtime::kernel::Clock;
+
+use crate::db::postgres::{DatabaseUrl, SessionOptions};
 
 /// When a call counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -18,16 +20,12 @@ pub enum Durability {
 }
 
 /// What opening a shared database depends on.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct PostgresOptions {
     /// Where the database is.
     pub url: Arc<DatabaseUrl>,
-    /// How long each attempt to connect may take.
-    pub connect: Duration,
-    /// How long a call waits for others' locks, and for a server that is away.
-    pub lock: Duration,
-    /// How long a statement may run.
-    pub statement: Duration,
+    /// The session's time-outs.
+    pub session: SessionOptions,
     /// How long a process counts as alive without a sign of it.
     pub lease: Duration,
     /// Where the last acknowledged call is noted.
@@ -42,6 +40,6 @@ pub struct PostgresOptions {
     pub process_aborted: &'static str,
     /// The schema version that this release reads and writes.
     pub schema_version: i64,
-    /// Returns the present, RFC 3339 with milliseconds: when those rows are closed.
-    pub now: fn() -> String,
+    /// The clock by which those rows are closed.
+    pub clock: Arc<dyn Clock>,
 }

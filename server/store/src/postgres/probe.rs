@@ -116,7 +116,7 @@ fn commits_are_in_order(session: &mut Session) -> Result<Result<(), String>, PgE
     let rows = session.query("SELECT CAST(pg_current_wal_insert_lsn() AS text)", &[], Limit::ONE)?;
     let committed = text(&only(&rows)?, 0).unwrap_or_default().to_owned();
     session.query(MARK, &[], Limit::ALL)?;
-    let sql = "SELECT pg_current_wal_flush_lsn() >= CAST(?1 AS pg_lsn)";
+    let sql = "SELECT pg_current_wal_flush_lsn() >= CAST(CAST(?1 AS text) AS pg_lsn)";
     let rows = session.query(sql, params![committed.as_str()], Limit::ONE)?;
     Ok(match integer(&only(&rows)?, 0) {
         Some(1) => Ok(()),

@@ -19,7 +19,7 @@ use crate::sqlite::write::checkpoint::Checkpoints;
 use crate::sqlite::write::queue::ORDINARY_WAIT;
 use crate::sqlite::write::rows;
 use crate::sqlite::write::transactions::{Latch, Transactions};
-use crate::store::{Backend, IntoBackend, OpenBackend};
+use crate::store::{Backend, OpenBackend, OpenedDatabase};
 
 /// How long a stop waits for other processes' readers to leave the log.
 const FOLD_TIMEOUT: Duration = Duration::from_millis(100);
@@ -32,8 +32,26 @@ struct Attached {
     checkpoints: Option<Checkpoints>,
 }
 
-impl IntoBackend for Opened {
-    fn into_backend(mut self) -> Result<(Db, OpenBackend), StoreFault> {
+impl From<Opened> for Box<dyn OpenedDatabase> {
+    fn from(opened: Opened) -> Self {
+        Box::new(opened)
+    }
+}
+
+impl OpenedDatabase for Opened {
+    fn db(&self) -> &Db {
+        &self.db
+    }
+
+    fn schema_version(&self) -> i64 {
+        self.schema_version
+    }
+
+    fn aborted(&self) -> usize {
+        self.aborted
+    }
+
+    fn into_backend(mut self: Box<Self>) -> Result<(Db, OpenBackend), StoreFault> {
         if !self.read_only {
             // The loop waits for its turn elsewhere. Only other programs that come in between for a moment are left.
             self.db.sqlite().and_then(|conn| conn.busy_timeout(ORDINARY_WAIT)).map_err(fault)?;
