@@ -203,7 +203,7 @@ impl Session {
     }
 
     /// Drops a notice, unless it is a warning about a commit. An operator who cancels a commit that waits for standbys gets one, and the commit
-    /// succeeds: it has happened on one server alone, which is not what was asked for. (PostgreSQL manual, "Synchronous Replication".)
+    /// succeeds: it has happened on one server alone, which is not what was asked for. (postgres#batch; PostgreSQL manual, "Synchronous Replication".)
     fn take_notice(&mut self, body: &NoticeResponseBody) {
         let commits = matches!(
             self.expected.front(),

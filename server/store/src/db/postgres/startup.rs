@@ -3,7 +3,7 @@
 //! SCRAM-SHA-256 alone proves anything to this client: the server sees no password and shows that it knows one. On a TLS connection SCRAM is
 //! bound to the server's certificate. Cleartext and MD5 would show a server that is not the right one what it needs, so they are refused. A
 //! server that asks for no proof (`trust`, `peer`) is accepted through a Unix socket and on a loopback address alone: there, the operating system
-//! says who listens.
+//! says who listens (postgres#connection).
 
 use std::collections::BTreeMap;
 use std::io;

@@ -271,7 +271,7 @@ impl Parts {
 }
 
 /// Decides how a host is reached. A Unix socket is never encrypted. A loopback host is not either, unless the URL asks for it: both ends
-/// are this machine. Any other host must prove its name.
+/// are this machine. Any other host must prove its name (postgres#connection).
 fn mode_of(place: &Place, asked: Option<TlsMode>, policy: TlsPolicy) -> Result<TlsMode, UrlError> {
     match (place, asked) {
         (Place::Folder(_), _) => Ok(TlsMode::Disable),
