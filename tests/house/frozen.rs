@@ -15,7 +15,7 @@ const POLICIES: [&str; 2] = ["required", "optional"];
 /// What a request of the stateless era carries.
 const STATELESS: &str = "2026-07-28";
 
-const COMMANDS: [&[&str]; 24] = [
+const COMMANDS: [&[&str]; 27] = [
     &[],
     &["serve"],
     &["tools"],
@@ -39,6 +39,9 @@ const COMMANDS: [&[&str]; 24] = [
     &["reputation", "export"],
     &["reputation", "epoch"],
     &["reputation", "verify"],
+    &["postgres"],
+    &["postgres", "setup"],
+    &["postgres", "migrate"],
     &["demo"],
 ];
 

@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use colibri::catalogue::ToolId;
 use colibri::domains::proof::Signers;
 use colibri::migrations::MIGRATIONS;
-use colibri::verification::{Options, verify};
+use colibri::verification::{Expected, Options, verify};
 use colibri_proof::keys::TrustedKeys;
 use colibri_runtime::chain::scan::Interrupt;
 use colibri_store::sqlite::look::inspect::Inspection;
@@ -52,7 +52,7 @@ fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
 fn verified(path: &Path) -> Result<(), String> {
     static EXPECTED: OnceLock<Schema> = OnceLock::new();
     let options = Options {
-        expected: EXPECTED.get_or_init(|| expected(MIGRATIONS).unwrap()),
+        expected: Expected::File(EXPECTED.get_or_init(|| expected(MIGRATIONS).unwrap())),
         signers: Signers { trusted: &TrustedKeys::default(), required: false },
         checkpoint: None,
         take_checkpoint: false,

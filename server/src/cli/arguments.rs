@@ -94,8 +94,8 @@ pub enum Command {
 /// What `verify` is asked for.
 #[derive(Debug, Clone, Default, clap::Args, PartialEq, Eq)]
 pub struct VerifyArguments {
-    /// The database file; by default the configured one
-    #[arg(long, value_name = "FILE")]
+    /// The database, a file or a URL; by default the configured one
+    #[arg(long, value_name = "FILE|URL")]
     pub db: Option<PathBuf>,
     /// Print the result as JSON
     #[arg(long)]

@@ -1,4 +1,4 @@
-//! The file that a command reads: a database, from `--db FILE` or the configuration, or the backup that the user names.
+//! What a command reads: a database, from `--db` or the configuration, which is a file or a shared one, or the backup that the user names.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,8 +8,10 @@ use crate::migrations::MIGRATIONS;
 use crate::settings::config::{load_config, load_sharing};
 use crate::settings::environment::Environment;
 use crate::settings::place::{Place, Sharing};
+use crate::shared_schema::SCHEMA;
 use colibri_store::DatabaseUrl;
 use colibri_store::db::Db;
+use colibri_store::shared_look::{self, LookError};
 use colibri_store::sqlite::look::snapshot::open_snapshot;
 use colibri_store::sqlite::open::error::OpenError;
 use colibri_store::sqlite::open::rights;
@@ -57,7 +59,7 @@ impl Role {
 /// [`Failure::Usage`] if the place has no database that this release can read, [`Failure::Failed`] if
 /// it has one that does not open.
 pub fn open_for_reading(env: &Environment, db: Option<&Path>) -> Result<Db, Failure> {
-    open(&place_of(env, db)?, Role::Database)
+    open_place(&place_of(env, db)?, Role::Database)
 }
 
 /// Opens the configured database for reading, in the same way.
@@ -65,7 +67,21 @@ pub fn open_for_reading(env: &Environment, db: Option<&Path>) -> Result<Db, Fail
 /// # Errors
 /// As [`open_for_reading`].
 pub fn open_configured(env: &Environment) -> Result<Db, Failure> {
-    open(&place_of(env, None)?, Role::Configured)
+    open_place(&place_of(env, None)?, Role::Configured)
+}
+
+fn open_place((place, sharing): &(Place, Sharing), role: Role) -> Result<Db, Failure> {
+    match place {
+        Place::File(path) => open(path, role),
+        Place::Shared(url) => {
+            shared_look::open_snapshot(url, &sharing.whole(), &SCHEMA).map_err(|error| unreadable(&error))
+        }
+    }
+}
+
+/// Returns why a shared database cannot be read.
+pub fn unreadable(error: &LookError) -> Failure {
+    Failure::Usage(error.to_string())
 }
 
 /// Opens a backup for reading, in the same way.
@@ -81,12 +97,31 @@ fn open(path: &Path, role: Role) -> Result<Db, Failure> {
     open_snapshot(path, MIGRATIONS).map_err(|error| explain(path, role, &error))
 }
 
-/// Returns the path of the database that a command is about, which may be missing.
+/// Returns the place of the database that a command is about, which may be missing, and how shared ones are reached.
 ///
 /// # Errors
-/// [`Failure::Usage`] if the configuration is needed and does not name a file.
-pub fn place_of(env: &Environment, db: Option<&Path>) -> Result<PathBuf, Failure> {
-    db.map_or_else(|| configured(env), |path| Ok(path.to_owned()))
+/// [`Failure::Usage`] if the configuration is needed and names none, or if a URL is wrong.
+pub fn place_of(env: &Environment, db: Option<&Path>) -> Result<(Place, Sharing), Failure> {
+    let Some(named) = db else { return configured(env) };
+    // `--db` needs the settings of shared databases alone, so that a broken configuration cannot stand in the way.
+    let (sharing, problems) = load_sharing(env);
+    let place = Place::read(named, sharing.tls)
+        .map_err(|reason| Failure::Usage(format!("the URL of --db {reason}")))?;
+    if place.file().is_none() && !problems.is_empty() {
+        return Err(Failure::Usage(problems.join("; ")));
+    }
+    Ok((place, sharing))
+}
+
+/// Returns the file that a command is about, which may be missing.
+///
+/// # Errors
+/// As [`place_of`]; [`Failure::Usage`] for a shared database.
+pub fn file_of(env: &Environment, db: Option<&Path>, instead: &str) -> Result<PathBuf, Failure> {
+    match place_of(env, db)?.0 {
+        Place::File(path) => Ok(path),
+        Place::Shared(_) => Err(Failure::Usage(instead.to_owned())),
+    }
 }
 
 /// Checks that the path is a file that this process may read, and that it is not empty.
@@ -124,8 +159,8 @@ pub fn must_be_file(path: &Path, role: Role) -> Result<(), Failure> {
     Err(Failure::Usage(text))
 }
 
-/// Returns the configured path. A `--db` file needs no configuration, so that a broken one cannot stand in the way.
-fn configured(env: &Environment) -> Result<PathBuf, Failure> {
+/// Returns the configured place.
+fn configured(env: &Environment) -> Result<(Place, Sharing), Failure> {
     let (config, _warnings) = load_config(env, std::process::id()).map_err(|problems| {
         Failure::Usage(format!("{}; correct the variable, or name the file with --db", problems.join("; ")))
     })?;
@@ -133,16 +168,7 @@ fn configured(env: &Environment) -> Result<PathBuf, Failure> {
         let text = "the configured database is in memory and keeps nothing; name a file with --db";
         return Err(Failure::Usage(text.to_owned()));
     }
-    file_of(&config.place)
-}
-
-/// Returns the file of a configured place.
-///
-/// # Errors
-/// [`Failure::Usage`] if it is a shared database.
-pub fn file_of(place: &Place) -> Result<PathBuf, Failure> {
-    let text = "the command reads a file, and COLIBRI_DATABASE_URL is set; name a file with --db";
-    place.file().map(Path::to_owned).ok_or_else(|| Failure::Usage(text.to_owned()))
+    Ok((config.place, config.sharing))
 }
 
 /// Returns the shared database that a command is about, from `--db` or the configuration.
@@ -150,15 +176,7 @@ pub fn file_of(place: &Place) -> Result<PathBuf, Failure> {
 /// # Errors
 /// [`Failure::Usage`] if none is named, or something else is.
 pub fn shared(env: &Environment, db: Option<&Path>) -> Result<(DatabaseUrl, Sharing), Failure> {
-    let (place, sharing) = match db {
-        Some(named) => named_place(env, named)?,
-        None => {
-            let (config, _) = load_config(env, std::process::id()).map_err(|problems| {
-                Failure::Usage(format!("{}; correct the variable", problems.join("; ")))
-            })?;
-            (config.place, config.sharing)
-        }
-    };
+    let (place, sharing) = place_of(env, db)?;
     match (place, db) {
         (Place::Shared(url), _) => Ok((url, sharing)),
         (Place::File(_), None) => {
@@ -171,14 +189,6 @@ pub fn shared(env: &Environment, db: Option<&Path>) -> Result<(DatabaseUrl, Shar
             Err(Failure::Usage(text.to_owned()))
         }
     }
-}
-
-/// Reads what `--db` names. It needs the settings of shared databases alone, so that a broken configuration cannot stand in the way.
-fn named_place(env: &Environment, named: &Path) -> Result<(Place, Sharing), Failure> {
-    let sharing = load_sharing(env).map_err(|problems| Failure::Usage(problems.join("; ")))?;
-    let place = Place::read(named, sharing.tls)
-        .map_err(|reason| Failure::Usage(format!("the URL of --db {reason}")))?;
-    Ok((place, sharing))
 }
 
 /// Returns why a file cannot be opened, in a command's words.

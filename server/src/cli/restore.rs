@@ -10,7 +10,7 @@ use colibri_visible::printable;
 
 use super::Failure;
 use super::arguments::RestoreArguments;
-use super::database::{open_backup, place_of};
+use super::database::{file_of, open_backup};
 use super::interrupt::raised_by_signals;
 use super::verify;
 use crate::settings::environment::Environment;
@@ -21,6 +21,10 @@ use colibri_store::sqlite::look::restore::{Restored, restore};
 use colibri_store::sqlite::open::identity::file_id;
 use colibri_store::sqlite::open::network_fs::network_file_system;
 
+/// The refusal of a shared database, which other machines use and which no command replaces.
+const SHARED: &str = "restore replaces a file, and the database is a shared one; make an empty database beside it with `colibri postgres \
+                      setup` and `migrate`, fill that with `colibri copy`, and point the servers to it";
+
 /// Verifies the backup, replaces the database and prints where the old one is.
 pub fn run(
     arguments: &RestoreArguments,
@@ -29,7 +33,7 @@ pub fn run(
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
     let backup = &arguments.backup;
-    let database = place_of(env, arguments.db.as_deref())?;
+    let database = file_of(env, arguments.db.as_deref(), SHARED)?;
     let shown = (backup.display().to_string(), database.display().to_string());
     if file_id(backup).is_ok_and(|id| file_id(&database).is_ok_and(|other| other == id)) {
         return Err(Failure::Usage(format!("{} is the database itself; name a backup of it", shown.0)));

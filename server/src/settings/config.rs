@@ -131,15 +131,11 @@ impl Config {
     }
 }
 
-/// Reads the settings of shared databases alone, for a command whose `--db` names one: another variable that is wrong
-/// does not stand in its way.
-///
-/// # Errors
-/// Every problem, one line each.
-pub(crate) fn load_sharing(env: &Environment) -> Result<Sharing, Vec<String>> {
+/// Reads the settings of shared databases alone, for a command whose `--db` names a database: another variable that is
+/// wrong does not stand in its way. The second part of the result holds every problem, one line each.
+pub(crate) fn load_sharing(env: &Environment) -> (Sharing, Vec<String>) {
     let mut reader = Reader { env, problems: Vec::new() };
-    let sharing = reader.sharing();
-    if reader.problems.is_empty() { Ok(sharing) } else { Err(reader.problems) }
+    (reader.sharing(), reader.problems)
 }
 
 /// Reads the configuration of the process `pid` from its environment. The second part of the result holds warnings,

@@ -10,7 +10,7 @@ use colibri_store::walk::Stop;
 /// SQLite's error.
 pub fn check(run: &mut Run<'_>, table: &'static str, last: i64) -> Result<(), Stop> {
     let expected = (last > 0).then_some(last);
-    if !counters_of(run.db, table)?.iter().eq(&expected) {
+    if counters_of(run.db, table)?.is_some_and(|found| !found.iter().eq(&expected)) {
         run.found("SEQ_COUNTER", || {
             let message = format!("sqlite_sequence does not say that the last row of {table} is {last}");
             ("sqlite_sequence".to_owned(), message)

@@ -2,7 +2,7 @@
 //!
 //! One run reads the database at one moment and recomputes all that can be recomputed:
 //!
-//! 1. [`schema`]: the schema is the one that the migrations make, and SQLite's own check passes;
+//! 1. [`schema`]: the schema is the one that the migrations make, and the engine's own check passes;
 //! 2. [`log`]: the chain of calls, its numbering and head; with it, the row that each call names;
 //! 3. [`trail`]: the chains of thought records, each row by itself, the tips that seals recorded;
 //! 4. [`seals`]: the sealed sessions and the chain of tree heads;
@@ -35,7 +35,7 @@ pub mod ties;
 pub mod trail;
 
 use std::collections::BTreeSet;
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 
 use colibri_runtime::chain::scan::Interrupt;
 use colibri_runtime::handler::Fault;
@@ -49,19 +49,41 @@ use self::ties::Ties;
 use crate::domains::proof::Signers;
 use crate::domains::trail as records;
 use colibri_proof::checkpoint::{Checkpoint, LogPosition, OpenCall, RecordsPin, ReputationPin};
+use colibri_store::SharedSchema;
 use colibri_store::db::Db;
 use colibri_store::log::verify::LogEnd;
+use colibri_store::shared_look as look;
 use colibri_store::sqlite::look::inspect;
-use colibri_store::sqlite::look::schema::{self as store_schema, Schema, Shape};
+use colibri_store::sqlite::look::schema::{self as store_schema, Schema};
 use colibri_store::walk::Stop;
 
 /// The most chains that are walked at once; more are walked one after the other.
 const MOST_OPEN_CHAINS: i64 = 50_000;
 
+/// The schema that the migrations make, for either kind of database.
+#[derive(Clone, Copy)]
+pub enum Expected<'a> {
+    /// Of a file.
+    File(&'a Schema),
+    /// Of a shared database.
+    Shared(&'a SharedSchema),
+}
+
+/// Whether every row was looked up in every index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Indexes {
+    /// It was.
+    Checked,
+    /// It was not: it would take longer than everything else, or the check did not run.
+    LeftOut,
+    /// It was not: PostgreSQL's extension `amcheck` is missing, or the login role may not call it.
+    NoExtension,
+}
+
 /// The inputs of a run.
 pub struct Options<'a> {
     /// The schema that the migrations make.
-    pub expected: &'a Schema,
+    pub expected: Expected<'a>,
     /// The trusted keys, and whether a signature is required.
     pub signers: Signers<'a>,
     /// An earlier checkpoint.
@@ -97,8 +119,8 @@ pub struct Report {
     pub findings: Findings,
     /// Oddities that do not break anything.
     pub warnings: Findings,
-    /// Whether SQLite looked up every row in every index.
-    pub indexes: bool,
+    /// Whether every row was looked up in every index.
+    pub indexes: Indexes,
     /// The end of the log; `None` if it cannot be read.
     pub log: Option<LogEnd>,
     /// The tree heads; `None` if they cannot be read.
@@ -117,19 +139,35 @@ impl Report {
 /// Runs all checks. The database must not change meanwhile: the caller holds a read transaction or excludes other
 /// writers.
 ///
-/// SQLite's integrity check takes as long as all others together. It runs in its own thread if a connection `beside`
-/// this one sees the same moment.
+/// The engine's own check takes as long as all others together. It runs in its own thread if there is a connection `beside`
+/// this one; SQLite's must see the same moment.
 ///
 /// # Errors
-/// [`Stop::Interrupted`]. Data that SQLite cannot read is a finding.
+/// [`Stop::Interrupted`]. Data that cannot be read is a finding; a lost connection is not.
 pub fn verify(
     db: &Db,
     beside: Option<Db>,
     options: &Options<'_>,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Report, Stop> {
+    match options.expected {
+        Expected::File(expected) => verify_file(db, beside, expected, options, progress),
+        Expected::Shared(expected) => thread::scope(|scope| {
+            let indexes = beside.map(|beside| scope.spawn(move || look::check_indexes(&beside)));
+            run_all(db, options, progress, |run| schema::check_shared(run, expected, indexes.map(join)))
+        }),
+    }
+}
+
+fn verify_file(
+    db: &Db,
+    beside: Option<Db>,
+    expected: &Schema,
+    options: &Options<'_>,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Report, Stop> {
     // This precedes any content: tables that differ from the expected schema are not read.
-    let shape = store_schema::compare(db, options.expected);
+    let shape = store_schema::compare(db, expected);
     let known = BTreeSet::new();
     let readable = shape.as_ref().map_or(&known, |shape| &shape.readable);
     for db in [Some(db), beside.as_ref()].into_iter().flatten() {
@@ -138,21 +176,24 @@ pub fn verify(
     thread::scope(|scope| {
         let integrity = beside.zip(shape.as_ref().ok());
         let integrity = integrity.map(|(beside, shape)| scope.spawn(move || inspect::sanity(&beside, shape)));
-        run_all(db, options, progress, &shape, |db, shape| match integrity {
-            Some(thread) => thread
-                .join()
-                .unwrap_or_else(|_| Err(Fault::Other("the integrity check could not run".to_owned()))),
-            None => inspect::sanity(db, shape),
+        run_all(db, options, progress, |run| {
+            schema::check(run, &shape, expected, |db, shape| {
+                integrity.map_or_else(|| inspect::sanity(db, shape), join)
+            })
         })
     })
+}
+
+/// Waits for the engine's own check.
+fn join<T>(thread: ScopedJoinHandle<'_, Result<T, Fault>>) -> Result<T, Fault> {
+    thread.join().unwrap_or_else(|_| Err(Fault::Other("the integrity check could not run".to_owned())))
 }
 
 fn run_all(
     db: &Db,
     options: &Options<'_>,
     progress: &mut dyn FnMut(&Progress),
-    shape: &Result<Shape, Fault>,
-    integrity: impl FnOnce(&Db, &Shape) -> Result<inspect::Sanity, Fault>,
+    check_schema: impl FnOnce(&mut Run<'_>) -> Result<Indexes, Stop>,
 ) -> Result<Report, Stop> {
     let mut run = Run::new(db, options.interrupt, progress);
     let mut checks = Checks(Vec::new());
@@ -183,8 +224,7 @@ fn run_all(
         checks.run(&mut run, pinned::NAME, |_| Ok(()))?;
     }
     // The schema check ends last and comes first in the report, because the others rely on it.
-    let indexes =
-        checks.run(&mut run, schema::NAME, |run| schema::check(run, shape, options.expected, integrity))?;
+    let indexes = checks.run(&mut run, schema::NAME, check_schema)?;
     checks.0.rotate_right(1);
     let (mut findings, warnings) = run.into_both();
     findings.put_first(schema::NAME);
@@ -200,7 +240,7 @@ fn run_all(
         checks: checks.0,
         findings,
         warnings,
-        indexes: indexes.unwrap_or(false),
+        indexes: indexes.unwrap_or(Indexes::LeftOut),
         log: log.map(|(end, _)| end),
         heads,
         checkpoint,
@@ -266,9 +306,11 @@ impl Checks {
         name: &'static str,
         check: impl FnOnce(&mut Run<'_>) -> Result<T, Stop>,
     ) -> Result<Option<T>, Stop> {
-        let result = match check(run) {
+        let db = run.db;
+        let result = match db.apart(|| check(run)) {
             Ok(result) => Some(result),
             Err(Stop::Interrupted) => return Err(Stop::Interrupted),
+            Err(Stop::Fault(fault)) if db.is_cut_off() => return Err(Stop::Fault(fault)),
             Err(Stop::Fault(Fault::Storage(reason) | Fault::Other(reason))) => {
                 run.found_against(name, "UNREADABLE", || {
                     ("file".to_owned(), format!("the check could not go on: {reason}"))

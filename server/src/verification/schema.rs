@@ -1,10 +1,13 @@
-//! Checks that the database has the schema of the migrations, and that SQLite itself finds it valid. The other checks
+//! Checks that the database has the schema of the migrations, and that its engine finds it valid. The other checks
 //! rely on its constraints, indexes and references.
 
 use colibri_runtime::handler::Fault;
 
+use super::Indexes;
 use super::run::Run;
+use colibri_store::SharedSchema;
 use colibri_store::db::Db;
+use colibri_store::shared_look as look;
 use colibri_store::sqlite::look::inspect::{self, Sanity};
 use colibri_store::sqlite::look::schema::{Difference, Schema, Shape};
 use colibri_store::walk::Stop;
@@ -12,8 +15,8 @@ use colibri_store::walk::Stop;
 /// The check's name.
 pub const NAME: &str = "schema";
 
-/// Reports differences from the `expected` schema and runs SQLite's own check. Returns whether that check included
-/// the indexes.
+/// Reports differences of a file from the `expected` schema and runs SQLite's own check. Returns whether that check
+/// included the indexes.
 ///
 /// # Errors
 /// SQLite's error.
@@ -22,7 +25,7 @@ pub fn check(
     shape: &Result<Shape, Fault>,
     expected: &Schema,
     sanity: impl FnOnce(&Db, &Shape) -> Result<Sanity, Fault>,
-) -> Result<bool, Stop> {
+) -> Result<Indexes, Stop> {
     run.begin(NAME, 0);
     let shape = shape.as_ref().map_err(Clone::clone)?;
     compare(run, shape, expected);
@@ -36,7 +39,40 @@ pub fn check(
             (complaint.split(" refers").next().unwrap_or_default().to_owned(), complaint.clone())
         });
     }
-    Ok(sanity.indexes)
+    Ok(if sanity.indexes { Indexes::Checked } else { Indexes::LeftOut })
+}
+
+/// The same for a shared database. `indexes` is what `amcheck` has found, if it could be asked.
+///
+/// # Errors
+/// The server's error.
+pub fn check_shared(
+    run: &mut Run<'_>,
+    expected: &SharedSchema,
+    indexes: Option<Result<Option<Vec<String>>, Fault>>,
+) -> Result<Indexes, Stop> {
+    run.begin(NAME, 0);
+    let found = look::compare(run.db, expected)?;
+    run.count("objects", found.objects as u64);
+    let (version, latest) = (found.version.unwrap_or(0), expected.version());
+    if version != latest {
+        run.found("USER_VERSION", || {
+            ("schema_version".to_owned(), format!("schema_version is {version}, not {latest}"))
+        });
+    }
+    for (object, difference) in &found.differences {
+        differs(run, object, *difference);
+    }
+    for complaint in look::dangling_references(run.db)? {
+        run.found("REFERENCE_BROKEN", || {
+            (complaint.split(" refers").next().unwrap_or_default().to_owned(), complaint.clone())
+        });
+    }
+    let Some(complaints) = indexes.transpose()?.flatten() else { return Ok(Indexes::NoExtension) };
+    for complaint in complaints {
+        run.found("FILE_DAMAGED", || ("index".to_owned(), format!("amcheck: {complaint}")));
+    }
+    Ok(Indexes::Checked)
 }
 
 fn compare(run: &mut Run<'_>, shape: &Shape, expected: &Schema) {
@@ -51,11 +87,15 @@ fn compare(run: &mut Run<'_>, shape: &Shape, expected: &Schema) {
         }
     }
     for (object, difference) in shape.differences(expected) {
-        let code = match difference {
-            Difference::Changed => "OBJECT_CHANGED",
-            Difference::Missing => "OBJECT_MISSING",
-            Difference::Unknown => "OBJECT_UNKNOWN",
-        };
-        run.found(code, || (object.to_owned(), difference.sentence(object)));
+        differs(run, object, difference);
     }
+}
+
+fn differs(run: &mut Run<'_>, object: &str, difference: Difference) {
+    let code = match difference {
+        Difference::Changed => "OBJECT_CHANGED",
+        Difference::Missing => "OBJECT_MISSING",
+        Difference::Unknown => "OBJECT_UNKNOWN",
+    };
+    run.found(code, || (object.to_owned(), difference.sentence(object)));
 }

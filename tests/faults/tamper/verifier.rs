@@ -8,7 +8,7 @@ use colibri::verification::finding::Found;
 use colibri::verification::run::{Progress, Run};
 use colibri::verification::ties::Ties;
 use colibri::verification::trail::{self, Wanted};
-use colibri::verification::{Options, Report, verify};
+use colibri::verification::{Expected, Options, Report, verify};
 use colibri_proof::checkpoint::Checkpoint;
 use colibri_proof::keys::TrustedKeys;
 use colibri_runtime::chain::scan::Interrupt;
@@ -69,7 +69,7 @@ impl Verifier {
         let interrupt = Interrupt::default();
         interrupt.raise();
         let options = Options {
-            expected: &self.expected,
+            expected: Expected::File(&self.expected),
             signers: Signers { trusted: &self.trusted, required: false },
             checkpoint: None,
             take_checkpoint: false,
@@ -108,6 +108,12 @@ fn run(
 ) -> Report {
     let interrupt = Interrupt::default();
     let signers = Signers { trusted, required: false };
-    let options = Options { expected, signers, checkpoint, take_checkpoint, interrupt: &interrupt };
+    let options = Options {
+        expected: Expected::File(expected),
+        signers,
+        checkpoint,
+        take_checkpoint,
+        interrupt: &interrupt,
+    };
     verify(db, None, &options, &mut |_| {}).unwrap()
 }

@@ -3,6 +3,7 @@
 
 mod engines;
 mod history_view;
+mod reading;
 mod refusals;
 mod rights;
 mod rows;

@@ -11,8 +11,8 @@ use colibri_store::log::log_query::{LogFilter, OUTCOMES};
 /// The database that a command reads.
 #[derive(Debug, Args, PartialEq, Eq)]
 pub struct Database {
-    /// The database to read; by default the configured one
-    #[arg(long, value_name = "FILE")]
+    /// The database to read, a file or a URL; by default the configured one
+    #[arg(long, value_name = "FILE|URL")]
     pub db: Option<PathBuf>,
 }
 

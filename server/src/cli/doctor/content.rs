@@ -9,7 +9,7 @@ use crate::domains::proof::Signers;
 use crate::domains::skills::roots;
 use crate::migrations::MIGRATIONS;
 use crate::verification::finding::Found;
-use crate::verification::{self, Options, Report, log};
+use crate::verification::{self, Expected, Indexes, Options, Report, log};
 use colibri_proof::keys::TrustedKeys;
 use colibri_store::sqlite::look::inspect::Inspection;
 use colibri_store::sqlite::look::schema;
@@ -39,7 +39,7 @@ pub fn check(look: &Inspection, trusted: &TrustedKeys) -> Vec<Finding> {
 fn recomputed(look: &Inspection, trusted: &TrustedKeys) -> Result<(Report, Vec<String>), Fault> {
     let expected = schema::expected(MIGRATIONS)?;
     let options = Options {
-        expected: &expected,
+        expected: Expected::File(&expected),
         signers: Signers { trusted, required: false },
         checkpoint: None,
         take_checkpoint: false,
@@ -75,7 +75,9 @@ fn findings(look: &Inspection, report: &Report) -> Vec<Finding> {
             report.findings.kinds().iter().filter(|found| part_of(found) == Some(name)).collect();
         match found.first() {
             // A verification skips the indexes of a large file.
-            None if name == INTEGRITY && !report.indexes => complaints(INTEGRITY, look.integrity(), &sound),
+            None if name == INTEGRITY && report.indexes != Indexes::Checked => {
+                complaints(INTEGRITY, look.integrity(), &sound)
+            }
             None => Finding::ok(name, sound),
             Some(first) => broken(name, &first.first, found.iter().map(|found| found.count).sum()),
         }

@@ -6,12 +6,12 @@ mod import;
 mod verify;
 
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::Failure;
 use super::arguments::audit::Database;
 use super::arguments::reputation::Reputation;
-use super::database::{file_of, open_for_reading};
+use super::database::open_for_reading;
 use super::output::ToTheEnd;
 use crate::domains::reputation::epoch::{epoch_at, length_warning, present_epoch};
 use crate::settings::config::load_config;
@@ -44,11 +44,11 @@ fn epoch(
     let (config, _) = load_config(env, std::process::id())
         .map_err(|problems| Failure::Usage(format!("{}; correct the variable", problems.join("; "))))?;
     let now_ms = now_ms();
-    let path = database.db.clone().map_or_else(|| file_of(&config.place), Ok)?;
-    let epoch = if database.db.is_none() && !is_there(&path) {
+    let unwritten = database.db.is_none() && config.place.file().is_some_and(|path| !is_there(path));
+    let epoch = if unwritten {
         epoch_at(now_ms, config.epoch_seconds)
     } else {
-        let db = open_for_reading(env, Some(&path))?;
+        let db = open_for_reading(env, database.db.as_deref())?;
         if let Some(warning) = length_warning(&db, config.epoch_seconds).map_err(unreadable)? {
             // A closed stderr changes nothing about the epoch.
             let _ = writeln!(err, "colibri: {warning}");
@@ -60,7 +60,7 @@ fn epoch(
 }
 
 /// Checks whether a server has written to the configured database yet.
-fn is_there(path: &PathBuf) -> bool {
+fn is_there(path: &Path) -> bool {
     path != Path::new(MEMORY) && std::fs::metadata(path).is_ok_and(|found| found.len() > 0)
 }
 

@@ -12,15 +12,19 @@ use colibri_runtime::chain::scan::Interrupt;
 pub(super) use self::progress::Lines;
 use super::Failure;
 use super::arguments::VerifyArguments;
-use super::database::{Role, file_of, must_be_file};
+use super::database::{self, Role, must_be_file, place_of};
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::proof::{Signers, any_signed_by};
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::{Config, load_config};
 use crate::settings::environment::Environment;
-use crate::verification::{self, Options, Report, file};
+use crate::settings::place::{Place, Sharing};
+use crate::shared_schema::SCHEMA;
+use crate::verification::{self, Expected, Options, Report, file};
 use colibri_proof::command::{Keys, MISTAKEN};
+use colibri_store::DatabaseUrl;
 use colibri_store::db::Db;
+use colibri_store::shared_look::{self, Examined};
 use colibri_store::sqlite::look::inspect::{APPLICATION_ID, Inspection};
 use colibri_store::sqlite::look::schema::{self, Schema};
 use colibri_store::sqlite::open::MEMORY;
@@ -34,7 +38,10 @@ pub fn run(
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
     let config = configuration(env)?;
-    let path = arguments.db.clone().map_or_else(|| file_of(&config.place), Ok)?;
+    let (place, sharing) = match arguments.db.as_deref() {
+        Some(named) => place_of(env, Some(named))?,
+        None => (config.place.clone(), config.sharing.clone()),
+    };
     let keys = keys(&config, &arguments.keys)?;
     let checkpoint = arguments.checkpoint.as_deref().map(file::read).transpose().map_err(Failure::Usage)?;
     let target = arguments.write_checkpoint.as_deref();
@@ -43,14 +50,20 @@ pub fn run(
     }
     let expected = schema::expected(MIGRATIONS).map_err(|fault| Failure::Failed(fault.to_string()))?;
     let options = Options {
-        expected: &expected,
+        expected: match &place {
+            Place::File(_) => Expected::File(&expected),
+            Place::Shared(_) => Expected::Shared(&SCHEMA),
+        },
         signers: Signers { trusted: &keys.trusted, required: !arguments.keys.is_empty() },
         checkpoint: checkpoint.as_ref(),
         take_checkpoint: target.is_some(),
         interrupt: &Interrupt::default(),
     };
     let mut lines = Lines::new("verify", err, arguments.progress);
-    let report = verify(&path, (&path, Role::Database), &keys, &options, &mut lines)?;
+    let report = match &place {
+        Place::File(path) => verify(path, (path, Role::Database), (&keys, &expected), &options, &mut lines)?,
+        Place::Shared(url) => verify_shared(url, &sharing, &keys, &options, &mut lines)?,
+    };
     lines.clear();
     // The result is printed even if the checkpoint cannot be written.
     let saved = match (target, &report.checkpoint) {
@@ -59,9 +72,9 @@ pub fn run(
     };
     let written = saved.as_ref().ok().copied().flatten();
     if arguments.json {
-        print::json(&path, &report, written, out)?;
+        print::json(&place, &report, written, out)?;
     } else {
-        print::text(&path, &report, written, out)?;
+        print::text(&place, &report, written, out)?;
     }
     if report.is_sound() {
         return saved.map(drop).map_err(Failure::Failed);
@@ -87,13 +100,13 @@ pub(super) fn verify_copy(
     let keys = keys(&configuration(env)?, &[])?;
     let expected = schema::expected(MIGRATIONS).map_err(|fault| Failure::Failed(fault.to_string()))?;
     let options = Options {
-        expected: &expected,
+        expected: Expected::File(&expected),
         signers: Signers { trusted: &keys.trusted, required: false },
         checkpoint: None,
         take_checkpoint: false,
         interrupt,
     };
-    verify(path, (shown, Role::Backup), &keys, &options, lines)
+    verify(path, (shown, Role::Backup), (&keys, &expected), &options, lines)
 }
 
 /// Reads the configuration, whose database and keys are used if the user names none.
@@ -129,7 +142,7 @@ fn not_mistaken(keys: &Keys, db: &Db) -> Result<(), Failure> {
 fn verify(
     path: &Path,
     (shown, role): (&Path, Role),
-    keys: &Keys,
+    (keys, expected): (&Keys, &Schema),
     options: &Options<'_>,
     lines: &mut Lines<'_>,
 ) -> Result<Report, Failure> {
@@ -143,20 +156,43 @@ fn verify(
         Inspection::open(path, MIGRATIONS).map_err(|error| unreadable(shown, role, &error.to_string()))?;
     let verified = look.at_one_moment(|db, beside| {
         let found = schema::read(db).map_err(|fault| unreadable(shown, role, &fault.to_string()))?;
-        recognise(&found, options.expected)
+        recognise(&found, expected)
             .map_err(|reason| Failure::Usage(format!("{}: {reason}", shown.display())))?;
-        match verification::verify(db, beside, options, &mut |progress| lines.show(progress)) {
-            Ok(report) => {
-                if report.heads.as_ref().is_some_and(|heads| heads.unknown_key > 0) {
-                    not_mistaken(keys, db)?;
-                }
-                Ok(report)
-            }
-            Err(Stop::Interrupted) => Err(Failure::Failed("the verification was interrupted".to_owned())),
-            Err(Stop::Fault(fault)) => Err(Failure::Failed(fault.to_string())),
-        }
+        recompute(db, beside, keys, options, lines)
     });
     verified.map_err(|fault| unreadable(shown, role, &fault.to_string()))?
+}
+
+/// Reads a shared database at one moment.
+fn verify_shared(
+    url: &DatabaseUrl,
+    sharing: &Sharing,
+    keys: &Keys,
+    options: &Options<'_>,
+    lines: &mut Lines<'_>,
+) -> Result<Report, Failure> {
+    let Examined { db, beside } =
+        shared_look::examine(url, &sharing.whole(), &SCHEMA).map_err(|error| database::unreadable(&error))?;
+    recompute(&db, beside, keys, options, lines)
+}
+
+fn recompute(
+    db: &Db,
+    beside: Option<Db>,
+    keys: &Keys,
+    options: &Options<'_>,
+    lines: &mut Lines<'_>,
+) -> Result<Report, Failure> {
+    match verification::verify(db, beside, options, &mut |progress| lines.show(progress)) {
+        Ok(report) => {
+            if report.heads.as_ref().is_some_and(|heads| heads.unknown_key > 0) {
+                not_mistaken(keys, db)?;
+            }
+            Ok(report)
+        }
+        Err(Stop::Interrupted) => Err(Failure::Failed("the verification was interrupted".to_owned())),
+        Err(Stop::Fault(fault)) => Err(Failure::Failed(fault.to_string())),
+    }
 }
 
 /// Returns the failure for a file that SQLite cannot read. It tells a damaged database from another kind of file.

@@ -7,10 +7,11 @@ use colibri_visible::printable;
 use serde::Serialize;
 
 use crate::cli::output::print_json;
+use crate::settings::place::Place;
 use crate::verification::finding::Found;
 use crate::verification::run::Count;
 use crate::verification::seals::Heads;
-use crate::verification::{CheckReport, Report};
+use crate::verification::{CheckReport, Indexes, Report};
 
 /// The result as JSON.
 #[derive(Serialize)]
@@ -35,14 +36,14 @@ struct Log {
     running: i64,
 }
 
-pub fn json(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn Write) -> io::Result<()> {
+pub fn json(place: &Place, report: &Report, written: Option<&Path>, out: &mut dyn Write) -> io::Result<()> {
     let document = Document {
         sound: report.is_sound(),
-        database: path.display().to_string(),
+        database: place.to_string(),
         checks: &report.checks,
         findings: report.findings.kinds(),
         warnings: report.warnings.kinds(),
-        indexes_looked_up: report.indexes,
+        indexes_looked_up: report.indexes == Indexes::Checked,
         log: report.log.map(|end| Log {
             last_sequence_no: end.last_sequence_no,
             last_exit_no: end.last_exit_no,
@@ -56,8 +57,9 @@ pub fn json(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn 
     out.flush()
 }
 
-pub fn text(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "{}", printable(&path.to_string_lossy()))?;
+pub fn text(place: &Place, report: &Report, written: Option<&Path>, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "{}", printable(&place.to_string()))?;
+    let noun = if place.file().is_some() { "file" } else { "database" };
     for check in &report.checks {
         let verdict = if check.findings == 0 { "ok" } else { "broken" };
         writeln!(out, "{verdict:7} {:11} {}", check.check, counted(&check.counts))?;
@@ -71,21 +73,27 @@ pub fn text(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn 
         writeln!(out, "warning {} {} ({count}): {}", first.check, first.code, printable(&first.message))?;
     }
     if report.is_sound() {
-        writeln!(out, "Sound: everything that can be recomputed from the file matches.")?;
-        if !report.indexes {
-            writeln!(
+        writeln!(out, "Sound: everything that can be recomputed from the {noun} matches.")?;
+        match report.indexes {
+            Indexes::Checked => {}
+            Indexes::LeftOut => writeln!(
                 out,
                 "The indexes of a file this large were not checked: `colibri doctor` checks them."
-            )?;
+            )?,
+            Indexes::NoExtension => writeln!(
+                out,
+                "The indexes were not checked: the extension amcheck is missing, or this role may not call bt_index_check. \
+                 The program pg_amcheck checks them, too."
+            )?,
         }
-        keep(report, out)?;
+        keep(noun, report, out)?;
     } else {
         let kinds = report.findings.kinds();
         let total: u64 = kinds.iter().map(|found| found.count).sum();
         writeln!(out)?;
         writeln!(
             out,
-            "Not sound: {total} findings of {} kinds; the first of each is shown. Keep a copy of the file as evidence.",
+            "Not sound: {total} findings of {} kinds; the first of each is shown. Keep a copy of the {noun} as evidence.",
             kinds.len()
         )?;
         if report.heads.as_ref().is_some_and(|heads| heads.signature_required && heads.unknown_key > 0) {
@@ -103,8 +111,8 @@ pub fn text(path: &Path, report: &Report, written: Option<&Path>, out: &mut dyn 
 }
 
 /// Prints what no file can prove about itself.
-fn keep(report: &Report, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "Anyone who can write the file can replace all of it. Keep this elsewhere:")?;
+fn keep(noun: &str, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "Anyone who can write the {noun} can replace all of it. Keep this elsewhere:")?;
     if let Some(end) = &report.log {
         writeln!(out, "  log        exit_no {:<10} {}", end.last_exit_no, end.last_row_hash.as_str())?;
     }

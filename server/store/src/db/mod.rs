@@ -68,6 +68,25 @@ impl Db {
         }
     }
 
+    /// Runs a part of a read, so that its failure does not end the others: PostgreSQL would refuse the rest of the transaction.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    pub fn apart<T, E>(&self, read: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        match &self.engine {
+            Engine::Sqlite(_) => read(),
+            Engine::Postgres(handle) => handle.apart(read),
+        }
+    }
+
+    /// Returns whether a failure says nothing about the data: the connection is lost, or the server had to end a statement.
+    pub fn is_cut_off(&self) -> bool {
+        match &self.engine {
+            Engine::Sqlite(_) => false,
+            Engine::Postgres(handle) => handle.is_cut_off(),
+        }
+    }
+
     /// Returns the first row, if the result has one.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 //! 3. `link` connects. When a connection is lost, `recover` learns the outcome on another one, and `witness` tells whether the database
 //!    still has what this process has acknowledged.
 //!
-//! Before that, the operator's [`setup`] makes the [`schema`].
+//! Before that, the operator's [`setup`] makes the [`schema`]. Commands [`look`] at a database without a store.
 //!
 //! Two locks of the server's put all writers in order: who enters calls holds the first, who ends calls the second
 //! (postgres#batch).
@@ -14,6 +14,7 @@ mod backend;
 mod flight;
 mod lease;
 mod link;
+pub mod look;
 pub mod open;
 mod options;
 mod probe;

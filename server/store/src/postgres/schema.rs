@@ -4,8 +4,13 @@ use std::collections::BTreeMap;
 
 use crate::Migration;
 use crate::db::postgres::{Limit, PgError, Session};
+use crate::params;
 use crate::postgres::flight::{integer, text};
+use crate::sqlite::look::schema::Difference;
 use crate::sqlite::open::migrate::latest;
+
+/// The search path of every session.
+const SEARCH_PATH: &str = "colibri, pg_temp";
 
 /// The schema of shared databases, compiled in.
 #[derive(Debug, Clone, Copy)]
@@ -63,15 +68,19 @@ pub fn stage(session: &mut Session) -> Result<Stage, PgError> {
     }
 }
 
-/// Returns what differs from the schema that the migrations make, a sentence each. The version must be the latest.
+/// Returns the objects that differ from those that the migrations make.
 ///
 /// # Errors
 /// The server's.
-pub fn differences(session: &mut Session, schema: &SharedSchema) -> Result<Vec<String>, PgError> {
+pub fn differences(
+    session: &mut Session,
+    schema: &SharedSchema,
+) -> Result<Vec<(String, Difference)>, PgError> {
     // Names that the search path finds are written without their schema.
-    session.simple("SET search_path = colibri")?;
+    let path = "SELECT set_config('search_path', ?1, false)";
+    session.query(path, params!["colibri"], Limit::ALL)?;
     let rows = session.query(schema.catalog_query, &[], Limit::ALL);
-    session.simple("RESET search_path")?;
+    session.query(path, params![SEARCH_PATH], Limit::ALL)?;
     let rows = rows?;
     let mut found = BTreeMap::new();
     for row in rows.iter() {
@@ -84,9 +93,9 @@ pub fn differences(session: &mut Session, schema: &SharedSchema) -> Result<Vec<S
         schema.catalog.lines().filter_map(|line| line.rsplit_once(' ')).collect();
     let ours = expected.iter().filter_map(|(object, digest)| match found.get(*object) {
         Some(same) if same == digest => None,
-        Some(_) => Some(format!("{object} is not what the migrations make")),
-        None => Some(format!("{object} is missing")),
+        Some(_) => Some(((*object).to_owned(), Difference::Changed)),
+        None => Some(((*object).to_owned(), Difference::Missing)),
     });
     let others = found.keys().filter(|object| !expected.contains_key(object.as_str()));
-    Ok(ours.chain(others.map(|object| format!("{object} is not Colibri's"))).collect())
+    Ok(ours.chain(others.map(|object| (object.clone(), Difference::Unknown))).collect())
 }

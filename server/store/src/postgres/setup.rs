@@ -140,6 +140,7 @@ pub fn migrate(
         }
     }
     let differences = schema::differences(&mut session, schema)?;
+    let differences = differences.iter().map(|(object, how)| how.sentence(object)).collect();
     Ok(Migrated { before, applied, differences })
 }
 

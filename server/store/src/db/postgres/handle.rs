@@ -21,6 +21,8 @@ pub struct Handle {
     /// It was queued.
     has_savepoint: Flag<bool>,
     has_written: Flag<bool>,
+    /// A read failed for a reason that lies outside of the data.
+    cut_off: Flag<bool>,
 }
 
 impl Handle {
@@ -30,6 +32,7 @@ impl Handle {
             savepoint: Flag::new(None),
             has_savepoint: Flag::new(false),
             has_written: Flag::new(false),
+            cut_off: Flag::new(false),
         }
     }
 
@@ -48,6 +51,36 @@ impl Handle {
     pub(crate) fn begin_call(&self, savepoint: Option<&'static str>) {
         self.forget_call();
         self.savepoint.set(savepoint);
+    }
+
+    /// Returns whether a failure of a read said nothing about the data.
+    pub(crate) fn is_cut_off(&self) -> bool {
+        self.cut_off.get() || self.session().lost().is_some()
+    }
+
+    /// Turns a read's failure into the fault that a client may see. Notes one that says nothing about the data: a conflict with
+    /// recovery on a standby, no memory, an operator's intervention.
+    fn told(&self, error: PgError) -> Fault {
+        let class = error.sqlstate().and_then(|code| code.get(..2));
+        if matches!(class, Some("40" | "53" | "57" | "58")) {
+            self.cut_off.set(true);
+        }
+        storage(error)
+    }
+
+    /// Asks the server something that only PostgreSQL knows.
+    pub(crate) fn ask<T>(&self, ask: impl FnOnce(&mut Session) -> Result<T, PgError>) -> Result<T, Fault> {
+        ask(&mut self.session()).map_err(|error| self.told(error))
+    }
+
+    /// Runs a part of a read, so that its failure does not end the transaction with the others.
+    pub(crate) fn apart<T, E>(&self, read: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+        // A failure here shows at the part's own statements.
+        let _failed = self.session().simple("SAVEPOINT part");
+        let result = read();
+        let end = if result.is_ok() { "RELEASE part" } else { "ROLLBACK TO part" };
+        let _failed = self.session().simple(end);
+        result
     }
 
     /// Forgets the call. Its savepoint ends with the transaction.
@@ -94,7 +127,7 @@ impl Handle {
         params: &[Value<'_>],
         read: impl FnOnce(&Row<'_>) -> Result<T, RowError>,
     ) -> Result<Option<T>, Fault> {
-        let rows = self.session().query(sql, params, Limit::ONE).map_err(storage)?;
+        let rows = self.session().query(sql, params, Limit::ONE).map_err(|error| self.told(error))?;
         rows.row(0).map(|row| read(&Row::from(row))).transpose().map_err(Fault::from)
     }
 
@@ -104,7 +137,7 @@ impl Handle {
         params: &[Value<'_>],
         mut read: impl FnMut(&Row<'_>) -> Result<T, RowError>,
     ) -> Result<Vec<T>, Fault> {
-        let rows = self.session().query(sql, params, Limit::ALL).map_err(storage)?;
+        let rows = self.session().query(sql, params, Limit::ALL).map_err(|error| self.told(error))?;
         rows.iter().map(|row| read(&Row::from(row))).collect::<Result<_, _>>().map_err(Fault::from)
     }
 
@@ -115,7 +148,8 @@ impl Handle {
         params: &[Value<'_>],
         mut take: impl FnMut(&Row<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
-        let (mut portal, mut rows) = self.session().open_portal(sql, params).map_err(storage)?;
+        let (mut portal, mut rows) =
+            self.session().open_portal(sql, params).map_err(|error| self.told(error))?;
         let walked = loop {
             match take_all(&rows, &mut take) {
                 Ok(true) if rows.suspended() => {}
@@ -123,7 +157,7 @@ impl Handle {
             }
             rows = match self.session().fetch(&mut portal) {
                 Ok(rows) => rows,
-                Err(error) => break Err(storage(error).into()),
+                Err(error) => break Err(self.told(error).into()),
             };
         };
         self.session().close_portal(portal);
