@@ -9,15 +9,16 @@ use super::fake::{Fake, Peer, error, login, message, ready};
 use super::parse;
 use crate::params;
 
+/// Times that no slow machine reaches.
 fn options() -> SessionOptions {
+    let long = Duration::from_secs(15);
+    SessionOptions { connect: long, statement: Some(long), most_bytes: 1 << 20, ..SessionOptions::default() }
+}
+
+/// Times for a server that must be given up.
+fn hurried() -> SessionOptions {
     let short = Duration::from_millis(300);
-    SessionOptions {
-        connect: short,
-        statement: Some(short),
-        reserve: Duration::ZERO,
-        most_bytes: 1 << 20,
-        ..SessionOptions::default()
-    }
+    SessionOptions { statement: Some(short), reserve: Duration::ZERO, ..options() }
 }
 
 /// Connects to a scripted server, and returns why that failed. No word of it may be of the URL.
@@ -123,20 +124,27 @@ fn a_login_that_is_none_ends() {
         });
         assert!(refused.to_string().contains(words), "{case}: {refused}");
     }
-    let mute = refusal("", |peer| {
+    let fake = Fake::start(|peer| {
         peer.read_start()?;
         peer.read_to(b'X').map(drop)
     });
+    let hurried = SessionOptions { connect: Duration::from_millis(300), ..options() };
+    let mute = Session::connect(&parse(&fake.url("")), &hurried).expect_err("it says nothing");
+    fake.end();
+    without_canary(&mute);
     assert!(mute.to_string().contains("no answer in time"), "{mute}");
 }
 
 /// Logs in at a scripted server, runs a statement, and returns its failure.
-fn failure(script: impl FnOnce(&mut Peer) -> std::io::Result<()> + Send + 'static) -> PgError {
+fn failure(
+    options: &SessionOptions,
+    script: impl FnOnce(&mut Peer) -> std::io::Result<()> + Send + 'static,
+) -> PgError {
     let fake = Fake::start(move |peer| {
         peer.log_in(&[])?;
         script(peer)
     });
-    let mut session = Session::connect(&parse(&fake.url("")), &options()).expect("it lets us in");
+    let mut session = Session::connect(&parse(&fake.url("")), options).expect("it lets us in");
     let failed =
         session.query("SELECT n FROM t WHERE n = ?1", params![1_i64], Limit::ONE).expect_err("it fails");
     without_canary(&failed);
@@ -172,7 +180,7 @@ fn answers_out_of_order_end_the_connection() {
         ("the end", before_rows(1), "closed"),
         ("a fatal error", error("FATAL", "57P01", "stopping"), "57P01"),
     ] {
-        let failed = failure(move |peer| {
+        let failed = failure(&options(), move |peer| {
             peer.read_to(b'S')?;
             peer.send(&bytes)
         });
@@ -182,7 +190,7 @@ fn answers_out_of_order_end_the_connection() {
 
 #[test]
 fn rows_without_end_and_silence_end_with_the_time_out() {
-    let endless = failure(|peer| {
+    let endless = failure(&hurried(), |peer| {
         peer.read_to(b'S')?;
         peer.send(&before_rows(1))?;
         let rows = message(b'D', b"\0\x01\0\0\0\x08\0\0\0\0\0\0\0\x07").repeat(1000);
@@ -198,7 +206,7 @@ fn rows_without_end_and_silence_end_with_the_time_out() {
         message(b'N', b"\0"),
         message(b'S', b"name\0value\0"),
     ] {
-        let endless = failure(move |peer| {
+        let endless = failure(&hurried(), move |peer| {
             peer.read_to(b'S')?;
             peer.send(&message(b'1', b""))?;
             loop {
@@ -207,7 +215,7 @@ fn rows_without_end_and_silence_end_with_the_time_out() {
         });
         assert!(endless.to_string().contains("no answer in time"), "{endless:?}");
     }
-    let mute = failure(|peer| peer.read_to(b'X').map(drop));
+    let mute = failure(&hurried(), |peer| peer.read_to(b'X').map(drop));
     assert!(mute.to_string().contains("no answer in time"), "{mute}");
 }
 

@@ -231,7 +231,7 @@ fn more_than_all_buffers_in_both_directions_is_no_deadlock() {
 fn a_statement_that_takes_too_long_fails_and_a_silent_server_loses_the_connection() {
     let Some(cluster) = Cluster::shared() else { return };
     let url = parse(&cluster.url(Role::Superuser, "postgres"));
-    let options = SessionOptions { statement: Some(Duration::from_millis(50)), ..SessionOptions::default() };
+    let options = SessionOptions { statement: Some(Duration::from_millis(500)), ..SessionOptions::default() };
     let mut session = Session::connect(&url, &options).unwrap();
     assert_eq!(session.query("SELECT pg_sleep(60)", &[], Limit::ONE).unwrap_err().sqlstate(), Some("57014"));
     assert_eq!(integers(&mut session, "SELECT 1", &[]), [1]);

@@ -1,15 +1,17 @@
 //! TLS: which servers are refused, by what name, and what a server of PostgreSQL gets to see.
 
+use std::fs::Permissions;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::time::Duration;
 
-use colibri_test_support::postgres::{Cluster, Role};
+use colibri_test_support::postgres::{Cluster, Role, Stop};
 
 use super::super::{DatabaseUrl, Limit, PgCell, PgError, Session, SessionOptions, TlsPolicy};
 use super::fake::{Fake, Peer, certificate};
 use super::parse;
 
 fn connect(url: &str) -> Result<Session, PgError> {
-    let options = SessionOptions { connect: Duration::from_secs(5), ..SessionOptions::default() };
+    let options = SessionOptions { connect: Duration::from_secs(15), ..SessionOptions::default() };
     Session::connect(&parse(url), &options)
 }
 
@@ -99,63 +101,57 @@ fn a_file_of_authorities_that_cannot_be_used_is_an_error_before_anything_is_sent
     }
 }
 
-/// A server of PostgreSQL with TLS, a certificate, and these rules of who may connect.
-fn cluster(name: &str, rules: &str) -> Option<Cluster> {
-    let mut cluster = Cluster::private("")?;
-    let owner = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata(cluster.data()).expect("a folder"));
+const RULES: &str = "local all all trust\nhost all test_app all password\nhost all test_read all md5\nhostssl all all all scram-sha-256\n";
+
+/// Stops a server, and starts it again with TLS, a certificate and the rules of who may connect.
+fn restart(cluster: &mut Cluster, name: &str) {
+    cluster.stop(Stop::Fast);
+    let owner = std::fs::metadata(cluster.data()).expect("a folder").uid();
     for file in [format!("{name}.pem"), "server.key".to_owned()] {
         let copy = cluster.data().join(&file);
         std::fs::copy(certificate(&file), &copy).expect("a copy");
-        std::fs::set_permissions(&copy, std::os::unix::fs::PermissionsExt::from_mode(0o600))
-            .expect("it is ours");
-        std::os::unix::fs::chown(&copy, Some(owner), None).expect("it is ours");
+        std::fs::set_permissions(&copy, Permissions::from_mode(0o600)).expect("it is ours");
+        chown(&copy, Some(owner), None).expect("it is ours");
     }
-    cluster.stop(colibri_test_support::postgres::Stop::Fast);
+    std::fs::write(cluster.data().join("pg_hba.conf"), RULES).expect("the data is ours");
     cluster.configure(&format!("ssl = on\nssl_cert_file = '{name}.pem'\nssl_key_file = 'server.key'"));
     cluster.start();
-    cluster.admit(rules);
-    Some(cluster)
 }
 
 #[test]
-fn postgresql_binds_scram_to_its_certificate() {
+fn postgresql_gets_scram_that_is_bound_to_its_certificate_and_nothing_else() {
+    let Some(mut cluster) = Cluster::private("") else { return };
     for (name, mode) in [("server", "verify-full"), ("elsewhere", "verify-ca")] {
-        let Some(cluster) = cluster(name, "local all all trust\nhostssl all all all scram-sha-256\n") else {
-            return;
-        };
-        let url = cluster.url(Role::Superuser, "postgres");
-        let parameters = of_mode(mode);
-        let mut session =
-            connect(&format!("{url}{parameters}&channel_binding=require")).expect("SCRAM is bound");
-        let rows = session.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()", &[], Limit::ONE);
-        assert_eq!(rows.expect("a row").row(0).expect("a row").cell(0), Ok(PgCell::Integer(1)));
-        // Some MiB through TLS, in both directions at once.
-        let text = "x".repeat(1 << 20);
-        for _ in 0..8 {
-            session.queue("SELECT ?1::text", crate::params![text]).expect("it is queued");
-        }
-        session.query("SELECT 1", &[], Limit::ONE).expect("no deadlock");
-        let plain = connect(&url).expect_err("the rules want TLS").to_string();
-        assert!(plain.contains("28000"), "{plain}");
-        let insecure =
-            DatabaseUrl::parse(&format!("{url}?sslmode=require"), TlsPolicy::Insecure).expect("a URL");
-        Session::connect(&insecure, &SessionOptions::default()).expect("nothing is checked");
+        restart(&mut cluster, name);
+        binds_scram(&cluster, mode);
     }
-}
-
-#[test]
-fn postgresql_is_refused_when_it_asks_for_cleartext_or_md5() {
-    let rules = "local all all trust\nhost all test_app all password\nhost all test_read all md5\nhost all all all scram-sha-256\n";
-    let Some(cluster) = cluster("server", rules) else { return };
     let sql =
         format!("SET password_encryption = 'md5'; ALTER ROLE test_read PASSWORD '{}'", cluster.password());
     cluster.client(Role::Superuser, "postgres").batch_execute(&sql).expect("the superuser sets it");
     for (role, name) in [(Role::App, "cleartext"), (Role::Read, "MD5")] {
-        for parameters in [String::new(), of_mode("verify-full")] {
+        for parameters in [String::new(), of_mode("verify-ca")] {
             let url = format!("{}{parameters}", cluster.url(role, "postgres"));
             let refused = connect(&url).expect_err(name);
             assert!(matches!(&refused, PgError::Refused(text) if text.contains(name)), "{refused:?}");
             assert!(!format!("{refused:?}").contains(cluster.password()), "{refused:?}");
         }
     }
+}
+
+fn binds_scram(cluster: &Cluster, mode: &str) {
+    let url = cluster.url(Role::Superuser, "postgres");
+    let bound = format!("{url}{}&channel_binding=require", of_mode(mode));
+    let mut session = connect(&bound).expect("SCRAM is bound");
+    let rows = session.query("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()", &[], Limit::ONE);
+    assert_eq!(rows.expect("a row").row(0).expect("a row").cell(0), Ok(PgCell::Integer(1)));
+    // Some MiB through TLS, in both directions at once.
+    let text = "x".repeat(1 << 20);
+    for _ in 0..8 {
+        session.queue("SELECT ?1::text", crate::params![text]).expect("it is queued");
+    }
+    session.query("SELECT 1", &[], Limit::ONE).expect("no deadlock");
+    let plain = connect(&url).expect_err("the rules want TLS").to_string();
+    assert!(plain.contains("28000"), "{plain}");
+    let insecure = DatabaseUrl::parse(&format!("{url}?sslmode=require"), TlsPolicy::Insecure).expect("a URL");
+    Session::connect(&insecure, &SessionOptions::default()).expect("nothing is checked");
 }
