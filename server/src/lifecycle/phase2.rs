@@ -1,6 +1,5 @@
 //! Phase 2 of the start: the database, on a helper thread, while the loop already answers (chain#two-phases).
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -16,7 +15,7 @@ use crate::domains::consensus::node_key::usable_key;
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::reputation::epoch::length_warning;
 use crate::domains::router::start;
-use crate::domains::skills::{Load, Loaded, PREFIX, true_root};
+use crate::domains::skills::{Load, Loaded, PREFIX, root_on, true_root};
 use crate::domains::system::facts::{DatabaseStatus, Phase, SystemFacts};
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::{Config, Durability};
@@ -119,11 +118,12 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(ServerStore<Par
     hook.map_or(Ok(()), |hook| hook(Some(opened.db())))?;
     store.attach(opened).map_err(|fault| fault.0)?;
     let (root, is_set) = (&phase2.config.skills_root, phase2.config.skills_root_is_set);
+    let machine = matches!(phase2.config.place, Place::Shared(_)).then(process::host);
     if phase2.index_skills && capabilities_for(phase2.config.mode).write_database {
-        load_skills(&mut store, root, is_set, log)
+        load_skills(&mut store, Load::scan(root, PREFIX).on(machine.as_deref()), is_set, log)
             .map_err(|fault| format!("cannot index the skills: {}", fault.0))?;
     } else {
-        store.cx().parts.skills_root = true_root(root);
+        store.cx().parts.skills_root = root_on(machine.as_deref(), &true_root(root));
     }
     Ok((store, version))
 }
@@ -132,15 +132,13 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(ServerStore<Par
 /// root.
 ///
 /// # Errors
-/// The store's error. The table is unchanged then.
 /// The store's. The table is as it was before.
 pub fn load_skills(
     store: &mut ServerStore<Parts>,
-    root: &Path,
+    load: Load,
     asked_for: bool,
     log: &dyn Log,
 ) -> Result<Loaded, StoreFault> {
-    let load = Load::scan(root, PREFIX);
     let now = store.cx().now();
     let pruned = store.write_at_boot(|db| load.store(db, &now))?;
     store.cx().parts.skills_root = load.root().to_owned();

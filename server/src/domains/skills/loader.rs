@@ -35,6 +35,13 @@ impl Load {
         Self { found: scan(root, prefix), root: true_root(root) }
     }
 
+    /// Names the machine that the root is on, for a database that several machines share: the same path is another directory
+    /// there.
+    pub fn on(mut self, machine: Option<&str>) -> Self {
+        self.root = root_on(machine, &self.root);
+        self
+    }
+
     /// Returns the root's name in the database.
     pub fn root(&self) -> &str {
         &self.root
@@ -65,6 +72,11 @@ impl Load {
         report(found, asked_for, loaded, log);
         loaded
     }
+}
+
+/// Returns the name of a root in a database that several machines share; without a machine it is the path itself.
+pub fn root_on(machine: Option<&str>, root: &str) -> String {
+    machine.map_or_else(|| root.to_owned(), |machine| format!("{machine}:{root}"))
 }
 
 /// Logs a line for each skipped file, and one for the whole. A default directory that is missing or holds no Colibri

@@ -1,7 +1,8 @@
 //! Loads, listings and the digest (skills#loading), on a database file.
 
 use crate::domains::skills::store::RecordedIndex;
-use crate::domains::skills::{Loaded, SkillFilter, count_skills};
+use crate::domains::skills::store::roots;
+use crate::domains::skills::{Load, Loaded, PREFIX, SkillFilter, count_skills, true_root};
 use colibri_canonical::{NumberRule, canonical_json, sha256_hex};
 use colibri_runtime::chain::log::Level;
 use colibri_store::db::Db;
@@ -260,6 +261,20 @@ fn stored_values_that_are_not_what_they_should_be_are_faults_not_panics() {
     world.db().execute("UPDATE skills SET capabilities = '[]', body = CAST(x'FF' AS TEXT)", &[]).unwrap();
     assert!(world.digest().is_err());
     assert_eq!(world.listed(&SkillFilter::default()).unwrap().len(), 1);
+}
+
+#[test]
+fn the_same_path_on_another_machine_is_another_root() {
+    let mut world = World::new();
+    world.write("colibri-a", skill("colibri-a", ""));
+    let path = world.root();
+    for machine in ["desk", "laptop"] {
+        let load = Load::scan(&path, PREFIX).on(Some(machine));
+        assert_eq!(load.root(), format!("{machine}:{}", true_root(&path)));
+        load.store(world.db(), "2026-05-01T10:00:00.000Z").unwrap();
+    }
+    let known = roots(world.db()).unwrap();
+    assert_eq!(known, [format!("desk:{}", true_root(&path)), format!("laptop:{}", true_root(&path))]);
 }
 
 #[test]

@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex};
 
 use crate::catalogue::SkillListOutputSkillsItem;
 use crate::domains::skills::store::RecordedIndex;
-use crate::domains::skills::{Loaded, SkillFilter, list_skills, recorded_index, registry_digest, true_root};
+use crate::domains::skills::{
+    Load, Loaded, PREFIX, SkillFilter, list_skills, recorded_index, registry_digest, true_root,
+};
 use crate::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, SystemFacts};
 use crate::lifecycle::phase2::load_skills;
 use crate::migrations::MIGRATIONS;
@@ -115,7 +117,7 @@ impl World {
 
     pub fn try_load(&mut self) -> Result<Loaded, StoreFault> {
         let root = self.root();
-        load_skills(&mut self.store, &root, true, &self.log)
+        load_skills(&mut self.store, Load::scan(&root, PREFIX), true, &self.log)
     }
 
     pub fn load(&mut self) -> Loaded {
