@@ -12,7 +12,7 @@ use crate::catalogue::{
 use crate::domains::proof::{self, SealReport, SessionNotFound, SessionState, SessionVerification};
 use crate::domains::trail::errors::{answered, unlisted};
 use crate::domains::trail::output::ByTask;
-use crate::domains::trail::service::{ListFilter, NewThought, Stamp, StoredThought};
+use crate::domains::trail::service::{ListFilter, NewThought, Stamp, StoredThought, findable};
 use crate::domains::trail::{output, service, verify};
 use crate::domains::{retention, tasks};
 use colibri_proof::keys::SignatureStatus;
@@ -27,6 +27,7 @@ impl TrailTools<Cx> for Domains {
     ) -> Outcome<ThoughtRecordOutput, ThoughtRecordError> {
         let stamp = Stamp { id: cx.new_id(), now: cx.now(), sequence_no: cx.sequence_no() };
         let db = cx.db()?;
+        proof::admit_record(db, input.session_id.as_deref()).map_err(answered)?;
         let recorded = service::create_thought_record(db, stamp, input.into());
         let record = recorded.map_err(|failure| answered(proof::explained(db, failure)))?;
         let warned = !tasks::has_row(db, &record.task_id)?;
@@ -58,12 +59,14 @@ impl TrailTools<Cx> for Domains {
         input: AuditVerifyChainInput,
     ) -> Outcome<AuditVerifyChainOutput, AuditVerifyChainError> {
         let AuditVerifyChainInput { task_id, session_id, detail } = input;
-        let (found, session) = match (&session_id, &task_id) {
+        let asked = task_id.as_deref().map(findable);
+        let (found, session) = match (&session_id, &asked) {
             (Some(session_id), task_id) => {
                 let (task_id, keys) = (task_id.as_deref(), cx.parts.keys.trusted_keys());
-                let verified =
-                    proof::verify_session(cx.db(), session_id, task_id, keys, interrupt, cx.progress());
-                let SessionVerification { found, seal } = verified.map_err(unverified)?;
+                let (asked, progress) = (findable(session_id), cx.progress());
+                let verified = proof::verify_session(cx.db(), &asked, task_id, keys, interrupt, progress);
+                let SessionVerification { found, seal } =
+                    verified.map_err(|failure| unverified(failure, session_id))?;
                 (found, Some(seal.into()))
             }
             (None, Some(task_id)) => (verify::verify_task(cx.db(), task_id, interrupt, cx.progress())?, None),
@@ -74,7 +77,7 @@ impl TrailTools<Cx> for Domains {
             (AuditVerifyChainInputDetail::Full, None) => ByTask::All,
             (AuditVerifyChainInputDetail::Full, Some(_)) => ByTask::Nothing,
         };
-        let unknown = match &task_id {
+        let unknown = match &asked {
             Some(task_id) => {
                 !tasks::has_row(cx.db(), task_id)? && !retention::has_thoughts(cx.db(), task_id)?
             }
@@ -120,10 +123,10 @@ impl From<ThoughtRecordListInput> for ListFilter {
 }
 
 /// Converts a refusal for the tool's reply.
-fn unverified(failure: Failure<SessionNotFound>) -> Failure<AuditVerifyChainError> {
+fn unverified(failure: Failure<SessionNotFound>, session_id: &str) -> Failure<AuditVerifyChainError> {
     match failure {
-        Failure::Domain(SessionNotFound { session_id }) => {
-            Failure::Domain(AuditVerifyChainError::ErrSessionNotFound { session_id })
+        Failure::Domain(SessionNotFound { .. }) => {
+            Failure::Domain(AuditVerifyChainError::ErrSessionNotFound { session_id: session_id.to_owned() })
         }
         Failure::Fault(fault) => Failure::Fault(fault),
     }

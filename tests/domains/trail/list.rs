@@ -75,12 +75,18 @@ fn limits_are_whole_and_cursors_exist() {
     for limit in [json!(0), json!(-1), json!(1.5), json!("2"), json!(10001), Value::Null] {
         world.invalid("thought_record_list", json!({ "limit": limit }));
     }
-    for unknown in [json!({ "task_id": "nobody" }), json!({ "session_id": "nobody" })] {
+    for unknown in [
+        json!({ "task_id": "nobody" }),
+        json!({ "session_id": "nobody" }),
+        json!({ "task_id": "\0", "session_id": "a\0b" }),
+    ] {
         let page = world.list(unknown);
         assert_eq!(page, json!({ "records": [], "count": 0, "has_more": false, "next_after": null }));
     }
     let message = world.refused("thought_record_list", json!({ "after": "nope" }));
     assert_eq!(message, "ERR_CURSOR_NOT_FOUND: no thought record has the id nope");
+    let message = world.refused("thought_record_list", json!({ "after": "\0" }));
+    assert_eq!(message, "ERR_CURSOR_NOT_FOUND: no thought record has the id \0");
     for bad in [json!({ "task_id": "" }), json!({ "session_id": "" }), json!({ "foo": 1 })] {
         world.invalid("thought_record_list", bad);
     }

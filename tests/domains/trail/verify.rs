@@ -56,6 +56,14 @@ fn an_unknown_session_is_named() {
     let mut world = World::new();
     let message = world.refused("audit_verify_chain", json!({ "session_id": "nope" }));
     assert_eq!(message, "ERR_SESSION_NOT_FOUND: there is no audit session nope");
+    // PostgreSQL cannot hold such a text.
+    let message = world.refused("audit_verify_chain", json!({ "session_id": "\0" }));
+    assert_eq!(message, "ERR_SESSION_NOT_FOUND: there is no audit session \0");
+    let unknown = world.verify(json!({ "task_id": "\0" }));
+    assert_eq!(
+        unknown["warnings"][0]["message"],
+        "No task has the id \0, and no thought was recorded under it."
+    );
 }
 
 /// The chains of a session's tasks are walked whole, records outside the session included.

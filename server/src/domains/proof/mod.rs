@@ -28,7 +28,7 @@ pub use heads::{HeadChainReport, Signers, verify_head_chain};
 pub(crate) use leaves::{each_sealed_record, envelope_of};
 pub(crate) use seal::verify_seal;
 pub use seal::{SealReport, SessionState, each_session, session_state, verify_sealed_records};
-pub(crate) use session::{SessionNotFound, explained};
+pub(crate) use session::{SessionNotFound, admit_record, explained};
 pub(crate) use session::{SessionVerification, verify_session};
 pub use store::{Root, SealedTip, Session, head_of, root, session};
 pub use tips::tip_of_task_after;

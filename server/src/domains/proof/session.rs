@@ -45,6 +45,21 @@ pub fn explained(db: &Db, failure: Failure<Refusal>) -> Failure<Refusal> {
     }
 }
 
+/// Checks that a session takes records, where the table's own refusal would come too late.
+///
+/// # Errors
+/// The [`Refusal`] that [`explained`] finds on other engines; storage faults.
+pub fn admit_record(db: &Db, session_id: Option<&str>) -> Result<(), Failure<Refusal>> {
+    let Some(session_id) = session_id.filter(|_| db.postpones()) else { return Ok(()) };
+    match session_state(db, session_id)? {
+        Some(SessionState::Open) => Ok(()),
+        Some(SessionState::Finalized) => {
+            Err(Failure::Domain(Refusal::AlreadyFinalized(session_id.to_owned())))
+        }
+        None => Err(Failure::Domain(Refusal::SessionNotFound(session_id.to_owned()))),
+    }
+}
+
 /// Verifies the seal of a session and the chains of its related tasks, or of one of them.
 ///
 /// # Errors

@@ -138,9 +138,7 @@ fn update_task_raw(
     if let Some(wanted) = &patch.depends_on {
         store::replace_dependencies(db, id, wanted)?;
     }
-    if !store::update(db, id, stamp, patch)? {
-        return Err(Failure::Domain(not_found(id).into()));
-    }
+    store::update(db, id, stamp, patch)?;
     if matches!(patch.status, Some(TaskStatus::Done | TaskStatus::Cancelled)) {
         claims::end_with_task(db, standing, stamp, &updated.updated_at)?;
     }

@@ -88,8 +88,8 @@ pub(crate) fn has_row(db: &Db, id: &str) -> Result<bool, Fault> {
 }
 
 /// Writes the patch's own columns of a live row, without its dependencies. The time of the last change never moves
-/// backwards. Returns whether the row existed.
-pub(super) fn update(db: &Db, id: &str, stamp: Stamp<'_>, patch: &TaskPatch) -> Result<bool, Fault> {
+/// backwards. The caller has read the row in the same transaction.
+pub(super) fn update(db: &Db, id: &str, stamp: Stamp<'_>, patch: &TaskPatch) -> Result<(), Fault> {
     let columns = [
         ("title", patch.title.as_ref().map(Bind::bind)),
         ("status", patch.status.map(|status| Value::Text(status.as_str()))),
@@ -107,7 +107,7 @@ pub(super) fn update(db: &Db, id: &str, stamp: Stamp<'_>, patch: &TaskPatch) -> 
     }
     params.push(id.bind());
     sql.push_str(&format!(" WHERE id = ?{} AND deleted_at IS NULL", params.len()));
-    Ok(db.changed(&sql, &params)? == 1)
+    db.execute(&sql, &params)
 }
 
 /// A form in which lists show tasks.

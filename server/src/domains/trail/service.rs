@@ -1,5 +1,7 @@
 //! Operations on the trail, each inside the caller's transaction (trail#chain).
 
+use std::borrow::Cow;
+
 use colibri_runtime::handler::{Failure, Fault};
 
 use super::content::{MAX_CONTENT_BYTES, Unpacker, content_of};
@@ -187,6 +189,12 @@ fn is_blank(text: &str) -> bool {
     text.chars().all(|c| (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}')
 }
 
+/// Returns the name to look for in place of one that a caller gives. No name holds a control character, so nothing is found under
+/// one with U+0000, nor with U+0001 in its place. PostgreSQL cannot be asked for the first.
+pub(crate) fn findable(name: &str) -> Cow<'_, str> {
+    if name.contains('\0') { name.replace('\0', "\u{1}").into() } else { name.into() }
+}
+
 /// Returns the record with that id, if it exists.
 ///
 /// # Errors
@@ -211,14 +219,15 @@ pub(crate) fn list_thought_records<T: Listed>(
 ) -> Result<Page<T>, Failure<CursorNotFound>> {
     let after = match &filter.after {
         None => i64::MIN,
-        Some(id) => {
-            store::seq_of(db, id)?.ok_or_else(|| Failure::Domain(CursorNotFound { after: id.clone() }))?
-        }
+        Some(id) => store::seq_of(db, &findable(id))?
+            .ok_or_else(|| Failure::Domain(CursorNotFound { after: id.clone() }))?,
     };
     let (mut page, mut bytes) = (Page { records: Vec::new(), has_more: false }, 0);
     let mut unpacker = Unpacker::default();
     let limit = usize::try_from(filter.limit).unwrap_or_default();
-    store::each_match(db, filter.task_id.as_deref(), filter.session_id.as_deref(), after, |row| {
+    let [task_id, session_id] =
+        [&filter.task_id, &filter.session_id].map(|name| name.as_deref().map(findable));
+    store::each_match(db, task_id.as_deref(), session_id.as_deref(), after, |row| {
         page.has_more = page.records.len() >= limit || bytes >= MAX_PAGE_BYTES;
         if !page.has_more {
             let record = T::read(row, &mut unpacker);

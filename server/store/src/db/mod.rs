@@ -44,6 +44,15 @@ impl Db {
         }
     }
 
+    /// Returns whether [`Db::execute`] may postpone a statement. What the table would refuse must then be looked at first, because
+    /// the refusal comes too late for the handler.
+    pub fn postpones(&self) -> bool {
+        match &self.engine {
+            Engine::Sqlite(_) => false,
+            Engine::Postgres(_) => true,
+        }
+    }
+
     /// Runs a statement that returns no rows. An engine may postpone it to the next statement that needs an answer, or to the
     /// commit; then its failure is theirs.
     ///
