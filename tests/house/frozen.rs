@@ -15,7 +15,7 @@ const POLICIES: [&str; 2] = ["required", "optional"];
 /// What a request of the stateless era carries.
 const STATELESS: &str = "2026-07-28";
 
-const COMMANDS: [&[&str]; 27] = [
+const COMMANDS: [&[&str]; 28] = [
     &[],
     &["serve"],
     &["tools"],
@@ -32,6 +32,7 @@ const COMMANDS: [&[&str]; 27] = [
     &["report"],
     &["verify"],
     &["backup"],
+    &["copy"],
     &["restore"],
     &["retention"],
     &["reputation"],

@@ -77,6 +77,8 @@ pub enum Command {
     Verify(VerifyArguments),
     /// Copy the database to a new file while servers write to it, and verify the copy
     Backup(BackupArguments),
+    /// Copy a whole database into an empty one, between a file and PostgreSQL in either direction, and verify the copy
+    Copy(CopyArguments),
     /// Replace the database by a verified backup while no server runs, and keep the old files
     Restore(RestoreArguments),
     /// Pack the content of old thoughts, and remove the content of the oldest; it cannot be undone
@@ -120,9 +122,26 @@ pub struct VerifyArguments {
 pub struct BackupArguments {
     /// The new file for the copy
     pub file: PathBuf,
-    /// The database file; by default the configured one
-    #[arg(long, value_name = "FILE")]
+    /// The database, a file or a URL; by default the configured one
+    #[arg(long, value_name = "FILE|URL")]
     pub db: Option<PathBuf>,
+    /// Show progress on stderr, even if stderr is not a terminal
+    #[arg(long)]
+    pub progress: bool,
+}
+
+/// What `copy` is asked for.
+///
+/// Servers may use FROM meanwhile. TO must be a new file, or a PostgreSQL database that `colibri postgres migrate` made ready; there, the
+/// login role must be a member of colibri_owner.
+#[derive(Debug, Clone, clap::Args, PartialEq, Eq)]
+pub struct CopyArguments {
+    /// The database to read, a file or a URL
+    #[arg(value_name = "FROM")]
+    pub from: PathBuf,
+    /// The database to fill, a new file or a URL; by default the configured one
+    #[arg(value_name = "TO")]
+    pub to: Option<PathBuf>,
     /// Show progress on stderr, even if stderr is not a terminal
     #[arg(long)]
     pub progress: bool,

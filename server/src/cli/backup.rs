@@ -4,17 +4,25 @@
 
 use std::io::Write;
 use std::ops::ControlFlow;
+use std::path::Path;
 
+use colibri_runtime::chain::scan::Interrupt;
 use colibri_visible::printable;
 
 use super::Failure;
 use super::arguments::BackupArguments;
-use super::database::open_for_reading;
+use super::copy;
+use super::database::{open_for_reading, place_of};
 use super::interrupt::raised_by_signals;
 use super::verify;
+use crate::migrations::MIGRATIONS;
 use crate::settings::environment::Environment;
+use crate::settings::place::Place;
+use crate::verification::Report;
 use crate::verification::run::Progress;
-use colibri_store::sqlite::look::backup::{BackupError, Copied, copy};
+use colibri_store::db::Db;
+use colibri_store::sqlite::look::backup::{self, BackupError, Copied};
+use colibri_store::sqlite::look::tables::tables;
 
 /// Copies, verifies the copy and says what it found.
 pub fn run(
@@ -27,19 +35,22 @@ pub fn run(
     let interrupt = raised_by_signals();
     let mut lines = verify::Lines::new("backup", err, arguments.progress);
     let source = open_for_reading(env, arguments.db.as_deref())?;
+    if let Place::Shared(_) = place_of(env, arguments.db.as_deref())?.0 {
+        return shared(&source, path, env, &interrupt, &mut lines, out);
+    }
     let mut show = |Copied { done, total }| {
         lines.show(&Progress { check: "pages", done, total });
         if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let copy = copy(&source, path, &mut show).map_err(failure)?;
+    let copy = backup::copy(&source, path, &mut show).map_err(|error| copy::not_written(&error))?;
     // A long verification must not hold the log of the source.
     drop(source);
     let verified = verify::verify_copy(copy.path(), path, env, &interrupt, &mut lines);
     if verified.is_err() && interrupt.is_raised() {
-        return Err(failure(BackupError::Interrupted(path.display().to_string())));
+        return Err(copy::not_written(&BackupError::Interrupted(path.display().to_string())));
     }
     // A copy that cannot be verified is kept as evidence.
-    let copied = copy.name().map_err(failure)?;
+    let copied = copy.name().map_err(|error| copy::not_written(&error))?;
     let report = verified?;
     lines.clear();
     let shown = path.display();
@@ -60,22 +71,46 @@ pub fn run(
         }
         return Ok(out.flush()?);
     }
+    not_sound(&shown.to_string(), &report, out)
+}
+
+/// Says that the copy has the findings of its source.
+fn not_sound(shown: &str, report: &Report, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(
         out,
         "The copy is complete but not sound ({} findings), because the database was not sound either. \
          `colibri verify --db {}` lists the findings. Keep both files as evidence.",
         report.findings.kinds().iter().map(|found| found.count).sum::<u64>(),
-        printable(&crate::shell_word::quoted(&shown.to_string())),
+        printable(&crate::shell_word::quoted(shown)),
     )?;
     out.flush()?;
     Err(Failure::Finding)
 }
 
-fn failure(error: BackupError) -> Failure {
-    match error {
-        BackupError::Exists(_) | BackupError::Place { .. } => Failure::Usage(error.to_string()),
-        BackupError::Busy(_) | BackupError::Interrupted(_) | BackupError::Write { .. } => {
-            Failure::Failed(error.to_string())
-        }
+/// A backup of a shared database is a copy into a file.
+fn shared(
+    source: &Db,
+    path: &Path,
+    env: &Environment,
+    interrupt: &Interrupt,
+    lines: &mut verify::Lines<'_>,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let tables = tables(MIGRATIONS).map_err(|fault| Failure::Failed(fault.to_string()))?;
+    let (copy, rows) = copy::into_file(source, path, &tables, interrupt, lines)?;
+    let report = verify::verify_copy(copy.path(), path, env, interrupt, lines)?;
+    // A copy that is not sound is kept as evidence.
+    copy.name().map_err(|error| copy::not_written(&error))?;
+    lines.clear();
+    let shown = path.display().to_string();
+    writeln!(
+        out,
+        "{}: {} rows, the state of the database when the copy began",
+        printable(&shown),
+        rows.done
+    )?;
+    if report.is_sound() {
+        return copy::print_end(&report, out);
     }
+    not_sound(&shown, &report, out)
 }

@@ -22,6 +22,7 @@ pub mod arguments;
 mod backup;
 mod call;
 mod client;
+mod copy;
 mod database;
 mod demo;
 mod doctor;
@@ -177,6 +178,7 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         Command::Report(arguments) => report::run(&arguments, env, &mut ToTheEnd(&mut Visible(out))),
         Command::Verify(arguments) => verify::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),
         Command::Backup(arguments) => backup::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),
+        Command::Copy(arguments) => copy::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),
         Command::Restore(arguments) => restore::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),
         Command::Retention(arguments) => {
             retention::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err)
@@ -208,6 +210,7 @@ fn examines(command: &Command) -> bool {
         | Command::Report(_)
         | Command::Verify(_)
         | Command::Backup(_)
+        | Command::Copy(_)
         | Command::Restore(_) => true,
     }
 }

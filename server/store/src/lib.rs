@@ -43,6 +43,7 @@
 //! read.
 
 pub mod callers;
+pub mod copy;
 pub mod cx;
 pub mod db;
 pub mod log;

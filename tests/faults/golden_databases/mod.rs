@@ -3,6 +3,7 @@
 //! a release adds its own with `COLIBRI_WRITE_GOLDEN_DATABASES=1`, which refuses to replace any.
 
 mod content;
+mod copied;
 mod golden;
 mod opened;
 mod writer;

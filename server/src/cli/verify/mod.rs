@@ -109,6 +109,27 @@ pub(super) fn verify_copy(
     verify(path, (shown, Role::Backup), (&keys, &expected), &options, lines)
 }
 
+/// Verifies a database that is open, with the configured keys.
+///
+/// # Errors
+/// Any error that prevents the verification; findings are in the report.
+pub(super) fn verify_open(
+    db: &Db,
+    env: &Environment,
+    interrupt: &Interrupt,
+    lines: &mut Lines<'_>,
+) -> Result<Report, Failure> {
+    let keys = keys(&configuration(env)?, &[])?;
+    let options = Options {
+        expected: Expected::Shared(&SCHEMA),
+        signers: Signers { trusted: &keys.trusted, required: false },
+        checkpoint: None,
+        take_checkpoint: false,
+        interrupt,
+    };
+    recompute(db, None, &keys, &options, lines)
+}
+
 /// Reads the configuration, whose database and keys are used if the user names none.
 fn configuration(env: &Environment) -> Result<Config, Failure> {
     match load_config(env, std::process::id()) {

@@ -13,7 +13,7 @@ pub(super) const LOCK_CLASS: i64 = 0x434C_4252;
 
 /// Locks that the server keeps until the transaction ends. Who takes several takes them in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lock {
+pub(crate) enum Lock {
     /// For giving calls their numbers.
     Enter = 1,
     /// For changing anything else.
@@ -21,7 +21,7 @@ pub(super) enum Lock {
 }
 
 /// Takes a lock. The commit then waits for no disk: the mark behind it does.
-pub(super) fn lock(session: &mut Session, lock: Lock) -> Result<(), PgError> {
+pub(crate) fn lock(session: &mut Session, lock: Lock) -> Result<(), PgError> {
     session.queue(
         "SELECT set_config('synchronous_commit', 'off', true), \
          pg_advisory_xact_lock(CAST(?1 AS int), CAST(?2 AS int))",
@@ -31,7 +31,7 @@ pub(super) fn lock(session: &mut Session, lock: Lock) -> Result<(), PgError> {
 
 /// Writes something to the server's write-ahead log and waits until that is durable, and so all before it. As a transaction of its
 /// own, in which `synchronous_commit` is that of the session.
-pub(super) const MARK: &str = "SELECT pg_logical_emit_message(true, 'colibri', '')";
+pub(crate) const MARK: &str = "SELECT pg_logical_emit_message(true, 'colibri', '')";
 
 /// Adds an enter row behind the last one. The caller holds the lock.
 pub(super) fn enter(session: &mut Session, row: &OpenRow<'_>) -> Result<(), PgError> {
@@ -172,11 +172,11 @@ pub(super) fn only(rows: &Rows) -> Result<PgRow<'_>, PgError> {
     rows.row(0).ok_or(PgError::Usage("a row that must exist is missing"))
 }
 
-pub(super) fn integer(row: &PgRow<'_>, at: usize) -> Option<i64> {
+pub(crate) fn integer(row: &PgRow<'_>, at: usize) -> Option<i64> {
     if let Ok(PgCell::Integer(number)) = row.cell(at) { Some(number) } else { None }
 }
 
-pub(super) fn text<'a>(row: &PgRow<'a>, at: usize) -> Option<&'a str> {
+pub(crate) fn text<'a>(row: &PgRow<'a>, at: usize) -> Option<&'a str> {
     match row.cell(at) {
         Ok(PgCell::Text(bytes) | PgCell::Bytes(bytes)) => std::str::from_utf8(bytes).ok(),
         _ => None,

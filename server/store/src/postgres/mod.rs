@@ -11,7 +11,7 @@
 //! (postgres#batch).
 
 mod backend;
-mod flight;
+pub(crate) mod flight;
 mod lease;
 mod link;
 pub mod look;

@@ -144,7 +144,7 @@ pub fn migrate(
     Ok(Migrated { before, applied, differences })
 }
 
-fn connect(url: &DatabaseUrl, options: &SessionOptions) -> Result<Session, SetupError> {
+pub(crate) fn connect(url: &DatabaseUrl, options: &SessionOptions) -> Result<Session, SetupError> {
     let options = SessionOptions { target: Target::ReadWrite, ..options.clone() };
     let mut session = Session::connect(url, &options)?;
     probe::version(&mut session).map_err(SetupError::Version)?;
@@ -164,7 +164,7 @@ fn begin(session: &mut Session) -> Result<(), SetupError> {
 }
 
 /// The same, as the owner of the schema, whose tables the migrations make.
-fn become_owner(session: &mut Session) -> Result<(), SetupError> {
+pub(crate) fn become_owner(session: &mut Session) -> Result<(), SetupError> {
     begin(session)?;
     session.simple("SET LOCAL ROLE colibri_owner").map_err(|error| match error.sqlstate() {
         Some("22023") => SetupError::NotSetUp,

@@ -36,6 +36,7 @@ pub use portal::Portal;
 pub use rows::{PgCell, PgCellError, PgRow, Rows};
 pub use session::{Boundary, Counters, Limit, Session, TransactionStatus};
 pub use url::{DatabaseUrl, Target, TlsPolicy, UrlError};
+pub(crate) use words::reason;
 
 #[cfg(test)]
 mod tests;

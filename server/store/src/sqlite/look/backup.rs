@@ -72,6 +72,28 @@ pub struct Unnamed {
 }
 
 impl Unnamed {
+    /// Creates an empty file, which is to have the new name `to`.
+    ///
+    /// # Errors
+    /// [`BackupError::Exists`], [`BackupError::Busy`], [`BackupError::Place`].
+    pub(super) fn begin(to: &Path) -> Result<Self, BackupError> {
+        let shown = || to.display().to_string();
+        if to.symlink_metadata().is_ok() {
+            return Err(BackupError::Exists(shown()));
+        }
+        let part = side_file::named(to, ".part");
+        let growing = begin(&part).map_err(|error| match error.kind() {
+            io::ErrorKind::WouldBlock => BackupError::Busy(shown()),
+            _ => BackupError::Place { path: shown(), error },
+        })?;
+        Ok(Self { copied: Copied { done: 0, total: 0 }, part, to: to.to_owned(), _growing: growing })
+    }
+
+    /// Notes how many pages the finished file has.
+    pub(super) fn complete(&mut self, pages: u64) {
+        self.copied = Copied { done: pages, total: pages };
+    }
+
     /// Returns where the copy lies meanwhile.
     pub fn path(&self) -> &Path {
         &self.part
@@ -107,16 +129,7 @@ pub fn copy(
     progress: &mut dyn FnMut(Copied) -> ControlFlow<()>,
 ) -> Result<Unnamed, BackupError> {
     let shown = || to.display().to_string();
-    if to.symlink_metadata().is_ok() {
-        return Err(BackupError::Exists(shown()));
-    }
-    let part = side_file::named(to, ".part");
-    let growing = begin(&part).map_err(|error| match error.kind() {
-        io::ErrorKind::WouldBlock => BackupError::Busy(shown()),
-        _ => BackupError::Place { path: shown(), error },
-    })?;
-    let none = Copied { done: 0, total: 0 };
-    let mut copy = Unnamed { copied: none, part, to: to.to_owned(), _growing: growing };
+    let mut copy = Unnamed::begin(to)?;
     let copied = from
         .sqlite()
         .and_then(|conn| pages(conn, &copy.part, progress))

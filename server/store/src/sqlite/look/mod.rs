@@ -1,9 +1,12 @@
 //! For the commands: [`inspect`] reads a database without starting on it, [`snapshot`] reads one at one moment, [`schema`] says what
-//! shape it has and should have, [`counters`] are SQLite's own, and [`backup`] and [`restore`] copy whole files.
+//! shape it has and should have, [`counters`] are SQLite's own. [`backup`] and [`restore`] copy whole files; [`fill`] makes
+//! one from rows, of the tables that [`tables`] lists.
 
 pub mod backup;
 pub mod counters;
+pub(crate) mod fill;
 pub mod inspect;
 pub mod restore;
 pub mod schema;
 pub mod snapshot;
+pub mod tables;

@@ -164,12 +164,20 @@ pub fn compare(db: &Db, expected: &Schema) -> Result<Shape, Fault> {
 /// # Errors
 /// SQLite's error.
 pub fn expected(migrations: &[Migration]) -> Result<Schema, Fault> {
+    read(&made(migrations)?)
+}
+
+/// Returns an empty database with that schema.
+///
+/// # Errors
+/// SQLite's error.
+pub(crate) fn made(migrations: &[Migration]) -> Result<Db, Fault> {
     let conn = Connection::open_in_memory().map_err(storage)?;
     connection::settle(&conn).map_err(storage)?;
     migrate::migrate(&conn, migrations, Path::new(crate::sqlite::open::MEMORY))
         .map_err(|error| Fault::Other(error.to_string()))?;
     conn.pragma_update(None, "application_id", APPLICATION_ID).map_err(storage)?;
-    read(&Db::new(conn))
+    Ok(Db::new(conn))
 }
 
 /// Returns the schema that the migrations up to a version give: that of a file that waits for the others.
