@@ -137,8 +137,9 @@ fn a_call_of_a_killed_process_is_aborted_and_numbers_go_on() {
     server.data("probe_echo", json!({ "required": "x" }));
     server.send_call("probe_network", json!({ "ms": 600_000 }));
     let left = await_running(&server, "probe_network");
-    let folder = server.shared_folder();
+    let (folder, sql) = (server.shared_folder(), server.sql());
     server.kill();
+    sql.end_lease(&left.boot_id);
 
     let mut server = probe().in_folder(folder).start();
     server.data("probe_echo", json!({ "required": "y" }));
@@ -190,7 +191,8 @@ fn a_ping_of_phase_1_is_answered_at_once_and_stored_before_gated_calls() {
     assert!(!server.stderr().contains("Phase 2 ready"), "{}", server.stderr());
     assert_eq!(server.receive()["id"], json!(gated));
     let late = server.data("probe_status", json!({}));
-    assert_eq!((&late["audit_sink"], &late["last_sequence_no"]), (&json!("sqlite"), &json!(4)), "{late}");
+    let sink = if engine::is_postgres() { "postgres" } else { "sqlite" };
+    assert_eq!((&late["audit_sink"], &late["last_sequence_no"]), (&json!(sink), &json!(4)), "{late}");
     let tools: Vec<String> = actions(&server.sql()).into_iter().map(|row| row.tool).collect();
     assert_eq!(tools, ["caller_begin", "probe_status", "probe_echo", "probe_status"]);
 }
@@ -235,6 +237,7 @@ fn only_calls_of_dead_processes_are_closed_by_others() {
         assert!(boot_id.starts_with("inherited:"), "{boot_id}");
     }
     killed.kill();
+    conn.end_lease(&theirs.boot_id);
 
     let mut third = probe().beside(&alive).start();
     third.data("probe_echo", json!({ "required": "y" }));
@@ -337,6 +340,10 @@ fn acknowledged_calls_survive_a_kill_under_load() {
     let ended = server.kill();
     acknowledged.extend(ended.rest.iter().map(|a| envelope(a)["data"]["id"].as_str().unwrap().to_owned()));
 
+    let sql = engine::open(folder.path().join("colibri.db"));
+    for row in actions(&sql).iter().filter(|row| row.outcome == "running") {
+        sql.end_lease(&row.boot_id);
+    }
     let mut server = colibri().in_folder(folder).start();
     for id in &acknowledged {
         assert_eq!(server.data("task_get", json!({ "id": id }))["id"], json!(id));

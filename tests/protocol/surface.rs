@@ -11,6 +11,7 @@ use colibri_runtime::schema::{Literal, Schema, Shape, StringRule};
 use colibri_runtime::validate::validate;
 use colibri_test_support::client::{Launch, Server};
 use colibri_test_support::dice::Dice;
+use colibri_test_support::sqlite_only;
 use serde_json::{Map, Value, json};
 
 /// The kernel's numbers of the sockets that a process holds.
@@ -25,6 +26,7 @@ fn sockets(server: &Server) -> Vec<String> {
 
 #[test]
 fn a_server_that_runs_every_tool_holds_no_network_socket() {
+    sqlite_only!("a shared database is reached over a socket");
     let mut server = Launch::new(env!("CARGO_BIN_EXE_colibri-under-test")).start();
     for tool in CATALOGUE.tools {
         let arguments = if tool.name == "task_create" { json!({ "title": "A" }) } else { json!({}) };

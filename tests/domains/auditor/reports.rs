@@ -93,6 +93,7 @@ fn a_long_session_shows_its_beginning_and_its_end() {
         create_thought_record(&db, stamp, thought).unwrap();
     }
     db.execute("COMMIT", &[]).unwrap();
+    engine::settle(&db);
     world.seal("L");
     let page = page(&world, "L", 0);
     assert!(page.contains("Thoughts 500 to 523 are left out of this page"));

@@ -4,6 +4,7 @@ use crate::consensus_restart::support::{
     SEED_A, accept, accepted, ballot, database, finality, finish, folder, launch, level, node, observed,
     propose, refusal, write_key,
 };
+use colibri_test_support::engine;
 use serde_json::json;
 
 #[test]
@@ -16,7 +17,7 @@ fn a_read_only_database_is_left_as_it_is() {
     accepted(&mut server, "1", "a1");
     let before: Vec<_> = ["1", "2", "3"].iter().map(|id| finality(&mut server, id)).collect();
     finish(server);
-    let bytes = std::fs::read(database(&folder)).unwrap();
+    let bytes = engine::contents(&database(&folder));
 
     let key = folder.path().join("node.key");
     write_key(&key, SEED_A, 0o600);
@@ -43,7 +44,7 @@ fn a_read_only_database_is_left_as_it_is() {
     let unknown = server.call("consensus_vote", ballot("6", "aa", "ACCEPT"));
     assert_eq!(refusal(&unknown), "ROUND_NOT_FOUND: 6");
     finish(server);
-    assert_eq!(std::fs::read(database(&folder)).unwrap(), bytes);
+    assert_eq!(engine::contents(&database(&folder)), bytes);
 
     // The next process knows nothing of it.
     let mut server = read_only();

@@ -1,5 +1,6 @@
 //! What becomes of the rows of callers: guarded, verified, shown (people#callers).
 
+use colibri_test_support::sqlite_only;
 use std::process::Output;
 
 use colibri_test_support::actions::actions;
@@ -41,6 +42,7 @@ fn two_callers(era: Era) -> Client {
 /// without storing a caller.
 #[test]
 fn people_09_a_server_from_before_the_upgrade_is_told_to_restart() {
+    sqlite_only!("no release before this one has served PostgreSQL");
     for era in ERAS {
         let mut client = Client::new(era);
         client.data("task_create", json!({ "title": "A" }));

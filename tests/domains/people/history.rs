@@ -1,5 +1,6 @@
 //! The history of tasks: what each call leaves behind, and `task_history`.
 
+use colibri_test_support::sqlite_only;
 use std::fs::File;
 use std::io::Read;
 use std::path::Path;
@@ -169,6 +170,7 @@ fn people_15_the_events_give_the_reply_of_every_call() {
 
 #[test]
 fn people_16_the_history_of_an_older_task_begins_with_its_state() {
+    sqlite_only!("no release before this one has served PostgreSQL");
     for era in ERAS {
         let mut client = of_an_earlier_version(era);
         let tasks = client.data("task_list", json!({ "limit": 500 }))["tasks"].as_array().unwrap().clone();
@@ -263,6 +265,7 @@ fn people_14_a_history_of_two_callers_names_both() {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[test]
 fn people_17_a_commit_that_fails_leaves_no_event() {
+    sqlite_only!("the layer beneath it is one of files");
     let mut told = Vec::new();
     for write in 1..=2 {
         let launch = launch();

@@ -114,8 +114,8 @@ fn log_ends_with_the_vector(folder: &TempDir) {
     let conn = engine::open(folder.path().join("colibri.db"));
     let row_hash = "3f18324a0fc22d594e5a75190c2eb0dc0a5fe8240c776c4a0749ef18afcad487";
     conn.execute(
-        "INSERT INTO callers (boot_id, source, os_user, host, pid, first_seen, sequence_no) \
-         VALUES (?1, 'none', 'alice', 'workshop', 1, '2026-05-01T10:00:00.000Z', 1)",
+        "INSERT INTO callers (caller_no, boot_id, source, os_user, host, pid, first_seen, sequence_no) \
+         VALUES (1, ?1, 'none', 'alice', 'workshop', 1, '2026-05-01T10:00:00.000Z', 1)",
         ["0".repeat(36)],
     )
     .unwrap();

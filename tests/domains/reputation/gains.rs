@@ -6,11 +6,19 @@ use colibri::domains::reputation::gain::Ignored;
 use colibri::domains::reputation::penalty::Band;
 use colibri::domains::reputation::writer::{Gained, Refusal, record_gain};
 use colibri_runtime::handler::Failure;
+use colibri_test_support::engine;
 use serde_json::json;
 
 use crate::reputation::world::{RECORDING, World, entries, gain};
 
 const UNACKED: Acker<'_> = Acker::System { weight_bps: 2500 };
+
+/// Records a gain that the case has made.
+fn recorded(world: &World, gain: &Gain<'_>) -> Result<Gained, Failure<Refusal>> {
+    let gained = record_gain(world.db(), &RECORDING, gain);
+    engine::settle(world.db());
+    gained
+}
 
 #[test]
 fn the_worked_run_gives_its_numbers() {
@@ -26,7 +34,7 @@ fn the_worked_run_gives_its_numbers() {
         reason: "task_done",
         source: Source::Task,
     };
-    let record = |world: &World, gain: Gain<'_>| match record_gain(world.db(), &RECORDING, &gain) {
+    let record = |world: &World, gain: Gain<'_>| match recorded(world, &gain) {
         Ok(Gained::Recorded(_)) => {}
         other => panic!("{gain:?}: {other:?}"),
     };
@@ -188,15 +196,15 @@ fn an_event_after_long_idleness_brings_nothing_back() {
 fn a_repeated_event_is_a_duplicate_before_anything_else() {
     let world = World::new();
     let first = gain("e", "alice", (100, UNACKED), 9);
-    assert!(matches!(record_gain(world.db(), &RECORDING, &first), Ok(Gained::Recorded(_))));
+    assert!(matches!(recorded(&world, &first), Ok(Gained::Recorded(_))));
     let before = world.rows();
     // The same event with any other content, even with an epoch before the last one.
     let again = Gain { nominal_delta: -7, epoch: 3, acker: Acker::Peer("alice"), reason: "other", ..first };
-    assert_eq!(record_gain(world.db(), &RECORDING, &again), Ok(Gained::Duplicate));
+    assert_eq!(recorded(&world, &again), Ok(Gained::Duplicate));
     assert_eq!(world.rows(), before);
     // The same id in another domain is another event.
     let other = Gain { domain: Domain::Social, ..first };
-    assert!(matches!(record_gain(world.db(), &RECORDING, &other), Ok(Gained::Recorded(_))));
+    assert!(matches!(recorded(&world, &other), Ok(Gained::Recorded(_))));
     world.assert_ledger_is_sound();
 }
 

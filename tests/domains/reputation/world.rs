@@ -106,7 +106,9 @@ impl World {
     ) -> Result<Gained, Failure<Refusal>> {
         let event_id = self.event();
         let gain = gain(&event_id, node_id, (nominal_delta, acker), epoch);
-        writer::record_gain(&self.db, &RECORDING, &gain)
+        let gained = writer::record_gain(&self.db, &RECORDING, &gain);
+        engine::settle(&self.db);
+        gained
     }
 
     /// The same, which is recorded.
@@ -141,7 +143,9 @@ impl World {
             reason: "offence",
             source: Source::Import,
         };
-        writer::record_penalty(&self.db, &RECORDING, &penalty)
+        let step = writer::record_penalty(&self.db, &RECORDING, &penalty);
+        engine::settle(&self.db);
+        step
     }
 
     /// A node's row in a domain, as the tool reads it at an epoch.

@@ -125,14 +125,15 @@ fn the_worked_run_through_tasks_a_session_and_imports() {
 
     let conn = engine::open(&database);
     let sql = "SELECT h.epoch, l.idle_epochs, l.score_before, l.score_settled, l.weight_bps, h.delta, l.score_after, \
-               l.scar_after, l.ban_after, l.source || ' ' || h.reason \
+               l.scar_after, l.ban_after, l.source, h.reason \
                FROM reputation_ledger AS l JOIN reputation_history AS h ON h.id = l.history_id ORDER BY h.id";
     let rows: Vec<(Vec<i64>, Option<i64>, String)> = conn
         .prepare(sql)
         .unwrap()
         .query_map([], |row| {
             let numbers = (0..8).map(|at| row.get(at)).collect::<Result<_, _>>()?;
-            Ok((numbers, row.get(8)?, row.get(9)?))
+            let (source, reason): (String, String) = (row.get(9)?, row.get(10)?);
+            Ok((numbers, row.get(8)?, format!("{source} {reason}")))
         })
         .unwrap()
         .map(Result::unwrap)

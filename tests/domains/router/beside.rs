@@ -1,5 +1,6 @@
 //! What goes on while a call waits for its provider.
 
+use colibri_test_support::engine;
 use std::time::Duration;
 
 use colibri_test_support::actions::{actions, await_running};
@@ -126,8 +127,9 @@ fn a_killed_call_is_closed_by_the_next_start() {
     world.server.send_call("router_call", json!({ "prompt": "ping" }));
     world.provider.await_seen(1);
     let open = await_running(&world.server, "router_call");
-    let folder = world.server.shared_folder();
+    let (folder, sql) = (world.server.shared_folder(), world.server.sql());
     world.server.kill();
+    sql.end_lease(&open.boot_id);
     world.provider.await_abandoned(1);
     let mut next = launch().in_folder(folder).start();
     next.ready_by("task_list", json!({}));
@@ -146,10 +148,11 @@ fn a_start_closes_the_calls_of_dead_processes_only() {
     killed.ready_by("task_list", json!({}));
     killed.send_call("router_call", json!({ "prompt": "killed" }));
     killed_provider.await_seen(1);
-    await_running(&killed, "router_call");
+    let theirs = await_running(&killed, "router_call").boot_id;
     let id = alive.server.send_call("router_call", json!({ "prompt": "alive" }));
     alive.provider.await_seen(1);
     killed.kill();
+    alive.server.sql().end_lease(&theirs);
     let mut third = launch().beside(&alive.server).start();
     third.ready_by("task_list", json!({}));
     let dead = ("aborted".to_owned(), Some("PROCESS_ABORTED".to_owned()));
@@ -160,18 +163,21 @@ fn a_start_closes_the_calls_of_dead_processes_only() {
     assert_eq!(ends(&alive), [dead, ("aborted".to_owned(), Some("CANCELLED".to_owned()))]);
 }
 
-/// Another start takes a process for dead whose lock file is gone, and closes its calls. Row and reply say the same then.
+/// Another start takes a process for dead whose lock file is gone, or whose lease has ended, and closes its calls. Row and reply say the same then.
 #[test]
 fn finding_a9_a_call_that_another_start_has_closed_is_not_answered_as_done() {
     let late = fixture("anthropic", "success").headers_after(Duration::from_secs(3));
     let mut world = patient([late]);
     let call = world.server.send_call("router_call", json!({ "prompt": "x" }));
     world.provider.await_seen(1);
-    await_running(&world.server, "router_call");
-    let files = std::fs::read_dir(world.server.folder()).unwrap().map(|entry| entry.unwrap().path());
-    let locks: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "lock")).collect();
-    assert_eq!(locks.len(), 1);
-    std::fs::remove_file(&locks[0]).unwrap();
+    let open = await_running(&world.server, "router_call");
+    world.server.sql().end_lease(&open.boot_id);
+    if !engine::is_postgres() {
+        let files = std::fs::read_dir(world.server.folder()).unwrap().map(|entry| entry.unwrap().path());
+        let locks: Vec<_> = files.filter(|path| path.extension().is_some_and(|end| end == "lock")).collect();
+        assert_eq!(locks.len(), 1);
+        std::fs::remove_file(&locks[0]).unwrap();
+    }
     let mut other = launch().beside(&world.server).start();
     other.data("task_list", json!({}));
     let rows = ends(&world);

@@ -1,6 +1,7 @@
 //! The constant, what is refused, and the chapter's first example to the byte.
 
 use colibri_test_support::actions::action_of;
+use colibri_test_support::engine;
 use serde_json::{Map, Value, json};
 
 use crate::router_tools::world::{DEFAULT_HASH, auto_8, invalid, launch};
@@ -61,7 +62,7 @@ fn a_key_among_the_arguments_is_refused_and_kept_nowhere() {
     let row = action_of(&server.sql(), "router_score");
     assert_eq!(row.end(), ("invalid", Some("INVALID_PARAMS")));
     let folder = server.shared_folder();
-    let mut bytes = Vec::new();
+    let mut bytes = engine::contents(&server.database());
     for file in std::fs::read_dir(folder.path()).unwrap() {
         let path = file.unwrap().path();
         if path.is_file() {

@@ -77,8 +77,7 @@ fn skills(server: &mut Server) -> Vec<String> {
 }
 
 fn verified(database: &Path) -> (bool, String) {
-    let output =
-        launch().arg("verify").arg("--db").arg(engine::locator(database)).command().output().unwrap();
+    let output = launch().database(database).arg("verify").command().output().unwrap();
     (output.status.success(), String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned())
 }
 

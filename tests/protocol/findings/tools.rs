@@ -216,6 +216,7 @@ fn finding_d9_settings_without_effect_are_not_recognised() {
 
 #[test]
 fn finding_d8_the_example_of_health_shows_what_this_server_is() {
+    sqlite_only!("the example shows a server on a file");
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../catalogue");
     let catalogue = Catalogue::load(&root).unwrap_or_else(|findings| panic!("{findings:?}"));
     let entry = catalogue.tools().find(|entry| entry.tool.name == "server_health").unwrap();

@@ -1,5 +1,6 @@
 //! The rare turns of create, start and stop. `.ci/coverage` asks that each of their lines is executed.
 
+use colibri_test_support::sqlite_only;
 use std::io;
 use std::sync::Arc;
 
@@ -35,6 +36,7 @@ fn errors(lines: &Lines) -> Vec<String> {
 
 #[test]
 fn a_stop_goes_on_when_streams_and_store_complain() {
+    sqlite_only!("a process has no lock file beside a shared database");
     let folder = tempfile::tempdir().unwrap();
     let (wire, streams) = Wire::pair();
     let lines = Arc::new(Lines::default());

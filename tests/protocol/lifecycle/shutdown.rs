@@ -38,9 +38,10 @@ fn a_stuck_handler_is_left_behind_after_the_cleanup_timeout() {
     assert!(began.elapsed() >= Duration::from_secs(5), "{:?}", began.elapsed());
     assert_eq!((ended.code(), ended.last_message()), (1, "[Shutdown] Forced after 5000ms timeout"));
     // Its row is for the next boot to close.
+    let conn = engine::open(folder.path().join("colibri.db"));
+    conn.end_lease(&action_of(&conn, "probe_sleep").boot_id);
     let mut next = probe().in_folder(folder.clone()).start();
     next.data("probe_echo", json!({ "required": "x" }));
-    let conn = engine::open(folder.path().join("colibri.db"));
     assert_eq!(action_of(&conn, "probe_sleep").end(), ("aborted", Some("PROCESS_ABORTED")));
 }
 

@@ -11,10 +11,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use colibri_store::db::Db;
 use colibri_store::{DatabaseUrl, SessionOptions, TlsPolicy};
 
-use crate::actions::actions;
 use crate::postgres::{Database, Role};
 use crate::sql::Connection;
-use crate::stored::stored;
 
 /// `postgres` runs the suites on PostgreSQL.
 pub const VARIABLE: &str = "COLIBRI_TEST_ENGINE";
@@ -91,12 +89,16 @@ pub fn contents(path: &Path) -> Vec<u8> {
     match is_postgres() {
         true => {
             let conn = open(path);
-            let mut stored = stored(&conn);
-            stored.extend(actions(&conn).iter().map(|row| format!("{row:?}")));
-            stored.join("\n").into_bytes()
+            let tables = conn.tables().into_iter().chain(["enters", "exits"].map(str::to_owned));
+            tables.flat_map(|table| conn.bytes_of(&table)).collect()
         }
         false => std::fs::read(path).expect("the file is there"),
     }
+}
+
+/// Has PostgreSQL do what it was told without being asked for an answer.
+pub fn settle(db: &Db) {
+    db.query_opt("SELECT 1", &[], |_| Ok(())).expect("what was told before holds");
 }
 
 /// Makes a copy of a database that no server uses.
@@ -112,7 +114,8 @@ pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) {
 fn database(path: &Path) -> Arc<Database> {
     static DATABASES: Mutex<BTreeMap<PathBuf, Arc<Database>>> = Mutex::new(BTreeMap::new());
     let mut databases = DATABASES.lock().unwrap_or_else(PoisonError::into_inner);
-    let made =
-        || Arc::new(Database::standing_for(path).expect("COLIBRI_TEST_ENGINE=postgres needs PostgreSQL"));
-    databases.entry(path.to_owned()).or_insert_with(made).clone()
+    // In a thread: the client has a runtime of its own, and a test may be inside one.
+    let made = || std::thread::scope(|scope| scope.spawn(|| Database::standing_for(path)).join());
+    let made = || made().expect("a database").expect("COLIBRI_TEST_ENGINE=postgres needs PostgreSQL");
+    databases.entry(path.to_owned()).or_insert_with(|| Arc::new(made())).clone()
 }

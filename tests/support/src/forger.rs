@@ -19,6 +19,9 @@ use colibri_store::db::{Db, Value};
 use colibri_store::params;
 use serde_json::{Value as Json, json};
 
+use crate::engine::{is_postgres, settle};
+use crate::sql::dialect;
+
 /// Makes the file fit again after any change of its rows. The heads lose their signatures.
 pub fn recompute(db: &Db) {
     recompute_signing(db, None);
@@ -36,13 +39,23 @@ fn execute(db: &Db, sql: &str, params: &[Value<'_>]) {
     db.execute(sql, params).unwrap();
 }
 
+/// An expression of what no digest is: a number of 63 digits and a letter.
+fn numbered(column: &str, letter: char) -> String {
+    let zeros = "0".repeat(63);
+    format!("substr('{zeros}' || {column}, length({column} || '') + 1) || '{letter}'")
+}
+
 /// Hashes, links and heads of the chains; no content was archived.
 fn chains(db: &Db) {
     let tasks: Vec<String> =
         db.query_all("SELECT DISTINCT task_id FROM thought_records", &[], |row| row.get(0)).unwrap();
     execute(
         db,
-        "UPDATE thought_records SET hash = printf('%063dh', seq), prev_hash = printf('%063dp', seq), created_at = timestamp",
+        &format!(
+            "UPDATE thought_records SET hash = {}, prev_hash = {}, created_at = timestamp",
+            numbered("seq", 'h'),
+            numbered("seq", 'p')
+        ),
         &[],
     );
     execute(db, "DELETE FROM trail_heads", &[]);
@@ -186,7 +199,11 @@ fn task(db: &Db, id: &str) -> Json {
 fn log(db: &Db, key: Option<&SigningKey>, told: &BTreeMap<i64, Json>) {
     execute(
         db,
-        "UPDATE tree_heads SET prev_head_hash = printf('%063dp', head_index), head_hash = printf('%063dh', head_index)",
+        &format!(
+            "UPDATE tree_heads SET prev_head_hash = {}, head_hash = {}",
+            numbered("head_index", 'p'),
+            numbered("head_index", 'h')
+        ),
         &[],
     );
     let calls: Vec<(i64, i64)> = db
@@ -202,6 +219,10 @@ fn log(db: &Db, key: Option<&SigningKey>, told: &BTreeMap<i64, Json>) {
         reply_of_call(db, *sequence_no, told.get(sequence_no));
         let hash = row_hash(db, *sequence_no, hashes.len() as i64, hashes.last().unwrap());
         hashes.push(hash);
+    }
+    if is_postgres() {
+        // The rows themselves say where the log ends.
+        return settle(db);
     }
     let sql = "UPDATE actions_head SET last_exit_no = ?1, last_row_hash = ?2, \
                last_sequence_no = (SELECT max(sequence_no) FROM actions)";
@@ -303,7 +324,7 @@ fn reply_of_call(db: &Db, sequence_no: i64, told: Option<&Json>) {
     if let Some(Reply::Hash(hash)) = reply {
         execute(
             db,
-            "UPDATE actions SET result_hash = ?2 WHERE sequence_no = ?1",
+            &format!("UPDATE {} SET result_hash = ?2 WHERE sequence_no = ?1", dialect::exits()),
             params![sequence_no, hash.as_str()],
         );
     }
@@ -340,7 +361,10 @@ fn row_hash(db: &Db, sequence_no: i64, exit_no: i64, prev_hash: &HexDigest) -> H
             Ok(closed.hash())
         })
         .unwrap();
-    let sql = "UPDATE actions SET exit_no = ?2, prev_hash = ?3, row_hash = ?4 WHERE sequence_no = ?1";
-    execute(db, sql, params![sequence_no, exit_no, prev_hash.as_str(), hash.as_str()]);
+    let sql = format!(
+        "UPDATE {} SET exit_no = ?2, prev_hash = ?3, row_hash = ?4 WHERE sequence_no = ?1",
+        dialect::exits()
+    );
+    execute(db, &sql, params![sequence_no, exit_no, prev_hash.as_str(), hash.as_str()]);
     hash
 }

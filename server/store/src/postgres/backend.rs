@@ -145,7 +145,9 @@ impl PgBackend {
     /// Commits, and learns the outcome even if the connection is lost meanwhile.
     fn commit_writing(&mut self, handle: &Handle, writing: &Writing) -> Result<(), StoreFault> {
         handle.forget_call();
-        match send_commit(&mut handle.session(), self.durable) {
+        // The connection is free again before its outcome is looked at, which may need it.
+        let sent = send_commit(&mut handle.session(), self.durable);
+        match sent {
             Ok(mark) => self.unsynced.mark = mark,
             Err(PgError::Lost(lost)) if lost.commit == CommitState::Unknown => {
                 if !self.was_committed(handle, writing)? {

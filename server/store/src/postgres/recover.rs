@@ -86,7 +86,8 @@ impl PgBackend {
             return Err(self.lose(format!("the server did not confirm that all is durable: {reason}")));
         }
         let Some(head) = self.unsynced.head else { return Ok(()) };
-        match flight::holds_exit(&mut handle.session(), &head) {
+        let holds = flight::holds_exit(&mut handle.session(), &head);
+        match holds {
             Ok(true) => Ok(()),
             Ok(false) => Err(self.lose(witness::loss(&head))),
             Err(error) => Err(self.lose(format!("the server did not confirm that all is durable: {error}"))),

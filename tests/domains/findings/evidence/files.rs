@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+use colibri_test_support::engine;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
@@ -14,7 +15,8 @@ use super::desk::{self, BINARY, Desk, finish, mode, sealed};
 fn run(desk: &Desk, arguments: &[&str]) -> Run {
     let mut command = Command::new("sh");
     command.args(["-c", "umask 0; exec \"$@\"", "sh", BINARY]).args(arguments);
-    desk::run(command.current_dir(desk.folder.path()).env_clear().env("COLIBRI_DB_PATH", desk.database()))
+    let (name, value) = engine::variable(&desk.database());
+    desk::run(command.current_dir(desk.folder.path()).env_clear().env(name, value))
 }
 
 #[test]

@@ -50,7 +50,9 @@ impl Database {
     }
 
     fn in_place_of(path: &Path, cluster: &'static Cluster, template: impl FnOnce() -> String) -> Self {
-        let folder = path.parent().and_then(Path::to_str).expect("a path in a folder");
+        // The folder itself may be yet to come.
+        let folder = path.ancestors().skip(1).find(|folder| folder.exists()).and_then(Path::to_str);
+        let folder = folder.expect("a path with a folder that is there");
         let name = format!("test_{:016x}", hash_of(path));
         let mut client = cluster.client(Role::Superuser, "postgres");
         let there = "SELECT 1 FROM pg_database WHERE datname = $1";

@@ -116,6 +116,39 @@ impl Connection {
         Ok(Statement { conn: self, sql: sql.to_owned() })
     }
 
+    /// The bytes of every value of a table, row by row in the same order each time.
+    pub fn bytes_of(&self, table: &str) -> Vec<u8> {
+        let rows = self.prepare(&format!("SELECT * FROM \"{table}\"")).and_then(|mut all| all.query([]));
+        let mut rows: Vec<Vec<u8>> = rows
+            .expect("the table can be read")
+            .iter()
+            .map(|row| {
+                let mut bytes = Vec::new();
+                for value in row.values() {
+                    match value {
+                        Value::Null => {}
+                        Value::Integer(number) => bytes.extend(number.to_string().into_bytes()),
+                        Value::Real(number) => bytes.extend(number.to_string().into_bytes()),
+                        Value::Text(text) => bytes.extend(text.as_bytes()),
+                        Value::Blob(blob) => bytes.extend(blob),
+                    }
+                    bytes.push(b'\n');
+                }
+                bytes
+            })
+            .collect();
+        rows.sort();
+        rows.concat()
+    }
+
+    /// Ends the lease of a process that was killed. On SQLite others see at once that it is dead.
+    pub fn end_lease(&self, boot_id: &str) {
+        if let Engine::Postgres(_) = &self.engine {
+            let sql = "UPDATE processes SET lease_until = now() - interval '1 second' WHERE boot_id = ?1";
+            assert_eq!(self.execute(sql, [boot_id]), Ok(1), "{boot_id} has a lease");
+        }
+    }
+
     /// Begins a transaction that keeps servers from writing, as long as it is open.
     pub fn hold(&self) {
         let sql = match &self.engine {
