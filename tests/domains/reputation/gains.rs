@@ -136,6 +136,7 @@ fn weak_words_lift_nobody_above_five_thousand() {
             world.gain("alice", (200, Acker::Peer("nobody")), epoch);
         }
         world.db().execute("COMMIT", &[]).unwrap();
+        engine::settle(world.db());
         let expected = (1000 * (epoch + 1)).min(5000);
         assert_eq!(world.score("alice", epoch), expected, "epoch {epoch}");
     }
