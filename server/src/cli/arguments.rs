@@ -15,8 +15,7 @@ use colibri_visible::printable;
 
 use super::variables;
 use crate::catalogue::ToolId;
-use crate::settings::place::url_in;
-use colibri_runtime::chain::redact::REDACTED;
+use crate::settings::place::without_url;
 
 /// An MCP server for agents whose work must be accountable.
 ///
@@ -217,14 +216,6 @@ fn refusal(error: &clap::Error, arguments: &[OsString]) -> String {
     match read(visible) {
         Err(same) if same.kind() == error.kind() => same.render().to_string(),
         _ => without_url(&printable(&error.render().to_string())) + "\n",
-    }
-}
-
-/// Returns the text up to the first URL of a database, if it has one.
-fn without_url(text: &str) -> String {
-    match url_in(text) {
-        Some(start) => format!("{}postgres://{REDACTED}", &text[..start]),
-        None => text.to_owned(),
     }
 }
 

@@ -58,7 +58,7 @@ use output::{ToTheEnd, Visible};
 
 use crate::lifecycle::limits::ignore_file_size_signal_in_command;
 use crate::settings::environment::Environment;
-use crate::settings::place::shows_password;
+use crate::settings::place::{shows_password, without_url};
 use colibri_store::db::sqlite::bounds;
 
 /// What the process does next.
@@ -234,7 +234,7 @@ fn end(done: Result<(), Failure>, err: &mut dyn Write) -> Next {
     };
     if let Some(complaint) = complaint {
         // A closed stderr changes nothing about the code.
-        let _ = writeln!(err, "colibri: {}", printable(&complaint));
+        let _ = writeln!(err, "colibri: {}", printable(&without_url(&complaint)));
     }
     Next::Exit(code)
 }

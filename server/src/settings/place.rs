@@ -4,6 +4,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use colibri_runtime::chain::redact::REDACTED;
 use colibri_store::sqlite::open::MEMORY;
 use colibri_store::{DatabaseUrl, SessionOptions, TlsPolicy};
 
@@ -63,9 +64,17 @@ fn is_url(text: &str) -> bool {
 }
 
 /// Returns where the first URL of a PostgreSQL database in a text begins. All behind it may be a password.
-pub(crate) fn url_in(text: &str) -> Option<usize> {
+fn url_in(text: &str) -> Option<usize> {
     let text = text.to_ascii_lowercase();
     URL_SCHEMES.iter().filter_map(|scheme| text.find(scheme)).min()
+}
+
+/// Returns the text up to its first URL of a database, behind which any character may be part of a password.
+pub(crate) fn without_url(text: &str) -> String {
+    match url_in(text) {
+        Some(start) => format!("{}postgres://{REDACTED}", &text[..start]),
+        None => text.to_owned(),
+    }
 }
 
 /// Returns whether a text has a URL with a password.

@@ -55,9 +55,10 @@ pub mod store;
 pub mod walk;
 
 pub use cx::{Cx, Parts, ScanCx};
-pub use db::postgres::{DatabaseUrl, SessionOptions, TlsPolicy, server_version};
+pub use db::postgres::{DatabaseUrl, SessionOptions, TlsPolicy};
 pub use db::{Bind, Db, Row, RowError, Value};
 pub use log::rows::AuditFacts;
+pub use postgres::examine as shared_examine;
 pub use postgres::look as shared_look;
 pub use postgres::schema::{SharedSchema, Stage};
 pub use postgres::setup::{Migrated, SetupError, migrate, set_up};

@@ -8,9 +8,13 @@ use super::database::{complaints, unreadable};
 use crate::domains::proof::Signers;
 use crate::domains::skills::roots;
 use crate::migrations::MIGRATIONS;
+use crate::settings::place::Sharing;
+use crate::shared_schema::SCHEMA;
 use crate::verification::finding::Found;
 use crate::verification::{self, Expected, Indexes, Options, Report, log};
 use colibri_proof::keys::TrustedKeys;
+use colibri_store::DatabaseUrl;
+use colibri_store::shared_look::{self, Examined};
 use colibri_store::sqlite::look::inspect::Inspection;
 use colibri_store::sqlite::look::schema;
 use colibri_store::walk::Stop;
@@ -20,18 +24,77 @@ const REFERENCES: &str = "references";
 const AUDIT_LOG: &str = "audit log";
 const CONTENT: &str = "content";
 
-const EVIDENCE: &str =
-    "another program changed the file: keep a copy as evidence; `colibri verify` lists all findings";
+/// What is said of each kind of database.
+struct Words {
+    /// That the engine's own check is sound.
+    sound: &'static str,
+    /// What to do about damage.
+    damaged: &'static str,
+    /// What to do about content that does not match.
+    changed: &'static str,
+}
+
+const OF_FILE: Words = Words {
+    sound: "the whole file was checked",
+    damaged: super::database::RESTORE,
+    changed: "another program changed the file: keep a copy as evidence; `colibri verify` lists all findings",
+};
+const OF_SHARED: Words = Words {
+    sound: "every index matches its table",
+    damaged: "keep a copy of the server's data as evidence, and let the server's operator restore a backup beside it; \
+              `colibri verify` lists all findings",
+    changed: "someone with the owner's rights changed the database: keep a backup as evidence; `colibri verify` lists all \
+              findings",
+};
 
 /// Recomputes a database of this release's schema.
 pub fn check(look: &Inspection, trusted: &TrustedKeys) -> Vec<Finding> {
     match recomputed(look, trusted) {
         Ok((report, roots)) => {
-            let mut findings = findings(look, &report);
+            let mut findings =
+                findings(&report, &OF_FILE, || complaints(INTEGRITY, look.integrity(), OF_FILE.sound));
             findings.extend(super::skills::gone(&roots));
             findings
         }
         Err(fault) => vec![unreadable(INTEGRITY, &fault)],
+    }
+}
+
+/// Recomputes a shared database of this release's schema.
+pub fn check_shared(url: &DatabaseUrl, sharing: &Sharing, trusted: &TrustedKeys) -> Vec<Finding> {
+    let unreadable = |reason: String| {
+        vec![Finding::fail(
+            CONTENT,
+            reason,
+            "correct what the message names, then run `colibri doctor` again",
+        )]
+    };
+    let Examined { db, beside } = match shared_look::examine(url, &sharing.whole(), &SCHEMA) {
+        Ok(examined) => examined,
+        Err(error) => return unreadable(error.to_string()),
+    };
+    let options = Options {
+        expected: Expected::Shared(&SCHEMA),
+        signers: Signers { trusted, required: false },
+        checkpoint: None,
+        take_checkpoint: false,
+        interrupt: &Interrupt::default(),
+    };
+    match verification::verify(&db, beside, &options, &mut |_| ()) {
+        Ok(report) => {
+            let mut findings = findings(&report, &OF_SHARED, || {
+                Finding::warn(
+                    INTEGRITY,
+                    "the indexes were not compared with their tables: the extension amcheck is missing, or this role may not \
+                     call bt_index_check",
+                    "run pg_amcheck now and then, or let a superuser install the extension for this role",
+                )
+            });
+            findings.extend(super::skills::gone(&roots(&db).unwrap_or_default()));
+            findings
+        }
+        Err(Stop::Fault(fault)) => unreadable(fault.to_string()),
+        Err(Stop::Interrupted) => unreadable("the verification was interrupted".to_owned()),
     }
 }
 
@@ -55,8 +118,9 @@ fn recomputed(look: &Inspection, trusted: &TrustedKeys) -> Result<(Report, Vec<S
     Ok((report, roots))
 }
 
-/// Returns one finding for each part: its first error, or that it has none.
-fn findings(look: &Inspection, report: &Report) -> Vec<Finding> {
+/// Returns one finding for each part: its first error, or that it has none. `indexes` stands for a check of the indexes that the
+/// verification left out.
+fn findings(report: &Report, words: &Words, indexes: impl Fn() -> Finding) -> Vec<Finding> {
     let end = report.log.map_or_else(
         || "it cannot be read".to_owned(),
         |end| {
@@ -65,7 +129,7 @@ fn findings(look: &Inspection, report: &Report) -> Vec<Finding> {
         },
     );
     let parts = [
-        (INTEGRITY, "the whole file was checked".to_owned()),
+        (INTEGRITY, words.sound.to_owned()),
         (REFERENCES, "every reference leads to a row".to_owned()),
         (AUDIT_LOG, end),
         (CONTENT, "every row matches its call, its chain and its seal".to_owned()),
@@ -75,11 +139,9 @@ fn findings(look: &Inspection, report: &Report) -> Vec<Finding> {
             report.findings.kinds().iter().filter(|found| part_of(found) == Some(name)).collect();
         match found.first() {
             // A verification skips the indexes of a large file.
-            None if name == INTEGRITY && report.indexes != Indexes::Checked => {
-                complaints(INTEGRITY, look.integrity(), &sound)
-            }
+            None if name == INTEGRITY && report.indexes != Indexes::Checked => indexes(),
             None => Finding::ok(name, sound),
-            Some(first) => broken(name, &first.first, found.iter().map(|found| found.count).sum()),
+            Some(first) => broken(name, &first.first, found.iter().map(|found| found.count).sum(), words),
         }
     };
     parts.into_iter().map(part).collect()
@@ -96,7 +158,7 @@ fn part_of(found: &Found) -> Option<&'static str> {
     }
 }
 
-fn broken(part: &'static str, first: &verification::finding::Finding, count: u64) -> Finding {
+fn broken(part: &'static str, first: &verification::finding::Finding, count: u64, words: &Words) -> Finding {
     let (subject, message) = (&first.subject, &first.message);
     let mut text =
         if message.starts_with(subject.as_str()) { message.clone() } else { format!("{subject}: {message}") };
@@ -104,7 +166,7 @@ fn broken(part: &'static str, first: &verification::finding::Finding, count: u64
         text.push_str(&format!(" (and {} more)", count - 1));
     }
     match part {
-        INTEGRITY | REFERENCES => Finding::fail(part, text, super::database::RESTORE),
-        _ => Finding::fail(part, text, EVIDENCE),
+        INTEGRITY | REFERENCES => Finding::fail(part, text, words.damaged),
+        _ => Finding::fail(part, text, words.changed),
     }
 }

@@ -35,7 +35,7 @@ pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
         return vec![Finding::ok("database", message)];
     }
     let Some(path) = config.place.file() else {
-        return shared::check(config);
+        return shared::check(config, trusted);
     };
     if config.place.is_memory() {
         return vec![Finding::warn(

@@ -1,21 +1,221 @@
 //! The part of the examination that a shared database gets.
 
-use super::Finding;
-use crate::settings::config::Config;
+use colibri_proof::keys::TrustedKeys;
+
+use super::{Finding, content};
+use crate::settings::config::{Config, Durability};
+use crate::settings::mode::capabilities_for;
 use crate::settings::place::Place;
-use colibri_store::server_version;
+use crate::shared_schema::SCHEMA;
+use colibri_store::Stage;
+use colibri_store::shared_examine::{Examination, examination};
 
 const CHECK: &str = "database";
+const SCHEMA_CHECK: &str = "schema";
+/// A difference of clocks that is worth a warning, in milliseconds.
+const MOST_MS_APART: i64 = 2_000;
+/// A transaction that is open for longer keeps deleted rows and the write-ahead log from going away.
+const LONG_TRANSACTION_S: i64 = 600;
 
-/// Examines the configured database.
-pub fn check(config: &Config) -> Vec<Finding> {
+/// Examines the configured database, and checks its seals with the trusted keys.
+pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
     let Place::Shared(url) = &config.place else { return Vec::new() };
-    let finding = match server_version(url, &config.sharing.session()) {
-        Ok(version) => Finding::ok(CHECK, format!("PostgreSQL {version} answers")),
+    let found = match examination(url, &config.sharing.session(), &SCHEMA) {
+        Ok(found) => found,
         Err(error) => {
             let advice = "correct what the message names; until then no server starts on it";
-            Finding::fail(CHECK, error.to_string(), advice)
+            return vec![Finding::fail(CHECK, error.to_string(), advice)];
         }
     };
-    vec![finding]
+    let writes = capabilities_for(config.mode).write_database;
+    let mut findings = vec![answers(&found)];
+    findings.extend(standby(&found, writes));
+    findings.push(rights(&found, writes));
+    let (schema, ours) = schema(&found);
+    findings.push(schema);
+    findings.extend(found.loose_locks.iter().map(|reason| {
+        Finding::fail("locks", reason.as_str(), "connect to PostgreSQL itself, without a pooler in between")
+    }));
+    findings.push(durability(&found, config.durability));
+    findings.push(clock(&found));
+    findings.extend(oldest(&found));
+    findings.extend(leases(&found));
+    if ours {
+        findings.extend(content::check_shared(url, &config.sharing, trusted));
+    }
+    findings
+}
+
+fn answers(found: &Examination) -> Finding {
+    if let Some(reason) = &found.refused_version {
+        return Finding::fail(
+            CHECK,
+            reason.as_str(),
+            "use a server of a version that this release works with",
+        );
+    }
+    let tls = found.tls.as_deref().unwrap_or("no TLS, which only this machine needs none for");
+    let mib = found.bytes / (1 << 20);
+    Finding::ok(
+        CHECK,
+        format!(
+            "PostgreSQL {} answers ({tls}); the database takes {mib} MiB, and PostgreSQL does not say how much space is free",
+            found.version
+        ),
+    )
+}
+
+fn standby(found: &Examination, writes: bool) -> Option<Finding> {
+    found.standby.then(|| match writes {
+        true => Finding::fail(
+            CHECK,
+            "the server is a standby, which takes no calls",
+            "name the primary in COLIBRI_DATABASE_URL, or several servers with target_session_attrs=read-write",
+        ),
+        false => Finding::ok(CHECK, "the server is a standby: it may be behind the primary"),
+    })
+}
+
+fn rights(found: &Examination, writes: bool) -> Finding {
+    const CHECK: &str = "rights";
+    let rights = found.rights;
+    let much = match (rights.superuser, rights.owner) {
+        (true, _) => Some("is a superuser"),
+        (_, true) => Some("is a member of colibri_owner"),
+        _ => None,
+    };
+    if let Some(what) = much {
+        let advice = "give servers a login role that is a member of colibri_app alone, and keep this one for \
+                      `colibri postgres` and `colibri copy`";
+        return Finding::warn(
+            CHECK,
+            format!("the login role {what}, so a server that runs as it could change the log"),
+            advice,
+        );
+    }
+    match (writes, rights.app, rights.read) {
+        (_, true, _) => Finding::ok(
+            CHECK,
+            "the login role is a member of colibri_app: it adds to the log and cannot change it",
+        ),
+        (false, _, true) => Finding::ok(CHECK, "the login role is a member of colibri_read: it only reads"),
+        (true, ..) => Finding::fail(
+            CHECK,
+            "the login role is not a member of colibri_app",
+            "let the database's owner run: GRANT colibri_app TO the role; or set COLIBRI_MODE to READONLY",
+        ),
+        (false, ..) => Finding::fail(
+            CHECK,
+            "the login role is not a member of colibri_read",
+            "let the database's owner run: GRANT colibri_read TO the role",
+        ),
+    }
+}
+
+/// Checks the schema; also returns whether the content can be read as this release's.
+fn schema(found: &Examination) -> (Finding, bool) {
+    let latest = SCHEMA.version();
+    let fail = |message: String, advice: &str| (Finding::fail(SCHEMA_CHECK, message, advice), false);
+    match found.stage {
+        Stage::Absent => fail(
+            "the database has no schema of Colibri's".to_owned(),
+            "run `colibri postgres setup` as the database's owner, then `colibri postgres migrate`",
+        ),
+        Stage::Empty => {
+            fail("no migration has run".to_owned(), "run `colibri postgres migrate` as the database's owner")
+        }
+        Stage::Hidden => fail(
+            "the login role may not read the schema".to_owned(),
+            "let the database's owner run: GRANT colibri_app TO the role, or colibri_read for COLIBRI_MODE=READONLY",
+        ),
+        Stage::At(version) if version > latest => fail(
+            format!("version {version} is newer than supported version {latest}"),
+            "use the release of Colibri that migrated it, or a later one",
+        ),
+        Stage::At(version) if version < latest => fail(
+            format!("version {version} is older than {latest}"),
+            "run `colibri postgres migrate` as the database's owner, once every server has this release",
+        ),
+        Stage::At(version) => match found.differences.as_slice() {
+            [] => (
+                Finding::ok(
+                    SCHEMA_CHECK,
+                    format!("version {version}, tables and rights are as they should be"),
+                ),
+                true,
+            ),
+            [first, more @ ..] => {
+                let more =
+                    if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
+                let advice = "someone with the owner's rights changed the schema: keep a backup as evidence; `colibri verify` examines the rest";
+                (Finding::fail(SCHEMA_CHECK, format!("{first}{more}"), advice), true)
+            }
+        },
+    }
+}
+
+fn durability(found: &Examination, durability: Durability) -> Finding {
+    const CHECK: &str = "durability";
+    let lax = found.unsafe_settings.join(", ");
+    match durability {
+        Durability::Normal => Finding::warn(
+            CHECK,
+            "COLIBRI_DURABILITY is normal: a crash of the server may lose the last calls",
+            "set it to full, unless these calls may be lost",
+        ),
+        _ if !lax.is_empty() => Finding::fail(
+            CHECK,
+            format!("the server has {lax}: a power cut may lose acknowledged calls, or damage the database"),
+            "set both fsync and full_page_writes to on in postgresql.conf",
+        ),
+        Durability::Replicated if found.standby_names.is_empty() => Finding::fail(
+            CHECK,
+            "COLIBRI_DURABILITY is replicated, and the server waits for no standby",
+            "set synchronous_standby_names on the server, or COLIBRI_DURABILITY to full",
+        ),
+        Durability::Replicated => {
+            Finding::ok(CHECK, "replies wait for the server's disk and its synchronous standbys")
+        }
+        Durability::Full if found.standby_names.is_empty() => Finding::ok(
+            CHECK,
+            "replies wait for the server's disk; without a synchronous standby, a failover may lose the last calls",
+        ),
+        Durability::Full => {
+            Finding::ok(CHECK, "replies wait for the server's disk, and for its synchronous standbys")
+        }
+    }
+}
+
+fn clock(found: &Examination) -> Finding {
+    const CHECK: &str = "clock";
+    let apart = found.clock_ahead_ms;
+    let way = if apart > 0 { "ahead of" } else { "behind" };
+    let message = format!("this machine is {} ms {way} the database server", apart.abs());
+    match apart.abs() > MOST_MS_APART {
+        true => Finding::warn(CHECK, message, "set the clocks of both machines by a time server"),
+        false => Finding::ok(CHECK, message),
+    }
+}
+
+fn oldest(found: &Examination) -> Option<Finding> {
+    let seconds = found.oldest_transaction_s;
+    (seconds > LONG_TRANSACTION_S).then(|| {
+        Finding::warn(
+            "transactions",
+            format!("a transaction has been open for {seconds} s, so PostgreSQL cannot clean up behind it"),
+            "find it in pg_stat_activity by xact_start, and let its program end it",
+        )
+    })
+}
+
+fn leases(found: &Examination) -> Option<Finding> {
+    let (live, ended) = found.leases?;
+    let message = format!("{live} processes use the database");
+    Some(match ended {
+        0 => Finding::ok("processes", message),
+        _ => Finding::ok(
+            "processes",
+            format!("{message}; the next one closes the running calls of {ended} whose lease has ended"),
+        ),
+    })
 }

@@ -11,6 +11,7 @@
 //! (postgres#batch).
 
 mod backend;
+pub mod examine;
 pub(crate) mod flight;
 mod lease;
 mod link;

@@ -87,7 +87,7 @@ fn schema(session: &mut Session, expected: i64) -> Result<(), String> {
 }
 
 /// Checks that a second connection does not get a lock that the first has.
-fn locks_exclude(session: &mut Session, link: &Link) -> Result<Result<(), String>, PgError> {
+pub(super) fn locks_exclude(session: &mut Session, link: &Link) -> Result<Result<(), String>, PgError> {
     let (mut other, _) = link.connect()?;
     let key = i64::from(session.backend_pid());
     session.queue("BEGIN", &[])?;

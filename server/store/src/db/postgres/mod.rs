@@ -4,7 +4,7 @@
 //! 2. [`wire`] carries messages, [`tls`] encrypts them, [`startup`] logs in.
 //! 3. [`session`] queues statements and sends them together; [`statements`] keeps them prepared, [`sql`] translates their texts.
 //! 4. [`replies`] matches what comes back with what [`expect`] says, [`rows`] holds it, [`portal`] hands it out in parts, [`copy`] moves whole tables.
-//! 5. [`look`] asks a server about itself. [`error`] is all that can go wrong, [`words`] says it to agents.
+//! 5. [`error`] is all that can go wrong, [`words`] says it to agents.
 //! 6. [`handle`] is what [`Db`](crate::Db) uses.
 
 mod access;
@@ -13,7 +13,6 @@ mod dial;
 mod error;
 mod expect;
 pub(crate) mod handle;
-mod look;
 mod options;
 mod portal;
 mod replies;
@@ -30,7 +29,6 @@ mod words;
 pub use copy::{CopyIn, CopyOut};
 pub use error::{CommitState, Lost, PgError, ServerError};
 pub(crate) use handle::Handle;
-pub use look::server_version;
 pub use options::SessionOptions;
 pub use portal::Portal;
 pub use rows::{PgCell, PgCellError, PgRow, Rows};
