@@ -36,6 +36,7 @@ pub fn run(
     let mut lines = verify::Lines::new("copy", err, arguments.progress);
     let (to, sharing) = place_of(env, arguments.to.as_deref())?;
     let from = open_for_reading(env, Some(&arguments.from))?;
+    let source = place_of(env, Some(&arguments.from))?.0;
     let tables = tables(MIGRATIONS).map_err(|fault| Failure::Failed(fault.to_string()))?;
     let (rows, report) = match &to {
         Place::File(path) => {
@@ -47,14 +48,14 @@ pub fn run(
             (rows, report)
         }
         Place::Shared(url) => {
+            // Over a network, reading the copy call by call would take long. It is compared with the source instead, row by row.
+            let report = verify::verify_open((&from, &source), env, &interrupt, &mut lines)?;
+            must_be_sound(&report)?;
             let copy = {
-                let mut show = |rows| report(rows, &interrupt, &mut lines);
+                let mut show = |rows| show_rows(rows, &interrupt, &mut lines);
                 let mut source = Source::new(&from, &mut show);
                 shared::fill(url, &sharing.whole(), &SCHEMA, &tables, &mut source).map_err(failure)?
             };
-            drop(from);
-            let report = verify::verify_open(copy.db(), env, &interrupt, &mut lines)?;
-            must_be_sound(&report)?;
             (copy.keep().map_err(failure)?, report)
         }
     };
@@ -76,7 +77,7 @@ pub(super) fn into_file(
     interrupt: &Interrupt,
     lines: &mut verify::Lines<'_>,
 ) -> Result<(Unnamed, RowsCopied), Failure> {
-    let mut show = |rows| report(rows, interrupt, lines);
+    let mut show = |rows| show_rows(rows, interrupt, lines);
     file::fill(path, MIGRATIONS, tables, &mut Source::new(from, &mut show)).map_err(failure)
 }
 
@@ -89,7 +90,7 @@ pub(super) fn print_end(report: &Report, out: &mut dyn Write) -> Result<(), Fail
     Ok(out.flush()?)
 }
 
-fn report(
+fn show_rows(
     RowsCopied { done, total }: RowsCopied,
     interrupt: &Interrupt,
     lines: &mut verify::Lines<'_>,
@@ -101,7 +102,7 @@ fn report(
 fn must_be_sound(report: &Report) -> Result<(), Failure> {
     let Some(first) = report.findings.kinds().first() else { return Ok(()) };
     Err(Failure::Failed(format!(
-        "the copy would not be sound, so nothing was kept: {}. The source has the same fault: `colibri verify --db` with its name lists all",
+        "the source is not sound, so nothing was copied: {}; `colibri verify --db` with its name lists all findings",
         first.first
     )))
 }

@@ -114,14 +114,18 @@ pub(super) fn verify_copy(
 /// # Errors
 /// Any error that prevents the verification; findings are in the report.
 pub(super) fn verify_open(
-    db: &Db,
+    (db, place): (&Db, &Place),
     env: &Environment,
     interrupt: &Interrupt,
     lines: &mut Lines<'_>,
 ) -> Result<Report, Failure> {
     let keys = keys(&configuration(env)?, &[])?;
+    let expected = schema::expected(MIGRATIONS).map_err(|fault| Failure::Failed(fault.to_string()))?;
     let options = Options {
-        expected: Expected::Shared(&SCHEMA),
+        expected: match place {
+            Place::File(_) => Expected::File(&expected),
+            Place::Shared(_) => Expected::Shared(&SCHEMA),
+        },
         signers: Signers { trusted: &keys.trusted, required: false },
         checkpoint: None,
         take_checkpoint: false,

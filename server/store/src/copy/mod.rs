@@ -1,4 +1,4 @@
-//! A copy of a whole database into an empty one, row by row: between the engines, in either direction. RowsCopied are read from one moment,
+//! A copy of a whole database into an empty one, row by row: between the engines, in either direction. Rows are read from one moment,
 //! in the order of their keys, and memory does not grow with them.
 //!
 //! 1. [`Step`] says what is read for which table.
@@ -18,7 +18,7 @@ use crate::postgres::setup::SetupError;
 use crate::sqlite::look::backup::BackupError;
 use crate::sqlite::look::tables::{Kind, Table};
 
-/// RowsCopied between two reports.
+/// Rows between two reports.
 const ROWS_BETWEEN: u64 = 1_024;
 /// The two tables of PostgreSQL that are one in SQLite, and what is read for the second.
 const LOG: &str = "actions";
@@ -76,9 +76,9 @@ impl From<Fault> for CopyError {
 /// How far a copy is, in rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowsCopied {
-    /// RowsCopied copied.
+    /// Rows copied.
     pub done: u64,
-    /// RowsCopied in all.
+    /// Rows in all.
     pub total: u64,
 }
 

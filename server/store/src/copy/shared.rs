@@ -3,7 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::db::postgres::{CopyIn, DatabaseUrl, Limit, PgError, Session, SessionOptions, reason};
+use colibri_canonical::HexDigest;
+
+use crate::db::postgres::{DatabaseUrl, Limit, PgError, Session, SessionOptions, reason};
 use crate::db::{Db, Row, Value};
 use crate::params;
 use crate::postgres::flight::{self, Lock, MARK, integer, text};
@@ -24,7 +26,7 @@ const OWN: [&str; 2] = ["schema_version", "processes"];
 /// The table that migrations fill.
 const SEEDED: &str = "mcp_model_candidates";
 
-/// A filled database that is not there yet: dropping it undoes everything.
+/// A filled database whose rows equal those of the source. It is not there yet: dropping it undoes everything.
 #[derive(Debug)]
 pub struct Filled {
     db: Db,
@@ -32,11 +34,6 @@ pub struct Filled {
 }
 
 impl Filled {
-    /// Returns the database, to be verified.
-    pub fn db(&self) -> &Db {
-        &self.db
-    }
-
     /// Keeps the copy; returns how many rows it has.
     ///
     /// # Errors
@@ -74,20 +71,15 @@ pub fn fill(
     session.simple(&format!("DELETE FROM {SEEDED}")).map_err(server)?;
     let steps = steps(&mut session, tables)?;
     source.count(&steps)?;
-    for step in &steps {
-        let read = copy(&mut session, step, source)?;
-        let sql = format!("SELECT count(*) FROM {}", step.table);
-        let rows = session.query(&sql, &[], Limit::ONE).map_err(server)?;
-        let found = rows.row(0).and_then(|row| integer(&row, 0)).unwrap_or(-1);
-        if u64::try_from(found) != Ok(read) {
-            return Err(CopyError::Differs(format!("{} has {found} rows, not {read}", step.table)));
-        }
-    }
+    let sent = steps.iter().map(|step| copy(&mut session, step, source)).collect::<Result<Vec<_>, _>>()?;
     for table in &guarded {
         session.simple(&format!("ALTER TABLE {table} ENABLE TRIGGER USER")).map_err(server)?;
     }
     finish(&mut session, &steps).map_err(server)?;
     let (db, rows) = (Db::from(session), source.rows);
+    for (step, sent) in steps.iter().zip(sent) {
+        same_rows(&db, step, &sent)?;
+    }
     same_end(source.db, &db)?;
     Ok(Filled { db, rows })
 }
@@ -157,8 +149,14 @@ fn steps(session: &mut Session, tables: &[Table]) -> Result<Vec<Step>, CopyError
     Ok(steps)
 }
 
-/// Copies the rows of one table; returns how many there were.
-fn copy(session: &mut Session, step: &Step, source: &mut Source<'_>) -> Result<u64, CopyError> {
+/// What was sent for a table.
+struct Sent {
+    forms: Vec<(Kind, Form)>,
+    digest: HexDigest,
+}
+
+/// Copies the rows of one table.
+fn copy(session: &mut Session, step: &Step, source: &mut Source<'_>) -> Result<Sent, CopyError> {
     let known = columns(session, &step.table).map_err(server)?;
     let forms: Vec<(Kind, Form)> = step
         .columns
@@ -171,16 +169,32 @@ fn copy(session: &mut Session, step: &Step, source: &mut Source<'_>) -> Result<u
         .collect::<Result<_, _>>()?;
     let refused = |error: PgError| CopyError::Write { table: step.table.clone(), reason: reason(&error) };
     let sql = format!("COPY {} ({}) FROM STDIN (FORMAT BINARY)", step.table, step.names());
-    let mut rows = Sending { copy: session.copy_in(&sql).map_err(refused)?, buffer: HEADER.to_vec() };
-    let read = source.each(step, |row| {
+    let mut copy = session.copy_in(&sql).map_err(refused)?;
+    copy.write(HEADER).map_err(refused)?;
+    let mut rows = Encoded::default();
+    source.each(step, |row| {
         rows.add(row, &forms)
             .map_err(|text| CopyError::Write { table: step.table.clone(), reason: text.to_owned() })?;
-        rows.send_if_large().map_err(refused)
+        rows.pass_on(BYTES_AT_ONCE, |part| copy.write(part)).map_err(refused)
     })?;
-    rows.buffer.extend_from_slice(TRAILER);
-    rows.copy.write(&rows.buffer).map_err(refused)?;
-    rows.copy.finish().map_err(refused)?;
-    Ok(read)
+    rows.pass_on(0, |part| copy.write(part)).map_err(refused)?;
+    copy.write(TRAILER).map_err(refused)?;
+    copy.finish().map_err(refused)?;
+    Ok(Sent { forms, digest: rows.digest })
+}
+
+/// Reads a table again, and compares it with what was sent.
+fn same_rows(db: &Db, step: &Step, sent: &Sent) -> Result<(), CopyError> {
+    let mut rows = Encoded::default();
+    let stored = format!("SELECT {} FROM {} ORDER BY {}", step.names(), step.table, step.key);
+    let differs = || CopyError::Differs(format!("{} does not hold the rows that were sent", step.table));
+    db.walk(&stored, &[], |row| {
+        rows.add(row, &sent.forms).map_err(|_| differs())?;
+        rows.pass_on(BYTES_AT_ONCE, |_| Ok::<_, CopyError>(()))?;
+        Ok::<_, CopyError>(true)
+    })?;
+    rows.pass_on(0, |_| Ok::<_, CopyError>(()))?;
+    if rows.digest == sent.digest { Ok(()) } else { Err(differs()) }
 }
 
 /// The binary form of a type.
@@ -204,13 +218,19 @@ impl Form {
     }
 }
 
-/// RowsCopied on their way.
-struct Sending<'s> {
-    copy: CopyIn<'s>,
+/// Rows in the form of a binary COPY, and the digest of all that have been passed on: each part is hashed with the digest before it.
+struct Encoded {
     buffer: Vec<u8>,
+    digest: HexDigest,
 }
 
-impl Sending<'_> {
+impl Default for Encoded {
+    fn default() -> Self {
+        Self { buffer: Vec::new(), digest: HexDigest::of(b"") }
+    }
+}
+
+impl Encoded {
     /// Adds a row: the number of its columns, and each value behind its length.
     fn add(&mut self, row: &Row<'_>, forms: &[(Kind, Form)]) -> Result<(), &'static str> {
         let out = &mut self.buffer;
@@ -239,11 +259,14 @@ impl Sending<'_> {
         Ok(())
     }
 
-    fn send_if_large(&mut self) -> Result<(), PgError> {
-        if self.buffer.len() < BYTES_AT_ONCE {
+    /// Hands over the rows once they have more than that many bytes.
+    fn pass_on<E>(&mut self, least: usize, mut send: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        if self.buffer.len() <= least {
             return Ok(());
         }
-        self.copy.write(&self.buffer)?;
+        send(&self.buffer)?;
+        self.buffer.extend_from_slice(self.digest.as_str().as_bytes());
+        self.digest = HexDigest::of(&self.buffer);
         self.buffer.clear();
         Ok(())
     }

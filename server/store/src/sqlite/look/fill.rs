@@ -35,7 +35,8 @@ pub(crate) fn new_file<E: From<BackupError>>(
     Ok(file)
 }
 
-/// Opens the file. No other process knows it, and an unfinished one is removed.
+/// Opens the file. No other process knows it, and an unfinished one is removed. The cache stays below the bound that commands put on
+/// SQLite's memory.
 fn open(path: &Path) -> rusqlite::Result<Db> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = Connection::open_with_flags(path, flags)?;
@@ -43,7 +44,7 @@ fn open(path: &Path) -> rusqlite::Result<Db> {
     conn.execute_batch(
         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF",
     )?;
-    conn.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA cache_size = -65536")?;
+    conn.execute_batch("PRAGMA foreign_keys = OFF; PRAGMA cache_size = -8192")?;
     conn.pragma_update(None, "application_id", APPLICATION_ID)?;
     conn.set_prepared_statement_cache_capacity(64);
     Ok(Db::new(conn))
