@@ -9,12 +9,14 @@ use colibri_runtime::chain::store::{Access, StoreFault};
 
 use crate::db::Db;
 use crate::db::postgres::handle::fault;
-use crate::db::postgres::{Boundary, CommitState, Handle, Limit, PgError, Session, TransactionStatus};
+use crate::db::postgres::{Handle, PgError, Session, TransactionStatus};
 use crate::log::head::Head;
 use crate::log::rows::{AuditFacts, Closing};
+use crate::postgres::batch;
 use crate::postgres::flight::{self, Lock, MARK};
 use crate::postgres::lease::{self, Lease};
 use crate::postgres::link::{Link, Name};
+use crate::postgres::recover;
 use crate::postgres::witness::Witness;
 use crate::store::Backend;
 
@@ -39,10 +41,12 @@ pub(super) struct PgBackend {
 /// What is committed and not yet known to be durable.
 #[derive(Debug, Default)]
 pub(super) struct Unsynced {
-    /// Something was committed since the last mark was answered.
+    /// Something was committed that is not acknowledged yet.
     pub any: bool,
-    /// The mark that was sent behind the last commit.
-    pub mark: Option<Boundary>,
+    /// A mark behind all of it was answered.
+    pub marked: bool,
+    /// The last call that was entered and has not ended: its number and correlation id.
+    pub entered: Option<(i64, String)>,
     /// Where the log ends with it.
     pub head: Option<Head>,
 }
@@ -81,9 +85,15 @@ impl Writing {
 /// The name of a call's savepoint. The driver sends it before the first write of the call.
 const SAVEPOINT: &str = "SAVEPOINT call";
 
+/// Why a call cannot end whose enter row is gone.
+const FORGOTTEN: &str = "the database server stopped before it had stored that the call began; nothing of the call is stored, call again";
+/// Why a call cannot end that has ended.
+const CLOSED: &str = "another process has closed this call as aborted, since this one gave no sign of life for longer than its lease; \
+                      nothing of the call is stored, call again";
+
 impl PgBackend {
     /// Returns why nothing more may be begun.
-    fn check(&self) -> Result<(), StoreFault> {
+    pub(super) fn check(&self) -> Result<(), StoreFault> {
         self.latch.clone().map_or(Ok(()), Err)
     }
 
@@ -105,10 +115,14 @@ impl PgBackend {
     }
 
     /// Ends a transaction that the server has refused, and returns the reason. A lock that did not come names its holder.
-    fn refused(&mut self, handle: &Handle, error: PgError) -> StoreFault {
+    pub(super) fn refused(&mut self, handle: &Handle, error: PgError) -> StoreFault {
         self.undo(handle);
-        if error.sqlstate() != Some("55P03") {
-            return fault(error);
+        match error.server().map(|server| (server.code.as_str(), server.table.as_deref())) {
+            None if error.is_lost() => return recover::unavailable(&error),
+            Some(("55P03", _)) => {}
+            Some(("23502", Some("exits"))) => return StoreFault(FORGOTTEN.to_owned()),
+            Some(("23505", Some("exits"))) => return StoreFault(CLOSED.to_owned()),
+            _ => return fault(error),
         }
         let holder = flight::holder(&mut handle.session()).ok().flatten();
         let seconds = self.link.patience.as_secs();
@@ -123,7 +137,7 @@ impl PgBackend {
     }
 
     /// Rolls back what is open.
-    fn undo(&mut self, handle: &Handle) {
+    pub(super) fn undo(&mut self, handle: &Handle) {
         self.state = State::Idle;
         handle.forget_call();
         let mut session = handle.session();
@@ -139,76 +153,6 @@ impl PgBackend {
         match &mut self.state {
             State::Writing(writing) if is_open => Ok(writing),
             _ => Err(StoreFault("no transaction is open".into())),
-        }
-    }
-
-    /// Commits, and learns the outcome even if the connection is lost meanwhile.
-    fn commit_writing(&mut self, handle: &Handle, writing: &Writing) -> Result<(), StoreFault> {
-        handle.forget_call();
-        // The connection is free again before its outcome is looked at, which may need it.
-        let sent = send_commit(&mut handle.session(), self.durable);
-        match sent {
-            Ok(mark) => self.unsynced.mark = mark,
-            Err(PgError::Lost(lost)) if lost.commit == CommitState::Unknown => {
-                if !self.was_committed(handle, writing)? {
-                    return Err(StoreFault(format!("{lost}; nothing of it is stored")));
-                }
-            }
-            Err(error) => return Err(self.refused(handle, error)),
-        }
-        self.unsynced.any = true;
-        if writing.exits {
-            self.unsynced.head = Some(writing.head);
-        }
-        Ok(())
-    }
-
-    /// Sends the first flight of a batch.
-    fn enter_flight(
-        &mut self,
-        handle: &Handle,
-        facts: &AuditFacts,
-        events: &[EnterEvent<'_>],
-    ) -> Result<i64, PgError> {
-        let mut session = handle.session();
-        let at = Instant::now();
-        session.queue("BEGIN", &[])?;
-        flight::lock(&mut session, Lock::Enter)?;
-        if let Some(lease) = &self.lease {
-            lease.renew_if_due(&mut session)?;
-        }
-        for event in events {
-            flight::enter(&mut session, &facts.open_row(0, event))?;
-        }
-        flight::note_last_number(&mut session)?;
-        session.queue_commit()?;
-        let entered = session.boundary();
-        session.queue("BEGIN", &[])?;
-        flight::lock(&mut session, Lock::Exit)?;
-        let turn = flight::entered_and_tip(&mut session);
-        if let Err(error) = session.wait(entered) {
-            drop(session);
-            self.undo(handle);
-            return Err(error);
-        }
-        self.unsynced.any = true;
-        if let Some(lease) = &self.lease {
-            lease.renewed(at);
-        }
-        match turn {
-            Ok((last, head)) => {
-                self.state = State::Turn(head);
-                Ok(last)
-            }
-            // The calls are entered, and the turn did not come. The transaction of their effects meets the obstacle again.
-            Err(error) => {
-                drop(session);
-                self.undo(handle);
-                let mut session = handle.session();
-                let sql = "SELECT CAST(current_setting('colibri.entered') AS bigint)";
-                let rows = session.query(sql, &[], Limit::ONE).map_err(|_| error)?;
-                flight::integer(&flight::only(&rows)?, 0).ok_or(flight::UNREADABLE)
-            }
         }
     }
 }
@@ -233,22 +177,6 @@ fn begin(session: &mut Session, access: Access) -> Result<Head, PgError> {
         flight::lock(session, Lock::Exit)?;
     }
     flight::tip(session)
-}
-
-/// Sends COMMIT and the mark behind it; waits for the first, and returns the second.
-fn send_commit(session: &mut Session, durable: bool) -> Result<Option<Boundary>, PgError> {
-    session.queue_commit()?;
-    let committed = session.boundary();
-    let mark = match durable {
-        true => {
-            session.queue(MARK, &[])?;
-            Some(session.boundary())
-        }
-        false => None,
-    };
-    session.send()?;
-    session.wait(committed)?;
-    Ok(mark)
 }
 
 impl Backend for PgBackend {
@@ -368,22 +296,22 @@ impl Backend for PgBackend {
             return Ok(());
         }
         let handle = db.postgres()?;
-        let until = Instant::now() + self.link.patience;
-        while self.durable {
-            let mark = self.unsynced.mark.take();
+        let mut until = None;
+        while self.durable && !self.unsynced.marked {
             let mut session = handle.session();
-            let marked = match mark {
-                Some(mark) => session.wait(mark).map(drop),
-                None => session.queue(MARK, &[]).and_then(|()| settle(&mut session)),
-            };
+            let marked = session.queue(MARK, &[]).and_then(|()| settle(&mut session));
             drop(session);
             match marked {
                 Ok(()) => break,
                 // The commit is known. A new connection looks whether it is still there, and sets a mark behind it.
-                Err(PgError::Lost(_)) if Instant::now() < until => self.look_again(handle, until)?,
-                Err(error) => {
-                    return Err(self.lose(format!("the server did not confirm that all is durable: {error}")));
+                Err(PgError::Lost(lost)) => {
+                    let until = *until.get_or_insert_with(|| Instant::now() + self.link.patience);
+                    if Instant::now() >= until {
+                        return Err(self.lose(batch::unmarked(&PgError::Lost(lost))));
+                    }
+                    self.look_again(handle, until)?;
                 }
+                Err(error) => return Err(self.lose(batch::unmarked(&error))),
             }
         }
         let unsynced = std::mem::take(&mut self.unsynced);
@@ -437,15 +365,19 @@ impl Backend for PgBackend {
         let last = loop {
             match self.enter_flight(handle, facts, &events) {
                 Ok(last) => break last,
-                Err(PgError::Lost(_)) if Instant::now() < until => {
+                Err(PgError::Lost(lost)) => {
                     if let Some(last) = self.entered_before(handle, last_event)? {
-                        self.unsynced.any = true;
                         break last;
+                    }
+                    if Instant::now() >= until {
+                        return Err(self.refused(handle, PgError::Lost(lost)));
                     }
                 }
                 Err(error) => return Err(self.refused(handle, error)),
             }
         };
+        (self.unsynced.any, self.unsynced.marked) = (true, false);
+        self.unsynced.entered = Some((last, last_event.correlation_id.to_owned()));
         self.last_number = last;
         i64::try_from(events.len()).map(|count| last - count + 1).map_err(|_| fault(flight::UNREADABLE))
     }
@@ -459,7 +391,9 @@ impl Backend for PgBackend {
     }
 
     fn is_open(&mut self, db: &Db, sequence_no: i64) -> Result<bool, StoreFault> {
-        flight::is_open(&mut db.postgres()?.session(), sequence_no).map_err(fault)
+        // A process without a lease enters no calls.
+        let Some(lease) = &self.lease else { return Ok(false) };
+        flight::is_open(&mut db.postgres()?.session(), sequence_no, &lease.tenant().boot_id).map_err(fault)
     }
 
     fn scan(&mut self, _: &Db) -> Result<Db, StoreFault> {

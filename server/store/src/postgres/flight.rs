@@ -95,7 +95,8 @@ fn head(last_sequence_no: i64, row: &PgRow<'_>) -> Result<Head, PgError> {
     Ok(Head { last_sequence_no, last_exit_no, last_row_hash })
 }
 
-/// Adds an exit row behind the head, which moves on. The caller holds the lock.
+/// Adds an exit row behind the head, which moves on. The caller holds the lock. A call whose enter row is gone gets no number, which the
+/// table refuses: a server that stopped at once has lost the row, and may have given its number to another call.
 pub(super) fn exit(
     session: &mut Session,
     head: &mut Head,
@@ -106,7 +107,8 @@ pub(super) fn exit(
     let row_hash = closing.closed(open, exit_no, head).hash();
     session.queue(
         "INSERT INTO exits (sequence_no, outcome, error_code, error_message, result_hash, duration_ms, exited_at, exit_no, prev_hash, \
-         row_hash, subject) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+         row_hash, subject) VALUES ((SELECT sequence_no FROM enters WHERE sequence_no = ?1 AND correlation_id = ?12), ?2, ?3, ?4, ?5, \
+         ?6, ?7, ?8, ?9, ?10, ?11)",
         params![
             open.sequence_no,
             closing.outcome,
@@ -118,7 +120,8 @@ pub(super) fn exit(
             exit_no,
             head.last_row_hash.as_str(),
             row_hash.as_str(),
-            closing.subject
+            closing.subject,
+            open.correlation_id
         ],
     )?;
     (head.last_exit_no, head.last_row_hash) = (exit_no, row_hash);
@@ -143,11 +146,11 @@ pub(super) fn number_of(
     Ok(rows.row(0).and_then(|row| integer(&row, 0)))
 }
 
-/// Returns whether a call is entered and has no end.
-pub(super) fn is_open(session: &mut Session, sequence_no: i64) -> Result<bool, PgError> {
-    let sql = "SELECT EXISTS (SELECT 1 FROM enters WHERE sequence_no = ?1) \
+/// Returns whether a call of that process is entered and has no end.
+pub(super) fn is_open(session: &mut Session, sequence_no: i64, boot_id: &str) -> Result<bool, PgError> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM enters WHERE sequence_no = ?1 AND boot_id = ?2) \
                AND NOT EXISTS (SELECT 1 FROM exits WHERE sequence_no = ?1)";
-    let rows = session.query(sql, params![sequence_no], Limit::ONE)?;
+    let rows = session.query(sql, params![sequence_no, boot_id], Limit::ONE)?;
     Ok(integer(&only(&rows)?, 0) == Some(1))
 }
 

@@ -63,12 +63,13 @@ impl Lease {
         Ok(Self { tenant, shared, thread: Some(thread) })
     }
 
-    /// Queues the renewal if half of the lease is spent.
-    pub(super) fn renew_if_due(&self, session: &mut Session) -> Result<(), PgError> {
+    /// Queues the renewal if half of the lease is spent; returns whether it did.
+    pub(super) fn renew_if_due(&self, session: &mut Session) -> Result<bool, PgError> {
         if self.shared.lock().renewed.elapsed() < self.tenant.length / 2 {
-            return Ok(());
+            return Ok(false);
         }
-        renew(session, &self.tenant)
+        renew(session, &self.tenant)?;
+        Ok(true)
     }
 
     /// Notes that a renewal is committed that was queued at that time.

@@ -1,7 +1,7 @@
 //! PostgreSQL behind the server's [`store`](crate::store). From opening a database to a committed call:
 //!
 //! 1. [`open`] connects, checks what the server must be (`probe`), and registers this process (`lease`).
-//! 2. `backend` is what stands behind the store: a batch in two round trips. Its statements are in `flight`.
+//! 2. `backend` is what stands behind the store. `batch` has the two flights of a batch, with the statements of `flight`.
 //! 3. `link` connects. When a connection is lost, `recover` learns the outcome on another one, and `witness` tells whether the database
 //!    still has what this process has acknowledged.
 //!
@@ -11,6 +11,7 @@
 //! (postgres#batch).
 
 mod backend;
+mod batch;
 pub mod examine;
 pub(crate) mod flight;
 mod lease;

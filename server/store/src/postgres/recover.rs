@@ -7,11 +7,10 @@ use std::time::Instant;
 use colibri_runtime::chain::audit::EnterEvent;
 use colibri_runtime::chain::store::StoreFault;
 
-use crate::db::postgres::handle::fault;
 use crate::db::postgres::{Handle, PgError, Session};
 use crate::postgres::backend::{PgBackend, State, Writing, settle};
 use crate::postgres::flight::{self, Lock};
-use crate::postgres::link;
+use crate::postgres::link::{self, Name};
 use crate::postgres::witness;
 
 /// How many calls may be between the last number that this process has seen and one that it looks up.
@@ -37,29 +36,54 @@ impl PgBackend {
     /// Replaces a lost connection, and ends what is left of it on the server. Then compares the database with what this process has
     /// acknowledged.
     pub(super) fn connect_anew(&mut self, handle: &Handle, until: Instant) -> Result<(), StoreFault> {
-        let unavailable = |error: PgError| StoreFault(format!("STORE_UNAVAILABLE: {error}"));
-        let (mut session, name) = self.link.connect_until(until).map_err(unavailable)?;
-        link::end(&mut session, &self.name).map_err(unavailable)?;
-        if let Some(head) = self.witness.seen
-            && !flight::holds_exit(&mut session, &head).map_err(unavailable)?
-        {
-            return Err(self.lose(witness::loss(&head)));
+        loop {
+            match self.try_anew(until) {
+                Ok((session, name)) => {
+                    self.name = name;
+                    handle.replace(session);
+                    self.state = State::Idle;
+                    return self.check();
+                }
+                Err(PgError::Lost(_)) if Instant::now() < until => {}
+                Err(error) => return Err(unavailable(&error)),
+            }
         }
-        self.name = name;
-        handle.replace(session);
-        (self.state, self.unsynced.mark) = (State::Idle, None);
-        Ok(())
+    }
+
+    /// Does it once. A loss of acknowledged calls shows in the latch.
+    fn try_anew(&mut self, until: Instant) -> Result<(Session, Name), PgError> {
+        let (mut session, name) = self.link.connect_until(until)?;
+        link::end(&mut session, &self.name)?;
+        if let Some(head) = self.witness.seen
+            && !flight::holds_exit(&mut session, &head)?
+        {
+            self.lose(witness::loss(&head));
+        }
+        Ok((session, name))
+    }
+
+    /// Runs a look-up on a new connection, again while that one is lost or has to wait for a lock.
+    fn look<T>(
+        &mut self,
+        handle: &Handle,
+        until: Instant,
+        look_up: impl Fn(&mut Session) -> Result<T, PgError>,
+    ) -> Result<T, StoreFault> {
+        loop {
+            self.connect_anew(handle, until)?;
+            let found = look_up(&mut handle.session());
+            match found {
+                Err(PgError::Lost(_) | PgError::Server(_)) if Instant::now() < until => {}
+                found => return found.map_err(|error| unavailable(&error)),
+            }
+        }
     }
 
     /// Finds out on a new connection whether a transaction was committed. The old one is ended first, and its locks are waited for, so
     /// the answer is final.
     pub(super) fn was_committed(&mut self, handle: &Handle, writing: &Writing) -> Result<bool, StoreFault> {
         let until = Instant::now() + self.link.patience + self.link.patience;
-        let found = self.connect_anew(handle, until).and_then(|()| {
-            let mut session = handle.session();
-            look_up(&mut session, writing).map_err(fault)
-        });
-        match found {
+        match self.look(handle, until, |session| look_up(session, writing)) {
             Ok(Some(committed)) => Ok(committed),
             Ok(None) => Err(self.lose(
                 "the connection was lost during a commit of which no row tells the outcome".to_owned(),
@@ -68,16 +92,23 @@ impl PgBackend {
         }
     }
 
-    /// Looks for calls whose enter flight was lost. Returns the last one's number if they are entered.
+    /// Looks for calls whose enter flight was lost. Returns the last one's number if they are entered. The lock of the old connection is
+    /// waited for, so the answer is final.
     pub(super) fn entered_before(
         &mut self,
         handle: &Handle,
         last: &EnterEvent<'_>,
     ) -> Result<Option<i64>, StoreFault> {
-        self.connect_anew(handle, Instant::now() + self.link.patience)?;
+        let until = Instant::now() + self.link.patience;
         let after = self.last_number.saturating_sub(FAR);
-        let found = flight::number_of(&mut handle.session(), last.correlation_id, after);
-        found.map_err(fault)
+        self.look(handle, until, |session| {
+            session.queue("BEGIN", &[])?;
+            flight::lock(session, Lock::Enter)?;
+            let found = flight::number_of(session, last.correlation_id, after)?;
+            session.queue("ROLLBACK", &[])?;
+            settle(session)?;
+            Ok(found)
+        })
     }
 
     /// Connects anew after a mark whose answer was lost, and looks whether what it covers is still there.
@@ -85,14 +116,32 @@ impl PgBackend {
         if let Err(reason) = self.connect_anew(handle, until) {
             return Err(self.lose(format!("the server did not confirm that all is durable: {reason}")));
         }
-        let Some(head) = self.unsynced.head else { return Ok(()) };
-        let holds = flight::holds_exit(&mut handle.session(), &head);
-        match holds {
+        let held = self.holds_unsynced(&mut handle.session());
+        match held {
             Ok(true) => Ok(()),
-            Ok(false) => Err(self.lose(witness::loss(&head))),
+            Ok(false) => Err(self.lose(
+                "the server stopped before the last calls were durable; nothing of them is stored".to_owned(),
+            )),
+            // The next mark meets the obstacle again.
+            Err(PgError::Lost(_)) => Ok(()),
             Err(error) => Err(self.lose(format!("the server did not confirm that all is durable: {error}"))),
         }
     }
+
+    /// Returns whether the database holds what was committed and not yet acknowledged.
+    fn holds_unsynced(&self, session: &mut Session) -> Result<bool, PgError> {
+        if let Some((number, correlation_id)) = &self.unsynced.entered
+            && flight::number_of(session, correlation_id, number - 1)? != Some(*number)
+        {
+            return Ok(false);
+        }
+        self.unsynced.head.map_or(Ok(true), |head| flight::holds_exit(session, &head))
+    }
+}
+
+/// What is said when the server cannot be reached.
+pub(super) fn unavailable(error: &PgError) -> StoreFault {
+    StoreFault(format!("STORE_UNAVAILABLE: {error}"))
 }
 
 /// Returns whether a transaction's rows are there; `None` if it had none in the log.
