@@ -9,5 +9,7 @@ mod crash;
 mod findings;
 mod fuzz_corpus;
 mod golden_databases;
+#[cfg(target_os = "linux")]
+mod machines;
 mod sharing;
 mod tamper;

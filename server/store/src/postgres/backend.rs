@@ -12,11 +12,9 @@ use crate::db::postgres::handle::fault;
 use crate::db::postgres::{Handle, PgError, Session, TransactionStatus};
 use crate::log::head::Head;
 use crate::log::rows::{AuditFacts, Closing};
-use crate::postgres::batch;
 use crate::postgres::flight::{self, Lock, MARK};
 use crate::postgres::lease::{self, Lease};
-use crate::postgres::link::{Link, Name};
-use crate::postgres::recover;
+use crate::postgres::link::{self, Link, Name};
 use crate::postgres::witness::Witness;
 use crate::store::Backend;
 
@@ -118,7 +116,7 @@ impl PgBackend {
     pub(super) fn refused(&mut self, handle: &Handle, error: PgError) -> StoreFault {
         self.undo(handle);
         match error.server().map(|server| (server.code.as_str(), server.table.as_deref())) {
-            None if error.is_lost() => return recover::unavailable(&error),
+            None if error.is_lost() => return link::unavailable(&error),
             Some(("55P03", _)) => {}
             Some(("23502", Some("exits"))) => return StoreFault(FORGOTTEN.to_owned()),
             Some(("23505", Some("exits"))) => return StoreFault(CLOSED.to_owned()),
@@ -307,11 +305,11 @@ impl Backend for PgBackend {
                 Err(PgError::Lost(lost)) => {
                     let until = *until.get_or_insert_with(|| Instant::now() + self.link.patience);
                     if Instant::now() >= until {
-                        return Err(self.lose(batch::unmarked(&PgError::Lost(lost))));
+                        return Err(self.unmarked(&PgError::Lost(lost)));
                     }
                     self.look_again(handle, until)?;
                 }
-                Err(error) => return Err(self.lose(batch::unmarked(&error))),
+                Err(error) => return Err(self.unmarked(&error)),
             }
         }
         let unsynced = std::mem::take(&mut self.unsynced);

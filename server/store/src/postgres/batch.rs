@@ -74,7 +74,7 @@ impl PgBackend {
                     return Err(StoreFault(format!("STORE_UNAVAILABLE: {lost}; nothing of it is stored")));
                 }
             }
-            Ok(Err(error)) => return Err(self.lose(unmarked(&error))),
+            Ok(Err(error)) => return Err(self.unmarked(&error)),
             Err(error) => return Err(self.refused(handle, error)),
         }
         self.unsynced.any = true;
@@ -101,9 +101,4 @@ fn send_commit(session: &mut Session, durable: bool) -> Result<Result<(), PgErro
     session.send()?;
     session.wait(committed)?;
     Ok(mark.map_or(Ok(()), |mark| session.wait(mark).map(drop)))
-}
-
-/// What is said of a mark that the server has refused.
-pub(super) fn unmarked(error: &PgError) -> String {
-    format!("the server did not confirm that all is durable: {error}")
 }

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use colibri_runtime::chain::store::StoreFault;
+
 use crate::db::postgres::{DatabaseUrl, Limit, PgError, Session, SessionOptions};
 use crate::params;
 use crate::postgres::flight::{integer, only, text};
@@ -71,4 +73,9 @@ pub(super) fn end(session: &mut Session, name: &Name) -> Result<(), PgError> {
     let sql = "SELECT pg_terminate_backend(pid, ?3) FROM pg_stat_activity \
                WHERE pid = CAST(?1 AS int) AND CAST(backend_start AS text) = ?2";
     session.query(sql, params![name.pid, name.since.as_str(), END_MS], Limit::ALL).map(drop)
+}
+
+/// What is said when the server cannot be reached.
+pub(super) fn unavailable(error: &PgError) -> StoreFault {
+    StoreFault(format!("STORE_UNAVAILABLE: {error}"))
 }

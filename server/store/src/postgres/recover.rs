@@ -22,6 +22,11 @@ impl PgBackend {
         self.latch.get_or_insert(StoreFault(reason)).clone()
     }
 
+    /// Ends all acknowledging because a mark was refused.
+    pub(super) fn unmarked(&mut self, error: &PgError) -> StoreFault {
+        self.lose(format!("the server did not confirm that all is durable: {error}"))
+    }
+
     /// Returns the session; a lost one is replaced.
     pub(super) fn connected<'a>(&mut self, handle: &'a Handle) -> Result<RefMut<'a, Session>, StoreFault> {
         let session = handle.session();
@@ -45,7 +50,7 @@ impl PgBackend {
                     return self.check();
                 }
                 Err(PgError::Lost(_)) if Instant::now() < until => {}
-                Err(error) => return Err(unavailable(&error)),
+                Err(error) => return Err(link::unavailable(&error)),
             }
         }
     }
@@ -74,7 +79,7 @@ impl PgBackend {
             let found = look_up(&mut handle.session());
             match found {
                 Err(PgError::Lost(_) | PgError::Server(_)) if Instant::now() < until => {}
-                found => return found.map_err(|error| unavailable(&error)),
+                found => return found.map_err(|error| link::unavailable(&error)),
             }
         }
     }
@@ -124,7 +129,7 @@ impl PgBackend {
             )),
             // The next mark meets the obstacle again.
             Err(PgError::Lost(_)) => Ok(()),
-            Err(error) => Err(self.lose(format!("the server did not confirm that all is durable: {error}"))),
+            Err(error) => Err(self.unmarked(&error)),
         }
     }
 
@@ -137,11 +142,6 @@ impl PgBackend {
         }
         self.unsynced.head.map_or(Ok(true), |head| flight::holds_exit(session, &head))
     }
-}
-
-/// What is said when the server cannot be reached.
-pub(super) fn unavailable(error: &PgError) -> StoreFault {
-    StoreFault(format!("STORE_UNAVAILABLE: {error}"))
 }
 
 /// Returns whether a transaction's rows are there; `None` if it had none in the log.

@@ -141,22 +141,29 @@ fn template(cluster: &'static Cluster) -> &'static str {
                 return;
             }
             client.batch_execute("DROP DATABASE IF EXISTS unfinished").expect("no test uses it");
-            client.batch_execute("CREATE DATABASE unfinished").expect("a new database");
-            let migrate = format!(
-                "BEGIN; SET LOCAL ROLE colibri_owner; SET LOCAL search_path = colibri; {SCHEMA};
-                 INSERT INTO schema_version (version) VALUES ({VERSION}); COMMIT"
-            );
-            let mut inside = cluster.client(Role::Superuser, "unfinished");
-            inside.batch_execute(SETUP).expect("setup runs");
-            inside.batch_execute(&migrate).expect("migrations run");
-            inside.batch_execute(PROBE).expect("the probe's table is none of the server's");
-            drop(inside);
+            cluster.set_up("unfinished");
             client
                 .batch_execute(&format!("ALTER DATABASE unfinished RENAME TO {name}"))
                 .expect("a free name");
         });
         name
     })
+}
+
+impl Cluster {
+    /// Makes a database of that name, set up and migrated.
+    pub fn set_up(&self, name: &str) {
+        let mut client = self.client(Role::Superuser, "postgres");
+        client.batch_execute(&format!("CREATE DATABASE {name}")).expect("a new database");
+        let migrate = format!(
+            "BEGIN; SET LOCAL ROLE colibri_owner; SET LOCAL search_path = colibri; {SCHEMA};
+             INSERT INTO schema_version (version) VALUES ({VERSION}); COMMIT"
+        );
+        let mut inside = self.client(Role::Superuser, name);
+        inside.batch_execute(SETUP).expect("setup runs");
+        inside.batch_execute(&migrate).expect("migrations run");
+        inside.batch_execute(PROBE).expect("the probe's table is none of the server's");
+    }
 }
 
 fn hash_of(what: &(impl Hash + ?Sized)) -> u64 {

@@ -17,7 +17,7 @@ use std::rc::Rc;
 use serde_json::{Map, Value as Json};
 
 use crate::client::PATIENCE;
-use crate::postgres::Database;
+use crate::postgres::{Cluster, Database};
 
 pub use self::guards::Refused;
 pub use self::value::{FromSql, Params, ToSql, Value};
@@ -68,7 +68,12 @@ impl Connection {
 
     /// Connects to a database as its superuser.
     pub fn server(database: &Database) -> Self {
-        Self { engine: Engine::Postgres(postgres::Session::new(database)) }
+        Self::in_cluster(database.cluster(), database.name())
+    }
+
+    /// Connects to the database of that name as the superuser.
+    pub fn in_cluster(cluster: &Cluster, database: &str) -> Self {
+        Self { engine: Engine::Postgres(postgres::Session::new(cluster, database)) }
     }
 
     /// The connection to the file, for what only SQLite has.

@@ -8,15 +8,15 @@ use ::postgres::types::{FromSql, IsNull, ToSql, Type};
 use ::postgres::{Client, SimpleQueryMessage};
 
 use super::{Error, Table, Value};
-use crate::postgres::{Database, Role};
+use crate::postgres::{Cluster, Role};
 
 /// A connection. Its client waits in a runtime of its own, so each use of it has a thread of its own: a test may be inside
 /// a runtime already.
 pub(super) struct Session(RefCell<Option<Client>>);
 
 impl Session {
-    pub(super) fn new(database: &Database) -> Self {
-        let session = Self(RefCell::new(Some(apart(|| database.client(Role::Superuser)))));
+    pub(super) fn new(cluster: &Cluster, database: &str) -> Self {
+        let session = Self(RefCell::new(Some(apart(|| cluster.client(Role::Superuser, database)))));
         session.batch("SET search_path = colibri, public").expect("a setting");
         session
     }

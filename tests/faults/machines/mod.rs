@@ -1,0 +1,16 @@
+//! Several servers on one PostgreSQL database while connections are cut, servers stop at once, clients are killed and
+//! processes stand still (postgres#lost). What was acknowledged is there once, and what was refused is not.
+//!
+//! These tests run with `COLIBRI_TEST_ENGINE=postgres`, as `.ci/postgres` does. `COLIBRI_MACHINE_RUNS` says how many seeds,
+//! `COLIBRI_MACHINE_SEED` which comes first.
+
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
+mod agent;
+mod campaign;
+mod cuts;
+mod flights;
+mod judge;
+mod proxy;
+mod rows;
+mod world;
