@@ -126,13 +126,13 @@ impl Stored {
             let message = message.replace(|c: char| c.is_ascii_digit(), "");
             *tally.said.entry(message).or_default() += 1;
         }
+        if matches!(call.reply, Reply::Done(_)) && (rows.len() != 1 || succeeded.is_empty()) {
+            return Some("it was acknowledged, and is lost or has another row".to_owned());
+        }
         if let Some(wrong) = self.effect_differs(call, succeeded.first().map(|row| row.sequence_no)) {
             return Some(wrong);
         }
         match &call.reply {
-            Reply::Done(_) if rows.len() != 1 || succeeded.is_empty() => {
-                Some("it was acknowledged, and is lost or has another row".to_owned())
-            }
             // A process that stood still finds that another one has closed the call.
             Reply::Declined
                 if rows.len() != 1 || !["domain_error", "aborted"].contains(&rows[0].outcome.as_str()) =>

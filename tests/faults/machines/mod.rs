@@ -2,15 +2,19 @@
 //! processes stand still (postgres#lost). What was acknowledged is there once, and what was refused is not.
 //!
 //! These tests run with `COLIBRI_TEST_ENGINE=postgres`, as `.ci/postgres` does. `COLIBRI_MACHINE_RUNS` says how many seeds,
-//! `COLIBRI_MACHINE_SEED` which comes first.
+//! `COLIBRI_MACHINE_SEED` which comes first; with the first of them the campaigns run with any engine.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod agent;
+mod away;
 mod campaign;
+mod controls;
 mod cuts;
 mod flights;
 mod judge;
 mod proxy;
+mod refusals;
 mod rows;
 mod world;
+mod writers;

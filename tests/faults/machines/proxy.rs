@@ -40,6 +40,27 @@ pub struct Plan {
     pub fault: Fault,
 }
 
+/// A text that is replaced in messages of a kind, wherever it stands in them.
+#[derive(Debug, Clone)]
+pub struct Lie {
+    pub way: Way,
+    pub tag: u8,
+    pub from: &'static [u8],
+    pub to: &'static [u8],
+}
+
+impl Lie {
+    /// Tells the lie, and corrects the message's length.
+    fn tell(&self, way: Way, tag: u8, message: &mut Vec<u8>) {
+        let found = message.windows(self.from.len()).position(|bytes| bytes == self.from);
+        if let (true, Some(at)) = ((self.way, self.tag) == (way, tag), found) {
+            message.splice(at..at + self.from.len(), self.to.iter().copied());
+            let length = u32::try_from(message.len() - 1).expect("a length").to_be_bytes();
+            message[1..5].copy_from_slice(&length);
+        }
+    }
+}
+
 /// What a proxy does, and what has passed through it.
 #[derive(Debug, Default)]
 struct Script {
@@ -49,6 +70,8 @@ struct Script {
     /// How many of the plans have come true.
     done: usize,
     flights: usize,
+    /// Once a plan has come true, no connection is let through.
+    isolates: bool,
     /// Answers are held back until the client has been silent for so long: what it sends meanwhile is one flight.
     silence: Option<Duration>,
 }
@@ -58,6 +81,7 @@ struct Shared {
     script: Mutex<Script>,
     /// The port of the database.
     server: u16,
+    lies: Vec<Lie>,
     ended: AtomicBool,
 }
 
@@ -79,10 +103,15 @@ pub struct Proxy {
 impl Proxy {
     /// Starts a proxy to the database at that port.
     pub fn start(server: u16) -> Self {
+        Self::lying(server, Vec::new())
+    }
+
+    /// Starts a proxy that tells lies.
+    pub fn lying(server: u16, lies: Vec<Lie>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = listener.local_addr().expect("it is bound").port();
         let (script, ended) = (Mutex::default(), AtomicBool::new(false));
-        let shared = Arc::new(Shared { script, server, ended });
+        let shared = Arc::new(Shared { script, server, lies, ended });
         let accepting = shared.clone();
         std::thread::spawn(move || {
             for client in listener.incoming() {
@@ -105,6 +134,11 @@ impl Proxy {
     /// Sets what is to happen from the next message on, and begins to count.
     pub fn script(&self, plans: Vec<Plan>) {
         *self.shared.script() = Script { plans, ..Script::default() };
+    }
+
+    /// Sets a cut from which on no connection is let through.
+    pub fn isolate(&self, plan: Plan) {
+        *self.shared.script() = Script { plans: vec![plan], isolates: true, ..Script::default() };
     }
 
     /// Begins to count flights. A client that sends nothing for so long waits for an answer.
@@ -143,6 +177,9 @@ impl Shared {
 
     /// Joins a client with the database.
     fn serve(self: &Arc<Self>, client: TcpStream) {
+        if self.isolates() {
+            return;
+        }
         let Ok(server) = TcpStream::connect(("127.0.0.1", self.server)) else {
             let _ = client.shutdown(Shutdown::Both);
             return;
@@ -162,9 +199,15 @@ impl Shared {
         }
     }
 
+    fn isolates(&self) -> bool {
+        let script = self.script();
+        script.isolates && script.done > 0
+    }
+
     fn pass(&self, way: Way, from: &TcpStream, to: &TcpStream, pair: &Pair) -> std::io::Result<()> {
         let mut messages = Messages { from, read: Vec::new(), tagged: way == Way::Down };
-        while let Some((tag, message)) = messages.next()? {
+        while let Some((tag, mut message)) = messages.next()? {
+            self.lies.iter().for_each(|lie| lie.tell(way, tag, &mut message));
             if way == Way::Down {
                 self.await_silence(pair);
                 pair.answered.store(true, Ordering::SeqCst);
