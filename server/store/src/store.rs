@@ -31,6 +31,9 @@ pub(crate) trait Backend: Send {
     fn may_run_again(&self) -> bool {
         false
     }
+    fn carry_out(&mut self, _: &Db) -> Result<(), StoreFault> {
+        Ok(())
+    }
     fn roll_back(&mut self, db: &Db);
     fn in_transaction(&self, db: &Db) -> bool;
     fn leave_queue(&mut self, db: &Db);
@@ -204,6 +207,10 @@ impl<P: Parts> Store for ServerStore<P> {
 
     fn may_run_again(&self) -> bool {
         self.backend.as_ref().is_some_and(|backend| backend.may_run_again())
+    }
+
+    fn carry_out(&mut self) -> Result<(), StoreFault> {
+        self.parts().map_or(Ok(()), |(db, backend, _)| backend.carry_out(db))
     }
 
     fn roll_back(&mut self) {

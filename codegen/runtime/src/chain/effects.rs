@@ -18,10 +18,29 @@ pub(super) enum Step {
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Runs stages 4 and 5 of one call in a savepoint of the open transaction.
     pub(super) fn effects_of(&mut self, call: &Entered) -> Step {
+        self.effects_in_savepoint(call, |_| Ok(()))
+    }
+
+    /// The same for a call that is alone. An engine that postpones statements carries them out before the row is closed, so that a
+    /// refusal is this call's failure, and not the commit's.
+    fn effects_carried_out(&mut self, call: &Entered) -> Step {
+        self.effects_in_savepoint(call, Store::carry_out)
+    }
+
+    fn effects_in_savepoint(
+        &mut self,
+        call: &Entered,
+        carry_out: impl FnOnce(&mut S) -> Result<(), StoreFault>,
+    ) -> Step {
         if self.store.savepoint().is_err() {
             return Step::Lost(None);
         }
-        let ending = self.stage_dispatch(call);
+        let mut ending = self.stage_dispatch(call);
+        if !ending.failed()
+            && let Err(fault) = carry_out(&mut self.store)
+        {
+            ending = self.words().storage_failure(&fault.0);
+        }
         let undone = ending.failed() || self.is_rehearsal();
         if !self.store.in_transaction() || (undone && !self.undo()) {
             return Step::Lost(Some(ending));
@@ -64,7 +83,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         if let Err(fault) = self.begin(Access::Write) {
             return self.uncommitted(call, None, &fault);
         }
-        match self.effects_of(call) {
+        match self.effects_carried_out(call) {
             Step::Done(ending) => match self.store.commit() {
                 Ok(()) => ending,
                 Err(fault) => {

@@ -34,9 +34,15 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// Opens a transaction and writes the enter rows.
     pub(super) fn begin_entering(&mut self, calls: &mut [&mut Entered]) -> Result<(), StoreFault> {
+        if self.store.may_run_again() {
+            // A refusal would show at the commit only, and take the new rows with it.
+            self.close_unclosed_apart()?;
+        }
         self.begin(Access::Enter)?;
         self.introductions.begin();
-        self.close_unclosed()?;
+        if !self.store.may_run_again() {
+            self.close_unclosed()?;
+        }
         let mut rest = calls;
         while !rest.is_empty() {
             let (known, others) = rest.split_at_mut(self.known(rest));

@@ -67,6 +67,31 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         Ok(())
     }
 
+    /// The same in a transaction a row, for an engine that postpones statements up to the commit.
+    pub(super) fn close_unclosed_apart(&mut self) -> Result<(), StoreFault> {
+        let mut stopped = Ok(());
+        for record in std::mem::take(&mut self.unclosed) {
+            let closed = if stopped.is_ok() { self.close_apart(&record) } else { stopped.clone() };
+            let Err(fault) = closed else { continue };
+            self.store.roll_back();
+            if record.must_close {
+                stopped = Err(fault);
+            }
+            self.unclosed.push(record);
+        }
+        stopped
+    }
+
+    fn close_apart(&mut self, record: &Unclosed) -> Result<(), StoreFault> {
+        let Some(sequence_no) = record.row.sequence_no else { return Ok(()) };
+        self.begin(Access::Write)?;
+        // A commit that was reported as failed may still have taken effect.
+        if self.store.audit_is_open(sequence_no)? {
+            record.row.close_in(&mut self.store, &record.ending)?;
+        }
+        self.store.commit()
+    }
+
     pub(super) fn forget_closed(&mut self) {
         self.unclosed.retain(|record| !record.closed);
     }

@@ -94,6 +94,14 @@ pub trait Store {
         false
     }
 
+    /// Carries out what an engine has postponed, so that its refusal is known before the commit.
+    ///
+    /// # Errors
+    /// The refusal. The transaction is lost.
+    fn carry_out(&mut self) -> Result<(), StoreFault> {
+        Ok(())
+    }
+
     /// Undoes the whole transaction, if there is one. Never fails: recovery undoes what cannot be rolled
     /// back here.
     fn roll_back(&mut self);

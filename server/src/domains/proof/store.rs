@@ -157,7 +157,7 @@ pub(super) fn place_of(db: &Db, session_id: &str) -> Result<Option<i64>, Fault> 
 /// # Errors
 /// [`Fault::Storage`].
 pub(super) fn count_sessions(db: &Db, task_id: Option<&str>) -> Result<i64, Fault> {
-    let sql = "SELECT count(*) FROM audit_sessions WHERE ?1 IS NULL OR task_id = ?1";
+    let sql = "SELECT count(*) FROM audit_sessions WHERE CAST(?1 AS text) IS NULL OR task_id = ?1";
     db.query_one(sql, params![task_id], |row| row.get(0))
 }
 

@@ -68,7 +68,7 @@ pub(super) struct Writing {
     pub entered: Option<(i64, String)>,
     /// It has closed a call.
     pub exits: bool,
-    /// Something was done in it already, so that a call needs a savepoint of its own.
+    /// Something was done in it already, so that no other transaction can take its place.
     used: bool,
     /// The head before the call that runs now.
     before: Head,
@@ -79,9 +79,6 @@ impl Writing {
         Self { head, enters, entered: None, exits: false, used: false, before: head }
     }
 }
-
-/// The name of a call's savepoint. The driver sends it before the first write of the call.
-const SAVEPOINT: &str = "SAVEPOINT call";
 
 /// Why a call cannot end whose enter row is gone.
 const FORGOTTEN: &str = "the database server stopped before it had stored that the call began; nothing of the call is stored, call again";
@@ -137,7 +134,7 @@ impl PgBackend {
     /// Rolls back what is open.
     pub(super) fn undo(&mut self, handle: &Handle) {
         self.state = State::Idle;
-        handle.forget_call();
+        handle.forget();
         let mut session = handle.session();
         if session.lost().is_none() {
             // A connection that is lost meanwhile has rolled back, too.
@@ -227,6 +224,13 @@ impl Backend for PgBackend {
         true
     }
 
+    fn carry_out(&mut self, db: &Db) -> Result<(), StoreFault> {
+        let handle = db.postgres()?;
+        let queued = handle.end_call();
+        let carried = queued.and_then(|()| settle(&mut handle.session()));
+        carried.map_err(fault)
+    }
+
     fn roll_back(&mut self, db: &Db) {
         if !matches!(self.state, State::Idle)
             && let Ok(handle) = db.postgres()
@@ -253,34 +257,27 @@ impl Backend for PgBackend {
         let handle = db.postgres()?;
         let writing = self.writing(handle)?;
         writing.before = writing.head;
-        handle.begin_call(writing.used.then_some(SAVEPOINT));
-        Ok(())
+        handle.begin_call().map_err(fault)
     }
 
     fn release(&mut self, db: &Db) -> Result<(), StoreFault> {
         let handle = db.postgres()?;
-        let writing = self.writing(handle)?;
-        writing.used = true;
-        if handle.has_savepoint() {
-            handle.session().queue("RELEASE SAVEPOINT call", &[]).map_err(fault)?;
-        }
-        Ok(())
+        self.writing(handle)?.used = true;
+        handle.end_call().map_err(fault)
     }
 
     fn roll_back_to_savepoint(&mut self, db: &Db) -> Result<(), StoreFault> {
         let handle = db.postgres()?;
         let writing = self.writing(handle)?;
-        (writing.head, writing.exits) = (writing.before, writing.exits && writing.used);
         let (used, enters) = (writing.used, writing.enters);
-        let has_savepoint = handle.has_savepoint();
-        if has_savepoint {
-            return handle.session().queue("ROLLBACK TO SAVEPOINT call", &[]).map_err(fault);
-        }
-        if used || !handle.has_written() {
-            // The call has written nothing.
+        writing.head = writing.before;
+        if handle.undo_call() {
             return Ok(());
         }
-        // It was the first: the whole transaction is undone, and another one opened.
+        if used {
+            return Err(StoreFault("the call is undone with its whole transaction".to_owned()));
+        }
+        // It was the first: another transaction is opened.
         self.undo(handle);
         let access = if enters { Access::Enter } else { Access::Write };
         let head = self.open(handle, access)?;
@@ -330,10 +327,13 @@ impl Backend for PgBackend {
         if !writing.enters {
             return Err(StoreFault("the transaction is not one for new calls".into()));
         }
-        let mut session = handle.session();
         let first = writing.head.last_sequence_no + 1;
-        for event in events {
-            flight::enter(&mut session, &facts.open_row(0, &event)).map_err(fault)?;
+        let events: Vec<EnterEvent<'a>> = events.collect();
+        handle
+            .queue_all()
+            .and_then(|()| flight::enter(&mut handle.session(), facts, &events))
+            .map_err(fault)?;
+        for event in &events {
             writing.head.last_sequence_no += 1;
             writing.entered = Some((writing.head.last_sequence_no, event.correlation_id.to_owned()));
         }
@@ -383,7 +383,7 @@ impl Backend for PgBackend {
     fn exit(&mut self, db: &Db, open: &OpenRow<'_>, closing: &Closing<'_>) -> Result<(), StoreFault> {
         let handle = db.postgres()?;
         let writing = self.writing(handle)?;
-        flight::exit(&mut handle.session(), &mut writing.head, open, closing).map_err(fault)?;
+        flight::exit(|values| handle.keep_exit(values), &mut writing.head, open, closing).map_err(fault)?;
         writing.exits = true;
         Ok(())
     }

@@ -26,9 +26,7 @@ impl PgBackend {
             Some(lease) => lease.renew_if_due(&mut session)?.then_some(lease),
             None => None,
         };
-        for event in events {
-            flight::enter(&mut session, &facts.open_row(0, event))?;
-        }
+        flight::enter(&mut session, facts, events)?;
         flight::note_last_number(&mut session)?;
         session.queue_commit()?;
         let entered = session.boundary();
@@ -62,8 +60,9 @@ impl PgBackend {
 
     /// Commits, and learns the outcome even if the connection is lost meanwhile.
     pub(super) fn commit_writing(&mut self, handle: &Handle, writing: &Writing) -> Result<(), StoreFault> {
-        handle.forget_call();
-        let committed = send_commit(&mut handle.session(), self.durable);
+        let queued = handle.queue_all();
+        handle.forget();
+        let committed = queued.and_then(|()| send_commit(&mut handle.session(), self.durable));
         self.unsynced.marked = matches!(committed, Ok(Ok(())));
         match committed {
             Ok(Ok(())) => {}

@@ -2,11 +2,15 @@
 
 use colibri_canonical::HexDigest;
 use colibri_proof::log_row::OpenRow;
+use colibri_runtime::chain::audit::EnterEvent;
 
+use crate::db::postgres::handle::Owned;
+use crate::db::postgres::lists::{ENTERS, EXITS};
 use crate::db::postgres::{Limit, PgCell, PgError, PgRow, Rows, Session};
 use crate::log::head::Head;
-use crate::log::rows::Closing;
+use crate::log::rows::{AuditFacts, Closing};
 use crate::params;
+use crate::{Bind, Value};
 
 /// The class of Colibri's advisory locks: `CLBR`, as in the header of its SQLite files.
 pub(super) const LOCK_CLASS: i64 = 0x434C_4252;
@@ -33,23 +37,28 @@ pub(crate) fn lock(session: &mut Session, lock: Lock) -> Result<(), PgError> {
 /// own, in which `synchronous_commit` is that of the session.
 pub(crate) const MARK: &str = "SELECT pg_logical_emit_message(true, 'colibri', '')";
 
-/// Adds an enter row behind the last one. The caller holds the lock.
-pub(super) fn enter(session: &mut Session, row: &OpenRow<'_>) -> Result<(), PgError> {
-    session.queue(
-        "INSERT INTO enters (sequence_no, correlation_id, boot_id, request_id, tool, mode, args_hash, trace_context, entered_at, \
-         enter_ms) VALUES ((SELECT coalesce(max(sequence_no), 0) + 1 FROM enters), ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-        params![
-            row.correlation_id,
-            row.boot_id,
-            row.request_id,
-            row.tool,
-            row.mode,
-            row.args_hash,
-            row.trace_context,
-            row.entered_at,
-            row.enter_ms
-        ],
-    )
+/// Adds enter rows behind the last one. The caller holds the lock.
+pub(super) fn enter(
+    session: &mut Session,
+    facts: &AuditFacts,
+    events: &[EnterEvent<'_>],
+) -> Result<(), PgError> {
+    let mut values = Vec::with_capacity(events.len() * ENTERS.width());
+    for event in events {
+        let row = facts.open_row(0, event);
+        values.extend([
+            Value::Text(row.correlation_id),
+            Value::Text(row.boot_id),
+            row.request_id.map_or(Value::Null, Value::Text),
+            Value::Text(row.tool),
+            Value::Text(row.mode),
+            Value::Text(row.args_hash),
+            row.trace_context.map_or(Value::Null, Value::Text),
+            Value::Text(row.entered_at),
+            Value::Integer(row.enter_ms),
+        ]);
+    }
+    session.queue(&ENTERS.of(values.len()), &values)
 }
 
 /// Notes the last number in the session, from where [`entered_and_tip`] fetches it after the commit.
@@ -95,37 +104,42 @@ fn head(last_sequence_no: i64, row: &PgRow<'_>) -> Result<Head, PgError> {
     Ok(Head { last_sequence_no, last_exit_no, last_row_hash })
 }
 
-/// Adds an exit row behind the head, which moves on. The caller holds the lock. A call whose enter row is gone gets no number, which the
-/// table refuses: a server that stopped at once has lost the row, and may have given its number to another call.
+/// Makes an exit row behind the head, which moves on, and hands its values over; [`EXITS`] takes them. The caller holds the lock. A call
+/// whose enter row is gone gets no number, which the table refuses: a server that stopped at once has lost the row, and may have given
+/// its number to another call.
 pub(super) fn exit(
-    session: &mut Session,
+    take: impl FnOnce(&[Value<'_>]),
     head: &mut Head,
     open: &OpenRow<'_>,
     closing: &Closing<'_>,
 ) -> Result<(), PgError> {
     let exit_no = head.last_exit_no.checked_add(1).ok_or(UNREADABLE)?;
     let row_hash = closing.closed(open, exit_no, head).hash();
-    session.queue(
-        "INSERT INTO exits (sequence_no, outcome, error_code, error_message, result_hash, duration_ms, exited_at, exit_no, prev_hash, \
-         row_hash, subject) VALUES ((SELECT sequence_no FROM enters WHERE sequence_no = ?1 AND correlation_id = ?12), ?2, ?3, ?4, ?5, \
-         ?6, ?7, ?8, ?9, ?10, ?11)",
-        params![
-            open.sequence_no,
-            closing.outcome,
-            closing.error_code,
-            closing.error_message,
-            closing.result_hash,
-            closing.duration_ms,
-            closing.exited_at,
-            exit_no,
-            head.last_row_hash.as_str(),
-            row_hash.as_str(),
-            closing.subject,
-            open.correlation_id
-        ],
-    )?;
+    take(params![
+        open.sequence_no,
+        closing.outcome,
+        closing.error_code,
+        closing.error_message,
+        closing.result_hash,
+        closing.duration_ms,
+        closing.exited_at,
+        exit_no,
+        head.last_row_hash.as_str(),
+        row_hash.as_str(),
+        closing.subject,
+        open.correlation_id,
+    ]);
     (head.last_exit_no, head.last_row_hash) = (exit_no, row_hash);
     Ok(())
+}
+
+/// Adds exit rows, a row's values after the other's.
+pub(super) fn exits(session: &mut Session, rows: &[Owned]) -> Result<(), PgError> {
+    if rows.is_empty() {
+        return Ok(());
+    }
+    let values: Vec<Value<'_>> = rows.iter().map(Bind::bind).collect();
+    session.queue(&EXITS.of(values.len()), &values)
 }
 
 /// Returns whether the log holds an exit with that number and hash.

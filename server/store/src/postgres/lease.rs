@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use colibri_proof::log_row::OpenRow;
 use colibri_runtime::kernel::{Clock, rfc3339_ms};
 
+use crate::db::postgres::handle::Owned;
+use crate::db::postgres::lists::EXITS;
 use crate::db::postgres::{Limit, PgError, Session};
 use crate::log::rows::{Closing, OPEN_COLUMNS};
 use crate::params;
@@ -205,6 +207,7 @@ fn sweep_some(session: &mut Session, tenant: &Tenant) -> Result<usize, PgError> 
     let rows = session.query(&sql, params![running, MOST_AT_ONCE], Limit::ALL)?;
     let now = rfc3339_ms(tenant.clock.wall_ms());
     let closing = Closing::aborted(tenant.aborted, MESSAGE, &now);
+    let mut exits: Vec<Owned> = Vec::with_capacity(rows.len() * EXITS.width());
     for row in rows.iter() {
         let required = |at| text(&row, at).ok_or(UNREADABLE);
         let open = OpenRow {
@@ -219,8 +222,14 @@ fn sweep_some(session: &mut Session, tenant: &Tenant) -> Result<usize, PgError> 
             enter_ms: integer(&row, 8).ok_or(UNREADABLE)?,
             sequence_no: integer(&row, 9).ok_or(UNREADABLE)?,
         };
-        flight::exit(session, &mut head, &open, &closing)?;
+        flight::exit(
+            |values| exits.extend(values.iter().copied().map(Owned::from)),
+            &mut head,
+            &open,
+            &closing,
+        )?;
     }
+    flight::exits(session, &exits)?;
     session.queue_commit()?;
     finish(session)?;
     Ok(rows.len())

@@ -6,32 +6,81 @@ use colibri_runtime::chain::store::StoreFault;
 use colibri_runtime::handler::Fault;
 
 use super::error::PgError;
+use super::lists::EXITS;
 use super::rows::Rows;
 use super::session::{Limit, Session};
 use super::words::reason;
 use crate::db::row::{Row, RowError};
-use crate::db::value::Value;
+use crate::db::value::{Bind, Value};
 
-/// A connection, and what the call that runs now has done on it.
+/// How many statements of a call are kept back before they are queued all the same.
+const MOST_KEPT: usize = 256;
+
+/// A connection, and what calls have done on it.
+///
+/// The writes of the running call are kept back until it has succeeded or reads something. So most calls that fail are undone by
+/// forgetting, and none needs a savepoint. The exits of a batch become one statement.
 #[derive(Debug)]
 pub struct Handle {
     session: RefCell<Session>,
-    /// What is queued before the call's first write, so that the call can be undone by itself.
-    savepoint: Flag<Option<&'static str>>,
-    /// It was queued.
-    has_savepoint: Flag<bool>,
-    has_written: Flag<bool>,
+    /// The running call's writes.
+    kept: RefCell<Vec<Kept>>,
+    /// The values of exits, a row after the other.
+    exits: RefCell<Vec<Owned>>,
+    /// Writes of the running call are queued, so only the end of the transaction undoes them.
+    is_queued: Flag<bool>,
     /// A read failed for a reason that lies outside of the data.
     cut_off: Flag<bool>,
+}
+
+/// A statement with its own copy of the values.
+#[derive(Debug)]
+struct Kept {
+    sql: String,
+    params: Vec<Owned>,
+}
+
+/// A [`Value`] of its own.
+#[derive(Debug)]
+pub(crate) enum Owned {
+    Null,
+    Integer(i64),
+    Real(f64),
+    Text(String),
+    Blob(Vec<u8>),
+}
+
+impl From<Value<'_>> for Owned {
+    fn from(value: Value<'_>) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Integer(number) => Self::Integer(number),
+            Value::Real(number) => Self::Real(number),
+            Value::Text(text) => Self::Text(text.to_owned()),
+            Value::Blob(bytes) => Self::Blob(bytes.to_owned()),
+        }
+    }
+}
+
+impl Bind for Owned {
+    fn bind(&self) -> Value<'_> {
+        match self {
+            Self::Null => Value::Null,
+            Self::Integer(number) => Value::Integer(*number),
+            Self::Real(number) => Value::Real(*number),
+            Self::Text(text) => Value::Text(text),
+            Self::Blob(bytes) => Value::Blob(bytes),
+        }
+    }
 }
 
 impl Handle {
     pub(crate) fn new(session: Session) -> Self {
         Self {
             session: RefCell::new(session),
-            savepoint: Flag::new(None),
-            has_savepoint: Flag::new(false),
-            has_written: Flag::new(false),
+            kept: RefCell::default(),
+            exits: RefCell::default(),
+            is_queued: Flag::new(false),
             cut_off: Flag::new(false),
         }
     }
@@ -44,13 +93,7 @@ impl Handle {
     /// Puts another connection in the place of a lost one.
     pub(crate) fn replace(&self, session: Session) {
         *self.session.borrow_mut() = session;
-        self.forget_call();
-    }
-
-    /// Begins a call. The savepoint is queued before its first write.
-    pub(crate) fn begin_call(&self, savepoint: Option<&'static str>) {
-        self.forget_call();
-        self.savepoint.set(savepoint);
+        self.forget();
     }
 
     /// Returns whether a failure of a read said nothing about the data.
@@ -83,40 +126,71 @@ impl Handle {
         result
     }
 
-    /// Forgets the call. Its savepoint ends with the transaction.
-    pub(crate) fn forget_call(&self) {
-        self.savepoint.set(None);
-        self.has_savepoint.set(false);
-        self.has_written.set(false);
+    /// Forgets what is kept back, because the transaction ends without it.
+    pub(crate) fn forget(&self) {
+        self.kept.borrow_mut().clear();
+        self.exits.borrow_mut().clear();
+        self.is_queued.set(false);
     }
 
-    /// Returns whether the call's savepoint was queued.
-    pub(crate) fn has_savepoint(&self) -> bool {
-        self.has_savepoint.get()
+    /// Begins a call.
+    pub(crate) fn begin_call(&self) -> Result<(), PgError> {
+        self.end_call()
     }
 
-    /// Returns whether the call has written something.
-    pub(crate) fn has_written(&self) -> bool {
-        self.has_written.get()
+    /// Queues the writes of a call that has succeeded.
+    pub(crate) fn end_call(&self) -> Result<(), PgError> {
+        self.queue_kept()?;
+        self.is_queued.set(false);
+        Ok(())
     }
 
-    fn before_write(&self) -> Result<(), PgError> {
-        self.has_written.set(true);
-        match self.savepoint.take() {
-            Some(savepoint) => {
-                self.has_savepoint.set(true);
-                self.session().queue(savepoint, &[])
-            }
-            None => Ok(()),
+    /// Forgets the writes of the running call; returns whether that undoes all of them.
+    pub(crate) fn undo_call(&self) -> bool {
+        self.kept.borrow_mut().clear();
+        !self.is_queued.get()
+    }
+
+    /// Keeps the values of an exit, which become a row with those of others.
+    pub(crate) fn keep_exit(&self, values: &[Value<'_>]) {
+        self.exits.borrow_mut().extend(values.iter().copied().map(Owned::from));
+    }
+
+    fn queue_kept(&self) -> Result<(), PgError> {
+        let mut kept = self.kept.borrow_mut();
+        let mut session = self.session();
+        for Kept { sql, params } in kept.drain(..) {
+            self.is_queued.set(true);
+            let params: Vec<Value<'_>> = params.iter().map(Bind::bind).collect();
+            session.queue(&sql, &params)?;
         }
+        Ok(())
+    }
+
+    /// Queues all that is kept back: before a read, which must see it, and before the commit.
+    pub(crate) fn queue_all(&self) -> Result<(), PgError> {
+        self.queue_kept()?;
+        let exits = std::mem::take(&mut *self.exits.borrow_mut());
+        if exits.is_empty() {
+            return Ok(());
+        }
+        let values: Vec<Value<'_>> = exits.iter().map(Bind::bind).collect();
+        self.session().queue(&EXITS.of(values.len()), &values)
     }
 
     pub(crate) fn execute(&self, sql: &str, params: &[Value<'_>]) -> Result<(), Fault> {
-        self.before_write().and_then(|()| self.session().queue(sql, params)).map_err(storage)
+        let params = params.iter().copied().map(Owned::from).collect();
+        let count = {
+            let mut kept = self.kept.borrow_mut();
+            kept.push(Kept { sql: sql.to_owned(), params });
+            kept.len()
+        };
+        if count < MOST_KEPT { Ok(()) } else { self.queue_kept().map_err(storage) }
     }
 
     pub(crate) fn changed(&self, sql: &str, params: &[Value<'_>]) -> Result<usize, Fault> {
-        self.before_write().map_err(storage)?;
+        self.queue_all().map_err(storage)?;
+        self.is_queued.set(true);
         let rows = self.session().query(sql, params, Limit::ALL).map_err(storage)?;
         usize::try_from(rows.changed).map_err(|_| Fault::from(RowError))
     }
@@ -127,6 +201,7 @@ impl Handle {
         params: &[Value<'_>],
         read: impl FnOnce(&Row<'_>) -> Result<T, RowError>,
     ) -> Result<Option<T>, Fault> {
+        self.queue_all().map_err(storage)?;
         let rows = self.session().query(sql, params, Limit::ONE).map_err(|error| self.told(error))?;
         rows.row(0).map(|row| read(&Row::from(row))).transpose().map_err(Fault::from)
     }
@@ -137,6 +212,7 @@ impl Handle {
         params: &[Value<'_>],
         mut read: impl FnMut(&Row<'_>) -> Result<T, RowError>,
     ) -> Result<Vec<T>, Fault> {
+        self.queue_all().map_err(storage)?;
         let rows = self.session().query(sql, params, Limit::ALL).map_err(|error| self.told(error))?;
         rows.iter().map(|row| read(&Row::from(row))).collect::<Result<_, _>>().map_err(Fault::from)
     }
@@ -148,6 +224,7 @@ impl Handle {
         params: &[Value<'_>],
         mut take: impl FnMut(&Row<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
+        self.queue_all().map_err(storage)?;
         let (mut portal, mut rows) =
             self.session().open_portal(sql, params).map_err(|error| self.told(error))?;
         let walked = loop {
@@ -155,6 +232,7 @@ impl Handle {
                 Ok(true) if rows.suspended() => {}
                 done => break done.map(drop),
             }
+            self.queue_all().map_err(storage)?;
             rows = match self.session().fetch(&mut portal) {
                 Ok(rows) => rows,
                 Err(error) => break Err(self.told(error).into()),

@@ -5,7 +5,7 @@
 //! 3. [`session`] queues statements and sends them together; [`statements`] keeps them prepared, [`sql`] translates their texts.
 //! 4. [`replies`] matches what comes back with what [`expect`] says, [`rows`] holds it, [`portal`] hands it out in parts, [`copy`] moves whole tables.
 //! 5. [`error`] is all that can go wrong, [`words`] says it to agents.
-//! 6. [`handle`] is what [`Db`](crate::Db) uses.
+//! 6. [`lists`] are statements of several rows. [`handle`] is what [`Db`](crate::Db) uses.
 
 mod access;
 mod copy;
@@ -13,6 +13,7 @@ mod dial;
 mod error;
 mod expect;
 pub(crate) mod handle;
+pub(crate) mod lists;
 mod options;
 mod portal;
 mod replies;
