@@ -87,6 +87,11 @@ pub fn judge(world: &World, database: &str, told: &[Told]) -> Tally {
     let LogCount { rows, closed } = assert_log_is_sound(&conn);
     let stored = Stored::read(&conn);
     let mut tally = Tally::default();
+    let verified = world.launch(database, world.cluster.port()).arg("verify").command().output().unwrap();
+    if !verified.status.success() {
+        let said = String::from_utf8_lossy(&verified.stdout).into_owned();
+        tally.wrong.push(format!("colibri verify: {said}{}", String::from_utf8_lossy(&verified.stderr)));
+    }
     if rows != closed {
         tally.wrong.push(format!("{} calls of processes that have ended are running", rows - closed));
     }
