@@ -1,4 +1,4 @@
--- The roles and the schema of a shared database (store#roles). `colibri postgres setup` runs it as the database's owner or
+-- The roles and the schema of a shared database (postgres#roles). `colibri postgres setup` runs it as the database's owner or
 -- as a superuser; with `--print` it only prints it. It may run again: it creates what is missing and takes nothing away but rights.
 --
 --   colibri_owner  owns the tables; migrations run under it
