@@ -24,9 +24,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             self.begin_entering(calls)?;
             return self.commit_entered();
         }
-        if let Some(reason) = &self.fatal {
-            return Err(reason.clone());
-        }
+        self.fatal.clone().map_or(Ok(()), Err)?;
         let first = self.store.enter_batch(&mut events(calls))?;
         number(calls, first);
         Ok(())

@@ -13,6 +13,7 @@ mod faults;
 mod gather;
 mod operate;
 mod owed;
+mod postponed;
 mod selection;
 mod turn;
 mod words;
@@ -259,6 +260,8 @@ struct FaultyStore {
     /// Whose time a sync takes.
     clock: Option<Arc<gather::Stepping>>,
     upkept: usize,
+    /// Statements are carried out at the commit, as across a network.
+    postpones: bool,
     /// Who says whether the turn to write is another process's.
     world: Option<Arc<turn::World>>,
 }
@@ -276,6 +279,7 @@ impl FaultyStore {
             scan_fails: false,
             clock: None,
             upkept: 0,
+            postpones: false,
             world: None,
         }
     }
@@ -335,6 +339,12 @@ impl Store for FaultyStore {
             return Err(fault);
         }
         self.inner.commit()
+    }
+    fn may_run_again(&self) -> bool {
+        self.postpones
+    }
+    fn carry_out(&mut self) -> Result<(), StoreFault> {
+        if self.postpones { self.step() } else { Ok(()) }
     }
     fn roll_back(&mut self) {
         self.inner.roll_back();

@@ -98,7 +98,7 @@ async fn owed_rows_that_the_store_refuses_are_kept_and_at_the_end_said_to_be_mis
 static NOBODY: Client = Client::unnamed(Source::None);
 
 /// Closes the only row as aborted.
-fn close_as_another_start(store: &mut MemoryStore<Data>) {
+pub(super) fn close_as_another_start(store: &mut MemoryStore<Data>) {
     let sequence_no = store.rows().next().unwrap().sequence_no;
     let enter = EnterEvent {
         tool: "network",
