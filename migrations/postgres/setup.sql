@@ -6,7 +6,7 @@
 --   colibri_read   reads only: COLIBRI_MODE=READONLY, `colibri verify`, auditors
 --
 -- None of them can log in. Give each machine a login role of its own:
---   CREATE ROLE laptop LOGIN PASSWORD '…' IN ROLE colibri_app;
+--   CREATE ROLE laptop LOGIN PASSWORD '...' IN ROLE colibri_app;
 
 DO $setup$
 DECLARE

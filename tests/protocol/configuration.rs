@@ -197,6 +197,12 @@ fn a_server_uses_one_database_and_only_a_shared_one_has_standbys() {
         ]
     );
     assert_eq!(
+        problems([("COLIBRI_DB_PATH", "Postgres://anna:c4nary@localhost/board")]),
+        [
+            "COLIBRI_DB_PATH is the URL of a database, and takes the path of a file; set COLIBRI_DATABASE_URL instead"
+        ]
+    );
+    assert_eq!(
         problems([("COLIBRI_DURABILITY", "replicated")]),
         [
             "COLIBRI_DURABILITY is replicated, but a file has no standbys; set COLIBRI_DATABASE_URL, or write full"

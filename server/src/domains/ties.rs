@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use crate::catalogue::ToolId;
 use colibri_canonical::HexDigest;
+use colibri_store::ahead::Page;
 use colibri_store::db::Db;
 use colibri_store::walk::Stop;
 
@@ -46,6 +47,11 @@ pub trait TiedTable: Sync {
     /// SQLite's error.
     fn place(&self, db: &Db, key: &str) -> Result<Option<Place>, Fault>;
 
+    /// Returns what hands over the places from a key on, for the tables that have many rows.
+    fn places(&self) -> Option<PlacesFrom> {
+        None
+    }
+
     /// Hands over rows of related tables that belong to no row of this one, each described by a text.
     ///
     /// # Errors
@@ -54,6 +60,9 @@ pub trait TiedTable: Sync {
         Ok(())
     }
 }
+
+/// Fills a page with the places of the rows from a key on, in the order of their keys.
+pub type PlacesFrom = fn(&Db, &str, &mut Page<String, Place>) -> Result<(), Fault>;
 
 /// The place of a row in its table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

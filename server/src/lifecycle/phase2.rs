@@ -21,13 +21,13 @@ use crate::migrations::MIGRATIONS;
 use crate::settings::config::{Config, Durability};
 use crate::settings::mode::{Mode, capabilities_for};
 use crate::settings::place::Place;
+use crate::shared_schema::SCHEMA;
 use crate::tools::cx::{Cx, Parts};
 use colibri_store::AuditFacts;
 use colibri_store::ServerStore;
 use colibri_store::db::Db;
 use colibri_store::postgres::open::{self, PostgresOptions};
 use colibri_store::sqlite::open::creation::UNFINISHED;
-use colibri_store::sqlite::open::migrate;
 use colibri_store::sqlite::open::process;
 use colibri_store::sqlite::open::{StoreOptions, init_db};
 use colibri_store::store::OpenedDatabase;
@@ -183,7 +183,7 @@ impl Phase2 {
             read_only,
             boot_id: boot_id.to_owned(),
             process_aborted: self.codes.process_aborted,
-            schema_version: migrate::latest(MIGRATIONS),
+            schema: SCHEMA,
             clock: self.clock.clone(),
         };
         open::open(&options)

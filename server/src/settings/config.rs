@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use super::environment::{Environment, NotUtf8};
 use super::keys::{self, Entry, Key};
 use super::mode::{Mode, detect_mode};
-use super::place::{Place, Sharing};
+use super::place::{Place, Sharing, is_url};
 use super::proxy::ProxyVariables;
 use super::rules::{CandidateSource, Rule};
 use crate::settings::log_level::LogLevel;
@@ -265,8 +265,16 @@ impl Reader<'_> {
     /// Returns the database that the operator names; `None` for the default file.
     fn named_place(&mut self, tls: TlsPolicy) -> Option<Place> {
         let (url, path) = (self.read(&keys::DATABASE_URL), self.read(&keys::DB_PATH));
-        let Some(url) = url else { return path.map(Place::File) };
         let name = keys::DATABASE_URL.name;
+        // As a path it would make folders, one of them named by the password.
+        if path.as_deref().is_some_and(is_url) {
+            let other = keys::DB_PATH.name;
+            self.problems.push(format!(
+                "{other} is the URL of a database, and takes the path of a file; set {name} instead"
+            ));
+            return None;
+        }
+        let Some(url) = url else { return path.map(Place::File) };
         if path.is_some() {
             let other = keys::DB_PATH.name;
             self.problems.push(format!(

@@ -26,7 +26,7 @@ impl Place {
     /// # Errors
     /// Why the URL is refused, as the end of a sentence that begins with its name.
     pub(crate) fn read(named: &Path, tls: TlsPolicy) -> Result<Self, String> {
-        match named.to_str().filter(|text| is_url(text)) {
+        match named.to_str().filter(|_| is_url(named)) {
             Some(url) => {
                 let url = DatabaseUrl::parse(url, tls).map_err(|error| error.reason().to_owned())?;
                 Ok(Self::Shared(url))
@@ -58,9 +58,9 @@ impl fmt::Display for Place {
     }
 }
 
-/// Returns whether a text is meant as the URL of a PostgreSQL database.
-fn is_url(text: &str) -> bool {
-    url_in(text) == Some(0)
+/// Returns whether a path is meant as the URL of a PostgreSQL database.
+pub(super) fn is_url(named: &Path) -> bool {
+    named.to_str().and_then(url_in) == Some(0)
 }
 
 /// Returns where the first URL of a PostgreSQL database in a text begins. All behind it may be a password.

@@ -16,12 +16,15 @@ use crate::catalogue::{TaskClaimOutput, TaskEventKind, TaskReleaseOutput, ToolId
 use crate::domains::tasks::claims::{clocks, count_claims, each_stray};
 use crate::domains::tasks::event::Event;
 use crate::domains::tasks::fold::{Flaw, Fold};
-use crate::domains::tasks::history::{claim_events, count_events, each_event, each_untold_call, standing};
+use crate::domains::tasks::history::{
+    Standing, claim_events, count_events, each_event, each_untold_call, standing, standings,
+};
 use crate::domains::tasks::rules::Time;
 use crate::domains::ties::Reply;
+use colibri_store::ahead::Ahead;
 use colibri_store::callers::caller_of;
 use colibri_store::db::Db;
-use colibri_store::log::verify::with_call;
+use colibri_store::log::verify::Calls as Looked;
 use colibri_store::walk::Stop;
 
 /// The check's name.
@@ -93,7 +96,7 @@ pub fn check(run: &mut Run<'_>, calls: Calls) -> Result<(), Stop> {
     let db = run.db;
     let events = count_events(db)?.unsigned_abs();
     run.begin(NAME, events);
-    let mut walk = Walk { fold: None, last_exit_no: 0, told: 0, claims: 0, callers: calls.callers };
+    let mut walk = Walk { callers: calls.callers, ..Walk::default() };
     each_event(db, |task_id, event| {
         run.step()?;
         walk.take(run, task_id, event)
@@ -117,6 +120,7 @@ pub fn check(run: &mut Run<'_>, calls: Calls) -> Result<(), Stop> {
 }
 
 /// The walk along the events.
+#[derive(Default)]
 struct Walk {
     /// The present task.
     fold: Option<Fold>,
@@ -127,6 +131,9 @@ struct Walk {
     /// Claims whose rows and events belong together.
     claims: i64,
     callers: Callers,
+    /// The calls and the tasks that were looked up last.
+    looked: Looked,
+    standings: Ahead<String, Standing>,
 }
 
 /// What the log says of an event's call.
@@ -214,7 +221,7 @@ impl Walk {
         let reply = reply(fold, event);
         let tools = tools_of(event.kind);
         let callers = &mut self.callers;
-        with_call(db, sequence_no, |call| {
+        self.looked.with(db, sequence_no, |call| {
             let has_caller = callers.has(db, call.boot_id, sequence_no)?;
             let caller_no = match event.kind {
                 TaskEventKind::Claimed | TaskEventKind::TakenOver => {
@@ -240,7 +247,7 @@ impl Walk {
         let Some(fold) = self.fold.take() else { return Ok(()) };
         let id = &fold.task.id;
         // The events do not lead to a row that cannot be read.
-        let row = standing(run.db, id).unwrap_or_default();
+        let row = self.standing(run.db, id).unwrap_or_default();
         let Some(row) = row else {
             run.found("STRAY_ROW", || {
                 let subject = format!("task_events {id}");
@@ -271,11 +278,21 @@ impl Walk {
         Ok(())
     }
 
+    /// Returns the row of a task and that of its claim.
+    fn standing(&mut self, db: &Db, id: &str) -> Result<Option<Standing>, Fault> {
+        if !db.asks_over_a_wire() {
+            return standing(db, id);
+        }
+        let id = id.to_owned();
+        self.standings.get(&id, |page| standings(db, &id, page)).map(Option::<&Standing>::cloned)
+    }
+
     /// Returns whether the call is of a server that told of nothing.
     fn is_old(&mut self, db: &Db, call: Option<i64>) -> Result<bool, Fault> {
         let Some(sequence_no) = call else { return Ok(false) };
         let callers = &mut self.callers;
-        let has_caller = with_call(db, sequence_no, |call| callers.has(db, call.boot_id, sequence_no))?;
+        let has_caller =
+            self.looked.with(db, sequence_no, |call| callers.has(db, call.boot_id, sequence_no))?;
         Ok(!has_caller.transpose()?.unwrap_or(true))
     }
 

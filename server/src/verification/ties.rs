@@ -9,10 +9,14 @@
 //! about it. "Later" refers to `exit_no`: effects and exit row are committed together, while call numbers are
 //! assigned at entry, and another process may call in between.
 
+use colibri_runtime::handler::Fault;
+
 use super::run::Run;
 use crate::domains::ties::{Place, Reply, TiedRow, TiedTable};
 use colibri_proof::log_row::ClosedRow;
-use colibri_store::log::verify::{Call, each_subject_of, exit_no_of, with_call};
+use colibri_store::ahead::Ahead;
+use colibri_store::db::Db;
+use colibri_store::log::verify::{Call, Calls, each_subject_of};
 use colibri_store::walk::Stop;
 
 /// The check's name.
@@ -35,6 +39,9 @@ struct Table {
     last_place: i64,
     /// The end of the call of the last row read.
     last_exit_no: i64,
+    /// The calls and the rows that were looked up last.
+    looked: Calls,
+    places: Ahead<String, Place>,
 }
 
 /// The state of all tables.
@@ -119,7 +126,19 @@ impl Table {
     fn new(table: &'static dyn TiedTable) -> Self {
         let append_only = table.writers().iter().all(|writer| writer.creates);
         let (calls, rows, tied, dropped) = (0, 0, 0, 0);
-        Self { table, append_only, calls, rows, tied, dropped, last_place: 0, last_exit_no: 0 }
+        let (looked, places) = (Calls::default(), Ahead::default());
+        Self {
+            table,
+            append_only,
+            calls,
+            rows,
+            tied,
+            dropped,
+            last_place: 0,
+            last_exit_no: 0,
+            looked,
+            places,
+        }
     }
 
     fn subject(&self, key: &str) -> String {
@@ -133,7 +152,7 @@ impl Table {
             return Ok(());
         }
         let number = row.sequence_no;
-        let Some(place) = self.table.place(run.db, key)? else {
+        let Some(place) = self.place(run.db, key)? else {
             run.found_against(NAME, "ROW_MISSING", || {
                 (self.subject(key), format!("the row of call {number} is missing: {}", self.subject(key)))
             });
@@ -143,7 +162,9 @@ impl Table {
             self.in_order(run, key, place);
         }
         let Some(latest) = place.sequence_no else { return Ok(()) };
-        if latest != number && exit_no_of(run.db, latest)?.is_some_and(|exit_no| exit_no < row.exit_no) {
+        if latest != number
+            && self.looked.exit_no_of(run.db, latest)?.is_some_and(|exit_no| exit_no < row.exit_no)
+        {
             run.found_against(NAME, "ROW_SET_BACK", || {
                 let subject = self.subject(key);
                 let message =
@@ -176,7 +197,8 @@ impl Table {
             });
             return Ok(());
         };
-        let judged = with_call(run.db, sequence_no, |call| (self.judge(row, call), call.exit_no))?;
+        let table = self.table;
+        let judged = self.looked.with(run.db, sequence_no, |call| (judge(table, row, call), call.exit_no))?;
         let (verdict, exit_no) = judged.unwrap_or((Verdict::CallMissing, None));
         let (code, what) = match verdict {
             Verdict::Tied => {
@@ -205,16 +227,13 @@ impl Table {
         Ok(())
     }
 
-    fn judge(&self, row: &TiedRow<'_>, call: &Call<'_>) -> Verdict {
-        let writes = self.table.writers().iter().any(|writer| writer.tool.name() == call.tool);
-        if call.outcome != "ok" || !writes || call.subject != Some(row.key) {
-            return Verdict::OtherCall;
-        }
-        match &row.reply {
-            Reply::Unreadable => Verdict::Unreadable,
-            Reply::Hash(hash) if call.result_hash != Some(hash.as_str()) => Verdict::Changed,
-            Reply::Hash(_) | Reply::Dropped => Verdict::Tied,
-        }
+    /// Returns where the row with that key is.
+    fn place(&mut self, db: &Db, key: &str) -> Result<Option<Place>, Fault> {
+        let Some(places) = self.table.places().filter(|_| db.asks_over_a_wire()) else {
+            return self.table.place(db, key);
+        };
+        let key = key.to_owned();
+        self.places.get(&key, |page| places(db, &key, page)).map(Option::<&Place>::copied)
     }
 
     /// Reports the calls whose rows are missing or name another call.
@@ -236,6 +255,18 @@ impl Table {
             })?;
         }
         Ok(())
+    }
+}
+
+fn judge(table: &dyn TiedTable, row: &TiedRow<'_>, call: &Call<'_>) -> Verdict {
+    let writes = table.writers().iter().any(|writer| writer.tool.name() == call.tool);
+    if call.outcome != "ok" || !writes || call.subject != Some(row.key) {
+        return Verdict::OtherCall;
+    }
+    match &row.reply {
+        Reply::Unreadable => Verdict::Unreadable,
+        Reply::Hash(hash) if call.result_hash != Some(hash.as_str()) => Verdict::Changed,
+        Reply::Hash(_) | Reply::Dropped => Verdict::Tied,
     }
 }
 

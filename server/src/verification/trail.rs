@@ -85,6 +85,8 @@ struct Rows<'a> {
     /// The pin as it was at the checkpoint's last record.
     then: Option<RecordsPin>,
     last_seq: i64,
+    /// The sealed session that was looked up last.
+    sealed: Option<String>,
     scratch: Vec<u8>,
     warnings: Warnings,
 }
@@ -98,6 +100,7 @@ impl<'a> Rows<'a> {
             pinned: RecordsPin::NONE,
             then: None,
             last_seq: 0,
+            sealed: None,
             scratch: Vec::new(),
             warnings: Warnings::default(),
         }
@@ -129,7 +132,7 @@ impl<'a> Rows<'a> {
             });
         }
         if let (Some(session_id), Content::Dropped) = (row.session_id, content)
-            && session_state(run.db, session_id)? != Some(SessionState::Finalized)
+            && !self.is_sealed(run, session_id)?
         {
             found(run, row, "COLD_UNSEALED", || {
                 format!("its content was pruned before session {session_id} was sealed")
@@ -140,6 +143,15 @@ impl<'a> Rows<'a> {
         }
         let warned = self.warnings.of(run.db, row)?;
         self.ties.row(run, TABLE, &tied_row(row, content, warned, &mut self.scratch))
+    }
+
+    /// Returns whether a session is sealed. Records of one session mostly follow each other.
+    fn is_sealed(&mut self, run: &Run<'_>, session_id: &str) -> Result<bool, Stop> {
+        if self.sealed.as_deref() != Some(session_id) {
+            let is_sealed = session_state(run.db, session_id)? == Some(SessionState::Finalized);
+            self.sealed = is_sealed.then(|| session_id.to_owned());
+        }
+        Ok(self.sealed.is_some())
     }
 
     fn pin(&mut self, row: &TrailRow<'_>, content: &Content<'_>) {

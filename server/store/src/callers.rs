@@ -109,6 +109,23 @@ pub fn caller_of(db: &Db, boot_id: &str, sequence_no: i64) -> Result<Option<i64>
     db.query_opt(sql, params![boot_id, sequence_no], |row| row.get(0))
 }
 
+/// Returns the caller of a call, and the tool's name; `None` if no such call exists. The caller is `None` for a call of before callers
+/// were stored.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn caller_of_call(db: &Db, sequence_no: i64) -> Result<Option<(String, Option<CallerRow>)>, Fault> {
+    let sql = "SELECT c.caller_no, c.boot_id, c.source, c.client_name, c.client_title, c.client_version, c.protocol, c.actor, \
+               c.os_user, c.host, c.pid, c.first_seen, c.sequence_no, a.tool \
+               FROM actions AS a LEFT JOIN callers AS c ON c.caller_no = (SELECT caller_no FROM callers \
+                 WHERE boot_id = a.boot_id AND sequence_no < a.sequence_no ORDER BY sequence_no DESC LIMIT 1) \
+               WHERE a.sequence_no = ?1";
+    db.query_opt(sql, params![sequence_no], |row| {
+        let is_known = row.get::<Option<i64>>(0)?.is_some();
+        Ok((row.get(13)?, if is_known { Some(read(row)?) } else { None }))
+    })
+}
+
 /// Returns the last caller of a process: the call that stored it, and its number.
 ///
 /// # Errors

@@ -38,14 +38,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`callers`], [`cx`], [`log`] and [`walk`] know no engine: they use [`Db`], whose drivers lie in [`db`]. [`sqlite`] is an engine's store:
+//! [`ahead`], [`callers`], [`cx`], [`log`] and [`walk`] know no engine: they use [`Db`], whose drivers lie in [`db`]. [`sqlite`] is an engine's store:
 //! open, write, look. `side_file` names the files beside a database, and [`private_file`] creates files that their owner alone can
 //! read.
 
+pub mod ahead;
 pub mod callers;
 pub mod copy;
 pub mod cx;
 pub mod db;
+pub mod find;
 pub mod log;
 pub mod postgres;
 pub mod private_file;

@@ -25,10 +25,12 @@ pub(crate) trait Backend: Send {
     fn poll_turn(&mut self, _: &Db, _: &mut TaskContext<'_>) -> Poll<Result<(), StoreFault>> {
         Poll::Ready(Ok(()))
     }
-    fn obstacle(&self) -> StoreFault;
+    fn obstacle(&self) -> StoreFault {
+        StoreFault("the store cannot be written to".into())
+    }
     fn begin(&mut self, db: &Db, access: Access) -> Result<(), StoreFault>;
     fn commit(&mut self, db: &Db) -> Result<(), StoreFault>;
-    fn may_run_again(&self) -> bool {
+    fn postpones(&self) -> bool {
         false
     }
     fn carry_out(&mut self, _: &Db) -> Result<(), StoreFault> {
@@ -205,8 +207,8 @@ impl<P: Parts> Store for ServerStore<P> {
         }
     }
 
-    fn may_run_again(&self) -> bool {
-        self.backend.as_ref().is_some_and(|backend| backend.may_run_again())
+    fn postpones(&self) -> bool {
+        self.backend.as_ref().is_some_and(|backend| backend.postpones())
     }
 
     fn carry_out(&mut self) -> Result<(), StoreFault> {

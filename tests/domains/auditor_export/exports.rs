@@ -62,6 +62,7 @@ fn archived_contents_are_exported_as_far_as_they_are_kept() {
     let digest = "UPDATE thought_records SET zone = 'cold', content = NULL, content_hash = ?2 WHERE id = ?1";
     let hash = colibri_canonical::HexDigest::of(b"first");
     db.execute(digest, params![ids[0].as_str(), hash.as_str()]).unwrap();
+    engine::settle(&db);
     let after = world.export("S");
     assert_eq!(after, before.replacen("\"content\":\"first\"", "\"content\":null", 1));
     let run = Auditor::new().verify(&after, &["--key", GOLDEN_KEY]);
@@ -71,6 +72,7 @@ fn archived_contents_are_exported_as_far_as_they_are_kept() {
     let broken = "UPDATE thought_records SET zone = 'warm', content = NULL, content_compressed = '!', content_hash = ?2 \
         WHERE id = ?1";
     db.execute(broken, params![ids[1].as_str(), "0".repeat(64).as_str()]).unwrap();
+    engine::settle(&db);
     let run = world.colibri(&["export", "S"]);
     assert_eq!(run.code, Some(1));
     assert!(run.err.contains(&ids[1]) && run.err.contains("colibri verify"), "{}", run.err);

@@ -6,6 +6,7 @@ use colibri::catalogue::{CATALOGUE, Dispatcher};
 use colibri::lifecycle::options::Options;
 use colibri::lifecycle::server::create_server;
 use colibri::tools::Domains;
+use colibri_test_support::dice::Dice;
 use colibri_test_support::embed::{Wire, block_on, converse, options};
 use serde_json::{Value, json};
 
@@ -178,5 +179,26 @@ fn servers_that_start_together_index_the_same_skills() {
     for server in servers {
         let ended = server.finish();
         assert_eq!(ended.code(), 0, "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_root_may_lie_as_deep_as_the_system_permits() {
+    let world = World::new();
+    let mut root = world.path().to_owned();
+    let dice = Dice::new(1);
+    // A path has at most 4,095 bytes.
+    for _ in 0..15 {
+        let name: String =
+            (0..240).map(|_| char::from(b'a' + u8::try_from(dice.below(26)).unwrap())).collect();
+        root.push(name);
+    }
+    let folder = root.join("colibri-deep");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("SKILL.md"), skill("colibri-deep", "")).unwrap();
+    for _ in 0..2 {
+        let mut server = world.launch().env("COLIBRI_SKILLS_ROOT", &root).start();
+        assert_eq!(listed(&mut server, json!({})), ["colibri-deep"]);
+        assert_eq!(server.finish().code(), 0);
     }
 }

@@ -5,6 +5,7 @@
 mod five;
 mod injected;
 mod list;
+mod longest;
 mod modes;
 mod record;
 mod retention;

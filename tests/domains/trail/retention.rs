@@ -238,9 +238,11 @@ fn content_goes_only_after_its_session_is_sealed_and_proofs_and_exports_hold() {
 #[test]
 fn only_the_operator_runs_it_on_a_database_that_takes_writes() {
     let folder = Folder::new();
-    let missing = folder.run(&["retention"]).ends(2);
-    assert!(missing.err.contains("there is no database at"), "{}", missing.err);
-    assert!(missing.err.ends_with("; set COLIBRI_DB_PATH to yours\n"), "{}", missing.err);
+    if !engine::is_postgres() {
+        let missing = folder.run(&["retention"]).ends(2);
+        assert!(missing.err.contains("there is no database at"), "{}", missing.err);
+        assert!(missing.err.ends_with("; set COLIBRI_DB_PATH to yours\n"), "{}", missing.err);
+    }
     let mut server = folder.launch().start();
     think(&mut server, "T", 101, None, short);
     let listed = server.request("tools/list", json!({}));

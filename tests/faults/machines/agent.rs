@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use colibri_test_support::client::{PATIENCE, envelope, response};
 use colibri_test_support::dice::Dice;
@@ -45,6 +46,8 @@ pub struct Told {
     pub id: String,
     pub deed: Deed,
     pub reply: Reply,
+    /// Which of the agent's servers it was sent to, in the order of `ended`.
+    pub server: usize,
 }
 
 /// How a server ended.
@@ -88,6 +91,8 @@ pub struct Agent {
     target: Target,
     folder: Arc<TempDir>,
     window: usize,
+    /// It rests so long after each reply.
+    pub rest: Duration,
     process: Option<Process>,
     pub hand: Hand,
     calls: usize,
@@ -107,6 +112,7 @@ impl Agent {
             target,
             folder: Arc::new(TempDir::new().expect("a folder")),
             window,
+            rest: Duration::ZERO,
             process: None,
             hand: Hand::default(),
             calls: 0,
@@ -119,6 +125,12 @@ impl Agent {
 
     /// Works until it is told to stop; then takes the last replies and ends its server.
     pub fn work(&mut self, stop: &AtomicBool) {
+        self.work_on(stop);
+        self.finish();
+    }
+
+    /// Works until it is told to stop.
+    pub fn work_on(&mut self, stop: &AtomicBool) {
         while !stop.load(Ordering::SeqCst) {
             if self.process.is_none() {
                 self.warm_up();
@@ -129,8 +141,8 @@ impl Agent {
                 self.ask(deed);
             }
             self.hear();
+            std::thread::sleep(self.rest);
         }
-        self.finish();
     }
 
     /// Starts a server and waits until it has opened the database. It answers pings before, and they have no row if it dies first.
@@ -197,12 +209,12 @@ impl Agent {
         } else if envelope["data"]["ok"] == json!(false) {
             Reply::Declined
         } else {
-            Reply::Done(envelope["data"].clone())
+            Reply::Done(kept(&envelope["data"]))
         };
         if let (Deed::Create, Reply::Done(data)) = (&deed, &reply) {
             self.tasks.push(data["id"].as_str().expect("a task").to_owned());
         }
-        self.told.push(Told { id, deed, reply });
+        self.told.push(Told { id, deed, reply, server: self.ended.len() });
     }
 
     /// Takes the answers to all that it has asked.
@@ -229,10 +241,10 @@ impl Agent {
         self.hand.set(None);
         let status = process.child.wait().expect("the server can be waited for");
         let stderr = process.stderr.join().expect("the reader ends");
-        self.ended.push(Ended { status, stderr });
         for (id, deed) in std::mem::take(&mut self.waiting) {
-            self.told.push(Told { id, deed, reply: Reply::Silence });
+            self.told.push(Told { id, deed, reply: Reply::Silence, server: self.ended.len() });
         }
+        self.ended.push(Ended { status, stderr });
     }
 
     fn process(&mut self) -> &mut Process {
@@ -261,6 +273,11 @@ impl Agent {
             Process { stdin: child.stdin.take(), child, lines, stderr }
         })
     }
+}
+
+/// What of a reply the judge asks for; a run of minutes has many replies.
+fn kept(data: &Value) -> Value {
+    json!({ "id": data["id"], "claim": data["claim"], "task": { "id": data["task"]["id"] } })
 }
 
 impl Drop for Agent {

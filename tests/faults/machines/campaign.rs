@@ -135,7 +135,7 @@ fn strike(world: &mut World, kind: Kind, database: &str, dice: &Dice, proxies: &
             std::thread::sleep(Duration::from_millis(dice.below(2 * SHORT_MS)));
             if dice.one_in(3) {
                 let conn = Connection::in_cluster(&world.cluster, database);
-                close_for_the_dead(world, database, &conn);
+                close_for_the_dead(&Target::of(world, database, world.cluster.port()), &conn);
             }
             hand.signal("CONT");
         }

@@ -13,7 +13,7 @@ use super::agent::{Agent, Deed};
 use super::judge::judge;
 use super::world::{Target, World};
 
-const LOST: &str = "the database has lost acknowledged calls";
+pub const LOST: &str = "the database has lost acknowledged calls";
 /// Calls of an agent before something is lost.
 const CALLS: usize = 20;
 

@@ -7,8 +7,8 @@ use super::judge::judge;
 use super::proxy::{Fault, Plan, Proxy, Way};
 use super::world::{Target, World};
 
-/// A cut at each message in each way, once before it, once inside of it and once after it. The server is there all the time, so that each
-/// call must succeed.
+/// The proxy cuts the connection at each message in each direction: before it, within it and after it. The database server stays up,
+/// so each call must succeed.
 #[test]
 fn machines_07_a_cut_at_any_message_of_a_batch_leaves_no_call_lost_twice_or_in_doubt() {
     let Some(world) = World::new("") else { return };
@@ -45,7 +45,7 @@ fn machines_07_a_cut_at_any_message_of_a_batch_leaves_no_call_lost_twice_or_in_d
     assert!(cuts > 200, "{cuts} cuts");
 }
 
-/// A call with no read in it, one with a read, and one without effects.
+/// Sends a call that reads nothing, one that reads, and one without effects.
 fn batch(agent: &mut Agent) {
     for deed in [Deed::Create, Deed::Think, Deed::Ping] {
         agent.ask(deed);

@@ -1,14 +1,17 @@
 //! The judge: holds what clients were told against the rows, as an independent client reads them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use colibri_test_support::client::Launch;
 use colibri_test_support::log_chain::{LogCount, assert_log_is_sound};
 use colibri_test_support::sql::Connection;
 
 use serde_json::json;
+use tempfile::TempDir;
 
 use super::agent::{Deed, Reply, Told};
-use super::world::World;
+use super::world::{Target, World, launch};
 
 /// How the calls of a run have ended.
 #[derive(Debug, Default)]
@@ -21,6 +24,8 @@ pub struct Tally {
     pub unknown_absent: usize,
     /// How often a failure was told, by its message.
     pub said: BTreeMap<String, usize>,
+    /// Acknowledged calls that are not there, by their ids; they are also wrong.
+    pub lost: Vec<String>,
     /// What must not be.
     pub wrong: Vec<String>,
 }
@@ -34,6 +39,7 @@ impl Tally {
         for (message, times) in other.said {
             *self.said.entry(message).or_default() += times;
         }
+        self.lost.extend(other.lost);
         self.wrong.extend(other.wrong);
     }
 }
@@ -83,11 +89,16 @@ impl Stored {
 /// Judges a run whose servers have all ended.
 pub fn judge(world: &World, database: &str, told: &[Told]) -> Tally {
     let conn = Connection::in_cluster(&world.cluster, database);
-    close_for_the_dead(world, database, &conn);
-    let LogCount { rows, closed } = assert_log_is_sound(&conn);
-    let stored = Stored::read(&conn);
+    judge_at(&Target::of(world, database, world.cluster.port()), &conn, told)
+}
+
+/// Judges it by the server that has the database in the end.
+pub fn judge_at(target: &Target, conn: &Connection, told: &[Told]) -> Tally {
+    close_for_the_dead(target, conn);
+    let LogCount { rows, closed } = assert_log_is_sound(conn);
+    let stored = Stored::read(conn);
     let mut tally = Tally::default();
-    let verified = world.launch(database, world.cluster.port()).arg("verify").command().output().unwrap();
+    let verified = started_by(target).arg("verify").command().output().unwrap();
     if !verified.status.success() {
         let said = String::from_utf8_lossy(&verified.stdout).into_owned();
         tally.wrong.push(format!("colibri verify: {said}{}", String::from_utf8_lossy(&verified.stderr)));
@@ -110,12 +121,16 @@ pub fn judge(world: &World, database: &str, told: &[Told]) -> Tally {
 }
 
 /// Ends the leases of all processes, and has another start close their calls.
-pub fn close_for_the_dead(world: &World, database: &str, conn: &Connection) {
+pub fn close_for_the_dead(target: &Target, conn: &Connection) {
     conn.execute_batch("UPDATE processes SET lease_until = clock_timestamp() - interval '1 second'").unwrap();
-    let mut last = world.launch(database, world.cluster.port()).start();
+    let mut last = started_by(target).start();
     last.data("task_list", json!({ "limit": 1 }));
     let ended = last.finish();
     assert_eq!(ended.code(), 0, "{}", ended.stderr);
+}
+
+fn started_by(target: &Target) -> Launch {
+    launch(target, &Arc::new(TempDir::new().expect("a folder")))
 }
 
 impl Stored {
@@ -128,10 +143,12 @@ impl Stored {
         }
         if let Reply::Failed(message) = &call.reply {
             // Without what differs from call to call.
+            let message = message.split(" with hash ").next().unwrap_or_default();
             let message = message.replace(|c: char| c.is_ascii_digit(), "");
             *tally.said.entry(message).or_default() += 1;
         }
         if matches!(call.reply, Reply::Done(_)) && (rows.len() != 1 || succeeded.is_empty()) {
+            tally.lost.push(call.id.clone());
             return Some("it was acknowledged, and is lost or has another row".to_owned());
         }
         if let Some(wrong) = self.effect_differs(call, succeeded.first().map(|row| row.sequence_no)) {
@@ -142,7 +159,12 @@ impl Stored {
             Reply::Declined
                 if rows.len() != 1 || !["domain_error", "aborted"].contains(&rows[0].outcome.as_str()) =>
             {
-                Some("it was declined, and the log says otherwise".to_owned())
+                if rows.is_empty() {
+                    tally.lost.push(call.id.clone());
+                    return Some("it was declined, and is lost".to_owned());
+                }
+                let outcomes: Vec<_> = rows.iter().map(|row| (row.sequence_no, &row.outcome)).collect();
+                Some(format!("it was declined, and the log says otherwise ({outcomes:?})"))
             }
             Reply::Done(_) | Reply::Declined => {
                 tally.acknowledged += 1;

@@ -83,6 +83,8 @@ struct Shared {
     server: u16,
     lies: Vec<Lie>,
     ended: AtomicBool,
+    /// Both ends of each connection; `None` once nothing is let through any more.
+    joined: Mutex<Option<Vec<TcpStream>>>,
 }
 
 /// What both ways of a connection know.
@@ -111,7 +113,8 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = listener.local_addr().expect("it is bound").port();
         let (script, ended) = (Mutex::default(), AtomicBool::new(false));
-        let shared = Arc::new(Shared { script, server, lies, ended });
+        let joined = Mutex::new(Some(Vec::new()));
+        let shared = Arc::new(Shared { script, server, lies, ended, joined });
         let accepting = shared.clone();
         std::thread::spawn(move || {
             for client in listener.incoming() {
@@ -139,6 +142,14 @@ impl Proxy {
     /// Sets a cut from which on no connection is let through.
     pub fn isolate(&self, plan: Plan) {
         *self.shared.script() = Script { plans: vec![plan], isolates: true, ..Script::default() };
+    }
+
+    /// Cuts all connections, and lets no other one through.
+    pub fn sever(&self) {
+        for stream in self.shared.joined().take().into_iter().flatten() {
+            // It may have ended already.
+            let _ = stream.shutdown(Shutdown::Both);
+        }
     }
 
     /// Begins to count flights. A client that sends nothing for so long waits for an answer.
@@ -175,6 +186,10 @@ impl Shared {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    fn joined(&self) -> MutexGuard<'_, Option<Vec<TcpStream>>> {
+        self.joined.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Joins a client with the database.
     fn serve(self: &Arc<Self>, client: TcpStream) {
         if self.isolates() {
@@ -185,6 +200,10 @@ impl Shared {
             return;
         };
         let (Ok(from), Ok(to)) = (client.try_clone(), server.try_clone()) else { return };
+        match (self.joined().as_mut(), client.try_clone(), server.try_clone()) {
+            (Some(joined), Ok(client), Ok(server)) => joined.extend([client, server]),
+            _ => return,
+        }
         for stream in [&client, &server] {
             let _ = stream.set_nodelay(true);
         }

@@ -92,7 +92,7 @@ fn machines_14_a_standby_is_refused_by_name() {
     while followed().is_none() {
         std::thread::sleep(Duration::from_millis(5));
     }
-    let target = Target { url, variables: Vec::new() };
+    let target = Target::at(url);
     let said = refusal(launch(&target, &world.launch("none", 0).folder()));
     assert!(said.contains("this server is a standby"), "{said}");
 }

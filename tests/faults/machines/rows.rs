@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use colibri_test_support::client::{PATIENCE, Server};
 use colibri_test_support::log_chain::assert_log_is_sound;
+use colibri_test_support::postgres::Stop;
 use colibri_test_support::sql::Connection;
 use serde_json::{Value, json};
 
@@ -95,4 +96,71 @@ fn a_server_under_load_renews_its_lease() {
         assert!(began.elapsed() < PATIENCE, "the lease is never renewed");
     }
     assert_eq!(server.finish().code(), 0);
+}
+
+/// `CREATE DATABASE … TEMPLATE` copies a database that had rows already.
+#[test]
+fn rows_of_a_copied_database_keep_the_order_of_their_creation_after_a_crash() {
+    let Some(mut world) = World::new("") else { return };
+    let database = world.database();
+    let mut server = world.launch(&database, world.cluster.port()).start();
+    let mut create = |world: &mut World, stops: bool| {
+        if stops {
+            world.cluster.stop(Stop::Immediate);
+            world.cluster.start();
+        }
+        let tasks = ["a", "b", "c"].map(|title| {
+            let task = server.data("task_create", json!({ "title": title }));
+            task["id"].as_str().unwrap().to_owned()
+        });
+        let [first, .., last] = &tasks;
+        server.data("task_update", json!({ "id": last, "depends_on": [first] }));
+        tasks
+    };
+    let created: Vec<String> =
+        [false, true, true].into_iter().flat_map(|stops| create(&mut world, stops)).collect();
+    let conn = Connection::in_cluster(&world.cluster, &database);
+    let listed: Vec<(i64, String)> = conn
+        .prepare("SELECT rowid, id FROM tasks ORDER BY rowid")
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    let planted = listed.len() - created.len();
+    assert!(listed.iter().zip(1..).all(|((rowid, _), number)| *rowid == number), "{listed:?}");
+    assert!(listed[planted..].iter().map(|(_, id)| id).eq(&created), "{listed:?}");
+    assert_eq!(server.finish().code(), 0);
+}
+
+/// What a process has only read may be gone after a crash, since no reply has promised it.
+#[test]
+fn a_reader_reports_no_loss_of_calls_that_were_never_acknowledged_as_durable() {
+    // The server's own writer would save them.
+    let Some(mut world) = World::new("wal_writer_delay = 10s\nwal_writer_flush_after = 1GB") else { return };
+    let (database, port) = (world.database(), world.cluster.port());
+    let target = Target::of(&world, &database, port);
+    let folder = world.launch(&database, port).folder();
+    let exits = |world: &World| {
+        let conn = Connection::in_cluster(&world.cluster, &database);
+        conn.query_row("SELECT count(*) FROM exits", [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    // Full pages of the log are on the disk in any case, so a round may lose nothing.
+    for _ in 0..20 {
+        let lax = target.clone().with("COLIBRI_DURABILITY", "normal");
+        let mut writer = launch(&lax, &folder).start();
+        writer.data("task_create", json!({ "title": "not on the disk" }));
+        let mut reader = launch(&target.clone().with("COLIBRI_MODE", "READONLY"), &folder).start();
+        reader.data("task_list", json!({}));
+        let before = exits(&world);
+        world.cluster.stop(Stop::Immediate);
+        world.cluster.start();
+        reader.data("task_list", json!({}));
+        assert_eq!(reader.finish().code(), 0);
+        drop(writer);
+        if exits(&world) < before {
+            return;
+        }
+    }
+    panic!("no round has lost a call");
 }

@@ -15,7 +15,7 @@ pub const SESSION: &str = "shared";
 /// Tasks that all agents claim.
 pub const SHARED_TASKS: usize = 4;
 /// What the databases are copies of.
-const PLANTED: &str = "planted";
+pub const PLANTED: &str = "planted";
 
 /// A cluster with a planted database.
 pub struct World {
@@ -26,7 +26,10 @@ pub struct World {
 impl World {
     /// A cluster with these settings; `None` without PostgreSQL, or in a run on SQLite.
     pub fn new(settings: &str) -> Option<Self> {
-        if !engine::is_postgres() && std::env::var_os("COLIBRI_MACHINE_RUNS").is_none() {
+        let asked = ["COLIBRI_MACHINE_RUNS", super::five::SECONDS]
+            .iter()
+            .any(|name| std::env::var_os(name).is_some());
+        if !engine::is_postgres() && !asked {
             eprintln!("skipped on SQLite: .ci/postgres runs it");
             return None;
         }
@@ -38,11 +41,6 @@ impl World {
             server.data("task_create", json!({ "title": format!("shared {number}"), "priority": "high" }));
         }
         assert_eq!(server.finish().code(), 0);
-        // PostgreSQL logs a sequence ahead. A copy of a database does not know that, and repeats numbers after a crash.
-        let mut client = world.cluster.client(Role::Superuser, PLANTED);
-        let numbered = "SELECT setval(format('%I.%I', schemaname, sequencename)::regclass, last_value) FROM pg_sequences \
-                        WHERE last_value IS NOT NULL";
-        client.batch_execute(numbered).expect("a superuser may");
         Some(world)
     }
 
@@ -77,13 +75,19 @@ pub struct Target {
     pub url: String,
     /// Settings beside the URL.
     pub variables: Vec<(&'static str, String)>,
+    /// The words before the server's program.
+    pub entry: Vec<String>,
 }
 
 impl Target {
     pub fn of(world: &World, database: &str, port: u16) -> Self {
         let url = world.cluster.url(Role::App, database);
         let url = url.replace(&format!(":{}/", world.cluster.port()), &format!(":{port}/"));
-        Self { url, variables: Vec::new() }
+        Self::at(url)
+    }
+
+    pub fn at(url: String) -> Self {
+        Self { url, variables: Vec::new(), entry: Vec::new() }
     }
 
     pub fn with(mut self, name: &'static str, value: impl ToString) -> Self {
@@ -93,7 +97,11 @@ impl Target {
 }
 
 pub fn launch(target: &Target, folder: &Arc<TempDir>) -> Launch {
-    let launch = Launch::new(PROGRAM).in_folder(folder.clone()).env("COLIBRI_DATABASE_URL", &target.url);
+    let launch = match target.entry.split_first() {
+        None => Launch::new(PROGRAM),
+        Some((first, words)) => words.iter().fold(Launch::new(first), Launch::arg).arg(PROGRAM),
+    };
+    let launch = launch.in_folder(folder.clone()).env("COLIBRI_DATABASE_URL", &target.url);
     let launch = launch.env("COLIBRI_LOG_LEVEL", "error");
     target.variables.iter().fold(launch, |launch, (name, value)| launch.env(name, value))
 }

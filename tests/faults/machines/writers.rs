@@ -13,7 +13,7 @@ const WRITERS: usize = 64;
 /// Calls of all, for each writer.
 const CALLS: usize = 25;
 
-/// Writers that call one after the other, until all of them together have made so many calls. Their shares are equal, as far as the locks
+/// Writers that call one after the other, until together they have made a given number of calls. Their shares are equal, as far as the locks
 /// are fair; `COLIBRI_MACHINE_FAIRNESS` says how many hundredths of the greatest share the smallest must have.
 #[test]
 fn machines_06_64_writers_meet_no_lock_error_and_fork_nothing() {

@@ -112,6 +112,18 @@ fn sql_is_in_store_files_only() {
     }));
 }
 
+/// Everything else knows the database by `Db`. SQLite's file layer is a crate of its own, `server/wal`.
+#[test]
+fn rusqlite_is_in_the_folders_of_sqlite_only() {
+    let may = |source: &Source| within(source, &["server/store/src/"]) && source.path.contains("/sqlite/");
+    let all_of_sqlite = tree::sources().into_iter().filter(may);
+    assert!(all_of_sqlite.count() > 20, "the folders of SQLite have moved");
+    assert_none(&all(|source| match within(source, &SHIPPED) && !may(source) {
+        true => named(source, &source.code, &["rusqlite"]),
+        false => Vec::new(),
+    }));
+}
+
 /// What the server writes holds what its users wrote, so only the owner may read it. The demo changes a file of its own.
 #[test]
 fn files_are_created_private_in_one_file() {

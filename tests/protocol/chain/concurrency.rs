@@ -1,5 +1,7 @@
 //! Order, liveness, back-pressure and cancellation.
 
+use std::io::Write;
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use colibri_test_support::actions::{action_of, actions, await_running, client_calls};
@@ -9,6 +11,7 @@ use colibri_test_support::probe::{CATALOGUE, Dispatcher, Probe};
 use serde_json::{Value, json};
 
 use super::{embedded, probe, ready, send_batch};
+use crate::stdio::run::{call, exit_code, spawn};
 
 fn cancel(server: &mut Server, id: u64) {
     server.send(
@@ -48,7 +51,7 @@ fn a_handler_starts_after_the_exit_of_the_one_before() {
 #[test]
 fn a_batch_enters_before_it_exits_and_in_one_order() {
     let mut server = ready(probe());
-    let calls = [("probe_sleep", json!({ "ms": 200 })), ("probe_echo", json!({ "required": "x" }))];
+    let calls = [("probe_sleep", json!({ "ms": 2_000 })), ("probe_echo", json!({ "required": "x" }))];
     send_batch(&mut server, &calls);
     await_running(&server, "probe_sleep");
     let open: Vec<_> =
@@ -116,6 +119,25 @@ fn no_more_than_1024_calls_wait_at_the_gate() {
     assert_eq!(busy, [json!(ids[1024]), json!(ids[1025])]);
     assert_eq!(served, ids[..1024].iter().map(|id| json!(id)).collect::<Vec<_>>());
     assert_eq!(client_calls(&server.sql()).len(), 1024);
+}
+
+/// More is waiting to be written than the server keeps, so it does nothing else until that has left: and then it never leaves.
+#[test]
+fn a_client_that_goes_before_the_gate_opens_leaves_no_server_behind() {
+    let launch = probe().env("PROBE_OPEN_DELAY_MS", "3000");
+    let mut child = spawn(&launch, Stdio::piped(), Stdio::piped(), Stdio::null());
+    let mut stdin = child.stdin.take().unwrap();
+    let mut lines = call(0, "probe_status", json!({}));
+    lines.extend((1..120_000).map(|id| call(id, "probe_echo", json!({ "required": "x" }))));
+    let writing = std::thread::spawn(move || {
+        // The server stops reading before the end, and is gone at the end.
+        let _cut_off = stdin.write_all(lines.as_bytes());
+    });
+    std::thread::sleep(Duration::from_millis(1500));
+    drop(child.stdout.take());
+    let code = exit_code(&mut child);
+    writing.join().unwrap();
+    assert_eq!(code, 1, "replies are lost");
 }
 
 #[test]

@@ -39,7 +39,7 @@ fn what_cannot_be_read_is_told_with_a_way_out() {
     let Some(database) = Database::new() else { return };
     let mut client = database.client(Role::Superuser);
     client.batch_execute("INSERT INTO colibri.schema_version (version) VALUES (16)").unwrap();
-    assert!(read(&database.url(Role::Read)).contains("schema version 16, and this release reads 15"));
+    assert!(read(&database.url(Role::Read)).contains("schema version 16, and this release works with 15"));
     client.batch_execute("REVOKE USAGE ON SCHEMA colibri FROM colibri_read").unwrap();
     assert!(read(&database.url(Role::Read)).contains("GRANT colibri_read"));
     let gone = read(&database.url(Role::Read).replace(database.name(), "c4naryName"));
@@ -73,7 +73,7 @@ fn a_changed_catalog_and_a_broken_reference_are_findings() {
 }
 
 /// The findings of `doctor` at one level, as `check: message`.
-fn findings(report: &Value, level: &str) -> Vec<String> {
+pub fn findings(report: &Value, level: &str) -> Vec<String> {
     let all = report["findings"].as_array().unwrap();
     let chosen = all.iter().filter(|finding| finding["level"] == level);
     chosen.map(|f| format!("{}: {}", f["check"].as_str().unwrap(), f["message"].as_str().unwrap())).collect()

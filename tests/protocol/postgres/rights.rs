@@ -34,7 +34,7 @@ const TABLES: [&str; 24] = [
 ];
 
 /// Statements about everything else.
-const OTHERS: [&str; 30] = [
+const OTHERS: [&str; 29] = [
     "SET session_replication_role = replica",
     "SET LOCAL session_replication_role = replica",
     "SET ROLE colibri_owner",
@@ -60,8 +60,7 @@ const OTHERS: [&str; 30] = [
     "CREATE SCHEMA more",
     "CREATE EVENT TRIGGER e ON ddl_command_start EXECUTE FUNCTION colibri.trail_heads_step()",
     "CREATE EXTENSION adminpack",
-    "SELECT setval('colibri.tasks_rowid_seq', 1)",
-    "ALTER SEQUENCE colibri.tasks_rowid_seq RESTART",
+    "CREATE OR REPLACE FUNCTION colibri.next_rowid(list text) RETURNS bigint LANGUAGE sql RETURN 1",
     "COPY colibri.exits TO PROGRAM 'true'",
     "SELECT pg_read_file('PG_VERSION')",
     "REASSIGN OWNED BY colibri_owner TO current_user",

@@ -20,6 +20,7 @@ const LEAST: usize = 180;
 fn launch(file: &Path) -> Launch {
     Launch::new(env!("CARGO_BIN_EXE_colibri-under-test"))
         .env("PROBE_STATEMENTS", file)
+        .env("COLIBRI_DB_PATH", "colibri.db")
         .env("COLIBRI_ROUTER_CANDIDATES", "db")
 }
 

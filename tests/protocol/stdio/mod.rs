@@ -3,6 +3,6 @@
 mod end_of_input;
 mod kinds;
 mod one_pipe;
-mod run;
+pub(crate) mod run;
 mod slow_client;
 mod terminal;

@@ -77,17 +77,19 @@ struct Answer {
     _result: IgnoredAny,
 }
 
-/// Sends requests with ids from 0 and never reads until the server is stuck; then reads everything. Every request
-/// must be answered, in order.
+/// Sends requests with ids from 1 and does not read until the server is stuck; then reads everything. Every request must be answered,
+/// in order. The answer to a first request shows that the start is over: before, only so many calls may wait.
 fn never_reading(launch: &Launch, request: impl Fn(usize) -> String) {
     let mut child = spawn(launch, Stdio::piped(), Stdio::piped(), Stdio::null());
-    let bytes = (0..REQUESTS).map(request).collect::<String>().into_bytes();
+    let bytes = (1..REQUESTS).map(&request).collect::<String>().into_bytes();
     let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdin.write_all(request(0).as_bytes()).unwrap();
+    stdout.read_until(b'\n', &mut Vec::new()).unwrap();
     let taken = write_until_stuck(&mut stdin, &bytes);
     await_rest(&child);
     let memory = resident_kb(&child);
     assert!(memory < MEMORY_LIMIT_KB, "{memory} kB held for a client that does not read");
-    let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let reading = std::thread::spawn(move || {
         let (mut ids, mut line) = (Vec::new(), Vec::new());
         while stdout.read_until(b'\n', &mut line).unwrap() > 0 {
@@ -103,7 +105,7 @@ fn never_reading(launch: &Launch, request: impl Fn(usize) -> String) {
     let ids = reading.join().unwrap();
     assert_eq!(exit_code(&mut child), 0);
     let sent = bytes[..end].iter().filter(|byte| **byte == b'\n').count();
-    assert_eq!(ids, (0..sent).collect::<Vec<_>>());
+    assert_eq!(ids, (1..=sent).collect::<Vec<_>>());
 }
 
 /// A request is 100 bytes and its reply 64 kB: the server must not answer at once all that it reads

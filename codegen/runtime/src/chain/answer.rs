@@ -58,7 +58,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             );
             self.fatal = Some(fault);
         }
-        self.sync_ms = self.kernel.clock.monotonic_ms() - began;
+        self.sync_ms = std::mem::take(&mut self.commit_ms) + self.kernel.clock.monotonic_ms() - began;
     }
 
     /// Hands over the replies of ended calls.
@@ -69,7 +69,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     ) {
         for (call, ending) in ended {
             let ending = match &self.fatal {
-                Some(reason) if !ending.failed() => self.words().commit_failed(&reason.0),
+                Some(reason) if !self.keeps_reason(&ending) => self.words().commit_failed(&reason.0),
                 _ => ending,
             };
             self.log_exit(&call.row, &ending);

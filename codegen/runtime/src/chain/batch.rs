@@ -132,7 +132,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let mut ended = Vec::with_capacity(waiting.len());
         let began = self.kernel.clock.monotonic_ms();
         while let Some(call) = waiting.pop_front() {
-            match self.effects_of(&call) {
+            match self.effects_of(&call, false) {
                 Step::Done(ending) => ended.push((call, ending)),
                 Step::Lost(_) => {
                     self.lose_transaction();
@@ -145,9 +145,15 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                 break;
             }
         }
-        if let Err(fault) = self.store.commit() {
+        let postpones = self.store.postpones();
+        let committing = if postpones { self.kernel.clock.monotonic_ms() } else { 0.0 };
+        let committed = self.store.commit();
+        if postpones {
+            self.commit_ms = self.kernel.clock.monotonic_ms() - committing;
+        }
+        if let Err(fault) = committed {
             self.lose_transaction();
-            if self.store.may_run_again() {
+            if postpones {
                 return paired(ended.into_iter().map(|(call, _)| call), |call| self.effects_alone(call));
             }
             for (call, ending) in &mut ended {

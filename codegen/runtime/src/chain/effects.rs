@@ -1,6 +1,7 @@
 //! Stages 4 and 5 of one call: the handler's effects and the exit row in one savepoint.
 
 use crate::chain::Chain;
+use crate::chain::audit::RowOutcome;
 use crate::chain::ending::Ending;
 use crate::chain::log::Level;
 use crate::chain::row::{Entered, Row};
@@ -16,28 +17,16 @@ pub(super) enum Step {
 }
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
-    /// Runs stages 4 and 5 of one call in a savepoint of the open transaction.
-    pub(super) fn effects_of(&mut self, call: &Entered) -> Step {
-        self.effects_in_savepoint(call, |_| Ok(()))
-    }
-
-    /// The same for a call that is alone. An engine that postpones statements carries them out before the row is closed, so that a
-    /// refusal is this call's failure, and not the commit's.
-    fn effects_carried_out(&mut self, call: &Entered) -> Step {
-        self.effects_in_savepoint(call, Store::carry_out)
-    }
-
-    fn effects_in_savepoint(
-        &mut self,
-        call: &Entered,
-        carry_out: impl FnOnce(&mut S) -> Result<(), StoreFault>,
-    ) -> Step {
+    /// Runs stages 4 and 5 of one call in a savepoint of the open transaction. An engine that postpones statements carries those of a
+    /// call that is `alone` out before its row is closed, so that a refusal is this call's failure, and not the commit's.
+    pub(super) fn effects_of(&mut self, call: &Entered, alone: bool) -> Step {
         if self.store.savepoint().is_err() {
             return Step::Lost(None);
         }
         let mut ending = self.stage_dispatch(call);
-        if !ending.failed()
-            && let Err(fault) = carry_out(&mut self.store)
+        if alone
+            && !ending.failed()
+            && let Err(fault) = self.store.carry_out()
         {
             ending = self.words().storage_failure(&fault.0);
         }
@@ -83,7 +72,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         if let Err(fault) = self.begin(Access::Write) {
             return self.uncommitted(call, None, &fault);
         }
-        match self.effects_carried_out(call) {
+        match self.effects_of(call, true) {
             Step::Done(ending) => match self.store.commit() {
                 Ok(()) => ending,
                 Err(fault) => {
@@ -125,21 +114,29 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         fault: &StoreFault,
     ) -> Ending {
         self.log(Level::Error, format_args!("[audit] {} could not be committed: {fault}", call.row.tool));
-        // A call that failed or was refused has no effects, so its own reason is more accurate.
         let ending = match (ending, self.words().judged(&call.verdict)) {
-            (Some(ending), _) if ending.failed() => ending.clone(),
-            (_, Err(refusal)) => *refusal,
-            (_, Ok(_)) => self.words().commit_failed(&fault.0),
+            (Some(ending), _) if self.keeps_reason(ending) => ending.clone(),
+            (_, Err(refusal)) if self.keeps_reason(&refusal) => *refusal,
+            _ => self.words().commit_failed(&fault.0),
         };
         let ending = self.stamp(call, ending);
         self.note_unclosed(call, &ending, false);
         ending
     }
 
+    /// Returns whether a reply says why the call itself ended, although its row is not closed. A call that failed or was refused has no
+    /// effects, so its own reason is more accurate. Where an engine across a network may have lost the row for good, a refusal would
+    /// claim that the log has the call; a failure claims nothing.
+    pub(super) fn keeps_reason(&self, ending: &Ending) -> bool {
+        let claims =
+            matches!(ending.outcome, RowOutcome::DomainError | RowOutcome::Denied | RowOutcome::Invalid);
+        ending.failed() && !(claims && self.store.postpones())
+    }
+
     /// Ends a call whose exit row was refused and whose effects are rolled back. Never masks a handler's own failure.
     fn exit_failed(&mut self, call: &Entered, ending: Ending, fault: &StoreFault) -> Ending {
         self.log(Level::Error, format_args!("[audit] exit of {} failed: {fault}", call.row.tool));
-        let ending = match ending.failed() {
+        let ending = match self.keeps_reason(&ending) {
             true => ending,
             false => self.stamp(call, self.words().commit_failed(&fault.0)),
         };

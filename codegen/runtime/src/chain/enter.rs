@@ -32,13 +32,13 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// Opens a transaction and writes the enter rows.
     pub(super) fn begin_entering(&mut self, calls: &mut [&mut Entered]) -> Result<(), StoreFault> {
-        if self.store.may_run_again() {
+        if self.store.postpones() {
             // A refusal would show at the commit only, and take the new rows with it.
             self.close_unclosed_apart()?;
         }
         self.begin(Access::Enter)?;
         self.introductions.begin();
-        if !self.store.may_run_again() {
+        if !self.store.postpones() {
             self.close_unclosed()?;
         }
         let mut rest = calls;

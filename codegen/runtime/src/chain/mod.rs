@@ -172,6 +172,8 @@ pub struct Chain<S: Store, D> {
     sizes: BatchSizes,
     /// How long the last sync took, in milliseconds.
     sync_ms: f64,
+    /// How long the last commit took whose sync is still to come, in milliseconds, where the engine waits in it.
+    commit_ms: f64,
     fatal: Option<StoreFault>,
     introductions: Introductions,
 }
@@ -199,6 +201,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             queue_depth: 0,
             sizes: BatchSizes::default(),
             sync_ms: 0.0,
+            commit_ms: 0.0,
             fatal: None,
             introductions: Introductions::default(),
         }

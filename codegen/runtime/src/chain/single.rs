@@ -116,7 +116,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let mut truer = None;
         if let Err(fault) = self.write_exit(&call.row, ending) {
             // Where the outcome of a commit is known, a row that is closed now was closed by another start.
-            let is_known = self.store.in_transaction() || self.store.may_run_again();
+            let is_known = self.store.in_transaction() || self.store.postpones();
             let is_closed = is_known && matches!(self.store.audit_is_open(sequence_no), Ok(false));
             self.store.roll_back();
             if is_closed {

@@ -88,9 +88,9 @@ pub trait Store {
     /// Nothing of the transaction is stored; none is open then.
     fn commit(&mut self) -> Result<(), StoreFault>;
 
-    /// Returns whether the calls of a transaction whose commit was refused may run again, each in a transaction of its own. So it is
-    /// where an engine postpones statements up to the commit: the refusal may be one call's alone, and nothing is stored.
-    fn may_run_again(&self) -> bool {
+    /// Returns whether the engine postpones statements up to the commit, and waits there until all is durable. A refused commit may be
+    /// one call's alone, and stores nothing: so each call may run again in a transaction of its own.
+    fn postpones(&self) -> bool {
         false
     }
 

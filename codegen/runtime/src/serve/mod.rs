@@ -388,6 +388,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         self.log(Level::Error, &format!("[colibri] replies are lost, since they cannot be written: {error}"));
         self.stopping = true;
         self.reading = false;
+        self.outbox.discard();
         drop(self.drop_waiting());
         self.ended = Some(Finish::ClientGone);
     }

@@ -59,6 +59,11 @@ impl Outbox {
         self.0.borrow_mut().poll_flush(cx)
     }
 
+    /// Drops what waits, and all that comes, because the client is gone: nothing waits for room that never comes.
+    pub(crate) fn discard(&self) {
+        *self.0.borrow_mut() = Output { writer: Box::new(tokio::io::sink()), bytes: Vec::new(), sent: 0 };
+    }
+
     /// Writes what can be written without waiting; an error shows at the next [`Outbox::poll_flush`].
     pub(crate) fn flush_now(&self) {
         let _ = self.poll_flush(&mut Context::from_waker(Waker::noop()));

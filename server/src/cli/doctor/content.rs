@@ -6,7 +6,7 @@ use colibri_runtime::handler::Fault;
 use super::Finding;
 use super::database::{complaints, unreadable};
 use crate::domains::proof::Signers;
-use crate::domains::skills::roots;
+use crate::domains::skills::{path_on, roots};
 use crate::migrations::MIGRATIONS;
 use crate::settings::place::Sharing;
 use crate::shared_schema::SCHEMA;
@@ -17,6 +17,7 @@ use colibri_store::DatabaseUrl;
 use colibri_store::shared_look::{self, Examined};
 use colibri_store::sqlite::look::inspect::Inspection;
 use colibri_store::sqlite::look::schema;
+use colibri_store::sqlite::open::process;
 use colibri_store::walk::Stop;
 
 const INTEGRITY: &str = "integrity";
@@ -90,7 +91,10 @@ pub fn check_shared(url: &DatabaseUrl, sharing: &Sharing, trusted: &TrustedKeys)
                     "run pg_amcheck now and then, or let a superuser install the extension for this role",
                 )
             });
-            findings.extend(super::skills::gone(&roots(&db).unwrap_or_default()));
+            let (machine, roots) = (process::host(), roots(&db).unwrap_or_default());
+            let here: Vec<String> =
+                roots.iter().filter_map(|root| path_on(&machine, root).map(str::to_owned)).collect();
+            findings.extend(super::skills::gone(&here));
             findings
         }
         Err(Stop::Fault(fault)) => unreadable(fault.to_string()),

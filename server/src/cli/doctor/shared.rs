@@ -8,19 +8,18 @@ use crate::settings::mode::capabilities_for;
 use crate::settings::place::Place;
 use crate::shared_schema::SCHEMA;
 use colibri_store::Stage;
-use colibri_store::shared_examine::{Examination, examination};
+use colibri_store::shared_examine::{Examination, MOST_MS_APART, examination};
 
 const CHECK: &str = "database";
 const SCHEMA_CHECK: &str = "schema";
-/// A difference of clocks that is worth a warning, in milliseconds.
-const MOST_MS_APART: i64 = 2_000;
 /// A transaction that is open for longer keeps deleted rows and the write-ahead log from going away.
 const LONG_TRANSACTION_S: i64 = 600;
 
 /// Examines the configured database, and checks its seals with the trusted keys.
 pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
     let Place::Shared(url) = &config.place else { return Vec::new() };
-    let found = match examination(url, &config.sharing.session(), &SCHEMA) {
+    let witness = config.sharing.witness_dir.as_deref();
+    let found = match examination(url, &config.sharing.session(), &SCHEMA, witness) {
         Ok(found) => found,
         Err(error) => {
             let advice = "correct what the message names; until then no server starts on it";
@@ -30,13 +29,19 @@ pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
     let writes = capabilities_for(config.mode).write_database;
     let mut findings = vec![answers(&found)];
     findings.extend(standby(&found, writes));
-    findings.push(rights(&found, writes));
+    // Without a schema there may be no roles to be a member of.
+    if found.stage != Stage::Absent {
+        findings.push(rights(&found, writes));
+    }
     let (schema, ours) = schema(&found);
     findings.push(schema);
     findings.extend(found.loose_locks.iter().map(|reason| {
         Finding::fail("locks", reason.as_str(), "connect to PostgreSQL itself, without a pooler in between")
     }));
     findings.push(durability(&found, config.durability));
+    if witness.is_some() && ours {
+        findings.push(witnessed(&found));
+    }
     findings.push(clock(&found));
     findings.extend(oldest(&found));
     findings.extend(leases(&found));
@@ -79,12 +84,7 @@ fn standby(found: &Examination, writes: bool) -> Option<Finding> {
 fn rights(found: &Examination, writes: bool) -> Finding {
     const CHECK: &str = "rights";
     let rights = found.rights;
-    let much = match (rights.superuser, rights.owner) {
-        (true, _) => Some("is a superuser"),
-        (_, true) => Some("is a member of colibri_owner"),
-        _ => None,
-    };
-    if let Some(what) = much {
+    if let Some(what) = rights.excess() {
         let advice = "give servers a login role that is a member of colibri_app alone, and keep this one for \
                       `colibri postgres` and `colibri copy`";
         return Finding::warn(
@@ -173,6 +173,14 @@ fn durability(found: &Examination, durability: Durability) -> Finding {
             "COLIBRI_DURABILITY is replicated, and the server waits for no standby",
             "set synchronous_standby_names on the server, or COLIBRI_DURABILITY to full",
         ),
+        _ if !found.standby && !found.standby_names.is_empty() && found.standbys == 0 => Finding::fail(
+            CHECK,
+            format!(
+                "the server's commits wait for a synchronous standby ({}), and none follows it",
+                found.standby_names
+            ),
+            "start the standby, or let the server's synchronous_standby_names name one that follows it",
+        ),
         Durability::Replicated => {
             Finding::ok(CHECK, "replies wait for the server's disk and its synchronous standbys")
         }
@@ -182,6 +190,20 @@ fn durability(found: &Examination, durability: Durability) -> Finding {
         ),
         Durability::Full => {
             Finding::ok(CHECK, "replies wait for the server's disk, and for its synchronous standbys")
+        }
+    }
+}
+
+fn witnessed(found: &Examination) -> Finding {
+    const CHECK: &str = "witness";
+    match &found.witness {
+        Some(reason) => Finding::fail(
+            CHECK,
+            reason.as_str(),
+            "do what the message says; until then no server starts on this machine",
+        ),
+        None => {
+            Finding::ok(CHECK, "the database holds the last call that this machine has seen acknowledged")
         }
     }
 }

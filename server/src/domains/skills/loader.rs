@@ -8,6 +8,7 @@ use colibri_runtime::handler::Fault;
 use super::discovery::{Scan, scan, true_root};
 use super::store;
 use crate::settings::keys::SKILLS_ROOT;
+use colibri_canonical::HexDigest;
 use colibri_store::db::Db;
 
 /// The result of a load.
@@ -74,9 +75,27 @@ impl Load {
     }
 }
 
-/// Returns the name of a root in a database that several machines share; without a machine it is the path itself.
+/// The longest path that is part of a root's name on a shared database, in bytes. An index entry of PostgreSQL has about 2,700, and
+/// holds the names of the machine and of a skill, too.
+const LONGEST_PATH: usize = 2_000;
+/// What stands before the digest of a longer one.
+const DIGEST: &str = "sha256:";
+
+/// Returns the name of a root in a database that several machines share; without a machine it is the path itself. The digest of a
+/// very long path stands for it.
 pub fn root_on(machine: Option<&str>, root: &str) -> String {
-    machine.map_or_else(|| root.to_owned(), |machine| format!("{machine}:{root}"))
+    match machine {
+        None => root.to_owned(),
+        Some(machine) if root.len() > LONGEST_PATH => {
+            format!("{machine}:{DIGEST}{}", HexDigest::of(root.as_bytes()).as_str())
+        }
+        Some(machine) => format!("{machine}:{root}"),
+    }
+}
+
+/// Returns the path of a root that is on that machine; `None` if it is another machine's, or if only a digest is left of it.
+pub fn path_on<'a>(machine: &str, root: &'a str) -> Option<&'a str> {
+    root.strip_prefix(machine)?.strip_prefix(':').filter(|path| !path.starts_with(DIGEST))
 }
 
 /// Logs a line for each skipped file, and one for the whole. A default directory that is missing or holds no Colibri

@@ -23,7 +23,7 @@ use engine::{filter, text};
 
 pub(crate) use discovery::{MAX_FILES, PREFIX, SkillError, scan, true_root};
 pub(crate) use filter::SkillFilter;
-pub(crate) use loader::{Load, Loaded, root_on};
+pub(crate) use loader::{Load, Loaded, path_on, root_on};
 pub(crate) use store::{
     count_of, count_skills, list_skills, load_times, recorded_index, registry_digest, roots,
 };

@@ -204,11 +204,7 @@ fn check_dependencies(db: &Db, task: &Task, wanted: &[String]) -> Result<(), Fai
 /// Returns those of `wanted` that name no live task, in the order given. Ids in `kept` may stay, even if their tasks
 /// were deleted.
 fn unknown_tasks(db: &Db, wanted: &[String], kept: &[String]) -> Result<Vec<String>, Fault> {
-    let mut missing = Vec::new();
-    for id in wanted {
-        if !kept.contains(id) && !store::is_live(db, id)? {
-            missing.push(id.clone());
-        }
-    }
-    Ok(missing)
+    let new: Vec<&str> = wanted.iter().filter(|id| !kept.contains(id)).map(String::as_str).collect();
+    let live = store::live_of(db, &new)?;
+    Ok(new.into_iter().filter(|id| !live.contains(id)).map(str::to_owned).collect())
 }

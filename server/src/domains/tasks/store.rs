@@ -1,6 +1,6 @@
 //! The tasks' SQL: rows in, rows out. `service.rs` decides what may be written.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use colibri_runtime::handler::Fault;
 
@@ -14,11 +14,11 @@ pub(super) const COLUMNS: &str =
     "id, project_id, title, description, status, priority, assignee, created_at, updated_at, deleted_at";
 
 /// The condition of `idx_tasks_queue`, word for word, which the planner requires.
-const OPEN: &str = "deleted_at IS NULL AND status NOT IN ('DONE', 'CANCELLED')";
+pub(super) const OPEN: &str = "deleted_at IS NULL AND status NOT IN ('DONE', 'CANCELLED')";
 
 /// The rank of a priority, 0 the most urgent; the same expression as in `idx_tasks_queue`. SQLite's `lower` folds only ASCII, as
 /// the ranking requires.
-const RANK: &str = "CASE lower(priority) \
+pub(super) const RANK: &str = "CASE lower(priority) \
     WHEN 'critical' THEN 0 WHEN 'urgent' THEN 0 WHEN 'urgent_important' THEN 0 WHEN 'p0' THEN 0 \
     WHEN 'high' THEN 1 WHEN 'important' THEN 1 WHEN 'not_urgent_important' THEN 1 WHEN 'p1' THEN 1 \
     WHEN 'low' THEN 3 WHEN 'not_urgent_not_important' THEN 3 WHEN 'p3' THEN 3 \
@@ -26,8 +26,15 @@ const RANK: &str = "CASE lower(priority) \
 
 /// Selects tasks `t` that wait for an unfinished one. A cancelled dependency is unfinished, and so is one deleted
 /// before its end.
-const BLOCKED: &str = "EXISTS (SELECT 1 FROM task_dependencies AS d JOIN tasks AS b ON b.id = d.depends_on_id \
+pub(super) const BLOCKED: &str = "EXISTS (SELECT 1 FROM task_dependencies AS d JOIN tasks AS b ON b.id = d.depends_on_id \
     WHERE d.task_id = t.id AND b.status <> 'DONE')";
+
+/// The tasks that a task `t` waits for, in the order in which they were named, with a comma between two ids; [`waits_for`] reads it. A
+/// statement of its own would be one more round trip where the database is elsewhere. Most tasks wait for none: for them SQLite need not
+/// prepare to sort.
+pub(super) const WAITS_FOR: &str = "CASE WHEN EXISTS (SELECT 1 FROM task_dependencies AS d WHERE d.task_id = t.id) \
+    THEN (SELECT string_agg(o.id, ',') FROM \
+    (SELECT d.depends_on_id AS id FROM task_dependencies AS d WHERE d.task_id = t.id ORDER BY d.rowid) AS o) END";
 
 /// A statement and its parameters.
 pub(super) struct Query<'a> {
@@ -57,7 +64,8 @@ pub(super) fn insert(db: &Db, id: &str, stamp: Stamp<'_>, task: &NewTask) -> Res
 
 /// Returns the live row with that id.
 pub(super) fn live(db: &Db, id: &str) -> Result<Option<Task>, Fault> {
-    one(db, &format!("SELECT {COLUMNS} FROM tasks WHERE id = ?1 AND deleted_at IS NULL"), id)
+    let sql = format!("SELECT {COLUMNS}, {WAITS_FOR} FROM tasks AS t WHERE id = ?1 AND deleted_at IS NULL");
+    db.query_opt(&sql, params![id], |row| Ok(Task { depends_on: waits_for(row, 10)?, ..read_task(row)? }))
 }
 
 /// Returns the unfinished tasks that one waits for.
@@ -67,19 +75,16 @@ pub(super) fn waiting_for(db: &Db, id: &str) -> Result<Vec<String>, Fault> {
     db.query_all(sql, params![id], |row| row.get(0))
 }
 
-fn one(db: &Db, sql: &str, id: &str) -> Result<Option<Task>, Fault> {
-    let Some(mut task) = db.query_opt(sql, params![id], read_task)? else { return Ok(None) };
-    task.depends_on = listed(dependencies(db, id)?);
-    Ok(Some(task))
-}
-
-/// Returns whether a live row has that id.
-pub(super) fn is_live(db: &Db, id: &str) -> Result<bool, Fault> {
-    db.query_one(
-        "SELECT EXISTS (SELECT 1 FROM tasks WHERE id = ?1 AND deleted_at IS NULL)",
-        params![id],
-        |row| row.get(0),
-    )
+/// Returns which of these ids are of a live row.
+pub(super) fn live_of<'a>(db: &Db, ids: &[&'a str]) -> Result<Vec<&'a str>, Fault> {
+    let (place, asked) = match ids {
+        [] => return Ok(Vec::new()),
+        [id] => ("= ?1", (*id).to_owned()),
+        _ => ("IN (SELECT value FROM json_each(?1))", json_of(ids)?),
+    };
+    let sql = format!("SELECT id FROM tasks WHERE id {place} AND deleted_at IS NULL");
+    let live: HashSet<String> = db.query_all(&sql, params![asked], |row| row.get(0))?.into_iter().collect();
+    Ok(ids.iter().copied().filter(|id| live.contains(*id)).collect())
 }
 
 /// Returns whether a task has that id, deleted or not. Ids are the server's and rows never go, so the answer stays the same.
@@ -310,19 +315,25 @@ pub(super) fn first_claimable<'a>(wish: &'a ClaimWish, bounds: &'a [String; 2]) 
     free
 }
 
-/// Leaves out the tasks `t` that an agent holds. The bounds are those of a live claim's lease.
-fn and_unclaimed<'a>(query: &mut Query<'a>, [after, last]: &'a [String; 2]) {
+/// Leaves out the tasks `t` that an agent holds.
+fn and_unclaimed<'a>(query: &mut Query<'a>, bounds: &'a [String; 2]) {
+    let held = held(query, bounds);
+    query.sql.push_str(&format!(" AND NOT {held}"));
+}
+
+/// Selects the tasks `t` that an agent holds. The bounds are those of a live claim's lease.
+pub(super) fn held<'a>(query: &mut Query<'a>, [after, last]: &'a [String; 2]) -> String {
     query.params.extend([after.bind(), last.bind()]);
     let at = query.params.len();
-    query.sql.push_str(&format!(
-        " AND NOT EXISTS (SELECT 1 FROM task_claims AS c WHERE c.task_id = t.id AND c.released_at IS NULL \
+    format!(
+        "EXISTS (SELECT 1 FROM task_claims AS c WHERE c.task_id = t.id AND c.released_at IS NULL \
          AND c.lease_until > ?{} AND c.lease_until <= ?{at})",
         at - 1
-    ));
+    )
 }
 
 /// Selects the rows whose column has that value, or is NULL. Not `IS NOT DISTINCT FROM`, for which PostgreSQL uses no index.
-fn and_is<'a>(query: &mut Query<'a>, column: &str, value: Option<&'a str>) {
+pub(super) fn and_is<'a>(query: &mut Query<'a>, column: &str, value: Option<&'a str>) {
     match value {
         Some(text) => {
             query.params.push(Value::Text(text));
@@ -388,13 +399,22 @@ fn with_dependencies(db: &Db, mut tasks: Vec<Task>) -> Result<Vec<Task>, Fault> 
 
 /// Returns the ids of tasks as a JSON array, for `json_each`.
 pub(super) fn ids_of<T: Listed>(tasks: &[T]) -> Result<String, Fault> {
-    let ids: Vec<&str> = tasks.iter().map(T::id).collect();
-    serde_json::to_string(&ids).map_err(|error| Fault::Other(error.to_string()))
+    json_of(&tasks.iter().map(T::id).collect::<Vec<_>>())
+}
+
+fn json_of(ids: &[&str]) -> Result<String, Fault> {
+    serde_json::to_string(ids).map_err(|error| Fault::Other(error.to_string()))
 }
 
 /// Converts the dependencies for a reply: `None` rather than an empty list.
 pub(super) fn listed(dependencies: Vec<String>) -> Option<Vec<String>> {
     if dependencies.is_empty() { None } else { Some(dependencies) }
+}
+
+/// Reads [`WAITS_FOR`].
+pub(super) fn waits_for(row: &Row<'_>, column: usize) -> Result<Option<Vec<String>>, RowError> {
+    let ids: Option<&str> = row.get(column)?;
+    Ok(ids.map(|ids| ids.split(',').map(str::to_owned).collect()))
 }
 
 /// Reads [`COLUMNS`]; dependencies are in another table.
@@ -417,7 +437,7 @@ pub(super) fn read_task(row: &Row<'_>) -> Result<Task, RowError> {
     })
 }
 
-fn read_status(row: &Row<'_>, column: usize) -> Result<TaskStatus, RowError> {
+pub(super) fn read_status(row: &Row<'_>, column: usize) -> Result<TaskStatus, RowError> {
     let text: String = row.get(column)?;
     parse_state(&text).map_err(|_| RowError)
 }

@@ -208,6 +208,21 @@ pub(crate) fn get_thought_record(db: &Db, id: &str) -> Result<Option<StoredThoug
     Ok(found)
 }
 
+/// Returns the newest records of a task, newest first.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub(crate) fn newest_of_task(db: &Db, task_id: &str, most: usize) -> Result<Vec<StoredThought>, Fault> {
+    let (mut records, mut unpacker) = (Vec::new(), Unpacker::default());
+    store::each_newest_of_task(db, task_id, |row| {
+        if records.len() < most {
+            records.push(stored(row, &mut unpacker));
+        }
+        Ok(records.len() < most)
+    })?;
+    Ok(records)
+}
+
 /// Returns one page of the records that match, oldest first. It ends at the limit, or after the record with which its
 /// contents reach [`MAX_PAGE_BYTES`].
 ///

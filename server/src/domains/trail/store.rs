@@ -141,6 +141,18 @@ pub fn each_row_of_task(
     each(db, "WHERE task_id = ?1 ORDER BY seq", params![task_id], take)
 }
 
+/// Walks along the chain of a task from its end, until `take` returns `false`.
+///
+/// # Errors
+/// [`Fault::Storage`], and what `take` fails with.
+pub fn each_newest_of_task(
+    db: &Db,
+    task_id: &str,
+    take: impl FnMut(&TrailRow<'_>) -> Result<bool, Fault>,
+) -> Result<(), Fault> {
+    each(db, "WHERE task_id = ?1 ORDER BY seq DESC", params![task_id], take)
+}
+
 /// Walks over the records bound to a session, in insertion order, until `take` returns `false`.
 ///
 /// # Errors

@@ -15,7 +15,7 @@ use crate::domains::reputation::ledger::Entry;
 use crate::domains::reputation::ties::{LedgerRow, entries_of_call, is_of_call};
 use crate::domains::tasks::history::earns;
 use colibri_store::db::Db;
-use colibri_store::log::verify::{Call, call_times, each_subject_of, with_call};
+use colibri_store::log::verify::{Call, Calls as Looked, each_subject_of};
 use colibri_store::walk::Stop;
 
 /// The table of entries.
@@ -31,6 +31,8 @@ pub struct Calls {
     pub of_imports: i64,
     last_exit_no: i64,
     callers: Callers,
+    /// The calls that were looked up last.
+    looked: Looked,
 }
 
 impl Calls {
@@ -41,10 +43,11 @@ impl Calls {
             found(run, id, "NO_CALL", || format!("no call wrote entry {id}"));
             return Ok(());
         };
-        let judged = with_call(run.db, sequence_no, |call| {
+        let callers = &mut self.callers;
+        let judged = self.looked.with(run.db, sequence_no, |call| {
             let subject = call.subject.filter(|_| call.outcome == "ok").unwrap_or_default();
             let writes = call.subject.is_some() && is_of_call(entry, call.tool, subject);
-            let earned = !writes || entry.source != Source::Task || self.earned(run.db, call, subject)?;
+            let earned = !writes || entry.source != Source::Task || earned(callers, run.db, call, subject)?;
             Ok::<_, Fault>((call.exit_no, writes, earned))
         })?;
         let exit_no = match judged.transpose()? {
@@ -76,21 +79,19 @@ impl Calls {
         }
         self.last_exit_no = self.last_exit_no.max(exit_no);
         self.of_imports += i64::from(entry.source == Source::Import);
-        in_time(run, row, sequence_no)
+        in_time(run, row, sequence_no, &mut self.looked)
     }
 }
 
-impl Calls {
-    /// Returns whether a task's history lets it earn. Older servers did not ask.
-    fn earned(&mut self, db: &Db, call: &Call<'_>, task_id: &str) -> Result<bool, Fault> {
-        Ok(!self.callers.has(db, call.boot_id, call.sequence_no)? || earns(db, task_id)?)
-    }
+/// Returns whether a task's history lets it earn. Older servers did not ask.
+fn earned(callers: &mut Callers, db: &Db, call: &Call<'_>, task_id: &str) -> Result<bool, Fault> {
+    Ok(!callers.has(db, call.boot_id, call.sequence_no)? || earns(db, task_id)?)
 }
 
 /// Checks that the entry was recorded while its call ran. Clocks can be set back, so either end may be the earlier
 /// one.
-fn in_time(run: &mut Run<'_>, row: &LedgerRow, sequence_no: i64) -> Result<(), Stop> {
-    let Some((entered, exited)) = call_times(run.db, sequence_no)? else { return Ok(()) };
+fn in_time(run: &mut Run<'_>, row: &LedgerRow, sequence_no: i64, looked: &mut Looked) -> Result<(), Stop> {
+    let Some((entered, exited)) = looked.times(run.db, sequence_no)? else { return Ok(()) };
     let (first, last) = if entered <= exited { (entered, exited) } else { (exited, entered) };
     let at = (0..=LAST_MS).contains(&row.recorded_at).then(|| rfc3339_ms(row.recorded_at));
     if !at.as_ref().is_some_and(|at| (&first..=&last).contains(&at)) {

@@ -272,17 +272,7 @@ impl Encoded {
     }
 }
 
-/// Sets the sequences of `rowid` behind the highest, and counts what the planner goes by.
+/// Counts what the planner goes by.
 fn finish(session: &mut Session, steps: &[Step]) -> Result<(), PgError> {
-    for step in steps {
-        let table = &step.table;
-        if step.columns.iter().any(|(name, _)| name == "rowid") {
-            let sql = format!(
-                "SELECT setval(pg_get_serial_sequence('{table}', 'rowid'), coalesce(max(rowid), 1), max(rowid) IS NOT NULL) FROM {table}"
-            );
-            session.query(&sql, &[], Limit::ALL)?;
-        }
-        session.simple(&format!("ANALYZE {table}"))?;
-    }
-    Ok(())
+    steps.iter().try_for_each(|step| session.simple(&format!("ANALYZE {}", step.table)))
 }

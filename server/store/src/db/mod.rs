@@ -53,6 +53,15 @@ impl Db {
         }
     }
 
+    /// Returns whether each question is a round trip to a server. Then a walk that asks for every row had better ask for many at a
+    /// time ([`crate::ahead`]).
+    pub fn asks_over_a_wire(&self) -> bool {
+        match &self.engine {
+            Engine::Sqlite(_) => false,
+            Engine::Postgres(_) => true,
+        }
+    }
+
     /// Runs a statement that returns no rows. An engine may postpone it to the next statement that needs an answer, or to the
     /// commit; then its failure is theirs.
     ///

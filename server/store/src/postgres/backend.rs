@@ -12,7 +12,7 @@ use crate::db::postgres::handle::fault;
 use crate::db::postgres::{Handle, PgError, Session, TransactionStatus};
 use crate::log::head::Head;
 use crate::log::rows::{AuditFacts, Closing};
-use crate::postgres::flight::{self, Lock, MARK};
+use crate::postgres::flight::{self, Lock, MARK, settle};
 use crate::postgres::lease::{self, Lease};
 use crate::postgres::link::{self, Link, Name};
 use crate::postgres::witness::Witness;
@@ -47,6 +47,16 @@ pub(super) struct Unsynced {
     pub entered: Option<(i64, String)>,
     /// Where the log ends with it.
     pub head: Option<Head>,
+}
+
+impl Unsynced {
+    /// Forgets the calls that are entered, because their effects cannot be stored. Their replies say so, and promise nothing of their
+    /// enter rows: these may be lost with the server, and need no mark.
+    fn forget_entered(&mut self) {
+        if self.head.is_none() {
+            *self = Self::default();
+        }
+    }
 }
 
 /// The transaction that is open, as far as this process knows.
@@ -119,16 +129,7 @@ impl PgBackend {
             Some(("23505", Some("exits"))) => return StoreFault(CLOSED.to_owned()),
             _ => return fault(error),
         }
-        let holder = flight::holder(&mut handle.session()).ok().flatten();
-        let seconds = self.link.patience.as_secs();
-        StoreFault(match holder {
-            Some(holder) => format!(
-                "another writer has kept the lock of the log for more than {seconds} s: {holder}. Resume or stop it, then call again"
-            ),
-            None => {
-                format!("other writers have kept the lock of the log for more than {seconds} s; call again")
-            }
-        })
+        StoreFault(flight::kept(&mut handle.session(), self.link.patience))
     }
 
     /// Rolls back what is open.
@@ -152,13 +153,6 @@ impl PgBackend {
     }
 }
 
-/// Sends what is queued, and waits for it.
-pub(super) fn settle(session: &mut Session) -> Result<(), PgError> {
-    let done = session.boundary();
-    session.send()?;
-    session.wait(done).map(drop)
-}
-
 /// Opens a transaction, in one round trip.
 fn begin(session: &mut Session, access: Access) -> Result<Head, PgError> {
     match access {
@@ -175,10 +169,6 @@ fn begin(session: &mut Session, access: Access) -> Result<Head, PgError> {
 }
 
 impl Backend for PgBackend {
-    fn obstacle(&self) -> StoreFault {
-        StoreFault("the database cannot be written to".into())
-    }
-
     fn begin(&mut self, db: &Db, access: Access) -> Result<(), StoreFault> {
         self.check()?;
         let handle = db.postgres()?;
@@ -187,10 +177,15 @@ impl Backend for PgBackend {
         }
         let head = match std::mem::replace(&mut self.state, State::Idle) {
             State::Turn(head) if access == Access::Write && handle.session().lost().is_none() => head,
-            State::Idle => self.open(handle, access)?,
-            State::Turn(_) => {
-                self.undo(handle);
-                self.open(handle, access)?
+            was @ (State::Idle | State::Turn(_)) => {
+                if matches!(was, State::Turn(_)) {
+                    self.undo(handle);
+                }
+                let opened = self.open(handle, access);
+                if opened.is_err() && access == Access::Write {
+                    self.unsynced.forget_entered();
+                }
+                opened?
             }
             open => {
                 self.state = open;
@@ -207,7 +202,13 @@ impl Backend for PgBackend {
     fn commit(&mut self, db: &Db) -> Result<(), StoreFault> {
         let handle = db.postgres()?;
         match std::mem::replace(&mut self.state, State::Idle) {
-            State::Writing(writing) => self.commit_writing(handle, &writing),
+            State::Writing(writing) => {
+                let committed = self.commit_writing(handle, &writing);
+                if committed.is_err() {
+                    self.unsynced.forget_entered();
+                }
+                committed
+            }
             State::Reading => {
                 self.undo(handle);
                 Ok(())
@@ -220,13 +221,13 @@ impl Backend for PgBackend {
         }
     }
 
-    fn may_run_again(&self) -> bool {
+    fn postpones(&self) -> bool {
         true
     }
 
     fn carry_out(&mut self, db: &Db) -> Result<(), StoreFault> {
         let handle = db.postgres()?;
-        let queued = handle.end_call();
+        let queued = handle.end_call().and_then(|()| handle.queue_writes());
         let carried = queued.and_then(|()| settle(&mut handle.session()));
         carried.map_err(fault)
     }
@@ -257,7 +258,7 @@ impl Backend for PgBackend {
         let handle = db.postgres()?;
         let writing = self.writing(handle)?;
         writing.before = writing.head;
-        handle.begin_call().map_err(fault)
+        handle.end_call().map_err(fault)
     }
 
     fn release(&mut self, db: &Db) -> Result<(), StoreFault> {
@@ -391,7 +392,10 @@ impl Backend for PgBackend {
     fn is_open(&mut self, db: &Db, sequence_no: i64) -> Result<bool, StoreFault> {
         // A process without a lease enters no calls.
         let Some(lease) = &self.lease else { return Ok(false) };
-        flight::is_open(&mut db.postgres()?.session(), sequence_no, &lease.tenant().boot_id).map_err(fault)
+        let handle = db.postgres()?;
+        // The call's exit may be kept back.
+        handle.queue_all().map_err(fault)?;
+        flight::is_open(&mut handle.session(), sequence_no, &lease.tenant().boot_id).map_err(fault)
     }
 
     fn scan(&mut self, _: &Db) -> Result<Db, StoreFault> {

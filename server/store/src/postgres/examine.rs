@@ -1,13 +1,16 @@
 //! What `colibri doctor` asks of the server of a shared database, in one go. Nothing is changed.
 
+use std::path::Path;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::db::postgres::{DatabaseUrl, Limit, PgError, Session, SessionOptions};
+use crate::postgres::ask;
+pub use crate::postgres::ask::{MOST_MS_APART, Rights};
 use crate::postgres::flight::{integer, only, text};
 use crate::postgres::link::Link;
 use crate::postgres::probe;
 use crate::postgres::schema::{self, SharedSchema, Stage};
+use crate::postgres::witness::Witness;
 
 /// What a server says of itself, of this login, and of the database.
 #[derive(Debug, Clone)]
@@ -32,6 +35,10 @@ pub struct Examination {
     pub unsafe_settings: Vec<String>,
     /// Its `synchronous_standby_names`.
     pub standby_names: String,
+    /// How many standbys follow it. Which of them are synchronous is for more rights than a server's to see.
+    pub standbys: i64,
+    /// Why this machine's witness stops a start.
+    pub witness: Option<String>,
     /// How far this machine's clock is ahead of the server's, in milliseconds.
     pub clock_ahead_ms: i64,
     /// How long the oldest open transaction that this login may see has lasted, in seconds.
@@ -42,19 +49,6 @@ pub struct Examination {
     pub bytes: i64,
 }
 
-/// What a login may do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rights {
-    /// It is a superuser.
-    pub superuser: bool,
-    /// It is a member of `colibri_owner`.
-    pub owner: bool,
-    /// It is a member of `colibri_app`.
-    pub app: bool,
-    /// It is a member of `colibri_read`.
-    pub read: bool,
-}
-
 /// Asks the server.
 ///
 /// # Errors
@@ -63,80 +57,59 @@ pub fn examination(
     url: &DatabaseUrl,
     options: &SessionOptions,
     schema: &SharedSchema,
+    witness: Option<&Path>,
 ) -> Result<Examination, PgError> {
-    let link = Link { url: Arc::new(url.clone()), options: options.clone(), patience: options.connect };
+    let link = Link {
+        url: Arc::new(url.clone()),
+        options: options.clone(),
+        patience: options.connect,
+        replicated: false,
+    };
     let (mut session, _) = link.connect()?;
-    let standby = session.parameter("in_hot_standby") == Some("on");
+    let standby = ask::is_standby(&session);
     let version = session.parameter("server_version").unwrap_or("of an unknown version").to_owned();
     let stage = schema::stage(&mut session)?;
     let readable = matches!(stage, Stage::At(_) | Stage::Empty);
-    let differences = match stage == Stage::At(schema.version()) {
-        true => schema::differences(&mut session, schema)?,
-        false => Vec::new(),
-    };
+    let ours = stage == Stage::At(schema.version());
+    let differences = if ours { schema::differences(&mut session, schema)? } else { Vec::new() };
     let leases = if readable { leases(&mut session) } else { None };
     Ok(Examination {
         version,
-        refused_version: probe::version(&mut session).err(),
+        refused_version: ask::version(&mut session).err(),
         tls: tls(&mut session)?,
         standby,
         stage,
         differences: differences.iter().map(|(object, how)| how.sentence(object)).collect(),
-        rights: rights(&mut session)?,
+        rights: ask::rights(&mut session)?,
         loose_locks: if standby { None } else { probe::locks_exclude(&mut session, &link)?.err() },
-        unsafe_settings: unsafe_settings(&mut session)?,
-        standby_names: shown(&mut session, "SELECT current_setting('synchronous_standby_names')")?,
-        clock_ahead_ms: clock(&mut session)?,
-        oldest_transaction_s: number(
+        unsafe_settings: ask::unsafe_settings(&mut session)?,
+        standby_names: ask::setting(&mut session, "synchronous_standby_names")?,
+        standbys: ask::number(&mut session, "SELECT count(*) FROM pg_stat_replication")?,
+        witness: if ours { testify(witness, &mut session)? } else { None },
+        clock_ahead_ms: ask::clock_ahead_ms(&mut session)?,
+        oldest_transaction_s: ask::number(
             &mut session,
             "SELECT CAST(coalesce(extract(epoch FROM now() - min(xact_start)), 0) AS bigint) \
              FROM pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
         )?,
         leases,
-        bytes: number(&mut session, "SELECT pg_database_size(current_database())")?,
+        bytes: ask::number(&mut session, "SELECT pg_database_size(current_database())")?,
     })
 }
 
-fn number(session: &mut Session, sql: &str) -> Result<i64, PgError> {
-    let rows = session.query(sql, &[], Limit::ONE)?;
-    Ok(integer(&only(&rows)?, 0).unwrap_or_default())
-}
-
-fn shown(session: &mut Session, sql: &str) -> Result<String, PgError> {
-    let rows = session.query(sql, &[], Limit::ONE)?;
-    Ok(text(&only(&rows)?, 0).unwrap_or_default().to_owned())
+/// Asks the witness of this machine, if it has one.
+fn testify(folder: Option<&Path>, session: &mut Session) -> Result<Option<String>, PgError> {
+    match folder.map(Witness::look) {
+        None => Ok(None),
+        Some(Err(reason)) => Ok(Some(reason)),
+        Some(Ok(witness)) => witness.loss_in(session, true),
+    }
 }
 
 fn tls(session: &mut Session) -> Result<Option<String>, PgError> {
-    let version =
-        shown(session, "SELECT coalesce(version, '') FROM pg_stat_ssl WHERE pid = pg_backend_pid()")?;
-    Ok((!version.is_empty()).then_some(version))
-}
-
-fn rights(session: &mut Session) -> Result<Rights, PgError> {
-    let sql = "SELECT coalesce(bool_or(r.rolsuper), false), \
-                      coalesce(bool_or(g.rolname = 'colibri_owner'), false), coalesce(bool_or(g.rolname = 'colibri_app'), false), \
-                      coalesce(bool_or(g.rolname = 'colibri_read'), false) \
-               FROM pg_catalog.pg_roles AS r LEFT JOIN pg_catalog.pg_roles AS g \
-                 ON g.rolname IN ('colibri_owner', 'colibri_app', 'colibri_read') AND pg_has_role(r.oid, g.oid, 'MEMBER') \
-               WHERE r.rolname = current_user";
+    let sql = "SELECT version FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
     let rows = session.query(sql, &[], Limit::ONE)?;
-    let row = only(&rows)?;
-    let has = |at| integer(&row, at) == Some(1);
-    Ok(Rights { superuser: has(0), owner: has(1), app: has(2), read: has(3) })
-}
-
-fn unsafe_settings(session: &mut Session) -> Result<Vec<String>, PgError> {
-    let sql = "SELECT name || ' = ' || setting FROM pg_catalog.pg_settings \
-               WHERE name IN ('fsync', 'full_page_writes') AND setting <> 'on' ORDER BY name";
-    let rows = session.query(sql, &[], Limit::ALL)?;
-    Ok(rows.iter().filter_map(|row| text(&row, 0).map(str::to_owned)).collect())
-}
-
-fn clock(session: &mut Session) -> Result<i64, PgError> {
-    let theirs = number(session, "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)")?;
-    let ours = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-    Ok(i64::try_from(ours).unwrap_or(i64::MAX).saturating_sub(theirs))
+    Ok(text(&only(&rows)?, 0).map(str::to_owned))
 }
 
 fn leases(session: &mut Session) -> Option<(i64, i64)> {

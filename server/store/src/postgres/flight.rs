@@ -1,16 +1,17 @@
 //! The statements of a flight: what is sent together, and answered together (postgres#batch).
 
+use std::time::Duration;
+
 use colibri_canonical::HexDigest;
 use colibri_proof::log_row::OpenRow;
 use colibri_runtime::chain::audit::EnterEvent;
 
-use crate::db::postgres::handle::Owned;
-use crate::db::postgres::lists::{ENTERS, EXITS};
+use crate::Value;
+use crate::db::postgres::lists::ENTERS;
 use crate::db::postgres::{Limit, PgCell, PgError, PgRow, Rows, Session};
 use crate::log::head::Head;
 use crate::log::rows::{AuditFacts, Closing};
 use crate::params;
-use crate::{Bind, Value};
 
 /// The class of Colibri's advisory locks: `CLBR`, as in the header of its SQLite files.
 pub(super) const LOCK_CLASS: i64 = 0x434C_4252;
@@ -31,6 +32,13 @@ pub(crate) fn lock(session: &mut Session, lock: Lock) -> Result<(), PgError> {
          pg_advisory_xact_lock(CAST(?1 AS int), CAST(?2 AS int))",
         params![LOCK_CLASS, lock as i64],
     )
+}
+
+/// Sends what is queued, and waits for it.
+pub(super) fn settle(session: &mut Session) -> Result<(), PgError> {
+    let done = session.boundary();
+    session.send()?;
+    session.wait(done).map(drop)
 }
 
 /// Writes something to the server's write-ahead log and waits until that is durable, and so all before it. As a transaction of its
@@ -58,7 +66,7 @@ pub(super) fn enter(
             Value::Integer(row.enter_ms),
         ]);
     }
-    session.queue(&ENTERS.of(values.len()), &values)
+    ENTERS.queue(session, &values)
 }
 
 /// Notes the last number in the session, from where [`entered_and_tip`] fetches it after the commit.
@@ -104,7 +112,7 @@ fn head(last_sequence_no: i64, row: &PgRow<'_>) -> Result<Head, PgError> {
     Ok(Head { last_sequence_no, last_exit_no, last_row_hash })
 }
 
-/// Makes an exit row behind the head, which moves on, and hands its values over; [`EXITS`] takes them. The caller holds the lock. A call
+/// Makes an exit row behind the head, which moves on, and hands its values over for the list of exits. The caller holds the lock. A call
 /// whose enter row is gone gets no number, which the table refuses: a server that stopped at once has lost the row, and may have given
 /// its number to another call.
 pub(super) fn exit(
@@ -133,15 +141,6 @@ pub(super) fn exit(
     Ok(())
 }
 
-/// Adds exit rows, a row's values after the other's.
-pub(super) fn exits(session: &mut Session, rows: &[Owned]) -> Result<(), PgError> {
-    if rows.is_empty() {
-        return Ok(());
-    }
-    let values: Vec<Value<'_>> = rows.iter().map(Bind::bind).collect();
-    session.queue(&EXITS.of(values.len()), &values)
-}
-
 /// Returns whether the log holds an exit with that number and hash.
 pub(super) fn holds_exit(session: &mut Session, head: &Head) -> Result<bool, PgError> {
     let sql = "SELECT 1 FROM exits WHERE exit_no = ?1 AND row_hash = ?2";
@@ -168,8 +167,19 @@ pub(super) fn is_open(session: &mut Session, sequence_no: i64, boot_id: &str) ->
     Ok(integer(&only(&rows)?, 0) == Some(1))
 }
 
+/// Says that a lock did not come in that time, and who holds it.
+pub(super) fn kept(session: &mut Session, patience: Duration) -> String {
+    let seconds = patience.as_secs();
+    match holder(session).ok().flatten() {
+        Some(holder) => format!(
+            "another writer has kept the lock of the log for more than {seconds} s: {holder}. Resume or stop it, then call again"
+        ),
+        None => format!("other writers have kept the lock of the log for more than {seconds} s; call again"),
+    }
+}
+
 /// Names who holds one of the locks for longest: `colibri on 10.0.0.7 (server process 4711)`.
-pub(super) fn holder(session: &mut Session) -> Result<Option<String>, PgError> {
+fn holder(session: &mut Session) -> Result<Option<String>, PgError> {
     let sql = "SELECT a.application_name, coalesce(host(a.client_addr), 'the server''s own machine'), l.pid \
                FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid \
                WHERE l.locktype = 'advisory' AND l.granted AND CAST(l.classid AS bigint) = ?1 AND l.pid <> pg_backend_pid() \

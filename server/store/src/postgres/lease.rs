@@ -5,15 +5,15 @@ use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use colibri_proof::log_row::OpenRow;
 use colibri_runtime::kernel::{Clock, rfc3339_ms};
 
+use crate::db::Row;
 use crate::db::postgres::handle::Owned;
 use crate::db::postgres::lists::EXITS;
 use crate::db::postgres::{Limit, PgError, Session};
-use crate::log::rows::{Closing, OPEN_COLUMNS};
+use crate::log::rows::{Closing, OPEN_COLUMNS, read_open};
 use crate::params;
-use crate::postgres::flight::{self, Lock, UNREADABLE, integer, text};
+use crate::postgres::flight::{self, Lock, UNREADABLE, settle};
 use crate::postgres::link::Link;
 
 /// The message of a row whose process ended.
@@ -133,7 +133,7 @@ impl Shared {
             let at = Instant::now();
             // A server that cannot be reached is the calls' to report; the next round tries again.
             let Ok((mut session, _)) = link.connect() else { continue };
-            if renew(&mut session, tenant).and_then(|()| finish(&mut session)).is_ok() {
+            if renew(&mut session, tenant).and_then(|()| settle(&mut session)).is_ok() {
                 self.lock().renewed = at;
             }
             if sweep_due && sweep(&mut session, tenant).is_ok() {
@@ -141,13 +141,6 @@ impl Shared {
             }
         }
     }
-}
-
-/// Waits for what was queued, outside of a transaction.
-fn finish(session: &mut Session) -> Result<(), PgError> {
-    let done = session.boundary();
-    session.send()?;
-    session.wait(done).map(drop)
 }
 
 /// Queues the renewal of a lease, or its beginning.
@@ -164,7 +157,7 @@ pub(super) fn renew(session: &mut Session, tenant: &Tenant) -> Result<(), PgErro
 /// Begins the lease, and waits for it.
 pub(super) fn begin(session: &mut Session, tenant: &Tenant) -> Result<(), PgError> {
     renew(session, tenant)?;
-    finish(session)
+    settle(session)
 }
 
 /// Queues the end of a lease.
@@ -207,21 +200,9 @@ fn sweep_some(session: &mut Session, tenant: &Tenant) -> Result<usize, PgError> 
     let rows = session.query(&sql, params![running, MOST_AT_ONCE], Limit::ALL)?;
     let now = rfc3339_ms(tenant.clock.wall_ms());
     let closing = Closing::aborted(tenant.aborted, MESSAGE, &now);
-    let mut exits: Vec<Owned> = Vec::with_capacity(rows.len() * EXITS.width());
+    let mut exits = Vec::with_capacity(rows.len() * EXITS.width());
     for row in rows.iter() {
-        let required = |at| text(&row, at).ok_or(UNREADABLE);
-        let open = OpenRow {
-            correlation_id: required(0)?,
-            boot_id: required(1)?,
-            request_id: text(&row, 2),
-            tool: required(3)?,
-            mode: required(4)?,
-            args_hash: required(5)?,
-            trace_context: text(&row, 6),
-            entered_at: required(7)?,
-            enter_ms: integer(&row, 8).ok_or(UNREADABLE)?,
-            sequence_no: integer(&row, 9).ok_or(UNREADABLE)?,
-        };
+        let open = read_open(&Row::from(row)).map_err(|_| UNREADABLE)?;
         flight::exit(
             |values| exits.extend(values.iter().copied().map(Owned::from)),
             &mut head,
@@ -229,8 +210,8 @@ fn sweep_some(session: &mut Session, tenant: &Tenant) -> Result<usize, PgError> 
             &closing,
         )?;
     }
-    flight::exits(session, &exits)?;
+    EXITS.queue(session, &exits)?;
     session.queue_commit()?;
-    finish(session)?;
+    settle(session)?;
     Ok(rows.len())
 }

@@ -22,7 +22,13 @@ pub(super) struct Link {
     pub options: SessionOptions,
     /// How long calls wait for a lock, and for a connection.
     pub patience: Duration,
+    /// A server must wait for a standby, also one that has taken over.
+    pub replicated: bool,
 }
+
+/// What is said of it.
+pub(super) const NO_STANDBY: &str = "COLIBRI_DURABILITY is replicated, and the server waits for no standby: set its \
+                                     synchronous_standby_names, or COLIBRI_DURABILITY=full";
 
 /// What tells a connection from all others, also from one that gets its number after a restart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,8 +41,11 @@ impl Link {
     /// Connects once.
     pub(super) fn connect(&self) -> Result<(Session, Name), PgError> {
         let mut session = Session::connect(&self.url, &self.options)?;
-        let name = name(&mut session)?;
-        Ok((session, name))
+        let (name, standbys) = name(&mut session)?;
+        match self.replicated && standbys.is_empty() {
+            true => Err(PgError::Unreachable(NO_STANDBY.to_owned())),
+            false => Ok((session, name)),
+        }
     }
 
     /// Connects, trying again until `until`.
@@ -56,15 +65,17 @@ impl Link {
     }
 }
 
-/// Returns the name of this connection.
-fn name(session: &mut Session) -> Result<Name, PgError> {
-    let sql = "SELECT pid, CAST(backend_start AS text) FROM pg_stat_activity WHERE pid = pg_backend_pid()";
+/// Returns the name of this connection, and the standbys that the server waits for.
+fn name(session: &mut Session) -> Result<(Name, String), PgError> {
+    let sql = "SELECT pid, CAST(backend_start AS text), current_setting('synchronous_standby_names') \
+               FROM pg_stat_activity WHERE pid = pg_backend_pid()";
     let rows = session.query(sql, &[], Limit::ONE)?;
     let row = only(&rows)?;
-    Ok(Name {
+    let name = Name {
         pid: integer(&row, 0).unwrap_or_default(),
         since: text(&row, 1).unwrap_or_default().to_owned(),
-    })
+    };
+    Ok((name, text(&row, 2).unwrap_or_default().to_owned()))
 }
 
 /// Ends a connection that this process has given up, so that nothing that was sent on it is still carried out. Does nothing if the
@@ -75,7 +86,8 @@ pub(super) fn end(session: &mut Session, name: &Name) -> Result<(), PgError> {
     session.query(sql, params![name.pid, name.since.as_str(), END_MS], Limit::ALL).map(drop)
 }
 
-/// What is said when the server cannot be reached.
+/// What is said when the server cannot be reached. The word in front is for people and logs. The catalogue does not declare it: a reply
+/// has the code of the stage that failed, whose remedy holds here, too (postgres#lost).
 pub(super) fn unavailable(error: &PgError) -> StoreFault {
     StoreFault(format!("STORE_UNAVAILABLE: {error}"))
 }

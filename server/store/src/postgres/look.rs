@@ -7,9 +7,9 @@ use colibri_runtime::handler::Fault;
 use crate::db::Db;
 use crate::db::postgres::{DatabaseUrl, Limit, PgError, Session, SessionOptions};
 use crate::params;
+use crate::postgres::ask;
 use crate::postgres::flight::{integer, only, text};
-use crate::postgres::probe;
-use crate::postgres::schema::{self, SharedSchema, Stage};
+use crate::postgres::schema::{self, SharedSchema, Stage, Unfit};
 use crate::sqlite::look::schema::Difference;
 
 /// The most complaints of one check that are fetched; more would not help a reader.
@@ -24,26 +24,9 @@ pub enum LookError {
     /// The server is of another version.
     #[error("{0}")]
     Version(String),
-    /// No migration has run on it.
-    #[error(
-        "the database has no schema of Colibri's; run `colibri postgres setup` and `colibri postgres migrate` as its owner, or name another"
-    )]
-    Foreign,
-    /// The login role may not read.
-    #[error(
-        "the login role may not read Colibri's schema; let the database's owner run: GRANT colibri_read TO the role"
-    )]
-    Rights,
-    /// Another release has migrated it.
-    #[error("the database has schema version {found}, and this release reads {latest}; {advice}")]
-    OtherVersion {
-        /// The database's version.
-        found: i64,
-        /// This release's.
-        latest: i64,
-        /// What to do.
-        advice: &'static str,
-    },
+    /// The schema is missing, hidden, or of another version.
+    #[error("{0}")]
+    Schema(#[from] Unfit),
 }
 
 /// Opens a database for reading, inside one transaction that sees no later commit and ends with the handle. Nothing is written.
@@ -56,20 +39,7 @@ pub fn open_snapshot(
     schema: &SharedSchema,
 ) -> Result<Db, LookError> {
     let (mut session, stage) = open(url, options)?;
-    let latest = schema.version();
-    match stage {
-        Stage::At(found) if found != latest => {
-            let advice = if found > latest {
-                "use the release that migrated it, or a later one"
-            } else {
-                "run `colibri postgres migrate` as the database's owner, or use the release that it was made by"
-            };
-            return Err(LookError::OtherVersion { found, latest, advice });
-        }
-        Stage::At(_) => {}
-        Stage::Absent | Stage::Empty => return Err(LookError::Foreign),
-        Stage::Hidden => return Err(LookError::Rights),
-    }
+    stage.fits(schema.version())?;
     begin(&mut session)?;
     Ok(Db::from(session))
 }
@@ -94,8 +64,8 @@ pub fn examine(
 ) -> Result<Examined, LookError> {
     let (mut session, stage) = open(url, options)?;
     let known = match stage {
-        Stage::Absent => return Err(LookError::Foreign),
-        Stage::Hidden => return Err(LookError::Rights),
+        Stage::Absent => return Err(Unfit::Foreign.into()),
+        Stage::Hidden => return Err(Unfit::Hidden.into()),
         Stage::Empty | Stage::At(_) => stage == Stage::At(schema.version()),
     };
     if !known && schema::differences(&mut session, schema)?.len() > schema.catalog.lines().count() / 2 {
@@ -108,7 +78,7 @@ pub fn examine(
 
 fn open(url: &DatabaseUrl, options: &SessionOptions) -> Result<(Session, Stage), LookError> {
     let mut session = Session::connect(url, options)?;
-    probe::version(&mut session).map_err(LookError::Version)?;
+    ask::version(&mut session).map_err(LookError::Version)?;
     let stage = schema::stage(&mut session)?;
     Ok((session, stage))
 }

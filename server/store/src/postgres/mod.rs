@@ -5,11 +5,13 @@
 //! 3. `link` connects. When a connection is lost, `recover` learns the outcome on another one, and `witness` tells whether the database
 //!    still has what this process has acknowledged.
 //!
-//! Before that, the operator's [`setup`] makes the [`schema`]. Commands [`look`] at a database without a store.
+//! Before that, the operator's [`setup`] makes the [`schema`]. Commands [`look`] at a database without a store. `ask` has the questions
+//! that several of these put to a server.
 //!
 //! Two locks of the server's put all writers in order: who enters calls holds the first, who ends calls the second
 //! (postgres#batch).
 
+mod ask;
 mod backend;
 mod batch;
 pub mod examine;

@@ -6,14 +6,14 @@ use std::time::Duration;
 use colibri_runtime::chain::store::StoreFault;
 
 use crate::db::Db;
-use crate::db::postgres::PgError;
+use crate::db::postgres::{PgError, Target};
 use crate::postgres::backend::{PgBackend, State, Unsynced};
 use crate::postgres::flight;
 use crate::postgres::lease::{self, Lease, Tenant};
 use crate::postgres::link::Link;
 pub use crate::postgres::options::{Durability, PostgresOptions};
 use crate::postgres::probe;
-use crate::postgres::witness::{self, Witness};
+use crate::postgres::witness::Witness;
 use crate::sqlite::open::process;
 use crate::store::{OpenBackend, OpenedDatabase};
 
@@ -57,19 +57,18 @@ impl OpenedDatabase for OpenedPostgres {
 /// # Errors
 /// One sentence: what is wrong, and what to do.
 pub fn open(options: &PostgresOptions) -> Result<Box<dyn OpenedDatabase>, String> {
-    let link = link_of(options);
+    let mut link = link_of(options);
     let (mut session, name) = link.connect().map_err(|error| error.to_string())?;
     let warnings = probe::check(&mut session, &link, options)?;
+    if !options.read_only {
+        // The first host of the URL may be a standby later, and behind what was acknowledged.
+        link.options.target = Target::ReadWrite;
+    }
     let mut witness = Witness::open(options.witness.as_deref())?;
     let said = |error: PgError| format!("the database cannot be opened: {error}");
     let head = flight::tip(&mut session).map_err(said)?;
-    match witness.seen {
-        Some(seen) if !flight::holds_exit(&mut session, &seen).map_err(said)? => {
-            return Err(witness::loss(&seen));
-        }
-        // What this process sees from here on must stay.
-        None if head.last_exit_no > 0 => witness.seen = Some(head),
-        _ => {}
+    if let Some(loss) = witness.loss_in(&mut session, options.read_only).map_err(said)? {
+        return Err(loss);
     }
     let (mut lease, mut aborted) = (None, 0);
     if !options.read_only {
@@ -82,7 +81,15 @@ pub fn open(options: &PostgresOptions) -> Result<Box<dyn OpenedDatabase>, String
             clock: options.clock.clone(),
         };
         lease::begin(&mut session, &tenant).map_err(said)?;
-        aborted = lease::sweep(&mut session, &tenant).map_err(said)?;
+        // The lease is durable, and so is all before it. A process that only reads confirms nothing, so it remembers nothing: what it
+        // has read may be gone after a crash, and no one was told that it stays.
+        if witness.seen.is_none() && head.last_exit_no > 0 {
+            witness.seen = Some(head);
+        }
+        aborted = lease::sweep(&mut session, &tenant).map_err(|error| match error.sqlstate() {
+            Some("55P03") => flight::kept(&mut session, link.patience),
+            _ => said(error),
+        })?;
         lease = Some(
             Lease::begin(tenant, link.clone())
                 .map_err(|error| format!("no thread for the lease: {error}"))?,
@@ -100,7 +107,7 @@ pub fn open(options: &PostgresOptions) -> Result<Box<dyn OpenedDatabase>, String
         unsynced: Unsynced::default(),
         latch: None,
     };
-    let schema_version = options.schema_version;
+    let schema_version = options.schema.version();
     Ok(Box::new(OpenedPostgres { db: Db::from(session), backend, schema_version, aborted, warnings }))
 }
 
@@ -125,5 +132,6 @@ fn link_of(options: &PostgresOptions) -> Link {
     ];
     let mut session = options.session.clone();
     session.settings = settings.map(|(name, value)| (name.to_owned(), value)).to_vec();
-    Link { url: options.url.clone(), options: session, patience: patience(options) }
+    let replicated = options.durability == Durability::Replicated && !options.read_only;
+    Link { url: options.url.clone(), options: session, patience: patience(options), replicated }
 }

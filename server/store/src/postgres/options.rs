@@ -7,6 +7,7 @@ use std::time::Duration;
 use colibri_runtime::kernel::Clock;
 
 use crate::db::postgres::{DatabaseUrl, SessionOptions};
+use crate::postgres::schema::SharedSchema;
 
 /// When a call counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +39,8 @@ pub struct PostgresOptions {
     pub boot_id: String,
     /// The code for the rows of dead processes, as the catalogue names it.
     pub process_aborted: &'static str,
-    /// The schema version that this release reads and writes.
-    pub schema_version: i64,
+    /// The schema that this release reads and writes.
+    pub schema: SharedSchema,
     /// The clock by which those rows are closed.
     pub clock: Arc<dyn Clock>,
 }

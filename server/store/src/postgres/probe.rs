@@ -1,20 +1,16 @@
 //! What a start asks of the server before it relies on it (postgres#start). An engine that only pretends to be PostgreSQL is
 //! refused here.
 
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use crate::db::postgres::{Limit, PgError, Session};
 use crate::params;
+use crate::postgres::ask::{self, MOST_MS_APART};
 use crate::postgres::flight::{MARK, integer, only, text};
 use crate::postgres::link::Link;
 use crate::postgres::options::{Durability, PostgresOptions};
+use crate::postgres::schema::{self, SharedSchema};
 
-/// The versions that the tests cover.
-const VERSIONS: std::ops::RangeInclusive<i64> = 15..=18;
 /// The class of the locks that the probe takes; their second key is the number of the server's process, so that probes do not meet.
 const PROBE_CLASS: i64 = 0x434C_4250;
-/// A difference of clocks that is worth a warning, in milliseconds.
-const MOST_MS_APART: i64 = 2_000;
 
 /// Checks the server, and returns what the operator should know.
 ///
@@ -26,64 +22,41 @@ pub(super) fn check(
     options: &PostgresOptions,
 ) -> Result<Vec<String>, String> {
     let said = |error: PgError| format!("the database cannot be checked: {error}");
-    version(session)?;
-    schema(session, options.schema_version)?;
+    ask::version(session)?;
+    let stage = schema::stage(session).map_err(said)?;
+    stage.fits(options.schema.version()).map_err(|unfit| unfit.to_string())?;
+    unaltered(session, &options.schema)?;
     let mut warnings = Vec::new();
     if !options.read_only {
-        if session.parameter("in_hot_standby") == Some("on") {
+        if ask::is_standby(session) {
             return Err("this server is a standby, which takes no calls: name the primary in COLIBRI_DATABASE_URL, or several servers \
                         with target_session_attrs=read-write"
                 .to_owned());
         }
         locks_exclude(session, link).map_err(said)??;
+        standbys_confirm(session, link).map_err(said)??;
         commits_are_in_order(session).map_err(said)??;
-        durable(session, options.durability)?;
+        durable(session, options.durability).map_err(said)??;
         warnings.extend(rights(session).map_err(said)?);
     }
     warnings.extend(clock(session).map_err(said)?);
     Ok(warnings)
 }
 
-/// Refuses versions that the tests do not cover.
-pub(super) fn version(session: &mut Session) -> Result<(), String> {
-    let number = setting(session, "server_version_num").ok().and_then(|text| text.parse::<i64>().ok());
-    match number.map(|number| number / 10_000) {
-        Some(major) if VERSIONS.contains(&major) => Ok(()),
-        Some(major) => Err(format!(
-            "the server is PostgreSQL {major}, and this release works with {} to {}",
-            VERSIONS.start(),
-            VERSIONS.end()
-        )),
-        None => Err("the server does not say which version of PostgreSQL it is".to_owned()),
-    }
-}
-
-/// Refuses a database of another schema version, or without Colibri's schema.
-fn schema(session: &mut Session, expected: i64) -> Result<(), String> {
-    let rows = session.query("SELECT max(version) FROM schema_version", &[], Limit::ONE);
-    let found = match rows {
-        Ok(rows) => rows.row(0).and_then(|row| integer(&row, 0)),
-        Err(error) if matches!(error.sqlstate(), Some("42P01" | "3F000")) => None,
-        Err(error) if error.sqlstate() == Some("42501") => {
-            return Err("this login may not read Colibri's schema: its role must be a member of colibri_app, or of colibri_read for \
-                        COLIBRI_MODE=READONLY"
-                .to_owned());
-        }
-        Err(error) => return Err(format!("the schema's version cannot be read: {error}")),
+/// Refuses a schema that is not the one that the migrations make.
+fn unaltered(session: &mut Session, schema: &SharedSchema) -> Result<(), String> {
+    let differences = schema::differences(session, schema)
+        .map_err(|error| format!("the schema cannot be compared with this release's: {error}"))?;
+    let Some((object, how)) = differences.first() else { return Ok(()) };
+    let more = match differences.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
     };
-    match found {
-        Some(found) if found == expected => Ok(()),
-        Some(found) if found > expected => Err(format!(
-            "the database has schema version {found}, and this release works with {expected}: use the release that migrated it, or a \
-             later one"
-        )),
-        Some(found) => Err(format!(
-            "the database has schema version {found}, and this release works with {expected}: run `colibri postgres migrate` as its owner"
-        )),
-        None => Err("the database has no schema of Colibri's: run `colibri postgres setup` as the database's owner, then `colibri \
-                     postgres migrate`"
-            .to_owned()),
-    }
+    Err(format!(
+        "{}{more}, so the database may not keep what the log promises: someone with the owner's rights changed the schema. Keep a backup as \
+         evidence, let `colibri verify` name every difference, and have the owner undo the change",
+        how.sentence(object)
+    ))
 }
 
 /// Checks that a second connection does not get a lock that the first has.
@@ -108,6 +81,26 @@ pub(super) fn locks_exclude(session: &mut Session, link: &Link) -> Result<Result
     })
 }
 
+/// Refuses a server whose commits wait for a standby that does not confirm them: each call would wait, too.
+fn standbys_confirm(session: &mut Session, link: &Link) -> Result<Result<(), String>, PgError> {
+    let names = ask::setting(session, "synchronous_standby_names")?;
+    if names.is_empty() {
+        return Ok(Ok(()));
+    }
+    // PostgreSQL ends such a wait for no time-out, so that this connection is given up.
+    let mut short = link.clone();
+    short.options.statement = Some(link.patience);
+    let (mut other, _) = short.connect()?;
+    match other.query(MARK, &[], Limit::ALL) {
+        Ok(_) => Ok(Ok(())),
+        Err(PgError::Lost(_)) => Ok(Err(format!(
+            "the server's commits wait for a synchronous standby ({names}), and none confirms them: start the standby, or let the \
+             server's synchronous_standby_names name one that follows it"
+        ))),
+        Err(error) => Err(error),
+    }
+}
+
 /// Checks that what is committed before a mark is durable with the mark.
 fn commits_are_in_order(session: &mut Session) -> Result<Result<(), String>, PgError> {
     session.simple(
@@ -125,59 +118,33 @@ fn commits_are_in_order(session: &mut Session) -> Result<Result<(), String>, PgE
 }
 
 /// Refuses a server that does not keep what `COLIBRI_DURABILITY` promises.
-fn durable(session: &mut Session, durability: Durability) -> Result<(), String> {
+fn durable(session: &mut Session, durability: Durability) -> Result<Result<(), String>, PgError> {
     if durability == Durability::Normal {
-        return Ok(());
+        return Ok(Ok(()));
     }
-    for name in ["fsync", "full_page_writes"] {
-        let value = setting(session, name)?;
-        if value != "on" {
-            return Err(format!(
-                "the server has {name} = {value}, so a power cut may lose acknowledged calls: set it to on, or set \
-                 COLIBRI_DURABILITY=normal"
-            ));
-        }
+    if let Some(lax) = ask::unsafe_settings(session)?.first() {
+        return Ok(Err(format!(
+            "the server has {lax}, so a power cut may lose acknowledged calls: set it to on, or set COLIBRI_DURABILITY=normal"
+        )));
     }
-    if durability == Durability::Replicated && setting(session, "synchronous_standby_names")?.is_empty() {
-        return Err("COLIBRI_DURABILITY is replicated, and the server waits for no standby: set its synchronous_standby_names, or \
-                    COLIBRI_DURABILITY=full"
-            .to_owned());
-    }
-    Ok(())
+    Ok(Ok(()))
 }
 
 /// Warns of a login that may do more than a server needs.
 fn rights(session: &mut Session) -> Result<Option<String>, PgError> {
-    let sql = "SELECT (SELECT rolsuper FROM pg_roles WHERE rolname = current_user), \
-               pg_has_role(current_user, 'colibri_owner', 'MEMBER')";
-    let rows = session.query(sql, &[], Limit::ONE)?;
-    let row = only(&rows)?;
-    let what = match (integer(&row, 0), integer(&row, 1)) {
-        (Some(1), _) => "is a superuser",
-        (_, Some(1)) => "is a member of colibri_owner",
-        _ => return Ok(None),
-    };
-    Ok(Some(format!(
-        "this login {what}, so it could change the log: use one that is a member of colibri_app alone"
-    )))
+    Ok(ask::rights(session)?.excess().map(|what| {
+        format!(
+            "this login {what}, so it could change the log: use one that is a member of colibri_app alone"
+        )
+    }))
 }
 
-/// Warns if the server's clock and this machine's are apart. Leases go by the server's, times in rows by this machine's.
+/// Warns if the server's clock and this machine's are apart.
 fn clock(session: &mut Session) -> Result<Option<String>, PgError> {
-    let sql = "SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)";
-    let rows = session.query(sql, &[], Limit::ONE)?;
-    let Some(theirs) = integer(&only(&rows)?, 0) else { return Ok(None) };
-    let ours = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-    let apart = i64::try_from(ours).unwrap_or(i64::MAX).saturating_sub(theirs);
+    let apart = ask::clock_ahead_ms(session)?;
     Ok((apart.abs() > MOST_MS_APART).then(|| {
         let way = if apart > 0 { "ahead of" } else { "behind" };
         let seconds = apart.abs() / 1_000;
         format!("this machine's clock is {seconds} s {way} the database server's: set both by a time server")
     }))
-}
-
-fn setting(session: &mut Session, name: &str) -> Result<String, String> {
-    let rows = session.query("SELECT current_setting(?1)", params![name], Limit::ONE);
-    let value = rows.and_then(|rows| Ok(text(&only(&rows)?, 0).map(str::to_owned)));
-    value.ok().flatten().ok_or_else(|| format!("the server does not tell its setting {name}"))
 }

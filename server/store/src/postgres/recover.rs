@@ -8,10 +8,9 @@ use colibri_runtime::chain::audit::EnterEvent;
 use colibri_runtime::chain::store::StoreFault;
 
 use crate::db::postgres::{Handle, PgError, Session};
-use crate::postgres::backend::{PgBackend, State, Writing, settle};
-use crate::postgres::flight::{self, Lock};
+use crate::postgres::backend::{PgBackend, State, Writing};
+use crate::postgres::flight::{self, Lock, settle};
 use crate::postgres::link::{self, Name};
-use crate::postgres::witness;
 
 /// How many calls may be between the last number that this process has seen and one that it looks up.
 const FAR: i64 = 100_000;
@@ -59,10 +58,8 @@ impl PgBackend {
     fn try_anew(&mut self, until: Instant) -> Result<(Session, Name), PgError> {
         let (mut session, name) = self.link.connect_until(until)?;
         link::end(&mut session, &self.name)?;
-        if let Some(head) = self.witness.seen
-            && !flight::holds_exit(&mut session, &head)?
-        {
-            self.lose(witness::loss(&head));
+        if let Some(loss) = self.witness.loss_in(&mut session, self.read_only)? {
+            self.lose(loss);
         }
         Ok((session, name))
     }

@@ -45,6 +45,56 @@ pub enum Stage {
     Hidden,
 }
 
+/// Why this release does not work with a database's schema. The texts say what to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    /// No migration has run.
+    #[error(
+        "the database has no schema of Colibri's; run `colibri postgres setup` and `colibri postgres migrate` as its owner, or name another"
+    )]
+    Foreign,
+    /// The login role may not read it.
+    #[error(
+        "the login role may not read Colibri's schema; let the database's owner run: GRANT colibri_read TO the role, or GRANT \
+         colibri_app for a server that takes calls"
+    )]
+    Hidden,
+    /// A later release has migrated it.
+    #[error(
+        "the database has schema version {found}, and this release works with {latest}; use the release that migrated it, or a later one"
+    )]
+    Newer {
+        /// The database's version.
+        found: i64,
+        /// This release's.
+        latest: i64,
+    },
+    /// An earlier release has migrated it.
+    #[error(
+        "the database has schema version {found}, and this release works with {latest}; run `colibri postgres migrate` as its owner, or \
+         use the release that it was made by"
+    )]
+    Older {
+        /// The database's version.
+        found: i64,
+        /// This release's.
+        latest: i64,
+    },
+}
+
+impl Stage {
+    /// Returns why a release whose version of the schema is `latest` does not work with a schema that is so far.
+    pub(super) fn fits(self, latest: i64) -> Result<(), Unfit> {
+        match self {
+            Self::Absent | Self::Empty => Err(Unfit::Foreign),
+            Self::Hidden => Err(Unfit::Hidden),
+            Self::At(found) if found > latest => Err(Unfit::Newer { found, latest }),
+            Self::At(found) if found < latest => Err(Unfit::Older { found, latest }),
+            Self::At(_) => Ok(()),
+        }
+    }
+}
+
 /// Returns how far the schema is.
 ///
 /// # Errors
@@ -78,10 +128,10 @@ pub fn differences(
 ) -> Result<Vec<(String, Difference)>, PgError> {
     // Names that the search path finds are written without their schema.
     let path = "SELECT set_config('search_path', ?1, false)";
-    session.query(path, params!["colibri"], Limit::ALL)?;
-    let rows = session.query(schema.catalog_query, &[], Limit::ALL);
-    session.query(path, params![SEARCH_PATH], Limit::ALL)?;
-    let rows = rows?;
+    session.queue(path, params!["colibri"])?;
+    let rows = session.query(schema.catalog_query, &[], Limit::ALL)?;
+    // After a failure it is as it was, because nothing before it has ended.
+    session.queue(path, params![SEARCH_PATH])?;
     let mut found = BTreeMap::new();
     for row in rows.iter() {
         found.insert(

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use crate::Migration;
 use crate::db::postgres::{DatabaseUrl, Limit, PgError, ServerError, Session, SessionOptions, Target};
 use crate::params;
+use crate::postgres::ask;
 use crate::postgres::flight::{LOCK_CLASS, text};
-use crate::postgres::probe;
-use crate::postgres::schema::{self, SharedSchema, Stage};
+use crate::postgres::schema::{self, SharedSchema, Stage, Unfit};
 use crate::sqlite::open::migrate::{is_effectively_empty, ordered};
 
 /// What setup makes: the sort of each thing, and its name.
@@ -39,15 +39,8 @@ pub enum SetupError {
     )]
     MayNotMigrate,
     /// A later release has migrated it.
-    #[error(
-        "the database has schema version {found}, and this release works with {latest}; use the release that migrated it, or a later one"
-    )]
-    Newer {
-        /// The database's version.
-        found: i64,
-        /// This release's.
-        latest: i64,
-    },
+    #[error("{0}")]
+    Newer(Unfit),
     /// Setup's own text was refused.
     #[error("setup was refused, and nothing was changed: {0}")]
     Setup(Box<ServerError>),
@@ -126,11 +119,8 @@ pub fn migrate(
     become_owner(&mut session)?;
     let before = schema::stage(&mut session)?;
     session.simple("ROLLBACK")?;
-    let latest = schema.version();
-    if let Stage::At(found) = before
-        && found > latest
-    {
-        return Err(SetupError::Newer { found, latest });
+    if let Err(newer @ Unfit::Newer { .. }) = before.fits(schema.version()) {
+        return Err(SetupError::Newer(newer));
     }
     let list = ordered(schema.migrations).map_err(|error| PgError::Setting(error.to_string()))?;
     let mut applied = Vec::new();
@@ -147,7 +137,7 @@ pub fn migrate(
 pub(crate) fn connect(url: &DatabaseUrl, options: &SessionOptions) -> Result<Session, SetupError> {
     let options = SessionOptions { target: Target::ReadWrite, ..options.clone() };
     let mut session = Session::connect(url, &options)?;
-    probe::version(&mut session).map_err(SetupError::Version)?;
+    ask::version(&mut session).map_err(SetupError::Version)?;
     Ok(session)
 }
 

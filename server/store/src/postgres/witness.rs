@@ -9,7 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use colibri_canonical::HexDigest;
 
+use crate::db::postgres::{PgError, Session};
 use crate::log::head::Head;
+use crate::postgres::{ask, flight};
 use crate::private_file;
 
 /// What the file beside the process holds.
@@ -23,6 +25,8 @@ struct Note {
 }
 
 const VERSION: u32 = 1;
+/// The name of the file.
+const NAME: &str = "colibri-witness.json";
 /// The file always has this many bytes, so that a shorter text leaves nothing of a longer one.
 const BYTES: usize = 160;
 
@@ -38,18 +42,31 @@ impl Witness {
     /// Reads what an earlier process has left in the folder; without a folder, the witness lives in memory alone.
     pub(super) fn open(folder: Option<&Path>) -> Result<Self, String> {
         let Some(folder) = folder else { return Ok(Self { seen: None, file: None }) };
-        let path = folder.join("colibri-witness.json");
-        let opened = private_file::open_or_create(&path).and_then(|mut file| {
-            let mut text = String::new();
-            Read::by_ref(&mut file).take(BYTES as u64).read_to_string(&mut text)?;
-            Ok((file, text))
-        });
-        let (file, text) = opened.map_err(|error| format!("cannot use {}: {error}", path.display()))?;
-        let seen = match text.is_empty() {
-            true => None,
-            false => Some(read(&text).ok_or_else(|| unreadable(&path))?),
-        };
+        let path = folder.join(NAME);
+        let mut file = private_file::open_or_create(&path).map_err(|error| unusable(&path, &error))?;
+        let seen = read(&mut file, &path)?;
         Ok(Self { seen, file: Some((path, file)) })
+    }
+
+    /// Reads the same, and creates nothing.
+    pub(super) fn look(folder: &Path) -> Result<Self, String> {
+        let path = folder.join(NAME);
+        let seen = match File::open(&path) {
+            Ok(mut file) => read(&mut file, &path)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound && folder.is_dir() => None,
+            Err(error) => return Err(unusable(&path, &error)),
+        };
+        Ok(Self { seen, file: None })
+    }
+
+    /// Returns what to say if the database does not hold what was acknowledged. Who only reads does not ask
+    /// a standby, which may be behind.
+    pub(super) fn loss_in(&self, session: &mut Session, reads_only: bool) -> Result<Option<String>, PgError> {
+        let Some(head) = self.seen else { return Ok(None) };
+        if reads_only && ask::is_standby(session) || flight::holds_exit(session, &head)? {
+            return Ok(None);
+        }
+        Ok(Some(loss(&head)))
     }
 
     /// Notes that all calls up to this end are acknowledged.
@@ -69,7 +86,24 @@ impl Witness {
     }
 }
 
-fn read(text: &str) -> Option<Head> {
+/// Reads the note in the file. An empty file is a new one.
+fn read(file: &mut File, path: &Path) -> Result<Option<Head>, String> {
+    let mut text = String::new();
+    file.take(BYTES as u64).read_to_string(&mut text).map_err(|error| unusable(path, &error))?;
+    match text.is_empty() {
+        true => Ok(None),
+        false => parse(&text).map(Some).ok_or_else(|| unreadable(path)),
+    }
+}
+
+fn unusable(file: &Path, error: &io::Error) -> String {
+    format!(
+        "cannot use {}: {error}. Make the folder that COLIBRI_WITNESS_DIR names, and let this user write in it",
+        file.display()
+    )
+}
+
+fn parse(text: &str) -> Option<Head> {
     let note: Note = serde_json::from_str(text).ok()?;
     let last_row_hash = HexDigest::parse(&note.row_hash)?;
     (note.version == VERSION).then_some(Head {
@@ -86,8 +120,7 @@ fn unreadable(file: &Path) -> String {
     )
 }
 
-/// What is said when the database does not hold what was acknowledged.
-pub(super) fn loss(head: &Head) -> String {
+fn loss(head: &Head) -> String {
     format!(
         "the database has lost acknowledged calls: it does not hold exit {} with hash {}, which this process has seen. It may be an old \
          copy, or a server that was behind when it took over. Keep it as it is, look for the server that has the call, and run \

@@ -1,5 +1,7 @@
 //! B2: with `--key`, a database, an export or a proof that the key has not signed does not hold.
 
+use colibri_test_support::engine;
+
 use super::desk::{Desk, finish, key, public, sealed};
 use super::histories::{FORGER, History, NEXT, OWNER};
 
@@ -93,8 +95,8 @@ fn finding_b2_a_history_whose_key_was_taken_away_does_not_hold_by_it() {
 fn finding_b2_keys_of_the_environment_do_not_count_beside_a_key() {
     let history = History::sealed_by([Some(OWNER), Some(OWNER)]).recomputed(Some(&key(FORGER)));
     let (database, forgers) = (history.desk.database(), history.desk.key_file(FORGER));
-    let variables =
-        [("COLIBRI_DB_PATH", database.as_os_str()), ("COLIBRI_PROOF_SIGNING_KEY_FILE", forgers.as_os_str())];
+    let (name, database) = engine::variable(&database);
+    let variables = [(name, database.as_os_str()), ("COLIBRI_PROOF_SIGNING_KEY_FILE", forgers.as_os_str())];
     history.desk.run_with(&variables, &["verify"]).ends(0).says("signatures 2 by a trusted key");
     history.desk.run_with(&variables, &["verify", "--key", &public(OWNER)]).ends(1);
 }

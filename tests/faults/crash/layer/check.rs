@@ -58,7 +58,8 @@ pub fn sound(folder: &Path) -> Result<(), Finding> {
     let file = database(folder);
     let environment = Environment::default().with("COLIBRI_DB_PATH", &file);
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let streams = Streams { out: &mut out, err: &mut err, input: &mut std::io::empty(), color: false };
+    let streams =
+        Streams { out: &mut out, err: &mut err, input: &mut std::io::empty(), color: false, width: None };
     let arguments = [OsString::from("verify"), OsString::from("--json")];
     let end = cli::run_with(&arguments, &environment, streams);
     let said = || format!("{}{}", String::from_utf8_lossy(&out), String::from_utf8_lossy(&err));

@@ -11,7 +11,7 @@ pub fn judge(command: &str, file: &[u8], as_json: bool) -> u8 {
     let mut arguments = vec![command.into(), "-".into(), "--key".into(), KEY.into()];
     arguments.extend(as_json.then(|| "--json".into()));
     let (mut out, mut err, mut input) = (Vec::new(), Vec::new(), file);
-    let streams = Streams { out: &mut out, err: &mut err, input: &mut input, color: false };
+    let streams = Streams { out: &mut out, err: &mut err, input: &mut input, color: false, width: None };
     let Next::Exit(code) = run_with(&arguments, &Environment::default(), streams) else {
         panic!("{command} does not serve");
     };

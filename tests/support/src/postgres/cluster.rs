@@ -47,6 +47,8 @@ pub enum Stop {
     Fast,
     /// At once, as when the power goes but the files stay: the next start recovers from the write-ahead log.
     Immediate,
+    /// Each of its processes is killed, so that none says goodbye.
+    Kill,
 }
 
 /// What a cluster starts with: each value is the least that shows what a default server does, or keeps tests quick.
@@ -57,6 +59,7 @@ shared_buffers = 64MB
 max_wal_size = 256MB
 wal_level = replica
 hot_standby = on
+dynamic_shared_memory_type = mmap
 log_line_prefix = '%m %a %u@%d '
 ";
 
@@ -71,6 +74,8 @@ pub struct Cluster {
     /// Keeps the folder; of a shared cluster for as long as the process lives.
     place: Place,
     data: PathBuf,
+    /// The words before the server's program.
+    entry: Vec<String>,
     port: u16,
     password: String,
     /// `None` when it is stopped, or when another process started it.
@@ -119,11 +124,12 @@ impl Cluster {
     fn of(programs: &'static Programs, place: Place, data: PathBuf, shared: bool) -> Self {
         let read = |name: &str| std::fs::read_to_string(data.join(name)).expect("the cluster is initialised");
         let (port, password) = (read("test.port"), read("test.password"));
-        Self { programs, place, port: port.parse().expect("a number"), data, password, server: None, shared }
+        let port = port.parse().expect("a number");
+        Self { programs, place, data, entry: Vec::new(), port, password, server: None, shared }
     }
 
-    /// A copy of this cluster, which must be stopped, in a place of its own.
-    pub(super) fn copy(&self) -> Self {
+    /// A copy of this cluster, which must be stopped, in a place of its own. It is stopped, too.
+    pub fn copy(&self) -> Self {
         assert!(!self.shared && self.server.is_none(), "the cluster is stopped");
         let place = Place::private();
         place.keep();
@@ -160,6 +166,30 @@ impl Cluster {
         &self.password
     }
 
+    /// A shell of the user that the server runs as, which reaches the server by its socket as the superuser, without a password.
+    /// The user owns the folder of the data.
+    pub fn shell(&self, script: &str) -> Command {
+        assert!(!self.shared, "other tests use this cluster");
+        let home = self.home();
+        let path = format!("{}:/usr/bin:/bin", self.programs.folder().display());
+        let mut shell = self.programs.command("/bin/sh");
+        shell.args(["-c", script]).current_dir(&home).env("HOME", &home).env("PATH", path);
+        shell.env("PGHOST", &self.data).env("PGPORT", self.port.to_string());
+        shell.env("PGUSER", Role::Superuser.name());
+        shell
+    }
+
+    /// The home of that user, beside the data.
+    pub fn home(&self) -> PathBuf {
+        let home = self.data.with_extension("home");
+        if !home.exists() {
+            std::fs::create_dir(&home).expect("the folder is ours");
+            Programs::give(&home);
+            Programs::give(&self.place.folder);
+        }
+        home
+    }
+
     /// What the server has logged.
     pub fn log(&self) -> String {
         String::from_utf8_lossy(&std::fs::read(self.log_file()).unwrap_or_default()).into_owned()
@@ -189,6 +219,14 @@ impl Cluster {
     /// Adds lines to the settings. They count from the next start, or the next [`Self::reload`] where that suffices.
     pub fn configure(&self, settings: &str) {
         append(&self.data.join("postgresql.conf"), settings);
+    }
+
+    /// Runs behind these words from the next start on, such as those that enter a network namespace, and serves that network, too.
+    pub fn run_behind(&mut self, entry: Vec<String>, network: &str) {
+        self.configure("listen_addresses = '*'");
+        let rules = format!("host all,replication all {network} scram-sha-256");
+        append(&self.data.join("pg_hba.conf"), &rules);
+        self.entry = entry;
     }
 
     /// Replaces the rules of who may connect, and how (`pg_hba.conf`), and has the server read them.
@@ -223,7 +261,7 @@ impl Cluster {
     fn try_start(&mut self) -> bool {
         assert!(self.server.is_none(), "the server runs already");
         let log = OpenOptions::new().create(true).append(true).open(self.log_file()).expect("a log");
-        let mut command = self.programs.command("postgres");
+        let mut command = self.programs.command_behind(&self.entry, "postgres");
         command.arg("-D").arg(&self.data).stdout(Stdio::null()).stderr(log);
         let mut server = command.spawn().expect("PostgreSQL starts");
         let began = Instant::now();
@@ -240,10 +278,11 @@ impl Cluster {
 
     /// Stops it and waits for its end.
     pub fn stop(&mut self, how: Stop) {
-        self.signal(match how {
-            Stop::Fast => "INT",
-            Stop::Immediate => "QUIT",
-        });
+        match how {
+            Stop::Fast => self.signal("INT"),
+            Stop::Immediate => self.signal("QUIT"),
+            Stop::Kill => kill_server(&self.data),
+        }
         let mut server = self.server.take().expect("this process has started the server");
         server.wait().expect("the server can be waited for");
     }
@@ -281,6 +320,21 @@ impl Drop for Cluster {
             self.stop(Stop::Immediate);
         }
         let _ = std::fs::remove_dir_all(&self.place.folder);
+    }
+}
+
+/// Kills all processes of the server with that data, if one runs, and removes what a killed server leaves behind in the system.
+pub fn kill_server(data: &Path) {
+    let text = std::fs::read_to_string(data.join("postmaster.pid")).unwrap_or_default();
+    let Some(server) = text.lines().next() else { return };
+    let children = std::fs::read_to_string(format!("/proc/{server}/task/{server}/children"));
+    for process in [server].into_iter().chain(children.unwrap_or_default().split_whitespace()) {
+        // It may have ended by itself.
+        let _ = Command::new("kill").args(["-KILL", process]).stderr(Stdio::null()).status();
+    }
+    // The seventh line has the key and the number of a segment of shared memory.
+    if let Some(segment) = text.lines().nth(6).and_then(|line| line.split_whitespace().nth(1)) {
+        let _ = Command::new("ipcrm").args(["-m", segment]).stderr(Stdio::null()).status();
     }
 }
 

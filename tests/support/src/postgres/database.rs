@@ -16,6 +16,9 @@ const VERSION: u32 = 15;
 /// The table of the probe server, which may create none itself.
 const PROBE: &str = "CREATE TABLE public.probe (key text COLLATE \"C\" PRIMARY KEY, value bytea NOT NULL);
     GRANT SELECT, INSERT ON public.probe TO colibri_app";
+/// What an operator gives to verification, so that it compares the indexes with their tables.
+const AMCHECK: &str = "CREATE EXTENSION amcheck;
+    GRANT EXECUTE ON FUNCTION bt_index_check(regclass, boolean) TO colibri_app, colibri_read";
 
 /// A database in the cluster of the run.
 #[derive(Debug)]
@@ -133,7 +136,7 @@ fn template(cluster: &'static Cluster) -> &'static str {
     static NAME: OnceLock<String> = OnceLock::new();
     NAME.get_or_init(|| {
         // Another build of the tests may use the cluster at the same time.
-        let name = format!("template_{:016x}", hash_of(&(SETUP, SCHEMA)));
+        let name = format!("template_{:016x}", hash_of(&(SETUP, SCHEMA, AMCHECK)));
         cluster.alone(|| {
             let mut client = cluster.client(Role::Superuser, "postgres");
             let there = "SELECT 1 FROM pg_database WHERE datname = $1";
@@ -163,6 +166,7 @@ impl Cluster {
         inside.batch_execute(SETUP).expect("setup runs");
         inside.batch_execute(&migrate).expect("migrations run");
         inside.batch_execute(PROBE).expect("the probe's table is none of the server's");
+        inside.batch_execute(AMCHECK).expect("the extension comes with PostgreSQL");
     }
 }
 

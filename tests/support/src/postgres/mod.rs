@@ -19,10 +19,11 @@ mod pair;
 mod place;
 mod programs;
 
-pub use cluster::{Cluster, Role, Stop};
+pub use cluster::{Cluster, Role, Stop, kill_server};
 pub use database::Database;
 pub use pair::{Pair, Replication};
-pub use programs::Programs;
+pub use place::Place;
+pub use programs::{Programs, VARIABLE};
 
 #[cfg(test)]
 mod tests;

@@ -30,22 +30,40 @@ impl Pair {
     /// Starts both and waits until the standby follows; `None` without PostgreSQL.
     pub fn start(replication: Replication) -> Option<Self> {
         let mut primary = Cluster::private("")?;
-        // A copy of a stopped server's data is a whole copy, and needs no program for backups.
         primary.stop(Stop::Fast);
-        let mut standby = primary.copy();
-        let (port, password) = (primary.port(), primary.password());
-        standby.configure(&format!(
-            "primary_conninfo = 'host=127.0.0.1 port={port} user=postgres password={password} application_name={STANDBY}'"
-        ));
-        std::fs::write(standby.data().join("standby.signal"), "").expect("the data is ours");
+        Some(Self::of(primary, replication, |port| port))
+    }
+
+    /// Makes a pair of a stopped cluster, starts both and waits until the standby follows. `by` is given the primary's port and returns
+    /// the one by which the standby reaches it.
+    pub fn of(primary: Cluster, replication: Replication, by: impl FnOnce(u16) -> u16) -> Self {
+        // A copy of a stopped server's data is a whole copy, and needs no program for backups.
+        let standby = primary.copy();
+        Self::join(primary, standby, replication, "127.0.0.1", by)
+    }
+
+    /// Makes a pair of a stopped cluster and its copy. The standby reaches the primary at that address.
+    pub fn join(
+        mut primary: Cluster,
+        mut standby: Cluster,
+        replication: Replication,
+        address: &str,
+        by: impl FnOnce(u16) -> u16,
+    ) -> Self {
         if replication == Replication::Synchronous {
             primary.configure(&format!("synchronous_standby_names = '{STANDBY}'"));
         }
-        primary.start();
+        primary.start_first();
+        let (port, password) = (by(primary.port()), primary.password());
+        standby.configure(&format!(
+            "primary_conninfo = 'host={address} port={port} user=postgres password={password} sslmode=disable gssencmode=disable \
+             application_name={STANDBY}'"
+        ));
+        std::fs::write(standby.data().join("standby.signal"), "").expect("the data is ours");
         standby.start_first();
         let pair = Self { primary, standby };
         pair.await_following(if replication == Replication::Synchronous { "sync" } else { "async" });
-        Some(pair)
+        pair
     }
 
     /// Stops the primary at once, where it still runs, and makes the standby the primary.
@@ -53,6 +71,11 @@ impl Pair {
         if self.primary.is_running() {
             self.primary.stop(Stop::Immediate);
         }
+        self.promote();
+    }
+
+    /// Makes the standby the primary. The old one goes on, where it runs.
+    pub fn promote(&self) {
         let mut client = self.standby.client(Role::Superuser, "postgres");
         let promoted: bool = client.query_one("SELECT pg_promote(true)", &[]).expect("a standby").get(0);
         assert!(promoted, "the standby does not become the primary: {}", self.standby.log());

@@ -18,8 +18,9 @@ const RIGHTS: u32 = 0o711;
 
 /// A folder and a lock on it.
 #[derive(Debug)]
-pub(super) struct Place {
-    pub(super) folder: PathBuf,
+pub struct Place {
+    /// The folder. Servers whose data are in a folder of it end with it.
+    pub folder: PathBuf,
     grace: u32,
     /// Held until the process ends; a keeper waits for it.
     _lock: File,
@@ -45,7 +46,7 @@ impl Place {
     }
 
     /// A folder for this process alone.
-    pub(super) fn private() -> Self {
+    pub fn private() -> Self {
         let folder = tempfile::Builder::new().prefix("colibri-postgres-").tempdir().expect("a folder").keep();
         std::fs::set_permissions(&folder, Permissions::from_mode(RIGHTS)).expect("the folder is ours");
         let folder = folder.canonicalize().expect("the folder is there");
@@ -63,7 +64,7 @@ impl Place {
     }
 
     /// Starts a keeper, before anything is put into the folder. A second one does no harm.
-    pub(super) fn keep(&self) {
+    pub fn keep(&self) {
         let mut keeper = Command::new("setsid");
         keeper.args(["--fork", "sh", "-c", include_str!("keeper.sh"), "keeper"]);
         keeper.arg(&self.folder).arg(self.grace.to_string()).current_dir("/");

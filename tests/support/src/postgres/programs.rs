@@ -1,5 +1,6 @@
 //! PostgreSQL's programs on this machine, and how they are started.
 
+use std::ffi::OsString;
 use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -48,20 +49,24 @@ impl Programs {
         &self.folder
     }
 
-    /// A command of that program, with no input, in a process group of its own: an interrupt at the terminal is for the
-    /// tests, which then end the server. As root it is started for another user.
-    pub(super) fn command(&self, program: &str) -> Command {
-        let program = self.folder.join(program);
-        let mut command = match is_root() {
-            true => {
-                let user = UNPRIVILEGED.to_string();
-                let mut command = Command::new("setpriv");
-                command.args(["--reuid", &user, "--regid", &user, "--clear-groups", "--"]).arg(program);
-                command
-            }
-            false => Command::new(program),
-        };
+    /// A command of that program, or of another one by its path, with no input, in a process group of its own: an interrupt at
+    /// the terminal is for the tests, which then end the server. As root it is started for another user.
+    pub fn command(&self, program: &str) -> Command {
+        self.command_behind(&[], program)
+    }
+
+    /// The same behind other words, such as those that enter a namespace.
+    pub(super) fn command_behind(&self, words: &[String], program: &str) -> Command {
+        let user = UNPRIVILEGED.to_string();
+        let unprivileged = ["setpriv", "--reuid", &user, "--regid", &user, "--clear-groups", "--"];
+        let unprivileged = if is_root() { &unprivileged[..] } else { &[] };
+        let words = words.iter().map(OsString::from).chain(unprivileged.iter().map(OsString::from));
+        let words: Vec<OsString> = words.chain([self.folder.join(program).into_os_string()]).collect();
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]);
         command.stdin(Stdio::null()).process_group(0).current_dir("/").env("LC_ALL", "C");
+        // That user cannot read the certificates that lie in ours.
+        command.env_remove("HOME");
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("PG")) {
             command.env_remove(name);
         }
@@ -69,7 +74,7 @@ impl Programs {
     }
 
     /// Gives a file to the user that the programs run as.
-    pub(super) fn give(path: &Path) {
+    pub fn give(path: &Path) {
         if is_root() {
             chown(path, Some(UNPRIVILEGED), Some(UNPRIVILEGED)).expect("root gives files away");
         }

@@ -17,7 +17,7 @@ use std::rc::Rc;
 use serde_json::{Map, Value as Json};
 
 use crate::client::PATIENCE;
-use crate::postgres::{Cluster, Database};
+use crate::postgres::{Cluster, Database, Role};
 
 pub use self::guards::Refused;
 pub use self::value::{FromSql, Params, ToSql, Value};
@@ -73,7 +73,16 @@ impl Connection {
 
     /// Connects to the database of that name as the superuser.
     pub fn in_cluster(cluster: &Cluster, database: &str) -> Self {
-        Self { engine: Engine::Postgres(postgres::Session::new(cluster, database)) }
+        Self {
+            engine: Engine::Postgres(postgres::Session::new(|| cluster.client(Role::Superuser, database))),
+        }
+    }
+
+    /// Connects to a server that a test reaches by its URL alone.
+    pub fn at_url(url: &str) -> Self {
+        let client =
+            || ::postgres::Client::connect(url, ::postgres::NoTls).expect("the server takes the URL");
+        Self { engine: Engine::Postgres(postgres::Session::new(client)) }
     }
 
     /// The connection to the file, for what only SQLite has.
@@ -158,7 +167,10 @@ impl Connection {
     pub fn hold(&self) {
         let sql = match &self.engine {
             Engine::Sqlite(_) => "BEGIN IMMEDIATE",
-            Engine::Postgres(_) => "BEGIN; LOCK TABLE enters, exits IN ACCESS EXCLUSIVE MODE",
+            // `CLBR`; a server takes the first lock to give calls their numbers, and the second for everything else.
+            Engine::Postgres(_) => {
+                "BEGIN; SELECT pg_advisory_xact_lock(1129071186, 1), pg_advisory_xact_lock(1129071186, 2)"
+            }
         };
         self.execute_batch(sql).expect("no server writes");
     }

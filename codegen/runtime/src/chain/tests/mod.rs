@@ -340,7 +340,7 @@ impl Store for FaultyStore {
         }
         self.inner.commit()
     }
-    fn may_run_again(&self) -> bool {
+    fn postpones(&self) -> bool {
         self.postpones
     }
     fn carry_out(&mut self) -> Result<(), StoreFault> {

@@ -41,6 +41,23 @@ async fn a_statement_that_is_refused_fails_its_own_call() {
 }
 
 #[tokio::test]
+async fn a_refusal_whose_row_is_not_stored_is_no_answer() {
+    let one = || vec![call(0, "domain")];
+    let mut clean = postponing(&[], Mode::Refuse);
+    run(&mut clean, one()).await;
+    let commit = clean.store.step - 1;
+    // The batch's commit fails, and the call alone at each of its steps.
+    for alone in commit + 1..commit + 6 {
+        let mut chain = postponing(&[commit..commit + 1, alone..alone + 1_000], Mode::Refuse);
+        let replies = run(&mut chain, one()).await;
+        assert!(message(&replies).starts_with("UNCOMMITTED: "), "{alone}: {replies:?}");
+    }
+    let mut chain = postponing(&[], Mode::Refuse);
+    chain.store.sync_fails = true;
+    assert!(message(&run(&mut chain, one()).await).starts_with("UNCOMMITTED: the disk is gone"));
+}
+
+#[tokio::test]
 async fn rows_left_open_are_closed_apart_and_one_that_refuses_keeps_no_other_from_it() {
     let commit = last_commit().await;
     let mut chain = postponing(&[commit..commit + 1_000], Mode::Refuse);
@@ -74,7 +91,7 @@ async fn a_row_that_must_be_closed_keeps_later_calls_out() {
 #[test]
 fn a_store_that_postpones_nothing_has_nothing_to_carry_out() {
     let mut store = MemoryStore::<Data>::new(Vec::new());
-    assert!(!store.may_run_again());
+    assert!(!store.postpones());
     assert_eq!(store.carry_out(), Ok(()));
     assert_eq!(store.audit_enter_all(&mut std::iter::empty()).unwrap_err().0, "no call is to be entered");
 }

@@ -12,15 +12,14 @@ use super::input::Stamp;
 use crate::catalogue::{
     TaskEvent, TaskEventCaller, TaskEventKind, TaskFieldChange, TaskHistoryOutput, TaskStatus, ToolId,
 };
-use colibri_store::callers::{CallerRow, caller, caller_of};
+use colibri_store::callers::{CallerRow, caller_of_call};
 use colibri_store::db::Db;
-use colibri_store::log::verify::with_call;
 
 #[cfg(test)]
 pub(super) use store::standing_sql;
 pub(super) use store::{CLAIM_COLUMNS, read_claim};
 pub(crate) use store::{
-    Standing, claim_events, count_events, each_event, each_untold_call, live_standing, standing,
+    Standing, claim_events, count_events, each_event, each_untold_call, live_standing, standing, standings,
 };
 
 /// What a call does to a task, as its history tells it.
@@ -84,11 +83,8 @@ fn untold(db: &Db, standing: &Standing, event_no: i64) -> Result<Event, Fault> {
 fn created_by(db: &Db, call: Option<i64>) -> Result<bool, Fault> {
     let Some(sequence_no) = call else { return Ok(false) };
     let created = ToolId::TaskCreate.name();
-    let boot_id = with_call(db, sequence_no, |call| (call.tool == created).then(|| call.boot_id.to_owned()))?;
-    match boot_id.flatten() {
-        Some(boot_id) => Ok(caller_of(db, &boot_id, sequence_no)?.is_some()),
-        None => Ok(false),
-    }
+    let called = caller_of_call(db, sequence_no)?;
+    Ok(called.is_some_and(|(tool, caller)| tool == created && caller.is_some()))
 }
 
 /// Returns whether a finished task may earn reputation: the first event of its history says so.
@@ -122,6 +118,17 @@ pub fn history(
     }
     let next_before = events.last().map(|event| event.event_no).filter(|last| *last > 1);
     Ok(Some(TaskHistoryOutput { task_id: standing.task.id, events, total_count, next_before }))
+}
+
+/// Returns the event that a call left in a task's history, if one is stored.
+///
+/// # Errors
+/// Storage faults.
+pub(crate) fn event_of_call(db: &Db, task_id: &str, call: i64) -> Result<Option<TaskEvent>, Fault> {
+    match store::of_call(db, task_id, call)?.pop() {
+        Some(event) => Ok(Some(published(db, event, true)?)),
+        None => Ok(None),
+    }
 }
 
 fn published(db: &Db, event: Event, stored: bool) -> Result<TaskEvent, Fault> {
@@ -166,9 +173,8 @@ fn pairs(changes: &str) -> Result<Members<String, TaskFieldChange>, Fault> {
 /// Returns who made a call; `None` for calls of before callers were stored.
 fn who(db: &Db, call: Option<i64>) -> Result<Option<TaskEventCaller>, Fault> {
     let Some(sequence_no) = call else { return Ok(None) };
-    let Some(boot_id) = with_call(db, sequence_no, |call| call.boot_id.to_owned())? else { return Ok(None) };
-    let Some(number) = caller_of(db, &boot_id, sequence_no)? else { return Ok(None) };
-    Ok(caller(db, number)?.map(|row| {
+    let caller = caller_of_call(db, sequence_no)?.and_then(|(_, caller)| caller);
+    Ok(caller.map(|row| {
         let CallerRow { caller_no, client_name, client_version, actor, os_user, host, .. } = row;
         TaskEventCaller {
             caller: caller_no,

@@ -5,7 +5,8 @@ use colibri_runtime::handler::Fault;
 use crate::catalogue::{Task, TaskEventKind, TaskStatus};
 use crate::domains::tasks::event::{ClaimPart, Event};
 use crate::domains::tasks::rules::Claim;
-use crate::domains::tasks::store::{COLUMNS as TASK_COLUMNS, dependencies, listed, read_task};
+use crate::domains::tasks::store::{COLUMNS as TASK_COLUMNS, WAITS_FOR, read_task, waits_for};
+use colibri_store::ahead::Page;
 use colibri_store::db::{Db, Row, RowError};
 use colibri_store::params;
 use colibri_store::walk::Stop;
@@ -52,10 +53,34 @@ pub(crate) fn standing(db: &Db, id: &str) -> Result<Option<Standing>, Fault> {
     stands(db, id, "TRUE")
 }
 
-/// One statement: the task's row, one seek for its newest event, and one for its claim.
+/// Fills a page with the tasks from an id on, as they stand, but for their newest events.
+///
+/// # Errors
+/// The engine's error.
+pub(crate) fn standings(db: &Db, first: &str, page: &mut Page<String, Standing>) -> Result<(), Fault> {
+    let sql = format!(
+        "SELECT {TASK_COLUMNS}, {WAITS_FOR}, t.sequence_no, {CLAIM_COLUMNS} FROM tasks AS t \
+         LEFT JOIN task_claims AS c ON c.task_id = t.id WHERE t.id >= ?1 ORDER BY t.id LIMIT ?2",
+    );
+    db.walk(&sql, params![first, page.wanted()], |row| {
+        let row = read_standing(row);
+        let texts = row.as_ref().map_or(0, |(_, row)| {
+            row.task.title.len() + row.task.description.as_ref().map_or(0, String::len)
+        });
+        page.take(row.map_err(Fault::from), texts)
+    })
+}
+
+fn read_standing(row: &Row<'_>) -> Result<(String, Standing), RowError> {
+    // Behind the ten of the task.
+    let task = Task { depends_on: waits_for(row, 10)?, ..read_task(row)? };
+    Ok((task.id.clone(), Standing { task, call: row.get(11)?, newest: None, claim: read_claim(row, 12)? }))
+}
+
+/// One statement: the task's row, one seek for its newest event, one for its claim, and one for what it waits for.
 pub(in crate::domains::tasks) fn standing_sql(condition: &str) -> String {
     format!(
-        "SELECT {TASK_COLUMNS}, t.sequence_no, e.event_no, e.task_call, {} FROM tasks AS t \
+        "SELECT {TASK_COLUMNS}, {WAITS_FOR}, t.sequence_no, e.event_no, e.task_call, {} FROM tasks AS t \
          LEFT JOIN task_events AS e ON e.task_id = t.id LEFT JOIN task_claims AS c ON c.task_id = t.id \
          WHERE t.id = ?1 AND {condition} ORDER BY e.event_no DESC LIMIT 1",
         CLAIM_COLUMNS,
@@ -63,17 +88,15 @@ pub(in crate::domains::tasks) fn standing_sql(condition: &str) -> String {
 }
 
 fn stands(db: &Db, id: &str, condition: &str) -> Result<Option<Standing>, Fault> {
-    let found = db.query_opt(&standing_sql(condition), params![id], |row| {
+    db.query_opt(&standing_sql(condition), params![id], |row| {
         // Behind the ten of the task.
-        let newest = match row.get(11)? {
-            Some(event_no) => Some(Newest { event_no, task_call: row.get(12)? }),
+        let task = Task { depends_on: waits_for(row, 10)?, ..read_task(row)? };
+        let newest = match row.get(12)? {
+            Some(event_no) => Some(Newest { event_no, task_call: row.get(13)? }),
             None => None,
         };
-        Ok(Standing { task: read_task(row)?, call: row.get(10)?, newest, claim: read_claim(row, 13)? })
-    })?;
-    let Some(mut standing) = found else { return Ok(None) };
-    standing.task.depends_on = listed(dependencies(db, id)?);
-    Ok(Some(standing))
+        Ok(Standing { task, call: row.get(11)?, newest, claim: read_claim(row, 14)? })
+    })
 }
 
 /// What [`read_claim`] reads, of `task_claims AS c`.
@@ -130,6 +153,14 @@ pub(super) fn page(db: &Db, task_id: &str, limit: i64, before: i64) -> Result<Ve
         "SELECT {COLUMNS} FROM task_events WHERE task_id = ?1 AND event_no < ?2 ORDER BY event_no DESC LIMIT ?3"
     );
     db.query_all(&sql, params![task_id, before, limit], |row| read(row, 0))
+}
+
+/// Returns a task's events of one call.
+pub(super) fn of_call(db: &Db, task_id: &str, call: i64) -> Result<Vec<Event>, Fault> {
+    let sql = format!(
+        "SELECT {COLUMNS} FROM task_events WHERE task_id = ?1 AND sequence_no = ?2 ORDER BY event_no"
+    );
+    db.query_all(&sql, params![task_id, call], |row| read(row, 0))
 }
 
 /// Returns how many events there are.

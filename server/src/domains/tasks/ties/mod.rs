@@ -6,7 +6,7 @@ mod store;
 use colibri_runtime::handler::Fault;
 
 use crate::catalogue::ToolId;
-use crate::domains::ties::{Place, Reply, TiedRow, TiedTable, Writer};
+use crate::domains::ties::{Place, PlacesFrom, Reply, TiedRow, TiedTable, Writer};
 use colibri_store::db::Db;
 use colibri_store::walk::Stop;
 
@@ -35,6 +35,10 @@ impl TiedTable for TaskTie {
 
     fn place(&self, db: &Db, key: &str) -> Result<Option<Place>, Fault> {
         store::place(db, key)
+    }
+
+    fn places(&self) -> Option<PlacesFrom> {
+        Some(store::places)
     }
 
     fn each_stray(&self, db: &Db, take: &mut dyn FnMut(String) -> Result<(), Stop>) -> Result<(), Stop> {

@@ -1,7 +1,6 @@
 //! What can go wrong between this process and a PostgreSQL server. No text here holds a password, or a part of the URL.
 
-use fallible_iterator::FallibleIterator;
-use postgres_protocol::message::backend::ErrorFields;
+use super::body::Body;
 
 /// The longest field of a server's error that is kept, in bytes.
 const MOST_BYTES_OF_FIELD: usize = 1 << 10;
@@ -92,14 +91,17 @@ pub struct ServerError {
 
 impl ServerError {
     /// Reads the fields of an ErrorResponse. Returns `None` if they are not fields.
-    pub(super) fn read(mut fields: ErrorFields<'_>) -> Option<Self> {
+    pub(super) fn read(mut fields: Body<'_>) -> Option<Self> {
         let mut error = Self::default();
         loop {
-            let Some(field) = fields.next().ok()? else { return Some(error) };
-            let bytes = field.value_bytes();
+            let tag = fields.u8()?;
+            if tag == 0 {
+                return fields.end().map(|()| error);
+            }
+            let bytes = fields.text()?;
             let kept = bytes.get(..MOST_BYTES_OF_FIELD).unwrap_or(bytes);
             let text = String::from_utf8_lossy(kept).into_owned();
-            match field.type_() {
+            match tag {
                 b'V' => error.severity = text,
                 b'C' => error.code = text.chars().filter(char::is_ascii_alphanumeric).take(5).collect(),
                 b'M' => error.message = text,

@@ -23,9 +23,9 @@ pub(super) enum Expect {
     },
     /// CloseComplete of a portal, or of a statement that is closed again if the server skips this.
     Closed(Option<Arc<Statement>>),
-    /// The answers to a script, at most so many, up to ReadyForQuery.
+    /// The answers to a script, up to ReadyForQuery, and how many results may still come.
     Script(usize),
-    /// The answers to a COPY FROM STDIN or COPY TO STDOUT, up to ReadyForQuery.
+    /// The answers to a COPY FROM STDIN, up to ReadyForQuery.
     Copy,
     /// ReadyForQuery.
     Ready(u64),

@@ -1,12 +1,13 @@
 //! Statements on a connection to PostgreSQL, as handlers see them: writes are queued, reads send the queue and wait.
 
+use std::borrow::Cow;
 use std::cell::{Cell as Flag, RefCell, RefMut};
 
 use colibri_runtime::chain::store::StoreFault;
 use colibri_runtime::handler::Fault;
 
 use super::error::PgError;
-use super::lists::EXITS;
+use super::lists::{EXITS, insert_of, rows_at_once};
 use super::rows::Rows;
 use super::session::{Limit, Session};
 use super::words::reason;
@@ -16,13 +17,19 @@ use crate::db::value::{Bind, Value};
 /// How many statements of a call are kept back before they are queued all the same.
 const MOST_KEPT: usize = 256;
 
+/// How many statements of calls are kept back. Then they are sent, so that the server works on them while further calls run.
+const ENOUGH: usize = 8;
+
 /// A connection, and what calls have done on it.
 ///
 /// The writes of the running call are kept back until it has succeeded or reads something. So most calls that fail are undone by
-/// forgetting, and none needs a savepoint. The exits of a batch become one statement.
+/// forgetting, and none needs a savepoint. The exits of a batch become one statement, and so do equal INSERTs of calls that follow each
+/// other.
 #[derive(Debug)]
 pub struct Handle {
     session: RefCell<Session>,
+    /// The writes of calls that have succeeded.
+    done: RefCell<Vec<Kept>>,
     /// The running call's writes.
     kept: RefCell<Vec<Kept>>,
     /// The values of exits, a row after the other.
@@ -78,6 +85,7 @@ impl Handle {
     pub(crate) fn new(session: Session) -> Self {
         Self {
             session: RefCell::new(session),
+            done: RefCell::default(),
             kept: RefCell::default(),
             exits: RefCell::default(),
             is_queued: Flag::new(false),
@@ -128,21 +136,23 @@ impl Handle {
 
     /// Forgets what is kept back, because the transaction ends without it.
     pub(crate) fn forget(&self) {
+        self.done.borrow_mut().clear();
         self.kept.borrow_mut().clear();
         self.exits.borrow_mut().clear();
         self.is_queued.set(false);
     }
 
-    /// Begins a call.
-    pub(crate) fn begin_call(&self) -> Result<(), PgError> {
-        self.end_call()
-    }
-
-    /// Queues the writes of a call that has succeeded.
+    /// Keeps the writes of a call that has succeeded with those of others.
     pub(crate) fn end_call(&self) -> Result<(), PgError> {
-        self.queue_kept()?;
         self.is_queued.set(false);
-        Ok(())
+        let mut done = self.done.borrow_mut();
+        done.append(&mut self.kept.borrow_mut());
+        if done.len() < ENOUGH {
+            return Ok(());
+        }
+        let mut session = self.session();
+        queue(&mut session, &mut done)?;
+        session.send_ahead()
     }
 
     /// Forgets the writes of the running call; returns whether that undoes all of them.
@@ -156,26 +166,22 @@ impl Handle {
         self.exits.borrow_mut().extend(values.iter().copied().map(Owned::from));
     }
 
-    fn queue_kept(&self) -> Result<(), PgError> {
-        let mut kept = self.kept.borrow_mut();
+    /// Queues the writes of all calls.
+    pub(crate) fn queue_writes(&self) -> Result<(), PgError> {
         let mut session = self.session();
-        for Kept { sql, params } in kept.drain(..) {
+        queue(&mut session, &mut self.done.borrow_mut())?;
+        let mut kept = self.kept.borrow_mut();
+        if !kept.is_empty() {
             self.is_queued.set(true);
-            let params: Vec<Value<'_>> = params.iter().map(Bind::bind).collect();
-            session.queue(&sql, &params)?;
         }
-        Ok(())
+        queue(&mut session, &mut kept)
     }
 
     /// Queues all that is kept back: before a read, which must see it, and before the commit.
     pub(crate) fn queue_all(&self) -> Result<(), PgError> {
-        self.queue_kept()?;
+        self.queue_writes()?;
         let exits = std::mem::take(&mut *self.exits.borrow_mut());
-        if exits.is_empty() {
-            return Ok(());
-        }
-        let values: Vec<Value<'_>> = exits.iter().map(Bind::bind).collect();
-        self.session().queue(&EXITS.of(values.len()), &values)
+        EXITS.queue(&mut self.session(), &exits)
     }
 
     pub(crate) fn execute(&self, sql: &str, params: &[Value<'_>]) -> Result<(), Fault> {
@@ -185,7 +191,7 @@ impl Handle {
             kept.push(Kept { sql: sql.to_owned(), params });
             kept.len()
         };
-        if count < MOST_KEPT { Ok(()) } else { self.queue_kept().map_err(storage) }
+        if count < MOST_KEPT { Ok(()) } else { self.queue_writes().map_err(storage) }
     }
 
     pub(crate) fn changed(&self, sql: &str, params: &[Value<'_>]) -> Result<usize, Fault> {
@@ -232,8 +238,8 @@ impl Handle {
                 Ok(true) if rows.suspended() => {}
                 done => break done.map(drop),
             }
-            self.queue_all().map_err(storage)?;
-            rows = match self.session().fetch(&mut portal) {
+            let queued = self.queue_all();
+            rows = match queued.and_then(|()| self.session().fetch(&mut portal)) {
                 Ok(rows) => rows,
                 Err(error) => break Err(self.told(error).into()),
             };
@@ -241,6 +247,24 @@ impl Handle {
         self.session().close_portal(portal);
         walked
     }
+}
+
+/// Queues statements, and empties the list. A run of equal INSERTs becomes one statement for several rows.
+fn queue(session: &mut Session, statements: &mut Vec<Kept>) -> Result<(), PgError> {
+    let statements = std::mem::take(statements);
+    for run in statements.chunk_by(|one, next| one.sql == next.sql && one.params.len() == next.params.len()) {
+        let mut rest = run;
+        while let Some((first, _)) = rest.split_first() {
+            let rows = rows_at_once(rest.len());
+            let list = if rows > 1 { insert_of(&first.sql, first.params.len(), rows) } else { None };
+            let (sql, rows) = list.map_or((first.sql.as_str().into(), 1), |list| (Cow::from(list), rows));
+            let (these, others) = rest.split_at(rows);
+            let params: Vec<Value<'_>> = these.iter().flat_map(|one| &one.params).map(Bind::bind).collect();
+            session.queue(&sql, &params)?;
+            rest = others;
+        }
+    }
+    Ok(())
 }
 
 /// Hands over rows until `take` has had enough; returns whether it wants more.

@@ -1,23 +1,30 @@
 //! PostgreSQL, from bytes to statements:
 //!
 //! 1. [`url`] says where a database is, and [`dial`] reaches it; [`options`] says how.
-//! 2. [`wire`] carries messages, [`tls`] encrypts them, [`startup`] logs in.
-//! 3. [`session`] queues statements and sends them together; [`statements`] keeps them prepared, [`sql`] translates their texts.
-//! 4. [`replies`] matches what comes back with what [`expect`] says, [`rows`] holds it, [`portal`] hands it out in parts, [`copy`] moves whole tables.
-//! 5. [`error`] is all that can go wrong, [`words`] says it to agents.
-//! 6. [`lists`] are statements of several rows. [`handle`] is what [`Db`](crate::Db) uses.
+//! 2. [`wire`] carries bytes from [`buffer`] to buffer, and [`tls`] encrypts them. [`frontend`] writes messages; [`backend`] reads them, and
+//!    [`body`] their fields.
+//! 3. [`startup`] logs in, by [`scram`] where there is a password.
+//! 4. [`session`] queues statements and sends them together; [`statements`] keeps them prepared, [`sql`] translates their texts.
+//! 5. [`replies`] matches what comes back with what [`expect`] says, [`rows`] holds it, [`portal`] hands it out in parts, [`copy`] fills whole tables.
+//! 6. [`error`] is all that can go wrong, [`words`] says it to agents.
+//! 7. [`lists`] are statements of several rows. [`handle`] is what [`Db`](crate::Db) uses.
 
 mod access;
+mod backend;
+mod body;
+mod buffer;
 mod copy;
 mod dial;
 mod error;
 mod expect;
+mod frontend;
 pub(crate) mod handle;
 pub(crate) mod lists;
 mod options;
 mod portal;
 mod replies;
 mod rows;
+mod scram;
 mod session;
 mod sql;
 mod startup;
@@ -27,7 +34,7 @@ mod url;
 mod wire;
 mod words;
 
-pub use copy::{CopyIn, CopyOut};
+pub use copy::CopyIn;
 pub use error::{CommitState, Lost, PgError, ServerError};
 pub(crate) use handle::Handle;
 pub use options::SessionOptions;

@@ -3,12 +3,11 @@
 
 use std::sync::Arc;
 
-use postgres_protocol::message::frontend;
-
 use super::error::PgError;
 use super::expect::Expect;
+use super::frontend::{self, Name};
 use super::rows::Rows;
-use super::session::{Execution, Limit, Session, TransactionStatus, ZERO_BYTE, signed};
+use super::session::{Execution, Limit, Session, TransactionStatus};
 use super::statements::Statement;
 use crate::Value;
 
@@ -23,7 +22,7 @@ const BYTES: usize = 1 << 20;
 /// An open portal. It lives as long as its transaction.
 #[derive(Debug)]
 pub struct Portal {
-    name: String,
+    name: Name,
     statement: Arc<Statement>,
     /// The rows of the next part.
     next: u32,
@@ -48,8 +47,8 @@ impl Session {
     /// Those of [`Session::query`].
     pub fn open_portal(&mut self, sql: &str, params: &[Value<'_>]) -> Result<(Portal, Rows), PgError> {
         self.portals += 1;
-        let name = format!("p{}", self.portals);
-        let execution = Execution { portal: &name, most_rows: FIRST_ROWS, keep: true, commit: false };
+        let name = Name::Portal(self.portals);
+        let execution = Execution { portal: name, most_rows: FIRST_ROWS, keep: true, commit: false };
         let statement = self.push(sql, params, execution)?;
         let rows = self.receive(Limit::ALL)?;
         let mut portal = Portal { name, statement, next: FIRST_ROWS, is_alone: false };
@@ -70,7 +69,7 @@ impl Session {
     /// Those of [`Session::query`]; SQLSTATE 34000 if its transaction has ended.
     pub fn fetch(&mut self, portal: &mut Portal) -> Result<Rows, PgError> {
         self.check()?;
-        frontend::execute(&portal.name, signed(portal.next), self.wire.out()).map_err(|_| ZERO_BYTE)?;
+        frontend::execute(self.wire.out(), portal.name, portal.next)?;
         self.expected.push_back(Expect::Executed {
             statement: portal.statement.clone(),
             keep: true,
@@ -84,7 +83,7 @@ impl Session {
 
     /// Ends a portal. Nothing is waited for: what can fail here has failed before.
     pub fn close_portal(&mut self, portal: Portal) {
-        if self.lost.is_some() || frontend::close(b'P', &portal.name, self.wire.out()).is_err() {
+        if self.lost.is_some() || frontend::close(self.wire.out(), portal.name).is_err() {
             return;
         }
         self.expected.push_back(Expect::Closed(None));

@@ -4,17 +4,16 @@
 
 use std::sync::Arc;
 
-use fallible_iterator::FallibleIterator;
-use postgres_protocol::message::backend::{
-    ErrorResponseBody, Message, NoticeResponseBody, RowDescriptionBody,
-};
-
+use super::backend::{Frame, Message, column_types};
+use super::body::Body;
+use super::buffer::Buffer;
 use super::error::{PgError, ServerError};
 use super::expect::Expect;
 use super::rows::Rows;
 use super::session::{Session, TransactionStatus};
 use super::statements::Statement;
 use super::wire::{broken, reason};
+use super::words::CONFLICT;
 
 /// The most answers that are kept for a later wait.
 const MOST_ANSWERS: usize = 1 << 10;
@@ -22,29 +21,40 @@ const MOST_ANSWERS: usize = 1 << 10;
 impl Session {
     /// Takes in all whole messages that have come.
     pub(super) fn absorb(&mut self) -> Result<(), PgError> {
+        // Messages are views of the buffer, which is out of the wire meanwhile.
+        let mut came = std::mem::take(&mut self.wire.came);
+        let taken = self.take_all(&mut came);
+        came.tidy();
+        self.wire.came = came;
+        taken
+    }
+
+    fn take_all(&mut self, came: &mut Buffer) -> Result<(), PgError> {
         loop {
-            match self.wire.message() {
+            let message = match Frame::take(came, self.wire.most_bytes) {
                 Ok(None) => return Ok(()),
-                Ok(Some(message)) => self.take(message)?,
+                Ok(Some(frame)) => Message::read(frame.tag, came.at(frame.body)),
+                Err(error) => Err(error),
+            };
+            match message {
+                Ok(message) => self.take(message)?,
                 Err(error) => return Err(self.lose(reason(&error))),
             }
         }
     }
 
-    fn take(&mut self, message: Message) -> Result<(), PgError> {
+    fn take(&mut self, message: Message<'_>) -> Result<(), PgError> {
         match message {
-            Message::NotificationResponse(_) => Ok(()),
-            Message::NoticeResponse(body) => {
-                self.take_notice(&body);
+            Message::NotificationResponse => Ok(()),
+            Message::NoticeResponse(fields) => {
+                self.take_notice(fields);
                 Ok(())
             }
-            Message::ParameterStatus(body) => {
-                if let (Ok(name), Ok(value)) = (body.name(), body.value()) {
-                    self.started.keep(name, value);
-                }
+            Message::ParameterStatus(name, value) => {
+                self.started.keep(name, value);
                 Ok(())
             }
-            Message::ErrorResponse(body) => self.take_error(&body),
+            Message::ErrorResponse(fields) => self.take_error(fields),
             // Rows are most of what comes, and the statement that they belong to goes on.
             Message::DataRow(row) => match self.expected.front() {
                 Some(Expect::Executed { statement, keep: true, .. }) => {
@@ -54,7 +64,7 @@ impl Session {
                         self.failed.get_or_insert(error);
                         return Ok(());
                     }
-                    match rows.push(&row) {
+                    match rows.push(row) {
                         Some(()) => Ok(()),
                         None => Err(self.out_of_order("a row that does not fit its description")),
                     }
@@ -62,19 +72,12 @@ impl Session {
                 Some(Expect::Executed { keep: false, .. } | Expect::Script(_)) => Ok(()),
                 _ => Err(self.out_of_order("a row")),
             },
-            Message::CopyData(body)
-                if self.copying && matches!(self.expected.front(), Some(Expect::Copy)) =>
-            {
-                self.made_progress();
-                self.copied.push_back(body.into_bytes());
-                Ok(())
-            }
             other => self.take_step(other),
         }
     }
 
     /// Takes an answer that ends a step.
-    fn take_step(&mut self, message: Message) -> Result<(), PgError> {
+    fn take_step(&mut self, message: Message<'_>) -> Result<(), PgError> {
         let steps = self.expected.len();
         let taken = self.take_in_order(message);
         // Only what brings the end nearer gives the server more time.
@@ -84,21 +87,22 @@ impl Session {
         taken
     }
 
-    fn take_in_order(&mut self, message: Message) -> Result<(), PgError> {
+    fn take_in_order(&mut self, message: Message<'_>) -> Result<(), PgError> {
         match (message, self.expected.pop_front()) {
             (Message::ParseComplete, Some(Expect::Parsed(statement))) => statement.set_ready(),
-            (Message::ParameterDescription(_), Some(front @ Expect::Described(_))) => {
+            (Message::ParameterDescription, Some(front @ Expect::Described(_))) => {
                 self.expected.push_front(front)
             }
             (Message::NoData, Some(Expect::Described(statement))) => statement.set_columns(Vec::new()),
-            (Message::RowDescription(body), Some(Expect::Described(statement))) => match columns(&body) {
-                Some(columns) => statement.set_columns(columns),
-                None => return Err(self.out_of_order("a description that ends early")),
-            },
+            (Message::RowDescription(columns), Some(Expect::Described(statement))) => {
+                match column_types(columns) {
+                    Some(columns) => statement.set_columns(columns),
+                    None => return Err(self.out_of_order("a description that ends early")),
+                }
+            }
             (Message::BindComplete, Some(Expect::Bound))
             | (Message::CloseComplete, Some(Expect::Closed(_))) => {}
-            (Message::CommandComplete(body), Some(Expect::Executed { statement, keep, commit_at })) => {
-                let tag = body.tag().unwrap_or_default();
+            (Message::CommandComplete(tag), Some(Expect::Executed { statement, keep, commit_at })) => {
                 match (commit_at, tag) {
                     (None, _) => {}
                     (Some(_), "COMMIT") => self.has_committed = true,
@@ -118,23 +122,20 @@ impl Session {
                 self.expected.push_front(Expect::Script(left - 1));
                 self.made_progress();
             }
-            (Message::CopyInResponse(_) | Message::CopyOutResponse(_), Some(front @ Expect::Copy))
-                if !self.copying =>
-            {
+            (Message::CopyInResponse, Some(front @ Expect::Copy)) if !self.copying => {
                 self.copying = true;
                 self.expected.push_front(front);
             }
-            (Message::CopyDone, Some(front @ Expect::Copy)) => self.expected.push_front(front),
-            (Message::CommandComplete(body), Some(front @ Expect::Copy)) => {
-                self.copied_rows = count(body.tag().unwrap_or_default());
+            (Message::CommandComplete(tag), Some(front @ Expect::Copy)) => {
+                self.copied_rows = count(tag);
                 self.expected.push_front(front);
             }
-            (Message::ReadyForQuery(body), front) => {
+            (Message::ReadyForQuery(status), front) => {
                 let ready = match front {
                     Some(Expect::Script(_) | Expect::Copy) => self.expected.pop_front(),
                     front => front,
                 };
-                return self.take_ready(body.status(), ready);
+                return self.take_ready(status, ready);
             }
             _ => return Err(self.out_of_order("an answer")),
         }
@@ -162,12 +163,15 @@ impl Session {
     }
 
     /// Notes a failure, and drops what the server skips because of it.
-    fn take_error(&mut self, body: &ErrorResponseBody) -> Result<(), PgError> {
-        let Some(error) = ServerError::read(body.fields()) else {
+    fn take_error(&mut self, fields: Body<'_>) -> Result<(), PgError> {
+        let Some(error) = ServerError::read(fields) else {
             return Err(self.out_of_order("an error without fields"));
         };
         if error.ends_connection() {
-            let said: String = error.to_string().chars().filter(|c| !c.is_control()).collect();
+            let said: String = match error.code.as_str() {
+                "40001" => CONFLICT.to_owned(),
+                _ => error.to_string().chars().filter(|c| !c.is_control()).collect(),
+            };
             return Err(self.lose(format!("the server ended it: {said}")));
         }
         if self.expected.is_empty() {
@@ -204,12 +208,12 @@ impl Session {
 
     /// Drops a notice, unless it is a warning about a commit. An operator who cancels a commit that waits for standbys gets one, and the commit
     /// succeeds: it has happened on one server alone, which is not what was asked for. (postgres#batch; PostgreSQL manual, "Synchronous Replication".)
-    fn take_notice(&mut self, body: &NoticeResponseBody) {
+    fn take_notice(&mut self, fields: Body<'_>) {
         let commits = matches!(
             self.expected.front(),
             Some(Expect::Ready(_) | Expect::Executed { commit_at: Some(_), .. })
         );
-        if let Some(warning) = commits.then(|| ServerError::read(body.fields())).flatten()
+        if let Some(warning) = commits.then(|| ServerError::read(fields)).flatten()
             && warning.severity == "WARNING"
         {
             self.failed.get_or_insert(PgError::Server(Box::new(warning)));
@@ -237,11 +241,6 @@ fn rolled_back() -> PgError {
         message: "the transaction had failed before its commit, and is rolled back".to_owned(),
         ..ServerError::default()
     }))
-}
-
-/// Returns the types of a result's columns.
-fn columns(body: &RowDescriptionBody) -> Option<Vec<u32>> {
-    body.fields().map(|field| Ok(field.type_oid())).collect().ok()
 }
 
 /// Returns the number at the end of a command's tag: `INSERT 0 5`, `UPDATE 5`, `COPY 5`.

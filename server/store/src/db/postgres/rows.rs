@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use super::body::Body;
 use super::statements::Statement;
 
 /// The types that are read, by their numbers in `pg_type`.
@@ -65,24 +66,29 @@ impl Rows {
         Self { statement, bytes: Vec::new(), fields: Vec::new(), rows: 0, changed: 0, suspended: false }
     }
 
-    /// Appends a DataRow: its buffer, and the ranges of its values.
+    /// Appends a DataRow: its bytes, and where each value lies in them.
     ///
-    /// Returns `None` if it has another number of values than the result has columns.
-    pub(super) fn push(&mut self, row: &postgres_protocol::message::backend::DataRowBody) -> Option<()> {
-        use fallible_iterator::FallibleIterator;
+    /// Returns `None` if it ends early or late, or has another number of values than the result has columns.
+    pub(super) fn push(&mut self, mut row: Body<'_>) -> Option<()> {
         let width = self.statement.columns()?.len();
-        let start = self.bytes.len();
-        let first = self.fields.len();
-        let mut ranges = row.ranges();
-        while let Some(range) = ranges.next().ok()? {
-            let field = match range {
-                None => (0, NULL),
-                Some(range) => (u32::try_from(start + range.start).ok()?, u32::try_from(range.len()).ok()?),
+        if usize::from(row.u16()?) != width {
+            return None;
+        }
+        let values = row;
+        self.fields.reserve(width);
+        for _ in 0..width {
+            let field = match row.u32()? {
+                NULL => (0, NULL),
+                length => {
+                    let at = self.bytes.len() + values.0.len() - row.0.len();
+                    row.bytes(usize::try_from(length).ok()?)?;
+                    (u32::try_from(at).ok()?, length)
+                }
             };
             self.fields.push(field);
         }
-        (self.fields.len() - first == width).then_some(())?;
-        self.bytes.extend_from_slice(row.buffer());
+        row.end()?;
+        self.bytes.extend_from_slice(values.0);
         self.rows += 1;
         Some(())
     }
@@ -166,8 +172,6 @@ pub(super) fn decode(type_oid: u32, bytes: &[u8]) -> Option<PgCell<'_>> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use bytes::BytesMut;
-    use postgres_protocol::message::backend::Message;
     use proptest::prelude::*;
 
     use super::*;
@@ -200,15 +204,30 @@ mod tests {
         }
 
         #[test]
-        fn no_row_is_too_odd_to_keep(columns in 0_usize..5, body in proptest::collection::vec(any::<u8>(), 0..60)) {
-            let mut message = BytesMut::from(&b"D"[..]);
-            message.extend_from_slice(&u32::try_from(body.len() + 4).unwrap().to_be_bytes());
-            message.extend_from_slice(&body);
-            let mut rows = Rows::of(Arc::new(Statement::with_columns(vec![oid::TEXT; columns])));
-            if let Ok(Some(Message::DataRow(row))) = Message::parse(&mut message) {
-                let kept = rows.push(&row).is_some();
-                prop_assert_eq!(rows.len(), usize::from(kept));
+        fn a_row_holds_the_values_that_were_sent(rows in proptest::collection::vec(proptest::collection::vec(
+            proptest::option::of(proptest::collection::vec(any::<u8>(), 0..9)), 3), 1..5)) {
+            let mut kept = Rows::of(Arc::new(Statement::with_columns(vec![oid::BYTEA; 3])));
+            for row in &rows {
+                let mut body = vec![0, 3];
+                for value in row {
+                    let length = value.as_ref().map_or(NULL, |value| u32::try_from(value.len()).unwrap());
+                    body.extend(length.to_be_bytes());
+                    body.extend(value.as_deref().unwrap_or_default());
+                }
+                prop_assert_eq!(kept.push(Body(&body)), Some(()));
             }
+            for (row, values) in kept.iter().zip(&rows) {
+                for (at, value) in values.iter().enumerate() {
+                    prop_assert_eq!(row.cell(at), Ok(value.as_deref().map_or(PgCell::Null, PgCell::Bytes)));
+                }
+            }
+        }
+
+        #[test]
+        fn no_row_is_too_odd_to_keep(columns in 0_usize..5, body in proptest::collection::vec(any::<u8>(), 0..60)) {
+            let mut rows = Rows::of(Arc::new(Statement::with_columns(vec![oid::TEXT; columns])));
+            let kept = rows.push(Body(&body)).is_some();
+            prop_assert_eq!(rows.len(), usize::from(kept));
             for row in rows.iter() {
                 for at in 0..columns {
                     let _cell = row.cell(at);

@@ -9,18 +9,15 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use bytes::{BufMut, Bytes};
-use postgres_protocol::IsNull;
-use postgres_protocol::message::frontend;
-
 use super::dial::dial;
 use super::error::{CommitState, Lost, PgError};
 use super::expect::Expect;
+use super::frontend::{self, Name};
 use super::options::SessionOptions;
 use super::rows::Rows;
 use super::sql::translate;
 use super::startup::Started;
-use super::statements::{Found, Statement, Statements, type_of};
+use super::statements::{Found, Statement, Statements};
 use super::url::DatabaseUrl;
 use super::wire::{Wire, reason};
 use crate::Value;
@@ -89,9 +86,8 @@ pub struct Session {
     /// The result that is being received, and the most bytes of it.
     pub(super) rows: Option<Rows>,
     pub(super) most_bytes: usize,
-    /// A running COPY: whether it has begun, what has come of it, and how many rows it had.
+    /// A running COPY: whether it has begun, and how many rows it had.
     pub(super) copying: bool,
-    pub(super) copied: VecDeque<Bytes>,
     pub(super) copied_rows: u64,
     boundary: u64,
     pub(super) portals: u64,
@@ -138,7 +134,6 @@ impl Session {
             rows: None,
             most_bytes: 0,
             copying: false,
-            copied: VecDeque::new(),
             copied_rows: 0,
             boundary: 0,
             portals: 0,
@@ -232,11 +227,7 @@ impl Session {
             self.send()?;
             self.wait(before)?;
         }
-        let start = self.wire.out().len();
-        if frontend::query(script, self.wire.out()).is_err() {
-            self.wire.out().truncate(start);
-            return Err(ZERO_BYTE);
-        }
+        frontend::query(self.wire.out(), script)?;
         let boundary = Boundary(self.boundary);
         self.boundary += 1;
         self.expected.extend([expect, Expect::Ready(boundary.0)]);
@@ -251,6 +242,16 @@ impl Session {
     pub fn send(&mut self) -> Result<(), PgError> {
         self.check()?;
         self.counters.round_trips += u64::from(self.wire.has_unsent());
+        self.made_progress();
+        self.send_down_to(0)
+    }
+
+    /// Sends what is queued of a flight that goes on. The server works on it meanwhile.
+    ///
+    /// # Errors
+    /// [`PgError::Lost`].
+    pub fn send_ahead(&mut self) -> Result<(), PgError> {
+        self.check()?;
         self.made_progress();
         self.send_down_to(0)
     }
@@ -360,22 +361,20 @@ impl Session {
         &mut self,
         sql: &str,
         params: &[Value<'_>],
-        execution: Execution<'_>,
+        execution: Execution,
     ) -> Result<Arc<Statement>, PgError> {
         self.check()?;
         for statement in self.statements.take_closing() {
-            if frontend::close(b'S', &statement.name(), self.wire.out()).is_ok() {
-                self.expected.push_back(Expect::Closed(Some(statement)));
-            }
+            frontend::close(self.wire.out(), statement.name())?;
+            self.expected.push_back(Expect::Closed(Some(statement)));
         }
         let (statement, is_new) = match self.statements.find(sql, params, self.boundary) {
             Found::Prepared(statement) => (statement, false),
             Found::New(statement) => (statement, true),
         };
-        let start = self.wire.out().len();
         let position = self.wire.position();
-        if let Err(error) = self.write(sql, params, &execution, &statement, is_new) {
-            self.wire.out().truncate(start);
+        if let Err(error) = self.write(sql, params, execution, &statement, is_new) {
+            self.wire.withdraw(position);
             if is_new {
                 self.statements.forget(&statement);
             }
@@ -403,44 +402,24 @@ impl Session {
         &mut self,
         sql: &str,
         params: &[Value<'_>],
-        execution: &Execution<'_>,
+        execution: Execution,
         statement: &Statement,
         is_new: bool,
     ) -> Result<(), PgError> {
-        let name = statement.name();
-        let out = self.wire.out();
+        let (name, out) = (statement.name(), self.wire.out());
         if is_new {
-            frontend::parse(&name, &translate(sql), params.iter().map(type_of), out)
-                .map_err(|_| ZERO_BYTE)?;
-            frontend::describe(b'S', &name, out).map_err(|_| ZERO_BYTE)?;
+            frontend::parse(out, name, &translate(sql), params)?;
+            frontend::describe(out, name)?;
         }
-        let value = |value: &Value<'_>, out: &mut bytes::BytesMut| {
-            match *value {
-                Value::Null => return Ok(IsNull::Yes),
-                Value::Integer(number) => out.put_i64(number),
-                Value::Real(number) => out.put_f64(number),
-                Value::Text(text) => out.put_slice(text.as_bytes()),
-                Value::Blob(bytes) => out.put_slice(bytes),
-            }
-            Ok(IsNull::No)
-        };
-        // One format code stands for all: 1 is binary.
-        frontend::bind(execution.portal, &name, [1], params, value, [1], out)
-            .map_err(|_| PgError::Usage("a statement has too many parameters, or too large ones"))?;
-        frontend::execute(execution.portal, signed(execution.most_rows), out).map_err(|_| ZERO_BYTE)
+        frontend::bind(out, execution.portal, name, params)?;
+        frontend::execute(out, execution.portal, execution.most_rows)
     }
 }
 
-pub(super) const ZERO_BYTE: PgError = PgError::Usage("a statement's text has a zero byte");
-
-pub(super) fn signed(rows: u32) -> i32 {
-    i32::try_from(rows).unwrap_or(i32::MAX)
-}
-
 /// How a statement is executed.
-pub(super) struct Execution<'a> {
-    /// The portal's name; without one the next statement closes it.
-    pub portal: &'a str,
+#[derive(Clone, Copy)]
+pub(super) struct Execution {
+    pub portal: Name,
     /// The most rows that the server sends; 0 for all.
     pub most_rows: u32,
     /// Whether the caller takes the rows.
@@ -449,8 +428,8 @@ pub(super) struct Execution<'a> {
     pub commit: bool,
 }
 
-impl Execution<'_> {
+impl Execution {
     fn discarding() -> Self {
-        Self { portal: "", most_rows: 0, keep: false, commit: false }
+        Self { portal: Name::Unnamed, most_rows: 0, keep: false, commit: false }
     }
 }

@@ -9,15 +9,12 @@ use std::collections::BTreeMap;
 use std::io;
 use std::time::Instant;
 
-use fallible_iterator::FallibleIterator;
-use postgres_protocol::authentication::sasl::{
-    ChannelBinding, SCRAM_SHA_256, SCRAM_SHA_256_PLUS, ScramSha256,
-};
-use postgres_protocol::message::backend::{AuthenticationSaslBody, Message};
-use postgres_protocol::message::frontend;
-
+use super::backend::{Frame, Message, Request, mechanisms};
+use super::body::Body;
 use super::error::{PgError, ServerError};
+use super::frontend;
 use super::options::SessionOptions;
+use super::scram::{Binding, PLAIN, PLUS, Scram, ScramError, Verifier};
 use super::tls;
 use super::url::{DatabaseUrl, Place};
 use super::wire::{Wire, broken, reason};
@@ -36,8 +33,9 @@ pub(super) struct Started {
 }
 
 impl Started {
-    /// Keeps a parameter that the server reports, within bounds.
-    pub fn keep(&mut self, name: &str, value: &str) {
+    /// Keeps a parameter that the server reports, if it is UTF-8 and within bounds.
+    pub fn keep(&mut self, name: &[u8], value: &[u8]) {
+        let (Ok(name), Ok(value)) = (std::str::from_utf8(name), std::str::from_utf8(value)) else { return };
         if name.len().max(value.len()) > BYTES_OF_PARAMETER {
             return;
         }
@@ -52,9 +50,9 @@ enum Proof {
     /// Nothing has been asked.
     None,
     /// The client has started SCRAM.
-    Started(Box<ScramSha256>),
+    Started(Box<Scram>),
     /// The client has proved itself.
-    Sent(Box<ScramSha256>),
+    Sent(Box<Verifier>),
     /// The server has proved itself.
     Done,
 }
@@ -76,21 +74,18 @@ pub(super) fn start(
     let mut proof = Proof::None;
     let mut logged_in = false;
     for _ in 0..MOST_MESSAGES {
-        match next(wire, deadline).map_err(|error| unreachable(&error))? {
+        let (tag, body) = next(wire, deadline).map_err(|error| unreachable(&error))?;
+        match Message::read(tag, &body).map_err(|error| unreachable(&error))? {
             Message::NoticeResponse(_) => {}
-            Message::ErrorResponse(body) => return Err(refusal(ServerError::read(body.fields()).as_ref())),
-            Message::ParameterStatus(body) if logged_in => {
-                if let (Ok(name), Ok(value)) = (body.name(), body.value()) {
-                    started.keep(name, value);
-                }
-            }
-            Message::BackendKeyData(body) if logged_in => started.pid = body.process_id(),
+            Message::ErrorResponse(fields) => return Err(refusal(ServerError::read(fields).as_ref())),
+            Message::ParameterStatus(name, value) if logged_in => started.keep(name, value),
+            Message::BackendKeyData(pid) if logged_in => started.pid = pid.cast_signed(),
             Message::ReadyForQuery(_) if logged_in => return ready(started),
-            Message::AuthenticationOk if !logged_in => {
+            Message::Authentication(Request::Done) if !logged_in => {
                 accept(&proof, url, place)?;
                 logged_in = true;
             }
-            message if !logged_in => proof = answer(wire, url, proof, message)?,
+            Message::Authentication(request) if !logged_in => proof = answer(wire, url, proof, request)?,
             _ => return Err(unreachable(&broken("it sent a message that does not belong to a login"))),
         }
     }
@@ -105,11 +100,11 @@ fn refused(what: impl Into<String>) -> PgError {
     PgError::Refused(what.into())
 }
 
-/// Returns the next message, waiting for it.
-fn next(wire: &mut Wire, deadline: Instant) -> io::Result<Message> {
+/// Returns tag and body of the next message, waiting for it.
+fn next(wire: &mut Wire, deadline: Instant) -> io::Result<(u8, Vec<u8>)> {
     loop {
-        if let Some(message) = wire.message()? {
-            return Ok(message);
+        if let Some(frame) = Frame::take(&mut wire.came, wire.most_bytes)? {
+            return Ok((frame.tag, wire.came.at(frame.body).to_vec()));
         }
         if !wire.advance()? {
             wire.wait(Some(deadline))?;
@@ -127,44 +122,39 @@ fn introduce(wire: &mut Wire, url: &DatabaseUrl, options: &SessionOptions) -> Re
     parameters.extend([
         ("application_name", url.application_name.as_str()),
         ("client_encoding", "UTF8"),
+        // A role or a database may have others, in which the schema reads like another one.
+        ("bytea_output", "hex"),
+        ("quote_all_identifiers", "off"),
+        ("standard_conforming_strings", "on"),
         ("statement_timeout", statement.as_str()),
         ("lock_timeout", lock.as_str()),
     ]);
     parameters.extend(options.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())));
-    frontend::startup_message(parameters, wire.out())
+    frontend::start(wire.out(), parameters)
         .map_err(|_| PgError::Usage("a setting of the session has a zero byte"))
 }
 
 /// Answers a request for a proof.
-fn answer(wire: &mut Wire, url: &DatabaseUrl, proof: Proof, message: Message) -> Result<Proof, PgError> {
-    match (message, proof) {
-        (Message::AuthenticationSasl(body), Proof::None) => {
-            Ok(Proof::Started(begin_scram(wire, url, &body)?))
+fn answer(wire: &mut Wire, url: &DatabaseUrl, proof: Proof, request: Request<'_>) -> Result<Proof, PgError> {
+    match (request, proof) {
+        (Request::Sasl(list), Proof::None) => Ok(Proof::Started(begin_scram(wire, url, list)?)),
+        (Request::SaslContinue(data), Proof::Started(scram)) => {
+            let (answer, verifier) = scram.answer(data).map_err(not_scram)?;
+            frontend::sasl_next(wire.out(), &answer)?;
+            Ok(Proof::Sent(Box::new(verifier)))
         }
-        (Message::AuthenticationSaslContinue(body), Proof::Started(mut scram)) => {
-            scram.update(body.data()).map_err(|error| not_scram(&error))?;
-            frontend::sasl_response(scram.message(), wire.out()).map_err(|error| not_scram(&error))?;
-            Ok(Proof::Sent(scram))
-        }
-        (Message::AuthenticationSaslFinal(body), Proof::Sent(mut scram)) => {
-            scram
-                .finish(body.data())
-                .map_err(|_| refused("the server does not prove that it knows the password (SCRAM)"))?;
+        (Request::SaslFinal(data), Proof::Sent(verifier)) => {
+            verifier.check(data).map_err(not_scram)?;
             Ok(Proof::Done)
         }
-        (Message::AuthenticationCleartextPassword, _) => Err(refused(
+        (Request::Cleartext, _) => Err(refused(
             "the server asks for the password in cleartext, which is refused; set its pg_hba.conf to scram-sha-256",
         )),
-        (Message::AuthenticationMd5Password(_), _) => Err(refused(
+        (Request::Md5, _) => Err(refused(
             "the server asks for the password as MD5, which is refused; set password_encryption and its pg_hba.conf to \
              scram-sha-256, then set the password again",
         )),
-        (Message::AuthenticationGss | Message::AuthenticationGssContinue(_), _) => {
-            Err(other_method("GSSAPI"))
-        }
-        (Message::AuthenticationKerberosV5, _) => Err(other_method("Kerberos V5")),
-        (Message::AuthenticationSspi, _) => Err(other_method("SSPI")),
-        (Message::AuthenticationScmCredential, _) => Err(other_method("SCM credentials")),
+        (Request::Other(name), _) => Err(other_method(name)),
         _ => Err(unreachable(&broken("it sent a message that does not belong to this step of a login"))),
     }
 }
@@ -173,46 +163,40 @@ fn other_method(name: &str) -> PgError {
     refused(format!("the server asks for {name}, which is refused; set its pg_hba.conf to scram-sha-256"))
 }
 
-fn not_scram(error: &io::Error) -> PgError {
-    refused(format!("SCRAM with the server failed: {}", reason(error)))
+fn not_scram(error: ScramError) -> PgError {
+    refused(format!("SCRAM with the server failed: {error}"))
 }
 
-fn begin_scram(
-    wire: &mut Wire,
-    url: &DatabaseUrl,
-    body: &AuthenticationSaslBody,
-) -> Result<Box<ScramSha256>, PgError> {
-    let mut offered = Vec::new();
-    let mut mechanisms = body.mechanisms();
-    while let Some(name) = mechanisms.next().map_err(|error| not_scram(&error))? {
-        offered.push(name);
-    }
+fn begin_scram(wire: &mut Wire, url: &DatabaseUrl, list: Body<'_>) -> Result<Box<Scram>, PgError> {
+    let offered = mechanisms(list)
+        .ok_or_else(|| unreachable(&broken("its list of authentication mechanisms has no end")))?;
+    let offers = |name: &str| offered.contains(&name.as_bytes());
     let end_point = tls::server_end_point(wire);
     let (mechanism, binding) = match end_point {
-        Some(hash) if offered.contains(&SCRAM_SHA_256_PLUS) => {
-            (SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(hash))
-        }
+        Some(hash) if offers(PLUS) => (PLUS, Binding::EndPoint(hash)),
         _ if url.requires_binding => {
             return Err(refused(
                 "the server cannot bind SCRAM to TLS, and the URL asks for it (channel_binding=require)",
             ));
         }
-        _ if !offered.contains(&SCRAM_SHA_256) => {
-            let names: Vec<_> =
-                offered.iter().take(4).map(|name| name.escape_debug().take(40).collect::<String>()).collect();
+        _ if !offers(PLAIN) => {
+            let names: Vec<_> = offered
+                .iter()
+                .take(4)
+                .map(|name| name.escape_ascii().to_string().chars().take(40).collect::<String>())
+                .collect();
             return Err(other_method(&names.join(", ")));
         }
         // Tells a server that can bind SCRAM that this client can, too: an attacker in between may have shortened the list.
-        Some(_) => (SCRAM_SHA_256, ChannelBinding::unrequested()),
-        None => (SCRAM_SHA_256, ChannelBinding::unsupported()),
+        Some(_) => (PLAIN, Binding::Unrequested),
+        None => (PLAIN, Binding::Unsupported),
     };
     let Some(password) = &url.password else {
         return Err(refused("the server asks for a password, and the URL has none"));
     };
-    let scram = Box::new(ScramSha256::new(password.expose().as_bytes(), binding));
-    frontend::sasl_initial_response(mechanism, scram.message(), wire.out())
-        .map_err(|error| not_scram(&error))?;
-    Ok(scram)
+    let scram = Scram::new(password.expose(), binding).map_err(not_scram)?;
+    frontend::sasl_first(wire.out(), mechanism, &scram.first())?;
+    Ok(Box::new(scram))
 }
 
 /// Decides whether the server may let this client in now.
@@ -221,7 +205,7 @@ fn accept(proof: &Proof, url: &DatabaseUrl, place: &Place) -> Result<(), PgError
         Proof::Done => Ok(()),
         Proof::None if place.is_local() && !url.requires_binding => Ok(()),
         Proof::None => Err(refused(
-            "the server lets anybody in over the network (trust), which is refused; set its pg_hba.conf to scram-sha-256",
+            "the server asks for no password over the network (trust), which is refused; set its pg_hba.conf to scram-sha-256",
         )),
         Proof::Started(_) | Proof::Sent(_) => {
             Err(refused("the server ends SCRAM without proving that it knows the password"))
@@ -234,7 +218,10 @@ fn refusal(error: Option<&ServerError>) -> PgError {
     let Some(error) = error else { return unreachable(&broken("it sent an error without fields")) };
     let what = match error.code.as_str() {
         "28P01" => "the server refuses the password, or does not know the user",
-        "28000" => "the server lets this user not in from here, or does not know it; see its pg_hba.conf",
+        "28000" => {
+            "the server does not let this user in from here: its pg_hba.conf has no line for user, database and address, or asks \
+             for TLS (sslmode=verify-full); or the role may not log in"
+        }
         "3D000" => "the server does not have this database",
         "42501" => "the user may not connect to this database",
         "57P03" => "the server is starting, stopping or recovering",
@@ -261,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_server_that_lets_anybody_in_is_accepted_on_this_machine_alone() {
+    fn a_server_that_asks_for_no_password_is_accepted_on_this_machine_alone() {
         for (url, accepted) in [
             ("postgres://u:p@localhost/d", true),
             ("postgres://u:p@/d?host=/run", true),

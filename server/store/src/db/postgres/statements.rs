@@ -8,26 +8,11 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use super::frontend::{Name, type_of};
 use crate::Value;
 
 /// How many statements stay prepared. The server's domains have some 150 texts.
 const MOST_STATEMENTS: usize = 512;
-
-/// The type of an integer parameter (`int8`), of a number with a fraction (`float8`), of bytes (`bytea`), and of one whose type the server infers.
-const INT8: u32 = 20;
-const FLOAT8: u32 = 701;
-const BYTEA: u32 = 17;
-const INFERRED: u32 = 0;
-
-/// Returns the type that a parameter announces. The bytes of a text fit `text` and `bytea`, so the server says which one it is.
-pub(super) fn type_of(value: &Value<'_>) -> u32 {
-    match value {
-        Value::Integer(_) => INT8,
-        Value::Real(_) => FLOAT8,
-        Value::Blob(_) => BYTEA,
-        Value::Null | Value::Text(_) => INFERRED,
-    }
-}
 
 /// What a parameter is, as far as the key of the cache goes. NULL and a text announce the same type.
 fn kinds<'a>(params: &'a [Value<'a>]) -> impl Iterator<Item = u32> + 'a {
@@ -47,8 +32,8 @@ pub(super) struct Statement {
 
 impl Statement {
     /// Returns the statement's name at the server.
-    pub fn name(&self) -> String {
-        format!("s{}", self.number)
+    pub fn name(&self) -> Name {
+        Name::Statement(self.number)
     }
 
     /// Notes that the server has parsed it.

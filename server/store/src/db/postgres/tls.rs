@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use postgres_protocol::message::frontend;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
@@ -17,6 +16,7 @@ use rustls::{
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
 use super::error::PgError;
+use super::frontend;
 use super::url::TlsMode;
 use super::wire::{Wire, reason};
 
@@ -40,12 +40,12 @@ pub(super) fn negotiate(
     let name = ServerName::try_from(host.to_owned())
         .map_err(|_| PgError::Refused("the URL's host is no name that a certificate can have".to_owned()))?;
     let config = config(mode, roots)?;
-    frontend::ssl_request(wire.out());
+    frontend::ask_for_tls(wire.out());
     match wire.byte(deadline).map_err(|error| unreachable(&error))? {
         b'S' => {}
         b'N' if mode == TlsMode::Prefer => return Ok(()),
         b'N' => return Err(refused("the server offers no TLS; set ssl = on there")),
-        // It may be an error message; its text came from anybody (CVE-2024-10977).
+        // It may be an error message. The server has not proved who it is, so its text is not shown (CVE-2024-10977).
         _ => {
             return Err(PgError::Unreachable(
                 "the server answers the request for TLS with something else".to_owned(),
@@ -185,6 +185,10 @@ fn explain(error: &rustls::Error) -> PgError {
         }
         CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => {
             "the server's certificate is not valid yet".to_owned()
+        }
+        other if other.to_string().contains("CaUsedAsEndEntity") => {
+            "the server's certificate is that of an authority; make one for the server itself, with basicConstraints=CA:FALSE"
+                .to_owned()
         }
         other => format!("the server's certificate is refused: {}", printable(&other.to_string())),
     })

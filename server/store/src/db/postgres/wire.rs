@@ -7,18 +7,17 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
-use bytes::BytesMut;
-use postgres_protocol::message::backend::{Header, Message};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::{AsFd, BorrowedFd};
 use rustls::ClientConnection;
+
+use super::buffer::Buffer;
+use super::frontend;
 
 /// What one read asks for.
 const BYTES_OF_READ: usize = 32 << 10;
 /// What TLS takes before it has sent it.
 const BYTES_IN_TLS: usize = 64 << 10;
-/// An empty buffer that was larger is given back.
-const KEPT_BYTES: usize = 1 << 20;
 
 /// A connected socket.
 #[derive(Debug)]
@@ -66,8 +65,9 @@ impl Write for Socket {
 pub(super) struct Wire {
     socket: Socket,
     tls: Option<Box<ClientConnection>>,
-    inbound: BytesMut,
-    outbound: BytesMut,
+    /// What has come.
+    pub came: Buffer,
+    outbound: Buffer,
     /// How many bytes the socket or TLS has taken from `outbound`, in all.
     handed_over: u64,
     scratch: Box<[u8]>,
@@ -81,17 +81,23 @@ impl Wire {
         Self {
             socket,
             tls: None,
-            inbound: BytesMut::new(),
-            outbound: BytesMut::new(),
+            came: Buffer::default(),
+            outbound: Buffer::default(),
             handed_over: 0,
             scratch: vec![0; BYTES_OF_READ].into_boxed_slice(),
             most_bytes,
         }
     }
 
-    /// Returns the buffer that messages are written into. [`Wire::advance`] sends it.
-    pub fn out(&mut self) -> &mut BytesMut {
-        &mut self.outbound
+    /// Returns the bytes that messages are appended to. [`Wire::advance`] sends them.
+    pub fn out(&mut self) -> &mut Vec<u8> {
+        self.outbound.end()
+    }
+
+    /// Takes back what was written from a [`Wire::position`] on, none of which may have been sent.
+    pub fn withdraw(&mut self, position: u64) {
+        let before = usize::try_from(position.saturating_sub(self.handed_over)).unwrap_or(usize::MAX);
+        self.outbound.keep(before.min(self.outbound.len()));
     }
 
     /// Returns how many bytes wait.
@@ -125,7 +131,7 @@ impl Wire {
     /// The socket's error, or rustls's own one inside ([`io::Error::downcast`]).
     pub fn encrypt(&mut self, mut tls: ClientConnection, deadline: Instant) -> io::Result<()> {
         // Bytes before TLS would be read as if they had been encrypted (CVE-2021-23222).
-        if !self.inbound.is_empty() {
+        if !self.came.is_empty() {
             return Err(broken("it sent something between its answer and TLS"));
         }
         tls.set_buffer_limit(Some(BYTES_IN_TLS));
@@ -157,9 +163,9 @@ impl Wire {
     pub fn send_some(&mut self) -> io::Result<()> {
         while self.has_unsent() {
             let taken = match &mut self.tls {
-                None => self.socket.write(&self.outbound),
+                None => self.socket.write(self.outbound.rest()),
                 Some(tls) => {
-                    let taken = tls.writer().write(&self.outbound)?;
+                    let taken = tls.writer().write(self.outbound.rest())?;
                     forget(&mut self.outbound, taken, &mut self.handed_over);
                     if !tls.wants_write() {
                         return Ok(());
@@ -198,7 +204,7 @@ impl Wire {
                     let mut left = state.plaintext_bytes_to_read();
                     while left > 0 {
                         let got = tls.reader().read(&mut self.scratch)?;
-                        self.inbound.extend_from_slice(&self.scratch[..got]);
+                        self.came.end().extend_from_slice(&self.scratch[..got]);
                         left = left.saturating_sub(got.max(1));
                     }
                     return Ok(true);
@@ -209,7 +215,7 @@ impl Wire {
         match got {
             Ok(0) => Err(ErrorKind::UnexpectedEof.into()),
             Ok(got) => {
-                self.inbound.extend_from_slice(&self.scratch[..got]);
+                self.came.end().extend_from_slice(&self.scratch[..got]);
                 Ok(true)
             }
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => Ok(false),
@@ -238,29 +244,6 @@ impl Wire {
         }
     }
 
-    /// Returns the next whole message that has come.
-    ///
-    /// # Errors
-    /// [`ErrorKind::InvalidData`] or [`ErrorKind::InvalidInput`] if it is not a message, or too long.
-    pub fn message(&mut self) -> io::Result<Option<Message>> {
-        let Some(header) = Header::parse(&self.inbound)? else { return Ok(None) };
-        let length = usize::try_from(header.len()).unwrap_or(usize::MAX);
-        if length > self.most_bytes {
-            return Err(broken(&format!(
-                "it announced a message of {length} bytes; the longest that is taken has {}",
-                self.most_bytes
-            )));
-        }
-        if self.inbound.len() <= length {
-            return Ok(None);
-        }
-        let message = Message::parse(&mut self.inbound);
-        if self.inbound.is_empty() && self.inbound.capacity() > KEPT_BYTES {
-            self.inbound = BytesMut::new();
-        }
-        message
-    }
-
     /// Reads the one byte that answers the request for TLS. It is not a message.
     ///
     /// # Errors
@@ -268,8 +251,9 @@ impl Wire {
     pub fn byte(&mut self, deadline: Instant) -> io::Result<u8> {
         loop {
             self.advance()?;
-            if !self.inbound.is_empty() {
-                return Ok(self.inbound.split_to(1)[0]);
+            if let Some(&byte) = self.came.rest().first() {
+                self.came.take(1);
+                return Ok(byte);
             }
             self.wait(Some(deadline))?;
         }
@@ -277,7 +261,7 @@ impl Wire {
 
     /// Says goodbye without waiting for anything.
     pub fn hang_up(&mut self) {
-        postgres_protocol::message::frontend::terminate(&mut self.outbound);
+        frontend::terminate(self.out());
         let _sent = self.send_some();
         if let Some(tls) = &mut self.tls {
             tls.send_close_notify();
@@ -287,12 +271,10 @@ impl Wire {
 }
 
 /// Drops what has been sent from a buffer.
-fn forget(outbound: &mut BytesMut, taken: usize, handed_over: &mut u64) {
-    drop(outbound.split_to(taken));
+fn forget(outbound: &mut Buffer, taken: usize, handed_over: &mut u64) {
+    outbound.take(taken);
+    outbound.tidy();
     *handed_over += taken as u64;
-    if outbound.is_empty() && outbound.capacity() > KEPT_BYTES {
-        *outbound = BytesMut::new();
-    }
 }
 
 /// An error for a server that does not keep to the protocol.

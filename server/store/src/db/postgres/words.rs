@@ -20,13 +20,19 @@ pub fn reason(error: &PgError) -> String {
         "57014" => {
             "it takes longer than COLIBRI_DATABASE_STATEMENT_TIMEOUT_MS allows, or an operator has stopped it; call again"
         }
-        "40001" | "40P01" => "another transaction came in between; call again",
+        "40001" => CONFLICT,
+        "40P01" => "another transaction came in between; call again",
         "53100" => "the database server has no space left",
         "53200" => "the database server has no memory left",
         code => return format!("the database server refused the statement (SQLSTATE {code})"),
     };
     words.to_owned()
 }
+
+/// What a standby says to a reader that keeps it from following its primary, as an error or as the connection's last words. (PostgreSQL
+/// manual, "Handling Query Conflicts".)
+pub const CONFLICT: &str = "another transaction came in between, or the server is a standby that had to follow its primary; repeat it. A \
+                            standby with hot_standby_feedback = on lets readers finish";
 
 /// What SQLite says of all constraints but those on unique values.
 const CONSTRAINT: &str = "constraint failed";

@@ -31,9 +31,10 @@ const STEPS_AT_LEAST: u64 = 1_000_000;
 /// Steps for each byte of the file. A whole verification of an honest file takes a fifteenth.
 const STEPS_PER_BYTE: u64 = 2;
 /// Columns of texts, as the statements name them. A walk looks at such a text and goes on; what it keeps of a row is in the others.
-const TEXTS: [&str; 18] = [
+const TEXTS: [&str; 19] = [
     "body",
     "capabilities",
+    "changes",
     "content",
     "content_compressed",
     "description",

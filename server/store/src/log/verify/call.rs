@@ -2,7 +2,8 @@
 
 use colibri_runtime::handler::Fault;
 
-use crate::db::Db;
+use crate::ahead::Ahead;
+use crate::db::{Db, Row, RowError};
 use crate::params;
 
 /// What the log says of a call, as far as rows are tied to it.
@@ -48,22 +49,105 @@ pub fn with_call<T>(
     })
 }
 
-/// Returns when a call was entered and when it was closed, as the log has it; `None` if no such call exists, or it still
-/// runs.
-///
-/// # Errors
-/// SQLite's error.
-pub fn call_times(db: &Db, sequence_no: i64) -> Result<Option<(String, String)>, Fault> {
-    let sql = "SELECT entered_at, exited_at FROM actions WHERE sequence_no = ?1 AND exited_at IS NOT NULL";
-    db.query_opt(sql, params![sequence_no], |row| Ok((row.get(0)?, row.get(1)?)))
+/// Looks up calls one by one, by numbers that mostly rise.
+#[derive(Debug, Default)]
+pub struct Calls(Ahead<i64, Kept>);
+
+/// What is kept of a call.
+#[derive(Debug)]
+struct Kept {
+    boot_id: String,
+    exit_no: Option<i64>,
+    tool: String,
+    outcome: String,
+    subject: Option<String>,
+    result_hash: Option<String>,
+    entered_at: String,
+    exited_at: Option<String>,
 }
 
-/// Returns the place of a call among the closed ones; `None` if no such call exists, or it still runs.
-///
-/// # Errors
-/// SQLite's error.
-pub fn exit_no_of(db: &Db, sequence_no: i64) -> Result<Option<i64>, Fault> {
-    with_call(db, sequence_no, |call| call.exit_no).map(Option::flatten)
+impl Calls {
+    /// Looks a call up and shows it to `read`, as [`with_call`].
+    ///
+    /// # Errors
+    /// The engine's error.
+    pub fn with<T>(
+        &mut self,
+        db: &Db,
+        sequence_no: i64,
+        read: impl FnOnce(&Call<'_>) -> T,
+    ) -> Result<Option<T>, Fault> {
+        if !db.asks_over_a_wire() {
+            return with_call(db, sequence_no, read);
+        }
+        let kept = self.kept(db, sequence_no)?;
+        Ok(kept.map(|kept| {
+            read(&Call {
+                sequence_no,
+                boot_id: &kept.boot_id,
+                exit_no: kept.exit_no,
+                tool: &kept.tool,
+                outcome: &kept.outcome,
+                subject: kept.subject.as_deref(),
+                result_hash: kept.result_hash.as_deref(),
+            })
+        }))
+    }
+
+    /// Returns when a call was entered and when it was closed, as [`call_times`].
+    ///
+    /// # Errors
+    /// The engine's error.
+    pub fn times(&mut self, db: &Db, sequence_no: i64) -> Result<Option<(String, String)>, Fault> {
+        if !db.asks_over_a_wire() {
+            return call_times(db, sequence_no);
+        }
+        let kept = self.kept(db, sequence_no)?;
+        Ok(kept.and_then(|kept| Some((kept.entered_at.clone(), kept.exited_at.clone()?))))
+    }
+
+    fn kept(&mut self, db: &Db, sequence_no: i64) -> Result<Option<&Kept>, Fault> {
+        self.0.get(&sequence_no, |page| {
+            let sql = "SELECT sequence_no, exit_no, tool, outcome, subject, result_hash, boot_id, entered_at, exited_at \
+                       FROM actions WHERE sequence_no >= ?1 ORDER BY sequence_no LIMIT ?2";
+            db.walk(sql, params![sequence_no, page.wanted()], |row| {
+                let kept = keep(row);
+                let texts = kept.as_ref().map_or(0, |(_, kept)| {
+                    kept.tool.len() + kept.subject.as_ref().map_or(0, String::len)
+                });
+                page.take(kept.map_err(Fault::from), texts)
+            })
+        })
+    }
+
+    /// Returns the place of a call among the closed ones; `None` if no such call exists, or it still runs.
+    ///
+    /// # Errors
+    /// The engine's error.
+    pub fn exit_no_of(&mut self, db: &Db, sequence_no: i64) -> Result<Option<i64>, Fault> {
+        self.with(db, sequence_no, |call| call.exit_no).map(Option::flatten)
+    }
+}
+
+fn keep(row: &Row<'_>) -> Result<(i64, Kept), RowError> {
+    let kept = Kept {
+        exit_no: row.get(1)?,
+        tool: row.get(2)?,
+        outcome: row.get(3)?,
+        subject: row.get(4)?,
+        result_hash: row.get(5)?,
+        boot_id: row.get(6)?,
+        entered_at: row.get(7)?,
+        exited_at: row.get(8)?,
+    };
+    Ok((row.get(0)?, kept))
+}
+
+/// Returns when a call was entered and when it was closed, as the log has it; `None` if no such call exists, or it still
+/// runs.
+fn call_times(db: &Db, sequence_no: i64) -> Result<Option<(String, String)>, Fault> {
+    let sql = "SELECT entered_at, exited_at FROM actions WHERE sequence_no = ?1 AND exited_at IS NOT NULL";
+    db.query_opt(sql, params![sequence_no], |row| Ok((row.get(0)?, row.get(1)?)))
 }
 
 /// Hands over the subjects of a tool's successful calls, in the order in which they ended.

@@ -11,7 +11,7 @@ mod walk;
 
 use colibri_runtime::handler::Fault;
 
-pub use self::call::{Call, call_times, each_subject_of, exit_no_of, with_call};
+pub use self::call::{Call, Calls, each_subject_of, with_call};
 pub use self::finding::ActionsFinding;
 use self::walk::{LAST, Walk, check_head};
 pub use self::walk::{LogEnd, LogVisitor, count_calls, walk_log};

@@ -55,6 +55,9 @@ fn a_walk_runs_other_statements_meanwhile_and_ends_when_it_is_told() {
     assert_eq!(sum, 100 * 3000);
     let failed = db.walk("SELECT n FROM t", &[], |_| Err::<bool, Fault>(Fault::Storage("enough".to_owned())));
     assert_eq!(failed, Err(Fault::Storage("enough".to_owned())));
+    // A statement that cannot be sent, between two parts.
+    let unsendable = db.walk("SELECT n FROM t", &[], |_| db.execute("SELECT '\0'", &[]).map(|()| true));
+    assert_eq!(unsendable, Err(Fault::Storage("a statement's text has a zero byte".to_owned())));
     // No walk has left a transaction behind.
     let alone =
         "SELECT xact_start = statement_timestamp() FROM pg_stat_activity WHERE pid = pg_backend_pid()";

@@ -89,6 +89,13 @@ fn a_server_that_does_not_prove_that_it_knows_the_password_is_refused() {
     assert!(wrong.to_string().contains("does not prove"), "{wrong}");
     let endless = refusal("", move |peer| first(peer, "4000000000"));
     assert!(endless.to_string().contains("iteration count"), "{endless}");
+    let foreign = refusal("", |peer| {
+        peer.read_start()?;
+        peer.send(&message(b'R', b"\0\0\0\x0aSCRAM-SHA-256\0\0"))?;
+        peer.read_to(b'p')?;
+        peer.send(&message(b'R', b"\0\0\0\x0br=foreign,s=c2FsdA==,i=4096"))
+    });
+    assert!(foreign.to_string().contains("nonce"), "{foreign}");
     let unbound = refusal("?channel_binding=require", |peer| {
         peer.read_start()?;
         peer.send(&message(b'R', b"\0\0\0\x0aSCRAM-SHA-256\0\0"))
@@ -111,6 +118,10 @@ fn a_login_that_is_none_ends() {
         ("an unknown tag", message(b'%', b""), "tag"),
         ("an unknown request", message(b'R', &[0, 0, 0, 99]), "authentication"),
         ("an error without an end", message(b'E', b"Cx"), "error"),
+        ("a request without a number", message(b'R', b"\0\0"), "authentication"),
+        ("mechanisms without an end", message(b'R', b"\0\0\0\x0aSCRAM-SHA-256"), "mechanisms"),
+        ("the end of SCRAM before its start", message(b'R', b"\0\0\0\x0cv=x"), "step"),
+        ("consent with more behind it", message(b'R', &[0; 5]), "length"),
         ("no UTF8", [message(b'R', &[0; 4]), ready()].concat(), "UTF8"),
         ("notices for ever", message(b'N', b"\0").repeat(5000), "end"),
         ("a wrong password", error("FATAL", "28P01", "password of canaryuser for canarydatabase"), "28P01"),
@@ -175,6 +186,13 @@ fn answers_out_of_order_end_the_connection() {
         ("a row that ends early", [before_rows(1), message(b'D', b"\0\x01\0\0\0\x09x")].concat(), "fit"),
         ("two results", [before_rows(1), done.clone(), done].concat(), "out of order"),
         ("a COPY", [before_rows(1), message(b'G', b"\0\0\0")].concat(), "out of order"),
+        ("a COPY to the client", [before_rows(1), message(b'H', b"\0\0\0")].concat(), "unknown tag"),
+        (
+            "a description that ends early",
+            [message(b'1', b""), message(b'T', b"\0\x01n\0")].concat(),
+            "description",
+        ),
+        ("a tag that is no text", [before_rows(1), message(b'C', b"\xff\0")].concat(), "fields"),
         ("an unknown state", [error("ERROR", "22012", "x"), message(b'Z', b"?")].concat(), "state"),
         ("a long message", [before_rows(1), vec![b'D', 0, 0x20, 0, 0]].concat(), "longest"),
         ("the end", before_rows(1), "closed"),
@@ -291,7 +309,9 @@ fn the_hosts_of_a_url_are_tried_in_their_order() {
     assert!(none.contains("server 1 of 2: connection refused; server 2 of 2: it is a standby"), "{none}");
     standby.end();
     let old = Fake::start(|peer| peer.log_in(&[]));
-    let none = Session::connect(&parse(&old.url("")), &options).expect_err("nobody knows").to_string();
+    let none = Session::connect(&parse(&old.url("")), &options)
+        .expect_err("the server does not say what it is")
+        .to_string();
     assert!(none.contains("since version 14"), "{none}");
     old.end();
 }

@@ -48,3 +48,20 @@ fn a_refused_login_says_why_without_a_part_of_the_url() {
         assert!(!said.contains("canary") && !said.contains(cluster.password()), "{said}");
     }
 }
+
+#[test]
+fn a_password_with_other_letters_is_prepared_as_the_server_does() {
+    let Some(cluster) = Cluster::shared() else { return };
+    let role = format!("prepared_{}", std::process::id());
+    let mut superuser = cluster.client(Role::Superuser, "postgres");
+    superuser.batch_execute(&format!("CREATE ROLE {role} LOGIN PASSWORD 'I\u{ad}X\u{aa}'")).expect("a role");
+    let log_in = |password: &str| {
+        let url = format!("postgres://{role}:{password}@127.0.0.1:{}/postgres", cluster.port());
+        Session::connect(&parse(&url), &SessionOptions::default()).map(drop)
+    };
+    let known = ["I%C2%ADX%C2%AA", "IXa", "%E2%85%A8a"].map(log_in);
+    let unknown = log_in("IX").expect_err("it is another one").to_string();
+    superuser.batch_execute(&format!("DROP ROLE {role}")).expect("it is ours");
+    assert_eq!(known, [Ok(()), Ok(()), Ok(())]);
+    assert!(unknown.contains("28P01"), "{unknown}");
+}

@@ -292,7 +292,7 @@ fn a_script_is_one_transaction_and_fails_as_a_whole() {
 #[test]
 fn a_commit_that_did_not_reach_its_standby_is_not_acknowledged() {
     let Some(cluster) = Cluster::private("") else { return };
-    cluster.configure("synchronous_standby_names = 'nobody'");
+    cluster.configure("synchronous_standby_names = 'absent'");
     cluster.reload();
     let url = parse(&cluster.socket_url(Role::Superuser, "postgres"));
     let connect = || {
@@ -300,7 +300,7 @@ fn a_commit_that_did_not_reach_its_standby_is_not_acknowledged() {
     };
     let (mut one, mut other) = (connect(), connect());
     while one.query("SHOW synchronous_standby_names", &[], Limit::ONE).unwrap().row(0).unwrap().cell(0)
-        != Ok(PgCell::Text(b"nobody"))
+        != Ok(PgCell::Text(b"absent"))
     {
         std::thread::sleep(Duration::from_millis(5));
     }
