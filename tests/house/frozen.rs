@@ -15,37 +15,6 @@ const POLICIES: [&str; 2] = ["required", "optional"];
 /// What a request of the stateless era carries.
 const STATELESS: &str = "2026-07-28";
 
-const COMMANDS: [&[&str]; 28] = [
-    &[],
-    &["serve"],
-    &["tools"],
-    &["call"],
-    &["doctor"],
-    &["log"],
-    &["keys"],
-    &["keys", "generate"],
-    &["keys", "show"],
-    &["proof"],
-    &["check-proof"],
-    &["export"],
-    &["verify-export"],
-    &["report"],
-    &["verify"],
-    &["backup"],
-    &["copy"],
-    &["restore"],
-    &["retention"],
-    &["reputation"],
-    &["reputation", "import"],
-    &["reputation", "export"],
-    &["reputation", "epoch"],
-    &["reputation", "verify"],
-    &["postgres"],
-    &["postgres", "setup"],
-    &["postgres", "migrate"],
-    &["demo"],
-];
-
 /// The page of help texts, as seen from `tests/golden/frozen`.
 const COMMANDS_PAGE: &str = "../../../docs/reference/commands.md";
 
@@ -125,16 +94,29 @@ fn the_lock_of_the_catalogue() {
 #[test]
 fn the_help_of_every_command() {
     let mut found = COMMANDS_HEAD.to_owned();
-    for command in COMMANDS {
-        let mut run = Command::new(SERVER);
-        run.args(command).arg("--help").env("NO_COLOR", "1").stdin(Stdio::null());
-        let output = run.output().unwrap();
-        assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
-        let text = String::from_utf8(output.stdout).unwrap();
-        let name = ["colibri"].iter().chain(command).copied().collect::<Vec<_>>().join(" ");
-        // The settings have a page of their own.
-        let text = text.split("\nEnvironment variables:").next().unwrap_or_default().trim_end();
-        found.push_str(&format!("\n## {name}\n\n```text\n{text}\n```\n"));
-    }
+    describe(&mut Vec::new(), &mut found);
     assert_frozen(COMMANDS_PAGE, &found);
+}
+
+/// Adds the help of a command, and of each that it lists.
+fn describe(command: &mut Vec<String>, found: &mut String) {
+    let mut run = Command::new(SERVER);
+    run.args(&*command).arg("--help").env("NO_COLOR", "1").stdin(Stdio::null());
+    let output = run.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let name =
+        ["colibri"].into_iter().chain(command.iter().map(String::as_str)).collect::<Vec<_>>().join(" ");
+    // The settings have a page of their own.
+    let text = text.split("\nEnvironment variables:").next().unwrap_or_default().trim_end();
+    found.push_str(&format!("\n## {name}\n\n```text\n{text}\n```\n"));
+    let listed = text
+        .split_once("\nCommands:\n")
+        .map_or("", |(_, rest)| rest.split("\n\n").next().unwrap_or_default());
+    for line in listed.lines() {
+        let Some(next) = line.split_whitespace().next().filter(|next| *next != "help") else { continue };
+        command.push(next.to_owned());
+        describe(command, found);
+        command.pop();
+    }
 }

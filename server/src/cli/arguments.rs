@@ -3,13 +3,14 @@
 pub(crate) mod audit;
 pub(crate) mod postgres;
 pub(crate) mod reputation;
+pub(crate) mod views;
 
 use colibri_proof::command::CheckFile;
 use std::ffi::OsString;
 use std::iter;
 use std::path::PathBuf;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use colibri_visible::printable;
 
@@ -22,7 +23,7 @@ use crate::settings::place::without_url;
 /// Without a command it serves the Model Context Protocol over stdin and stdout. All settings are environment
 /// variables.
 #[derive(Debug, Parser)]
-#[command(name = "colibri", version, disable_help_subcommand = true)]
+#[command(name = "colibri", version)]
 struct Arguments {
     #[command(subcommand)]
     command: Option<Command>,
@@ -57,6 +58,18 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
+    /// List the tasks, most urgent first: who holds them, and what they wait for
+    Tasks(views::Tasks),
+    /// Show a task with its dependencies, sessions, history and thoughts
+    Task(views::Task),
+    /// Show what to do next, and what keeps the other tasks
+    Next(views::Next),
+    /// List the audit sessions and their seals, newest first
+    Sessions(views::Sessions),
+    /// Tell what was done and who did it, in the order of the calls
+    Timeline(views::Timeline),
+    /// Draw which tasks wait for which, as Mermaid, DOT or SVG
+    Graph(views::Graph),
     /// Print the audit log: one line a call, newest last
     Log(Box<audit::Log>),
     /// Make or show the key that signs seals
@@ -214,9 +227,24 @@ fn refusal(error: &clap::Error, arguments: &[OsString]) -> String {
     let visible =
         arguments.iter().map(|argument| OsString::from(without_url(&printable(&argument.to_string_lossy()))));
     match read(visible) {
+        Err(same) if same.kind() == ErrorKind::InvalidSubcommand => no_command(&same),
         Err(same) if same.kind() == error.kind() => same.render().to_string(),
         _ => without_url(&printable(&error.render().to_string())) + "\n",
     }
+}
+
+/// Says that there is no such command, and which one may be meant.
+fn no_command(error: &clap::Error) -> String {
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) else {
+        return error.render().to_string();
+    };
+    let commands = definition();
+    let meant = match colibri_suggest::closest(given, commands.get_subcommands().map(clap::Command::get_name))
+    {
+        Some(close) => format!("; did you mean {close}? "),
+        None => "; ".to_owned(),
+    };
+    format!("colibri: there is no command {given}{meant}colibri help lists them\n")
 }
 
 /// The text of `--help`.

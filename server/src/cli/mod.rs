@@ -7,6 +7,7 @@
 //!           |- verify  recomputes a whole database                (crate::verification)
 //!           |- backup  a verified copy of the database
 //!           |- doctor  what is wrong with this set-up, and what to do
+//!           |- tasks, task, next, sessions, timeline, graph   what people look at  (views, database)
 //!           |- log     the audit log, filtered                    (database)
 //!           |- retention    old contents packed and pruned, through the chain     (operator)
 //!           |- reputation   epoch, import, export and verify of reputation
@@ -31,6 +32,7 @@ mod folder;
 mod interrupt;
 mod keys;
 mod log;
+mod moments;
 mod operator;
 mod output;
 mod postgres;
@@ -45,6 +47,7 @@ mod tools;
 mod transcript;
 pub(crate) mod variables;
 mod verify;
+mod views;
 mod who;
 
 use std::ffi::OsString;
@@ -55,6 +58,7 @@ use colibri_visible::printable;
 
 use arguments::{Command, Parsed};
 use output::{ToTheEnd, Visible};
+use views::Screen;
 
 use crate::lifecycle::limits::ignore_file_size_signal_in_command;
 use crate::settings::environment::Environment;
@@ -83,6 +87,8 @@ pub struct Streams<'a> {
     pub input: &'a mut dyn Read,
     /// Whether `out` shows colours.
     pub color: bool,
+    /// How many columns the terminal has behind `out`.
+    pub width: Option<usize>,
 }
 
 /// Why a command's exit code is not 0.
@@ -132,7 +138,17 @@ pub fn run(arguments: &[OsString], env: &Environment) -> Next {
     let _ = ignore_file_size_signal_in_command();
     let color = io::stdout().is_terminal() && env.get_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let (mut out, mut err, mut input) = (io::stdout().lock(), io::stderr().lock(), io::stdin().lock());
-    run_with(arguments, env, Streams { out: &mut out, err: &mut err, input: &mut input, color })
+    let width = terminal_width();
+    run_with(arguments, env, Streams { out: &mut out, err: &mut err, input: &mut input, color, width })
+}
+
+/// Returns how many columns the terminal behind stdout has, if there is one and it says so.
+fn terminal_width() -> Option<usize> {
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    let (columns, _) = crossterm::terminal::size().ok()?;
+    Some(usize::from(columns)).filter(|columns| *columns > 0)
 }
 
 /// Like [`run`], on given streams.
@@ -147,7 +163,7 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
             return Next::Exit(2);
         }
     };
-    let Streams { out, err, input, color } = streams;
+    let Streams { out, err, input, color, width } = streams;
     if arguments.iter().any(|argument| shows_password(&argument.to_string_lossy())) {
         let text = "other users of this machine can read the password of this command line; set COLIBRI_DATABASE_URL instead";
         let _ = writeln!(err, "colibri: {text}");
@@ -155,8 +171,8 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
     if examines(&command) {
         bounds::bound_memory();
     }
-    // A terminal shows what a command writes whole, from any source. Three commands write a product, whose bytes count,
-    // and the demonstration has colours.
+    // A terminal shows what a command writes whole, from any source. Three commands write a product, whose bytes count;
+    // the demonstration and the views have colours, and escape what they show themselves.
     let done = match command {
         Command::Serve { after_start } => return Next::Serve { after_start },
         Command::Tools { json } => tools::run(json, env, &mut Visible(out)),
@@ -164,6 +180,12 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
             call::run(&tool, arguments.as_deref(), env, &mut Visible(out), input)
         }
         Command::Doctor { json } => doctor::run(json, env, &mut ToTheEnd(&mut Visible(out))),
+        Command::Tasks(_)
+        | Command::Task(_)
+        | Command::Next(_)
+        | Command::Sessions(_)
+        | Command::Timeline(_) => views::run(&command, env, Screen { width, color }, out),
+        Command::Graph(arguments) => views::graph::run(&arguments, env, out, &mut Visible(err)),
         Command::Log(arguments) => log::run(&arguments, env, &mut Visible(out)),
         Command::Reputation(command) => reputation::run(&command, env, out, &mut Visible(err), input),
         Command::Keys(arguments) => keys::run(&arguments, &mut Visible(out)),
@@ -203,6 +225,12 @@ fn examines(command: &Command) -> bool {
         | Command::Retention(_)
         | Command::Reputation(arguments::reputation::Reputation::Import(_)) => false,
         Command::Doctor { .. }
+        | Command::Tasks(_)
+        | Command::Task(_)
+        | Command::Timeline(_)
+        | Command::Graph(_)
+        | Command::Next(_)
+        | Command::Sessions(_)
         | Command::Log(_)
         | Command::Reputation(_)
         | Command::Proof(_)

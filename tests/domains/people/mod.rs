@@ -22,5 +22,6 @@ mod sessions;
 mod smaller;
 mod toolsets;
 mod verified;
+mod views;
 mod warnings;
 mod wording;

@@ -18,3 +18,4 @@ pub mod sql;
 pub mod stored;
 #[cfg(unix)]
 pub mod wall;
+pub mod xml;

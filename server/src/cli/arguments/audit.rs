@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
-use super::super::time_prefix::parse_time;
+use super::super::moments::parse_for_log;
 use colibri_store::log::log_query::{LogFilter, OUTCOMES};
 
 /// The database that a command reads.
@@ -43,11 +43,11 @@ pub struct Log {
     /// Only calls of the caller with this number; --json shows it
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     pub caller: Option<i64>,
-    /// Only calls at this time or later: a UTC time stamp such as 2026-05-01T10:00:00Z, or its beginning
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    /// Only calls at this time or later, in UTC: 2h, today, yesterday 14:00, 2026-05-01T10:00Z
+    #[arg(long, value_name = "TIME", value_parser = parse_for_log)]
     pub since: Option<String>,
     /// Only calls before this time
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", value_parser = parse_for_log)]
     pub until: Option<String>,
     /// Only the newest N calls
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -70,6 +70,7 @@ impl Log {
             caller: self.caller,
             since: self.since.clone(),
             until: self.until.clone(),
+            from: None,
             limit: self.limit,
         }
     }

@@ -16,6 +16,7 @@ pub(crate) mod errors;
 pub(crate) mod history;
 pub(crate) mod input;
 pub(crate) mod service;
+pub(crate) mod shown;
 mod store;
 pub(crate) mod ties;
 pub(crate) mod waiting;

@@ -30,6 +30,8 @@ pub struct LogFilter {
     pub since: Option<String>,
     /// Entered before this time; likewise.
     pub until: Option<String>,
+    /// Calls with this number or a higher one.
+    pub from: Option<i64>,
     /// At most this many, the newest.
     pub limit: Option<u32>,
 }
@@ -107,6 +109,27 @@ pub fn each_call(
     })
 }
 
+/// How many calls in a row must be too old before none is looked for behind them: a clock that was set back stamps few.
+const MOST_OLDER: u32 = 10_000;
+
+/// Returns the first of the newest calls that were entered at a time or later, without a walk through the whole log.
+///
+/// # Errors
+/// SQLite's error.
+pub fn first_since(db: &Db, since: &str) -> Result<Option<i64>, Fault> {
+    let (mut first, mut older) = (None, 0);
+    let sql = "SELECT sequence_no, entered_at FROM actions ORDER BY sequence_no DESC";
+    db.walk(sql, &[], |row| {
+        if row.get::<&str>(1)? >= since {
+            (first, older) = (Some(row.get(0)?), 0);
+        } else {
+            older += 1;
+        }
+        Ok::<_, Fault>(older < MOST_OLDER)
+    })?;
+    Ok(first)
+}
+
 /// Returns the filter as a condition with its bound values.
 fn matching(filter: &LogFilter) -> (String, Vec<Value<'_>>) {
     fn text(value: &Option<String>) -> Option<Value<'_>> {
@@ -122,6 +145,7 @@ fn matching(filter: &LogFilter) -> (String, Vec<Value<'_>>) {
         (("c.caller_no =", ""), filter.caller.map(Value::Integer)),
         (("a.entered_at >=", ""), text(&filter.since)),
         (("a.entered_at <", ""), text(&filter.until)),
+        (("a.sequence_no >=", ""), filter.from.map(Value::Integer)),
     ];
     let (mut conditions, mut params) = ("TRUE".to_owned(), Vec::new());
     for ((before, after), value) in parts {

@@ -1,0 +1,77 @@
+//! What people look at: tasks, sessions, the order of events. Each view reads one snapshot and writes nothing.
+//!
+//! ```text
+//! ids       short ids, and the ids that they stand for
+//! table     columns that fit the terminal
+//! events    what happened to a task, in words
+//! tasks, task, next, sessions, timeline      a view each
+//! graph     which tasks wait for which, as a picture
+//! ```
+
+mod events;
+pub(super) mod graph;
+mod ids;
+mod next;
+mod sessions;
+mod table;
+mod task;
+mod tasks;
+mod timeline;
+
+use std::io::{BufWriter, Write};
+
+use colibri_runtime::handler::Fault;
+
+use super::Failure;
+use super::arguments::Command;
+use super::arguments::views::View;
+use super::database::open_for_reading;
+use super::moments::Clock;
+use crate::settings::environment::Environment;
+use colibri_store::db::Db;
+pub use table::Screen;
+
+/// What a view reads from, and what it prints on.
+struct Look {
+    db: Db,
+    clock: Clock,
+    screen: Screen,
+    json: bool,
+}
+
+impl Look {
+    fn open(view: &View, env: &Environment, screen: Screen) -> Result<Self, Failure> {
+        let clock = Clock::read(env, view.utc);
+        Ok(Self { db: open_for_reading(env, view.database.db.as_deref())?, clock, screen, json: view.json })
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self::Failed(format!("the database cannot be read: {fault}; `colibri verify` says what is wrong"))
+    }
+}
+
+/// Runs a view.
+pub fn run(command: &Command, env: &Environment, screen: Screen, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut out = BufWriter::new(out);
+    match command {
+        Command::Tasks(arguments) => {
+            tasks::run(arguments, &Look::open(&arguments.view, env, screen)?, &mut out)?
+        }
+        Command::Next(arguments) => {
+            next::run(arguments, &Look::open(&arguments.view, env, screen)?, &mut out)?
+        }
+        Command::Sessions(arguments) => {
+            sessions::run(arguments, &Look::open(&arguments.view, env, screen)?, &mut out)?
+        }
+        Command::Task(arguments) => {
+            task::run(arguments, &Look::open(&arguments.view, env, screen)?, &mut out)?
+        }
+        Command::Timeline(arguments) => {
+            timeline::run(arguments, &Look::open(&arguments.view, env, screen)?, &mut out)?
+        }
+        _ => {}
+    }
+    Ok(out.flush()?)
+}

@@ -1,0 +1,295 @@
+//! Tables and lines that fit a terminal.
+
+use std::io::{self, Write};
+
+use colibri_visible::printable;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// What a view is printed on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Screen {
+    /// How many columns a line has; `None` where nothing is cut.
+    pub width: Option<usize>,
+    /// Whether it shows colours.
+    pub color: bool,
+}
+
+/// How a text looks where there are colours. The text alone says as much.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Style {
+    #[default]
+    Plain,
+    Bold,
+    Dim,
+    Green,
+    Yellow,
+    Red,
+}
+
+impl Style {
+    fn code(self) -> Option<&'static str> {
+        match self {
+            Self::Plain => None,
+            Self::Bold => Some("1"),
+            Self::Dim => Some("2"),
+            Self::Green => Some("32"),
+            Self::Yellow => Some("33"),
+            Self::Red => Some("31"),
+        }
+    }
+}
+
+/// A stored text in a cell, with what cannot be seen escaped.
+#[derive(Debug, Clone, Default)]
+pub struct Cell {
+    text: String,
+    style: Style,
+}
+
+impl Cell {
+    pub fn styled(text: &str, style: Style) -> Self {
+        Self { text: printable(text).into_owned(), style }
+    }
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::styled(text, Style::Plain)
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::from(text.as_str())
+    }
+}
+
+impl From<Option<&str>> for Cell {
+    fn from(text: Option<&str>) -> Self {
+        Self::from(text.unwrap_or("-"))
+    }
+}
+
+/// A column.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    title: &'static str,
+    /// Where the table is too wide, the column is cut down to this width.
+    least: Option<usize>,
+    right: bool,
+}
+
+impl Column {
+    /// A column that is never cut.
+    pub const fn whole(title: &'static str) -> Self {
+        Self { title, least: None, right: false }
+    }
+
+    /// A column of numbers.
+    pub const fn number(title: &'static str) -> Self {
+        Self { title, least: None, right: true }
+    }
+
+    /// A column that gives way down to a width.
+    pub const fn giving(title: &'static str, least: usize) -> Self {
+        Self { title, least: Some(least), right: false }
+    }
+}
+
+/// The space between two columns.
+const GAP: usize = 2;
+
+/// Rows under titles.
+#[derive(Debug)]
+pub struct Table<const N: usize> {
+    columns: [Column; N],
+    rows: Vec<[Cell; N]>,
+}
+
+impl<const N: usize> Table<N> {
+    pub fn new(columns: [Column; N]) -> Self {
+        Self { columns, rows: Vec::new() }
+    }
+
+    pub fn push(&mut self, row: [Cell; N]) {
+        self.rows.push(row);
+    }
+
+    /// Prints the titles and the rows; nothing without rows.
+    pub fn print(&self, out: &mut dyn Write, screen: Screen) -> io::Result<()> {
+        if self.rows.is_empty() {
+            return Ok(());
+        }
+        let widths = self.widths(screen.width);
+        let titles = self.columns.map(|column| Cell::styled(column.title, Style::Bold));
+        for row in std::iter::once(&titles).chain(&self.rows) {
+            self.print_row(out, row, widths, screen)?;
+        }
+        Ok(())
+    }
+
+    /// Returns the width of each column: that of its widest text, less what does not fit.
+    fn widths(&self, room: Option<usize>) -> [usize; N] {
+        let mut widths = self.columns.map(|column| column.title.width());
+        for row in &self.rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(cell.text.width());
+            }
+        }
+        let Some(room) = room else { return widths };
+        loop {
+            let total: usize = widths.iter().sum::<usize>() + GAP * N.saturating_sub(1);
+            let excess = total.saturating_sub(room);
+            // The widest of those that can give way gives, so that none vanishes for another's sake.
+            let widest = (0..N)
+                .filter(|at| widths[*at] > self.columns[*at].least.unwrap_or(usize::MAX))
+                .max_by_key(|at| widths[*at]);
+            let (Some(at), 1..) = (widest, excess) else { return widths };
+            widths[at] -= 1;
+        }
+    }
+
+    fn print_row(
+        &self,
+        out: &mut dyn Write,
+        row: &[Cell; N],
+        widths: [usize; N],
+        screen: Screen,
+    ) -> io::Result<()> {
+        let mut line = Line::new(screen);
+        for (at, cell) in row.iter().enumerate() {
+            let text = cut(&cell.text, widths[at]);
+            let blank = widths[at] - text.width();
+            let (before, after) = if self.columns[at].right { (blank, 0) } else { (0, blank) };
+            line.blank(before);
+            line.push(&text, cell.style);
+            line.blank(after + GAP);
+        }
+        line.print(out)
+    }
+}
+
+/// A line of parts, which ends where the screen does.
+#[derive(Debug)]
+pub struct Line {
+    screen: Screen,
+    used: usize,
+    text: String,
+    /// Blanks that are written if a part follows.
+    blank: usize,
+}
+
+impl Line {
+    pub fn new(screen: Screen) -> Self {
+        Self { screen, used: 0, text: String::new(), blank: 0 }
+    }
+
+    fn blank(&mut self, count: usize) {
+        self.blank += count;
+    }
+
+    /// Adds a part, as much of it as there is room for. The text is printable.
+    pub fn push(&mut self, text: &str, style: Style) {
+        if text.is_empty() {
+            return;
+        }
+        let room = self.screen.width.map_or(usize::MAX, |width| width.saturating_sub(self.used + self.blank));
+        let text = cut(text, room);
+        if text.is_empty() {
+            return;
+        }
+        self.text.extend(std::iter::repeat_n(' ', self.blank));
+        self.used += self.blank + text.width();
+        self.blank = 0;
+        match style.code().filter(|_| self.screen.color) {
+            Some(code) => self.text.push_str(&format!("\u{1b}[{code}m{text}\u{1b}[0m")),
+            None => self.text.push_str(&text),
+        }
+    }
+
+    pub fn print(self, out: &mut dyn Write) -> io::Result<()> {
+        writeln!(out, "{}", self.text)
+    }
+}
+
+/// Prints a line of one part; the text is printable.
+pub fn line(out: &mut dyn Write, screen: Screen, text: &str, style: Style) -> io::Result<()> {
+    let mut line = Line::new(screen);
+    line.push(text, style);
+    line.print(out)
+}
+
+/// Returns the text, or its beginning with `…` if it is wider.
+pub fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
+    }
+    let (mut kept, mut used) = (String::new(), 0);
+    for character in text.chars() {
+        let next = character.width().unwrap_or(0);
+        if used + next + 1 > width {
+            break;
+        }
+        kept.push(character);
+        used += next;
+    }
+    if width > 0 {
+        kept.push('…');
+    }
+    kept
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::{Cell, Column, Screen, Style, Table, cut};
+    use unicode_width::UnicodeWidthStr;
+
+    fn printed(width: Option<usize>, color: bool) -> String {
+        let mut table = Table::new([Column::whole("ID"), Column::giving("TITLE", 5), Column::number("N")]);
+        table.push(["5c1d7e3b".into(), "Write the migration".into(), "7".into()]);
+        table.push([Cell::styled("63f615aa", Style::Red), "日本語の題名です\u{1b}[2J".into(), "1200".into()]);
+        let mut out = Vec::new();
+        table.print(&mut out, Screen { width, color }).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn columns_stand_below_their_titles() {
+        assert_eq!(
+            printed(None, false),
+            "ID        TITLE                         N\n\
+             5c1d7e3b  Write the migration           7\n\
+             63f615aa  日本語の題名です\\u{1b}[2J  1200\n"
+        );
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_screen() {
+        for width in [10, 16, 23, 24, 30, 39, 80] {
+            for line in printed(Some(width), false).lines() {
+                assert!(line.width() <= width, "{width}: {line}");
+            }
+        }
+        assert!(printed(Some(30), false).contains("Write the mig…"));
+    }
+
+    #[test]
+    fn colours_are_all_that_colours_add() {
+        let plain = printed(Some(60), false);
+        assert!(!plain.contains('\u{1b}'));
+        let colored = printed(Some(60), true);
+        assert!(colored.contains("\u{1b}[31m63f615aa\u{1b}[0m"));
+        let bare = regress::Regex::new("\u{1b}\\[[0-9]+m").unwrap().replace_all(&colored, "");
+        assert_eq!(bare, plain);
+    }
+
+    #[test]
+    fn a_cut_text_shows_that_it_is_cut() {
+        for (text, width, shown) in
+            [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("日本", 3, "日…"), ("ab", 1, "…"), ("ab", 0, "")]
+        {
+            assert_eq!(cut(text, width), shown);
+        }
+    }
+}
