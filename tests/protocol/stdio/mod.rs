@@ -5,4 +5,5 @@ mod kinds;
 mod one_pipe;
 pub(crate) mod run;
 mod slow_client;
+#[cfg(target_os = "linux")]
 mod terminal;

@@ -13,6 +13,8 @@ pub mod log_chain;
 pub mod loopback;
 pub mod postgres;
 pub mod probe;
+#[cfg(target_os = "linux")]
+pub mod pty;
 pub mod shell;
 pub mod sql;
 pub mod stored;
