@@ -117,7 +117,7 @@ fn what_stands_there_is_left_alone() {
     std::fs::write(folder.path().join("copy.db"), "yesterday's").unwrap();
     let (code, _, err) = run(&folder, &["backup", "copy.db"]);
     assert_eq!(code, Some(2), "{err}");
-    assert!(err.contains("copy.db exists already and was not changed; name a new file"), "{err}");
+    assert!(err.contains("copy.db is there already and was not changed; choose another name"), "{err}");
     assert_eq!(std::fs::read(folder.path().join("copy.db")).unwrap(), b"yesterday's");
     let (code, _, err) = run(&folder, &["backup", "nowhere/copy.db"]);
     assert_eq!(code, Some(2), "{err}");

@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 
 use colibri_runtime::wire::frame::LINE_LIMIT;
 use serde::Serialize;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -54,9 +55,9 @@ pub fn run(
 fn unknown(tool: &str) -> Failure {
     let hint = match colibri_suggest::closest(tool, ToolId::ALL.map(ToolId::name)) {
         Some(close) => format!("did you mean {close}?"),
-        None => "`colibri tools` lists them".to_owned(),
+        None => "colibri tools lists them".to_owned(),
     };
-    Failure::Usage(format!("unknown tool: {tool}; {hint}"))
+    Failure::Usage(format!("there is no tool {tool}; {hint}"))
 }
 
 /// Reads the arguments as they were typed, checks that they are one JSON text, and brings them into one line.
@@ -67,13 +68,24 @@ fn read_arguments(given: &str, input: &mut dyn Read) -> Result<Box<RawValue>, Fa
             .map_err(|error| Failure::Usage(format!("cannot read the arguments from stdin: {error}")))?,
         given => given.to_owned(),
     };
+    let invalid = |error| Failure::Usage(not_json(&error));
+    serde_json::from_str::<IgnoredAny>(&text).map_err(invalid)?;
     // Inside a JSON string a raw line break is invalid, so every one of these is white space.
     let text = text.replace(['\n', '\r'], " ");
-    RawValue::from_string(text.trim().to_owned()).map_err(|error| {
-        Failure::Usage(format!(
-            "the arguments are not JSON: {error}; write an object such as '{{\"limit\": 5}}'"
-        ))
-    })
+    RawValue::from_string(text.trim().to_owned()).map_err(invalid)
+}
+
+/// Says what is wrong with arguments, and where.
+fn not_json(error: &serde_json::Error) -> String {
+    let (line, column) = (error.line(), error.column());
+    let said = error.to_string();
+    let said = match said.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&said) {
+        "key must be a string" => "names stand in double quotes",
+        said => said,
+    };
+    format!(
+        "the arguments are not JSON (line {line}, column {column}: {said}); write an object such as '{{\"limit\": 5}}'"
+    )
 }
 
 fn print(result: &Value, out: &mut dyn Write) -> Result<(), Failure> {

@@ -37,7 +37,7 @@ impl Role {
 
     fn name_another(self) -> &'static str {
         match self {
-            Self::Database => "name another with --db",
+            Self::Database => "check --db and COLIBRI_DB_PATH",
             Self::Configured => "set COLIBRI_DB_PATH to yours",
             Self::Backup => "name a backup file",
         }

@@ -142,7 +142,7 @@ fn nothing(arguments: &Log) -> String {
         colibri_suggest::closest(tool, ToolId::ALL.iter().chain(&ToolId::OPERATIONS).map(|tool| tool.name()))
     });
     match close {
-        Some(close) => format!("no call matches; did you mean --tool {close}?"),
-        None => "no call matches".to_owned(),
+        Some(close) => format!("No call matches; did you mean --tool {close}?"),
+        None => "No call matches.".to_owned(),
     }
 }

@@ -110,7 +110,7 @@ impl Clock {
         }
         // A beginning of a UTC stamp may end with Z, which leaves no zone to guess.
         if let Some(bare) = text.strip_suffix('Z') {
-            parse_time(bare).ok()?;
+            parse_time(bare)?;
             return beginning(bare)?.to_zoned(TimeZone::UTC).ok().map(|at| at.timestamp());
         }
         self.in_zone(beginning(text)?)
@@ -128,7 +128,7 @@ impl Clock {
 /// One sentence for the person who typed it.
 pub fn parse_for_log(text: &str) -> Result<String, String> {
     let clock = Clock { now: Timestamp::now().to_zoned(TimeZone::UTC) };
-    parse_time(text).or_else(|_| clock.parse(text))
+    parse_time(text).map_or_else(|| clock.parse(text), Ok)
 }
 
 fn no_time(text: &str) -> String {

@@ -69,9 +69,10 @@ pub fn write_to<T>(
 /// [`Failure::Usage`] if it exists or cannot be created.
 pub fn create(path: &Path) -> Result<File, Failure> {
     private_file::create_new(path).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => {
-            Failure::Usage(format!("{} exists already and was not changed; name a new file", path.display()))
-        }
+        io::ErrorKind::AlreadyExists => Failure::Usage(format!(
+            "{} is there already and was not changed; choose another name",
+            path.display()
+        )),
         _ => Failure::Usage(format!("cannot create {}: {error}; check the path", path.display())),
     })
 }

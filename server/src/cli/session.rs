@@ -3,7 +3,6 @@
 use colibri_runtime::handler::Fault;
 
 use super::Failure;
-use crate::catalogue::ToolId;
 use crate::domains::proof::{self, Root, Session, SessionState};
 use colibri_proof::head::SignedTreeHead;
 use colibri_store::db::Db;
@@ -34,8 +33,7 @@ pub fn find(db: &Db, session_id: &str) -> Result<Found, Failure> {
         (Some(state), Some(session)) => (state, session),
         (None, _) => {
             return Err(Failure::Usage(format!(
-                "audit session not found: {session_id}; `colibri log --tool {}` lists the ids",
-                ToolId::AuditSessionStart.name()
+                "there is no audit session {session_id}; colibri sessions lists them"
             )));
         }
         (Some(_), None) => return Err(damaged(session_id, "its own row is missing")),

@@ -248,7 +248,7 @@ pub(crate) static ANTHROPIC_TIMEOUT_MS: Key<Integer> = key(
     "COLIBRI_ANTHROPIC_TIMEOUT_MS",
     "router",
     Integer { min: 1, max: 600_000, default: 30_000 },
-    "The same for Anthropic; it can only lower the general limit.",
+    "Milliseconds for an attempt at Anthropic, if below the general limit.",
 );
 
 const fn model(name: &'static str, default_text: &'static str) -> Key<AtCall> {

@@ -47,7 +47,7 @@ pub fn write(path: &Path, checkpoint: &Checkpoint) -> Result<(), String> {
 
 /// Returns the message for a name that is taken.
 pub fn exists(path: &Path) -> String {
-    format!("{} exists already and was not changed; name a new file and keep both", path.display())
+    format!("{} is there already and was not changed; choose another name and keep both", path.display())
 }
 
 /// Writes a new file and removes it if it cannot be finished, because half a checkpoint would block the next one.

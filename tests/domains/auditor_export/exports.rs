@@ -93,7 +93,7 @@ fn an_existing_file_is_left_as_it_is() {
     assert_eq!(written, world.export("S"));
     let again = world.colibri(&["export", "other", "--out", name]);
     assert_eq!(again.code, Some(2));
-    assert!(again.err.contains("exists already and was not changed"), "{}", again.err);
+    assert!(again.err.contains("is there already and was not changed; choose another name"), "{}", again.err);
     assert_eq!(fs::read_to_string(&path).unwrap(), written);
     let told = world.colibri(&["export", "S", "--json", "--out", &format!("{name}.2")]).json();
     assert_eq!((&told["record_count"], &told["state"]), (&json!(4), &json!("sealed")));
@@ -120,7 +120,7 @@ fn what_cannot_be_exported_is_said() {
     world.interleaved();
     let run = world.colibri(&["export", "nobody"]);
     assert_eq!((run.code, run.out.as_str()), (Some(2), ""));
-    assert!(run.err.contains("audit session not found: nobody"), "{}", run.err);
+    assert!(run.err.contains("there is no audit session nobody"), "{}", run.err);
     let run = Auditor::new().colibri(&["export", "S", "--db", "missing.db"]);
     assert_eq!(run.code, Some(2));
     assert!(run.err.contains("there is no database at missing.db"), "{}", run.err);

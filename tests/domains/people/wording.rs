@@ -1,5 +1,7 @@
 //! The wording of messages: each row of the table of new texts that a tool or the chain answers, provoked.
 
+mod commands;
+
 use colibri_test_support::sql::Refused;
 use serde_json::{Value, json};
 

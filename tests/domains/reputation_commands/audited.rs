@@ -38,7 +38,7 @@ fn an_import_is_one_enter_and_one_exit_and_no_tool_of_clients() {
     assert_eq!(answer["error"]["message"], "Unknown tool: reputation_import");
     assert_eq!(server.finish().code(), 0);
     let call = world.run(&["call", "reputation_import", "{\"lines\":[]}"]).ends(2);
-    assert!(call.err.contains("unknown tool: reputation_import"), "{}", call.err);
+    assert!(call.err.contains("there is no tool reputation_import"), "{}", call.err);
     let tools = world.run(&["tools"]).ends(0);
     assert!(!tools.out.contains("reputation_import"));
     world.run(&["verify"]).ends(0);

@@ -47,7 +47,7 @@ fn every_exported_line_gives_its_own_hash_and_continues_the_last() {
     world.reputation(&["export", "--out", "ledger.jsonl"]).ends(0);
     assert_eq!(std::fs::read_to_string(world.path("ledger.jsonl")).unwrap(), exported.out);
     let again = world.reputation(&["export", "--out", "ledger.jsonl"]).ends(2);
-    assert!(again.err.contains("exists already and was not changed"), "{}", again.err);
+    assert!(again.err.contains("is there already and was not changed; choose another name"), "{}", again.err);
     world.reputation(&["export", "--db", "nowhere.db"]).ends(2);
 }
 

@@ -184,7 +184,7 @@ fn what_cannot_be_verified_ends_with_2_and_says_why() {
     change("newer.db", "PRAGMA user_version = 999; CREATE TABLE later (n)");
     change("older.db", "PRAGMA user_version = 6; DROP TABLE skills; DROP TABLE skill_roots");
     for (name, expected) in [
-        ("missing.db", "there is no database at missing.db; name another with --db"),
+        ("missing.db", "there is no database at missing.db; check --db and COLIBRI_DB_PATH"),
         (".", ". is not a file; "),
         ("text.db", "text.db is not a Colibri database; name another"),
         ("empty.db", "empty.db is empty: no server has written to it yet"),

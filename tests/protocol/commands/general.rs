@@ -113,10 +113,13 @@ fn a_call_that_makes_no_sense_ends_with_2_before_any_server_starts() {
     let shell = furnished();
     let unknown = shell.run(&["call", "task_creat"]);
     assert_eq!((unknown.code, unknown.out.as_str()), (Some(2), ""));
-    assert_eq!(unknown.err, "colibri: unknown tool: task_creat; did you mean task_create?\n");
+    assert_eq!(unknown.err, "colibri: there is no tool task_creat; did you mean task_create?\n");
     let bad = shell.run(&["call", "task_get", "{bad"]);
     assert_eq!(bad.code, Some(2));
-    assert!(bad.err.starts_with("colibri: the arguments are not JSON: "), "{}", bad.err);
+    assert_eq!(
+        bad.err,
+        "colibri: the arguments are not JSON (line 1, column 2: names stand in double quotes); write an object such as '{\"limit\": 5}'\n"
+    );
     assert_eq!(created(&shell), 0);
 }
 

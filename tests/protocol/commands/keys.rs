@@ -41,7 +41,7 @@ fn an_existing_file_is_never_overwritten() {
     std::fs::write(shell.path().join("precious"), "mine").unwrap();
     let run = shell.run(&["keys", "generate", "precious"]);
     assert_eq!((run.code, run.out.as_str()), (Some(2), ""));
-    assert_eq!(run.err, "colibri: precious exists already and was not changed; name a new file\n");
+    assert_eq!(run.err, "colibri: precious is there already and was not changed; choose another name\n");
     assert_eq!(std::fs::read_to_string(shell.path().join("precious")).unwrap(), "mine");
     let nowhere = shell.run(&["keys", "generate", "no/such/folder/seal.key"]);
     assert_eq!(nowhere.code, Some(2));

@@ -85,7 +85,7 @@ fn the_log_reads_as_a_table_with_subjects_and_refusals() {
     let none = shell.run(&["log", "--tool", "task_creat"]);
     assert_eq!(
         (none.code, none.out.as_str()),
-        (Some(0), "no call matches; did you mean --tool task_create?\n")
+        (Some(0), "No call matches; did you mean --tool task_create?\n")
     );
 }
 
@@ -115,7 +115,7 @@ fn what_cannot_be_read_is_named_with_the_way_out() {
         conn(name).sqlite().pragma_update(None, "user_version", version).unwrap();
     }
     for (name, expected) in [
-        ("none.db", "there is no database at none.db; name another with --db"),
+        ("none.db", "there is no database at none.db; check --db and COLIBRI_DB_PATH"),
         ("text.db", "text.db is not a Colibri database"),
         ("foreign.db", "foreign.db is not a Colibri database"),
         ("newer.db", "newer.db has schema version 999"),

@@ -20,7 +20,7 @@ fn an_empty_database_is_sound_and_read_by_every_command() {
         assert!(verified.out.starts_with("the PostgreSQL database\n"), "{}", verified.out);
         let report: Value = run(&["verify", "--json"]).ends(0).json();
         assert_eq!(report["sound"], true, "{report}");
-        assert_eq!(run(&["log"]).ends(0).out, "no call matches\n");
+        assert_eq!(run(&["log"]).ends(0).out, "No call matches.\n");
         assert_eq!(run(&["reputation", "export"]).ends(0).out, "");
         run(&["reputation", "verify"]).ends(0);
         run(&["reputation", "epoch"]).ends(0);

@@ -214,6 +214,9 @@ impl Examined<'_> {
             (false, _) => "The proof does not hold.",
         };
         writeln!(out, "{text}")?;
+        if !self.holds() {
+            return writeln!(out, "Nothing is proven: a check failed.");
+        }
         for proven in self.proven() {
             writeln!(out, "Proven: {}", printable(&proven))?;
         }

@@ -31,7 +31,7 @@ pub struct Log {
     /// Only calls that created or changed the row with this id: a task, a thought, a session
     #[arg(long, value_name = "ID")]
     pub subject: Option<String>,
-    /// Only calls served by the process with this boot id
+    /// Only calls of one server process, by its boot id (see --json)
     #[arg(long, value_name = "ID")]
     pub boot: Option<String>,
     /// Only calls on behalf of this person or agent, as COLIBRI_ACTOR says

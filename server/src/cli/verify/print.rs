@@ -91,11 +91,12 @@ pub fn text(place: &Place, report: &Report, written: Option<&Path>, out: &mut dy
         let kinds = report.findings.kinds();
         let total: u64 = kinds.iter().map(|found| found.count).sum();
         writeln!(out)?;
-        writeln!(
-            out,
-            "Not sound: {total} findings of {} kinds; the first of each is shown. Keep a copy of the {noun} as evidence.",
-            kinds.len()
-        )?;
+        let shown = match (total, kinds.len()) {
+            (1, _) => "1 finding".to_owned(),
+            (_, 1) => format!("{total} findings of one kind; the first is shown"),
+            (_, several) => format!("{total} findings of {several} kinds; the first of each is shown"),
+        };
+        writeln!(out, "Not sound: {shown}. Keep a copy of the {noun} as evidence.")?;
         if report.heads.as_ref().is_some_and(|heads| heads.signature_required && heads.unknown_key > 0) {
             writeln!(out, "If one key replaced another, name both with --key.")?;
         }
@@ -150,6 +151,8 @@ fn signatures(heads: &Heads, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
+/// Returns the counts of a check; behind the first one, a 0 says nothing.
 fn counted(counts: &[Count]) -> String {
-    counts.iter().map(|count| format!("{}: {}", count.what, count.number)).collect::<Vec<_>>().join(", ")
+    let told = counts.iter().enumerate().filter(|(at, count)| *at == 0 || count.number > 0);
+    told.map(|(_, count)| format!("{}: {}", count.what, count.number)).collect::<Vec<_>>().join(", ")
 }

@@ -217,7 +217,10 @@ fn people_64_a_file_gets_the_picture_and_is_never_overwritten() {
     assert_eq!(text(&board.client, &arguments), "2 tasks in tasks.svg\n");
     let written = std::fs::read_to_string(&file).unwrap();
     assert_eq!(svg(&written).0.len(), 2);
-    assert!(refusal(&board.client, &arguments).contains("exists already and was not changed"));
+    assert!(
+        refusal(&board.client, &arguments)
+            .contains("is there already and was not changed; choose another name")
+    );
     assert_eq!(std::fs::read_to_string(&file).unwrap(), written);
 }
 

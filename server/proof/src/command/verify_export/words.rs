@@ -182,6 +182,9 @@ fn conclude(examined: &Examined<'_>, out: &mut dyn Write) -> io::Result<()> {
         (false, _) => "The export is not valid.",
     };
     writeln!(out, "\n{text}")?;
+    if !examined.holds() {
+        return writeln!(out, "Nothing is proven: a check failed.");
+    }
     for open in not_proven(examined) {
         writeln!(out, "Not proven: {}", printable(&open))?;
     }

@@ -25,7 +25,7 @@ const PAGES_AT_ONCE: i32 = 4096;
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
     /// A file with that name exists. It is left as it is.
-    #[error("{0} exists already and was not changed; name a new file")]
+    #[error("{0} is there already and was not changed; choose another name")]
     Exists(String),
     /// The file cannot be made there.
     #[error("cannot create {path}: {error}; check the path")]
