@@ -68,6 +68,8 @@ pub enum Command {
     Sessions(views::Sessions),
     /// Tell what was done and who did it, in the order of the calls
     Timeline(views::Timeline),
+    /// Show the tasks by their states
+    Board(views::Board),
     /// Draw which tasks wait for which, as Mermaid, DOT or SVG
     Graph(views::Graph),
     /// Print the audit log: one line a call, newest last

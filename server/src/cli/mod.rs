@@ -7,7 +7,7 @@
 //!           |- verify  recomputes a whole database                (crate::verification)
 //!           |- backup  a verified copy of the database
 //!           |- doctor  what is wrong with this set-up, and what to do
-//!           |- tasks, task, next, sessions, timeline, graph   what people look at  (views, database)
+//!           |- tasks, task, next, sessions, timeline, board, graph   what people look at  (views, database)
 //!           |- log     the audit log, filtered                    (database)
 //!           |- retention    old contents packed and pruned, through the chain     (operator)
 //!           |- reputation   epoch, import, export and verify of reputation
@@ -184,6 +184,7 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         | Command::Task(_)
         | Command::Next(_)
         | Command::Sessions(_)
+        | Command::Board(_)
         | Command::Timeline(_) => views::run(&command, env, Screen { width, color }, out),
         Command::Graph(arguments) => views::graph::run(&arguments, env, out, &mut Visible(err)),
         Command::Log(arguments) => log::run(&arguments, env, &mut Visible(out)),
@@ -228,6 +229,7 @@ fn examines(command: &Command) -> bool {
         | Command::Tasks(_)
         | Command::Task(_)
         | Command::Timeline(_)
+        | Command::Board(_)
         | Command::Graph(_)
         | Command::Next(_)
         | Command::Sessions(_)

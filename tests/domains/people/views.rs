@@ -1,5 +1,6 @@
 //! What people look at (views): the commands beside a running server, on each engine.
 
+mod board;
 mod graph;
 
 use std::process::Output;
@@ -158,7 +159,15 @@ fn people_57_the_log_takes_the_beginnings_of_stamps_as_before() {
 fn people_58_views_are_plain_where_no_terminal_is() {
     let board = Board::new();
     let task = short(&board.held);
-    for arguments in [&["tasks"][..], &["next"], &["sessions"], &["timeline"], &["task", task], &["graph"]] {
+    for arguments in [
+        &["tasks"][..],
+        &["next"],
+        &["sessions"],
+        &["timeline"],
+        &["task", task],
+        &["board", "--once"],
+        &["graph"],
+    ] {
         assert!(document(&board.client, arguments).is_object());
         assert!(!text(&board.client, arguments).contains('\u{1b}'));
     }

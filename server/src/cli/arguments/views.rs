@@ -131,6 +131,29 @@ pub struct Timeline {
     pub all: bool,
 }
 
+/// Of `colibri board`.
+#[derive(Debug, Args, PartialEq, Eq)]
+pub struct Board {
+    /// What all views take.
+    #[command(flatten)]
+    pub view: View,
+    /// Print the board and end
+    #[arg(long)]
+    pub once: bool,
+    /// Finished tasks, too
+    #[arg(long)]
+    pub all: bool,
+    /// Only tasks of this project
+    #[arg(long, value_name = "ID")]
+    pub project: Option<String>,
+    /// Only tasks of this assignee
+    #[arg(long, value_name = "NAME")]
+    pub assignee: Option<String>,
+    /// At most N tasks of each state
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    pub limit: u32,
+}
+
 /// Of `colibri graph`.
 #[derive(Debug, Args, PartialEq, Eq)]
 #[group(skip)]

@@ -5,9 +5,11 @@
 //! table     columns that fit the terminal
 //! events    what happened to a task, in words
 //! tasks, task, next, sessions, timeline      a view each
+//! board     the tasks by their states
 //! graph     which tasks wait for which, as a picture
 //! ```
 
+mod board;
 mod events;
 pub(super) mod graph;
 mod ids;
@@ -70,6 +72,9 @@ pub fn run(command: &Command, env: &Environment, screen: Screen, out: &mut dyn W
         }
         Command::Timeline(arguments) => {
             timeline::run(arguments, &Look::open(&arguments.view, env, screen)?, &mut out)?
+        }
+        Command::Board(arguments) => {
+            board::run(arguments, &Look::open(&arguments.view, env, screen)?, &mut out)?
         }
         _ => {}
     }

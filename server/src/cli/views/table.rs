@@ -97,7 +97,7 @@ impl Column {
 }
 
 /// The space between two columns.
-const GAP: usize = 2;
+pub const GAP: usize = 2;
 
 /// Rows under titles.
 #[derive(Debug)]
@@ -136,17 +136,8 @@ impl<const N: usize> Table<N> {
                 *width = (*width).max(cell.text.width());
             }
         }
-        let Some(room) = room else { return widths };
-        loop {
-            let total: usize = widths.iter().sum::<usize>() + GAP * N.saturating_sub(1);
-            let excess = total.saturating_sub(room);
-            // The widest of those that can give way gives, so that none vanishes for another's sake.
-            let widest = (0..N)
-                .filter(|at| widths[*at] > self.columns[*at].least.unwrap_or(usize::MAX))
-                .max_by_key(|at| widths[*at]);
-            let (Some(at), 1..) = (widest, excess) else { return widths };
-            widths[at] -= 1;
-        }
+        give_way(&mut widths, &self.columns.map(|column| column.least.unwrap_or(usize::MAX)), room);
+        widths
     }
 
     fn print_row(
@@ -169,6 +160,18 @@ impl<const N: usize> Table<N> {
     }
 }
 
+/// Makes columns narrower, each down to its least width, until they have room beside each other. The widest of those that can give way
+/// gives, so that none vanishes for another's sake.
+pub fn give_way(widths: &mut [usize], least: &[usize], room: Option<usize>) {
+    let Some(room) = room else { return };
+    loop {
+        let total: usize = widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
+        let widest = (0..widths.len()).filter(|at| widths[*at] > least[*at]).max_by_key(|at| widths[*at]);
+        let Some(at) = widest.filter(|_| total > room) else { return };
+        widths[at] -= 1;
+    }
+}
+
 /// A line of parts, which ends where the screen does.
 #[derive(Debug)]
 pub struct Line {
@@ -184,7 +187,8 @@ impl Line {
         Self { screen, used: 0, text: String::new(), blank: 0 }
     }
 
-    fn blank(&mut self, count: usize) {
+    /// Adds blanks, unless the line ends there.
+    pub fn blank(&mut self, count: usize) {
         self.blank += count;
     }
 

@@ -8,6 +8,7 @@ use super::table::{Cell, Column, Style, Table, line};
 use crate::catalogue::TaskStatus;
 use crate::cli::Failure;
 use crate::cli::arguments::views::Tasks;
+use crate::cli::moments::Clock;
 use crate::cli::output::print_json;
 use crate::domains::tasks::shown::{Counts, Filter, Group, Shown, list};
 
@@ -39,7 +40,7 @@ pub(super) fn run(arguments: &Tasks, look: &Look, out: &mut dyn Write) -> Result
             task.title.as_str().into(),
             task.project_id.as_deref().into(),
             task.assignee.as_deref().into(),
-            obstacle(shown, look).into(),
+            obstacle(shown, &look.clock).into(),
             look.clock.show(&task.updated_at).into(),
         ]);
     }
@@ -84,9 +85,9 @@ pub(super) fn style(group: Group) -> Style {
 }
 
 /// Says who holds a task, or what it waits for.
-pub(super) fn obstacle(shown: &Shown, look: &Look) -> String {
+pub(super) fn obstacle(shown: &Shown, clock: &Clock) -> String {
     if let Some(held) = &shown.task.held {
-        return format!("{}, {}", held.by, look.clock.span(&held.until));
+        return format!("{}, {}", held.by, clock.span(&held.until));
     }
     match shown.waiting_for.as_slice() {
         [] => "-".to_owned(),

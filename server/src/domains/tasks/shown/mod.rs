@@ -1,5 +1,6 @@
 //! Tasks as people see them in lists and on the board: in the queue's order, with who holds them and what they wait for.
 
+pub mod columns;
 pub mod graph;
 mod store;
 
@@ -125,24 +126,24 @@ pub fn list(db: &Db, filter: &Filter, now_ms: i64) -> Result<List, Fault> {
         Some(search) => found_by_text(db, filter, search, &bounds)?,
     };
     let left_out = matching - found.len() as i64;
+    Ok(List { tasks: shown(db, found)?, counts, left_out })
+}
+
+/// Adds to tasks what they wait for.
+fn shown(db: &Db, found: Vec<(BriefTask, Group)>) -> Result<Vec<Shown>, Fault> {
     let open = found.iter().filter(|(_, group)| *group != Group::Finished);
     let mut waiting = waiting_for(db, &open.map(|(task, _)| task.id.as_str()).collect::<Vec<_>>())?;
     let shown = found.into_iter().map(|(task, group)| {
         let waiting_for = waiting.remove(&task.id).unwrap_or_default();
         Shown { task, group, waiting_for }
     });
-    Ok(List { tasks: shown.collect(), counts, left_out })
+    Ok(shown.collect())
 }
 
-/// Goes through all tasks, since letters in any case are not the same to every database.
+/// Lists what has a text.
 fn found_by_text(db: &Db, filter: &Filter, search: &str, bounds: &[String; 2]) -> Result<Found, Fault> {
-    let wanted = search.to_lowercase();
     let mut found = Found { tasks: Vec::new(), counts: Counts::default(), matching: 0 };
-    store::each(db, filter, bounds, |task, group, description| {
-        let texts = [Some(task.title.as_str()), description];
-        if !texts.into_iter().flatten().any(|text| text.to_lowercase().contains(&wanted)) {
-            return;
-        }
+    each_with_text(db, filter, search, bounds, |task, group| {
         found.counts.add(group);
         if fits(filter, group, task.status) {
             found.matching += 1;
@@ -152,6 +153,23 @@ fn found_by_text(db: &Db, filter: &Filter, search: &str, bounds: &[String; 2]) -
         }
     })?;
     Ok(found)
+}
+
+/// Goes through all tasks, since letters in any case are not the same to every database.
+fn each_with_text(
+    db: &Db,
+    filter: &Filter,
+    search: &str,
+    bounds: &[String; 2],
+    mut take: impl FnMut(BriefTask, Group),
+) -> Result<(), Fault> {
+    let wanted = search.to_lowercase();
+    store::each(db, filter, bounds, |task, group, description| {
+        let texts = [Some(task.title.as_str()), description];
+        if texts.into_iter().flatten().any(|text| text.to_lowercase().contains(&wanted)) {
+            take(task, group);
+        }
+    })
 }
 
 fn fits(filter: &Filter, group: Group, status: TaskStatus) -> bool {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use colibri_runtime::handler::Fault;
 
 use super::{Counts, Filter, Group, Node, Prerequisite};
-use crate::catalogue::{BriefTask, TaskHold};
+use crate::catalogue::{BriefTask, TaskHold, TaskStatus};
 use crate::domains::tasks::store::{BLOCKED, Listed, OPEN, Query, RANK, and_is, held, read_status};
 use colibri_store::db::{Bind, Db, Row, RowError, Value};
 use colibri_store::params;
@@ -46,7 +46,7 @@ fn narrow<'a>(query: &mut Query<'a>, filter: &'a Filter, bounds: &'a [String; 2]
         Some(Group::Blocked) => format!("{OPEN} AND NOT {} AND {BLOCKED}", held(query, bounds)),
         Some(Group::Ready) => format!("{OPEN} AND NOT {} AND NOT {BLOCKED}", held(query, bounds)),
         Some(Group::Finished) => format!("NOT ({OPEN})"),
-        None if filter.all || !filter.states.is_empty() => "TRUE".to_owned(),
+        None if may_be_finished(filter) => "TRUE".to_owned(),
         None => OPEN.to_owned(),
     };
     query.sql.push_str(&format!(" AND {condition}"));
@@ -63,9 +63,18 @@ fn narrow<'a>(query: &mut Query<'a>, filter: &'a Filter, bounds: &'a [String; 2]
     }
 }
 
+/// Checks whether a filter finds finished tasks.
+fn may_be_finished(filter: &Filter) -> bool {
+    let is_finished = |state: &TaskStatus| matches!(state, TaskStatus::Done | TaskStatus::Cancelled);
+    match filter.states.as_slice() {
+        [] => filter.all || filter.group == Some(Group::Finished),
+        states => states.iter().any(is_finished),
+    }
+}
+
 /// The order of lists. Where all rows are open, the index of the queue has it.
 fn order(filter: &Filter) -> String {
-    let finished = if filter.all || !filter.states.is_empty() || filter.group == Some(Group::Finished) {
+    let finished = if may_be_finished(filter) {
         "CASE WHEN t.status IN ('DONE', 'CANCELLED') THEN 1 ELSE 0 END, "
     } else {
         ""
@@ -132,6 +141,18 @@ pub(super) fn count(db: &Db, filter: &Filter, bounds: &[String; 2], counts: Coun
     narrow(&mut query, filter, bounds);
     let sql = format!("SELECT count(*) FROM tasks AS t WHERE {}", query.sql);
     db.query_one(&sql, &query.params, |row| row.get(0))
+}
+
+/// Counts the tasks that match, by state. The filter has no states.
+pub(super) fn counts_by_state(
+    db: &Db,
+    filter: &Filter,
+    bounds: &[String; 2],
+) -> Result<Vec<(TaskStatus, i64)>, Fault> {
+    let mut query = base(filter);
+    narrow(&mut query, filter, bounds);
+    let sql = format!("SELECT t.status, count(*) FROM tasks AS t WHERE {} GROUP BY t.status", query.sql);
+    db.query_all(&sql, &query.params, |row| Ok((read_status(row, 0)?, row.get(1)?)))
 }
 
 /// Hands over all tasks that fit project and assignee, in the order of lists, each with its group and its description.
