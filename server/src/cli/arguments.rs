@@ -12,6 +12,7 @@ use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap_complete::Shell;
 use colibri_visible::printable;
 
 use super::variables;
@@ -103,6 +104,17 @@ pub enum Command {
     /// Set up and migrate a PostgreSQL database that several machines share
     #[command(subcommand)]
     Postgres(postgres::Postgres),
+    /// Print the completion of commands and options for a shell
+    Completions {
+        /// The shell
+        shell: Shell,
+    },
+    /// Write a manual page a command into a folder; an existing page is never overwritten
+    Man {
+        /// The folder, such as ~/.local/share/man/man1; it is made if it is missing
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
+    },
     /// Show the main job: an agent works, an auditor verifies, a changed letter is found
     Demo,
 }
@@ -254,7 +266,8 @@ pub fn long_help() -> String {
     definition().render_long_help().to_string()
 }
 
-fn definition() -> clap::Command {
+/// The commands and options, and what their help says. Completions and manual pages come from it, too.
+pub(super) fn definition() -> clap::Command {
     let examples = examples();
     Arguments::command()
         .after_help(format!("{examples}\n\n--help lists the environment variables."))

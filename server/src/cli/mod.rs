@@ -14,6 +14,7 @@
 //!           |- keys    a key that signs seals, made or shown
 //!           |- proof, export, report   a sealed record, a session, a page     (database, session, output)
 //!           |- check-proof, verify-export   without any database              (colibri_proof::command)
+//!           |- completions, man    for shells and manual readers    (manual)
 //!           '- demo    the main job as a transcript                (client, transcript)
 //! ```
 //!
@@ -32,6 +33,7 @@ mod folder;
 mod interrupt;
 mod keys;
 mod log;
+mod manual;
 mod moments;
 mod operator;
 mod output;
@@ -207,6 +209,8 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
             retention::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err)
         }
         Command::Postgres(command) => postgres::run(&command, env, &mut Visible(out)),
+        Command::Completions { shell } => manual::completions(shell, out),
+        Command::Man { folder } => manual::man(&folder, &mut Visible(out)),
         Command::Demo => demo::run(out, color),
     };
     end(done, err)
@@ -219,6 +223,8 @@ fn examines(command: &Command) -> bool {
         | Command::Tools { .. }
         | Command::Call { .. }
         | Command::Demo
+        | Command::Completions { .. }
+        | Command::Man { .. }
         | Command::Postgres(_)
         | Command::Keys(_)
         | Command::CheckProof(_)

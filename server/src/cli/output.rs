@@ -76,3 +76,17 @@ pub fn create(path: &Path) -> Result<File, Failure> {
         _ => Failure::Usage(format!("cannot create {}: {error}; check the path", path.display())),
     })
 }
+
+/// Writes a new file that others may read, too: it holds none of the database's content.
+///
+/// # Errors
+/// As [`write_to`].
+pub fn write_readable(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    write_to(Some(path), &mut io::sink(), |file| Ok(file.write_all(content)?))?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o644))?;
+    }
+    Ok(())
+}

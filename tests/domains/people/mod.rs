@@ -19,6 +19,7 @@ mod progress;
 mod remedies;
 mod sequences;
 mod sessions;
+mod shells;
 mod smaller;
 mod toolsets;
 mod verified;
