@@ -9,6 +9,7 @@ use colibri::settings::environment::Environment;
 fn main() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
     if arguments.is_empty() {
+        cli::greet();
         return colibri::serve(false);
     }
     match cli::run(&arguments, &Environment::capture()) {

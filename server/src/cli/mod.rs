@@ -130,6 +130,21 @@ impl From<client::ClientError> for Failure {
     }
 }
 
+/// Tells a person who starts the server by hand what it waits for. Where a host has pipes, this asks the system once and says
+/// nothing.
+pub fn greet() {
+    let (stdin, mut stderr) = (io::stdin(), io::stderr());
+    if stdin.is_terminal() && stderr.is_terminal() {
+        let version = crate::VERSION;
+        // The server serves without these lines, too.
+        let _ = write!(
+            stderr,
+            "colibri {version} waits for an MCP client on stdin; a host such as Claude Code starts it. Ctrl-D ends it.\n\
+             colibri init sets it up in a host, colibri tasks shows what is in the database, colibri help lists the commands.\n"
+        );
+    }
+}
+
 /// Runs the command line of this process (without the program's name), or returns that the server is to be started.
 pub fn run(arguments: &[OsString], env: &Environment) -> Next {
     // Serving is the common case and must not wait for a parser to be built.

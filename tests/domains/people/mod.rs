@@ -1,6 +1,7 @@
 //! Acceptance cases of callers, history, claims, remedies and messages, under their numbers (`people_07_…`).
 
 mod arguments;
+mod bare;
 mod birth;
 mod blocked;
 mod brief;
