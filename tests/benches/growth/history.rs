@@ -6,6 +6,7 @@
 
 use std::path::Path;
 use std::sync::mpsc::sync_channel;
+use std::time::Duration;
 
 use colibri::catalogue::{Task, TaskStatus, ThoughtRecordOutput};
 use colibri::domains::ties::Reply;
@@ -38,6 +39,12 @@ pub struct Extent {
     pub tasks: i64,
     /// Thoughts, each with a call of its own.
     pub thoughts: i64,
+}
+
+impl Extent {
+    fn calls(self) -> i64 {
+        self.tasks + self.thoughts
+    }
 }
 
 /// Where the log ends.
@@ -123,8 +130,9 @@ pub fn project_name(random: u64) -> String {
     format!("project-{:02}", random % PROJECTS)
 }
 
-/// Grows a database that a server has made to an extent, and returns how many calls that took. No other process may use it.
-pub fn grow(database: &Path, target: Extent) -> i64 {
+/// Grows a database that a server has made to an extent, and returns how many calls that took. Their times are spread over this
+/// long before now. No other process may use it.
+pub fn grow(database: &Path, target: Extent, span: Duration) -> i64 {
     let loading = Loading::begin(database);
     let mut history = loading.history();
     let before = history.log.exit_no;
@@ -132,9 +140,9 @@ pub fn grow(database: &Path, target: Extent) -> i64 {
     std::thread::scope(|scope| {
         let making = scope.spawn(|| {
             let sender = sender;
-            let mut maker = Maker::new(&mut history);
+            let mut maker = Maker::new(&mut history, target, span);
             loop {
-                let chunk: Vec<Call> = std::iter::from_fn(|| maker.next(target)).take(CHUNK).collect();
+                let chunk: Vec<Call> = std::iter::from_fn(|| maker.next()).take(CHUNK).collect();
                 if chunk.is_empty() || sender.send(chunk).is_err() {
                     return;
                 }
@@ -157,19 +165,30 @@ struct Maker<'a> {
     ids: SystemIds,
     boot_id: String,
     dice: Dice,
+    target: Extent,
+    /// Milliseconds from one call to the next.
+    pace: f64,
 }
 
 impl<'a> Maker<'a> {
-    fn new(history: &'a mut History) -> Self {
+    fn new(history: &'a mut History, target: Extent, span: Duration) -> Self {
+        let missing = target.calls() - history.extent.calls();
+        let pace = span.as_millis() as f64 / missing.max(1) as f64;
         let (clock, mut ids) = (SystemClock::default(), SystemIds::default());
         let boot_id = ids.v7(clock.wall_ms());
         let dice = Dice::new(history.log.exit_no.unsigned_abs());
-        Self { history, clock, ids, boot_id, dice }
+        Self { history, clock, ids, boot_id, dice, target, pace }
+    }
+
+    /// The time of the next call.
+    fn wall_ms(&self) -> i64 {
+        let missing = self.target.calls() - self.history.extent.calls();
+        self.clock.wall_ms() - (missing as f64 * self.pace) as i64
     }
 
     /// The next call; `None` when the target is reached. Tasks and thoughts keep their proportion all the way.
-    fn next(&mut self, target: Extent) -> Option<Call> {
-        let now = self.history.extent;
+    fn next(&mut self) -> Option<Call> {
+        let (now, target) = (self.history.extent, self.target);
         let task_is_due = now.tasks * target.thoughts <= now.thoughts * target.tasks;
         match (now.tasks < target.tasks, now.thoughts < target.thoughts) {
             (false, false) => None,
@@ -180,7 +199,7 @@ impl<'a> Maker<'a> {
     }
 
     fn task(&mut self) -> Call {
-        let wall_ms = self.clock.wall_ms();
+        let wall_ms = self.wall_ms();
         let at = rfc3339_ms(wall_ms);
         let id = self.ids.v7(wall_ms);
         let project_id = project_name(self.dice.roll());
@@ -208,7 +227,7 @@ impl<'a> Maker<'a> {
     }
 
     fn thought(&mut self) -> Call {
-        let wall_ms = self.clock.wall_ms();
+        let wall_ms = self.wall_ms();
         let at = rfc3339_ms(wall_ms);
         let number = self.history.extent.thoughts + 1;
         let place = self.place(number);

@@ -2,6 +2,8 @@
 
 mod board;
 mod graph;
+#[cfg(target_os = "linux")]
+mod widths;
 
 use std::process::Output;
 

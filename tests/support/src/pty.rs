@@ -16,6 +16,8 @@ use rustix::fs::OFlags;
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{InputModes, LocalModes, OutputModes, Winsize, tcgetattr, tcsetwinsize};
 
+use unicode_width::UnicodeWidthStr;
+
 use crate::client::PATIENCE;
 
 /// What Ctrl-C sends.
@@ -152,6 +154,23 @@ pub fn wait(child: &mut Child) -> ExitStatus {
         }
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// What a command shows on a terminal of so many columns.
+pub fn shown(command: &Command, columns: u16) -> (ExitStatus, String) {
+    let terminal = Pty::open(columns, 24);
+    let status = wait(&mut terminal.session(command).spawn().unwrap());
+    (status, terminal.closed())
+}
+
+/// How many columns the widest line takes. Colours take none.
+pub fn widest(shown: &str) -> usize {
+    let line = |line: &str| {
+        let mut parts = line.split('\u{1b}');
+        let plain: usize = parts.next().map_or(0, UnicodeWidthStr::width);
+        plain + parts.map(|part| part.split_once('m').map_or(0, |(_, text)| text.width())).sum::<usize>()
+    };
+    shown.split("\r\n").map(line).max().unwrap_or(0)
 }
 
 /// Hands over what appears, until no process has the terminal open.
