@@ -64,7 +64,7 @@ fn main() -> ExitCode {
         .env("COLIBRI_DURABILITY", "normal")
         .start();
     let busy = tie(&mut server);
-    let views = views(&busy);
+    let views = views(&busy, &database);
     views.iter().filter(|view| view.arguments[0] != "graph").for_each(|view| fits(view, &database));
     let sound = views.iter().map(|view| measure(view, &database)).fold(true, |all, one| all & one);
     drop(server);
@@ -104,7 +104,8 @@ fn tie(server: &mut Server) -> String {
     busy.as_str().unwrap().to_owned()
 }
 
-fn views(task: &str) -> Vec<View> {
+fn views(task: &str, database: &Path) -> Vec<View> {
+    let conn = Connection::open(database).unwrap();
     let waits = "EXISTS (SELECT 1 FROM task_dependencies AS d JOIN tasks AS b ON b.id = d.depends_on_id WHERE d.task_id = t.id AND b.status <> 'DONE')";
     let held = "EXISTS (SELECT 1 FROM task_claims AS h WHERE h.task_id = t.id AND h.released_at IS NULL)";
     let order = "ORDER BY t.priority, t.rowid";
@@ -120,18 +121,22 @@ fn views(task: &str) -> Vec<View> {
     let ties = format!(
         "SELECT d.task_id, d.depends_on_id FROM task_dependencies AS d JOIN tasks AS t ON t.id = d.task_id WHERE {OPEN}"
     );
-    let log = |ago: &str| {
-        format!(
-            "SELECT sequence_no, tool, entered_at, outcome, error_code, error_message, subject FROM actions \
-             WHERE sequence_no >= (SELECT min(sequence_no) FROM actions WHERE entered_at >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-{ago}'))"
-        )
-    };
-    let thoughts = |ago: &str| {
-        format!(
-            "SELECT seq, type, task_id, agent_id, content, timestamp FROM thought_records \
-             WHERE timestamp >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-{ago}')"
-        )
-    };
+    let since = |sql: &str| -> i64 { conn.query_row(sql, [], |row| row.get(0)).unwrap() };
+    // The session itself is as old as the server that began it, so the log does not begin with its oldest call.
+    let hour = "strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-1 hour')";
+    let call = since(&format!("SELECT max(sequence_no) + 1 FROM actions WHERE entered_at < {hour}"));
+    // A clock may have been set back, so the view looks at 10,000 older calls, too.
+    let walk = format!(
+        "SELECT sequence_no, entered_at FROM actions WHERE sequence_no >= {} ORDER BY sequence_no DESC",
+        call - 10_000
+    );
+    let log = format!(
+        "SELECT a.sequence_no, a.tool, a.entered_at, a.outcome, a.error_code, a.error_message, a.subject, t.title, r.type, r.agent_id, \
+         r.content, r.task_id, e.kind, e.from_status, e.to_status, e.changes \
+         FROM actions AS a LEFT JOIN tasks AS t ON t.id = a.subject LEFT JOIN thought_records AS r ON r.id = a.subject \
+         LEFT JOIN task_events AS e ON e.task_id = a.subject AND e.sequence_no = a.sequence_no \
+         WHERE a.sequence_no >= {call} ORDER BY a.sequence_no"
+    );
     let sessions = "SELECT s.*, (SELECT count(*) FROM thought_records AS r WHERE r.session_id = s.session_id), h.head_hash \
                     FROM audit_sessions AS s LEFT JOIN tree_heads AS h ON h.session_id = s.session_id ORDER BY s.started_at DESC LIMIT 100";
     let whole_task = vec![
@@ -148,7 +153,7 @@ fn views(task: &str) -> Vec<View> {
         View::new(&["sessions"], vec![sessions.to_owned()]),
         View::new(&["next"], vec![list(20), counts.clone()]),
         View::new(&["board", "--once"], vec![list(100_000_000), counts.clone()]),
-        View::new(&["timeline", "--since", "1h"], vec![log("1 hour"), thoughts("1 hour")]),
+        View::new(&["timeline", "--since", "1h"], vec![walk, log]),
         View::new(&["graph"], vec![ties.clone(), list(500)]).large(),
     ]
 }
@@ -208,7 +213,7 @@ fn read(conn: &Connection, sql: &[String]) -> Duration {
 
 fn run(database: &Path, arguments: &[String]) -> Duration {
     let began = Instant::now();
-    let status = command(database, arguments).stdout(Stdio::null()).status().unwrap();
+    let status = command(database, arguments).stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap();
     assert!(status.success(), "{arguments:?}");
     began.elapsed()
 }
