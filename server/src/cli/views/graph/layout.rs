@@ -1,5 +1,6 @@
-//! Where the boxes of the image are. A task is in the column behind the last one of its prerequisites, so every arrow leads to the right. In
-//! a column, the tasks are in the order of the middle of their prerequisites, which keeps arrows short.
+//! Where the boxes of the image are. A task is in the column behind the last one of its prerequisites, so every arrow leads to the right. A
+//! task without prerequisites is just before the first that waits for it. In a column, the tasks are in the order of the middle of their
+//! prerequisites. Both keep arrows short.
 
 use crate::domains::tasks::shown::graph::{Arrow, Graph};
 
@@ -62,6 +63,11 @@ fn columns(count: usize, arrows: &[Arrow]) -> Vec<usize> {
             }
         }
     }
+    let is_first = |place: usize| arrows.iter().all(|arrow| arrow.to != place);
+    for place in (0..count).filter(|place| is_first(*place)) {
+        let next = waits[place].iter().map(|next| columns[*next]).min();
+        columns[place] = next.map_or(0, |next| next.saturating_sub(1));
+    }
     columns
 }
 
@@ -90,7 +96,7 @@ mod tests {
             (1, &[], &[0]),
             (3, &[(0, 1), (1, 2), (0, 2)], &[0, 1, 2]),
             (4, &[(3, 2), (2, 1), (1, 0)], &[3, 2, 1, 0]),
-            (4, &[(0, 3), (1, 2), (2, 3)], &[0, 1, 2, 3].map(|column| [0, 0, 1, 2][column])),
+            (4, &[(0, 3), (1, 2), (2, 3)], &[0, 1, 2, 3].map(|column| [1, 0, 1, 2][column])),
         ] {
             assert_eq!(columns(count, &arrows(pairs)), expected, "{pairs:?}");
         }

@@ -16,7 +16,7 @@ const MARGIN: i64 = 20;
 /// The height of the line below the boxes, and the width that it needs.
 const REMARK: (i64, i64) = (270, 24);
 /// How many columns of a fixed width a box shows of a title. Its tooltip has the whole title.
-const SHOWN: usize = 29;
+const SHOWN: usize = 26;
 
 /// The colours in light and in dark. The image brings its own background, since it cannot know that of the page around it.
 const STYLE: &str = "<style>\
