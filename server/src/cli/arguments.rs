@@ -73,6 +73,8 @@ pub enum Command {
     Board(views::Board),
     /// Draw which tasks wait for which, as Mermaid, DOT or SVG
     Graph(views::Graph),
+    /// Write tasks, calls, decisions and sessions as one HTML page; exit 1 if the database is not sound
+    Overview(Box<views::Overview>),
     /// Print the audit log: one line a call, newest last
     Log(Box<audit::Log>),
     /// Make or show the key that signs seals

@@ -7,7 +7,7 @@
 //!           |- verify  recomputes a whole database                (crate::verification)
 //!           |- backup  a verified copy of the database
 //!           |- doctor  what is wrong with this set-up, and what to do
-//!           |- tasks, task, next, sessions, timeline, board, graph   what people look at  (views, database)
+//!           |- tasks, task, next, sessions, timeline, board, graph, overview   what people look at  (views, database)
 //!           |- log     the audit log, filtered                    (database)
 //!           |- retention    old contents packed and pruned, through the chain     (operator)
 //!           |- reputation   epoch, import, export and verify of reputation
@@ -204,6 +204,9 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         | Command::Board(_)
         | Command::Timeline(_) => views::run(&command, env, Screen { width, color }, out),
         Command::Graph(arguments) => views::graph::run(&arguments, env, out, &mut Visible(err)),
+        Command::Overview(arguments) => {
+            views::overview::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err)
+        }
         Command::Log(arguments) => log::run(&arguments, env, &mut Visible(out)),
         Command::Reputation(command) => reputation::run(&command, env, out, &mut Visible(err), input),
         Command::Keys(arguments) => keys::run(&arguments, &mut Visible(out)),
@@ -252,6 +255,7 @@ fn examines(command: &Command) -> bool {
         | Command::Timeline(_)
         | Command::Board(_)
         | Command::Graph(_)
+        | Command::Overview(_)
         | Command::Next(_)
         | Command::Sessions(_)
         | Command::Log(_)

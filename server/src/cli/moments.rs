@@ -46,6 +46,28 @@ impl Clock {
         at.strftime(form).to_string()
     }
 
+    /// Returns a stored stamp with its date, for what people read on other days: `2026-11-22 14:03`. Another text stays as it is.
+    pub fn dated(&self, stamp: &str) -> String {
+        let Ok(at) = stamp.parse::<Timestamp>() else { return stamp.to_owned() };
+        at.to_zoned(self.now.time_zone().clone()).strftime("%Y-%m-%d %H:%M").to_string()
+    }
+
+    /// Returns the present time in the same form.
+    pub fn dated_now(&self) -> String {
+        self.dated(&stamp(&self.now.timestamp()))
+    }
+
+    /// Returns the name of the zone, or how far it is ahead of UTC: `Europe/Berlin`, `+01:00`.
+    pub fn zone(&self) -> String {
+        let name = self.now.time_zone().iana_name();
+        name.map_or_else(|| self.now.strftime("%:z").to_string(), str::to_owned)
+    }
+
+    /// Returns how far the zone is ahead of UTC at present, in milliseconds.
+    pub fn ahead_ms(&self) -> i64 {
+        i64::from(self.now.offset().seconds()) * 1_000
+    }
+
     /// Returns how long it is from now to a stored stamp, or was: `11 min`.
     pub fn span(&self, stamp: &str) -> String {
         let Ok(at) = stamp.parse::<Timestamp>() else { return stamp.to_owned() };

@@ -4,7 +4,7 @@
 use colibri_visible::characters;
 
 /// An unfinished piece of a page.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Html {
     page: String,
 }
@@ -18,6 +18,11 @@ impl Html {
     /// Appends markup.
     pub fn tags(&mut self, markup: &'static str) {
         self.page.push_str(markup);
+    }
+
+    /// Appends another piece.
+    pub fn piece(&mut self, piece: &Self) {
+        self.page.push_str(&piece.page);
     }
 
     /// Appends a number, for texts and for coordinates.

@@ -1,8 +1,9 @@
-//! A session's report: one self-contained HTML page without scripts. Pure: [`model::Report`] in, text out. The command
-//! `colibri report` collects the model.
+//! Self-contained HTML pages without scripts: the report of a session, and the [`overview`] of a database. Pure: [`model::Report`]
+//! in, text out. The commands `colibri report` and `colibri overview` collect the models.
 //!
 //! ```text
 //! model -> page -+- html     escapes: stored text cannot become markup
+//!                |- frame    head and foot, for both pages
 //!                |- facts    verdict, session, tasks, chains
 //!                |- thoughts the records in order
 //!                |- picture  the Merkle tree as SVG, folded by tree where it is large
@@ -10,8 +11,10 @@
 //! ```
 
 mod facts;
+mod frame;
 pub(crate) mod html;
 pub mod model;
+pub(crate) mod overview;
 mod page;
 mod picture;
 mod seal;

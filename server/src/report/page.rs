@@ -1,29 +1,14 @@
-//! The page: its head, its sections in reading order, its style. Pure.
+//! A session's page: its sections in reading order. Pure.
 
+use super::frame;
 use super::html::Html;
 use super::model::Report;
 use super::{facts, picture, seal, thoughts};
 
-const STYLE: &str = include_str!("style.css");
-
-/// Prevents the page from loading or running anything.
-const POLICY: &str = "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; \
-     base-uri 'none'; form-action 'none'\">\n";
-
 /// Renders the report as an HTML document.
 pub fn render(report: &Report) -> String {
     let mut html = Html::default();
-    html.tags("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    html.tags(POLICY);
-    html.tags("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    html.tags("<meta name=\"referrer\" content=\"no-referrer\">\n");
-    html.tags("<meta name=\"color-scheme\" content=\"light dark\">\n");
-    // A title cannot hold elements, so hidden characters are written, not marked.
-    html.tags("<title>Audit report: ");
-    html.value(&report.session.intent);
-    html.tags("</title>\n<style>\n");
-    html.tags(STYLE);
-    html.tags("</style>\n</head>\n<body>\n<main>\n");
+    frame::open("Audit report: ", &report.session.intent, "", &mut html);
     facts::heading(report, &mut html);
     facts::session(report, &mut html);
     facts::tasks(&report.tasks, report.more_tasks, &mut html);
@@ -34,11 +19,7 @@ pub fn render(report: &Report) -> String {
     }
     seal::section(report, &mut html);
     seal::steps(report, &mut html);
-    html.tags("</main>\n<footer>Made by colibri ");
-    html.text(&report.version);
-    html.tags(" at ");
-    html.text(&report.made_at);
-    html.tags(".</footer>\n</body>\n</html>\n");
+    frame::close(&report.version, &report.made_at, &mut html);
     html.finish()
 }
 

@@ -2,6 +2,7 @@
 
 mod board;
 mod graph;
+mod overview;
 #[cfg(target_os = "linux")]
 mod widths;
 

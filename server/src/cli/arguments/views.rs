@@ -180,6 +180,28 @@ pub struct Graph {
     pub out: Option<PathBuf>,
 }
 
+/// Of `colibri overview`.
+///
+/// The page needs no other file, runs nothing and loads nothing. The database is verified as `colibri verify` does it, at the same moment.
+#[derive(Debug, Args, PartialEq, Eq)]
+pub struct Overview {
+    /// What all views take.
+    #[command(flatten)]
+    pub view: View,
+    /// The new file to write the page to
+    #[arg(long, value_name = "FILE")]
+    pub html: PathBuf,
+    /// Calls and decisions from this time on: 2h, today, yesterday 14:00, 2026-11-01
+    #[arg(long, value_name = "TIME", default_value = "7d")]
+    pub since: String,
+    /// Do not verify the database; the page says so
+    #[arg(long)]
+    pub no_verify: bool,
+    /// Show progress on stderr, even if stderr is not a terminal
+    #[arg(long)]
+    pub progress: bool,
+}
+
 /// The states of tasks, in the order of the pipeline.
 const STATES: [&str; 8] = [
     TaskStatus::Init.as_str(),

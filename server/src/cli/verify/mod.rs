@@ -135,7 +135,7 @@ pub(super) fn verify_open(
 }
 
 /// Reads the configuration, whose database and keys are used if the user names none.
-fn configuration(env: &Environment) -> Result<Config, Failure> {
+pub(super) fn configuration(env: &Environment) -> Result<Config, Failure> {
     match load_config(env, std::process::id()) {
         Ok((config, _)) => Ok(config),
         Err(problems) => Err(Failure::Usage(problems.join("; "))),

@@ -9,7 +9,7 @@
 mod dot;
 mod layout;
 mod mermaid;
-mod svg;
+pub(super) mod svg;
 
 use std::io::Write;
 
@@ -119,7 +119,7 @@ fn label(node: &Node) -> (String, String) {
     (printable(&node.title).into_owned(), format!("{} {state}", short(&node.id)))
 }
 
-fn name(group: Group) -> &'static str {
+pub(super) fn name(group: Group) -> &'static str {
     match group {
         Group::Ready => "ready",
         Group::Held => "held",

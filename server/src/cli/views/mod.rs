@@ -7,6 +7,7 @@
 //! tasks, task, next, sessions, timeline      a view each
 //! board     the tasks by their states
 //! graph     which tasks wait for which, as a picture
+//! overview  all of it on one HTML page
 //! ```
 
 mod board;
@@ -14,6 +15,7 @@ mod events;
 pub(super) mod graph;
 mod ids;
 mod next;
+pub(super) mod overview;
 mod sessions;
 mod table;
 mod task;

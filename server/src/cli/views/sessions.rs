@@ -117,7 +117,8 @@ fn print(page: &listing::Page, look: &Look, out: &mut dyn Write) -> Result<(), F
     Ok(line(out, look.screen, &summary, Style::Dim)?)
 }
 
-fn count(records: i64) -> String {
+/// Says how many records a session has, as far as they are counted.
+pub(super) fn count(records: i64) -> String {
     let more = if records >= listing::MOST_COUNTED { "+" } else { "" };
     format!("{records}{more}")
 }

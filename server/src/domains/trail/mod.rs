@@ -14,6 +14,7 @@ pub(crate) mod content;
 pub(crate) mod errors;
 pub(crate) mod output;
 pub mod service;
+pub(crate) mod shown;
 pub(crate) mod store;
 pub(crate) mod ties;
 pub(crate) mod verify;

@@ -109,8 +109,8 @@ pub fn each_call(
     })
 }
 
-/// How many calls in a row must be too old before none is looked for behind them: a clock that was set back stamps few.
-const MOST_OLDER: u32 = 10_000;
+/// How many rows in a row must be too old before none is looked for behind them: a clock that was set back stamps few.
+pub const MOST_OLDER: u32 = 10_000;
 
 /// Returns the first of the newest calls that were entered at a time or later, without a walk through the whole log.
 ///
@@ -128,6 +128,37 @@ pub fn first_since(db: &Db, since: &str) -> Result<Option<i64>, Fault> {
         Ok::<_, Fault>(older < MOST_OLDER)
     })?;
     Ok(first)
+}
+
+/// How many calls of an hour ended in the same way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CallsOfHour {
+    /// The beginning of their stamps: `2026-11-01T10`.
+    pub hour: String,
+    /// One of [`OUTCOMES`].
+    pub outcome: String,
+    /// How many.
+    pub count: i64,
+}
+
+/// Counts the calls since a time by hour and outcome, in the order of time. `first` is what [`first_since`] found, and calls of the
+/// tools `without` do not count.
+///
+/// # Errors
+/// SQLite's error.
+pub fn count_by_hour(db: &Db, since: &str, first: i64, without: &[&str]) -> Result<Vec<CallsOfHour>, Fault> {
+    let mut params = vec![Value::Text(since), Value::Integer(first)];
+    let mut condition = "entered_at >= ?1 AND sequence_no >= ?2".to_owned();
+    for tool in without {
+        params.push(Value::Text(tool));
+        condition.push_str(&format!(" AND tool <> ?{}", params.len()));
+    }
+    let sql = format!(
+        "SELECT substr(entered_at, 1, 13), outcome, count(*) FROM actions WHERE {condition} GROUP BY 1, 2 ORDER BY 1, 2"
+    );
+    db.query_all(&sql, &params, |row| {
+        Ok(CallsOfHour { hour: row.get(0)?, outcome: row.get(1)?, count: row.get(2)? })
+    })
 }
 
 /// Returns the filter as a condition with its bound values.

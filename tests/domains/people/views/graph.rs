@@ -177,7 +177,7 @@ fn picture(client: &Client, arguments: &[&str]) -> Picture {
 }
 
 /// Creates a task with prerequisites, and returns its id.
-fn create(client: &mut Client, title: &str, depends_on: &[&str]) -> String {
+pub(super) fn create(client: &mut Client, title: &str, depends_on: &[&str]) -> String {
     let created = client.data("task_create", json!({ "title": title, "depends_on": depends_on }));
     created["id"].as_str().unwrap().to_owned()
 }

@@ -30,8 +30,23 @@ const STYLE: &str = "<style>\
     .blocked rect{fill:#4d1a17;stroke:#f2857c}.finished rect{fill:#30343a;stroke:#8d8d8d}}\
     </style>\n";
 
-/// Draws the picture.
+/// Draws the picture as an image.
 pub(super) fn draw(graph: &Graph) -> String {
+    let mut svg = Html::default();
+    svg.tags("<svg xmlns=\"http://www.w3.org/2000/svg\"");
+    draw_inside(graph, STYLE, &mut svg);
+    svg.finish()
+}
+
+/// Draws the picture as an element of a page, which brings the colours.
+pub(in crate::cli::views) fn element(graph: &Graph) -> Html {
+    let mut svg = Html::default();
+    svg.tags("<svg class=\"tasks\"");
+    draw_inside(graph, "", &mut svg);
+    svg
+}
+
+fn draw_inside(graph: &Graph, style: &'static str, svg: &mut Html) {
     let layout = layout(graph);
     let remark = remark(graph);
     let (width, below) = (right_of(&layout), bottom_of(&layout));
@@ -39,31 +54,27 @@ pub(super) fn draw(graph: &Graph) -> String {
         Some(_) => (width.max(REMARK.0 + 2 * MARGIN), below + REMARK.1),
         None => (width, below),
     };
-    let mut svg = Html::default();
-    svg.tags(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" aria-label=\"Which tasks wait for which\"",
-    );
+    svg.tags(" role=\"img\" aria-label=\"Which tasks wait for which\"");
     numbers(
-        &mut svg,
+        svg,
         [(" width=\"", width), ("\" height=\"", height), ("\" viewBox=\"0 0 ", width), (" ", height)],
     );
     svg.tags("\">\n");
-    svg.tags(STYLE);
+    svg.tags(style);
     svg.tags("<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n");
     for arrow in &graph.arrows {
-        draw_arrow(&mut svg, *arrow, &layout);
+        draw_arrow(svg, *arrow, &layout);
     }
     for (node, spot) in graph.nodes.iter().zip(&layout.spots) {
-        draw_node(&mut svg, node, *spot);
+        draw_node(svg, node, *spot);
     }
     if let Some(remark) = remark {
-        numbers(&mut svg, [("<text x=\"", MARGIN), ("\" y=\"", below + REMARK.1 / 2 - MARGIN / 2)]);
+        numbers(svg, [("<text x=\"", MARGIN), ("\" y=\"", below + REMARK.1 / 2 - MARGIN / 2)]);
         svg.tags("\">");
         svg.value(&remark);
         svg.tags("</text>\n");
     }
     svg.tags("</svg>\n");
-    svg.finish()
 }
 
 /// Returns where the picture ends, with its margin.

@@ -1,0 +1,160 @@
+//! `colibri overview`: a database as one HTML page. This module gathers what [`crate::report::overview`] renders, all of one moment.
+//!
+//! ```text
+//! overview   what is asked for, and the verdict
+//! parts      tasks, decisions, sessions and standing, for the page
+//! hours      calls by hour, in bars
+//! ```
+
+mod hours;
+mod parts;
+
+use std::io::Write;
+
+use colibri_runtime::handler::Fault;
+use colibri_visible::printable;
+use serde::Serialize;
+
+use super::{Look, Screen};
+use crate::cli::Failure;
+use crate::cli::arguments::views::Overview as Arguments;
+use crate::cli::database::place_of;
+use crate::cli::interrupt::raised_by_signals;
+use crate::cli::output::{print_json, write_to};
+use crate::cli::verify::{Lines, configuration, verify_open};
+use crate::report::overview::model::{Kind, Overview, Part, Verdict};
+use crate::report::overview::render;
+use crate::settings::environment::Environment;
+use crate::verification::Report;
+use colibri_store::db::Db;
+
+/// What the command prints of a page that it wrote.
+#[derive(Serialize)]
+struct Written<'a> {
+    file: &'a str,
+    since: &'a str,
+    /// `None` with `--no-verify`.
+    sound: Option<bool>,
+    /// Whether the page has all of its parts.
+    whole: bool,
+    open_tasks: i64,
+    calls: i64,
+}
+
+/// Writes the page; [`Failure::Finding`] if the database is not sound, or a part of it cannot be read. The page then says so.
+pub(in crate::cli) fn run(
+    arguments: &Arguments,
+    env: &Environment,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<(), Failure> {
+    let look = Look::open(&arguments.view, env, Screen::default())?;
+    let since = look.clock.parse(&arguments.since).map_err(Failure::Usage)?;
+    let verdict = verdict(arguments, &look, env, err)?;
+    let epoch_seconds = configuration(env)?.epoch_seconds;
+    let place = place_of(env, arguments.view.database.db.as_deref())?.0;
+    let page = Overview {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        made_at: look.clock.dated_now(),
+        database: place.to_string(),
+        since: look.clock.dated(&since),
+        zone: look.clock.zone(),
+        verdict,
+        tasks: part(&look.db, || parts::tasks(&look))?,
+        dependencies: part(&look.db, || parts::dependencies(&look))?,
+        calls: part(&look.db, || hours::calls(&look, &since))?,
+        decisions: part(&look.db, || parts::decisions(&look, &since))?,
+        sessions: part(&look.db, || parts::sessions(&look))?,
+        standing: part(&look.db, || parts::standing(&look, epoch_seconds))?,
+    };
+    write_to(Some(&arguments.html), out, |to| Ok(to.write_all(render(&page).as_bytes())?))?;
+    let written = written(&arguments.html.to_string_lossy(), &since, &page, arguments.view.json, out)?;
+    out.flush()?;
+    if written { Ok(()) } else { Err(Failure::Finding) }
+}
+
+/// Verifies what the page is about to show.
+fn verdict(
+    arguments: &Arguments,
+    look: &Look,
+    env: &Environment,
+    err: &mut dyn Write,
+) -> Result<Verdict, Failure> {
+    if arguments.no_verify {
+        return Ok(Verdict::Unknown);
+    }
+    let place = place_of(env, arguments.view.database.db.as_deref())?.0;
+    let mut lines = Lines::new("overview", err, arguments.progress);
+    let report = verify_open((&look.db, &place), env, &raised_by_signals(), &mut lines);
+    lines.clear();
+    Ok(said(&report?))
+}
+
+fn said(report: &Report) -> Verdict {
+    if report.is_sound() {
+        return Verdict::Sound;
+    }
+    let kinds = report.findings.kinds();
+    Verdict::Broken {
+        count: kinds.iter().map(|found| found.count).sum(),
+        kinds: kinds
+            .iter()
+            .map(|found| Kind {
+                name: format!("{} {}", found.first.check, found.first.code),
+                count: found.count,
+                subject: found.first.subject.clone(),
+                message: found.first.message.clone(),
+            })
+            .collect(),
+    }
+}
+
+/// Reads a part of the page. Damage to it leaves the others as they are.
+fn part<T>(db: &Db, read: impl FnOnce() -> Result<T, Fault>) -> Result<Part<T>, Failure> {
+    match db.apart(read) {
+        Ok(found) => Ok(Ok(found)),
+        Err(fault) if db.is_cut_off() => Err(fault.into()),
+        Err(fault) => Ok(Err(fault.to_string())),
+    }
+}
+
+/// Says what was written, and returns whether all is well.
+fn written(
+    file: &str,
+    since: &str,
+    page: &Overview,
+    json: bool,
+    out: &mut dyn Write,
+) -> Result<bool, Failure> {
+    let Overview { verdict, tasks, dependencies, calls, decisions, sessions, standing, .. } = page;
+    let sound = match verdict {
+        Verdict::Unknown => None,
+        Verdict::Sound => Some(true),
+        Verdict::Broken { .. } => Some(false),
+    };
+    let whole = tasks.is_ok()
+        && dependencies.is_ok()
+        && calls.is_ok()
+        && decisions.is_ok()
+        && sessions.is_ok()
+        && standing.is_ok();
+    let open_tasks = tasks.as_ref().map_or(0, |tasks| tasks.ready + tasks.held + tasks.blocked);
+    let calls = calls.as_ref().map_or(0, |calls| calls.total.total());
+    if json {
+        print_json(out, &Written { file, since, sound, whole, open_tasks, calls })?;
+    } else {
+        let verdict = match sound {
+            None => "the database was not verified",
+            Some(true) => "the database is sound",
+            Some(false) => "the database is NOT sound",
+        };
+        let parts = if whole { "" } else { "; parts of it cannot be read" };
+        let file = printable(file);
+        writeln!(
+            out,
+            "{file}: {open_tasks} open tasks, {calls} calls since {}; {verdict}{parts}",
+            page.since
+        )?;
+    }
+    Ok(sound != Some(false) && whole)
+}

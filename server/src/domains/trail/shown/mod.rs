@@ -1,0 +1,36 @@
+//! Decisions as people see them in the overview.
+
+mod store;
+
+use colibri_runtime::handler::Fault;
+
+use super::service::{StoredThought, get_thought_record};
+use colibri_store::db::Db;
+
+/// The decisions of a period.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Decisions {
+    /// How many there are.
+    pub total: i64,
+    /// The newest, newest first.
+    pub shown: Vec<StoredThought>,
+}
+
+/// Returns the decisions since a time.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub(crate) fn decisions_since(db: &Db, since: &str, most: usize) -> Result<Decisions, Fault> {
+    let (mut total, mut ids) = (0, Vec::new());
+    store::each_decision_since(db, since, |id| {
+        total += 1;
+        if ids.len() < most {
+            ids.push(id.to_owned());
+        }
+    })?;
+    let mut shown = Vec::with_capacity(ids.len());
+    for id in &ids {
+        shown.extend(get_thought_record(db, id)?);
+    }
+    Ok(Decisions { total, shown })
+}
