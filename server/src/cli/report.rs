@@ -75,7 +75,9 @@ pub fn run(arguments: &Arguments, env: &Environment, out: &mut dyn Write) -> Res
 fn trusted_keys(env: &Environment) -> Result<TrustedKeys, Failure> {
     let (config, _warnings) =
         load_config(env, std::process::id()).map_err(|problems| Failure::Usage(problems.join("; ")))?;
-    Keyring::load(&config).map(|keys| keys.trusted_keys().clone()).map_err(Failure::Usage)
+    Keyring::load(&config)
+        .map(|keys| keys.trusted_keys().clone())
+        .map_err(|error| Failure::Usage(error.to_string()))
 }
 
 fn gather(db: &Db, session_id: &str, trusted: &TrustedKeys) -> Result<Report, Failure> {

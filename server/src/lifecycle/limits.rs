@@ -5,11 +5,14 @@ use std::fs::File;
 use std::io;
 
 use colibri_runtime::kernel::{Clock, LAST_MS};
+use colibri_store::private_file;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// File descriptors that a start needs besides the three streams: the streams of signals and of the loop, the database's
 /// files, locks, and one connection beside the loop.
 const DESCRIPTORS: usize = 24;
+/// How long the files must be allowed to become, in bytes: a new database takes about 220 KiB.
+const FILE_BYTES: u64 = 512 << 10;
 /// More file descriptors than a signal's handler and its runtime need.
 const SIGNAL_DESCRIPTORS: usize = 8;
 /// `SIGXFSZ` of Linux and macOS: a file would become longer than the process may write.
@@ -24,9 +27,20 @@ pub fn check(clock: &dyn Clock) -> Result<(), String> {
         return Err("the machine's clock shows a time after the year 9999; set the clock, then start again"
             .to_owned());
     }
+    if let Some(bytes) = longest_file().filter(|bytes| *bytes < FILE_BYTES) {
+        return Err(format!(
+            "this process may write files of at most {} KiB; raise the limit (`ulimit -f`), then start again",
+            bytes / 1024
+        ));
+    }
     are_left(DESCRIPTORS).map_err(|error| {
         format!("fewer than {DESCRIPTORS} file descriptors are left ({error}); raise the limit (`ulimit -n`), then start again")
     })
+}
+
+/// Returns the most bytes that a file which this process writes may have; `None` without a limit.
+pub(super) fn longest_file() -> Option<u64> {
+    private_file::longest()
 }
 
 /// Checks that the process may open so many more files.

@@ -7,6 +7,7 @@ pub mod log;
 pub mod operation;
 pub mod options;
 pub(crate) mod phase2;
+pub(crate) mod preflight;
 pub mod process;
 pub mod server;
 pub mod transport;

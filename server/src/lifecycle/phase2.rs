@@ -10,10 +10,9 @@ use colibri_runtime::serve::Control;
 use colibri_runtime::spec::ChainCodes;
 
 use super::options::{IdSource, OpenHook};
+use super::preflight;
 use super::server::Controls;
-use crate::domains::consensus::node_key::usable_key;
 use crate::domains::proof::keyring::Keyring;
-use crate::domains::reputation::epoch::length_warning;
 use crate::domains::router::start;
 use crate::domains::skills::{Load, Loaded, PREFIX, root_on, true_root};
 use crate::domains::system::facts::{DatabaseStatus, Phase, SystemFacts};
@@ -27,6 +26,7 @@ use colibri_store::AuditFacts;
 use colibri_store::ServerStore;
 use colibri_store::db::Db;
 use colibri_store::postgres::open::{self, PostgresOptions};
+use colibri_store::sqlite::look::schema::differences;
 use colibri_store::sqlite::open::creation::UNFINISHED;
 use colibri_store::sqlite::open::process;
 use colibri_store::sqlite::open::{StoreOptions, init_db};
@@ -62,7 +62,7 @@ pub(super) fn begin(mut phase2: Phase2, controls: Controls, began: Instant) {
     let log = phase2.log.clone();
     let after = controls.clone();
     let spawned = std::thread::Builder::new().name("phase2".to_owned()).spawn(move || {
-        let log = phase2.log.clone();
+        let (log, config) = (phase2.log.clone(), phase2.config.clone());
         let (tools, sink) = (phase2.facts.tool_count, sink(&phase2.config));
         let done = phase2.done.take();
         let opened = open(phase2, &*log);
@@ -76,6 +76,7 @@ pub(super) fn begin(mut phase2: Phase2, controls: Controls, began: Instant) {
         drop(done);
         // The loop is gone only if the process is ending.
         let _ = after.send(Control::Opened(opened.map(|(store, _)| (store, sink))));
+        check_guards(&config, &*log);
     });
     if let Err(error) = spawned {
         log.write(Level::Error, &format!("[Startup] no helper thread: {error}"));
@@ -83,10 +84,27 @@ pub(super) fn begin(mut phase2: Phase2, controls: Controls, began: Instant) {
     }
 }
 
+/// How long the check of the guards lets the first calls go before.
+const AFTER_FIRST_CALLS: Duration = Duration::from_millis(500);
+
+/// Warns of each guard of a file that is missing or changed. PostgreSQL's are checked before the store opens.
+fn check_guards(config: &Config, log: &dyn Log) {
+    let Some(path) =
+        config.place.file().filter(|_| config.mode != Mode::Minimal && !config.place.is_memory())
+    else {
+        return;
+    };
+    std::thread::sleep(AFTER_FIRST_CALLS);
+    // A file that cannot be read any more is the next call's to report.
+    let found = differences(path, MIGRATIONS).unwrap_or_default();
+    preflight::report(&preflight::database::differences(&found), log);
+}
+
 /// Opens the store of the configured mode; returns it with its schema version.
 pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(ServerStore<Parts>, i64), String> {
     phase2.facts.phase = Phase::Phase2;
     let hook = phase2.on_open.take();
+    preflight::report(&preflight::degraded(&phase2.config), log);
     if phase2.config.mode == Mode::Minimal {
         hook.map_or(Ok(()), |hook| hook(None))?;
         let audit = phase2.audit_facts(String::new());
@@ -103,14 +121,7 @@ pub(super) fn open(mut phase2: Phase2, log: &dyn Log) -> Result<(ServerStore<Par
     for warning in opened.warnings() {
         log.write(Level::Warn, &format!("[Startup] {warning}"));
     }
-    if let Some(Err(problem)) = phase2.config.consensus_key_file.as_deref().map(usable_key) {
-        // Consensus calls will fail; nothing else depends on the key.
-        log.write(Level::Warn, &format!("[Startup] {problem}"));
-    }
-    let ignored = length_warning(opened.db(), phase2.config.epoch_seconds);
-    if let Some(warning) = ignored.map_err(|fault| fault.to_string())? {
-        log.write(Level::Warn, &format!("[Startup] {warning}"));
-    }
+    preflight::report(&preflight::epochs::check(opened.db(), phase2.config.epoch_seconds), log);
     let version = opened.schema_version();
     let audit = phase2.audit_facts(boot_id);
     let cx = phase2.context(Some(opened.db()));
@@ -142,7 +153,14 @@ pub fn load_skills(
     let now = store.cx().now();
     let pruned = store.write_at_boot(|db| load.store(db, &now))?;
     store.cx().parts.skills_root = load.root().to_owned();
-    Ok(load.report(pruned, asked_for, log))
+    preflight::report(&preflight::skills::findings(load.found(), asked_for), log);
+    if pruned > 0 {
+        log.write(
+            Level::Info,
+            &format!("[Startup] {pruned} stored skills are gone from the disk, and from the index"),
+        );
+    }
+    Ok(load.counts(pruned))
 }
 
 impl Phase2 {

@@ -95,7 +95,8 @@ pub fn create_server<D: Dispatch<Cx>>(
     let registry = Registry::under(catalogue, &|name| config.word(name))?;
     let version = options.version.clone().unwrap_or_else(|| crate::VERSION.to_owned());
     let facts = first_facts(&config, &registry, &version, &options);
-    let keyring = Keyring::load(&config).map_err(|problem| StartError::Configuration(vec![problem]))?;
+    let keyring =
+        Keyring::load(&config).map_err(|error| StartError::Configuration(vec![error.to_string()]))?;
     let (config, keyring) = (Arc::new(config), Arc::new(keyring));
     let parts = Parts { keys: keyring.clone(), ..Parts::new(config.clone(), facts.clone()) };
     let cx = Cx::new(None, options.clock.clone(), (options.ids)(), parts);

@@ -42,6 +42,18 @@ pub fn takes_files(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
+/// Returns the most bytes that a file may have which this process writes (`ulimit -f`); `None` without a limit.
+#[cfg(unix)]
+pub fn longest() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Fsize).current
+}
+
+/// Returns `None`: such systems have no limit.
+#[cfg(not(unix))]
+pub fn longest() -> Option<u64> {
+    None
+}
+
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true);

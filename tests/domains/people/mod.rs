@@ -7,6 +7,7 @@ mod blocked;
 mod brief;
 mod callers;
 mod callers_kept;
+mod causes;
 mod claims;
 mod drift;
 mod epochs;

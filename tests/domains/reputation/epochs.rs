@@ -28,7 +28,7 @@ fn the_first_event_fixes_the_length_of_an_epoch() {
     assert_eq!(warnings.len(), 1, "{}", ended.stderr);
     let text = "COLIBRI_EPOCH_SECONDS=60 is ignored: the reputations of this database count epochs of 31536000 seconds \
                 since their first event; set COLIBRI_EPOCH_SECONDS to 31536000";
-    assert!(warnings[0].ends_with(text), "{}", warnings[0]);
+    assert!(warnings[0].contains(text), "{}", warnings[0]);
 
     let mut same = launch_with("31536000").in_folder(folder).start();
     same.data("task_list", json!({}));

@@ -392,7 +392,7 @@ pub fn steps(to: &str) -> impl Iterator<Item = &'static str> {
 /// See [`Ended::warnings`].
 pub fn warnings(stderr: &str) -> Vec<&str> {
     let warnings = stderr.lines().filter(|line| line.contains(" WARN "));
-    warnings.filter(|line| !line.contains("[Startup] skills in ")).collect()
+    warnings.filter(|line| !line.contains("[Startup] no skills")).collect()
 }
 
 /// Reads a line as a JSON-RPC 2.0 response; anything else on stdout fails the test.

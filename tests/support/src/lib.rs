@@ -11,6 +11,7 @@ pub mod forger;
 pub mod fuzzing;
 pub mod log_chain;
 pub mod loopback;
+pub mod other_user;
 pub mod postgres;
 pub mod probe;
 #[cfg(target_os = "linux")]

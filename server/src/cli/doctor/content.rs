@@ -1,24 +1,29 @@
 //! The check of the whole file, recomputed as `colibri verify` recomputes it.
 
+use colibri_runtime::chain::log::NoLog;
 use colibri_runtime::chain::scan::Interrupt;
 use colibri_runtime::handler::Fault;
 
 use super::Finding;
 use super::database::{complaints, unreadable};
 use crate::domains::proof::Signers;
+use crate::domains::router::start::snapshot;
 use crate::domains::skills::{path_on, roots};
+use crate::lifecycle::preflight::database::RESTORE;
+use crate::lifecycle::preflight::{epochs, router, skills};
 use crate::migrations::MIGRATIONS;
-use crate::settings::place::Sharing;
+use crate::settings::config::Config;
+use crate::settings::rules::CandidateSource;
 use crate::shared_schema::SCHEMA;
 use crate::verification::finding::Found;
 use crate::verification::{self, Expected, Indexes, Options, Report, log};
 use colibri_proof::keys::TrustedKeys;
-use colibri_store::DatabaseUrl;
 use colibri_store::shared_look::{self, Examined};
 use colibri_store::sqlite::look::inspect::Inspection;
 use colibri_store::sqlite::look::schema;
 use colibri_store::sqlite::open::process;
 use colibri_store::walk::Stop;
+use colibri_store::{DatabaseUrl, Db};
 
 const INTEGRITY: &str = "integrity";
 const REFERENCES: &str = "references";
@@ -37,7 +42,7 @@ struct Words {
 
 const OF_FILE: Words = Words {
     sound: "the whole file was checked",
-    damaged: super::database::RESTORE,
+    damaged: RESTORE,
     changed: "another program changed the file: keep a copy as evidence; `colibri verify` lists all findings",
 };
 const OF_SHARED: Words = Words {
@@ -49,12 +54,13 @@ const OF_SHARED: Words = Words {
 };
 
 /// Recomputes a database of this release's schema.
-pub fn check(look: &Inspection, trusted: &TrustedKeys) -> Vec<Finding> {
-    match recomputed(look, trusted) {
-        Ok((report, roots)) => {
+pub fn check(look: &Inspection, trusted: &TrustedKeys, config: &Config) -> Vec<Finding> {
+    match recomputed(look, trusted, config) {
+        Ok((report, stored)) => {
             let mut findings =
                 findings(&report, &OF_FILE, || complaints(INTEGRITY, look.integrity(), OF_FILE.sound));
-            findings.extend(super::skills::gone(&roots));
+            findings.extend(skills::gone(&stored.roots));
+            findings.extend(stored.findings);
             findings
         }
         Err(fault) => vec![unreadable(INTEGRITY, &fault)],
@@ -62,7 +68,7 @@ pub fn check(look: &Inspection, trusted: &TrustedKeys) -> Vec<Finding> {
 }
 
 /// Recomputes a shared database of this release's schema.
-pub fn check_shared(url: &DatabaseUrl, sharing: &Sharing, trusted: &TrustedKeys) -> Vec<Finding> {
+pub fn check_shared(url: &DatabaseUrl, config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
     let unreadable = |reason: String| {
         vec![Finding::fail(
             CONTENT,
@@ -70,7 +76,7 @@ pub fn check_shared(url: &DatabaseUrl, sharing: &Sharing, trusted: &TrustedKeys)
             "correct what the message names, then run `colibri doctor` again",
         )]
     };
-    let Examined { db, beside } = match shared_look::examine(url, &sharing.whole(), &SCHEMA) {
+    let Examined { db, beside } = match shared_look::examine(url, &config.sharing.whole(), &SCHEMA) {
         Ok(examined) => examined,
         Err(error) => return unreadable(error.to_string()),
     };
@@ -91,10 +97,11 @@ pub fn check_shared(url: &DatabaseUrl, sharing: &Sharing, trusted: &TrustedKeys)
                     "run pg_amcheck now and then, or let a superuser install the extension for this role",
                 )
             });
-            let (machine, roots) = (process::host(), roots(&db).unwrap_or_default());
+            let (machine, stored) = (process::host(), Stored::read(&db, config));
             let here: Vec<String> =
-                roots.iter().filter_map(|root| path_on(&machine, root).map(str::to_owned)).collect();
-            findings.extend(super::skills::gone(&here));
+                stored.roots.iter().filter_map(|root| path_on(&machine, root).map(str::to_owned)).collect();
+            findings.extend(skills::gone(&here));
+            findings.extend(stored.findings);
             findings
         }
         Err(Stop::Fault(fault)) => unreadable(fault.to_string()),
@@ -102,8 +109,24 @@ pub fn check_shared(url: &DatabaseUrl, sharing: &Sharing, trusted: &TrustedKeys)
     }
 }
 
-/// Returns the report, and the roots of stored skills: none if they cannot be read, which the report then says.
-fn recomputed(look: &Inspection, trusted: &TrustedKeys) -> Result<(Report, Vec<String>), Fault> {
+/// What a start reads of a database besides the log.
+struct Stored {
+    /// The roots of stored skills: none if they cannot be read, which the report then says.
+    roots: Vec<String>,
+    findings: Vec<Finding>,
+}
+
+impl Stored {
+    fn read(db: &Db, config: &Config) -> Self {
+        let mut findings: Vec<Finding> = epochs::check(db, config.epoch_seconds).into_iter().collect();
+        if config.router_candidates == CandidateSource::Db {
+            findings.extend(router::candidates(&snapshot(config, Some(db), &NoLog)));
+        }
+        Self { roots: roots(db).unwrap_or_default(), findings }
+    }
+}
+
+fn recomputed(look: &Inspection, trusted: &TrustedKeys, config: &Config) -> Result<(Report, Stored), Fault> {
     let expected = schema::expected(MIGRATIONS)?;
     let options = Options {
         expected: Expected::File(&expected),
@@ -112,14 +135,14 @@ fn recomputed(look: &Inspection, trusted: &TrustedKeys) -> Result<(Report, Vec<S
         take_checkpoint: false,
         interrupt: &Interrupt::default(),
     };
-    let (report, roots) = look.at_one_moment(|db, beside| {
-        (verification::verify(db, beside, &options, &mut |_| ()), roots(db).unwrap_or_default())
+    let (report, stored) = look.at_one_moment(|db, beside| {
+        (verification::verify(db, beside, &options, &mut |_| ()), Stored::read(db, config))
     })?;
     let report = report.map_err(|stop| match stop {
         Stop::Fault(fault) => fault,
         Stop::Interrupted => Fault::Other("the verification was interrupted".to_owned()),
     })?;
-    Ok((report, roots))
+    Ok((report, stored))
 }
 
 /// Returns one finding for each part: its first error, or that it has none. `indexes` stands for a check of the indexes that the

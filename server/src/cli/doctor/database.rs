@@ -5,24 +5,20 @@ use std::path::Path;
 use colibri_runtime::handler::Fault;
 
 use super::{Finding, content, shared};
+use crate::lifecycle::preflight::database::{RESTORE, differences, refused, remedy_of};
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::Config;
 use crate::settings::mode::{Mode, capabilities_for};
 use colibri_proof::keys::TrustedKeys;
-use colibri_store::sqlite::look::inspect::{APPLICATION_ID, Header, Inspection};
-use colibri_store::sqlite::open::admit;
-use colibri_store::sqlite::open::creation::orphan;
+use colibri_store::sqlite::look::inspect::{Header, Inspection};
 use colibri_store::sqlite::open::error::OpenError;
+use colibri_store::sqlite::open::is_there;
 use colibri_store::sqlite::open::migrate::latest;
 use colibri_store::sqlite::write::obstacle::{self, Obstacle};
 
 /// A write-ahead log beyond this has not been emptied for long (SQLite does so at about 4 MB).
 const LARGE_WAL_BYTES: u64 = 64 * 1024 * 1024;
 
-pub(super) const RESTORE: &str = "stop the servers on it and run `colibri restore BACKUP`, which keeps the damaged file and \
-                                  its log under another name";
-const UNLOCK: &str =
-    "find the program that holds it (for example with `fuser` or `lsof`), and end it or let it finish";
 const NEXT_START: &str = "nothing to do: the next start in FULL cleans up";
 
 /// Examines the configured database, and checks its seals with the trusted keys.
@@ -44,111 +40,39 @@ pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
             "set COLIBRI_DB_PATH to a file to keep the data",
         )];
     }
-    if let Some(finding) = place(path, config.mode) {
-        return vec![finding];
-    }
     let writes = capabilities_for(config.mode).write_database;
-    if let Err(error) = admit(path, !writes) {
-        let advice = "change the rights, the owner or the path; until then no server starts on it";
-        return vec![Finding::fail("database", error.to_string(), advice)];
-    }
-    if !path.exists() {
-        let message =
-            format!("{} does not exist yet; the first start in {} creates it", path.display(), config.mode);
-        return vec![Finding::ok("database", message)];
+    match is_there(path, !writes) {
+        Err(error) => return vec![refused(&error)],
+        Ok(false) => {
+            let message = format!(
+                "{} does not exist yet; the first start in {} creates it",
+                path.display(),
+                config.mode
+            );
+            return vec![Finding::ok("database", message)];
+        }
+        Ok(true) => {}
     }
     if writes && let Some(obstacle) = obstacle::find(path) {
         return vec![standstill(path, &obstacle)];
     }
     let look = match Inspection::open(path, MIGRATIONS) {
         Ok(look) => look,
-        Err(error) => {
-            let message = format!("{} cannot be read: {error}", path.display());
-            return vec![Finding::fail("database", message, remedy(&error.kind))];
-        }
+        Err(error) => return vec![refused(&error.kind)],
     };
     let mut findings = vec![Finding::ok("database", format!("{} can be read", path.display()))];
-    match look.header() {
-        Ok(header) => {
-            let (finding, ours) = schema(header, config.mode);
-            findings.push(finding);
-            if !ours {
-                return findings;
-            }
-            findings.extend(shape(&look));
-            findings.extend(match header.schema_version == latest(MIGRATIONS) {
-                true => content::check(&look, trusted),
-                false => of_another_version(&look),
-            });
+    match look.refused_by_header(MIGRATIONS, !writes) {
+        Ok(Some(error @ OpenError::Foreign { .. })) => {
+            findings.push(refused(&error));
+            return findings;
         }
+        Ok(refusal) => findings.extend(schema(&look, refusal.as_ref(), trusted, config)),
         Err(fault) => findings.push(unreadable("schema", &fault)),
     }
     findings.extend(running(&look));
     findings.push(wal(&look));
     findings.push(lock_files(&look));
     findings
-}
-
-/// Returns what is wrong with the path itself; `None` if it may hold a file to examine.
-fn place(path: &Path, mode: Mode) -> Option<Finding> {
-    const CHECK: &str = "database";
-    let shown = path.display();
-    match std::fs::metadata(path) {
-        Ok(found) if found.is_file() => {
-            let refused = found.permissions().readonly() && capabilities_for(mode).write_database;
-            let advice = "make the file writable, or set COLIBRI_MODE to READONLY";
-            refused.then(|| Finding::fail(CHECK, format!("{shown} is write-protected"), advice))
-        }
-        Ok(_) => {
-            let advice = "set COLIBRI_DB_PATH to a file";
-            Some(Finding::fail(CHECK, format!("{shown} is not a file"), advice))
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => match (orphan(path), mode) {
-            (Some(side), _) => Some(Finding::fail(
-                CHECK,
-                format!("{} is the log of a database that is not at {shown} any more", side.display()),
-                "put the database back beside it, or move the log to another folder",
-            )),
-            (None, Mode::Readonly) => Some(Finding::fail(
-                CHECK,
-                format!("{shown} does not exist, and READONLY never creates a database"),
-                "start a server in FULL once, or set COLIBRI_DB_PATH to an existing database",
-            )),
-            (None, _) => None,
-        },
-        Err(error) => Some(Finding::fail(
-            CHECK,
-            format!("{shown} cannot be reached: {error}"),
-            "check the path and the permissions of its folders",
-        )),
-    }
-}
-
-/// Returns what to do about a file that cannot be examined. Most refusals say it themselves.
-fn remedy(error: &OpenError) -> String {
-    match error {
-        OpenError::Corrupt { .. } => RESTORE.to_owned(),
-        OpenError::Foreign { .. } => format!(
-            "if it is another program's file, set COLIBRI_DB_PATH to another path; if it was a Colibri database, {RESTORE}"
-        ),
-        OpenError::Locked { .. } => UNLOCK.to_owned(),
-        OpenError::Unusable { reason, .. } => remedy_of(reason).to_owned(),
-        _ => "do what the message says, then run `colibri doctor` again; until then no server starts on it"
-            .to_owned(),
-    }
-}
-
-/// Returns the same by SQLite's text, if nothing else is known.
-fn remedy_of(reason: &str) -> &'static str {
-    let says = |words: &[&str]| words.iter().any(|word| reason.contains(word));
-    if says(&["is locked"]) {
-        UNLOCK
-    } else if says(&["malformed", "not a database", "more steps than", "larger than any"]) {
-        RESTORE
-    } else {
-        "correct what the message names (rights, disk, or the limits of this process: `ulimit -n`), then \
-         run `colibri doctor` again"
-    }
 }
 
 /// Returns the finding for an obstacle that keeps every start waiting.
@@ -161,51 +85,42 @@ fn standstill(path: &Path, obstacle: &Obstacle) -> Finding {
              Until then no server starts on the database and no call is entered",
         ),
         Obstacle::Lock(holder) => (
-            format!("{shown} is locked by another program: {holder}"),
+            format!("database is locked: {shown} is held by another program, {holder}"),
             "end that program or let it finish; until then no server starts on the database and no call is entered",
         ),
     };
     Finding::fail("database", message, advice)
 }
 
-/// Checks whose file it is and how old; also returns whether it is Colibri's and can be examined further.
-fn schema(header: Header, mode: Mode) -> (Finding, bool) {
+/// Checks the schema, and what the tables hold as far as this release knows them.
+fn schema(
+    look: &Inspection,
+    refusal: Option<&OpenError>,
+    trusted: &TrustedKeys,
+    config: &Config,
+) -> Vec<Finding> {
     const CHECK: &str = "schema";
-    let (version, newest) = (header.schema_version, latest(MIGRATIONS));
-    let foreign = header.application_id != APPLICATION_ID
-        && (header.application_id != 0 || (version == 0 && header.tables > 0));
-    if foreign {
-        let advice = "set COLIBRI_DB_PATH to another path; this file belongs to another program";
-        return (Finding::fail(CHECK, "not a Colibri database", advice), false);
-    }
-    let finding = if version > newest {
-        let message = format!("version {version} is newer than supported version {newest}");
-        Finding::fail(CHECK, message, "use the release of Colibri that wrote it, or a later one")
-    } else if version < newest {
-        let message = format!("version {version} is older than {newest}");
-        let advice = "the next start in FULL migrates it; keep a copy first if you may go back";
-        if mode == Mode::Readonly {
-            Finding::fail(CHECK, message, advice)
-        } else {
-            Finding::warn(CHECK, message, advice)
-        }
-    } else {
-        Finding::ok(CHECK, format!("version {version}, {} tables", header.tables))
+    let Header { schema_version: version, tables, .. } = match look.header() {
+        Ok(header) => header,
+        Err(fault) => return vec![unreadable(CHECK, &fault)],
     };
-    (finding, true)
-}
-
-/// Returns how the schema differs from that of the migrations. The checks that follow do not read tables that differ.
-fn shape(look: &Inspection) -> Option<Finding> {
-    let differences = look.differences();
-    let first = differences.first()?;
-    let more = match differences.len() - 1 {
-        0 => String::new(),
-        more => format!(" (and {more} more)"),
-    };
-    let advice = "another program changed the schema: keep a copy of the file as evidence; `colibri verify` \
-                  examines the rest";
-    Some(Finding::fail("schema", format!("{first}{more}"), advice))
+    let newest = latest(MIGRATIONS);
+    let mut findings = vec![match refusal {
+        Some(error) => refused(error),
+        None if version < newest => Finding::warn(
+            CHECK,
+            format!("version {version} is older than {newest}"),
+            "the next start in FULL migrates it; keep a copy first if you may go back",
+        ),
+        None => Finding::ok(CHECK, format!("version {version}, {tables} tables")),
+    }];
+    findings.extend(differences(&look.differences()));
+    findings.extend(look.refused_by_ends().as_ref().map(refused));
+    findings.extend(match version == newest {
+        true => content::check(look, trusted, config),
+        false => of_another_version(look),
+    });
+    findings
 }
 
 /// Returns what can be said of a file with the tables of another release.

@@ -1,12 +1,10 @@
-//! `colibri doctor`: whether this set-up is sound, and what to do if not. It changes nothing, and
-//! none of its advice destroys anything.
+//! `colibri doctor`: whether this set-up is sound, and what to do if not. What a start checks, too, is in
+//! [`preflight`](crate::lifecycle::preflight); only doctor goes on to all that the database holds. It changes nothing, and none
+//! of its advice destroys anything.
 
-mod consensus;
 mod content;
 mod database;
-mod router;
 mod shared;
-mod skills;
 
 use std::io::Write;
 
@@ -17,47 +15,9 @@ use serde::Serialize;
 use super::Failure;
 use crate::cli::output::print_json;
 use crate::domains::proof::keyring::Keyring;
-use crate::lifecycle::limits;
+use crate::lifecycle::preflight::{Finding, Level, consensus, keys, process, router, skills};
 use crate::settings::config::{Config, load_config};
 use crate::settings::environment::Environment;
-use crate::settings::mode::Mode;
-
-/// How bad a finding is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Level {
-    /// As it should be.
-    Ok,
-    /// Worth knowing; the server works.
-    Warn,
-    /// The server does not work, or the data is not sound.
-    Fail,
-}
-
-/// What one check found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Finding {
-    level: Level,
-    check: &'static str,
-    message: String,
-    /// What to do about it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    advice: Option<String>,
-}
-
-impl Finding {
-    fn ok(check: &'static str, message: impl Into<String>) -> Self {
-        Self { level: Level::Ok, check, message: message.into(), advice: None }
-    }
-
-    fn warn(check: &'static str, message: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { level: Level::Warn, check, message: message.into(), advice: Some(advice.into()) }
-    }
-
-    fn fail(check: &'static str, message: impl Into<String>, advice: impl Into<String>) -> Self {
-        Self { level: Level::Fail, check, message: message.into(), advice: Some(advice.into()) }
-    }
-}
 
 /// The report as JSON.
 #[derive(Serialize)]
@@ -70,17 +30,13 @@ struct Report<'a> {
 pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
     let (config, mut findings) = configuration(env);
     if let Some(config) = config {
-        if let Err(problem) = limits::check(&SystemClock::default()) {
-            findings.push(Finding::fail(
-                "process",
-                problem,
-                "until then no server starts, and doctor checks nothing else",
-            ));
+        if let Some(finding) = process::check(&SystemClock::default()) {
+            findings.push(finding);
             return report(&findings, json, out);
         }
-        // The examination loads the keys as a start does.
+        findings.extend(process::file_size());
         let keyring = Keyring::load(&config);
-        findings.extend(keys(&config, &keyring));
+        findings.extend(keys::check(&config, &keyring));
         findings.extend(database::check(&config, keyring.unwrap_or_default().trusted_keys()));
         findings.extend(skills::check(&config));
         findings.extend(consensus::check(&config));
@@ -115,23 +71,6 @@ fn configuration(env: &Environment) -> (Option<Config>, Vec<Finding>) {
         Err(problems) => {
             (None, problems.into_iter().map(|problem| Finding::fail(CHECK, problem, advice)).collect())
         }
-    }
-}
-
-/// Checks the keys that sign seals and the trusted keys; `None` if none are configured.
-fn keys(config: &Config, keyring: &Result<Keyring, String>) -> Option<Finding> {
-    const CHECK: &str = "keys";
-    match keyring {
-        Err(problem) => Some(Finding::fail(
-            CHECK,
-            problem,
-            "name a file of this user with mode 0600 that `colibri keys generate` made, or unset the variable; \
-             until then no server starts",
-        )),
-        Ok(keyring) => keyring
-            .signing_key()
-            .filter(|_| config.mode != Mode::Minimal)
-            .map(|key| Finding::ok(CHECK, format!("seals are signed by key {}", key.key_id()))),
     }
 }
 

@@ -46,7 +46,7 @@ pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
     findings.extend(oldest(&found));
     findings.extend(leases(&found));
     if ours {
-        findings.extend(content::check_shared(url, &config.sharing, trusted));
+        findings.extend(content::check_shared(url, config, trusted));
     }
     findings
 }

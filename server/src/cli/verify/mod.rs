@@ -146,7 +146,9 @@ pub(super) fn configuration(env: &Environment) -> Result<Config, Failure> {
 /// these keys have signed, and the answer must not depend on where the command runs.
 fn keys(config: &Config, given: &[String]) -> Result<Keys, Failure> {
     if given.is_empty() {
-        return Ok(Keys::of(Keyring::load(config).map_err(Failure::Usage)?.trusted_keys().clone()));
+        return Ok(Keys::of(
+            Keyring::load(config).map_err(|error| Failure::Usage(error.to_string()))?.trusted_keys().clone(),
+        ));
     }
     Ok(Keys::read(given)?)
 }

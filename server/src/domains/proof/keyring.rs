@@ -1,11 +1,27 @@
 //! The keys of one server: the key that signs tree heads, and the trusted keys (proof#keys).
 
-use super::key_file::read_key_file;
+use super::key_file::{KeyFileError, read_key_file};
 use crate::settings::config::Config;
 use crate::settings::keys::{PROOF_SIGNING_KEY_FILE, PROOF_TRUSTED_KEYS};
 use crate::settings::mode::Mode;
 use colibri_canonical::HexDigest;
 use colibri_proof::keys::{PublicKey, SigningKey, TrustedKeys};
+
+/// Why the configured keys cannot be used. Each text names the variable.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyringError {
+    /// The key file gives no key.
+    #[error("{name}: {0}", name = PROOF_SIGNING_KEY_FILE.name)]
+    File(#[from] KeyFileError),
+    /// A trusted key is not a public key.
+    #[error("{name}: {text}: {reason}", name = PROOF_TRUSTED_KEYS.name)]
+    Trusted {
+        /// The text in the list.
+        text: String,
+        /// The fault.
+        reason: String,
+    },
+}
 
 /// The keys, read once at the start. Without a configured key the server signs nothing and trusts no signature.
 #[derive(Debug, Default)]
@@ -18,21 +34,22 @@ impl Keyring {
     /// Loads the keys that the configuration names. MINIMAL, which has no seals, loads none.
     ///
     /// # Errors
-    /// The fault of the key file or of a key in the list, in one line that names the variable.
-    pub fn load(config: &Config) -> Result<Self, String> {
+    /// The fault of the key file or of a key in the list.
+    pub fn load(config: &Config) -> Result<Self, KeyringError> {
         if config.mode == Mode::Minimal {
             return Ok(Self::default());
         }
-        let signing = config.proof_signing_key_file.as_deref().map(read_key_file).transpose();
-        let signing = signing.map_err(|error| format!("{}: {error}", PROOF_SIGNING_KEY_FILE.name))?;
+        let signing = config.proof_signing_key_file.as_deref().map(read_key_file).transpose()?;
         let mut trusted = TrustedKeys::default();
         if let Some(key) = &signing {
             trusted.trust(key.public_key());
         }
         for bytes in &config.proof_trusted_keys {
             let text = HexDigest::from_raw(bytes);
-            let key = PublicKey::parse(text.as_str())
-                .map_err(|error| format!("{}: {}: {error}", PROOF_TRUSTED_KEYS.name, text.as_str()))?;
+            let key = PublicKey::parse(text.as_str()).map_err(|error| KeyringError::Trusted {
+                text: text.as_str().to_owned(),
+                reason: error.to_string(),
+            })?;
             trusted.trust(key);
         }
         Ok(Self { signing, trusted })

@@ -32,7 +32,7 @@ pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
 pub fn router(config: &Arc<Config>, db: Option<&Db>, clock: Arc<dyn Clock>, log: Arc<dyn Log>) -> Router {
     let scorer = snapshot(config, db, &*log).and_then(Scorer::new);
     if let Err(invalid) = &scorer {
-        log.write(Level::Error, &format!("[Startup] router configuration invalid: {invalid}"));
+        log.write(Level::Warn, &format!("[Startup] {invalid}"));
     }
     let limits = AttemptLimits {
         attempt_timeout_ms: config.router_attempt_timeout_ms,
@@ -82,7 +82,7 @@ pub fn has_key(config: &Config, profile: Profile) -> bool {
 ///
 /// # Errors
 /// The file cannot be read or is invalid. The message omits its path, because clients read it.
-pub fn from_file(path: &Path) -> Result<Snapshot, String> {
+fn from_file(path: &Path) -> Result<Snapshot, String> {
     let text = bounded_file::text(path, MAX_FILE_BYTES)
         .map_err(|error| format!("the file of candidates cannot be read: {error}"))?;
     candidate_file::parse(&text).map_err(|fault| format!("the file of candidates is not valid: {fault}"))

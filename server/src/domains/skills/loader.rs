@@ -2,12 +2,10 @@
 
 use std::path::Path;
 
-use colibri_runtime::chain::log::{Level, Log};
 use colibri_runtime::handler::Fault;
 
 use super::discovery::{Scan, scan, true_root};
 use super::store;
-use crate::settings::keys::SKILLS_ROOT;
 use colibri_canonical::HexDigest;
 use colibri_store::db::Db;
 
@@ -60,18 +58,20 @@ impl Load {
         }
     }
 
-    /// Summarises the load, and logs a line for each skipped file and one for the whole. `asked_for` means that the
-    /// operator named the root, and so expects skills there.
-    pub fn report(&self, pruned: usize, asked_for: bool, log: &dyn Log) -> Loaded {
+    /// Returns what was found on disk.
+    pub fn found(&self) -> &Scan {
+        &self.found
+    }
+
+    /// Returns the numbers of a load that has deleted so many rows.
+    pub fn counts(&self, pruned: usize) -> Loaded {
         let found = &self.found;
-        let loaded = Loaded {
+        Loaded {
             loaded: found.skills.len(),
             skipped: found.skipped.len(),
             pruned,
             total_on_disk: found.skills.len() + found.skipped.len(),
-        };
-        report(found, asked_for, loaded, log);
-        loaded
+        }
     }
 }
 
@@ -96,32 +96,4 @@ pub fn root_on(machine: Option<&str>, root: &str) -> String {
 /// Returns the path of a root that is on that machine; `None` if it is another machine's, or if only a digest is left of it.
 pub fn path_on<'a>(machine: &str, root: &'a str) -> Option<&'a str> {
     root.strip_prefix(machine)?.strip_prefix(':').filter(|path| !path.starts_with(DIGEST))
-}
-
-/// Logs a line for each skipped file, and one for the whole. A default directory that is missing or holds no Colibri
-/// skill is normal and causes no warning.
-fn report(found: &Scan, asked_for: bool, loaded: Loaded, log: &dyn Log) {
-    for skipped in &found.skipped {
-        log.write(Level::Warn, &skipped.to_string());
-    }
-    let Loaded { loaded, skipped, pruned, total_on_disk } = loaded;
-    let mut line = format!(
-        "[Startup] skills in {}: {total_on_disk} on disk, {loaded} loaded, {skipped} skipped, {pruned} pruned",
-        found.root.display()
-    );
-    if let Some(reason) = &found.unreadable {
-        line.push_str(&format!("; the directory cannot be read: {reason}"));
-    }
-    if found.left_out > 0 {
-        line.push_str(&format!("; {} more directories were not looked at", found.left_out));
-    }
-    if (asked_for && loaded == 0) || skipped > 0 || found.left_out > 0 {
-        line.push_str(&format!(
-            "; {} names the directory, `colibri doctor` says what to do",
-            SKILLS_ROOT.name
-        ));
-        log.write(Level::Warn, &line);
-    } else {
-        log.write(Level::Info, &line);
-    }
 }

@@ -21,7 +21,7 @@ mod tests;
 
 use engine::{filter, text};
 
-pub(crate) use discovery::{MAX_FILES, PREFIX, SkillError, scan, true_root};
+pub(crate) use discovery::{MAX_FILES, PREFIX, Scan, SkillError, scan, true_root};
 pub(crate) use filter::SkillFilter;
 pub(crate) use loader::{Load, Loaded, path_on, root_on};
 pub(crate) use store::{

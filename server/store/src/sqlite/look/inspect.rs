@@ -12,11 +12,13 @@ use crate::db::Db;
 use crate::db::sqlite::handle::{reason, storage};
 use crate::log::verify::{ActionsReport, verify_actions};
 use crate::side_file;
-use crate::sqlite::look::schema::{self, Schema, Shape};
+use crate::sqlite::look::schema::{self, Difference, Schema, Shape};
 use crate::sqlite::open::WAIT;
 use crate::sqlite::open::connection::{self, Location};
 use crate::sqlite::open::error::OpenError;
+use crate::sqlite::open::header;
 pub use crate::sqlite::open::header::APPLICATION_ID;
+use crate::sqlite::open::integrity;
 use crate::sqlite::open::migrate::{self, Migration};
 use crate::sqlite::open::placement;
 use crate::sqlite::open::preflight;
@@ -54,6 +56,8 @@ impl Unreadable {
 pub struct Inspection {
     db: Db,
     path: PathBuf,
+    /// What the user calls it.
+    shown: PathBuf,
     location: Location,
     expected: Schema,
     shape: Shape,
@@ -144,12 +148,37 @@ impl Inspection {
             Unreadable { text: reason.clone(), kind: OpenError::Unusable { path, reason } }
         })?;
         db.may_read(&shape.readable);
-        Ok(Self { db, path, location, expected, shape })
+        Ok(Self { db, path, shown: shown.to_owned(), location, expected, shape })
     }
 
-    /// Returns where the schema differs from the one that its version should have: one sentence each.
-    pub fn differences(&self) -> Vec<String> {
-        self.shape.differences(&self.expected).map(|(object, how)| how.sentence(object)).collect()
+    /// Returns where the schema differs from the one that its version should have.
+    pub fn differences(&self) -> Vec<(String, Difference)> {
+        self.shape.differences(&self.expected).map(|(object, how)| (object.to_owned(), how)).collect()
+    }
+
+    /// Returns why a start would refuse the file by its header: whose it is, and which version.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn refused_by_header(
+        &self,
+        migrations: &[Migration],
+        read_only: bool,
+    ) -> Result<Option<OpenError>, Fault> {
+        let (found, latest) = (self.header()?, migrate::latest(migrations));
+        let header =
+            header::Header { application_id: found.application_id, user_version: found.schema_version };
+        let refused = header::admit(header, found.tables > 0, &self.shown, latest).err();
+        let older = read_only && found.schema_version < latest;
+        Ok(refused.or(older.then_some(OpenError::Older { found: found.schema_version, latest })))
+    }
+
+    /// Returns why a start would refuse the file by the end of its log.
+    pub fn refused_by_ends(&self) -> Option<OpenError> {
+        if !self.shape.readable.contains("actions") {
+            return None;
+        }
+        integrity::ends(&self.db, &[]).err()
     }
 
     /// Returns the bytes of the write-ahead log; 0 without one.

@@ -11,7 +11,7 @@ use rusqlite::Connection;
 
 use crate::db::sqlite::handle::storage;
 use crate::db::{Db, Row, RowError, Value};
-use crate::sqlite::open::connection;
+use crate::sqlite::open::connection::{self, Location};
 use crate::sqlite::open::header::APPLICATION_ID;
 use crate::sqlite::open::migrate::{self, Migration};
 
@@ -157,6 +157,19 @@ pub fn compare(db: &Db, expected: &Schema) -> Result<Shape, Fault> {
     let readable = expected.indexes.iter().filter_map(readable).collect();
     let whole = found.objects == expected.objects;
     Ok(Shape { found, readable, whole })
+}
+
+/// Returns where the schema of a file that this process has open differs from the one that the migrations give.
+///
+/// # Errors
+/// SQLite's error.
+pub fn differences(path: &Path, migrations: &[Migration]) -> Result<Vec<(String, Difference)>, Fault> {
+    // Side files lie beside the file itself, not beside a link to it.
+    let file = path.canonicalize().map_err(|error| Fault::Storage(error.to_string()))?;
+    let db = Db::new(connection::read_only(&Location::File(file)).map_err(storage)?);
+    let expected = expected(migrations)?;
+    let shape = compare(&db, &expected)?;
+    Ok(shape.differences(&expected).map(|(object, how)| (object.to_owned(), how)).collect())
 }
 
 /// Returns the schema that the migrations give. Built by running them in memory, so that it cannot differ from them.

@@ -65,10 +65,7 @@ pub(crate) fn create_if_missing(
         // The journal of an empty file belongs to its first transaction; applying it could only make the file empty again.
         remove(&side_file::named(file, "-journal")).map_err(io)?;
     }
-    if let Some(side) = orphan(file) {
-        let (path, side) = (path.display().to_string(), side.display().to_string());
-        return Err(OpenError::Orphan { path, side });
-    }
+    refuse_orphan(file, path)?;
     let (image, migrated) = whole(migrations, path)?;
     remove_unfinished(file).map_err(io)?;
     let placed = write(file, &image, mode.as_ref()).and_then(|new| place(&new, file, mode.is_some()));
@@ -113,11 +110,18 @@ fn look(file: &Path) -> io::Result<Found> {
     }
 }
 
-/// Returns the log or journal beside the place of a missing database. SQLite would read it into a new one. It may hold
+/// Refuses the place of a missing database if a log or journal lies beside it. SQLite would read it into a new one. It may hold
 /// acknowledged calls of a database that was moved away, so it is not removed either.
-pub fn orphan(file: &Path) -> Option<PathBuf> {
+pub(crate) fn refuse_orphan(file: &Path, path: &Path) -> Result<(), OpenError> {
     let has_content = |side: &PathBuf| std::fs::metadata(side).is_ok_and(|found| found.len() > 0);
-    ["-wal", "-journal"].map(|suffix| side_file::named(file, suffix)).into_iter().find(has_content)
+    let sides = ["-wal", "-journal"].map(|suffix| side_file::named(file, suffix));
+    match sides.into_iter().find(has_content) {
+        Some(side) => {
+            let (path, side) = (path.display().to_string(), side.display().to_string());
+            Err(OpenError::Orphan { path, side })
+        }
+        None => Ok(()),
+    }
 }
 
 /// Returns the bytes of a new database, and the number of its migrations. It is made in memory, where nothing need be synced.

@@ -7,6 +7,37 @@ use rusqlite::ErrorCode;
 
 use crate::db::sqlite::handle::reason;
 
+/// A right on a file or folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Right {
+    /// Of a file: read it.
+    Read,
+    /// Of a file: read and write it.
+    ReadAndWrite,
+    /// Of a folder: put files into it.
+    Create,
+}
+
+impl Right {
+    /// Returns what a process without the right may not do.
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::ReadAndWrite => "read and write",
+            Self::Create => "write files in",
+        }
+    }
+
+    /// Returns what to do about it.
+    fn remedy(self) -> &'static str {
+        match self {
+            Self::Read => "let the server's user read it",
+            Self::ReadAndWrite => "let the server's user write it, or set COLIBRI_MODE to READONLY",
+            Self::Create => "let the server's user write the folder, or set COLIBRI_DB_PATH to another",
+        }
+    }
+}
+
 /// A failure of [`crate::sqlite::open::init_db`]. The texts are published (store#opening).
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum OpenError {
@@ -179,6 +210,29 @@ pub enum OpenError {
     KeptJournal {
         /// The path as it was given.
         path: String,
+    },
+    /// This process lacks a right on the file, on one beside it, or on their folder.
+    #[error("cannot open database {path}: this process may not {} {target}: {reason}; {}", .right.verb(), .right.remedy())]
+    Denied {
+        /// The path as it was given.
+        path: String,
+        /// What is refused.
+        target: String,
+        /// The right that is missing.
+        right: Right,
+        /// The operating system's reason.
+        reason: String,
+    },
+    /// A file stands where the folder of the database would be.
+    #[error(
+        "cannot open database {path}: {target} is not a folder, and the database is to be in it; move it away, or set \
+         COLIBRI_DB_PATH to a file in another folder"
+    )]
+    NoFolder {
+        /// The path as it was given.
+        path: String,
+        /// What stands there.
+        target: String,
     },
     /// The operating system or SQLite refused.
     #[error("cannot open database {path}: {reason}")]

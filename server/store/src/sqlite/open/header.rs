@@ -30,12 +30,8 @@ pub(crate) fn read(conn: &Connection, path: &Path, supported: i64) -> Result<Hea
     let _snapshot = conn.unchecked_transaction().map_err(engine)?;
     let application_id = conn.query_row("PRAGMA application_id", [], |row| row.get(0)).map_err(engine)?;
     let user_version = user_version(conn).map_err(engine)?;
-    if application_id != 0 && application_id != APPLICATION_ID {
-        return Err(foreign(path));
-    }
-    if user_version > supported {
-        return Err(OpenError::Newer { found: user_version, supported });
-    }
+    let header = Header { application_id, user_version };
+    admit(header, false, path, supported)?;
     // Also the first read of the schema: a damaged one fails here.
     let tables: i64 = conn
         .query_row(
@@ -44,12 +40,22 @@ pub(crate) fn read(conn: &Connection, path: &Path, supported: i64) -> Result<Hea
             |row| row.get(0),
         )
         .map_err(engine)?;
-    if user_version == 0 && tables > 0 {
-        return Err(foreign(path));
-    }
-    Ok(Header { application_id, user_version })
+    admit(header, tables > 0, path, supported)?;
+    Ok(header)
 }
 
-fn foreign(path: &Path) -> OpenError {
-    OpenError::Foreign { path: path.display().to_string() }
+/// Refuses a header that is not Colibri's or is of a later release. `has_tables` says whether the file holds any.
+///
+/// # Errors
+/// [`OpenError::Newer`], [`OpenError::Foreign`].
+pub(crate) fn admit(header: Header, has_tables: bool, path: &Path, supported: i64) -> Result<(), OpenError> {
+    let Header { application_id, user_version: found } = header;
+    let is_foreign = application_id != 0 && application_id != APPLICATION_ID || found == 0 && has_tables;
+    if is_foreign {
+        Err(OpenError::Foreign { path: path.display().to_string() })
+    } else if found > supported {
+        Err(OpenError::Newer { found, supported })
+    } else {
+        Ok(())
+    }
 }

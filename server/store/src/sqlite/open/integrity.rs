@@ -41,6 +41,14 @@ pub(crate) fn check(
             return Err(OpenError::Corrupt { first: answer.lines().next().unwrap_or_default().to_owned() });
         }
     }
+    ends(db, tails)
+}
+
+/// Checks the end of the log of calls, and the ends that `tails` check.
+///
+/// # Errors
+/// [`OpenError::Corrupt`] with the first finding.
+pub(crate) fn ends(db: &Db, tails: &[TailCheck]) -> Result<(), OpenError> {
     for tail in [actions_tail as TailCheck].iter().chain(tails) {
         let finding = tail(db).map_err(|fault| OpenError::Corrupt { first: fault.to_string() })?;
         if let Some(first) = finding {

@@ -21,4 +21,4 @@ mod sweep;
 pub(crate) mod turn;
 
 pub(crate) use start::open_read_only;
-pub use start::{MEMORY, Opened, StoreOptions, WAIT, admit, init_db};
+pub use start::{MEMORY, Opened, StoreOptions, WAIT, init_db, is_there};

@@ -4,25 +4,16 @@
 use std::path::{Path, PathBuf};
 
 use crate::side_file;
-use crate::sqlite::open::error::OpenError;
+use crate::sqlite::open::error::{OpenError, Right};
 
 /// Files beside the database that are written whenever the database is.
 const BESIDE: [&str; 3] = ["-wal", "-shm", ".queue"];
-
-/// A right on a file or folder.
-#[derive(Clone, Copy)]
-enum Right {
-    Read,
-    ReadAndWrite,
-    /// Of a folder: put files into it.
-    Create,
-}
 
 /// Checks the rights that a server needs; with `read_only`, those of READONLY. A missing file is accepted if it could be
 /// created.
 ///
 /// # Errors
-/// [`OpenError::Unusable`] with the first file or folder that is refused.
+/// [`OpenError::Denied`] with the first file or folder that is refused, or [`OpenError::NoFolder`].
 pub(crate) fn check(path: &Path, read_only: bool) -> Result<(), OpenError> {
     // The files of a linked database lie beside the link's target.
     let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -30,8 +21,12 @@ pub(crate) fn check(path: &Path, read_only: bool) -> Result<(), OpenError> {
         return ask(path, &file, Right::Read);
     }
     let folder = file.parent().unwrap_or(Path::new("/"));
-    let nearest = folder.ancestors().map(here).find(|folder| folder.exists());
-    ask(path, nearest.unwrap_or(Path::new("/")), Right::Create)?;
+    let nearest = folder.ancestors().map(here).find(|folder| folder.exists()).unwrap_or(Path::new("/"));
+    if !nearest.is_dir() {
+        let (path, target) = (path.display().to_string(), nearest.display().to_string());
+        return Err(OpenError::NoFolder { path, target });
+    }
+    ask(path, nearest, Right::Create)?;
     ask(path, &file, Right::ReadAndWrite)?;
     for suffix in BESIDE {
         ask(path, &side_file::named(&file, suffix), Right::ReadAndWrite)?;
@@ -58,19 +53,8 @@ fn here(folder: &Path) -> &Path {
 
 fn ask(path: &Path, target: &Path, right: Right) -> Result<(), OpenError> {
     let Some(error) = refusal(target, right) else { return Ok(()) };
-    let (verb, remedy) = match right {
-        Right::Read => ("read", "let the server's user read it"),
-        Right::ReadAndWrite => {
-            ("read and write", "let the server's user write it, or set COLIBRI_MODE to READONLY")
-        }
-        Right::Create => {
-            ("write files in", "let the server's user write the folder, or set COLIBRI_DB_PATH to another")
-        }
-    };
-    Err(OpenError::Unusable {
-        path: path.display().to_string(),
-        reason: format!("this process may not {verb} {}: {error}; {remedy}", target.display()),
-    })
+    let (path, target) = (path.display().to_string(), target.display().to_string());
+    Err(OpenError::Denied { path, target, right, reason: error.to_string() })
 }
 
 /// Returns why the operating system refuses the user of this process. `None` if it does not, or if it refuses for another

@@ -103,15 +103,58 @@ pub fn init_db(options: &StoreOptions) -> Result<Opened, OpenError> {
     turn::while_locked(until, || init_read_write(options, until))
 }
 
-/// Checks whether a database can be used where it lies, before anything of it is opened. A start and `colibri doctor` call it.
+/// Checks whether a database can be used where it lies, before anything of it is opened.
 ///
 /// # Errors
-/// The place is on a network file system, or this process lacks a right.
-pub fn admit(path: &Path, read_only: bool) -> Result<(), OpenError> {
+/// The place is on a network file system, this process lacks a right, or its name leads to a folder or a device.
+fn admit(path: &Path, read_only: bool) -> Result<(), OpenError> {
     if let Some(kind) = network_fs::network_file_system(path) {
         return Err(OpenError::Network { path: path.display().to_string(), kind });
     }
-    rights::check(path, read_only)
+    rights::check(path, read_only)?;
+    if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(OpenError::NoFile { path: path.display().to_string() });
+    }
+    Ok(())
+}
+
+/// Makes the checks that a start makes before it opens a database, and creates nothing; returns whether there is a database. An
+/// empty file does not count, unless nothing may be written.
+///
+/// # Errors
+/// Those of [`admit`], [`OpenError::Missing`], [`OpenError::Orphan`].
+pub fn is_there(path: &Path, read_only: bool) -> Result<bool, OpenError> {
+    admit(path, read_only)?;
+    if read_only {
+        return true_name(path).map(|_| true);
+    }
+    let folder = folder_of(path);
+    if !folder.exists() {
+        return Ok(false);
+    }
+    let file = match path.canonicalize() {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => absent(path, folder)?,
+        Err(error) => return Err(OpenError::from_io(path, "cannot find it", &error)),
+    };
+    if std::fs::metadata(&file).is_ok_and(|found| found.len() > 0) {
+        return Ok(true);
+    }
+    creation::refuse_orphan(&file, path)?;
+    Ok(false)
+}
+
+/// Returns the true name of a file that must exist.
+fn true_name(path: &Path) -> Result<PathBuf, OpenError> {
+    path.canonicalize().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => OpenError::Missing { path: path.display().to_string() },
+        _ => OpenError::from_io(path, "cannot find it", &error),
+    })
+}
+
+/// Returns the folder that a database is in.
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn init_read_write(options: &StoreOptions, until: Instant) -> Result<Opened, OpenError> {
@@ -217,10 +260,7 @@ pub(crate) fn open_read_only(
     latest: i64,
     connect: impl Fn(&Location) -> rusqlite::Result<Db>,
 ) -> Result<(Db, Location, Header), OpenError> {
-    let file = path.canonicalize().map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => OpenError::Missing { path: path.display().to_string() },
-        _ => OpenError::from_io(path, "cannot find it", &error),
-    })?;
+    let file = true_name(path)?;
     preflight::before_reading(&file)?;
     let open = |location: &Location| {
         let db = connect(location).map_err(|error| OpenError::from_sqlite(path, &error))?;
@@ -260,7 +300,7 @@ fn place(path: &Path, migrations: &[Migration], until: Instant) -> Result<(Locat
     if path == Path::new(MEMORY) {
         return Ok((Location::Memory, 0));
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     std::fs::create_dir_all(folder)
         .map_err(|error| OpenError::from_io(path, "cannot create its folder", &error))?;
     let file = match path.canonicalize() {

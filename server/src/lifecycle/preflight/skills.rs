@@ -1,9 +1,9 @@
-//! The skills' part of the examination: what the next start would index, and why it leaves files out.
+//! The skills that a start indexes, and why it leaves files out.
 
 use std::path::Path;
 
 use super::Finding;
-use crate::domains::skills::{MAX_FILES, PREFIX, Reason, SkillError, scan};
+use crate::domains::skills::{MAX_FILES, PREFIX, Reason, Scan, SkillError, scan};
 use crate::settings::config::Config;
 use crate::settings::keys::SKILLS_ROOT;
 use crate::settings::mode::capabilities_for;
@@ -12,39 +12,46 @@ const CHECK: &str = "skills";
 
 /// Examines the configured root. Modes that do not write the database do not read it either.
 pub fn check(config: &Config) -> Vec<Finding> {
-    if !capabilities_for(config.mode).write_database {
-        return Vec::new();
+    match capabilities_for(config.mode).write_database {
+        true => findings(&scan(&config.skills_root, PREFIX), config.skills_root_is_set),
+        false => Vec::new(),
     }
-    let found = scan(&config.skills_root, PREFIX);
-    let (root, good) = (found.root.display(), found.skills.len());
-    if found.unreadable.is_some() && !config.skills_root_is_set {
-        return vec![Finding::ok(
-            CHECK,
-            format!("no skills: the folder {root} does not exist (this is fine)"),
-        )];
-    }
-    if let Some(reason) = &found.unreadable {
-        let message = format!("{root} cannot be read: {reason}");
-        return vec![Finding::warn(
-            CHECK,
-            message,
-            format!("{}; the server works without skills", where_to()),
-        )];
-    }
-    let mut findings = vec![match good {
-        0 if !config.skills_root_is_set && found.skipped.is_empty() => {
-            Finding::ok(CHECK, format!("no skills in {root} (this is fine)"))
-        }
-        0 => Finding::warn(CHECK, format!("no valid skills in {root}"), where_to()),
-        _ => Finding::ok(CHECK, format!("{good} valid in {root}")),
-    }];
+}
+
+/// Judges a scan: first the whole, then each file that is left out. `asked_for` says that the operator has named the root, and so
+/// expects skills there.
+pub fn findings(found: &Scan, asked_for: bool) -> Vec<Finding> {
+    let mut findings = vec![whole(found, asked_for)];
     findings.extend(found.skipped.iter().map(left_out));
     if found.left_out > 0 {
-        let message = format!("{} directories of {root} are skipped", found.left_out);
+        let message = format!("{} directories of {} are skipped", found.left_out, found.root.display());
         let advice = format!("keep at most {MAX_FILES} skills in one root");
         findings.push(Finding::warn(CHECK, message, advice));
     }
     findings
+}
+
+fn whole(found: &Scan, asked_for: bool) -> Finding {
+    let (root, good) = (found.root.display(), found.skills.len());
+    let left_out = found.skipped.len() + found.left_out;
+    if let Some(reason) = &found.unreadable {
+        if !asked_for && !found.root.exists() {
+            return Finding::ok(CHECK, format!("no skills: there is no folder {root} (this is fine)"));
+        }
+        let advice = format!("{}; the server works without skills", where_to());
+        return Finding::warn(CHECK, format!("{root} cannot be read: {reason}"), advice);
+    }
+    let skills = if good == 1 { "skill" } else { "skills" };
+    match (good, left_out) {
+        (0, 0) if asked_for => Finding::warn(CHECK, format!("no valid skills in {root}"), where_to()),
+        (0, 0) => Finding::ok(CHECK, format!("no skills in {root} (this is fine)")),
+        (_, 0) => Finding::ok(CHECK, format!("{good} {skills} from {root}")),
+        _ => Finding::warn(
+            CHECK,
+            format!("{good} {skills} from {root}, {left_out} left out"),
+            "correct each of them as its line says, then restart the server",
+        ),
+    }
 }
 
 /// Names the roots of stored skills whose folder is gone. The folder may be on a disk that is not mounted now, so
