@@ -8,6 +8,7 @@ mod findings;
 mod formats;
 mod frozen;
 mod growth_page;
+mod hosts;
 mod promises;
 mod tidy;
 mod words;

@@ -1,6 +1,7 @@
 //! The command line's definition: commands, options and help texts.
 
 pub(crate) mod audit;
+pub(crate) mod init;
 pub(crate) mod postgres;
 pub(crate) mod reputation;
 pub(crate) mod views;
@@ -53,6 +54,8 @@ pub enum Command {
         #[arg(value_name = "JSON", allow_hyphen_values = true)]
         arguments: Option<String>,
     },
+    /// Set Colibri up in a host: a block for its configuration, a signing key, and lines for AGENTS.md
+    Init(init::Init),
     /// Check configuration and database, and say how to fix each problem
     Doctor {
         /// Print the findings as JSON

@@ -41,8 +41,11 @@ pub fn run(arguments: &Keys, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// Makes a new key and writes it to its file before printing anything.
-fn generate(path: &Path) -> Result<SigningKey, Failure> {
+/// Makes a new key and writes it to its new file before printing anything.
+///
+/// # Errors
+/// There is no randomness, or the file is there already or cannot be written.
+pub fn generate(path: &Path) -> Result<SigningKey, Failure> {
     let mut random = [0; 32];
     // No fallback, unlike for ids: with a guessable seed anyone could sign.
     getrandom::getrandom(&mut random).map_err(|error| {

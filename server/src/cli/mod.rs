@@ -6,6 +6,7 @@
 //!           |- call    one tool call through a child server        (client)
 //!           |- verify  recomputes a whole database                (crate::verification)
 //!           |- backup  a verified copy of the database
+//!           |- init    a host is told of Colibri
 //!           |- doctor  what is wrong with this set-up, and what to do
 //!           |- tasks, task, next, sessions, timeline, board, graph, overview   what people look at  (views, database)
 //!           |- log     the audit log, filtered                    (database)
@@ -30,6 +31,7 @@ mod demo;
 mod doctor;
 mod export;
 mod folder;
+mod init;
 mod interrupt;
 mod keys;
 mod log;
@@ -196,6 +198,7 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         Command::Call { tool, arguments } => {
             call::run(&tool, arguments.as_deref(), env, &mut Visible(out), input)
         }
+        Command::Init(arguments) => init::run(&arguments, env, out),
         Command::Doctor { json } => doctor::run(json, env, &mut ToTheEnd(&mut Visible(out))),
         Command::Tasks(_)
         | Command::Task(_)
@@ -241,6 +244,7 @@ fn examines(command: &Command) -> bool {
         | Command::Tools { .. }
         | Command::Call { .. }
         | Command::Demo
+        | Command::Init(_)
         | Command::Completions { .. }
         | Command::Man { .. }
         | Command::Postgres(_)

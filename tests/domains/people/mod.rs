@@ -13,6 +13,7 @@ mod drift;
 mod epochs;
 mod era;
 mod history;
+mod init;
 mod instructions;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod leases;
