@@ -88,7 +88,7 @@ fn fill(folder: &Arc<TempDir>, records: i64) {
     let database = server.database();
     assert_eq!(server.finish().code(), 0);
     let began = Instant::now();
-    grow(&database, Extent { tasks: 0, thoughts: records });
+    grow(&database, Extent { tasks: 0, thoughts: records }, Duration::from_secs(30 * 24 * 3600));
     println!("{records} thoughts written in {:.1} s", began.elapsed().as_secs_f64());
 }
 
