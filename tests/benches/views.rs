@@ -27,6 +27,8 @@ use self::history::{Extent, SESSION, grow};
 
 const ROUNDS: usize = 7;
 const SPAN: Duration = Duration::from_secs(30 * 24 * 3600);
+/// The page of `overview`, in the folder of the database.
+const PAGE: &str = "overview.html";
 const OPEN: &str = "t.deleted_at IS NULL AND t.status NOT IN ('DONE', 'CANCELLED')";
 const BRIEF: &str = "t.id, t.title, t.status, t.priority, t.assignee, t.project_id, t.updated_at";
 
@@ -65,7 +67,10 @@ fn main() -> ExitCode {
         .start();
     let busy = tie(&mut server);
     let views = views(&busy, &database);
-    views.iter().filter(|view| view.arguments[0] != "graph").for_each(|view| fits(view, &database));
+    views
+        .iter()
+        .filter(|view| !matches!(view.arguments[0].as_str(), "graph" | "overview"))
+        .for_each(|view| fits(view, &database));
     let sound = views.iter().map(|view| measure(view, &database)).fold(true, |all, one| all & one);
     drop(server);
     ExitCode::from(u8::from(!sound))
@@ -139,6 +144,12 @@ fn views(task: &str, database: &Path) -> Vec<View> {
     );
     let sessions = "SELECT s.*, (SELECT count(*) FROM thought_records AS r WHERE r.session_id = s.session_id), h.head_hash \
                     FROM audit_sessions AS s LEFT JOIN tree_heads AS h ON h.session_id = s.session_id ORDER BY s.started_at DESC LIMIT 100";
+    let week = "SELECT substr(entered_at, 1, 13), count(*), count(*) FILTER (WHERE error_code IS NOT NULL) FROM actions \
+                WHERE entered_at >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-7 days') GROUP BY 1"
+        .to_owned();
+    let decisions = "SELECT id, type, timestamp FROM thought_records \
+                     WHERE timestamp >= strftime('%Y-%m-%dT%H:%M:%fZ', 'now', '-7 days')"
+        .to_owned();
     let whole_task = vec![
         format!("SELECT id FROM tasks WHERE id LIKE '%{}'", &task[28..]),
         by("tasks", "id", ""),
@@ -155,6 +166,11 @@ fn views(task: &str, database: &Path) -> Vec<View> {
         View::new(&["board", "--once"], vec![list(100_000_000), counts.clone()]),
         View::new(&["timeline", "--since", "1h"], vec![walk, log]),
         View::new(&["graph"], vec![ties.clone(), list(500)]).large(),
+        View::new(
+            &["overview", "--no-verify", "--html", PAGE],
+            vec![counts, list(200), ties, week, decisions, sessions.to_owned()],
+        )
+        .large(),
     ]
 }
 
@@ -220,7 +236,9 @@ fn run(database: &Path, arguments: &[String]) -> Duration {
 
 fn command(database: &Path, arguments: &[String]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_colibri-under-test"));
-    command.args(arguments).env("COLIBRI_DB_PATH", database);
+    let folder = database.parent().unwrap();
+    let _ = std::fs::remove_file(folder.join(PAGE));
+    command.args(arguments).current_dir(folder).env("COLIBRI_DB_PATH", database);
     command
 }
 
