@@ -72,7 +72,7 @@ pub enum Command {
     Sessions(views::Sessions),
     /// Tell what was done and who did it, in the order of the calls
     Timeline(views::Timeline),
-    /// Show the tasks by their states
+    /// Show the tasks by their states in the terminal, and follow what changes
     Board(views::Board),
     /// Draw which tasks wait for which, as Mermaid, DOT or SVG
     Graph(views::Graph),

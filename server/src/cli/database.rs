@@ -59,7 +59,8 @@ impl Role {
 /// [`Failure::Usage`] if the place has no database that this release can read, [`Failure::Failed`] if
 /// it has one that does not open.
 pub fn open_for_reading(env: &Environment, db: Option<&Path>) -> Result<Db, Failure> {
-    open_place(&place_of(env, db)?, Role::Database)
+    let (place, sharing) = place_of(env, db)?;
+    open_place(&place, &sharing, Role::Database)
 }
 
 /// Opens the configured database for reading, in the same way.
@@ -67,10 +68,15 @@ pub fn open_for_reading(env: &Environment, db: Option<&Path>) -> Result<Db, Fail
 /// # Errors
 /// As [`open_for_reading`].
 pub fn open_configured(env: &Environment) -> Result<Db, Failure> {
-    open_place(&place_of(env, None)?, Role::Configured)
+    let (place, sharing) = place_of(env, None)?;
+    open_place(&place, &sharing, Role::Configured)
 }
 
-fn open_place((place, sharing): &(Place, Sharing), role: Role) -> Result<Db, Failure> {
+/// Opens the database at a place for reading, in the same way.
+///
+/// # Errors
+/// As [`open_for_reading`].
+pub fn open_place(place: &Place, sharing: &Sharing, role: Role) -> Result<Db, Failure> {
     match place {
         Place::File(path) => open(path, role),
         Place::Shared(url) => {

@@ -8,23 +8,28 @@ use colibri_runtime::chain::scan::Interrupt;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// The shell's exit code for a process that ended by Ctrl-C.
-const INTERRUPTED: i32 = 130;
+pub const INTERRUPTED: u8 = 130;
 
 /// Returns a flag that Ctrl-C, a request to end and a closed terminal raise from here on; a second signal ends the process. If no
 /// thread can wait for signals, they end the process as before.
 pub fn raised_by_signals() -> Interrupt {
+    raised_by_signals_before(|| {})
+}
+
+/// The same with what the second signal does before the process ends.
+pub fn raised_by_signals_before(end: fn()) -> Interrupt {
     let interrupt = Interrupt::default();
     let raise = interrupt.clone();
     let (ready, listens) = channel::<()>();
     let spawned =
-        thread::Builder::new().name("signals".to_owned()).spawn(move || raise_at_signals(&raise, ready));
+        thread::Builder::new().name("signals".to_owned()).spawn(move || raise_at_signals(&raise, end, ready));
     drop(spawned);
     // Until the thread listens, a signal would end the process without its tidying up. Either way the other end is dropped.
     let _ = listens.recv();
     interrupt
 }
 
-fn raise_at_signals(flag: &Interrupt, ready: Sender<()>) -> io::Result<()> {
+fn raise_at_signals(flag: &Interrupt, end: fn(), ready: Sender<()>) -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate())?;
@@ -38,7 +43,8 @@ fn raise_at_signals(flag: &Interrupt, ready: Sender<()>) -> io::Result<()> {
                 _ = hang_up.recv() => {}
             }
             if flag.is_raised() {
-                std::process::exit(INTERRUPTED);
+                end();
+                std::process::exit(INTERRUPTED.into());
             }
             flag.raise();
         }

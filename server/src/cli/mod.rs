@@ -46,6 +46,7 @@ mod reputation;
 mod restore;
 mod retention;
 mod session;
+mod source;
 mod time_prefix;
 mod tools;
 mod transcript;
@@ -106,6 +107,8 @@ enum Failure {
     Usage(String),
     /// It was given bad input, and has printed so: exit 2.
     BadInput,
+    /// Ctrl-C or another signal ended it, and it has tidied up: exit 130.
+    Interrupted,
     /// Its output cannot be written.
     Output(io::Error),
 }
@@ -285,6 +288,7 @@ fn end(done: Result<(), Failure>, err: &mut dyn Write) -> Next {
         Ok(()) => (0, None),
         Err(Failure::Finding) => (1, None),
         Err(Failure::BadInput) => (2, None),
+        Err(Failure::Interrupted) => (interrupt::INTERRUPTED, None),
         Err(Failure::Failed(text)) => (1, Some(text)),
         Err(Failure::Usage(text)) => (2, Some(text)),
         // The reader has seen enough (`colibri tools | head`).

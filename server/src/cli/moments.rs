@@ -20,6 +20,11 @@ impl Clock {
         Self { now: Timestamp::now().to_zoned(zone) }
     }
 
+    /// Returns the present time in the same zone.
+    pub fn again(&self) -> Self {
+        Self { now: Timestamp::now().to_zoned(self.now.time_zone().clone()) }
+    }
+
     /// Returns a clock that stands still.
     #[cfg(test)]
     #[allow(clippy::unwrap_used)]

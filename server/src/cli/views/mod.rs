@@ -75,9 +75,7 @@ pub fn run(command: &Command, env: &Environment, screen: Screen, out: &mut dyn W
         Command::Timeline(arguments) => {
             timeline::run(arguments, &Look::open(&arguments.view, env, screen)?, &mut out)?
         }
-        Command::Board(arguments) => {
-            board::run(arguments, &Look::open(&arguments.view, env, screen)?, &mut out)?
-        }
+        Command::Board(arguments) => board::run(arguments, env, screen, &mut out)?,
         _ => {}
     }
     Ok(out.flush()?)

@@ -46,6 +46,14 @@ pub(super) fn run(arguments: &Task, look: &Look, out: &mut dyn Write) -> Result<
     if look.json { Ok(print_json(out, &document(&page))?) } else { Ok(print(&page, most, look, out)?) }
 }
 
+/// Returns the lines of a task, as the command prints them without a terminal.
+pub(super) fn lines(id: &str, look: &Look) -> Result<Vec<String>, Failure> {
+    let Some(page) = read(id, NEWEST, look)? else { return Ok(vec!["The task is gone.".to_owned()]) };
+    let mut text = Vec::new();
+    print(&page, NEWEST, look, &mut text)?;
+    Ok(String::from_utf8_lossy(&text).lines().map(str::to_owned).collect())
+}
+
 fn read(id: &str, most: usize, look: &Look) -> Result<Option<Page>, Failure> {
     let (db, now_ms) = (&look.db, look.clock.now_ms());
     let Some(task) = whole(db, id, now_ms)? else { return Ok(None) };

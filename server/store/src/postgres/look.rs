@@ -44,6 +44,22 @@ pub fn open_snapshot(
     Ok(Db::from(session))
 }
 
+/// Ends the transaction of a handle that is kept: nothing on the server waits for it until [`begin_again`].
+///
+/// # Errors
+/// The server's.
+pub fn end(db: &Db) -> Result<(), Fault> {
+    asked(db, |session| session.simple("COMMIT"))
+}
+
+/// Opens a transaction like that of [`open_snapshot`] on a kept handle.
+///
+/// # Errors
+/// The server's.
+pub fn begin_again(db: &Db) -> Result<(), Fault> {
+    asked(db, begin)
+}
+
 /// A database under examination, whose schema may not be what its version says.
 #[derive(Debug)]
 pub struct Examined {

@@ -33,6 +33,30 @@ pub struct StateColumn {
     pub tasks: Vec<Shown>,
 }
 
+/// A field whose names the board can be narrowed to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    Project,
+    Assignee,
+}
+
+/// Returns the names that the live tasks have in a field, in order.
+///
+/// # Errors
+/// Storage faults.
+pub fn names(db: &Db, field: Field) -> Result<Vec<String>, Fault> {
+    let mut names = store::names(
+        db,
+        match field {
+            Field::Project => "project_id",
+            Field::Assignee => "assignee",
+        },
+    )?;
+    // Databases sort texts by rules of their own.
+    names.sort();
+    Ok(names)
+}
+
 /// What was found in a state.
 struct Found {
     status: TaskStatus,

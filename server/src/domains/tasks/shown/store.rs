@@ -155,6 +155,13 @@ pub(super) fn counts_by_state(
     db.query_all(&sql, &query.params, |row| Ok((read_status(row, 0)?, row.get(1)?)))
 }
 
+/// Returns the different values of a column, without NULL.
+pub(super) fn names(db: &Db, column: &str) -> Result<Vec<String>, Fault> {
+    let sql =
+        format!("SELECT DISTINCT {column} FROM tasks WHERE deleted_at IS NULL AND {column} IS NOT NULL");
+    db.query_all(&sql, &[], |row| row.get(0))
+}
+
 /// Hands over all tasks that fit project and assignee, in the order of lists, each with its group and its description.
 pub(super) fn each(
     db: &Db,

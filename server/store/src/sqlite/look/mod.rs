@@ -1,11 +1,12 @@
 //! For the commands: [`inspect`] reads a database without starting on it, [`snapshot`] reads one at one moment, [`schema`] says what
-//! shape it has and should have, [`counters`] are SQLite's own. [`backup`] and [`restore`] copy whole files; [`fill`] makes
+//! shape it has and should have, [`outside`] whether it was written to, [`counters`] are SQLite's own. [`backup`] and [`restore`] copy whole files; [`fill`] makes
 //! one from rows, of the tables that [`tables`] lists.
 
 pub mod backup;
 pub mod counters;
 pub(crate) mod fill;
 pub mod inspect;
+pub mod outside;
 pub mod restore;
 pub mod schema;
 pub mod snapshot;

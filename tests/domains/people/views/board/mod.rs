@@ -1,5 +1,8 @@
 //! `colibri board`: the text, and the board in a terminal.
 
+#[cfg(target_os = "linux")]
+mod live;
+
 use serde_json::{Value, json};
 
 use super::{Board, document, refusal, short, text};
