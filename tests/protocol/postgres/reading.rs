@@ -101,11 +101,11 @@ fn doctor_examines_a_shared_database() {
         assert!(fine.contains(text), "{text}: {fine}");
     }
     let warned = findings(&doctor(&database.url(Role::Superuser), &[]), "warn").join("\n");
-    assert!(warned.contains("rights: the login role is a superuser"), "{warned}");
+    assert!(warned.contains("rights: this login is a superuser"), "{warned}");
     let warned = findings(&doctor(&database.url(Role::Owner), &[]), "warn").join("\n");
     assert!(warned.contains("is a member of colibri_owner"), "{warned}");
     let failed = findings(&doctor(&database.url(Role::Read), &[]), "fail").join("\n");
-    assert!(failed.contains("rights: the login role is not a member of colibri_app"), "{failed}");
+    assert!(failed.contains("rights: this login is not a member of colibri_app"), "{failed}");
     let report = doctor(&database.url(Role::Read), &[("COLIBRI_MODE", "READONLY")]);
     assert_eq!(findings(&report, "fail"), Vec::<String>::new(), "{report:#}");
     let failed = findings(&doctor(&database.url(Role::App), &[("COLIBRI_DURABILITY", "replicated")]), "fail");

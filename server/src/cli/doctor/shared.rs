@@ -8,7 +8,7 @@ use crate::settings::mode::capabilities_for;
 use crate::settings::place::Place;
 use crate::shared_schema::SCHEMA;
 use colibri_store::Stage;
-use colibri_store::shared_examine::{Examination, MOST_MS_APART, examination};
+use colibri_store::shared_examine::{Examination, Unanswered, examination};
 
 const CHECK: &str = "database";
 const SCHEMA_CHECK: &str = "schema";
@@ -22,8 +22,7 @@ pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
     let found = match examination(url, &config.sharing.session(), &SCHEMA, witness) {
         Ok(found) => found,
         Err(error) => {
-            let advice = "correct what the message names; until then no server starts on it";
-            return vec![Finding::fail(CHECK, error.to_string(), advice)];
+            return vec![Finding::fail(CHECK, error.to_string(), way_to(&error))];
         }
     };
     let writes = capabilities_for(config.mode).write_database;
@@ -51,6 +50,19 @@ pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
     findings
 }
 
+/// Returns what to do about a server that does not answer.
+fn way_to(error: &Unanswered) -> &'static str {
+    match error {
+        Unanswered::Unreachable(_) => {
+            "start the PostgreSQL server, or correct its host and port in COLIBRI_DATABASE_URL; until then no server starts on it"
+        }
+        Unanswered::Refused(_) => {
+            "correct in COLIBRI_DATABASE_URL what the message names (user, password or database); until then no server starts on it"
+        }
+        Unanswered::Broken(_) => "correct what the message names; until then no server starts on it",
+    }
+}
+
 fn answers(found: &Examination) -> Finding {
     if let Some(reason) = &found.refused_version {
         return Finding::fail(
@@ -71,11 +83,13 @@ fn answers(found: &Examination) -> Finding {
 }
 
 fn standby(found: &Examination, writes: bool) -> Option<Finding> {
-    found.standby.then(|| match writes {
+    let refused = found.refused_standby()?;
+    Some(match writes {
         true => Finding::fail(
             CHECK,
-            "the server is a standby, which takes no calls",
-            "name the primary in COLIBRI_DATABASE_URL, or several servers with target_session_attrs=read-write",
+            refused,
+            "write the primary's host into COLIBRI_DATABASE_URL, or the hosts of all servers and \
+             target_session_attrs=read-write",
         ),
         false => Finding::ok(CHECK, "the server is a standby: it may be behind the primary"),
     })
@@ -83,94 +97,77 @@ fn standby(found: &Examination, writes: bool) -> Option<Finding> {
 
 fn rights(found: &Examination, writes: bool) -> Finding {
     const CHECK: &str = "rights";
-    let rights = found.rights;
-    if let Some(what) = rights.excess() {
+    if let Some(lacking) = found.lacking(!writes) {
+        let group = if writes { "colibri_app" } else { "colibri_read" };
+        let advice =
+            format!("let the database's owner run `GRANT {group} TO ROLE`, with the name of this login role");
+        return Finding::fail(CHECK, lacking, advice);
+    }
+    if let Some(excessive) = found.excessive() {
         let advice = "give servers a login role that is a member of colibri_app alone, and keep this one for \
                       `colibri postgres` and `colibri copy`";
-        return Finding::warn(
-            CHECK,
-            format!("the login role {what}, so a server that runs as it could change the log"),
-            advice,
-        );
+        return Finding::warn(CHECK, excessive, advice);
     }
-    match (writes, rights.app, rights.read) {
-        (_, true, _) => Finding::ok(
+    match found.rights.app {
+        true => Finding::ok(
             CHECK,
             "the login role is a member of colibri_app: it adds to the log and cannot change it",
         ),
-        (false, _, true) => Finding::ok(CHECK, "the login role is a member of colibri_read: it only reads"),
-        (true, ..) => Finding::fail(
-            CHECK,
-            "the login role is not a member of colibri_app",
-            "let the database's owner run: GRANT colibri_app TO the role; or set COLIBRI_MODE to READONLY",
-        ),
-        (false, ..) => Finding::fail(
-            CHECK,
-            "the login role is not a member of colibri_read",
-            "let the database's owner run: GRANT colibri_read TO the role",
-        ),
+        false => Finding::ok(CHECK, "the login role is a member of colibri_read: it only reads"),
     }
 }
 
 /// Checks the schema; also returns whether the content can be read as this release's.
 fn schema(found: &Examination) -> (Finding, bool) {
     let latest = SCHEMA.version();
-    let fail = |message: String, advice: &str| (Finding::fail(SCHEMA_CHECK, message, advice), false);
-    match found.stage {
-        Stage::Absent => fail(
-            "the database has no schema of Colibri's".to_owned(),
-            "run `colibri postgres setup` as the database's owner, then `colibri postgres migrate`",
-        ),
-        Stage::Empty => {
-            fail("no migration has run".to_owned(), "run `colibri postgres migrate` as the database's owner")
-        }
-        Stage::Hidden => fail(
-            "the login role may not read the schema".to_owned(),
-            "let the database's owner run: GRANT colibri_app TO the role, or colibri_read for COLIBRI_MODE=READONLY",
-        ),
-        Stage::At(version) if version > latest => fail(
-            format!("version {version} is newer than supported version {latest}"),
-            "use the release of Colibri that migrated it, or a later one",
-        ),
-        Stage::At(version) if version < latest => fail(
-            format!("version {version} is older than {latest}"),
-            "run `colibri postgres migrate` as the database's owner, once every server has this release",
-        ),
-        Stage::At(version) => match found.differences.as_slice() {
-            [] => (
-                Finding::ok(
-                    SCHEMA_CHECK,
-                    format!("version {version}, tables and rights are as they should be"),
-                ),
-                true,
-            ),
-            [first, more @ ..] => {
-                let more =
-                    if more.is_empty() { String::new() } else { format!(" (and {} more)", more.len()) };
-                let advice = "someone with the owner's rights changed the schema: keep a backup as evidence; `colibri verify` examines the rest";
-                (Finding::fail(SCHEMA_CHECK, format!("{first}{more}"), advice), true)
+    if let Some(unfit) = &found.unfit {
+        let advice = match found.stage {
+            Stage::Absent => {
+                "run `colibri postgres setup` as the database's owner, then `colibri postgres migrate`"
             }
-        },
+            Stage::Empty => "run `colibri postgres migrate` as the database's owner",
+            Stage::Hidden => {
+                "let the database's owner run `GRANT colibri_app TO ROLE` with the name of this login role; colibri_read is \
+                 enough for COLIBRI_MODE=READONLY"
+            }
+            Stage::At(version) if version < latest => {
+                "run `colibri postgres migrate` as the database's owner, once every server has this release"
+            }
+            Stage::At(_) => {
+                "use the release of Colibri that migrated it or a later one, or name another database in COLIBRI_DATABASE_URL"
+            }
+        };
+        return (Finding::fail(SCHEMA_CHECK, unfit.as_str(), advice), false);
+    }
+    match &found.altered {
+        Some(altered) => {
+            let advice = "keep a backup as evidence, run `colibri verify`, which names every difference, and have the owner undo \
+                          them";
+            (Finding::fail(SCHEMA_CHECK, altered.as_str(), advice), true)
+        }
+        None => {
+            let message = format!("version {latest}, tables and rights are as they should be");
+            (Finding::ok(SCHEMA_CHECK, message), true)
+        }
     }
 }
 
 fn durability(found: &Examination, durability: Durability) -> Finding {
     const CHECK: &str = "durability";
-    let lax = found.unsafe_settings.join(", ");
     match durability {
         Durability::Normal => Finding::warn(
             CHECK,
             "COLIBRI_DURABILITY is normal: a crash of the server may lose the last calls",
             "set it to full, unless these calls may be lost",
         ),
-        _ if !lax.is_empty() => Finding::fail(
+        _ if found.lax.is_some() => Finding::fail(
             CHECK,
-            format!("the server has {lax}: a power cut may lose acknowledged calls, or damage the database"),
-            "set both fsync and full_page_writes to on in postgresql.conf",
+            found.lax.as_deref().unwrap_or_default(),
+            "set both fsync and full_page_writes to on in postgresql.conf, and reload the server",
         ),
         Durability::Replicated if found.standby_names.is_empty() => Finding::fail(
             CHECK,
-            "COLIBRI_DURABILITY is replicated, and the server waits for no standby",
+            found.without_standby().unwrap_or_default(),
             "set synchronous_standby_names on the server, or COLIBRI_DURABILITY to full",
         ),
         _ if !found.standby && !found.standby_names.is_empty() && found.standbys == 0 => Finding::fail(
@@ -200,7 +197,7 @@ fn witnessed(found: &Examination) -> Finding {
         Some(reason) => Finding::fail(
             CHECK,
             reason.as_str(),
-            "do what the message says; until then no server starts on this machine",
+            "do what the message says (with `mkdir -p` for a folder that is missing); until then no server starts on this machine",
         ),
         None => {
             Finding::ok(CHECK, "the database holds the last call that this machine has seen acknowledged")
@@ -213,9 +210,9 @@ fn clock(found: &Examination) -> Finding {
     let apart = found.clock_ahead_ms;
     let way = if apart > 0 { "ahead of" } else { "behind" };
     let message = format!("this machine is {} ms {way} the database server", apart.abs());
-    match apart.abs() > MOST_MS_APART {
-        true => Finding::warn(CHECK, message, "set the clocks of both machines by a time server"),
-        false => Finding::ok(CHECK, message),
+    match found.clocks_apart() {
+        Some(apart) => Finding::warn(CHECK, apart, "set the clocks of both machines by a time server"),
+        None => Finding::ok(CHECK, message),
     }
 }
 

@@ -26,7 +26,7 @@ pub struct Rights {
 
 impl Rights {
     /// Returns what the login is, if it may do more than a server needs.
-    pub fn excess(self) -> Option<&'static str> {
+    pub(super) fn excess(self) -> Option<&'static str> {
         match (self.superuser, self.owner) {
             (true, _) => Some("is a superuser"),
             (_, true) => Some("is a member of colibri_owner"),

@@ -5,12 +5,36 @@ use std::sync::Arc;
 
 use crate::db::postgres::{DatabaseUrl, Limit, PgError, Session, SessionOptions};
 use crate::postgres::ask;
-pub use crate::postgres::ask::{MOST_MS_APART, Rights};
+pub use crate::postgres::ask::Rights;
 use crate::postgres::flight::{integer, only, text};
-use crate::postgres::link::Link;
+use crate::postgres::link::{Link, NO_STANDBY};
 use crate::postgres::probe;
 use crate::postgres::schema::{self, SharedSchema, Stage};
 use crate::postgres::witness::Witness;
+
+/// Why a server was not examined, in the words of a start.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unanswered {
+    /// No server could be reached.
+    #[error("{0}")]
+    Unreachable(String),
+    /// The server refused the login.
+    #[error("{0}")]
+    Refused(String),
+    /// It ended the connection, or refused a statement.
+    #[error("{0}")]
+    Broken(String),
+}
+
+impl From<PgError> for Unanswered {
+    fn from(error: PgError) -> Self {
+        match error {
+            PgError::Unreachable(text) => Self::Unreachable(text),
+            PgError::Refused(text) => Self::Refused(text),
+            other => Self::Broken(other.to_string()),
+        }
+    }
+}
 
 /// What a server says of itself, of this login, and of the database.
 #[derive(Debug, Clone)]
@@ -25,14 +49,16 @@ pub struct Examination {
     pub standby: bool,
     /// How far the schema is.
     pub stage: Stage,
-    /// What differs from the schema that the migrations make, a sentence each.
-    pub differences: Vec<String>,
+    /// Why this release does not work with a schema that is so far.
+    pub unfit: Option<String>,
+    /// Why this release does not work with what differs from the schema that the migrations make.
+    pub altered: Option<String>,
     /// The login's rights.
     pub rights: Rights,
     /// Why writers could fork the log. `None` if the locks hold, or could not be tried on a standby.
     pub loose_locks: Option<String>,
-    /// The settings `fsync` and `full_page_writes` that are not `on`.
-    pub unsafe_settings: Vec<String>,
+    /// Why the server's settings lose calls.
+    pub lax: Option<String>,
     /// Its `synchronous_standby_names`.
     pub standby_names: String,
     /// How many standbys follow it. Which of them are synchronous is for more rights than a server's to see.
@@ -49,6 +75,33 @@ pub struct Examination {
     pub bytes: i64,
 }
 
+impl Examination {
+    /// Returns why a start refuses the server because it is a standby.
+    pub fn refused_standby(&self) -> Option<&'static str> {
+        self.standby.then_some(probe::STANDBY)
+    }
+
+    /// Returns why a start refuses the rights of this login.
+    pub fn lacking(&self, read_only: bool) -> Option<String> {
+        probe::lacking(self.rights, read_only)
+    }
+
+    /// Returns a warning if this login may do more than a server needs.
+    pub fn excessive(&self) -> Option<String> {
+        probe::excessive(self.rights)
+    }
+
+    /// Returns a warning if the clocks are apart.
+    pub fn clocks_apart(&self) -> Option<String> {
+        probe::clocks_apart(self.clock_ahead_ms)
+    }
+
+    /// Returns why a start that is to wait for standbys refuses the server.
+    pub fn without_standby(&self) -> Option<&'static str> {
+        self.standby_names.is_empty().then_some(NO_STANDBY)
+    }
+}
+
 /// Asks the server.
 ///
 /// # Errors
@@ -58,7 +111,7 @@ pub fn examination(
     options: &SessionOptions,
     schema: &SharedSchema,
     witness: Option<&Path>,
-) -> Result<Examination, PgError> {
+) -> Result<Examination, Unanswered> {
     let link = Link {
         url: Arc::new(url.clone()),
         options: options.clone(),
@@ -79,10 +132,11 @@ pub fn examination(
         tls: tls(&mut session)?,
         standby,
         stage,
-        differences: differences.iter().map(|(object, how)| how.sentence(object)).collect(),
+        unfit: stage.fits(schema.version()).err().map(|unfit| unfit.to_string()),
+        altered: probe::altered(&differences),
         rights: ask::rights(&mut session)?,
         loose_locks: if standby { None } else { probe::locks_exclude(&mut session, &link)?.err() },
-        unsafe_settings: ask::unsafe_settings(&mut session)?,
+        lax: probe::lax(&ask::unsafe_settings(&mut session)?),
         standby_names: ask::setting(&mut session, "synchronous_standby_names")?,
         standbys: ask::number(&mut session, "SELECT count(*) FROM pg_stat_replication")?,
         witness: if ours { testify(witness, &mut session)? } else { None },

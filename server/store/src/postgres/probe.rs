@@ -3,14 +3,19 @@
 
 use crate::db::postgres::{Limit, PgError, Session};
 use crate::params;
-use crate::postgres::ask::{self, MOST_MS_APART};
+use crate::postgres::ask::{self, MOST_MS_APART, Rights};
 use crate::postgres::flight::{MARK, integer, only, text};
 use crate::postgres::link::Link;
 use crate::postgres::options::{Durability, PostgresOptions};
 use crate::postgres::schema::{self, SharedSchema};
+use crate::sqlite::look::schema::Difference;
 
 /// The class of the locks that the probe takes; their second key is the number of the server's process, so that probes do not meet.
 const PROBE_CLASS: i64 = 0x434C_4250;
+
+/// What is said of a server that takes no writes.
+pub(super) const STANDBY: &str = "this server is a standby, which takes no calls: name the primary in COLIBRI_DATABASE_URL, or several \
+                                  servers with target_session_attrs=read-write";
 
 /// Checks the server, and returns what the operator should know.
 ///
@@ -29,17 +34,17 @@ pub(super) fn check(
     let mut warnings = Vec::new();
     if !options.read_only {
         if ask::is_standby(session) {
-            return Err("this server is a standby, which takes no calls: name the primary in COLIBRI_DATABASE_URL, or several servers \
-                        with target_session_attrs=read-write"
-                .to_owned());
+            return Err(STANDBY.to_owned());
         }
+        let rights = ask::rights(session).map_err(said)?;
+        lacking(rights, options.read_only).map_or(Ok(()), Err)?;
         locks_exclude(session, link).map_err(said)??;
         standbys_confirm(session, link).map_err(said)??;
         commits_are_in_order(session).map_err(said)??;
         durable(session, options.durability).map_err(said)??;
-        warnings.extend(rights(session).map_err(said)?);
+        warnings.extend(excessive(rights));
     }
-    warnings.extend(clock(session).map_err(said)?);
+    warnings.extend(clocks_apart(ask::clock_ahead_ms(session).map_err(said)?));
     Ok(warnings)
 }
 
@@ -47,12 +52,17 @@ pub(super) fn check(
 fn unaltered(session: &mut Session, schema: &SharedSchema) -> Result<(), String> {
     let differences = schema::differences(session, schema)
         .map_err(|error| format!("the schema cannot be compared with this release's: {error}"))?;
-    let Some((object, how)) = differences.first() else { return Ok(()) };
+    altered(&differences).map_or(Ok(()), Err)
+}
+
+/// Returns why a schema with these differences is refused.
+pub(super) fn altered(differences: &[(String, Difference)]) -> Option<String> {
+    let (object, how) = differences.first()?;
     let more = match differences.len() - 1 {
         0 => String::new(),
         more => format!(" (and {more} more)"),
     };
-    Err(format!(
+    Some(format!(
         "{}{more}, so the database may not keep what the log promises: someone with the owner's rights changed the schema. Keep a backup as \
          evidence, let `colibri verify` name every difference, and have the owner undo the change",
         how.sentence(object)
@@ -122,29 +132,46 @@ fn durable(session: &mut Session, durability: Durability) -> Result<Result<(), S
     if durability == Durability::Normal {
         return Ok(Ok(()));
     }
-    if let Some(lax) = ask::unsafe_settings(session)?.first() {
-        return Ok(Err(format!(
-            "the server has {lax}, so a power cut may lose acknowledged calls: set it to on, or set COLIBRI_DURABILITY=normal"
-        )));
-    }
-    Ok(Ok(()))
+    Ok(lax(&ask::unsafe_settings(session)?).map_or(Ok(()), Err))
+}
+
+/// Returns why a server with these settings does not keep calls.
+pub(super) fn lax(unsafe_settings: &[String]) -> Option<String> {
+    let first = unsafe_settings.first()?;
+    Some(format!(
+        "the server has {first}, so a power cut may lose acknowledged calls: set it to on, or set COLIBRI_DURABILITY=normal"
+    ))
+}
+
+/// Returns why a server cannot work with a login of these rights.
+pub(super) fn lacking(rights: Rights, read_only: bool) -> Option<String> {
+    // A superuser or an owner has every right, which is another matter.
+    let (group, cannot, otherwise) = match read_only {
+        true => ("colibri_read", "read the log", ""),
+        false => ("colibri_app", "add to the log", ", or set COLIBRI_MODE to READONLY"),
+    };
+    let is_member = rights.app || read_only && rights.read;
+    (!is_member && rights.excess().is_none()).then(|| {
+        format!(
+            "this login is not a member of {group}, so it cannot {cannot}: let the database's owner run GRANT {group} TO it{otherwise}"
+        )
+    })
 }
 
 /// Warns of a login that may do more than a server needs.
-fn rights(session: &mut Session) -> Result<Option<String>, PgError> {
-    Ok(ask::rights(session)?.excess().map(|what| {
+pub(super) fn excessive(rights: Rights) -> Option<String> {
+    rights.excess().map(|what| {
         format!(
             "this login {what}, so it could change the log: use one that is a member of colibri_app alone"
         )
-    }))
+    })
 }
 
-/// Warns if the server's clock and this machine's are apart.
-fn clock(session: &mut Session) -> Result<Option<String>, PgError> {
-    let apart = ask::clock_ahead_ms(session)?;
-    Ok((apart.abs() > MOST_MS_APART).then(|| {
-        let way = if apart > 0 { "ahead of" } else { "behind" };
-        let seconds = apart.abs() / 1_000;
+/// Warns if the server's clock and this machine's are apart, by how far this machine's is ahead.
+pub(super) fn clocks_apart(ahead_ms: i64) -> Option<String> {
+    (ahead_ms.abs() > MOST_MS_APART).then(|| {
+        let way = if ahead_ms > 0 { "ahead of" } else { "behind" };
+        let seconds = ahead_ms.abs() / 1_000;
         format!("this machine's clock is {seconds} s {way} the database server's: set both by a time server")
-    }))
+    })
 }

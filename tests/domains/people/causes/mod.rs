@@ -7,6 +7,7 @@ mod keys;
 mod page;
 mod parts;
 mod settings;
+mod shared;
 mod site;
 
 use std::collections::BTreeMap;
@@ -14,6 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use colibri_test_support::postgres::Programs;
 use colibri_test_support::sqlite_only;
 
 use site::{Finding, Site};
@@ -121,4 +123,14 @@ fn people_67_68_each_cause_is_named_by_doctor_and_the_start_alike_and_its_remedy
     assert!(causes.len() >= 30, "{}", causes.len());
     let lines = all(&causes);
     page::assert_holds(page::FILE, &causes, &lines);
+}
+
+#[test]
+fn people_67_68_each_cause_on_postgresql_is_named_alike_and_its_remedy_works() {
+    if Programs::find().is_none() {
+        return;
+    }
+    let causes: Vec<&Cause> = shared::CAUSES.iter().collect();
+    let lines = all(&causes);
+    page::assert_holds(page::SHARED, &causes, &lines);
 }

@@ -7,6 +7,8 @@ use super::{Cause, Start};
 
 /// The heading of the part about files.
 pub const FILE: &str = "## A file";
+/// The heading of the part about shared databases.
+pub const SHARED: &str = "## A shared database";
 
 fn path() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/reference/doctor.md")

@@ -1,6 +1,6 @@
 //! A set-up of a user who is not root: a folder with a database, a backup of it, and variables.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, Ref, RefCell};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use colibri_test_support::client::{Launch, PATIENCE, steps};
 use colibri_test_support::other_user::{NOBODY, as_nobody, is_root};
+use colibri_test_support::postgres::{Database, Role};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -63,6 +64,7 @@ pub struct Site {
     /// What the shell does before it runs the program: limits.
     before: Cell<&'static str>,
     held: RefCell<Vec<Box<dyn std::any::Any>>>,
+    shared: RefCell<Option<Database>>,
 }
 
 /// A finding of doctor.
@@ -108,9 +110,27 @@ impl Site {
             variables: RefCell::default(),
             before: Cell::new(""),
             held: RefCell::default(),
+            shared: RefCell::default(),
         };
         site.set("COLIBRI_DB_PATH", DATABASE);
         site
+    }
+
+    /// Uses a database of PostgreSQL in place of the file, which goes with the set-up.
+    pub fn share(&self, database: Database, role: Role) {
+        self.unset("COLIBRI_DB_PATH");
+        self.set("COLIBRI_DATABASE_URL", database.url(role));
+        self.shared.replace(Some(database));
+    }
+
+    /// The database of PostgreSQL.
+    pub fn shared(&self) -> Ref<'_, Database> {
+        Ref::map(self.shared.borrow(), |database| database.as_ref().expect("the set-up shares one"))
+    }
+
+    /// A variable that is text.
+    pub fn value(&self, name: &str) -> String {
+        self.variables.borrow()[name].to_str().unwrap().to_owned()
     }
 
     /// Where a name of the set-up is.
