@@ -37,8 +37,9 @@ struct Written<'a> {
     sound: Option<bool>,
     /// Whether the page has all of its parts.
     whole: bool,
-    open_tasks: i64,
-    calls: i64,
+    /// `None` if they cannot be read.
+    open_tasks: Option<i64>,
+    calls: Option<i64>,
 }
 
 /// Writes the page; [`Failure::Finding`] if the database is not sound, or a part of it cannot be read. The page then says so.
@@ -138,8 +139,8 @@ fn written(
         && decisions.is_ok()
         && sessions.is_ok()
         && standing.is_ok();
-    let open_tasks = tasks.as_ref().map_or(0, |tasks| tasks.ready + tasks.held + tasks.blocked);
-    let calls = calls.as_ref().map_or(0, |calls| calls.total.total());
+    let open_tasks = tasks.as_ref().ok().map(|tasks| tasks.ready + tasks.held + tasks.blocked);
+    let calls = calls.as_ref().ok().map(|calls| calls.total.total());
     if json {
         print_json(out, &Written { file, since, sound, whole, open_tasks, calls })?;
     } else {
@@ -149,12 +150,9 @@ fn written(
             Some(false) => "the database is NOT sound",
         };
         let parts = if whole { "" } else { "; parts of it cannot be read" };
-        let file = printable(file);
-        writeln!(
-            out,
-            "{file}: {open_tasks} open tasks, {calls} calls since {}; {verdict}{parts}",
-            page.since
-        )?;
+        let open = open_tasks.map_or(String::new(), |count| format!("{count} open tasks, "));
+        let calls = calls.map_or(String::new(), |count| format!("{count} calls since {}; ", page.since));
+        writeln!(out, "{}: {open}{calls}{verdict}{parts}", printable(file))?;
     }
     Ok(sound != Some(false) && whole)
 }

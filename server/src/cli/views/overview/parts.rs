@@ -26,15 +26,16 @@ use crate::report::overview::model::{
 pub(super) fn tasks(look: &Look) -> Result<Tasks, Fault> {
     let now_ms = look.clock.now_ms();
     let counts = list(&look.db, &Filter::default(), now_ms)?.counts;
-    let every = Filter { all: true, limit: MOST_CARDS, ..Filter::default() };
-    let (mut open, mut finished) = (Vec::new(), Vec::new());
-    for StateColumn { status, count, tasks } in columns(&look.db, &every, now_ms)? {
-        let column = |cards| Column { state: status.as_str(), count, cards };
-        match status {
-            TaskStatus::Done | TaskStatus::Cancelled => finished.push(column(Vec::new())),
-            _ => open.push(column(tasks.iter().map(|shown| card(shown, look)).collect())),
-        }
-    }
+    let urgent = Filter { limit: MOST_CARDS, ..Filter::default() };
+    let column = |StateColumn { status, count, tasks }: StateColumn| {
+        let cards = tasks.iter().map(|shown| card(shown, look)).collect();
+        Column { state: status.as_str(), count, cards }
+    };
+    let open = columns(&look.db, &urgent, now_ms)?.into_iter().map(column).collect();
+    // Of finished tasks the page has the number alone.
+    let every = columns(&look.db, &Filter { all: true, ..Filter::default() }, now_ms)?;
+    let is_finished = |found: &StateColumn| matches!(found.status, TaskStatus::Done | TaskStatus::Cancelled);
+    let finished = every.into_iter().filter(is_finished).map(column).collect();
     Ok(Tasks { ready: counts.ready, held: counts.held, blocked: counts.blocked, open, finished })
 }
 
