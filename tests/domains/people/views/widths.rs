@@ -10,8 +10,9 @@ fn people_58_no_line_of_a_view_is_wider_than_the_terminal() {
     empty.data("task_list", serde_json::json!({}));
     let board = Board::new();
     let task = short(&board.held);
-    let all: [&[&str]; 5] = [&["tasks", "--all"], &["next"], &["sessions"], &["timeline"], &["task", task]];
-    for (client, views) in [(&empty, &all[..4]), (&board.client, &all)] {
+    let all: [&[&str]; 6] =
+        [&["tasks", "--all"], &["next"], &["sessions"], &["timeline"], &["board", "--once"], &["task", task]];
+    for (client, views) in [(&empty, &all[..5]), (&board.client, &all)] {
         for view in views {
             for columns in [60, 80, 200] {
                 fits(client, view, columns);

@@ -3,12 +3,12 @@
 use std::fs::File;
 use std::io::Read;
 use std::num::NonZero;
-use std::process::{Child, Command};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use colibri_test_support::client::PATIENCE;
 use colibri_test_support::engine::is_postgres;
-use colibri_test_support::pty::{CTRL_C, Pty, wait};
+use colibri_test_support::pty::{CTRL_C, Pty, shown, wait, widest};
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::json;
@@ -113,6 +113,38 @@ impl Drop for Live {
 
 fn size(of: u16) -> NonZero<u16> {
     NonZero::new(of).unwrap()
+}
+
+#[test]
+fn people_59_the_printed_board_escapes_and_aligns_titles() {
+    let mut client = Client::new(Era::Handshake);
+    for (title, status) in [
+        ("A title that is much longer than a column of the board", "INIT"),
+        ("日本語の題名はとても長いので切られます", "PLAN"),
+        ("red \u{1b}[31m and \u{202e}backwards", "APPLY"),
+    ] {
+        client.data("task_create", json!({ "title": title, "status": status, "priority": "high" }));
+    }
+    for columns in [20, 60, 80] {
+        let launch = launch().beside(&client.server).arg("board").arg("--once").env("NO_COLOR", "1");
+        let (status, shown) = shown(&launch.command(), columns);
+        assert!(status.success() && widest(&shown) <= columns.into(), "{columns}: {shown}");
+        assert!(!shown.contains('\u{1b}') && !shown.contains('\u{202e}'), "{shown:?}");
+        assert!(shown.contains("red \\u{1b}[") && shown.contains("日本"), "{shown}");
+    }
+}
+
+#[test]
+fn people_62_the_board_needs_a_terminal_for_its_keys_too() {
+    let board = Board::new();
+    let terminal = Pty::open(80, 24);
+    let mut command = launch().beside(&board.client.server).arg("board").command();
+    command.stdin(Stdio::null()).stdout(terminal.stream()).stderr(terminal.stream());
+    let status = wait(&mut command.spawn().unwrap());
+    drop(command);
+    let text = terminal.closed();
+    assert_eq!(status.code(), Some(2), "{text}");
+    assert!(text.contains("the board needs a terminal; colibri board --once prints it"), "{text}");
 }
 
 #[test]
