@@ -1,4 +1,4 @@
-//! The first session, the auditor's walk-through and the page on consensus show what the commands really print. Their command
+//! The first hour, the auditor's walk-through and the page on consensus show what the commands really print. Their command
 //! lines are run again here, in order, and must print what the page shows. Ids and hashes may differ, but must agree
 //! with each other; times and durations may differ. `UPDATE_GOLDEN=1` writes the pages anew; look at the difference
 //! before committing it.
@@ -13,10 +13,13 @@ use tempfile::TempDir;
 
 /// The folder in which the page's commands are run, as the page names it.
 const SHOWN_FOLDER: &str = "/srv/audit";
+/// The home folder of the person who types, and where `cargo install` puts the program.
+const SHOWN_HOME: &str = "/srv/alice";
+const SHOWN_PROGRAM: &str = "/srv/alice/.cargo/bin/colibri";
 
 #[test]
-fn the_first_session_is_what_the_commands_print() {
-    compare("tutorial/first-session.md", "colibri call task_create");
+fn the_first_hour_is_what_the_commands_print() {
+    compare("tutorial/first-hour.md", "colibri call task_create");
 }
 
 #[test]
@@ -75,6 +78,7 @@ impl Machine {
         let folder = TempDir::new().unwrap();
         fs::create_dir(folder.path().join("bin")).unwrap();
         fs::create_dir(folder.path().join("work")).unwrap();
+        fs::create_dir(folder.path().join("home")).unwrap();
         symlink(env!("CARGO_BIN_EXE_colibri-under-test"), folder.path().join("bin/colibri")).unwrap();
         Self { folder, said: String::new(), values: HashMap::new() }
     }
@@ -110,6 +114,7 @@ impl Machine {
             .args(["-c", &format!("{}exec 2>&1\n{command}", self.said)])
             .current_dir(self.folder.path().join("work"))
             .env_clear()
+            .env("HOME", self.folder.path().join("home"))
             .env("PATH", format!("{}:/usr/bin:/bin", self.folder.path().join("bin").display()))
             .output()
             .unwrap();
@@ -117,8 +122,15 @@ impl Machine {
             self.said += &format!("{command}\n");
         }
         let text = String::from_utf8(output.stdout).unwrap();
-        let real = self.folder.path().canonicalize().unwrap().join("work");
-        of_no_machine(&text.replace(real.to_str().unwrap(), SHOWN_FOLDER))
+        let real = self.folder.path().canonicalize().unwrap();
+        let places = [
+            (real.join("work"), SHOWN_FOLDER),
+            (real.join("home"), SHOWN_HOME),
+            (Path::new(env!("CARGO_BIN_EXE_colibri-under-test")).to_owned(), SHOWN_PROGRAM),
+        ];
+        let text =
+            places.iter().fold(text, |text, (real, shown)| text.replace(real.to_str().unwrap(), shown));
+        of_no_machine(&text)
     }
 }
 
@@ -146,11 +158,20 @@ fn is_variable(word: &str) -> bool {
     let hash = word.len() >= 32 && hex(word) && word.bytes().any(|byte| byte != b'0');
     let id =
         word.len() == 36 && word.split('-').map(str::len).eq([8, 4, 4, 4, 12]) && word.split('-').all(hex);
-    hash || id || is_time(word)
+    let short_id = word.len() == 8 && hex(word) && word.bytes().any(|byte| byte.is_ascii_digit());
+    hash || id || short_id || is_time(word)
 }
 
+/// A time as JSON has it, one of today as a view shows it, or a date.
 fn is_time(word: &str) -> bool {
-    word.len() == 24 && word.ends_with('Z') && word.as_bytes()[10] == b'T'
+    let bytes = word.as_bytes();
+    if let Ok([_, _, _, _, b'-', _, _, b'-', _, _]) = <&[u8; 10]>::try_from(bytes) {
+        return word.split('-').all(|part| part.parse::<u16>().is_ok());
+    }
+    let of_today = bytes.len() == 5
+        && bytes[2] == b':'
+        && bytes.iter().filter(|byte| byte.is_ascii_digit()).count() == 4;
+    of_today || bytes.len() == 24 && word.ends_with('Z') && bytes[10] == b'T'
 }
 
 /// Numbers values in the order in which they come up, so that two runs can be compared.
@@ -162,13 +183,17 @@ struct Names {
 impl Names {
     fn numbered(mut self, page: &str) -> String {
         let mut text = page.to_owned();
-        let words: Vec<String> = variable_words(page).collect();
-        for word in words {
+        for word in variable_words(page) {
             let number = self.known.keys().filter(|known| !is_time(known)).count();
             // Calls that follow one another may share a millisecond, or not.
             let name = if is_time(&word) { "<time>".to_owned() } else { format!("<value-{number}>") };
-            let name = self.known.entry(word.clone()).or_insert(name);
-            text = text.replace(&word, name);
+            self.known.entry(word).or_insert(name);
+        }
+        // A short id also ends a whole one.
+        let mut known: Vec<(String, String)> = self.known.into_iter().collect();
+        known.sort_by_key(|(word, _)| std::cmp::Reverse(word.len()));
+        for (word, name) in known {
+            text = text.replace(&word, &name);
         }
         // Durations, and the blanks that align them.
         let calm = |line: &str| {

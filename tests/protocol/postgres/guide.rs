@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use colibri_test_support::client::{Launch, PATIENCE, Server};
 use colibri_test_support::postgres::{Cluster, Programs, Role, Stop, VARIABLE};
@@ -160,7 +160,21 @@ impl Team {
         let may = !line.ends_with(FAILS);
         assert_eq!(output.status.success(), may, "{machine}: {line}\n{stdout}{stderr}");
         assert!(!stderr.contains("ERROR:"), "{machine}: {line}\n{stderr}");
+        if let (Some(at), true) = (cluster, line.contains("synchronous_standby_names")) {
+            self.await_standby(at);
+        }
         stdout
+    }
+
+    /// Waits until the standby that commits are to wait for follows the server. A person does not type the next line before that.
+    fn await_standby(&self, at: usize) {
+        let mut client = self.db[at].client(Role::Superuser, "postgres");
+        let began = Instant::now();
+        let sql = "SELECT FROM pg_stat_replication WHERE sync_state = 'sync'";
+        while client.query(sql, &[]).unwrap().is_empty() {
+            assert!(began.elapsed() < PATIENCE, "no standby follows");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     fn as_agent(&mut self, name: &str, line: &str) -> Output {

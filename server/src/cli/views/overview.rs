@@ -150,8 +150,10 @@ fn written(
             Some(false) => "the database is NOT sound",
         };
         let parts = if whole { "" } else { "; parts of it cannot be read" };
-        let open = open_tasks.map_or(String::new(), |count| format!("{count} open tasks, "));
-        let calls = calls.map_or(String::new(), |count| format!("{count} calls since {}; ", page.since));
+        let several = |count: i64, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
+        let open = open_tasks.map_or(String::new(), |count| several(count, "open task") + ", ");
+        let calls =
+            calls.map_or(String::new(), |count| format!("{} since {}; ", several(count, "call"), page.since));
         writeln!(out, "{}: {open}{calls}{verdict}{parts}", printable(file))?;
     }
     Ok(sound != Some(false) && whole)
