@@ -208,7 +208,7 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         | Command::Next(_)
         | Command::Sessions(_)
         | Command::Board(_)
-        | Command::Timeline(_) => views::run(&command, env, Screen { width, color }, out),
+        | Command::Timeline(_) => views::run(&command, env, Screen { width, color }, out, &mut Visible(err)),
         Command::Graph(arguments) => views::graph::run(&arguments, env, out, &mut Visible(err)),
         Command::Overview(arguments) => {
             views::overview::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err)

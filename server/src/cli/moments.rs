@@ -1,7 +1,11 @@
 //! Times as people write and read them. The database stores UTC stamps, which sort as texts.
 
+use std::io::Read;
+use std::path::Path;
+
+use colibri_proof::bounded_file;
 use jiff::civil::{Date, DateTime, Time};
-use jiff::tz::TimeZone;
+use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{SignedDuration, Timestamp, Unit, Zoned};
 
 use super::time_prefix::parse_time;
@@ -14,10 +18,10 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Returns the present time in the zone of the environment, or in UTC.
-    pub fn read(env: &Environment, utc: bool) -> Self {
-        let zone = if utc { TimeZone::UTC } else { zone(env) };
-        Self { now: Timestamp::now().to_zoned(zone) }
+    /// Returns the present time in the zone of the environment, or in UTC, and what is wrong with `TZ`.
+    pub fn read(env: &Environment, utc: bool) -> (Self, Option<String>) {
+        let (zone, problem) = if utc { (TimeZone::UTC, None) } else { zone(env) };
+        (Self { now: Timestamp::now().to_zoned(zone) }, problem)
     }
 
     /// Returns the present time in the same zone.
@@ -90,8 +94,23 @@ impl Clock {
     /// # Errors
     /// One sentence for the person who typed it.
     pub fn parse(&self, text: &str) -> Result<String, String> {
-        let found = self.relative(text).or_else(|| self.named_day(text)).or_else(|| self.absolute(text));
-        found.map(|at| stamp(&at)).ok_or_else(|| no_time(text))
+        self.find(text).map(|at| stamp(&at)).ok_or_else(|| self.refusal(text))
+    }
+
+    fn find(&self, text: &str) -> Option<Timestamp> {
+        self.relative(text).or_else(|| self.named_day(text)).or_else(|| self.absolute(text))
+    }
+
+    /// Why a text has no stamp. UTC skips no time, so that a text which is a time there is one that this zone skips.
+    fn refusal(&self, text: &str) -> String {
+        let in_utc = Self { now: self.now.with_time_zone(TimeZone::UTC) };
+        match in_utc.find(text) {
+            Some(_) => format!(
+                "{text:?} is skipped in {}, where the clocks go forward; write a later time, or one in UTC with a Z",
+                self.zone()
+            ),
+            None => no_time(text),
+        }
     }
 
     /// `1h30m` ago.
@@ -143,8 +162,15 @@ impl Clock {
         self.in_zone(beginning(text)?)
     }
 
+    /// A time that the clocks skip has no stamp. Midnight then stands for the beginning of its day. Of a time that comes twice, the
+    /// first is meant.
     fn in_zone(&self, at: DateTime) -> Option<Timestamp> {
-        at.to_zoned(self.now.time_zone().clone()).ok().map(|at| at.timestamp())
+        let found = self.now.time_zone().to_ambiguous_zoned(at);
+        let skipped = matches!(found.offset(), AmbiguousOffset::Gap { .. }) && at.time() != Time::midnight();
+        if skipped {
+            return None;
+        }
+        found.compatible().ok().map(|at| at.timestamp())
     }
 }
 
@@ -189,16 +215,29 @@ fn clock_time(text: &str) -> Option<Time> {
     is_form.then(|| text.parse().ok()).flatten()
 }
 
-/// Returns the zone of the environment: that of `TZ`, otherwise the machine's. UTC where neither can be read.
-fn zone(env: &Environment) -> TimeZone {
-    match env.get("TZ") {
-        Ok(Some(name)) if !name.is_empty() => named(name.trim_start_matches(':')).unwrap_or(TimeZone::UTC),
-        _ => TimeZone::try_system().unwrap_or(TimeZone::UTC),
+/// Returns the zone of the environment: that of `TZ`, otherwise the machine's. UTC where neither can be read; what is wrong with
+/// `TZ` is then the second part.
+fn zone(env: &Environment) -> (TimeZone, Option<String>) {
+    let Some(named_zone) = env.get_os("TZ").filter(|name| !name.is_empty()) else {
+        return (TimeZone::try_system().unwrap_or(TimeZone::UTC), None);
+    };
+    match named_zone.to_str().and_then(|name| named(name.trim_start_matches(':'))) {
+        Some(zone) => (zone, None),
+        None => {
+            (TimeZone::UTC, Some(format!("TZ is {named_zone:?} and names no time zone; times are in UTC")))
+        }
     }
 }
 
-/// Returns a zone by its name, or by a rule such as `CET-1CEST,M3.5.0,M10.5.0/3`.
+/// Returns a zone by its name, by a rule such as `CET-1CEST,M3.5.0,M10.5.0/3`, or by the path of its file.
 fn named(name: &str) -> Option<TimeZone> {
+    /// The largest file of a zone has a few kilobytes.
+    const MAX_BYTES: u64 = 1 << 20;
+    if name.starts_with('/') {
+        let mut rules = Vec::new();
+        bounded_file::open(Path::new(name)).ok()?.take(MAX_BYTES).read_to_end(&mut rules).ok()?;
+        return TimeZone::tzif("", &rules).ok();
+    }
     TimeZone::get(name).or_else(|_| TimeZone::posix(name)).ok()
 }
 
@@ -234,6 +273,26 @@ mod tests {
             let expected: jiff::Timestamp = expected.parse().unwrap();
             assert_eq!(berlin().parse(text), Ok(super::stamp(&expected)), "{text}");
         }
+    }
+
+    #[test]
+    fn a_time_that_the_clocks_skip_is_refused_and_one_that_comes_twice_is_the_first() {
+        for text in ["2026-03-29 02:30", "2026-03-29T02:00", "2026-03-29 02:59:59"] {
+            let refused = berlin().parse(text).unwrap_err();
+            let told = "is skipped in +01:00, where the clocks go forward; write a later time, or one in UTC with a Z";
+            assert_eq!(refused, format!("{text:?} {told}"));
+        }
+        for (text, expected) in [
+            ("2026-03-29 01:59", "2026-03-29T00:59:00.000Z"),
+            ("2026-03-29 03:00", "2026-03-29T01:00:00.000Z"),
+            ("2026-10-25 02:30", "2026-10-25T00:30:00.000Z"),
+            ("2026-03-29T02:30Z", "2026-03-29T02:30:00.000Z"),
+        ] {
+            assert_eq!(berlin().parse(text).as_deref(), Ok(expected), "{text}");
+        }
+        // Here the clocks go forward at midnight, and the day begins at one.
+        let midnight = Clock::at("2026-04-05T12:00:00Z", "<-04>4<-03>,M4.1.0/0,M10.1.0/0");
+        assert_eq!(midnight.parse("today").as_deref(), Ok("2026-04-05T04:00:00.000Z"));
     }
 
     #[test]

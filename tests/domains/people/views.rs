@@ -141,6 +141,34 @@ fn local(stamp: &str, hours: i64) -> String {
 }
 
 #[test]
+fn people_56_a_time_that_is_skipped_and_a_zone_that_is_unknown_are_named() {
+    let board = Board::new();
+    let run = |zone: &str, arguments: &[&str]| {
+        let launch = launch().beside(&board.client.server).env("TZ", zone);
+        let output = arguments
+            .iter()
+            .fold(launch, |launch, argument| launch.arg(argument))
+            .command()
+            .output()
+            .unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, told) = run("CET-1CEST,M3.5.0,M10.5.0/3", &["timeline", "--since", "2026-03-29 02:30"]);
+    assert_eq!(code, Some(2));
+    assert!(told.contains("\"2026-03-29 02:30\" is skipped in +0"), "{told}");
+    for arguments in [&["tasks"][..], &["timeline", "--since", "2026-03-29 02:30"], &["graph"]] {
+        let (code, told) = run("Europe/Berln", arguments);
+        assert_eq!(code, Some(0), "{told}");
+        assert_eq!(
+            told, "colibri: TZ is \"Europe/Berln\" and names no time zone; times are in UTC\n",
+            "{arguments:?}"
+        );
+    }
+    assert_eq!(run("Europe/Berln", &["tasks", "--utc"]), (Some(0), String::new()));
+    assert_eq!(run(":/dev/zero", &["tasks"]).1.lines().count(), 1);
+}
+
+#[test]
 fn people_57_the_log_takes_the_beginnings_of_stamps_as_before() {
     let board = Board::new();
     let rows = |since: &str, zone: &str| {

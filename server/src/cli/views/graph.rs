@@ -60,7 +60,7 @@ pub(in crate::cli) fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let look = Look::open(&arguments.view, env, Screen::default())?;
+    let look = Look::open(&arguments.view, env, Screen::default(), err)?;
     let root = arguments.id.as_deref().map(|id| resolve(&look.db, Kind::Task, id)).transpose()?;
     let wanted = Wanted { root, all: arguments.all, limit: MOST_SHOWN };
     let graph = graph(&look.db, &wanted, look.clock.now_ms())?;

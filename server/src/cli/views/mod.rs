@@ -44,8 +44,12 @@ struct Look {
 }
 
 impl Look {
-    fn open(view: &View, env: &Environment, screen: Screen) -> Result<Self, Failure> {
-        let clock = Clock::read(env, view.utc);
+    fn open(view: &View, env: &Environment, screen: Screen, err: &mut dyn Write) -> Result<Self, Failure> {
+        let (clock, problem) = Clock::read(env, view.utc);
+        if let Some(problem) = problem {
+            // A closed stderr changes nothing about the view.
+            let _ = writeln!(err, "colibri: {problem}");
+        }
         Ok(Self { db: open_for_reading(env, view.database.db.as_deref())?, clock, screen, json: view.json })
     }
 }
@@ -57,25 +61,22 @@ impl From<Fault> for Failure {
 }
 
 /// Runs a view.
-pub fn run(command: &Command, env: &Environment, screen: Screen, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn run(
+    command: &Command,
+    env: &Environment,
+    screen: Screen,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<(), Failure> {
     let mut out = BufWriter::new(out);
+    let mut open = |view: &View| Look::open(view, env, screen, err);
     match command {
-        Command::Tasks(arguments) => {
-            tasks::run(arguments, &Look::open(&arguments.view, env, screen)?, &mut out)?
-        }
-        Command::Next(arguments) => {
-            next::run(arguments, &Look::open(&arguments.view, env, screen)?, &mut out)?
-        }
-        Command::Sessions(arguments) => {
-            sessions::run(arguments, &Look::open(&arguments.view, env, screen)?, &mut out)?
-        }
-        Command::Task(arguments) => {
-            task::run(arguments, &Look::open(&arguments.view, env, screen)?, &mut out)?
-        }
-        Command::Timeline(arguments) => {
-            timeline::run(arguments, &Look::open(&arguments.view, env, screen)?, &mut out)?
-        }
-        Command::Board(arguments) => board::run(arguments, env, screen, &mut out)?,
+        Command::Tasks(arguments) => tasks::run(arguments, &open(&arguments.view)?, &mut out)?,
+        Command::Next(arguments) => next::run(arguments, &open(&arguments.view)?, &mut out)?,
+        Command::Sessions(arguments) => sessions::run(arguments, &open(&arguments.view)?, &mut out)?,
+        Command::Task(arguments) => task::run(arguments, &open(&arguments.view)?, &mut out)?,
+        Command::Timeline(arguments) => timeline::run(arguments, &open(&arguments.view)?, &mut out)?,
+        Command::Board(arguments) => board::run(arguments, env, screen, &mut out, err)?,
         _ => {}
     }
     Ok(out.flush()?)

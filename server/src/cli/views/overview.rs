@@ -49,7 +49,7 @@ pub(in crate::cli) fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let look = Look::open(&arguments.view, env, Screen::default())?;
+    let look = Look::open(&arguments.view, env, Screen::default(), err)?;
     let since = look.clock.parse(&arguments.since).map_err(Failure::Usage)?;
     let verdict = verdict(arguments, &look, env, err)?;
     let epoch_seconds = configuration(env)?.epoch_seconds;

@@ -30,7 +30,6 @@ use std::io::Write;
 use super::{Look, Screen};
 use crate::cli::Failure;
 use crate::cli::arguments::views::Board;
-use crate::cli::moments::Clock;
 use crate::cli::output::print_json;
 use crate::cli::source::Source;
 use crate::domains::tasks::shown::Filter;
@@ -43,6 +42,7 @@ pub(super) fn run(
     env: &Environment,
     screen: Screen,
     out: &mut dyn Write,
+    err: &mut dyn Write,
 ) -> Result<(), Failure> {
     if !(arguments.once || arguments.view.json || terminal::is_there()) {
         let text = "the board needs a terminal; colibri board --once prints it";
@@ -50,9 +50,9 @@ pub(super) fn run(
     }
     let filter = filter(arguments);
     // A database that cannot be read is said before the terminal is taken.
-    let look = Look::open(&arguments.view, env, screen)?;
+    let look = Look::open(&arguments.view, env, screen, err)?;
     if !(arguments.once || look.json) {
-        let clock = Clock::read(env, arguments.view.utc);
+        let clock = look.clock.clone();
         drop(look);
         let source = Source::of(env, arguments.view.database.db.as_deref())?;
         let wanted = Wanted { filter, task: None, names: None };
