@@ -17,6 +17,7 @@ use colibri::lifecycle::options::Options;
 use colibri::tools::Domains;
 use colibri_codegen::catalogue::{Catalogue, Example, Runs};
 use colibri_codegen::lint::conforms;
+use colibri_runtime::progress::Progress;
 use colibri_test_support::client::{Launch, Server};
 use serde_json::{Value, json};
 
@@ -94,7 +95,10 @@ pub fn call(server: &mut Server, tool: &str, arguments: Value) -> Value {
 fn operate(server: &Server, operation: ToolId, arguments: Value) -> Value {
     let environment = embed::environment(server.folder()).with("COLIBRI_LOG_LEVEL", "warn");
     let options = Options { environment, ..Options::default() };
-    Operator::open(Dispatcher(Domains::default()), options).unwrap().call(operation, arguments).unwrap()
+    Operator::open(Dispatcher(Domains::default()), options)
+        .unwrap()
+        .call(operation, arguments, Progress::default())
+        .unwrap()
 }
 
 /// What differs between the documented and the real reply; nothing when they agree.

@@ -16,7 +16,10 @@ pub(crate) const INTERVAL_MS: f64 = 1000.0;
 
 /// How far a call is. Does nothing unless its client has asked. Clones share it.
 #[derive(Clone, Default)]
-pub struct Progress(Option<Arc<Meter>>);
+pub struct Progress(Option<Arc<Meter>>, Option<Shown>);
+
+/// What shows how much is done, of how much in all, in this process.
+type Shown = Arc<dyn Fn(u64, u64) + Send + Sync>;
 
 struct Meter {
     /// JSON text of the client's token.
@@ -59,18 +62,26 @@ enum Words {
 impl Progress {
     /// Progress that is reported under a token (JSON text), with messages if the client's revision has them.
     pub(crate) fn under(token: &str, words: bool) -> Self {
-        Self(Some(Arc::new(Meter { token: token.into(), words, state: Mutex::default() })))
+        Self(Some(Arc::new(Meter { token: token.into(), words, state: Mutex::default() })), None)
+    }
+
+    /// Progress that a command shows itself.
+    pub fn shown(show: Arc<dyn Fn(u64, u64) + Send + Sync>) -> Self {
+        Self(None, Some(show))
     }
 
     /// Returns whether the client has asked. Handlers need not count for nothing.
     pub fn is_wanted(&self) -> bool {
-        self.0.is_some()
+        self.0.is_some() || self.1.is_some()
     }
 
     /// Notes that `done` of `total` records have been read.
     pub fn report(&self, done: u64, total: u64) {
+        if let Some(show) = &self.1 {
+            show(done, total);
+        }
         self.at(|| Stage::At(done, total, Words::Records));
-        if self.is_wanted()
+        if self.0.is_some()
             && let Some(notify) = AT_ONCE.with_borrow(Clone::clone)
         {
             notify(self);
@@ -174,7 +185,11 @@ impl fmt::Debug for Progress {
 /// Equal if they are of one call.
 impl PartialEq for Progress {
     fn eq(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
+        let same = match (&self.0, &other.0) {
+            (Some(one), Some(two)) => Arc::ptr_eq(one, two),
+            (one, two) => one.is_none() && two.is_none(),
+        };
+        same && match (&self.1, &other.1) {
             (Some(one), Some(two)) => Arc::ptr_eq(one, two),
             (one, two) => one.is_none() && two.is_none(),
         }

@@ -3,25 +3,22 @@
 //! name after it was verified, so that an interrupted backup leaves none.
 
 use std::io::Write;
-use std::ops::ControlFlow;
 use std::path::Path;
 
-use colibri_runtime::chain::scan::Interrupt;
 use colibri_visible::printable;
 
 use super::Failure;
 use super::arguments::BackupArguments;
 use super::copy;
 use super::database::{open_for_reading, place_of};
-use super::interrupt::raised_by_signals;
 use super::verify;
+use super::work::Work;
 use crate::migrations::MIGRATIONS;
 use crate::settings::environment::Environment;
 use crate::settings::place::Place;
 use crate::verification::Report;
-use crate::verification::run::Progress;
 use colibri_store::db::Db;
-use colibri_store::sqlite::look::backup::{self, BackupError, Copied};
+use colibri_store::sqlite::look::backup::{self, Copied};
 use colibri_store::sqlite::look::tables::tables;
 
 /// Copies, verifies the copy and says what it found.
@@ -32,27 +29,21 @@ pub fn run(
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
     let path = &arguments.file;
-    let interrupt = raised_by_signals();
-    let mut lines = verify::Lines::new("backup", err, arguments.progress);
+    let mut work = Work::begin("backup", err, arguments.progress);
     let source = open_for_reading(env, arguments.db.as_deref())?;
     if let Place::Shared(_) = place_of(env, arguments.db.as_deref())?.0 {
-        return shared(&source, path, env, &interrupt, &mut lines, out);
+        return shared(&source, path, env, &mut work, out);
     }
-    let mut show = |Copied { done, total }| {
-        lines.show(&Progress { check: "pages", done, total });
-        if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
-    let copy = backup::copy(&source, path, &mut show).map_err(|error| copy::not_written(&error))?;
+    let copied = backup::copy(&source, path, &mut |Copied { done, total }| work.at("pages", done, total));
+    let copy = work.settle(copied.map_err(copy::not_written))?;
     // A long verification must not hold the log of the source.
     drop(source);
-    let verified = verify::verify_copy(copy.path(), path, env, &interrupt, &mut lines);
-    if verified.is_err() && interrupt.is_raised() {
-        return Err(copy::not_written(&BackupError::Interrupted(path.display().to_string())));
-    }
+    let verified = verify::verify_copy(copy.path(), path, env, &mut work);
+    work.settle(Ok(()))?;
     // A copy that cannot be verified is kept as evidence.
-    let copied = copy.name().map_err(|error| copy::not_written(&error))?;
+    let copied = copy.name().map_err(copy::not_written)?;
     let report = verified?;
-    lines.clear();
+    work.clear();
     let shown = path.display();
     writeln!(
         out,
@@ -92,16 +83,16 @@ fn shared(
     source: &Db,
     path: &Path,
     env: &Environment,
-    interrupt: &Interrupt,
-    lines: &mut verify::Lines<'_>,
+    work: &mut Work<'_>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let tables = tables(MIGRATIONS).map_err(|fault| Failure::Failed(fault.to_string()))?;
-    let (copy, rows) = copy::into_file(source, path, &tables, interrupt, lines)?;
-    let report = verify::verify_copy(copy.path(), path, env, interrupt, lines)?;
+    let (copy, rows) = copy::into_file(source, path, &tables, work)?;
+    let verified = verify::verify_copy(copy.path(), path, env, work);
+    let report = work.settle(verified)?;
     // A copy that is not sound is kept as evidence.
-    copy.name().map_err(|error| copy::not_written(&error))?;
-    lines.clear();
+    copy.name().map_err(copy::not_written)?;
+    work.clear();
     let shown = path.display().to_string();
     writeln!(
         out,

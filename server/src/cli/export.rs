@@ -11,6 +11,7 @@ use super::arguments::audit::Export;
 use super::database::open_for_reading;
 use super::output::{print_json, write_to};
 use super::session::{Found, find, unreadable};
+use super::work::Work;
 use crate::domains::proof::tips_of_seal;
 use crate::domains::trail::{
     TrailRow, Unpacker, content_of, each_hash_of_session_ascending, each_row_of_session,
@@ -25,6 +26,9 @@ use colibri_proof::session_export::{
 };
 use colibri_store::db::Db;
 
+/// Records between two looks at how far the export is.
+const RECORDS_BETWEEN: i64 = 64;
+
 /// What the command prints of an export that it wrote to a file.
 #[derive(Serialize)]
 struct Written<'a> {
@@ -36,10 +40,20 @@ struct Written<'a> {
 }
 
 /// Writes a session's export.
-pub fn run(arguments: &Export, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn run(
+    arguments: &Export,
+    env: &Environment,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<(), Failure> {
+    let mut work = Work::of_product("export", arguments.out.as_deref(), err);
     let db = open_for_reading(env, arguments.database.db.as_deref())?;
     let found = find(&db, &arguments.session)?;
-    let done = write_to(arguments.out.as_deref(), out, |to| Lines::new(to).session(&db, &found))?;
+    let done = write_to(arguments.out.as_deref(), out, |to| {
+        let written = Lines::new(to, &mut work).session(&db, &found);
+        work.settle(written)
+    })?;
+    work.clear();
     if let Some(file) = &arguments.out {
         let file = file.to_string_lossy();
         let head_hash = found.head().map(|head| head.head_hash.as_str());
@@ -82,21 +96,24 @@ struct Done {
 }
 
 /// The writer of the lines.
-struct Lines<'a> {
+struct Lines<'a, 'w> {
     out: &'a mut dyn Write,
+    work: &'a mut Work<'w>,
+    total: u64,
     buffer: Vec<u8>,
     unpacker: Unpacker,
 }
 
-impl<'a> Lines<'a> {
-    fn new(out: &'a mut dyn Write) -> Self {
-        Self { out, buffer: Vec::new(), unpacker: Unpacker::default() }
+impl<'a, 'w> Lines<'a, 'w> {
+    fn new(out: &'a mut dyn Write, work: &'a mut Work<'w>) -> Self {
+        Self { out, work, total: 0, buffer: Vec::new(), unpacker: Unpacker::default() }
     }
 
     fn session(&mut self, db: &Db, found: &Found) -> Result<Done, Failure> {
         let session_id = found.session.session_id.as_str();
         let mut count = 0;
         each_hash_of_session_ascending(db, session_id, |_| count += 1).map_err(unreadable)?;
+        self.total = u64::try_from(count).unwrap_or(0);
         let facts = SessionFacts {
             session_id,
             intent: &found.session.intent,
@@ -125,6 +142,9 @@ impl<'a> Lines<'a> {
 
     fn record(&mut self, row: &TrailRow<'_>, session_id: &str, done: &mut Done) -> Result<(), Failure> {
         done.records += 1;
+        if done.records % RECORDS_BETWEEN == 0 {
+            let _ = self.work.at("records", done.records.unsigned_abs(), self.total);
+        }
         let (content, digest) = match content_of(row, &mut self.unpacker) {
             Content::Kept(text) => (Some(text), Some(HexDigest::of(text.as_bytes()))),
             Content::Dropped => (None, None),

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::Failure;
 use super::arguments::audit::{KeyFile, Keys};
-use super::output::{self, print_json};
+use super::output::{print_json, write_to};
 use crate::domains::proof::key_file::read_key_file;
 use crate::settings::keys::PROOF_SIGNING_KEY_FILE;
 use crate::shell_word::quoted;
@@ -54,14 +54,7 @@ pub fn generate(path: &Path) -> Result<SigningKey, Failure> {
         ))
     })?;
     let key = SigningKey::generate(random);
-    let mut file = output::create(path)?;
-    let written = writeln!(file, "{}", key.seed_text().expose()).and_then(|()| file.sync_all());
-    written.map_err(|error| {
-        Failure::Failed(format!(
-            "cannot write {}: {error}; the file has no usable key; name a new file",
-            path.display()
-        ))
-    })?;
+    write_to(Some(path), &mut io::sink(), |to| Ok(writeln!(to, "{}", key.seed_text().expose())?))?;
     Ok(key)
 }
 

@@ -19,7 +19,7 @@
 //!           '- demo    the main job as a transcript                (client, transcript)
 //! ```
 //!
-//! Exit codes (chain#commands): 0 done or sound, 1 a finding or a failure, 2 bad command line or input.
+//! Exit codes (chain#commands): 0 done or sound, 1 a finding or a failure, 2 bad command line or input, 130 ended by Ctrl-C.
 
 pub mod arguments;
 mod backup;
@@ -32,7 +32,6 @@ mod doctor;
 mod export;
 mod folder;
 mod init;
-mod interrupt;
 mod keys;
 mod log;
 mod manual;
@@ -54,6 +53,7 @@ pub(crate) mod variables;
 mod verify;
 mod views;
 mod who;
+mod work;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
@@ -107,8 +107,8 @@ enum Failure {
     Usage(String),
     /// It was given bad input, and has printed so: exit 2.
     BadInput,
-    /// Ctrl-C or another signal ended it, and it has tidied up: exit 130.
-    Interrupted,
+    /// Ctrl-C or another signal ended it, and it has tidied up: exit 130. The text says what is left.
+    Interrupted(Option<&'static str>),
     /// Its output cannot be written.
     Output(io::Error),
 }
@@ -159,7 +159,8 @@ pub fn run(arguments: &[OsString], env: &Environment) -> Next {
     // Without the handler, exceeding a limit on the length of files ends the command in the middle, as before.
     let _ = ignore_file_size_signal_in_command();
     let color = io::stdout().is_terminal() && env.get_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    let (mut out, mut err, mut input) = (io::stdout().lock(), io::stderr().lock(), io::stdin().lock());
+    // A bar draws on stderr from a thread of its own, so no other may hold its lock.
+    let (mut out, mut err, mut input) = (io::stdout().lock(), io::stderr(), io::stdin().lock());
     let width = terminal_width();
     run_with(arguments, env, Streams { out: &mut out, err: &mut err, input: &mut input, color, width })
 }
@@ -202,7 +203,7 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
             call::run(&tool, arguments.as_deref(), env, &mut Visible(out), input)
         }
         Command::Init(arguments) => init::run(&arguments, env, out),
-        Command::Doctor { json } => doctor::run(json, env, &mut ToTheEnd(&mut Visible(out))),
+        Command::Doctor { json } => doctor::run(json, env, &mut ToTheEnd(&mut Visible(out)), err),
         Command::Tasks(_)
         | Command::Task(_)
         | Command::Next(_)
@@ -220,11 +221,11 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         Command::CheckProof(arguments) => {
             check_proof(&arguments, &mut ToTheEnd(&mut Visible(out)), input).map_err(Failure::from)
         }
-        Command::Export(arguments) => export::run(&arguments, env, out),
+        Command::Export(arguments) => export::run(&arguments, env, out, err),
         Command::VerifyExport(arguments) => {
             verify_export(&arguments, &mut ToTheEnd(&mut Visible(out)), input).map_err(Failure::from)
         }
-        Command::Report(arguments) => report::run(&arguments, env, &mut ToTheEnd(&mut Visible(out))),
+        Command::Report(arguments) => report::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),
         Command::Verify(arguments) => verify::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),
         Command::Backup(arguments) => backup::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),
         Command::Copy(arguments) => copy::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),
@@ -288,7 +289,7 @@ fn end(done: Result<(), Failure>, err: &mut dyn Write) -> Next {
         Ok(()) => (0, None),
         Err(Failure::Finding) => (1, None),
         Err(Failure::BadInput) => (2, None),
-        Err(Failure::Interrupted) => (interrupt::INTERRUPTED, None),
+        Err(Failure::Interrupted(text)) => (work::INTERRUPTED, text.map(str::to_owned)),
         Err(Failure::Failed(text)) => (1, Some(text)),
         Err(Failure::Usage(text)) => (2, Some(text)),
         // The reader has seen enough (`colibri tools | head`).

@@ -1,8 +1,7 @@
 //! How a command writes. A terminal shows its text whole. A product goes to stdout, or to a new file that only
-//! its owner can read. An existing file is never overwritten: it may be the evidence of an earlier day. A verdict is
-//! printed in full, even if the reader has closed the pipe.
+//! its owner can read and that has its name only when it is whole. An existing file is never overwritten: it may be the evidence of an
+//! earlier day. A verdict is printed in full, even if the reader has closed the pipe.
 
-use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 
@@ -10,7 +9,7 @@ pub use colibri_proof::command::output::{ToTheEnd, Visible, print_json, print_js
 use colibri_visible::json;
 
 use super::Failure;
-use colibri_store::private_file;
+use colibri_store::part::{Part, PartError};
 
 /// A product of JSON on its way to stdout. A pipe or a file gets every byte of it; a terminal gets an equal document,
 /// with escapes for characters that could not be seen.
@@ -33,7 +32,7 @@ impl Write for Product<'_> {
     }
 }
 
-/// Writes the product to the file, or to `out` if the user named none. A file that cannot be finished is removed again.
+/// Writes the product to the file, or to `out` if the user named none. A file gets its name when it is whole and on disk.
 ///
 /// # Errors
 /// [`Failure::Usage`] if the file cannot be created; the error of `write`.
@@ -44,37 +43,35 @@ pub fn write_to<T>(
 ) -> Result<T, Failure> {
     let Some(path) = file else {
         let mut out = BufWriter::new(Product { out, terminal: io::stdout().is_terminal() });
-        let done = write(&mut out)?;
+        let done = write(&mut out).map_err(|failure| match failure {
+            Failure::Interrupted(_) => Failure::Interrupted(Some("interrupted; the output is incomplete")),
+            other => other,
+        })?;
         out.flush()?;
         return Ok(done);
     };
-    let mut file = BufWriter::new(create(path)?);
-    let written = write(&mut file).and_then(|done| {
-        file.flush().and_then(|()| file.get_ref().sync_all())?;
+    let part = Part::begin(path)?;
+    let mut to = BufWriter::new(part.file());
+    let written = write(&mut to).and_then(|done| {
+        to.flush()?;
         Ok(done)
     });
-    written.map_err(|failure| {
-        // Half a product may pass for a whole one. If the file cannot be removed, the message below still names it.
-        let _ = std::fs::remove_file(path);
-        match failure {
-            Failure::Output(error) => Failure::Failed(format!("cannot write {}: {error}", path.display())),
-            other => other,
-        }
-    })
+    let done = written.map_err(|failure| match failure {
+        Failure::Output(error) => part.failed(error).into(),
+        other => other,
+    })?;
+    drop(to);
+    part.name()?;
+    Ok(done)
 }
 
-/// Creates the file of a product.
-///
-/// # Errors
-/// [`Failure::Usage`] if it exists or cannot be created.
-pub fn create(path: &Path) -> Result<File, Failure> {
-    private_file::create_new(path).map_err(|error| match error.kind() {
-        io::ErrorKind::AlreadyExists => Failure::Usage(format!(
-            "{} is there already and was not changed; choose another name",
-            path.display()
-        )),
-        _ => Failure::Usage(format!("cannot create {}: {error}; check the path", path.display())),
-    })
+impl From<PartError> for Failure {
+    fn from(error: PartError) -> Self {
+        match error {
+            PartError::Exists(_) | PartError::Place { .. } => Self::Usage(error.to_string()),
+            PartError::Busy(_) | PartError::Write { .. } => Self::Failed(error.to_string()),
+        }
+    }
 }
 
 /// Writes a new file that others may read, too: it holds none of the database's content.

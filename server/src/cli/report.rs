@@ -3,10 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::io::Write;
 
-use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Failure as DomainFailure, Fault};
 use colibri_runtime::kernel::{Clock, SystemClock, rfc3339_ms};
-use colibri_runtime::progress::Progress;
 use colibri_visible::printable;
 use serde::Serialize;
 
@@ -15,6 +13,7 @@ use super::arguments::audit::Report as Arguments;
 use super::database::open_for_reading;
 use super::output::{print_json, write_to};
 use super::session::{Found, find, unreadable};
+use super::work::Work;
 use crate::domains::proof::envelope_of;
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::proof::{SessionVerification, verify_session};
@@ -46,12 +45,22 @@ struct Written<'a> {
 }
 
 /// Writes a session's page; [`Failure::Finding`] if the session is not sound, which the page then says.
-pub fn run(arguments: &Arguments, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn run(
+    arguments: &Arguments,
+    env: &Environment,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<(), Failure> {
+    let mut work = Work::begin("report", err, false);
     let trusted = trusted_keys(env)?;
     let db = open_for_reading(env, arguments.database.db.as_deref())?;
-    let report = gather(&db, &arguments.session, &trusted)?;
+    let gathered = gather(&db, &arguments.session, &trusted, &mut work);
+    let report = work.settle(gathered)?;
     let page = render(&report);
-    write_to(Some(&arguments.html), out, |to| Ok(to.write_all(page.as_bytes())?))?;
+    write_to(Some(&arguments.html), out, |to| {
+        work.settle(to.write_all(page.as_bytes()).map_err(Failure::from))
+    })?;
+    work.clear();
     let sound = report.verdict.broken_count == 0;
     let file = arguments.html.to_string_lossy();
     if arguments.json {
@@ -80,18 +89,19 @@ fn trusted_keys(env: &Environment) -> Result<TrustedKeys, Failure> {
         .map_err(|error| Failure::Usage(error.to_string()))
 }
 
-fn gather(db: &Db, session_id: &str, trusted: &TrustedKeys) -> Result<Report, Failure> {
+fn gather(db: &Db, session_id: &str, trusted: &TrustedKeys, work: &mut Work<'_>) -> Result<Report, Failure> {
     let found = find(db, session_id)?;
-    let (interrupt, progress) = (Interrupt::default(), Progress::default());
-    let verified = verify_session(db, session_id, None, trusted, &interrupt, &progress).map_err(
-        |failure| match failure {
-            DomainFailure::Domain(missing) => Failure::Usage(missing.to_string()),
-            DomainFailure::Fault(fault) => unreadable(fault),
-        },
-    )?;
+    let progress = work.report("verified records");
+    let verified =
+        verify_session(db, session_id, None, trusted, work.interrupt(), &progress).map_err(|failure| {
+            match failure {
+                DomainFailure::Domain(missing) => Failure::Usage(missing.to_string()),
+                DomainFailure::Fault(fault) => unreadable(fault),
+            }
+        })?;
     let SessionVerification { found: verified, seal: sealed } = verified;
     let records = sealed.record_count;
-    let walk = Walk::over(db, session_id, records).map_err(unreadable)?;
+    let walk = Walk::over(db, session_id, records, work).map_err(unreadable)?;
     let (tasks, more_tasks) = tasks(db, &verified, &walk.by_task).map_err(unreadable)?;
     let Walk { shown, tree, total, .. } = walk;
     let Found { session, seal } = found;
@@ -184,10 +194,10 @@ struct Walk {
 }
 
 impl Walk {
-    fn over(db: &Db, session_id: &str, records: i64) -> Result<Self, Fault> {
+    fn over(db: &Db, session_id: &str, records: i64, work: &mut Work<'_>) -> Result<Self, Fault> {
         const HALF: usize = MOST_THOUGHTS / 2;
         let (mut first, mut last): (Vec<Thought>, VecDeque<Thought>) = (Vec::new(), VecDeque::new());
-        let (mut total, mut by_task) = (0, HashMap::new());
+        let (mut total, mut by_task) = (0_i64, HashMap::new());
         let (mut unpacker, mut scratch) = (Unpacker::default(), Vec::new());
         let mut folding = Folding::new(u64::try_from(records).unwrap_or(0));
         trail::each_row_of_session(db, session_id, |row| {
@@ -196,6 +206,8 @@ impl Walk {
             *by_task.entry(row.task_id.to_owned()).or_insert(0) += 1;
             let thought = thought(row, total, content);
             total += 1;
+            // The walk itself ends at Ctrl-C.
+            let _ = work.at("records", total.unsigned_abs(), records.unsigned_abs());
             if first.len() < HALF {
                 first.push(thought);
             } else {

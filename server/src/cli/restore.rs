@@ -3,7 +3,6 @@
 //! command line.
 
 use std::io::Write;
-use std::ops::ControlFlow;
 
 use colibri_runtime::kernel::{Clock, SystemClock, rfc3339_ms};
 use colibri_visible::printable;
@@ -11,13 +10,12 @@ use colibri_visible::printable;
 use super::Failure;
 use super::arguments::RestoreArguments;
 use super::database::{file_of, open_backup};
-use super::interrupt::raised_by_signals;
 use super::verify;
+use super::work::Work;
 use crate::settings::environment::Environment;
 use crate::shell_word::quoted;
-use crate::verification::run::Progress;
 use colibri_store::sqlite::look::backup::Copied;
-use colibri_store::sqlite::look::restore::{Restored, restore};
+use colibri_store::sqlite::look::restore::{RestoreError, Restored, restore};
 use colibri_store::sqlite::open::identity::file_id;
 use colibri_store::sqlite::open::network_fs::network_file_system;
 
@@ -43,35 +41,27 @@ pub fn run(
             format!("{} would be on a network file system ({kind}); name a file on a local disk", shown.1);
         return Err(Failure::Usage(text));
     }
-    let interrupt = raised_by_signals();
-    let mut lines = verify::Lines::new("restore", err, arguments.progress);
+    let mut work = Work::begin("restore", err, arguments.progress);
     let source = open_backup(backup)?;
-    let report = verify::verify_copy(backup, backup, env, &interrupt, &mut lines).map_err(|failure| {
-        if interrupt.is_raised() {
-            Failure::Failed(
-                "interrupted: nothing was restored, and the database is unchanged; run the command again"
-                    .to_owned(),
-            )
-        } else {
-            failure
-        }
-    })?;
+    let verified = verify::verify_copy(backup, backup, env, &mut work);
+    let report = work.settle(verified)?;
     if !report.is_sound() {
-        lines.clear();
+        work.clear();
         let (backup, quoted) = (&shown.0, quoted(&shown.0));
         return Err(Failure::Failed(format!(
             "{backup} is not sound, so nothing was restored; `colibri verify --db {quoted}` lists the findings"
         )));
     }
-    let mut show = |Copied { done, total }| {
-        lines.show(&Progress { check: "pages", done, total });
-        if interrupt.is_raised() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    };
+    let mut show = |Copied { done, total }| work.at("pages", done, total);
     // A name that sorts by time and that every file system accepts.
     let stamp = rfc3339_ms(SystemClock::default().wall_ms()).replace([':', '.'], "-");
-    let Restored { copied, kept } =
-        restore(&source, &database, &stamp, &mut show).map_err(|error| Failure::Failed(error.to_string()))?;
-    lines.clear();
+    let restored = restore(&source, &database, &stamp, &mut show);
+    let Restored { copied, kept } = restored.map_err(|error| {
+        let failure = Failure::Failed(error.to_string());
+        // The other steps come later, and are over in moments.
+        if matches!(error, RestoreError::Copy(_)) { work.failed(failure) } else { failure }
+    })?;
+    work.clear();
     writeln!(out, "{}: restored from {}, {} pages", printable(&shown.1), printable(&shown.0), copied.total)?;
     if let Some(log) = &report.log {
         writeln!(

@@ -5,6 +5,7 @@
 
 use std::io::Write;
 
+use colibri_runtime::progress::Progress;
 use colibri_visible::printable;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -14,11 +15,13 @@ use super::arguments::RetentionArguments;
 use super::database::open_configured;
 use super::operator;
 use super::output::print_json_line;
-use super::verify::Lines;
+use super::work::Work;
 use crate::catalogue::ToolId;
 use crate::domains::retention::{has_thoughts, tasks_due};
 use crate::settings::environment::Environment;
-use crate::verification::run::Progress;
+
+/// What an interrupted command says.
+const MOVED: &str = "interrupted; what was moved before stays moved, and the next run goes on from there";
 
 /// The reply of one call, as far as the command reads it.
 #[derive(Deserialize)]
@@ -80,9 +83,9 @@ pub fn run(
     // The snapshot ends before the operation opens the file to write.
     drop(db);
     let mut moved = Moved { dry_run: arguments.dry_run, tasks: tasks.len(), ..Moved::default() };
-    let mut lines = Lines::new("retention", err, arguments.progress);
-    let done = if tasks.is_empty() { Ok(()) } else { all(&tasks, env, &mut moved, &mut lines) };
-    lines.clear();
+    let mut work = Work::begin("retention", err, arguments.progress);
+    let done = if tasks.is_empty() { Ok(()) } else { all(&tasks, env, &mut moved, &mut work) };
+    work.clear();
     // What was done before an error is printed all the same.
     if done.is_err() && moved.is_nothing() {
         return done;
@@ -98,14 +101,16 @@ pub fn run(
 }
 
 /// Calls the operation for each page of each task.
-fn all(tasks: &[String], env: &Environment, moved: &mut Moved, lines: &mut Lines<'_>) -> Result<(), Failure> {
+fn all(tasks: &[String], env: &Environment, moved: &mut Moved, work: &mut Work<'_>) -> Result<(), Failure> {
     let mut operator = operator::open(env)?;
     for (done, task_id) in tasks.iter().enumerate() {
-        lines.show(&Progress { check: "tasks", done: done as u64, total: tasks.len() as u64 });
         let mut after = Some(0);
         while let Some(from) = after {
+            if work.at("tasks", done as u64, tasks.len() as u64).is_break() {
+                return Err(Failure::Interrupted(Some(MOVED)));
+            }
             let call = json!({ "task_id": task_id, "after": from, "dry_run": moved.dry_run });
-            let page = page(task_id, &operator.call(ToolId::TrailRetention, call)?)?;
+            let page = page(task_id, &operator.call(ToolId::TrailRetention, call, Progress::default())?)?;
             after = page.next_after;
             moved.add(page);
         }

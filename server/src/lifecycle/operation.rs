@@ -44,12 +44,17 @@ impl<D: Dispatch<Cx>> Operator<D> {
         Ok(operator)
     }
 
-    /// Makes one call of an operation and returns its envelope, as a client would get it from a tool.
+    /// Makes one call of an operation and returns its envelope, as a client would get it from a tool. The operation reports to `progress`.
     ///
     /// # Errors
     /// [`OperationError::Failed`]. Refusals of the chain or the handler are in the envelope.
-    pub fn call(&mut self, operation: ToolId, arguments: Value) -> Result<Value, OperationError> {
-        self.0.operate(operation, arguments).map_err(OperationError::Failed)
+    pub fn call(
+        &mut self,
+        operation: ToolId,
+        arguments: Value,
+        progress: Progress,
+    ) -> Result<Value, OperationError> {
+        self.0.operate(operation, arguments, progress).map_err(OperationError::Failed)
     }
 }
 
@@ -75,14 +80,9 @@ impl<D: Dispatch<Cx>> Server<D> {
     }
 
     /// Makes one call of the operation; returns the envelope of its reply.
-    fn operate(&mut self, operation: ToolId, arguments: Value) -> Result<Value, String> {
+    fn operate(&mut self, operation: ToolId, arguments: Value, progress: Progress) -> Result<Value, String> {
         let call = Call {
-            reply_to: ReplyTo {
-                id: NO_REQUEST.into(),
-                stateless: true,
-                member: None,
-                progress: Progress::default(),
-            },
+            reply_to: ReplyTo { id: NO_REQUEST.into(), stateless: true, member: None, progress },
             name: operation.name().to_owned(),
             arguments,
             trace_context: None,

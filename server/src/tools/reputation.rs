@@ -83,7 +83,7 @@ impl ReputationTools<Cx> for Domains {
         input: ReputationImportInput,
     ) -> Outcome<ReputationImportOutput, ReputationImportError> {
         let dry_run = input.dry_run;
-        let imported = import::import(cx.db()?, &recording_at(cx), input)?;
+        let imported = import::import(cx.db()?, &recording_at(cx), input, cx.progress())?;
         if dry_run {
             cx.rehearse();
         } else if let Some(entries) = imported.entries {

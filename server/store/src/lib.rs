@@ -40,7 +40,7 @@
 //!
 //! [`ahead`], [`callers`], [`cx`], [`log`] and [`walk`] know no engine: they use [`Db`], whose drivers lie in [`db`]. [`sqlite`] is an engine's store:
 //! open, write, look. `side_file` names the files beside a database, and [`private_file`] creates files that their owner alone can
-//! read.
+//! read; [`part`] gives one its name when it is whole. [`stop`] ends what a command reads.
 
 pub mod ahead;
 pub mod callers;
@@ -49,10 +49,12 @@ pub mod cx;
 pub mod db;
 pub mod find;
 pub mod log;
+pub mod part;
 pub mod postgres;
 pub mod private_file;
 pub(crate) mod side_file;
 pub mod sqlite;
+pub mod stop;
 pub mod store;
 pub mod walk;
 

@@ -54,6 +54,25 @@ pub fn longest() -> Option<u64> {
     None
 }
 
+/// Renames a file unless the new name is taken.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`], and the operating system's other reasons.
+#[cfg(any(target_os = "linux", target_vendor = "apple"))]
+pub(crate) fn move_new(new: &Path, file: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    Ok(renameat_with(CWD, new, CWD, file, RenameFlags::NOREPLACE)?)
+}
+
+/// Renames a file unless the new name is taken.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`], and the operating system's other reasons.
+#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
+pub(crate) fn move_new(_: &Path, _: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
 fn options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true).write(true);

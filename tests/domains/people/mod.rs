@@ -18,6 +18,8 @@ mod instructions;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod leases;
 mod literal;
+#[cfg(unix)]
+mod long;
 mod progress;
 mod remedies;
 mod sequences;

@@ -11,6 +11,7 @@ use colibri::lifecycle::options::{AuditChoice, Options};
 use colibri::lifecycle::server::create_server;
 use colibri::tools::Domains;
 use colibri_runtime::kernel::Clock;
+use colibri_runtime::progress::Progress;
 use colibri_test_support::client::steps;
 use colibri_test_support::embed::{Wire, block_on, converse, options};
 use colibri_test_support::engine;
@@ -80,7 +81,7 @@ impl Days {
         let (_, streams) = Wire::pair();
         let arguments = json!({ "lines": [event] });
         let mut operator = Operator::open(Dispatcher(Domains::default()), self.options(streams)).unwrap();
-        let reply = operator.call(ToolId::ReputationImport, arguments);
+        let reply = operator.call(ToolId::ReputationImport, arguments, Progress::default());
         assert_eq!(reply.unwrap()["data"], json!({ "applied": 1, "duplicates": 0, "ignored": 0 }));
     }
 }

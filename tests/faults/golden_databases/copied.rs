@@ -71,7 +71,7 @@ fn there_and_back(golden: &Golden) {
     let again = copy(&shell, original, &url).ends(2);
     assert!(again.err.contains("needs an empty one"), "{}", again.err);
     let again = copy(&shell, &url, back.to_str().unwrap()).ends(2);
-    assert!(again.err.contains("exists already"), "{}", again.err);
+    assert!(again.err.contains("is there already"), "{}", again.err);
     // A server goes on where the copy ends.
     std::fs::rename(&back, original).unwrap();
     for side in ["-wal", "-shm", ".queue"] {

@@ -236,7 +236,7 @@ fn a_checkpoint_finds_what_the_file_alone_cannot() {
     // The command overwrites nothing, and the existing file keeps its bytes.
     let again = place.verify(&["--write-checkpoint", "one.json"]);
     assert_eq!(again.code, 2);
-    assert!(again.err.contains("one.json exists already"), "{}", again.err);
+    assert!(again.err.contains("one.json is there already"), "{}", again.err);
     assert_eq!(std::fs::read_to_string(place.path("one.json")).unwrap(), text);
     assert_eq!(place.verify(&["--checkpoint", "one.json"]).code, 0);
     // A call that was running is cut off.

@@ -1,11 +1,11 @@
 //! The check of the whole file, recomputed as `colibri verify` recomputes it.
 
 use colibri_runtime::chain::log::NoLog;
-use colibri_runtime::chain::scan::Interrupt;
 use colibri_runtime::handler::Fault;
 
 use super::Finding;
 use super::database::{complaints, unreadable};
+use crate::cli::work::Work;
 use crate::domains::proof::Signers;
 use crate::domains::router::start::snapshot;
 use crate::domains::skills::{path_on, roots};
@@ -54,8 +54,8 @@ const OF_SHARED: Words = Words {
 };
 
 /// Recomputes a database of this release's schema.
-pub fn check(look: &Inspection, trusted: &TrustedKeys, config: &Config) -> Vec<Finding> {
-    match recomputed(look, trusted, config) {
+pub fn check(look: &Inspection, trusted: &TrustedKeys, config: &Config, work: &mut Work<'_>) -> Vec<Finding> {
+    match recomputed(look, trusted, config, work) {
         Ok((report, stored)) => {
             let mut findings =
                 findings(&report, &OF_FILE, || complaints(INTEGRITY, look.integrity(), OF_FILE.sound));
@@ -68,7 +68,12 @@ pub fn check(look: &Inspection, trusted: &TrustedKeys, config: &Config) -> Vec<F
 }
 
 /// Recomputes a shared database of this release's schema.
-pub fn check_shared(url: &DatabaseUrl, config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
+pub fn check_shared(
+    url: &DatabaseUrl,
+    config: &Config,
+    trusted: &TrustedKeys,
+    work: &mut Work<'_>,
+) -> Vec<Finding> {
     let unreadable = |reason: String| {
         vec![Finding::fail(
             CONTENT,
@@ -85,9 +90,9 @@ pub fn check_shared(url: &DatabaseUrl, config: &Config, trusted: &TrustedKeys) -
         signers: Signers { trusted, required: false },
         checkpoint: None,
         take_checkpoint: false,
-        interrupt: &Interrupt::default(),
+        interrupt: &work.interrupt().clone(),
     };
-    match verification::verify(&db, beside, &options, &mut |_| ()) {
+    match verification::verify(&db, beside, &options, &mut |progress| work.show(progress)) {
         Ok(report) => {
             let mut findings = findings(&report, &OF_SHARED, || {
                 Finding::warn(
@@ -126,17 +131,25 @@ impl Stored {
     }
 }
 
-fn recomputed(look: &Inspection, trusted: &TrustedKeys, config: &Config) -> Result<(Report, Stored), Fault> {
+fn recomputed(
+    look: &Inspection,
+    trusted: &TrustedKeys,
+    config: &Config,
+    work: &mut Work<'_>,
+) -> Result<(Report, Stored), Fault> {
     let expected = schema::expected(MIGRATIONS)?;
     let options = Options {
         expected: Expected::File(&expected),
         signers: Signers { trusted, required: false },
         checkpoint: None,
         take_checkpoint: false,
-        interrupt: &Interrupt::default(),
+        interrupt: &work.interrupt().clone(),
     };
     let (report, stored) = look.at_one_moment(|db, beside| {
-        (verification::verify(db, beside, &options, &mut |_| ()), Stored::read(db, config))
+        (
+            verification::verify(db, beside, &options, &mut |progress| work.show(progress)),
+            Stored::read(db, config),
+        )
     })?;
     let report = report.map_err(|stop| match stop {
         Stop::Fault(fault) => fault,

@@ -5,6 +5,7 @@ use std::path::Path;
 use colibri_runtime::handler::Fault;
 
 use super::{Finding, content, shared};
+use crate::cli::work::Work;
 use crate::lifecycle::preflight::database::{RESTORE, differences, refused, remedy_of};
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::Config;
@@ -22,7 +23,7 @@ const LARGE_WAL_BYTES: u64 = 64 * 1024 * 1024;
 const NEXT_START: &str = "nothing to do: the next start in FULL cleans up";
 
 /// Examines the configured database, and checks its seals with the trusted keys.
-pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
+pub fn check(config: &Config, trusted: &TrustedKeys, work: &mut Work<'_>) -> Vec<Finding> {
     if config.mode == Mode::Minimal {
         return vec![Finding::ok("database", "MINIMAL opens no database")];
     }
@@ -31,7 +32,7 @@ pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
         return vec![Finding::ok("database", message)];
     }
     let Some(path) = config.place.file() else {
-        return shared::check(config, trusted);
+        return shared::check(config, trusted, work);
     };
     if config.place.is_memory() {
         return vec![Finding::warn(
@@ -66,7 +67,7 @@ pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
             findings.push(refused(&error));
             return findings;
         }
-        Ok(refusal) => findings.extend(schema(&look, refusal.as_ref(), trusted, config)),
+        Ok(refusal) => findings.extend(schema(&look, refusal.as_ref(), trusted, config, work)),
         Err(fault) => findings.push(unreadable("schema", &fault)),
     }
     findings.extend(running(&look));
@@ -98,6 +99,7 @@ fn schema(
     refusal: Option<&OpenError>,
     trusted: &TrustedKeys,
     config: &Config,
+    work: &mut Work<'_>,
 ) -> Vec<Finding> {
     const CHECK: &str = "schema";
     let Header { schema_version: version, tables, .. } = match look.header() {
@@ -117,7 +119,7 @@ fn schema(
     findings.extend(differences(&look.differences()));
     findings.extend(look.refused_by_ends().as_ref().map(refused));
     findings.extend(match version == newest {
-        true => content::check(look, trusted, config),
+        true => content::check(look, trusted, config, work),
         false => of_another_version(look),
     });
     findings

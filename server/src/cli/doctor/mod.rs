@@ -13,6 +13,7 @@ use colibri_visible::printable;
 use serde::Serialize;
 
 use super::Failure;
+use super::work::Work;
 use crate::cli::output::print_json;
 use crate::domains::proof::keyring::Keyring;
 use crate::lifecycle::preflight::{Finding, Level, consensus, keys, process, router, skills};
@@ -27,20 +28,23 @@ struct Report<'a> {
 }
 
 /// Runs all checks and prints them; [`Failure::Finding`] if one failed.
-pub fn run(json: bool, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn run(json: bool, env: &Environment, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Failure> {
     let (config, mut findings) = configuration(env);
     if let Some(config) = config {
         if let Some(finding) = process::check(&SystemClock::default()) {
             findings.push(finding);
             return report(&findings, json, out);
         }
+        // It takes a few of the file descriptors that were counted above.
+        let mut work = Work::begin("doctor", err, false);
         findings.extend(process::file_size());
         let keyring = Keyring::load(&config);
         findings.extend(keys::check(&config, &keyring));
-        findings.extend(database::check(&config, keyring.unwrap_or_default().trusted_keys()));
+        findings.extend(database::check(&config, keyring.unwrap_or_default().trusted_keys(), &mut work));
         findings.extend(skills::check(&config));
         findings.extend(consensus::check(&config));
         findings.extend(router::check(&config));
+        work.settle(Ok(()))?;
     }
     report(&findings, json, out)
 }

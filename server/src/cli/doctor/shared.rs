@@ -3,6 +3,7 @@
 use colibri_proof::keys::TrustedKeys;
 
 use super::{Finding, content};
+use crate::cli::work::Work;
 use crate::settings::config::{Config, Durability};
 use crate::settings::mode::capabilities_for;
 use crate::settings::place::Place;
@@ -16,7 +17,7 @@ const SCHEMA_CHECK: &str = "schema";
 const LONG_TRANSACTION_S: i64 = 600;
 
 /// Examines the configured database, and checks its seals with the trusted keys.
-pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
+pub fn check(config: &Config, trusted: &TrustedKeys, work: &mut Work<'_>) -> Vec<Finding> {
     let Place::Shared(url) = &config.place else { return Vec::new() };
     let witness = config.sharing.witness_dir.as_deref();
     let found = match examination(url, &config.sharing.session(), &SCHEMA, witness) {
@@ -45,7 +46,7 @@ pub fn check(config: &Config, trusted: &TrustedKeys) -> Vec<Finding> {
     findings.extend(oldest(&found));
     findings.extend(leases(&found));
     if ours {
-        findings.extend(content::check_shared(url, config, trusted));
+        findings.extend(content::check_shared(url, config, trusted, work));
     }
     findings
 }

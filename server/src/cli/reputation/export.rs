@@ -9,10 +9,11 @@ use super::super::Failure;
 use super::super::arguments::reputation::Export;
 use super::super::database::open_for_reading;
 use super::super::output::write_to;
+use super::super::work::Work;
 use crate::domains::reputation::event::{Kind, Source};
 use crate::domains::reputation::ledger::Entry;
 use crate::domains::reputation::penalty::Band;
-use crate::domains::reputation::ties::{LedgerRow, Stored, each_entry};
+use crate::domains::reputation::ties::{LedgerRow, Stored, count_entries, each_entry};
 use crate::settings::environment::Environment;
 use colibri_store::walk::Stop;
 
@@ -79,22 +80,33 @@ impl<'a> Line<'a> {
 }
 
 /// Prints the ledger.
-pub fn run(arguments: &Export, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn run(
+    arguments: &Export,
+    env: &Environment,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<(), Failure> {
+    let mut work = Work::of_product("reputation export", arguments.out.as_deref(), err);
     let db = open_for_reading(env, arguments.database.db.as_deref())?;
     write_to(arguments.out.as_deref(), out, |to| {
         let mut failure = None;
+        let total = count_entries(&db).map_err(super::unreadable)?.unsigned_abs();
+        let mut done = 0;
         let walked = each_entry(&db, |row| {
+            done += 1;
+            // The walk itself ends at Ctrl-C.
+            let _ = work.at("entries", done, total);
             line(row, to).map_err(|reason| {
                 failure = Some(reason);
                 Stop::Interrupted
             })
         });
-        match (failure, walked) {
+        work.settle(match (failure, walked) {
             (Some(failure), _) => Err(failure),
             (None, Ok(())) => Ok(()),
             (None, Err(Stop::Fault(fault))) => Err(super::unreadable(fault)),
             (None, Err(Stop::Interrupted)) => Err(Failure::Failed("the export was interrupted".to_owned())),
-        }
+        })
     })
 }
 

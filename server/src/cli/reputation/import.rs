@@ -1,7 +1,7 @@
 //! `colibri reputation import`: a file of events as one call of the operation, through the chain in this process.
 //!
-//! The whole file is one savepoint. If the process ends before the reply, for instance by Ctrl-C, nothing of the file is
-//! left but a call without an end, which the next start of a server closes.
+//! The whole file is one savepoint. After Ctrl-C the call fails, and nothing of the file is left. If the process is killed, the call
+//! has no end, which the next start of a server closes.
 
 use std::io::{Read, Write};
 use std::path::Path;
@@ -14,6 +14,7 @@ use super::super::Failure;
 use super::super::arguments::reputation::Import;
 use super::super::operator;
 use super::super::output::print_json_line;
+use super::super::work::Work;
 use crate::catalogue::{CATALOGUE, ReputationImportError, ToolId};
 use crate::domains::reputation::import::text::{MAX_FILE_BYTES, lines};
 use crate::settings::environment::Environment;
@@ -33,8 +34,18 @@ pub fn run(
         Err(error) => return Err(refused(err, &[told(&error)])),
     };
     drop(text);
-    let call = json!({ "lines": lines, "dry_run": arguments.dry_run });
-    let envelope = operator::open(env)?.call(ToolId::ReputationImport, call)?;
+    let envelope = {
+        let mut work = Work::begin("reputation import", err, false);
+        let _ = work.at("lines", 0, lines.len() as u64);
+        let call = json!({ "lines": lines, "dry_run": arguments.dry_run });
+        let mut operator = operator::open(env)?;
+        work.settle(Ok(()))?;
+        let envelope = operator.call(ToolId::ReputationImport, call, work.report("lines"))?;
+        match envelope.get("error") {
+            Some(_) => work.settle(Ok(envelope))?,
+            None => envelope,
+        }
+    };
     answer(&envelope, out, err)
 }
 

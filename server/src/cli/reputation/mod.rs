@@ -29,7 +29,7 @@ pub fn run(
     match command {
         Reputation::Epoch(database) => epoch(database, env, out, err),
         Reputation::Import(arguments) => import::run(arguments, env, out, err, input),
-        Reputation::Export(arguments) => export::run(arguments, env, out),
+        Reputation::Export(arguments) => export::run(arguments, env, out, err),
         Reputation::Verify(arguments) => verify::run(arguments, env, &mut ToTheEnd(out)),
     }
 }

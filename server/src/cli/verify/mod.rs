@@ -2,17 +2,14 @@
 //! Exit 0 for a sound one, 1 if something does not fit, 2 if nothing could be verified.
 
 mod print;
-mod progress;
 
 use std::io::Write;
 use std::path::Path;
 
-use colibri_runtime::chain::scan::Interrupt;
-
-pub(super) use self::progress::Lines;
 use super::Failure;
 use super::arguments::VerifyArguments;
 use super::database::{self, Role, must_be_file, place_of};
+use super::work::Work;
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::proof::{Signers, any_signed_by};
 use crate::migrations::MIGRATIONS;
@@ -37,6 +34,7 @@ pub fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
+    let mut work = Work::begin("verify", err, arguments.progress);
     let config = configuration(env)?;
     let (place, sharing) = match arguments.db.as_deref() {
         Some(named) => place_of(env, Some(named))?,
@@ -57,14 +55,14 @@ pub fn run(
         signers: Signers { trusted: &keys.trusted, required: !arguments.keys.is_empty() },
         checkpoint: checkpoint.as_ref(),
         take_checkpoint: target.is_some(),
-        interrupt: &Interrupt::default(),
+        interrupt: &work.interrupt().clone(),
     };
-    let mut lines = Lines::new("verify", err, arguments.progress);
     let report = match &place {
-        Place::File(path) => verify(path, (path, Role::Database), (&keys, &expected), &options, &mut lines)?,
-        Place::Shared(url) => verify_shared(url, &sharing, &keys, &options, &mut lines)?,
+        Place::File(path) => verify(path, (path, Role::Database), (&keys, &expected), &options, &mut work),
+        Place::Shared(url) => verify_shared(url, &sharing, &keys, &options, &mut work),
     };
-    lines.clear();
+    let report = work.settle(report)?;
+    drop(work);
     // The result is printed even if the checkpoint cannot be written.
     let saved = match (target, &report.checkpoint) {
         (Some(target), Some(checkpoint)) => file::write(target, checkpoint).map(|()| Some(target)),
@@ -94,8 +92,7 @@ pub(super) fn verify_copy(
     path: &Path,
     shown: &Path,
     env: &Environment,
-    interrupt: &Interrupt,
-    lines: &mut Lines<'_>,
+    work: &mut Work<'_>,
 ) -> Result<Report, Failure> {
     let keys = keys(&configuration(env)?, &[])?;
     let expected = schema::expected(MIGRATIONS).map_err(|fault| Failure::Failed(fault.to_string()))?;
@@ -104,9 +101,9 @@ pub(super) fn verify_copy(
         signers: Signers { trusted: &keys.trusted, required: false },
         checkpoint: None,
         take_checkpoint: false,
-        interrupt,
+        interrupt: &work.interrupt().clone(),
     };
-    verify(path, (shown, Role::Backup), (&keys, &expected), &options, lines)
+    verify(path, (shown, Role::Backup), (&keys, &expected), &options, work)
 }
 
 /// Verifies a database that is open, with the configured keys.
@@ -116,8 +113,7 @@ pub(super) fn verify_copy(
 pub(super) fn verify_open(
     (db, place): (&Db, &Place),
     env: &Environment,
-    interrupt: &Interrupt,
-    lines: &mut Lines<'_>,
+    work: &mut Work<'_>,
 ) -> Result<Report, Failure> {
     let keys = keys(&configuration(env)?, &[])?;
     let expected = schema::expected(MIGRATIONS).map_err(|fault| Failure::Failed(fault.to_string()))?;
@@ -129,9 +125,9 @@ pub(super) fn verify_open(
         signers: Signers { trusted: &keys.trusted, required: false },
         checkpoint: None,
         take_checkpoint: false,
-        interrupt,
+        interrupt: &work.interrupt().clone(),
     };
-    recompute(db, None, &keys, &options, lines)
+    recompute(db, None, &keys, &options, work)
 }
 
 /// Reads the configuration, whose database and keys are used if the user names none.
@@ -171,7 +167,7 @@ fn verify(
     (shown, role): (&Path, Role),
     (keys, expected): (&Keys, &Schema),
     options: &Options<'_>,
-    lines: &mut Lines<'_>,
+    work: &mut Work<'_>,
 ) -> Result<Report, Failure> {
     if path == Path::new(MEMORY) {
         return Err(Failure::Usage(
@@ -185,7 +181,7 @@ fn verify(
         let found = schema::read(db).map_err(|fault| unreadable(shown, role, &fault.to_string()))?;
         recognise(&found, expected)
             .map_err(|reason| Failure::Usage(format!("{}: {reason}", shown.display())))?;
-        recompute(db, beside, keys, options, lines)
+        recompute(db, beside, keys, options, work)
     });
     verified.map_err(|fault| unreadable(shown, role, &fault.to_string()))?
 }
@@ -196,11 +192,11 @@ fn verify_shared(
     sharing: &Sharing,
     keys: &Keys,
     options: &Options<'_>,
-    lines: &mut Lines<'_>,
+    work: &mut Work<'_>,
 ) -> Result<Report, Failure> {
     let Examined { db, beside } =
         shared_look::examine(url, &sharing.whole(), &SCHEMA).map_err(|error| database::unreadable(&error))?;
-    recompute(&db, beside, keys, options, lines)
+    recompute(&db, beside, keys, options, work)
 }
 
 fn recompute(
@@ -208,9 +204,9 @@ fn recompute(
     beside: Option<Db>,
     keys: &Keys,
     options: &Options<'_>,
-    lines: &mut Lines<'_>,
+    work: &mut Work<'_>,
 ) -> Result<Report, Failure> {
-    match verification::verify(db, beside, options, &mut |progress| lines.show(progress)) {
+    match verification::verify(db, beside, options, &mut |progress| work.show(progress)) {
         Ok(report) => {
             if report.heads.as_ref().is_some_and(|heads| heads.unknown_key > 0) {
                 not_mistaken(keys, db)?;

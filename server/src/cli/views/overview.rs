@@ -19,9 +19,9 @@ use super::{Look, Screen};
 use crate::cli::Failure;
 use crate::cli::arguments::views::Overview as Arguments;
 use crate::cli::database::place_of;
-use crate::cli::interrupt::raised_by_signals;
 use crate::cli::output::{print_json, write_to};
-use crate::cli::verify::{Lines, configuration, verify_open};
+use crate::cli::verify::{configuration, verify_open};
+use crate::cli::work::Work;
 use crate::report::overview::model::{Kind, Overview, Part, Verdict};
 use crate::report::overview::render;
 use crate::settings::environment::Environment;
@@ -50,8 +50,9 @@ pub(in crate::cli) fn run(
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
     let look = Look::open(&arguments.view, env, Screen::default(), err)?;
+    let mut work = Work::begin("overview", err, arguments.progress);
     let since = look.clock.parse(&arguments.since).map_err(Failure::Usage)?;
-    let verdict = verdict(arguments, &look, env, err)?;
+    let verdict = verdict(arguments, &look, env, &mut work)?;
     let epoch_seconds = configuration(env)?.epoch_seconds;
     let place = place_of(env, arguments.view.database.db.as_deref())?.0;
     let page = Overview {
@@ -68,7 +69,9 @@ pub(in crate::cli) fn run(
         sessions: part(&look.db, || parts::sessions(&look))?,
         standing: part(&look.db, || parts::standing(&look, epoch_seconds))?,
     };
+    work.settle(Ok(()))?;
     write_to(Some(&arguments.html), out, |to| Ok(to.write_all(render(&page).as_bytes())?))?;
+    work.clear();
     let written = written(&arguments.html.to_string_lossy(), &since, &page, arguments.view.json, out)?;
     out.flush()?;
     if written { Ok(()) } else { Err(Failure::Finding) }
@@ -79,16 +82,14 @@ fn verdict(
     arguments: &Arguments,
     look: &Look,
     env: &Environment,
-    err: &mut dyn Write,
+    work: &mut Work<'_>,
 ) -> Result<Verdict, Failure> {
     if arguments.no_verify {
         return Ok(Verdict::Unknown);
     }
     let place = place_of(env, arguments.view.database.db.as_deref())?.0;
-    let mut lines = Lines::new("overview", err, arguments.progress);
-    let report = verify_open((&look.db, &place), env, &raised_by_signals(), &mut lines);
-    lines.clear();
-    Ok(said(&report?))
+    let report = verify_open((&look.db, &place), env, work);
+    Ok(said(&work.settle(report)?))
 }
 
 fn said(report: &Report) -> Verdict {

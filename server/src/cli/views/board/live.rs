@@ -13,9 +13,9 @@ use super::reader::{Reader, Told, Wanted};
 use super::state::{Next, State};
 use super::terminal::{self, Taken};
 use crate::cli::Failure;
-use crate::cli::interrupt::raised_by_signals_before;
 use crate::cli::moments::Clock;
 use crate::cli::source::Source;
+use crate::cli::work::raised_by_signals_before;
 use colibri_runtime::chain::scan::Interrupt;
 
 /// How long the loop waits for a key before it looks at signals and at what the reader tells.
@@ -75,7 +75,7 @@ impl Live {
             }
             let first = self.keys.recv_timeout(TICK);
             if interrupt.is_raised() {
-                return Err(Failure::Interrupted);
+                return Err(Failure::Interrupted(None));
             }
             match first {
                 // All that was pressed meanwhile is done before the next drawing.
@@ -84,7 +84,7 @@ impl Live {
                         match self.state.press(key) {
                             Next::Stay => drawn_at = None,
                             Next::Quit => return Ok(()),
-                            Next::Interrupt => return Err(Failure::Interrupted),
+                            Next::Interrupt => return Err(Failure::Interrupted(None)),
                         }
                     }
                 }

@@ -5,6 +5,7 @@
 
 pub(crate) use super::engine::import::{plan, text};
 use colibri_runtime::handler::{Failure, Fault, Outcome};
+use colibri_runtime::progress::Progress;
 
 use self::plan::{Deed, Planned, plan};
 use super::epoch::present_epoch;
@@ -13,6 +14,10 @@ use super::store;
 use super::writer::{Gained, Recording, Refusal, record_gain, record_penalty};
 use crate::catalogue::{ReputationImportError, ReputationImportInput, ReputationImportOutput};
 use colibri_store::db::Db;
+use colibri_store::stop;
+
+/// Lines between two reports.
+const LINES_BETWEEN: u64 = 64;
 
 /// The result of applying one planned event.
 enum Applied {
@@ -38,12 +43,19 @@ pub fn import(
     db: &Db,
     recording: &Recording,
     input: ReputationImportInput,
+    progress: &Progress,
 ) -> Outcome<Imported, ReputationImportError> {
     let present = present_epoch(db, recording.epoch_seconds, recording.now_ms)?;
     let events = plan(input.lines, present)?;
     let before = last_entry(db)?;
     let mut report = ReputationImportOutput { applied: 0, duplicates: 0, ignored: 0 };
-    for event in &events {
+    for (done, event) in (0_u64..).zip(&events) {
+        if done.is_multiple_of(LINES_BETWEEN) {
+            progress.report(done, events.len() as u64);
+        }
+        if stop::is_asked() {
+            return Err(Failure::Fault(Fault::Other("the import was interrupted".to_owned())));
+        }
         match apply(db, recording, event)? {
             Applied::Recorded => report.applied += 1,
             Applied::Duplicate => report.duplicates += 1,

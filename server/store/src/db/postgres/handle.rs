@@ -13,6 +13,7 @@ use super::session::{Limit, Session};
 use super::words::reason;
 use crate::db::row::{Row, RowError};
 use crate::db::value::{Bind, Value};
+use crate::stop;
 
 /// How many statements of a call are kept back before they are queued all the same.
 const MOST_KEPT: usize = 256;
@@ -273,6 +274,9 @@ fn take_all<E: From<Fault>>(
     take: &mut impl FnMut(&Row<'_>) -> Result<bool, E>,
 ) -> Result<bool, E> {
     for row in rows.iter() {
+        if stop::is_asked() {
+            return Err(Fault::Storage("interrupted".to_owned()).into());
+        }
         if !take(&Row::from(row))? {
             return Ok(false);
         }

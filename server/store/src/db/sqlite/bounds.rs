@@ -13,6 +13,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, Row, ffi};
 
 use crate::side_file;
+use crate::stop;
 
 /// The longest value that is read. The longest line that a server takes has 4 MiB, and no value is longer than its line.
 const MAX_VALUE_BYTES: i32 = 5 << 20;
@@ -191,7 +192,7 @@ pub(crate) fn limit(conn: &mut Connection) -> rusqlite::Result<Arc<AtomicU64>> {
     let spend = move || {
         let spent = left.load(Ordering::Relaxed).saturating_sub(u64::from(STEPS_BETWEEN.unsigned_abs()));
         left.store(spent, Ordering::Relaxed);
-        spent == 0
+        spent == 0 || stop::is_asked()
     };
     conn.progress_handler(STEPS_BETWEEN, Some(spend))?;
     Ok(steps_left)

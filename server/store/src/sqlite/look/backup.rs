@@ -4,10 +4,8 @@
 //! The copy is one file with nothing beside it (its journal mode is DELETE; a server that starts on it sets its own).
 //! It gets its name only when it is complete and on disk, and the caller has checked it.
 
-use std::fs::File;
-use std::io;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
@@ -15,40 +13,20 @@ use rusqlite::{Connection, OpenFlags};
 use crate::db::Db;
 use crate::db::sqlite::bounds;
 use crate::db::sqlite::handle::reason;
-use crate::private_file;
-use crate::side_file;
+use crate::part::{Part, PartError};
 
 /// Pages copied between two reports: 16 MiB.
 const PAGES_AT_ONCE: i32 = 4096;
 
-/// Why no copy was made. Its partial file has been removed.
+/// Why no copy was made. Nothing of it stays.
 #[derive(Debug, thiserror::Error)]
 pub enum BackupError {
-    /// A file with that name exists. It is left as it is.
-    #[error("{0} is there already and was not changed; choose another name")]
-    Exists(String),
-    /// The file cannot be made there.
-    #[error("cannot create {path}: {error}; check the path")]
-    Place {
-        /// The copy's path.
-        path: String,
-        /// The operating system's reason.
-        error: io::Error,
-    },
-    /// Another command is making the same copy.
-    #[error("another command is writing {0}; wait for it, or name a new file")]
-    Busy(String),
+    /// Its file cannot be made.
+    #[error("{0}")]
+    File(#[from] PartError),
     /// The caller asked it to stop.
-    #[error("interrupted; no backup was made at {0}")]
-    Interrupted(String),
-    /// Copying failed.
-    #[error("cannot write {path}: {reason}")]
-    Write {
-        /// The copy's path.
-        path: String,
-        /// SQLite's or the operating system's reason.
-        reason: String,
-    },
+    #[error("interrupted")]
+    Interrupted,
 }
 
 /// How far a copy is, in pages.
@@ -65,28 +43,16 @@ pub struct Copied {
 pub struct Unnamed {
     /// How many pages it has.
     pub copied: Copied,
-    part: PathBuf,
-    to: PathBuf,
-    /// Locked while the copy is being made, which tells it from one that a killed command has left.
-    _growing: File,
+    part: Part,
 }
 
 impl Unnamed {
     /// Creates an empty file, which is to have the new name `to`.
     ///
     /// # Errors
-    /// [`BackupError::Exists`], [`BackupError::Busy`], [`BackupError::Place`].
+    /// Those of [`Part::begin`].
     pub(super) fn begin(to: &Path) -> Result<Self, BackupError> {
-        let shown = || to.display().to_string();
-        if to.symlink_metadata().is_ok() {
-            return Err(BackupError::Exists(shown()));
-        }
-        let part = side_file::named(to, ".part");
-        let growing = begin(&part).map_err(|error| match error.kind() {
-            io::ErrorKind::WouldBlock => BackupError::Busy(shown()),
-            _ => BackupError::Place { path: shown(), error },
-        })?;
-        Ok(Self { copied: Copied { done: 0, total: 0 }, part, to: to.to_owned(), _growing: growing })
+        Ok(Self { copied: Copied { done: 0, total: 0 }, part: Part::begin(to)? })
     }
 
     /// Notes how many pages the finished file has.
@@ -96,25 +62,16 @@ impl Unnamed {
 
     /// Returns where the copy lies meanwhile.
     pub fn path(&self) -> &Path {
-        &self.part
+        self.part.path()
     }
 
     /// Gives the copy its name, unless another file has it by now.
     ///
     /// # Errors
-    /// [`BackupError::Exists`], [`BackupError::Write`].
+    /// Those of [`Part::name`].
     pub fn name(self) -> Result<Copied, BackupError> {
-        name(&self.part, &self.to)
-            .map(|()| self.copied)
-            .map_err(|error| not_named(self.to.display().to_string(), &error))
-    }
-}
-
-impl Drop for Unnamed {
-    fn drop(&mut self) {
-        // The name of a file that cannot be removed shows that it is not a finished copy.
-        let _ = std::fs::remove_file(&self.part);
-        let _ = remove_journal(&self.part);
+        self.part.name()?;
+        Ok(self.copied)
     }
 }
 
@@ -128,39 +85,13 @@ pub fn copy(
     to: &Path,
     progress: &mut dyn FnMut(Copied) -> ControlFlow<()>,
 ) -> Result<Unnamed, BackupError> {
-    let shown = || to.display().to_string();
     let mut copy = Unnamed::begin(to)?;
     let copied = from
         .sqlite()
-        .and_then(|conn| pages(conn, &copy.part, progress))
-        .map_err(|error| BackupError::Write { path: shown(), reason: reason(&error) })?;
-    copy.copied = copied.ok_or_else(|| BackupError::Interrupted(shown()))?;
+        .and_then(|conn| pages(conn, copy.path(), progress))
+        .map_err(|error| copy.part.failed(reason(&error)))?;
+    copy.copied = copied.ok_or(BackupError::Interrupted)?;
     Ok(copy)
-}
-
-/// Creates an empty file for the copy, beside its name, so that the later renaming moves no data.
-fn begin(part: &Path) -> io::Result<File> {
-    let file = private_file::open_or_create(part)?;
-    file.try_lock()?;
-    file.set_len(0)?;
-    remove_journal(part)?;
-    Ok(file)
-}
-
-/// Returns the error of a renaming. Another process may have taken the name meanwhile.
-fn not_named(path: String, error: &io::Error) -> BackupError {
-    match error.kind() {
-        io::ErrorKind::AlreadyExists => BackupError::Exists(path),
-        _ => BackupError::Write { path, reason: error.to_string() },
-    }
-}
-
-/// Removes a journal that a killed command has left. SQLite would apply it to the new copy.
-fn remove_journal(part: &Path) -> io::Result<()> {
-    match std::fs::remove_file(side_file::named(part, "-journal")) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
 }
 
 /// Copies the pages; `None` if it was asked to stop.
@@ -200,17 +131,4 @@ fn pages(
     let _mode: String = to.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0))?;
     to.close().map_err(|(_, error)| error)?;
     Ok(Some(copied))
-}
-
-/// Syncs the finished file and gives it its name, unless another file has it by now.
-fn name(part: &Path, to: &Path) -> io::Result<()> {
-    File::open(part)?.sync_all()?;
-    match std::fs::hard_link(part, to) {
-        Ok(()) => {}
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Err(error),
-        // Some file systems have no links.
-        Err(_) => std::fs::rename(part, to)?,
-    }
-    let folder = to.parent().filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }

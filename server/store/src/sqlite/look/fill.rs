@@ -7,10 +7,15 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::db::Db;
 use crate::db::sqlite::handle::reason;
+use crate::part::PartError;
 use crate::sqlite::look::backup::{BackupError, Unnamed};
 use crate::sqlite::open::creation::PAGE_BYTES;
 use crate::sqlite::open::header::APPLICATION_ID;
 use crate::sqlite::open::migrate::{self, Migration};
+use crate::stop;
+
+/// Steps of SQLite's virtual machine between two looks at whether to stop: making an index takes long.
+const STEPS_BETWEEN: i32 = 1_000;
 
 /// Makes the file, and lets `fill` write its rows. Triggers and indexes come last: the rows are those of a database in which they held.
 ///
@@ -21,7 +26,8 @@ pub(crate) fn new_file<E: From<BackupError>>(
     migrations: &[Migration],
     fill: impl FnOnce(&Db) -> Result<(), E>,
 ) -> Result<Unnamed, E> {
-    let failed = |reason: String| BackupError::Write { path: to.display().to_string(), reason };
+    let failed =
+        |reason: String| BackupError::File(PartError::Write { path: to.display().to_string(), reason });
     let engine = |error: rusqlite::Error| failed(reason(&error));
     let mut file = Unnamed::begin(to)?;
     let db = open(file.path()).map_err(engine)?;
@@ -39,7 +45,8 @@ pub(crate) fn new_file<E: From<BackupError>>(
 /// SQLite's memory.
 fn open(path: &Path) -> rusqlite::Result<Db> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = Connection::open_with_flags(path, flags)?;
+    let mut conn = Connection::open_with_flags(path, flags)?;
+    conn.progress_handler(STEPS_BETWEEN, Some(stop::is_asked))?;
     conn.pragma_update(None, "page_size", PAGE_BYTES)?;
     conn.execute_batch(
         "PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF",

@@ -157,7 +157,7 @@ fn place(new: &Path, file: &Path, replace_empty: bool) -> io::Result<()> {
     if replace_empty {
         return std::fs::rename(new, file);
     }
-    match move_new(new, file) {
+    match private_file::move_new(new, file) {
         // Not every file system can do it. Two names for a moment work as well: a start removes the other one.
         Err(error) if matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput) => {
             std::fs::hard_link(new, file)?;
@@ -165,17 +165,4 @@ fn place(new: &Path, file: &Path, replace_empty: bool) -> io::Result<()> {
         }
         done => done,
     }
-}
-
-/// Renames a file unless the new name is taken.
-#[cfg(any(target_os = "linux", target_vendor = "apple"))]
-fn move_new(new: &Path, file: &Path) -> io::Result<()> {
-    use rustix::fs::{CWD, RenameFlags, renameat_with};
-    Ok(renameat_with(CWD, new, CWD, file, RenameFlags::NOREPLACE)?)
-}
-
-/// Renames a file unless the new name is taken.
-#[cfg(not(any(target_os = "linux", target_vendor = "apple")))]
-fn move_new(_: &Path, _: &Path) -> io::Result<()> {
-    Err(io::ErrorKind::Unsupported.into())
 }

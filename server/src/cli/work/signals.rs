@@ -1,24 +1,28 @@
-//! Commands that must tidy up if they are interrupted: they check a flag that signals raise.
+//! Ctrl-C of a command: a flag that signals raise. What reads or writes rows looks at it.
 
 use std::io;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use colibri_runtime::chain::scan::Interrupt;
+use colibri_store::stop;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// The shell's exit code for a process that ended by Ctrl-C.
 pub const INTERRUPTED: u8 = 130;
 
-/// Returns a flag that Ctrl-C, a request to end and a closed terminal raise from here on; a second signal ends the process. If no
-/// thread can wait for signals, they end the process as before.
+/// Returns the flag that Ctrl-C, a request to end and a closed terminal raise from here on, and that ends all reads; a second signal
+/// ends the process. If no thread can wait for signals, they end the process as before.
 pub fn raised_by_signals() -> Interrupt {
-    raised_by_signals_before(|| {})
+    raised(stop::of_all_reads(), || {})
 }
 
-/// The same with what the second signal does before the process ends.
+/// The same for a command that ends its reads itself, with what the second signal does before the process ends.
 pub fn raised_by_signals_before(end: fn()) -> Interrupt {
-    let interrupt = Interrupt::default();
+    raised(Interrupt::default(), end)
+}
+
+fn raised(interrupt: Interrupt, end: fn()) -> Interrupt {
     let raise = interrupt.clone();
     let (ready, listens) = channel::<()>();
     let spawned =

@@ -1,0 +1,413 @@
+//! Long commands: what Ctrl-C leaves, and what a terminal shows meanwhile.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use colibri_test_support::client::{Launch, Server};
+use colibri_test_support::dice::Dice;
+use colibri_test_support::engine;
+use colibri_test_support::shell::Run;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::era::launch;
+
+const SEED: u64 = 66;
+const MOMENTS: u64 = 200;
+/// How many of them must have fallen inside of the work.
+const INSIDE: u64 = 60;
+const WORKERS: u64 = 4;
+const RECORDS: usize = 1_500;
+const EVENTS: usize = 400;
+
+/// The long commands. DB is the database, OUT a new file, EVENTS a file of new events.
+const COMMANDS: [&str; 10] = [
+    "verify",
+    "verify --write-checkpoint OUT",
+    "backup OUT",
+    "copy DB OUT",
+    "export s --out OUT",
+    "report s --html OUT",
+    "overview --html OUT",
+    "doctor",
+    "reputation export --out OUT",
+    "reputation import EVENTS",
+];
+
+/// A folder with a database that takes a while.
+struct World {
+    folder: Arc<TempDir>,
+    epoch: i64,
+}
+
+impl World {
+    fn new() -> Self {
+        let launch = launch();
+        let folder = launch.folder();
+        let mut server = launch.start();
+        server.data("audit_session_start", json!({ "session_id": "s", "intent": "measure" }));
+        for begun in (0..RECORDS).step_by(100) {
+            for number in begun..begun + 100 {
+                let thought = json!({ "type": "plan", "task_id": format!("t{}", number % 7), "agent_id": "a",
+                    "content": format!("thought {number}"), "session_id": "s" });
+                server.send_call("thought_record", thought);
+            }
+            (0..100).for_each(|_| succeeded(&mut server));
+        }
+        server.data("merkle_finalize", json!({ "session_id": "s" }));
+        assert_eq!(server.finish().code(), 0);
+        let mut world = Self { folder, epoch: 0 };
+        world.epoch = world.run(&["reputation", "epoch"]).ends(0).out.trim_end().parse().unwrap();
+        world
+    }
+
+    fn launch(&self) -> Launch {
+        launch().in_folder(self.folder.clone())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Run {
+        Run::of(self.launch().command().args(arguments).stdin(Stdio::null()).output().unwrap())
+    }
+
+    /// The command, with names that end with this number.
+    fn command(&self, words: &str, number: u64) -> Command {
+        let mut command = self.launch().command();
+        for word in words.split(' ') {
+            match word {
+                "DB" => command.arg(engine::locator(&self.path("colibri.db"))),
+                "OUT" => command.arg(format!("out-{number}.")),
+                "EVENTS" => command.arg(self.events(number)),
+                word => command.arg(word),
+            };
+        }
+        command.stdin(Stdio::null());
+        command
+    }
+
+    fn events(&self, number: u64) -> PathBuf {
+        let path = self.path(&format!("events-{number}.jsonl"));
+        let event = |event: usize| {
+            json!({ "event_id": format!("{number}-{event}"), "node_id": "alice", "domain": "social", "kind": "gain",
+                "delta": 1, "acker_id": "bob", "epoch": self.epoch, "reason": "helped" })
+        };
+        let lines: String = (0..EVENTS).map(|number| format!("{}\n", event(number))).collect();
+        std::fs::write(&path, lines).unwrap();
+        path
+    }
+
+    /// The files whose names begin so.
+    fn files(&self, beginning: &str) -> Vec<String> {
+        let names = std::fs::read_dir(self.folder.path()).unwrap();
+        let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        names.filter(|name| name.starts_with(beginning)).collect()
+    }
+
+    /// Runs a command to its end; returns how long it took.
+    fn whole(&self, words: &str, number: u64) -> Duration {
+        let began = Instant::now();
+        let child =
+            self.command(words, number).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let run = ended(child).ends(0);
+        assert_eq!(run.err, "", "{words}");
+        began.elapsed()
+    }
+
+    fn entries(&self) -> usize {
+        let sql = "SELECT count(*) FROM reputation_ledger";
+        let count: i64 = engine::open(self.path("colibri.db")).query_row(sql, [], |row| row.get(0)).unwrap();
+        usize::try_from(count).unwrap()
+    }
+}
+
+fn succeeded(server: &mut Server) {
+    let answer = server.receive();
+    assert_eq!(answer["result"]["structuredContent"]["ok"], json!(true), "{answer}");
+}
+
+fn signal(child: &Child, signal: Signal) {
+    let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).unwrap();
+    // It may have ended by itself.
+    let _ = kill_process(pid, signal);
+}
+
+/// Runs to its end a command that was started, without the advice on URLs of shared databases, which `copy` must name.
+fn ended(child: Child) -> Run {
+    let mut run = Run::of(child.wait_with_output().unwrap());
+    let advice = "colibri: other users of this machine can read the password";
+    run.err =
+        run.err.lines().filter(|line| !line.starts_with(advice)).map(|line| format!("{line}\n")).collect();
+    run
+}
+
+/// How a command ended that was sent a signal.
+#[derive(Debug, PartialEq, Eq, Clone, Copy)]
+enum Ended {
+    /// The signal came before the command listened.
+    Early,
+    Inside,
+    /// The command was done before.
+    Late,
+}
+
+/// Runs a command, and sends it a signal after a while.
+fn interrupted(world: &World, words: &str, number: u64, after: Duration, with: Signal) -> Ended {
+    let out = format!("out-{number}.");
+    let mut command = world.command(words, number);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    std::thread::sleep(after);
+    signal(&child, with);
+    let run = ended(child);
+    let said = format!("{words} ({number}, {after:?}): {:?} {}{}", run.code, run.out, run.err);
+    let product = match run.code {
+        Some(0) if words.contains("OUT") => vec![out.clone()],
+        _ => Vec::new(),
+    };
+    // No product but a whole one, and no part of one.
+    assert_eq!(world.files(&out), product, "{said}");
+    match run.code {
+        None => assert_eq!(run.err, "", "{said}"),
+        Some(130) => assert_eq!(run.err, "colibri: interrupted; nothing was written\n", "{said}"),
+        Some(0) => assert_eq!(run.err, "", "{said}"),
+        _ => panic!("{said}"),
+    }
+    if words.starts_with("export") && run.code == Some(0) {
+        assert_eq!(
+            std::fs::read(world.path(&out)).unwrap(),
+            std::fs::read(world.path("whole")).unwrap(),
+            "{said}"
+        );
+    }
+    for product in product {
+        std::fs::remove_file(world.path(&product)).unwrap();
+    }
+    match run.code {
+        None => Ended::Early,
+        Some(130) => Ended::Inside,
+        _ => Ended::Late,
+    }
+}
+
+#[test]
+fn people_66_ctrl_c_at_any_moment_leaves_no_product_and_a_sound_database() {
+    let world = World::new();
+    world.run(&["export", "s", "--out", "whole"]).ends(0);
+    let before = world.entries();
+    let whole: Vec<Duration> =
+        (0_u64..).zip(COMMANDS).map(|(number, words)| world.whole(words, 1_000 + number)).collect();
+    let imported = AtomicU64::new(1);
+    let next = AtomicU64::new(0);
+    let dice = Dice::new(SEED);
+    let moments: Vec<(usize, Duration, Signal)> = (0..MOMENTS)
+        .map(|number| {
+            let dice = dice.stream(number);
+            let command = dice.place(COMMANDS.len());
+            let micros = u64::try_from(whole[command].as_micros()).unwrap();
+            let signal = if dice.one_in(4) { Signal::TERM } else { Signal::INT };
+            (command, Duration::from_micros(dice.below(micros)), signal)
+        })
+        .collect();
+    let work = || {
+        let mut ended: BTreeMap<(usize, &str), u64> = BTreeMap::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some((command, after, signal)) = usize::try_from(number).ok().and_then(|at| moments.get(at))
+            else {
+                return ended;
+            };
+            let words = COMMANDS[*command];
+            let how = interrupted(&world, words, number, *after, *signal);
+            if how == Ended::Late && words.ends_with("EVENTS") {
+                imported.fetch_add(1, Ordering::Relaxed);
+            }
+            let how = match how {
+                Ended::Early => "early",
+                Ended::Inside => "inside",
+                Ended::Late => "late",
+            };
+            *ended.entry((*command, how)).or_default() += 1;
+        }
+    };
+    let mut ended: BTreeMap<(usize, &str), u64> = BTreeMap::new();
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
+        for (what, count) in workers.into_iter().flat_map(|worker| worker.join().unwrap()) {
+            *ended.entry(what).or_default() += count;
+        }
+    });
+    let inside: u64 = ended.iter().filter(|((_, how), _)| *how == "inside").map(|(_, count)| count).sum();
+    assert!(inside >= INSIDE, "{inside} of {MOMENTS} moments fell inside of the work: {ended:?}");
+    let never = (0..COMMANDS.len()).filter(|command| !ended.contains_key(&(*command, "inside")));
+    let never: Vec<&str> = never.map(|command| COMMANDS[command]).collect();
+    assert!(never.is_empty(), "never inside: {never:?} {ended:?}");
+    let left: Vec<String> = world.files("").into_iter().filter(|name| name.contains(".part")).collect();
+    assert!(left.is_empty(), "{left:?}");
+    let imported = usize::try_from(imported.into_inner()).unwrap();
+    assert_eq!(world.entries() - before, imported * EVENTS);
+    world.run(&["verify"]).ends(0);
+}
+
+#[test]
+fn people_66_what_a_killed_command_left_is_removed_by_the_next() {
+    let world = World::new();
+    for (words, beginning) in [("export s --out OUT", "out-1."), ("backup OUT", "out-2.")] {
+        let number = beginning.trim_start_matches("out-").trim_end_matches('.').parse().unwrap();
+        let part = world.path(&format!("{beginning}.part-4194305"));
+        std::fs::write(&part, "half").unwrap();
+        let other = world.path(&format!("{beginning}.part-x"));
+        std::fs::write(&other, "not a part").unwrap();
+        world.whole(words, number);
+        assert!(!part.exists() && other.exists(), "{:?}", world.files(beginning));
+        // While a process writes it, the part is locked.
+        let held = std::fs::File::create(&part).unwrap();
+        held.lock().unwrap();
+        std::fs::remove_file(world.path(beginning)).unwrap();
+        let refused = Run::of(world.command(words, number).output().unwrap()).ends(1);
+        let expected =
+            format!("colibri: another command is writing {beginning}; wait for it, or choose another name\n");
+        assert_eq!(refused.err, expected);
+        assert!(part.exists());
+    }
+}
+
+#[cfg(target_os = "linux")]
+mod terminal {
+    use colibri_test_support::pty::{CTRL_C, Pty, wait};
+
+    use super::*;
+
+    /// What is on the screen at the end: of all that a bar sends, these move or erase.
+    fn screen(shown: &str) -> String {
+        let (mut lines, mut line, mut column) = (vec![Vec::new()], 0, 0);
+        let mut rest = shown.chars();
+        while let Some(char) = rest.next() {
+            match char {
+                '\r' => column = 0,
+                '\n' => {
+                    line += 1;
+                    if line == lines.len() {
+                        lines.push(Vec::new());
+                    }
+                }
+                '\u{1b}' => {
+                    let mut code: String = rest.next().into_iter().collect();
+                    for char in rest.by_ref() {
+                        code.push(char);
+                        if char.is_ascii_alphabetic() {
+                            break;
+                        }
+                    }
+                    let count = code[1..code.len() - 1].parse().unwrap_or(1);
+                    match code.chars().last().unwrap() {
+                        'K' if code == "[2K" => lines[line].clear(),
+                        'K' => lines[line].truncate(column),
+                        'A' => line -= count,
+                        'B' => line += count,
+                        _ => panic!("{code:?} in {shown:?}"),
+                    }
+                }
+                char => {
+                    let row: &mut Vec<char> = &mut lines[line];
+                    row.resize(row.len().max(column + 1), ' ');
+                    row[column] = char;
+                    column += 1;
+                }
+            }
+        }
+        let lines = lines.iter().map(|line| line.iter().collect::<String>().trim_end().to_owned());
+        lines.collect::<Vec<_>>().join("\n").trim_end().to_owned()
+    }
+
+    /// Runs `verify` on a terminal, held up for longer than a short command takes; returns what appeared on stderr, and whether it
+    /// was held up at work.
+    fn held_up(world: &World, variables: &[(&str, &str)], part: u32) -> (String, bool) {
+        let whole = world.whole("verify", 0);
+        let terminal = Pty::open(80, 24);
+        let mut command = world.command("verify", 0);
+        command.env("TERM", "xterm").envs(variables.iter().copied());
+        let mut command = terminal.session(&command);
+        let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+        drop(command);
+        std::thread::sleep(whole * part / 10);
+        let working = child.try_wait().unwrap().is_none();
+        signal(&child, Signal::STOP);
+        std::thread::sleep(Duration::from_millis(700));
+        signal(&child, Signal::CONT);
+        assert_eq!(wait(&mut child).code(), Some(0));
+        (terminal.closed(), working)
+    }
+
+    #[test]
+    fn people_66_a_bar_shows_on_a_terminal_and_is_gone_at_the_end() {
+        let world = World::new();
+        for variables in [&[][..], &[("NO_COLOR", "1")]] {
+            let shown = (3..9).map(|part| held_up(&world, variables, part).0);
+            let shown = shown.into_iter().find(|shown| !shown.is_empty()).expect("a bar");
+            assert!(shown.contains("verify: ") && shown.contains(" of "), "{shown:?}");
+            assert_eq!(screen(&shown), "", "{shown:?}");
+        }
+        let mut dumb = (2..9).map(|part| held_up(&world, &[("TERM", "dumb")], part));
+        let shown = dumb.find_map(|(shown, working)| working.then_some(shown)).expect("one held up at work");
+        assert_eq!(shown, "");
+    }
+
+    #[test]
+    fn people_66_ctrl_c_on_a_terminal_takes_the_bar_away_and_says_that_nothing_was_written() {
+        let world = World::new();
+        let whole = world.whole("verify", 0);
+        let ended = (2..9).map(|part| {
+            let mut terminal = Pty::open(80, 24);
+            let mut command = world.command("backup OUT", 1);
+            let mut command = terminal.session(command.env("TERM", "xterm"));
+            let mut child = command.spawn().unwrap();
+            drop(command);
+            std::thread::sleep(whole * part / 10);
+            signal(&child, Signal::STOP);
+            std::thread::sleep(Duration::from_millis(700));
+            signal(&child, Signal::CONT);
+            std::thread::sleep(Duration::from_millis(5));
+            terminal.press(CTRL_C);
+            let code = wait(&mut child).code();
+            let shown = terminal.closed();
+            let _ = std::fs::remove_file(world.path("out-1."));
+            assert!(world.files("out-1.").is_empty(), "{shown:?}");
+            (code, shown)
+        });
+        let mut ended = ended.into_iter();
+        let (_, shown) = ended.find(|(code, _)| *code == Some(130)).expect("one fell inside of the work");
+        // The terminal itself echoes the key.
+        let screen = screen(&shown).replace("^C", "");
+        assert_eq!(screen, "colibri: interrupted; nothing was written", "{shown:?}");
+    }
+
+    #[test]
+    fn people_66_a_short_command_shows_no_bar() {
+        let folder = launch();
+        let server = folder.start();
+        let beside = launch().beside(&server);
+        server.await_stderr("Phase 2 ready");
+        let short = (0..20).find_map(|_| {
+            let terminal = Pty::open(80, 24);
+            let mut command = beside.command();
+            command.arg("verify").env("TERM", "xterm");
+            let began = Instant::now();
+            let mut command = terminal.session(&command);
+            let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+            drop(command);
+            assert_eq!(wait(&mut child).code(), Some(0));
+            let short = began.elapsed() < Duration::from_millis(400);
+            let shown = terminal.closed();
+            short.then_some(shown)
+        });
+        assert_eq!(short.as_deref(), Some(""));
+        assert_eq!(server.finish().code(), 0);
+    }
+}
