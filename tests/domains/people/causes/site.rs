@@ -29,7 +29,10 @@ fn original() -> &'static Path {
     static ORIGINAL: OnceLock<TempDir> = OnceLock::new();
     let made = || {
         let folder = TempDir::new().unwrap();
-        let mut server = Launch::new(PROGRAM).start();
+        let launch = Launch::new(PROGRAM);
+        let file = launch.folder().path().join(DATABASE);
+        // A file, whichever engine the other tests of the run use.
+        let mut server = launch.env("COLIBRI_DB_PATH", file).start();
         server.data("audit_session_start", json!({ "session_id": "S-1", "intent": "Look" }));
         let id =
             server.data("task_create", json!({ "title": "Look closely", "assignee": "a" }))["id"].clone();
