@@ -186,7 +186,7 @@ fn what_cannot_be_verified_ends_with_2_and_says_why() {
     for (name, expected) in [
         ("missing.db", "there is no database at missing.db; check --db and COLIBRI_DB_PATH"),
         (".", ". is not a file; "),
-        ("text.db", "text.db is not a Colibri database; name another"),
+        ("text.db", "text.db is not a Colibri database; check --db and COLIBRI_DB_PATH"),
         ("empty.db", "empty.db is empty: no server has written to it yet"),
         ("foreign.db", "foreign.db: not a Colibri database"),
         ("newer.db", "schema version 999 is newer than "),
