@@ -10,8 +10,8 @@ use regex_syntax::hir::{Class, HirKind};
 const TABLES: [(&str, &str, &str); 4] = [
     (
         "HIDDEN",
-        "Controls, characters of format, separators of lines, and what Unicode says to show as nothing.",
-        r"[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}]",
+        "Controls, characters of format, separators of lines, what Unicode says to show as nothing, and what it says is never a character.",
+        r"[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Bidi_Control}\p{Noncharacter_Code_Point}]",
     ),
     ("EMOJI", "Characters that can be shown as emoji; digits are among them.", r"[\p{Emoji}--[0-9#*]]"),
     (

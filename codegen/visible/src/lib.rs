@@ -1,8 +1,9 @@
 //! Which characters of a text a reader cannot see, and how they are shown. A terminal obeys some of them, others turn the
 //! direction of writing or hide a whole second text inside the first.
 //!
-//! The tables are those of Unicode: General_Category Cc and Cf, Default_Ignorable_Code_Point, Bidi_Control, and the
-//! separators of lines and paragraphs. Pure.
+//! The tables are those of Unicode: General_Category Cc and Cf, Default_Ignorable_Code_Point, Bidi_Control, Noncharacter_Code_Point,
+//! and the separators of lines and paragraphs. Characters of private use and unassigned ones are not among them: every font shows
+//! at least a box for them. Pure.
 //!
 //! ```
 //! use colibri_visible::{json, printable};
@@ -148,10 +149,15 @@ mod tests {
             '\u{ffa0}',
             '\u{1d173}',
             '\u{e0fff}',
+            '\u{fdd0}',
+            '\u{fffe}',
+            '\u{ffff}',
+            '\u{10ffff}',
         ] {
             assert!(is_hidden(hidden) && first_hidden(&format!("é{hidden}é")) == Some(hidden), "{hidden:?}");
         }
-        for seen in [' ', '~', 'a', 'é', '漢', '\u{a0}', '\u{301}', '🐦', '\u{fffd}'] {
+        for seen in [' ', '~', 'a', 'é', '漢', '\u{a0}', '\u{301}', '🐦', '\u{fffd}', '\u{e000}', '\u{d7ff}']
+        {
             assert!(!is_hidden(seen), "{seen:?}");
         }
     }
