@@ -62,22 +62,8 @@ pub enum Command {
         #[arg(long)]
         json: bool,
     },
-    /// List the tasks, most urgent first: who holds them, and what they wait for
-    Tasks(views::Tasks),
-    /// Show a task with its dependencies, sessions, history and thoughts
-    Task(views::Task),
-    /// Show what to do next, and what keeps the other tasks
-    Next(views::Next),
-    /// List the audit sessions and their seals, newest first
-    Sessions(views::Sessions),
-    /// Tell what was done and who did it, in the order of the calls
-    Timeline(views::Timeline),
-    /// Show the tasks by their states in the terminal, and follow what changes
-    Board(views::Board),
-    /// Draw which tasks wait for which, as Mermaid, DOT or SVG
-    Graph(views::Graph),
-    /// Write tasks, calls, decisions and sessions as one HTML page; exit 1 if the database is not sound
-    Overview(Box<views::Overview>),
+    #[command(flatten)]
+    View(views::Views),
     /// Print the audit log: one line a call, newest last
     Log(Box<audit::Log>),
     /// Make or show the key that signs seals

@@ -204,16 +204,7 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         }
         Command::Init(arguments) => init::run(&arguments, env, out),
         Command::Doctor { json } => doctor::run(json, env, &mut ToTheEnd(&mut Visible(out)), err),
-        Command::Tasks(_)
-        | Command::Task(_)
-        | Command::Next(_)
-        | Command::Sessions(_)
-        | Command::Board(_)
-        | Command::Timeline(_) => views::run(&command, env, Screen { width, color }, out, &mut Visible(err)),
-        Command::Graph(arguments) => views::graph::run(&arguments, env, out, &mut Visible(err)),
-        Command::Overview(arguments) => {
-            views::overview::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err)
-        }
+        Command::View(view) => views::run(&view, env, Screen { width, color }, out, err),
         Command::Log(arguments) => log::run(&arguments, env, &mut Visible(out)),
         Command::Reputation(command) => reputation::run(&command, env, out, &mut Visible(err), input),
         Command::Keys(arguments) => keys::run(&arguments, &mut Visible(out)),
@@ -258,14 +249,7 @@ fn examines(command: &Command) -> bool {
         | Command::Retention(_)
         | Command::Reputation(arguments::reputation::Reputation::Import(_)) => false,
         Command::Doctor { .. }
-        | Command::Tasks(_)
-        | Command::Task(_)
-        | Command::Timeline(_)
-        | Command::Board(_)
-        | Command::Graph(_)
-        | Command::Overview(_)
-        | Command::Next(_)
-        | Command::Sessions(_)
+        | Command::View(_)
         | Command::Log(_)
         | Command::Reputation(_)
         | Command::Proof(_)

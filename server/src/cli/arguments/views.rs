@@ -2,11 +2,32 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
 use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
 
 use super::audit::Database;
 use crate::catalogue::TaskStatus;
+
+/// What people look at.
+#[derive(Debug, Subcommand, PartialEq, Eq)]
+pub enum Views {
+    /// List the tasks, most urgent first: who holds them, and what they wait for
+    Tasks(Tasks),
+    /// Show a task with its dependencies, sessions, history and thoughts
+    Task(Task),
+    /// Show what to do next, and what keeps the other tasks
+    Next(Next),
+    /// List the audit sessions and their seals, newest first
+    Sessions(Sessions),
+    /// Tell what was done and who did it, in the order of the calls
+    Timeline(Timeline),
+    /// Show the tasks by their states in the terminal, and follow what changes
+    Board(Board),
+    /// Draw which tasks wait for which, as Mermaid, DOT or SVG
+    Graph(Graph),
+    /// Write tasks, calls, decisions and sessions as one HTML page; exit 1 if the database is not sound
+    Overview(Box<Overview>),
+}
 
 /// What all views take.
 #[derive(Debug, Args, PartialEq, Eq)]

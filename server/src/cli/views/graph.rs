@@ -54,7 +54,7 @@ struct Edge<'a> {
     to: &'a str,
 }
 
-pub(in crate::cli) fn run(
+pub(super) fn run(
     arguments: &Arguments,
     env: &Environment,
     out: &mut dyn Write,

@@ -12,10 +12,10 @@
 
 mod board;
 mod events;
-pub(super) mod graph;
+mod graph;
 mod ids;
 mod next;
-pub(super) mod overview;
+mod overview;
 mod sessions;
 mod table;
 mod task;
@@ -27,10 +27,10 @@ use std::io::{BufWriter, Write};
 use colibri_runtime::handler::Fault;
 
 use super::Failure;
-use super::arguments::Command;
-use super::arguments::views::View;
+use super::arguments::views::{View, Views};
 use super::database::open_for_reading;
 use super::moments::Clock;
+use super::output::{ToTheEnd, Visible};
 use crate::settings::environment::Environment;
 use colibri_store::db::Db;
 pub use table::Screen;
@@ -62,22 +62,25 @@ impl From<Fault> for Failure {
 
 /// Runs a view.
 pub fn run(
-    command: &Command,
+    view: &Views,
     env: &Environment,
     screen: Screen,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
     let mut out = BufWriter::new(out);
-    let mut open = |view: &View| Look::open(view, env, screen, err);
-    match command {
-        Command::Tasks(arguments) => tasks::run(arguments, &open(&arguments.view)?, &mut out)?,
-        Command::Next(arguments) => next::run(arguments, &open(&arguments.view)?, &mut out)?,
-        Command::Sessions(arguments) => sessions::run(arguments, &open(&arguments.view)?, &mut out)?,
-        Command::Task(arguments) => task::run(arguments, &open(&arguments.view)?, &mut out)?,
-        Command::Timeline(arguments) => timeline::run(arguments, &open(&arguments.view)?, &mut out)?,
-        Command::Board(arguments) => board::run(arguments, env, screen, &mut out, err)?,
-        _ => {}
+    let mut open = |view: &View| Look::open(view, env, screen, &mut Visible(&mut *err));
+    match view {
+        Views::Tasks(arguments) => tasks::run(arguments, &open(&arguments.view)?, &mut out)?,
+        Views::Task(arguments) => task::run(arguments, &open(&arguments.view)?, &mut out)?,
+        Views::Next(arguments) => next::run(arguments, &open(&arguments.view)?, &mut out)?,
+        Views::Sessions(arguments) => sessions::run(arguments, &open(&arguments.view)?, &mut out)?,
+        Views::Timeline(arguments) => timeline::run(arguments, &open(&arguments.view)?, &mut out)?,
+        Views::Board(arguments) => board::run(arguments, env, screen, &mut out, &mut Visible(err))?,
+        Views::Graph(arguments) => graph::run(arguments, env, &mut out, &mut Visible(err))?,
+        Views::Overview(arguments) => {
+            overview::run(arguments, env, &mut ToTheEnd(&mut Visible(&mut out)), err)?;
+        }
     }
     Ok(out.flush()?)
 }

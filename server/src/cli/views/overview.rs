@@ -43,7 +43,7 @@ struct Written<'a> {
 }
 
 /// Writes the page; [`Failure::Finding`] if the database is not sound, or a part of it cannot be read. The page then says so.
-pub(in crate::cli) fn run(
+pub(super) fn run(
     arguments: &Arguments,
     env: &Environment,
     out: &mut dyn Write,
