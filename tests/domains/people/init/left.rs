@@ -1,7 +1,10 @@
 //! Files that are left as they are, and links.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+
+use colibri_test_support::other_user::{NOBODY, as_nobody, is_root};
+use colibri_test_support::shell::Run;
 
 use super::Desk;
 
@@ -72,15 +75,17 @@ fn people_69_links_are_followed_and_stay() {
 
 #[test]
 fn people_69_a_folder_without_rights_is_named() {
-    use std::os::unix::fs::PermissionsExt;
-
     let desk = Desk::new();
     desk.write(".cursor/mcp.json", "{}");
-    fs::set_permissions(desk.file(".cursor"), fs::Permissions::from_mode(0o500)).unwrap();
-    if fs::write(desk.file(".cursor/probe"), "").is_ok() {
-        return; // Root may write everywhere.
+    if is_root() {
+        // Modes keep only another user out.
+        for path in ["..", ".", "project", ".cursor", ".cursor/mcp.json"] {
+            chown(desk.file(path), Some(NOBODY), Some(NOBODY)).unwrap();
+        }
     }
-    let run = desk.init(&["--host", "cursor", "--no-key", "--write"]).ends(1);
+    fs::set_permissions(desk.file(".cursor"), fs::Permissions::from_mode(0o500)).unwrap();
+    let command = desk.command(&["--host", "cursor", "--no-key", "--write"]);
+    let run = Run::of(as_nobody(&command).output().unwrap()).ends(1);
     fs::set_permissions(desk.file(".cursor"), fs::Permissions::from_mode(0o700)).unwrap();
     assert!(run.err.contains("mcp.json was not changed: the new file cannot be written"), "{}", run.err);
     assert_eq!(desk.read(".cursor/mcp.json"), "{}");
