@@ -63,8 +63,10 @@ impl Pty {
     /// The same command in a session of its own on this terminal, with all three streams. Stdout and stderr may then be led elsewhere.
     /// Ctrl-C and changes of the size reach it. It keeps the process id that it is started with.
     pub fn session(&self, command: &Command) -> Command {
-        let mut session = Command::new("setsid");
-        session.arg("--ctty").arg(command.get_program()).args(command.get_args());
+        // A test that was started in the background may ignore Ctrl-C, and would hand that on.
+        let mut session = Command::new("env");
+        session.args(["--default-signal=INT,QUIT,HUP,TERM", "setsid", "--ctty"]);
+        session.arg(command.get_program()).args(command.get_args());
         for (name, value) in command.get_envs() {
             match value {
                 Some(value) => session.env(name, value),
