@@ -158,7 +158,7 @@ pub fn wait(child: &mut Child) -> ExitStatus {
     }
 }
 
-/// What a command shows on a terminal of so many columns.
+/// What a command shows on a terminal with this many columns.
 pub fn shown(command: &Command, columns: u16) -> (ExitStatus, String) {
     let terminal = Pty::open(columns, 24);
     let status = wait(&mut terminal.session(command).spawn().unwrap());

@@ -1,4 +1,4 @@
-//! Tests of the page: no stored text can affect it, whichever part it is in.
+//! Tests of the page: stored text is only text in every part of it.
 #![allow(clippy::unwrap_used)]
 
 use super::model::*;

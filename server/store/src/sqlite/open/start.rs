@@ -103,7 +103,7 @@ pub fn init_db(options: &StoreOptions) -> Result<Opened, OpenError> {
     turn::while_locked(until, || init_read_write(options, until))
 }
 
-/// Checks whether a database can be used where it lies, before anything of it is opened.
+/// Checks whether a database can be used where it lies, before it is opened.
 ///
 /// # Errors
 /// The place is on a network file system, this process lacks a right, or its name leads to a folder or a device.
