@@ -78,7 +78,7 @@ fn of_history(folder: &Path, catalogue: &Catalogue, revision: Option<&str>) -> R
     let failed = |error: git::GitError| unusable(&error.to_string());
     let repository = Repository::of(folder).map_err(failed)?;
     let Some(base) = repository.base(revision).map_err(failed)? else {
-        say("nothing to compare with: this is the first commit");
+        say("nothing to compare with: there is no commit yet");
         return Ok(None);
     };
     let Some(state) = repository.state(&base.commit).map_err(failed)? else {
@@ -88,10 +88,12 @@ fn of_history(folder: &Path, catalogue: &Catalogue, revision: Option<&str>) -> R
     let parse = |text: &str, whose: &str| {
         from_lock(text).map_err(|error| unusable(&format!("the lock of {whose}: {error}")))
     };
+    let head = folder.join("catalogue.yaml").display().to_string();
     let names = Names {
         old: base.name(),
         new: folder.display().to_string(),
-        waivers: Some(folder.join("catalogue.yaml").display().to_string()),
+        version: Some(head.clone()),
+        waivers: Some(head),
     };
     let waivers = waivers(catalogue);
     let touched = text.trim_end() != state.lock.trim_end() || waivers != state.waivers;

@@ -92,7 +92,12 @@ impl Files<'_> {
             parse(&read(file)?).map_err(|error| format!("{}: {error}", file.display()))
         };
         let name = |file: &Path| file.display().to_string();
-        let names = Names { old: name(self.old), new: name(self.new), waivers: self.waivers.map(name) };
+        let names = Names {
+            old: name(self.old),
+            new: name(self.new),
+            version: None,
+            waivers: self.waivers.map(name),
+        };
         Ok(Task { old: snapshot(self.old)?, new: snapshot(self.new)?, waivers, touched: true, names })
     }
 }

@@ -1,5 +1,6 @@
 //! Rules and their findings.
 
+use std::collections::HashMap;
 use std::fmt::{self, Write};
 
 use serde::Serialize;
@@ -82,6 +83,7 @@ impl Rule {
             severity,
             security: false,
             tool: None,
+            also: Vec::new(),
             pointer: pointer.into(),
             old: old.into(),
             new: new.into(),
@@ -104,6 +106,8 @@ pub struct Finding {
     pub security: bool,
     /// The tool; `None` if the change is about the server as a whole.
     pub tool: Option<String>,
+    /// The other tools with the same change, when findings are grouped.
+    pub also: Vec<String>,
     /// Where in the tool's entry, for instance `/input/properties/title`; a place in the catalogue if there is no tool.
     pub pointer: String,
     /// The old value; null if there was none.
@@ -146,17 +150,46 @@ impl Finding {
     }
 
     /// Returns what a waiver names: the first 16 hexadecimal digits of the SHA-256 of rule, tool, pointer, old and
-    /// new. It survives rebases, and changes as soon as the change itself does.
+    /// new. It survives rebases, and changes as soon as the change itself does. Of a group it covers all tools.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let mut text = String::new();
-        canonical(&json!([self.rule, self.tool, self.pointer, self.old, self.new]), &mut text);
+        let tools = match &self.also[..] {
+            [] => json!(self.tool),
+            also => self.tool.iter().chain(also).cloned().collect(),
+        };
+        canonical(&json!([self.rule, tools, self.pointer, self.old, self.new]), &mut text);
         let mut digits = String::with_capacity(16);
         for byte in Sha256::digest(text.as_bytes()).iter().take(8) {
             let _ = write!(digits, "{byte:02x}");
         }
         digits
     }
+}
+
+/// Puts the same change of several tools together, at the place of the first.
+pub(crate) fn grouped(found: Vec<Finding>) -> Vec<Vec<Finding>> {
+    let mut groups: Vec<Vec<Finding>> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
+    for finding in found {
+        let Finding { rule, severity, security, pointer, old, new, message, .. } = &finding;
+        let change = json!([rule, severity, security, pointer, old, new, message]).to_string();
+        match places.get(&change).and_then(|at| groups.get_mut(*at)).filter(|_| finding.tool.is_some()) {
+            Some(group) => group.push(finding),
+            None => {
+                places.insert(change, groups.len());
+                groups.push(vec![finding]);
+            }
+        }
+    }
+    groups
+}
+
+/// Returns one finding for a group; `None` for one without findings.
+pub(crate) fn together(group: &[Finding]) -> Option<Finding> {
+    let (first, others) = group.split_first()?;
+    let also = others.iter().filter_map(|other| other.tool.clone()).collect();
+    Some(Finding { also, ..first.clone() })
 }
 
 /// Writes a value as text that does not depend on the order of members.
@@ -201,6 +234,7 @@ mod tests {
             severity: Severity::Break,
             security: false,
             tool: Some("note_add".to_owned()),
+            also: Vec::new(),
             pointer: "/input/properties/text".to_owned(),
             old,
             new: json!({"maxLength": 10}),

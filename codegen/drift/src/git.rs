@@ -1,7 +1,7 @@
 //! The base of a comparison, read through `git`.
 //!
 //! Without a named commit, the base is the merge base with the default branch. On the default branch itself
-//! that is the current commit, so the base is its parent.
+//! that is the current commit, so the base is its parent; the first commit of all is its own base.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -102,7 +102,7 @@ impl Repository {
     }
 
     /// Returns the base: the named revision itself, or the one that the module's documentation describes.
-    /// `None` when the present commit is the first of all.
+    /// `None` without any commit.
     ///
     /// # Errors
     /// The revision is unknown, or the checkout has no history.
@@ -127,7 +127,8 @@ impl Repository {
         match self.commit("HEAD^")? {
             Some(commit) => Ok(Some(Base { commit, reason: "the commit before this one".to_owned() })),
             None if self.is_shallow()? => Err(GitError::Shallow),
-            None => Ok(None),
+            // There is none before it, and the working tree may differ from it.
+            None => Ok(Some(Base { commit: head, reason: "the first commit".to_owned() })),
         }
     }
 

@@ -56,6 +56,7 @@ pub fn compare(old: &Snapshot, new: &Snapshot) -> Vec<Finding> {
     let mut found = Vec::new();
     rules::check(&change, &mut found);
     rules::schemas::check(&change, &mut found);
+    rules::texts::check(&change, &mut found);
     // Stable: within a severity by tool in listing order, and within a tool as the rules run.
     let position = |finding: &Finding| {
         let tool = finding.tool.as_deref();

@@ -1,6 +1,6 @@
 //! Findings, waivers and versions together: may the change land?
 
-use super::finding::{Finding, Severity};
+use super::finding::{Finding, Severity, grouped, together};
 use super::rules::catalogue::{next_major, version_step};
 use super::rules::{C9, waivers as waiving};
 use super::snapshot::Snapshot;
@@ -29,6 +29,26 @@ impl Verdict {
     #[must_use]
     pub fn passes(&self) -> bool {
         self.blocking.is_empty() && self.failures.is_empty()
+    }
+
+    /// Puts the same change of one or more tools where it belongs. A waiver accepts the group, or one of its tools.
+    fn sort_in(&mut self, group: Vec<Finding>, accepted: &mut impl FnMut(&Finding) -> Option<String>) {
+        let Some(whole) = together(&group) else { return };
+        if let Some(reason) = accepted(&whole) {
+            return self.waived.push((whole, reason));
+        }
+        let mut left = Vec::new();
+        for finding in group {
+            match accepted(&finding) {
+                Some(reason) => self.waived.push((finding, reason)),
+                None => left.push(finding),
+            }
+        }
+        let is_whole = left.len() == whole.also.len() + 1;
+        let rest = if is_whole { vec![whole] } else { left };
+        let (blocking, listed): (Vec<_>, Vec<_>) = rest.into_iter().partition(Finding::blocks);
+        self.blocking.extend(blocking);
+        self.listed.extend(listed);
     }
 
     /// The version the catalogue must have at least, when a finding breaks and it has less.
@@ -61,7 +81,7 @@ pub fn judge(old: &Snapshot, new: &Snapshot, waivers: &[Waiver], touched: bool) 
         listed: Vec::new(),
         failures: version_step(old.version.as_deref(), current, worst).into_iter().collect(),
     };
-    for finding in found {
+    let mut accepted = |finding: &Finding| {
         let fingerprint = finding.fingerprint();
         let accepts = |waiver: &Waiver| waiver.rule == finding.rule && waiver.fingerprint == fingerprint;
         let mut reason = None;
@@ -73,11 +93,10 @@ pub fn judge(old: &Snapshot, new: &Snapshot, waivers: &[Waiver], touched: bool) 
                 reason = reason.or_else(|| Some(waiver.reason.clone()));
             }
         }
-        match reason {
-            Some(reason) => verdict.waived.push((finding, reason)),
-            None if finding.blocks() => verdict.blocking.push(finding),
-            None => verdict.listed.push(finding),
-        }
+        reason
+    };
+    for group in grouped(found) {
+        verdict.sort_in(group, &mut accepted);
     }
     for (index, waiver) in waivers.iter().enumerate() {
         let is_used = used.get(index).copied().unwrap_or_default() || !touched;

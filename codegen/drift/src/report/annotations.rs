@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use super::{tool, witness, word};
+use super::{tool, tools, witness, word};
 use crate::finding::Finding;
 use crate::verdict::Verdict;
 
@@ -33,6 +33,9 @@ pub fn annotations(verdict: &Verdict, place: &dyn Fn(&Finding) -> Option<Locatio
         });
         let title = property(&format!("{word} {} {}", finding.rule, tool(finding)));
         let mut message = format!("{} ({})", finding.message, finding.pointer);
+        if let Some(tools) = tools(finding) {
+            let _ = write!(message, "\nIn {}: {tools}", tool(finding));
+        }
         if let Some((what, shown)) = witness(finding) {
             let _ = write!(message, "\n{what}: {shown}");
         }

@@ -38,6 +38,7 @@ fn finding(finding: &Finding) -> Value {
         "severity": finding.severity,
         "security": finding.security,
         "tool": finding.tool,
+        "also": finding.also,
         "pointer": finding.pointer,
         "fingerprint": finding.fingerprint(),
         "message": finding.message,

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Names, short, steps, summary, tool, waivers, witness, word};
+use super::{Names, short, steps, summary, tool, tools, waivers, witness, word};
 use crate::finding::Finding;
 use crate::verdict::Verdict;
 
@@ -49,8 +49,11 @@ pub fn markdown(verdict: &Verdict, names: &Names) -> String {
 }
 
 fn head(finding: &Finding, word: &str, out: &mut String) {
-    let _ = writeln!(out, "\n#### {word} {} · {}\n", finding.rule, code(tool(finding)));
+    let _ = writeln!(out, "\n#### {word} {} · {}\n", finding.rule, code(&tool(finding)));
     let _ = writeln!(out, "{} ({})", escape(&finding.message), code(&finding.pointer));
+    if let Some(tools) = tools(finding) {
+        let _ = writeln!(out, "\nIn {}: {}", tool(finding), code(&tools));
+    }
     out.push('\n');
 }
 
@@ -76,7 +79,9 @@ fn folded<'a>(
     out.push_str("| Rule | Tool | Change |\n| --- | --- | --- |\n");
     for (finding, reason) in findings {
         let reason = reason.map(|reason| format!(" — {}", escape(reason))).unwrap_or_default();
-        let (tool, message) = (cell(&code(tool(finding))), cell(&escape(&finding.message)));
+        let (tool, message) =
+            (tools(finding).unwrap_or_else(|| tool(finding)), cell(&escape(&finding.message)));
+        let tool = cell(&code(&tool));
         let _ = writeln!(out, "| {} {} | {tool} | {message}{} |", word(finding), finding.rule, cell(&reason));
     }
     out.push_str("\n</details>\n");

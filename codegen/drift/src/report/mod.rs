@@ -25,7 +25,9 @@ pub struct Names {
     pub old: String,
     /// What was judged, for instance `0.1.0 in catalogue`.
     pub new: String,
-    /// The file that holds version and waivers; none when they cannot be given.
+    /// The file that holds the version of the new state, if it is a catalogue's; else its server states it.
+    pub version: Option<String>,
+    /// The file that holds the waivers; none when they cannot be given.
     pub waivers: Option<String>,
 }
 
@@ -68,9 +70,19 @@ fn word(finding: &Finding) -> String {
     format!("{}{security}", finding.severity)
 }
 
-/// `` `note_add` `` or what stands for the server as a whole.
-fn tool(finding: &Finding) -> &str {
-    finding.tool.as_deref().unwrap_or("the server")
+/// `note_add`, `3 tools`, or what stands for the server as a whole.
+fn tool(finding: &Finding) -> String {
+    match (&finding.tool, finding.also.len()) {
+        (None, _) => "the server".to_owned(),
+        (Some(tool), 0) => tool.clone(),
+        (Some(_), others) => format!("{} tools", others + 1),
+    }
+}
+
+/// The tools of a group.
+fn tools(finding: &Finding) -> Option<String> {
+    let tools = finding.tool.iter().chain(&finding.also).map(String::as_str);
+    (!finding.also.is_empty()).then(|| tools.collect::<Vec<_>>().join(", "))
 }
 
 /// What a witness shows, by the side it is on.
@@ -99,8 +111,8 @@ fn waivers(verdict: &Verdict, names: &Names) -> String {
     // A file that is named with --waivers may have to be begun.
     let mut text = if names.waivers.is_some() { String::new() } else { "drift:\n  waivers:\n".to_owned() };
     for finding in &verdict.blocking {
-        let place = finding.tool.iter().map(String::as_str).chain([finding.pointer.as_str()]);
-        let place = place.collect::<Vec<_>>().join(" ");
+        let about = finding.tool.as_ref().map(|_| tool(finding)).unwrap_or_default();
+        let place = format!("{about} {}", finding.pointer);
         let _ = writeln!(text, "    # {}", place.trim());
         let _ = writeln!(
             text,
@@ -118,10 +130,11 @@ fn steps(verdict: &Verdict, names: &Names) -> Vec<String> {
     let file = names.waivers.as_deref();
     if let Some(version) = verdict.needed_version() {
         let current = verdict.new_version.as_deref().unwrap_or_default();
-        let place = file.map(|file| format!(" in {file}")).unwrap_or_default();
-        steps.push(format!(
-            "Set `version: {version}` (it is {current}){place}: a BREAK needs a new major version, a minor one while it is 0.x."
-        ));
+        let set = match &names.version {
+            Some(file) => format!("Set `version: {version}` (it is {current}) in {file}"),
+            None => format!("Let the new state have the version {version} (it is {current})"),
+        };
+        steps.push(format!("{set}: a BREAK needs a new major version, a minor one while it is 0.x."));
     }
     if !verdict.blocking.is_empty() {
         steps.push(match file {

@@ -4,7 +4,7 @@ use colibri_visible::printable;
 
 use std::fmt::Write;
 
-use super::{Names, short, steps, summary, tool, waivers, witness, word};
+use super::{Names, short, steps, summary, tool, tools, waivers, witness, word};
 use crate::finding::Finding;
 use crate::verdict::Verdict;
 
@@ -46,11 +46,14 @@ pub fn text(verdict: &Verdict, names: &Names) -> String {
 fn head(finding: &Finding, word: &str, out: &mut String) {
     let _ = writeln!(out, "\n{}", title(finding, word));
     let _ = writeln!(out, "  {}", printable(&finding.message));
+    if let Some(tools) = tools(finding) {
+        let _ = writeln!(out, "  In {}: {}", tool(finding), printable(&tools));
+    }
 }
 
 /// `BREAK [I7] note_add /input/properties/text`.
 fn title(finding: &Finding, word: &str) -> String {
-    let parts = [&format!("{word} [{}]", finding.rule), tool(finding), &finding.pointer];
+    let parts = [&format!("{word} [{}]", finding.rule), &tool(finding), &finding.pointer];
     parts
         .into_iter()
         .filter(|part| !part.is_empty())
@@ -73,6 +76,9 @@ fn reasons(finding: &Finding, out: &mut String) {
 fn line(finding: &Finding, out: &mut String) {
     let _ = writeln!(out, "  {}", title(finding, &word(finding)));
     let _ = writeln!(out, "    {}", printable(&finding.message));
+    if let Some(tools) = tools(finding) {
+        let _ = writeln!(out, "    In {}: {}", tool(finding), printable(&tools));
+    }
 }
 
 fn way_on(verdict: &Verdict, names: &Names, out: &mut String) {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::{C1, C2, C3, C4, C9, U1};
+use super::{C1, C2, C4, C9, U1};
 use crate::rules::pairing::Comparison;
 use crate::version::version;
 use crate::{Finding, Severity};
@@ -48,18 +48,8 @@ pub fn name_changed(change: &Comparison<'_>, found: &mut Vec<Finding>) {
         && old != new
     {
         let message = format!("The server `{old}` calls itself `{new}`.");
-        let finding = C2.finding(Severity::Break, "/name", (old.as_str(), new.as_str()), message);
+        let finding = C2.finding(Severity::Ack, "/name", (old.as_str(), new.as_str()), message);
         found.push(finding.help("keep `name`; `title` may say anything"));
-    }
-}
-
-pub fn instructions_changed(change: &Comparison<'_>, found: &mut Vec<Finding>) {
-    if let (Some(old), Some(new)) = (&change.old.instructions, &change.new.instructions)
-        && old != new
-    {
-        let values = (old.as_str(), new.as_str());
-        let finding = C3.finding(Severity::Ack, "/instructions", values, "The instructions changed.");
-        found.push(finding.secure().help("read them as a model would: do they speak of this server only?"));
     }
 }
 

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{I0, I1, I2, I3, I4, I5, I6, I7, I8, I9, I10, I11, I12, I13, I15, I16, I17};
+use super::{I0, I1, I2, I3, I4, I5, I6, I7, I8, I9, I10, I11, I12, I13, I15, I16, I17, I18};
 use crate::rules::pairing::{Comparison, words};
+use crate::rules::strings::same_words;
+use crate::schema::difference::brief;
 use crate::schema::{Branches, Difference, SchemaChange, Verdict};
 use crate::snapshot::Contract;
 use crate::{Finding, Severity};
@@ -31,6 +33,16 @@ pub fn required(difference: Difference, new: bool) -> SchemaChange {
     difference.graded(&I1, Severity::Break, message)
 }
 
+/// The property had the same default before, when it was optional.
+pub fn required_with_default(difference: Difference, default: &Value) -> SchemaChange {
+    let message = format!(
+        "`{}` has become required, with the default {} as before: a server that fills in defaults before it validates goes on taking calls without it",
+        difference.place,
+        brief(default)
+    );
+    difference.graded(&I18, Severity::Ack, message)
+}
+
 pub fn made_optional(difference: Difference) -> SchemaChange {
     let message = format!("`{}` has become optional", difference.place);
     difference.graded(&I2, Severity::Break, message)
@@ -52,6 +64,12 @@ pub fn removed(difference: Difference, is_open: bool) -> SchemaChange {
     difference.graded(&I4, Severity::Break, message)
 }
 
+/// `to` is the new place in words. `breaks`: calls with the old name, or without the new one, are refused.
+pub fn renamed(difference: Difference, to: &str, breaks: bool) -> SchemaChange {
+    let message = format!("`{}` is gone, and `{to}` takes its values now", difference.place);
+    difference.judged(&I4, if breaks { Severity::Break } else { Severity::Ack }, message)
+}
+
 pub fn type_changed(difference: Difference) -> SchemaChange {
     let message = format!("the type of `{}`: {}", difference.place, difference.shift());
     difference.graded(&I5, Severity::Break, message)
@@ -65,6 +83,18 @@ pub fn values(difference: Difference) -> SchemaChange {
 pub fn bound(difference: Difference) -> SchemaChange {
     let message = format!("a bound of `{}`: {}", difference.place, difference.shift());
     difference.graded(&I7, Severity::Break, message)
+}
+
+/// A bound at the end of the integers that JSON clients can send exactly, or beyond; schema libraries write it for every integer.
+pub fn bound_beyond_exact(difference: Difference) -> SchemaChange {
+    let message = beyond_exact(&difference);
+    difference.graded(&I7, Severity::Info, message)
+}
+
+/// The message for such a bound, also in outputs.
+pub fn beyond_exact(difference: &Difference) -> String {
+    let (place, shift) = (&difference.place, difference.shift());
+    format!("a bound of `{place}`: {shift}; beyond it, JSON clients cannot tell integers apart")
 }
 
 pub fn pattern_set(difference: Difference) -> SchemaChange {
@@ -180,8 +210,18 @@ pub fn far_reaching(difference: Difference, kind: &str) -> SchemaChange {
 }
 
 pub fn description(difference: Difference) -> SchemaChange {
-    let message = format!("the description of `{}` changed", difference.place);
-    difference.judged(&I17, Severity::Ack, message)
+    let place = &difference.place;
+    let words = |text: &Value| text.as_str().unwrap_or_default().to_owned();
+    if same_words(&words(&difference.old), &words(&difference.new)) {
+        let message = format!("the description of `{place}` changed in white space only");
+        return difference.judged(&I17, Severity::Info, message);
+    }
+    if words(&difference.new).is_empty() {
+        let message = format!("the description of `{place}` is gone");
+        return difference.judged(&I17, Severity::Info, message);
+    }
+    let message = format!("the description of `{place}` changed");
+    SchemaChange { security: true, ..difference.judged(&I17, Severity::Ack, message) }
 }
 
 pub fn size_limits(change: &Comparison<'_>, found: &mut Vec<Finding>) {

@@ -7,9 +7,12 @@ pub mod catalogue;
 pub(crate) mod changes;
 mod errors;
 pub mod inputs;
+mod offers;
 pub mod outputs;
 pub(crate) mod pairing;
 pub(crate) mod schemas;
+mod strings;
+pub(crate) mod texts;
 mod tools;
 pub mod waivers;
 
@@ -45,15 +48,15 @@ rules! {
         "prompts, skills and permission rules name it, and calls of it fail" => tools::removed;
     T2 Tool: "tool renamed", "BREAK",
         "hosts key their permissions by name (`mcp__server__tool`), and calls of the old name fail" => tools::renamed;
-    T3 Tool: "tool added", "INFO; ACK when the byte budget was raised for it",
+    T3 Tool: "tool added", "INFO; ACK when the byte budget was raised for it; security for a name that tells the model what to do",
         "every listed tool costs every user context" => tools::added;
     T4 Tool: "order of tools or properties changed", "ACK",
         "the specification asks for a deterministic order, and prompt caches miss" => tools::order_changed;
-    T5 Tool: "tool description changed", "ACK, security",
+    T5 Tool: "tool description changed", "ACK, security; INFO for white space",
         "it steers which tool a model chooses, and it is the channel through which tools are poisoned"
-        => tools::description_changed;
-    T6 Tool: "title or icons changed", "INFO",
-        "they are for display only" => tools::display_changed;
+        => texts::description_changed;
+    T6 Tool: "title or icons changed", "INFO; ACK, security for a title that tells the model what to do",
+        "hosts show them, and some show titles to the model" => tools::display_changed;
     T7 Tool: "`readOnlyHint` true to false or absent", "BREAK, security",
         "hosts approve read-only tools by themselves; approvals given before would now cover writes" => tools::may_write;
     T8 Tool: "`readOnlyHint` false to true", "ACK, security",
@@ -71,6 +74,10 @@ rules! {
         "users filter by toolset, and a mode is a promise of what runs in it" => tools::admission_changed;
     T15 Tool: "stability lowered or raised", "BREAK lowered, INFO raised",
         "a lowered stability hides the breaks that come after it" => tools::stability_changed;
+    T16 Tool: "any text holds an invisible character", "BREAK, security",
+        "a person who reads the entry misses what a model is told" => by_text;
+    T17 Tool: "`inputSchema` no longer says `type: object`", "BREAK",
+        "the protocol demands it, and official client libraries refuse the whole list of tools without it" => tools::type_dropped;
     I0 Input: "keyword changed that the gate does not know", "ACK",
         "what is not understood is never taken as safe" => by_schema;
     I1 Input: "required property added, or an optional one made required", "BREAK",
@@ -105,13 +112,15 @@ rules! {
         "secrets belong in the environment; paths, addresses and commands widen what a call can reach" => by_schema;
     I16 Input: "input size limit lowered or raised", "BREAK lower or new, INFO higher",
         "arguments that were taken are refused" => inputs::beyond_schemas;
-    I17 Input: "description of a property changed", "ACK",
-        "models fill arguments from it" => by_schema;
+    I17 Input: "text of an input schema changed or new", "ACK, security; INFO for plain titles and values, for white space, and when removed",
+        "models fill arguments from it, and are told more by it than a person reads" => by_schema;
+    I18 Input: "optional property with a default made required, with the same default", "ACK",
+        "calls without it are refused, unless the server fills in defaults before it validates, as some do" => by_schema;
     O0 Output: "keyword changed that the gate does not know", "ACK",
         "what is not understood is never taken as safe" => by_schema;
-    O1 Output: "required property removed or made optional", "BREAK",
+    O1 Output: "required property removed, renamed or made optional", "BREAK",
         "readers index it" => by_schema;
-    O2 Output: "optional property removed", "ACK",
+    O2 Output: "optional property removed or renamed", "ACK",
         "readers that look for it find nothing any more" => by_schema;
     O3 Output: "property added", "INFO if open, ACK if closed",
         "readers with a cached schema or strict generated types reject what is new to them" => by_schema;
@@ -131,6 +140,8 @@ rules! {
         "once declared, results and errors must fit it, and clients read the structured content" => outputs::schema_declared;
     O11 Output: "envelope pattern changed", "BREAK",
         "clients look for errors in one place: at the top with `isError`, or inside `data`" => outputs::envelope_changed;
+    O17 Output: "text of an output schema changed or new", "ACK, security; INFO for plain titles and values, and for white space",
+        "models read results by it, and are told more by it than a person reads" => by_text;
     E1 Error: "error code added", "BREAK; ACK if the input takes more now",
         "calls that worked may fail with a code that no client has a branch for" => errors::added;
     E2 Error: "error code removed or renamed", "ACK removed, BREAK renamed",
@@ -145,22 +156,43 @@ rules! {
         "they go straight to the model, and name calls for it to make" => errors::remedy_changed;
     C1 Catalogue: "protocol revision or extension dropped or added", "BREAK dropped, INFO added",
         "a client that speaks only what was dropped can no longer talk to the server" => catalogue::spoken_changed;
-    C2 Catalogue: "server `name` changed", "BREAK",
-        "permission keys and host configurations (`.mcp.json`) carry it" => catalogue::name_changed;
+    C2 Catalogue: "server `name` changed", "ACK",
+        "registries and logs know the server by it; hosts key their permissions by the name that the user configured" => catalogue::name_changed;
     C3 Catalogue: "`instructions` changed", "ACK, security",
-        "they go straight to the model" => catalogue::instructions_changed;
+        "they go straight to the model" => texts::instructions_changed;
     C4 Catalogue: "`cacheScope` private to public, or `ttlMs` raised", "ACK; security for the scope",
         "a list that others keep leaks, and one that is kept for long is stale" => catalogue::caching_changed;
+    C11 Catalogue: "title, description or another text of the server changed", "INFO; ACK, security for descriptions and commands",
+        "hosts show it, and may show it to the model" => by_text;
     C9 Catalogue: "version not bumped as the worst finding demands", "FAIL",
         "clients that pin a version must not get a break with it" => by_verdict;
     C10 Catalogue: "waiver unused, expired or without reason", "FAIL",
         "a waiver that lingers accepts what nobody has looked at" => by_verdict;
+    P1 Catalogue: "prompt removed", "BREAK",
+        "people and clients ask for prompts by name" => offers::prompt_removed;
+    P2 Catalogue: "prompt added", "INFO",
+        "clients that do not know it do not ask for it" => offers::prompt_added;
+    P3 Catalogue: "argument of a prompt changed", "BREAK required, ACK removed, INFO optional",
+        "clients ask with the arguments that they know" => offers::prompt_arguments;
+    P4 Catalogue: "text of a prompt changed", "ACK, security; INFO for plain titles",
+        "hosts show it to people and models, who choose by it" => by_text;
+    R1 Catalogue: "resource or template of resources removed", "BREAK",
+        "clients read resources by the URIs that they know" => offers::resource_removed;
+    R2 Catalogue: "resource or template of resources added", "INFO",
+        "clients that do not know it do not read it" => offers::resource_added;
+    R3 Catalogue: "media type or size of a resource changed", "ACK for the type, INFO for the size",
+        "clients choose by the media type how they read a resource" => offers::resource_form;
+    R4 Catalogue: "text of a resource changed", "ACK, security; INFO for plain names and titles",
+        "hosts show it to people and models, who choose by it" => by_text;
     U1 Catalogue: "something changed that no rule knows", "ACK",
         "what the gate cannot judge, a person must" => catalogue::unknown_changed;
 }
 
 /// Stands for a rule that the comparison of schemas asks, where it finds a difference.
 fn by_schema(_: &Comparison<'_>, _: &mut Vec<Finding>) {}
+
+/// Stands for a rule that the look at all texts asks.
+fn by_text(_: &Comparison<'_>, _: &mut Vec<Finding>) {}
 
 /// Stands for a rule that the verdict asks, on versions and waivers.
 fn by_verdict(_: &Comparison<'_>, _: &mut Vec<Finding>) {}

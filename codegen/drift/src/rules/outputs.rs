@@ -27,6 +27,13 @@ pub fn removed(difference: Difference) -> SchemaChange {
     difference.judged(&O2, Severity::Ack, message)
 }
 
+/// `to` is the new place in words. `breaks`: results lack what every result had.
+pub fn renamed(difference: Difference, to: &str, breaks: bool, required: bool) -> SchemaChange {
+    let message = format!("`{}` is gone, and `{to}` holds its values now", difference.place);
+    let rule = if required { &O1 } else { &O2 };
+    difference.judged(rule, if breaks { Severity::Break } else { Severity::Ack }, message)
+}
+
 /// `was_open`: readers had to expect properties of that name.
 pub fn added(difference: Difference, was_open: bool) -> SchemaChange {
     let message = format!("the property `{}` is new", difference.place);
@@ -64,6 +71,11 @@ pub fn values(difference: Difference) -> SchemaChange {
 pub fn bound(difference: Difference) -> SchemaChange {
     let message = format!("a bound of `{}`: {}", difference.place, difference.shift());
     difference.graded(&O7, Severity::Break, message)
+}
+
+pub fn bound_beyond_exact(difference: Difference) -> SchemaChange {
+    let message = super::inputs::beyond_exact(&difference);
+    difference.graded(&O7, Severity::Info, message)
 }
 
 /// Formats are judged like patterns.

@@ -4,14 +4,24 @@ use serde_json::Value;
 
 use super::changes;
 use super::pairing::{Comparison, Pair};
+use super::texts::new_signs;
 use crate::finding::Finding;
 use crate::schema::{Direction, SchemaChange};
 
 /// Compares all schemas of all tools that are in both states.
 pub(crate) fn check(change: &Comparison<'_>, found: &mut Vec<Finding>) {
+    let names: Vec<&str> = change.new.tools.iter().map(|tool| tool.name.as_str()).collect();
     for pair in &change.pairs {
         let mut push = |prefix: &str, changes: Vec<SchemaChange>| {
-            found.extend(changes.into_iter().map(|change| finding(change, prefix).of(pair.name())));
+            found.extend(changes.into_iter().map(|change| {
+                let mut finding = finding(change, prefix).of(pair.name());
+                if let ("I17", Some(old), Some(new)) =
+                    (finding.rule, finding.old.as_str(), finding.new.as_str())
+                {
+                    finding.message.push_str(&new_signs(old, new, pair.name(), &names));
+                }
+                finding
+            }));
         };
         push("/input", compare(&pair.old.input, &pair.new.input, Direction::Input));
         if let (Some(old), Some(new)) = (&pair.old.output, &pair.new.output) {
@@ -61,6 +71,7 @@ fn finding(change: SchemaChange, prefix: &str) -> Finding {
         severity: change.severity,
         security: change.security,
         tool: None,
+        also: Vec::new(),
         pointer: format!("{prefix}{}", change.pointer),
         old: change.old,
         new: change.new,
@@ -82,6 +93,9 @@ pub(super) fn sentence(message: &str) -> String {
 fn help(rule: &str) -> &'static str {
     match rule {
         "I1" => "let the property be optional, and let the handler fill it in",
+        "I18" => {
+            "let the property stay optional in the published schema, or make sure that the server fills in the default first"
+        }
         "I3" => "choose a name that calls cannot have carried before, or waive it after a look at real calls",
         "I4" => "keep the old property and take both; let the handler prefer the new one",
         "I5" | "I13" => "go on taking the old form beside the new one (`anyOf`)",

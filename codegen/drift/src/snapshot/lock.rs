@@ -102,7 +102,7 @@ pub fn parse(text: &str) -> Result<Snapshot, Unreadable> {
     let chain = lock.chain.into_iter().map(|(role, entry)| chain_code(role, entry));
     Ok(Snapshot {
         name: Some(lock.name),
-        title: Some(lock.title),
+        identity: Some(json!({ "title": lock.title })),
         version: Some(lock.version),
         instructions: Some(parts.collect::<Vec<_>>().join("\n\n")),
         budget: lock.budget.map(|budget| budget.tools_list_bytes),
@@ -136,10 +136,12 @@ fn tool(entry: Entry) -> Result<Tool, Unreadable> {
     Ok(Tool {
         name: entry.name,
         title: Some(entry.title),
+        hint_title: None,
         description: entry.description,
         icons: Value::Null,
         hints: entry.hints,
         task_support: TaskSupport::Forbidden,
+        of_object: entry.input.get("type").is_some_and(|kind| kind == "object"),
         input: entry.input,
         output: Some(entry.output),
         contract: Some(contract),

@@ -37,8 +37,8 @@ impl Unreadable {
 pub struct Snapshot {
     /// The server's name.
     pub name: Option<String>,
-    /// The server's display name.
-    pub title: Option<String>,
+    /// What else the server says of itself: title, description, addresses, and what its capabilities hold.
+    pub identity: Option<Value>,
     /// Version of the catalogue or of the server.
     pub version: Option<String>,
     /// What the server tells the model about itself, with the instructions of all toolsets.
@@ -57,6 +57,12 @@ pub struct Snapshot {
     pub chain: Option<Vec<ChainCode>>,
     /// Tools in listing order.
     pub tools: Vec<Tool>,
+    /// Prompts as they are listed.
+    pub prompts: Option<Vec<Value>>,
+    /// Resources as they are listed.
+    pub resources: Option<Vec<Value>>,
+    /// Templates of resources as they are listed.
+    pub templates: Option<Vec<Value>>,
     /// Members that this code does not know.
     pub rest: Map<String, Value>,
 }
@@ -68,6 +74,8 @@ pub struct Tool {
     pub name: String,
     /// The display name.
     pub title: Option<String>,
+    /// The display name among the annotations, if it is another.
+    pub hint_title: Option<String>,
     /// What it does, for the model.
     pub description: String,
     /// Its icons; null without.
@@ -78,6 +86,8 @@ pub struct Tool {
     pub task_support: TaskSupport,
     /// Schema of the arguments.
     pub input: Value,
+    /// Whether that schema says `type: object` at its root, as the protocol demands.
+    pub of_object: bool,
     /// Schema of the result; if there is a contract, of the payload inside the envelope.
     pub output: Option<Value>,
     /// What only a lock holds.

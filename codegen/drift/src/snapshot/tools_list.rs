@@ -1,4 +1,5 @@
-//! Reads a live server's answers: `tools/list`, and `initialize` or `server/discover` if present.
+//! Reads a live server's answers: `tools/list`, and, if present, `initialize` or `server/discover` and the lists of prompts and
+//! resources.
 //!
 //! Accepts a bare result, a JSON-RPC response around it, or an array of either: the pages, or all
 //! answers of a session. An object may also carry the answer to `initialize` in a member of that name.
@@ -29,6 +30,7 @@ pub fn parse(text: &str) -> Result<Snapshot, Unreadable> {
         if let Some(greeting) = result.get("initialize") {
             greet(greeting.get("result").unwrap_or(greeting), &mut snapshot);
         }
+        offers(result, &mut snapshot);
         if let Some(tools) = result.get("tools").and_then(Value::as_array) {
             listed = true;
             page(result, tools, &mut snapshot)?;
@@ -51,7 +53,10 @@ fn greet(result: &Value, snapshot: &mut Snapshot) {
     let identity = result.get("serverInfo").or_else(|| result.get("_meta")?.get(IDENTITY));
     let Some(identity) = identity else { return };
     snapshot.name = text(identity, "name");
-    snapshot.title = text(identity, "title");
+    let mut about = identity.as_object().cloned().unwrap_or_default();
+    about.retain(|key, _| key != "name" && key != "version");
+    about.extend(result.get("capabilities").map(|all| ("capabilities".to_owned(), all.clone())));
+    snapshot.identity = Some(Value::Object(about));
     snapshot.version = text(identity, "version");
     snapshot.instructions = Some(text(result, "instructions").unwrap_or_default());
     snapshot.revisions = match (result.get("supportedVersions"), result.get("protocolVersion")) {
@@ -70,6 +75,19 @@ fn capabilities(all: &Map<String, Value>) -> Vec<String> {
     let plain = all.keys().filter(|key| !GROUPS.contains(&key.as_str())).cloned();
     let grouped = GROUPS.iter().filter_map(|group| all.get(*group)?.as_object()).flatten();
     plain.chain(grouped.map(|(name, _)| name.clone())).collect()
+}
+
+/// Reads pages of `prompts/list`, `resources/list` and `resources/templates/list`.
+fn offers(result: &Value, snapshot: &mut Snapshot) {
+    for (list, entries) in [
+        ("prompts", &mut snapshot.prompts),
+        ("resources", &mut snapshot.resources),
+        ("resourceTemplates", &mut snapshot.templates),
+    ] {
+        if let Some(page) = result.get(list).and_then(Value::as_array) {
+            entries.get_or_insert_default().extend(page.iter().cloned());
+        }
+    }
 }
 
 fn page(result: &Value, tools: &[Value], snapshot: &mut Snapshot) -> Result<(), Unreadable> {
@@ -91,11 +109,15 @@ fn tool(entry: &Value) -> Result<Tool, Unreadable> {
         |key: &str| entry.get(key).filter(|schema| schema.is_object() || schema.is_boolean()).cloned();
     let input =
         schema("inputSchema").ok_or_else(|| Unreadable(format!("the tool `{name}` has no `inputSchema`")))?;
+    let of_object = input.get("type").is_some_and(|kind| kind == "object");
     let input = of_objects(input);
     let annotations = entry.get("annotations").cloned().unwrap_or_default();
     let hint = |key: &str, absent: bool| annotations.get(key).and_then(Value::as_bool).unwrap_or(absent);
+    let hint_title = text(&annotations, "title");
+    let title = text(entry, "title").or_else(|| hint_title.clone());
     Ok(Tool {
-        title: text(entry, "title").or_else(|| text(&annotations, "title")),
+        hint_title: hint_title.filter(|hint| title.as_ref() != Some(hint)),
+        title,
         description: text(entry, "description").unwrap_or_default(),
         icons: entry.get("icons").cloned().unwrap_or_default(),
         hints: Hints {
@@ -106,6 +128,7 @@ fn tool(entry: &Value) -> Result<Tool, Unreadable> {
         },
         task_support: task_support(entry, &name)?,
         input,
+        of_object,
         output: schema("outputSchema"),
         contract: None,
         rest: rest(entry, &annotations),

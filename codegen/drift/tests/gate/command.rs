@@ -55,6 +55,20 @@ fn waivers_that_the_report_prints_are_taken_once_they_give_a_reason() {
 }
 
 #[test]
+fn the_version_is_not_asked_of_the_file_with_the_waivers() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("accepted.yaml");
+    fs::write(&file, "drift:\n  waivers: []\n").unwrap();
+    let name = file.to_str().unwrap();
+    let output = run(&["T7/old.json", "T7/new.json", "--waivers", name]);
+    let told = text(&output.stdout);
+    let step = told.lines().find(|line| line.starts_with("  1. ")).unwrap();
+    assert!(step.starts_with("  1. Let the new state have the version ") && !step.contains(name), "{step}");
+    let step = told.lines().find(|line| line.starts_with("  2. ")).unwrap();
+    assert!(step.starts_with(&format!("  2. Add these lines to {name}, below `drift:`")), "{step}");
+}
+
+#[test]
 fn help_has_examples_and_the_exit_codes() {
     let output = run(&["--help"]);
     assert_eq!(output.status.code(), Some(0));

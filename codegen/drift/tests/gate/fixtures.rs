@@ -20,7 +20,8 @@ fn found(folder: &Path, rule: &str, case: &str) -> Vec<Finding> {
 
 fn told(finding: &Finding) -> String {
     let security = if finding.security { " S" } else { "" };
-    let tool = finding.tool.as_deref().unwrap_or("-");
+    let tools: Vec<&str> = finding.tool.iter().chain(&finding.also).map(String::as_str).collect();
+    let tool = if tools.is_empty() { "-".to_owned() } else { tools.join(",") };
     let mut text = format!(
         "{}{security} {} {tool} {} {}\n  {}\n",
         finding.severity,
@@ -105,6 +106,20 @@ fn a_state_does_not_differ_from_itself() {
             assert_eq!(compare(&state, &state), [], "{name}");
         }
     }
+}
+
+#[test]
+fn a_waiver_accepts_the_same_change_of_all_tools_or_of_one() {
+    let folder = here().join("tool/I6-grouped");
+    let state = |case: &str| snapshot(&folder.join(format!("{case}.json")));
+    let judged = |case: &str| judge(&state("old"), &state(case), &accepted(&folder, case), true);
+    let all = judged("new-waived");
+    assert_eq!((all.blocking.len(), all.waived.len()), (0, 1));
+    assert_eq!(all.waived[0].0.also, ["search_pulls", "search_code"]);
+    let one = judged("new-waived-in-one");
+    let left: Vec<_> = one.blocking.iter().filter_map(|finding| finding.tool.as_deref()).collect();
+    assert_eq!((left, one.waived.len()), (vec!["search_issues", "search_code"], 1));
+    assert!(one.blocking.iter().all(|finding| finding.also.is_empty()) && one.failures.is_empty());
 }
 
 /// The reference page, from the table of rules.

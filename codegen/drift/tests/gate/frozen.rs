@@ -17,6 +17,7 @@ fn told(title: &str, verdict: &Verdict, out: &mut String) {
     let names = |waivers: Option<&str>| Names {
         old: "before".to_owned(),
         new: "after".to_owned(),
+        version: waivers.map(str::to_owned),
         waivers: waivers.map(str::to_owned),
     };
     let (named, unnamed) = (names(Some("catalogue.yaml")), names(None));

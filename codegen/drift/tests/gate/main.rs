@@ -5,9 +5,11 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod command;
+mod edits;
 mod fixtures;
 mod frozen;
 mod history;
+mod positions;
 mod schemas;
 mod soundness;
 

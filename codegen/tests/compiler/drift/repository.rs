@@ -190,17 +190,12 @@ fn clone_needs_its_history_and_no_remote_of_its_own() {
     assert_eq!(code, 2, "{told}");
     assert!(told.contains("has no history") && told.contains("fetch-depth: 0"), "{told}");
     assert_eq!(run("full", &["--branch", "change"]).0, 1);
-    assert_eq!(
-        run("first", &["--branch", "main"]),
-        (0, "nothing to compare with: this is the first commit\n".into())
-    );
+    assert_eq!(run("first", &["--branch", "main"]), (0, String::new()));
 }
 
 #[test]
 fn what_has_no_base_is_told() {
     let repository = Repository::new();
-    let (code, _, told) = repository.drift(&[]);
-    assert_eq!((code, told.as_str()), (0, "nothing to compare with: this is the first commit\n"));
     let (code, _, told) = repository.drift(&["--base", "v9"]);
     assert_eq!(code, 2);
     assert!(told.contains("the revision `v9` is not known here"), "{told}");
@@ -223,6 +218,33 @@ fn what_has_no_base_is_told() {
         .unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8(output.stderr).unwrap().contains("is in no git repository"));
+}
+
+#[test]
+fn a_dirty_tree_on_the_first_commit_is_compared_with_it() {
+    let repository = Repository::new();
+    let (code, told, _) = repository.drift(&[]);
+    assert_eq!(code, 0, "{told}");
+    assert!(told.contains("(the first commit)") && told.contains("Nothing changed for clients."), "{told}");
+    repository.edit(
+        "tools/shapes.yaml",
+        "dash: { type: string, maxLength: 8 }",
+        "dash: { type: string, maxLength: 4 }",
+    );
+    let (code, told, _) = repository.drift(&[]);
+    assert_eq!(code, 1, "{told}");
+    assert!(told.contains("(the first commit)") && told.contains("BREAK [I7] shape_draw"), "{told}");
+
+    let empty = tempfile::tempdir().unwrap();
+    git(empty.path(), &["init", "--quiet", "--initial-branch=main"]);
+    copy(&repository.catalogue(), &empty.path().join("catalogue"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_colibri-codegen"));
+    let output = clean(&mut command).arg("drift").current_dir(empty.path()).output().unwrap();
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(
+        (output.status.code(), told.as_str()),
+        (Some(0), "nothing to compare with: there is no commit yet\n")
+    );
 }
 
 #[test]

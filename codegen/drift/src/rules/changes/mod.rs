@@ -7,6 +7,7 @@ mod arrays;
 mod embed;
 mod objects;
 mod remarks;
+mod renames;
 mod scalars;
 mod unions;
 

@@ -9,12 +9,22 @@ use super::{Spot, Walk, sides};
 use crate::rules::{inputs, outputs};
 use crate::schema::contain::{ObjectRule, Trial};
 use crate::schema::node::Objects;
+use crate::schema::number::same;
 use crate::schema::store::NodeId;
 
 impl Walk<'_, '_> {
     pub(super) fn objects(&mut self, spot: &Spot, old: &Objects, new: &Objects) {
         let names: BTreeSet<&String> = old.properties.keys().chain(new.properties.keys()).collect();
+        let renames = self.renames(old, new);
+        let is_new_name = |name: &String| renames.iter().any(|(_, to)| *to == name);
         for name in names {
+            if let Some(rename) = renames.iter().find(|(from, _)| *from == name) {
+                self.renamed(spot, *rename, old, new);
+                continue;
+            }
+            if is_new_name(name) {
+                continue;
+            }
             let children = (self.store.child(old, name), self.store.child(new, name));
             let segment = format!("properties/{}", name.replace('~', "~0").replace('/', "~1"));
             let step = Some(Step::Property(name.clone()));
@@ -26,7 +36,9 @@ impl Walk<'_, '_> {
                 (true, false) => self.property_removed(spot, &child, name, old, new),
             }
         }
-        for name in old.required.symmetric_difference(&new.required) {
+        let is_old_name = |name: &String| renames.iter().any(|(from, _)| *from == name);
+        let duties = old.required.symmetric_difference(&new.required);
+        for name in duties.filter(|name| !is_old_name(name) && !is_new_name(name)) {
             self.required(spot, name, old, new);
         }
         self.rest(spot, old, new);
@@ -41,7 +53,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    fn trials(&self, rule: ObjectRule<'_>, old: &Objects, new: &Objects) -> (Trial, Trial) {
+    pub(super) fn trials(&self, rule: ObjectRule<'_>, old: &Objects, new: &Objects) -> (Trial, Trial) {
         let (giver, taker) = sides(self.direction, old, new);
         (self.store.object_inside(rule, giver, taker), self.store.object_inside(rule, taker, giver))
     }
@@ -91,8 +103,12 @@ impl Walk<'_, '_> {
         difference.pointer =
             format!("{}/properties/{}", spot.pointer, name.replace('~', "~0").replace('/', "~1"));
         difference.place = spot.place_of(name);
+        let kept_default = self.kept_default(name, old, new);
         match (self.is_input(), added) {
-            (true, true) => self.push(inputs::required(difference, !old.properties.contains_key(name))),
+            (true, true) => self.push(match kept_default {
+                Some(default) => inputs::required_with_default(difference, default),
+                None => inputs::required(difference, !old.properties.contains_key(name)),
+            }),
             (true, false) if kept => self.push(inputs::made_optional(difference)),
             (true, false) => {}
             (false, true) => self.push(outputs::made_required(difference)),
@@ -100,6 +116,15 @@ impl Walk<'_, '_> {
                 self.push(outputs::no_longer_required(difference, !new.properties.contains_key(name)))
             }
         }
+    }
+
+    /// The default of a property, if both sides have the same.
+    fn kept_default(&self, name: &str, old: &Objects, new: &Objects) -> Option<&Value> {
+        let default = |objects: &Objects| {
+            let property = objects.properties.get(name)?;
+            self.store.remark(*property, "default")
+        };
+        default(old).filter(|before| default(new).is_some_and(|after| same(before, after)))
     }
 
     /// Properties that are not named.

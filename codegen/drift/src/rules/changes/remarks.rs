@@ -60,7 +60,7 @@ fn shown(value: Option<&Value>, keyword: &str) -> Value {
 
 impl<'a> Store<'a> {
     /// The operand of an annotation, with references followed.
-    fn remark(&self, node: NodeId, keyword: &str) -> Option<&'a Value> {
+    pub(super) fn remark(&self, node: NodeId, keyword: &str) -> Option<&'a Value> {
         self.sites(node).iter().find_map(|site| self.remark_at(*site, keyword, 0))
     }
 
@@ -71,7 +71,10 @@ impl<'a> Store<'a> {
         }
         let target =
             schema.get("$ref").and_then(Value::as_str).and_then(|reference| self.target(site, reference));
-        let parts = schema.get("allOf").and_then(Value::as_array).into_iter().flatten();
+        // A union of one schema means that schema.
+        let only = |keyword| schema.get(keyword).and_then(Value::as_array).filter(|parts| parts.len() == 1);
+        let all = schema.get("allOf").and_then(Value::as_array);
+        let parts = all.into_iter().chain(only("anyOf")).chain(only("oneOf")).flatten();
         let parts = parts.map(|part| self.inner(site, part));
         target.into_iter().chain(parts).find_map(|site| self.remark_at(site, keyword, depth + 1))
     }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Spot, Walk, sides};
+use super::{Spot, Verdict, Walk, sides};
 use crate::rules::{inputs, outputs};
 use crate::schema::contain::{NumberRule, TextRule, Trial, numbers};
 use crate::schema::node::{Body, Bound, Case, Numbers, Texts};
@@ -16,8 +16,17 @@ impl Walk<'_, '_> {
         for rule in NumberRule::ALL {
             let (giver, taker) = sides(self.direction, old, new);
             let trials = (numbers::inside(rule, giver, taker), numbers::inside(rule, taker, giver));
+            let values = (number_value(rule, old), number_value(rule, new));
+            if numbers::beyond_exact(rule, old, new) {
+                let difference = self.difference(spot, values.0, values.1, Verdict::Inside);
+                self.push(match self.is_input() {
+                    true => inputs::bound_beyond_exact(difference),
+                    false => outputs::bound_beyond_exact(difference),
+                });
+                continue;
+            }
             let Some(verdict) = self.verdict(spot, trials.0, trials.1) else { continue };
-            let difference = self.difference(spot, number_value(rule, old), number_value(rule, new), verdict);
+            let difference = self.difference(spot, values.0, values.1, verdict);
             self.push(match (rule, self.is_input()) {
                 (NumberRule::Whole, true) => inputs::type_changed(difference),
                 (NumberRule::Whole, false) => outputs::type_changed(difference),

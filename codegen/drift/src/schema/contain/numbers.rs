@@ -50,7 +50,7 @@ fn least(one: &Numbers, other: &Numbers) -> Trial {
         std::cmp::Ordering::Equal => least.open || !bound.open,
         std::cmp::Ordering::Greater => true,
     });
-    if inside {
+    if inside || is_beyond_exact(one, bound) {
         return Trial::proven();
     }
     // Just below the bound, where most schemas accept numbers; then where this one begins.
@@ -72,6 +72,34 @@ fn least(one: &Numbers, other: &Numbers) -> Trial {
         return Trial::proven();
     }
     Trial::open(found)
+}
+
+/// The least integer that a program with doubles tells from its neighbours, as RFC 8259 §6 asks of JSON that all read alike.
+const LEAST_EXACT: i128 = -9_007_199_254_740_991;
+
+/// Checks whether a bound only refuses integers that JSON clients cannot send exactly, where `one` sets no bound. Schema libraries
+/// write such bounds for every integer.
+fn is_beyond_exact(one: &Numbers, bound: Bound) -> bool {
+    let exact = Num::Int(LEAST_EXACT);
+    one.whole
+        && one.least.is_none()
+        && bound.allows_from_below(exact)
+        && one.most.is_none_or(|most| most.allows_from_above(exact))
+}
+
+/// Returns whether one side alone has a bound, which refuses only integers that JSON clients cannot send exactly.
+pub(crate) fn beyond_exact(rule: NumberRule, old: &Numbers, new: &Numbers) -> bool {
+    let alone = |one: &Numbers, other: &Numbers| other.least.is_some_and(|bound| is_beyond_exact(one, bound));
+    let (mut old, mut new) = (old.clone(), new.clone());
+    match rule {
+        NumberRule::Whole | NumberRule::Step => return false,
+        NumberRule::Least => {}
+        NumberRule::Most => {
+            old.turn();
+            new.turn();
+        }
+    }
+    alone(&old, &new) || alone(&new, &old)
 }
 
 /// Checks each number of `one`: whether none lies below a bound.
