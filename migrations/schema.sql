@@ -160,3 +160,13 @@
 --   owner: beta, the task pipeline (server/src/domains/tasks)
 --   migration: 015_task_history
 --   a view: each event of task_events, and of each task that has none the one that its row stands for
+
+-- table: wrap_runs
+--   owner: wrapped servers (server/src/domains/wrap)
+--   migration: 016_wrap
+--   one row a start of `colibri wrap`
+
+-- table: tool_pins
+--   owner: wrapped servers (server/src/domains/wrap)
+--   migration: 016_wrap
+--   one row a list of tools of a wrapped server, and one a list that was accepted

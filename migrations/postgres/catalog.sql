@@ -1,5 +1,5 @@
 -- What the schema colibri consists of, an object a row: its name, and the SHA-256 of everything the catalog knows of it that matters
--- here. Start and `colibri doctor` compare the rows with those of 015_catalog.txt, so that they can name what differs: a dropped
+-- here. Start and `colibri doctor` compare the rows with those of 016_catalog.txt, so that they can name what differs: a dropped
 -- trigger, a disabled one, a right too many. The text is the same in PostgreSQL 15 to 18; a test compares it on each.
 -- Rights of an object's owner are left out, because later versions have more of them.
 WITH granted AS (

@@ -12,6 +12,7 @@
 //! A program that brings its own streams, clock, ids or audit sink calls [`create_server`] with [`Options`], then
 //! [`Server::start`], [`Server::run`] and [`Server::stop`].
 
+mod relay;
 mod rules;
 mod shell_word;
 
@@ -35,6 +36,8 @@ pub mod shared_schema;
 pub mod tools;
 #[doc(hidden)]
 pub mod verification;
+#[doc(hidden)]
+pub mod wrap;
 
 pub use lifecycle::options::{AuditChoice, Options};
 pub use lifecycle::server::{Server, StartError, create_server};

@@ -25,4 +25,5 @@ pub const MIGRATIONS: &[Migration] = migrations![
     "013_skill_roots.sql",
     "014_callers.sql",
     "015_task_history.sql",
+    "016_wrap.sql",
 ];

@@ -16,3 +16,4 @@ mod router_tools;
 mod skills;
 mod tasks;
 mod trail;
+mod wrap;

@@ -156,4 +156,20 @@ fn a_copy_that_finds_no_room_leaves_nothing_behind() {
     assert!(err.contains("cannot write copy.db: "), "{err}");
     assert_eq!(names(folder.path()), [] as [&str; 0]);
     assert_eq!(run(&folder, &["backup", "copy.db"]).0, Some(0));
+    for (database, state) in
+        [("colibri.db", "the database is unchanged"), ("new.db", "there is still no database")]
+    {
+        let output = std::process::Command::new("sh")
+            .args(["-c", "trap '' XFSZ; ulimit -f 64; exec \"$0\" restore copy.db --db \"$1\""])
+            .args([env!("CARGO_BIN_EXE_colibri-under-test"), database])
+            .current_dir(folder.path())
+            .output()
+            .unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(1), "{err}");
+        let named = err.contains(&format!("/{database}: ")) && !err.contains("replaced");
+        assert!(named && err.ends_with(&format!("; {state}\n")), "{err}");
+    }
+    // The queue stays: a server that starts meanwhile may wait in it.
+    assert_eq!(names(folder.path()), ["copy.db", "new.db.queue"]);
 }

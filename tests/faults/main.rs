@@ -13,3 +13,5 @@ mod golden_databases;
 mod machines;
 mod sharing;
 mod tamper;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod wrapped;

@@ -70,7 +70,7 @@ pub fn bound(arguments: &Value, bind: &BTreeMap<String, String>, kept: &BTreeMap
 pub fn execute(server: &mut Server, tool: &str, example: &Example) -> Value {
     let mut kept = BTreeMap::new();
     for step in &example.before {
-        let envelope = server.call(&step.tool, bound(&step.arguments, &step.bind, &kept));
+        let envelope = call(server, &step.tool, bound(&step.arguments, &step.bind, &kept));
         assert_eq!(envelope["ok"], true, "before: {}: {envelope}", step.tool);
         assert_ne!(envelope["data"]["ok"], false, "before: {}: {envelope}", step.tool);
         for (name, pointer) in &step.keep {

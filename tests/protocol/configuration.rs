@@ -35,8 +35,10 @@ fn mode_is_full_unless_set_exactly() {
     for mode in Mode::ALL {
         assert_eq!(detect_mode(&[("COLIBRI_MODE", mode.as_str())].into()), Ok(mode));
     }
-    for bad in ["readonly", "", "WATCH", " FULL", "FULL\n"] {
-        let text = format!("Invalid COLIBRI_MODE: \"{bad}\". Expected one of FULL, READONLY, TEST, MINIMAL.");
+    for (bad, form) in [("readonly", ", in capitals"), ("", ""), ("WATCH", ""), (" FULL", ""), ("FULL\n", "")]
+    {
+        let text =
+            format!("Invalid COLIBRI_MODE: \"{bad}\". Expected one of FULL, READONLY, TEST, MINIMAL{form}.");
         assert_eq!(detect_mode(&[("COLIBRI_MODE", bad)].into()), Err(text.clone()), "{bad:?}");
         assert_eq!(problems([("COLIBRI_MODE", bad)]), [text]);
     }
@@ -242,7 +244,7 @@ fn no_variable_is_listed_twice_and_all_are_explained() {
         assert!(names.insert(key.name()), "{} is listed twice", key.name());
         assert!(key.help().ends_with('.') && !key.form().is_empty() && !key.default_text().is_empty());
     }
-    assert_eq!(names.len(), 49);
+    assert_eq!(names.len(), 50);
 }
 
 #[test]

@@ -19,3 +19,6 @@ mod rmcp_client;
 mod stdio;
 mod surface;
 mod wire;
+mod wrap;
+#[cfg(unix)]
+mod wrapped;

@@ -45,9 +45,10 @@ fn the_mode_is_full_unless_named_exactly() {
     assert_eq!(colibri().start().data("server_ping", json!({}))["mode"], "FULL");
     let readonly = colibri().in_folder(used_folder()).env("COLIBRI_MODE", "READONLY");
     assert_eq!(readonly.start().data("server_ping", json!({}))["mode"], "READONLY");
-    for bad in ["readonly", "", "WATCH"] {
+    for (bad, form) in [("readonly", ", in capitals"), ("", ""), ("WATCH", "")] {
         let ended = refusal(colibri().env("COLIBRI_MODE", bad));
-        let text = format!("Invalid COLIBRI_MODE: \"{bad}\". Expected one of FULL, READONLY, TEST, MINIMAL.");
+        let text =
+            format!("Invalid COLIBRI_MODE: \"{bad}\". Expected one of FULL, READONLY, TEST, MINIMAL{form}.");
         assert_eq!(ended.last_message(), format!("[colibri] fatal: {text}"), "{bad:?}");
     }
 }

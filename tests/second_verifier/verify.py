@@ -19,6 +19,8 @@ import sqlite3
 import sys
 from datetime import datetime, timedelta, timezone
 
+from wraps import check_wraps, pin_reply, run_reply
+
 ZERO = "0" * 64
 
 
@@ -244,6 +246,8 @@ TIED = [
     ("thought_records", "id", ("thought_record",), thought_reply),
     ("audit_sessions", "session_id", ("audit_session_start",), session_reply),
     ("merkle_roots", "session_id", ("merkle_finalize",), seal_reply),
+    ("wrap_runs", "run_id", ("wrap_begin",), run_reply),
+    ("tool_pins", "pin_no", ("pins_note", "pins_accept"), pin_reply),
 ]
 
 
@@ -864,6 +868,7 @@ def verify_database():
     print(f"{check_ties(db, found)} rows tied to calls")
     print(f"{check_histories(db, found)} events of tasks")
     print(f"{check_ledger(db, found)} entries of the reputation ledger")
+    print(f"{check_wraps(db, found)} calls to other servers")
     return found
 
 

@@ -12,6 +12,9 @@
  *                one write a half; NAME is the end of the file's name, "*" for any
  *   SHIM_QUOTA   no file grows beyond that many bytes: ENOSPC
  *   SHIM_ARM     operations count for SHIM_FAULT, SHIM_QUOTA and SHIM_KILL only after so many replies
+ *   SHIM_FULL    a file, absolute: while it is there, every write fails with ENOSPC
+ *   SHIM_HOLD    a file, absolute: while it is there, no sync begins
+ *   SHIM_PIPES   "1": what is written to other pipes than standard output and error is recorded, too
  *   SHIM_KILL    "N TORN": the process kills itself at its Nth operation; TORN 1 leaves half of a write behind
  *   SHIM_CLOCK   "N MS N MS ...": at its Nth look at the wall clock, the clock jumps by so many milliseconds; or
  *                a file, absolute, whose first eight bytes say by how many milliseconds the clock is off at each look
@@ -56,6 +59,7 @@ enum operation {
     REPLY = 9,  /* payload: what was written to standard output */
     FAULT = 10, /* number: errno */
     LINK = 11,  /* payload: one name, 0, another name of the same file */
+    SENT = 12,  /* payload: what was written to another pipe */
 };
 
 /* The head of an entry; the payload follows. */
@@ -69,7 +73,7 @@ struct entry {
 };
 
 /* What a descriptor leads to. */
-enum kind { UNKNOWN = 0, OTHER, OURS, OUTPUT };
+enum kind { UNKNOWN = 0, OTHER, OURS, OUTPUT, PIPE };
 
 struct descriptor {
     _Atomic int kind;
@@ -92,6 +96,8 @@ static char fault_class[16], fault_name[64];
 static int fault_errno, fault_short;
 static long fault_first, fault_count;
 static long quota, arm_after, kill_at, kill_torn;
+static const char *full_while, *hold_while;
+static int pipes;
 static _Atomic long replies, in_class, operations;
 
 #define JUMPS 64
@@ -151,6 +157,9 @@ __attribute__((constructor)) static void begin(void)
         abort();
     if ((text = getenv("SHIM_KILL")) && sscanf(text, "%ld %ld", &kill_at, &kill_torn) != 2)
         abort();
+    full_while = getenv("SHIM_FULL");
+    hold_while = getenv("SHIM_HOLD");
+    pipes = getenv("SHIM_PIPES") != NULL;
     quota = (text = getenv("SHIM_QUOTA")) ? atol(text) : 0;
     arm_after = (text = getenv("SHIM_ARM")) ? atol(text) : 0;
     text = getenv("SHIM_CLOCK");
@@ -196,8 +205,10 @@ static struct descriptor *known(int fd)
     if (found->kind == UNKNOWN) {
         int before = errno;
         struct stat about;
-        int output = fstat(fd, &about) == 0 && about.st_dev == output_device && about.st_ino == output_inode;
-        found->kind = output ? OUTPUT : OTHER;
+        int is_open = fstat(fd, &about) == 0;
+        int output = is_open && about.st_dev == output_device && about.st_ino == output_inode;
+        int pipe = pipes && is_open && fd > 2 && S_ISFIFO(about.st_mode);
+        found->kind = output ? OUTPUT : pipe ? PIPE : OTHER;
         errno = before;
     }
     return found;
@@ -218,6 +229,20 @@ static int ends_with(const char *name, const char *end)
 {
     size_t length = strlen(name), tail = strlen(end);
     return !strcmp(end, "*") || (length >= tail && !strcmp(name + length - tail, end));
+}
+
+static int there(const char *path)
+{
+    int before = errno;
+    int found = path && access(path, F_OK) == 0;
+    errno = before;
+    return found;
+}
+
+/* The error of a write that lets a file grow to that size. */
+static int no_room(off_t size)
+{
+    return there(full_while) || (quota && armed() && size > quota) ? ENOSPC : 0;
 }
 
 /* Whether this operation of the class fails; `half` tells that it writes a half before. */
@@ -437,8 +462,8 @@ int linkat(int at, const char *from, int to_at, const char *to, int flags)
 static ssize_t write_ours(int fd, struct descriptor *about, const void *data, size_t length, off_t offset)
 {
     int half = 0, failed = fails("write", about->name, &half);
-    if (!failed && quota && armed() && offset + (off_t)length > quota)
-        failed = ENOSPC;
+    if (!failed)
+        failed = no_room(offset + (off_t)length);
     last_one(fd, data, length, offset);
     if (failed && !(half && length > 1))
         return refuse(about, failed);
@@ -462,14 +487,14 @@ static ssize_t write_any(int fd, const void *data, size_t length)
             lseek(fd, offset + done, SEEK_SET);
         return done;
     }
-    int reply = about && about->kind == OUTPUT;
-    if (reply)
+    int said = about && (about->kind == OUTPUT || about->kind == PIPE);
+    if (said)
         pthread_rwlock_rdlock(&alive);
     ssize_t done = syscall(SYS_write, fd, data, length);
-    if (reply) {
+    if (said) {
         if (done > 0) {
-            replies++;
-            append(REPLY, 0, 0, data, (size_t)done);
+            replies += about->kind == OUTPUT;
+            append(about->kind == OUTPUT ? REPLY : SENT, 0, 0, data, (size_t)done);
         }
         pthread_rwlock_unlock(&alive);
     }
@@ -507,8 +532,8 @@ static int resize(int fd, off_t size)
     int failed = 0;
     if (fstat(fd, &before) == 0 && size > before.st_size) {
         failed = fails("write", about->name, NULL);
-        if (!failed && quota && armed() && size > quota)
-            failed = ENOSPC;
+        if (!failed)
+            failed = no_room(size);
     }
     last_one(fd, NULL, 0, 0);
     if (failed)
@@ -534,8 +559,8 @@ static int allocate(int fd, int mode, off_t offset, off_t length)
         return -1;
     }
     int failed = fails("write", about->name, NULL);
-    if (!failed && quota && armed() && offset + length > quota)
-        failed = ENOSPC;
+    if (!failed)
+        failed = no_room(offset + length);
     last_one(fd, NULL, 0, 0);
     if (failed)
         return refuse(about, failed);
@@ -568,6 +593,8 @@ static int sync_any(int fd, long call)
     if (!about)
         return (int)syscall(call, fd);
     last_one(fd, NULL, 0, 0);
+    while (there(hold_while))
+        usleep(1000);
     if (syncing == SYNC_LIE)
         return 0;
     append(SYNC, about->inode, 0, NULL, 0);

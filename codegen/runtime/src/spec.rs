@@ -130,6 +130,83 @@ pub struct ChainCodes {
     pub startup_failed: &'static str,
 }
 
+/// A code that a row of a call to another server ends with.
+#[derive(Debug, Clone, Copy)]
+pub struct ForeignCode {
+    /// The code.
+    pub code: &'static str,
+    /// The row's message; `{name}` stands for what [`ForeignCode::with`] is given.
+    pub message: &'static str,
+}
+
+impl ForeignCode {
+    /// Returns the message with a text in the place of its name.
+    #[must_use]
+    pub fn with(&self, name: &str, text: &str) -> String {
+        self.message.replace(&format!("{{{name}}}"), text)
+    }
+}
+
+/// The codes that rows of calls to other servers end with, by role. The catalogue names them.
+#[derive(Debug, Clone, Copy)]
+pub struct ForeignCodes {
+    /// The reply says that the tool failed.
+    pub tool_error: ForeignCode,
+    /// The reply asks for input, and another call goes on.
+    pub input_required: ForeignCode,
+    /// The other server goes on in a task.
+    pub task_created: ForeignCode,
+    /// The reply is of a kind that the protocol does not know.
+    pub result_unknown: ForeignCode,
+    /// The reply is a JSON-RPC error.
+    pub rpc_error: ForeignCode,
+    /// The call was malformed.
+    pub bad_call: ForeignCode,
+    /// The tool is not admitted.
+    pub denied: ForeignCode,
+    /// Only read-only tools are admitted, and the tool does not say that it is one.
+    pub not_read_only: ForeignCode,
+    /// The tool is not the pinned one.
+    pub tool_changed: ForeignCode,
+    /// The tool is not among the pinned ones.
+    pub tool_new: ForeignCode,
+    /// The other server's tools could not be read.
+    pub list_unknown: ForeignCode,
+    /// The call could not be recorded.
+    pub not_recorded: ForeignCode,
+    /// Another call of the batch was refused.
+    pub batch_refused: ForeignCode,
+    /// The client cancelled the call, and no reply came.
+    pub cancelled: ForeignCode,
+    /// The other server ended before it answered.
+    pub server_ended: ForeignCode,
+    /// The client went before the other server answered.
+    pub client_gone: ForeignCode,
+    /// A signal ended the process that passes calls on.
+    pub stopped: ForeignCode,
+}
+
+impl ForeignCodes {
+    /// Returns whether a row with that code is a call to another server. The chain's own codes stand in such rows, too.
+    #[must_use]
+    pub fn has(&self, code: &str) -> bool {
+        let replies =
+            [self.tool_error, self.input_required, self.task_created, self.result_unknown, self.rpc_error];
+        let refusals = [
+            self.bad_call,
+            self.denied,
+            self.not_read_only,
+            self.tool_changed,
+            self.tool_new,
+            self.list_unknown,
+            self.not_recorded,
+            self.batch_refused,
+        ];
+        let ends = [self.cancelled, self.server_ended, self.client_gone, self.stopped];
+        replies.iter().chain(&refusals).chain(&ends).any(|known| known.code == code)
+    }
+}
+
 /// A group of tools that an operator can offer alone.
 #[derive(Debug)]
 pub struct ToolsetSpec {
@@ -185,4 +262,6 @@ pub struct CatalogueSpec {
     pub codes: ChainCodes,
     /// The remedies that go with them.
     pub remedies: ChainRemedies,
+    /// The codes of calls to other servers, if the server records such calls.
+    pub foreign: Option<&'static ForeignCodes>,
 }

@@ -5,6 +5,7 @@
 
 mod decode;
 pub mod findings;
+mod foreign;
 mod index;
 mod load;
 pub mod model;
@@ -17,6 +18,7 @@ mod varying;
 use std::fmt;
 use std::path::PathBuf;
 
+pub use foreign::ForeignErrors;
 pub use load::{Catalogue, DomainEntry, ToolEntry};
 pub use model::*;
 pub use next_call::{NextCall, Source};

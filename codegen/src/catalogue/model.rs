@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{NextCall, Varying};
+use super::{ForeignErrors, NextCall, Varying};
 
 /// A JSON Schema as written in the catalogue: the portable subset, with `$ref: TypeName`.
 pub type SchemaValue = Map<String, Value>;
@@ -35,6 +35,9 @@ pub struct Head {
     pub domains: Vec<String>,
     /// The codes of the call chain, by role.
     pub chain: ChainErrors,
+    /// The codes of calls to other servers, by role, for a server that records them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub foreign: Option<ForeignErrors>,
     /// What the lint is told.
     #[serde(default)]
     pub lint: LintSettings,

@@ -38,21 +38,24 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
     let toolsets = head.toolsets.iter().map(toolset);
     let (codes, remedies) = (chain_codes(ir), chain_remedies(ir));
     let ids = tool_ids(ir);
+    let Foreign { table, export, member } = foreign(ir);
     quote! {
         pub use registry::CATALOGUE;
+        #export
 
         /// Static data: nothing of it is parsed or built at run time.
         #[allow(unused_imports)]
         mod registry {
             use ::colibri_runtime::schema::*;
             use ::colibri_runtime::spec::{
-                CatalogueSpec, ChainCodes, ChainRemedies, Pattern as ErrorPattern, Relaxation, Runs, ToolSpec, ToolsetSpec,
+                CatalogueSpec, ChainCodes, ChainRemedies, ForeignCode, ForeignCodes, Pattern as ErrorPattern, Relaxation, Runs, ToolSpec, ToolsetSpec,
             };
             use ::std::sync::LazyLock;
 
             #patterns
             #(#statics)*
 
+            #table
             /// The catalogue this server was compiled from.
             pub static CATALOGUE: CatalogueSpec = CatalogueSpec {
                 name: #name,
@@ -64,6 +67,7 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
                 operations: &[#(#operations),*],
                 codes: #codes,
                 remedies: #remedies,
+                foreign: #member,
             };
         }
 
@@ -206,6 +210,34 @@ fn chain_remedies(ir: &Ir<'_>) -> TokenStream {
     let missing = ir.head.chain.not_in_toolset.is_none().then_some("");
     let entries = entries.chain(missing.map(|none| quote!(not_in_toolset: #none)));
     quote!(ChainRemedies { #(#entries),* })
+}
+
+/// What the registry says of calls to other servers; nothing if the catalogue has no codes for them.
+struct Foreign {
+    table: TokenStream,
+    export: TokenStream,
+    member: TokenStream,
+}
+
+fn foreign(ir: &Ir<'_>) -> Foreign {
+    let Some(errors) = &ir.head.foreign else {
+        return Foreign { table: TokenStream::new(), export: TokenStream::new(), member: quote!(None) };
+    };
+    let entries = errors.roles().map(|(role, error)| {
+        let (role, code, message) = (ident(role), &error.code, &error.message);
+        quote!(#role: ForeignCode { code: #code, message: #message })
+    });
+    Foreign {
+        table: quote! {
+            /// The codes that rows of calls to other servers end with.
+            pub static FOREIGN: ForeignCodes = ForeignCodes { #(#entries),* };
+        },
+        export: quote! {
+            #[allow(unused_imports)]
+            pub use registry::FOREIGN;
+        },
+        member: quote!(Some(&FOREIGN)),
+    }
 }
 
 fn tool_ids(ir: &Ir<'_>) -> TokenStream {

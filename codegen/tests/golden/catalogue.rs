@@ -796,13 +796,15 @@ fn misdirected(tool: usize) -> ::colibri_runtime::handler::Dispatched {
     )
 }
 pub use registry::CATALOGUE;
+#[allow(unused_imports)]
+pub use registry::FOREIGN;
 /// Static data: nothing of it is parsed or built at run time.
 #[allow(unused_imports)]
 mod registry {
     use ::colibri_runtime::schema::*;
     use ::colibri_runtime::spec::{
-        CatalogueSpec, ChainCodes, ChainRemedies, Pattern as ErrorPattern, Relaxation,
-        Runs, ToolSpec, ToolsetSpec,
+        CatalogueSpec, ChainCodes, ChainRemedies, ForeignCode, ForeignCodes,
+        Pattern as ErrorPattern, Relaxation, Runs, ToolSpec, ToolsetSpec,
     };
     use ::std::sync::LazyLock;
     static PATTERN_0: Pattern = Pattern {
@@ -1457,6 +1459,77 @@ mod registry {
         nullable: false,
         message: None,
     };
+    /// The codes that rows of calls to other servers end with.
+    pub static FOREIGN: ForeignCodes = ForeignCodes {
+        tool_error: ForeignCode {
+            code: "FOREIGN_TOOL_ERROR",
+            message: "tool error",
+        },
+        input_required: ForeignCode {
+            code: "FOREIGN_INPUT_REQUIRED",
+            message: "input required",
+        },
+        task_created: ForeignCode {
+            code: "FOREIGN_TASK_CREATED",
+            message: "task created",
+        },
+        result_unknown: ForeignCode {
+            code: "FOREIGN_RESULT_UNKNOWN",
+            message: "result unknown",
+        },
+        rpc_error: ForeignCode {
+            code: "FOREIGN_RPC_ERROR",
+            message: "JSON-RPC error {number}",
+        },
+        bad_call: ForeignCode {
+            code: "FOREIGN_BAD_CALL",
+            message: "bad call",
+        },
+        denied: ForeignCode {
+            code: "FOREIGN_DENIED",
+            message: "denied",
+        },
+        not_read_only: ForeignCode {
+            code: "FOREIGN_NOT_READ_ONLY",
+            message: "not read only",
+        },
+        tool_changed: ForeignCode {
+            code: "FOREIGN_TOOL_CHANGED",
+            message: "tool changed",
+        },
+        tool_new: ForeignCode {
+            code: "FOREIGN_TOOL_NEW",
+            message: "tool new",
+        },
+        list_unknown: ForeignCode {
+            code: "FOREIGN_LIST_UNKNOWN",
+            message: "list unknown",
+        },
+        not_recorded: ForeignCode {
+            code: "FOREIGN_NOT_RECORDED",
+            message: "not recorded",
+        },
+        batch_refused: ForeignCode {
+            code: "FOREIGN_BATCH_REFUSED",
+            message: "batch refused",
+        },
+        cancelled: ForeignCode {
+            code: "FOREIGN_CANCELLED",
+            message: "cancelled",
+        },
+        server_ended: ForeignCode {
+            code: "FOREIGN_SERVER_ENDED",
+            message: "server ended",
+        },
+        client_gone: ForeignCode {
+            code: "FOREIGN_CLIENT_GONE",
+            message: "client gone",
+        },
+        stopped: ForeignCode {
+            code: "FOREIGN_STOPPED",
+            message: "stopped",
+        },
+    };
     /// The catalogue this server was compiled from.
     pub static CATALOGUE: CatalogueSpec = CatalogueSpec {
         name: "golden",
@@ -1603,6 +1676,7 @@ mod registry {
             store_commit_failed: "Read before you repeat: it is stored whole or not at all.",
             startup_failed: "Tell the operator; the log says why.",
         },
+        foreign: Some(&FOREIGN),
     };
 }
 /// The tools by name: those of [`CATALOGUE`] in their order, then its operations.

@@ -2,9 +2,11 @@
 
 pub(crate) mod audit;
 pub(crate) mod init;
+pub(crate) mod pins;
 pub(crate) mod postgres;
 pub(crate) mod reputation;
 pub(crate) mod views;
+pub(crate) mod wrap;
 
 use colibri_proof::command::CheckFile;
 use std::ffi::OsString;
@@ -64,8 +66,10 @@ pub enum Command {
     },
     #[command(flatten)]
     View(views::Views),
-    /// Print the audit log: one line a call, newest last
+    /// Print the audit log: one line for each call, newest last
     Log(Box<audit::Log>),
+    /// List the pinned tools of wrapped servers, compare them with another list, and accept it
+    Pins(pins::Pins),
     /// Make or show the key that signs seals
     #[command(subcommand)]
     Keys(audit::Keys),
@@ -100,12 +104,14 @@ pub enum Command {
         /// The shell
         shell: Shell,
     },
-    /// Write a manual page a command into a folder; an existing page is never overwritten
+    /// Write one manual page for each command into a folder; an existing page is never overwritten
     Man {
         /// The folder, such as ~/.local/share/man/man1; it is made if it is missing
         #[arg(value_name = "DIR")]
         folder: PathBuf,
     },
+    /// Start another MCP server, and record the calls of its tools in the same log
+    Wrap(Box<wrap::Wrap>),
     /// Show the main job: an agent works, an auditor verifies, a changed letter is found
     Demo,
 }
@@ -148,10 +154,11 @@ pub struct BackupArguments {
 }
 
 /// What `copy` is asked for.
-///
-/// Servers may use FROM meanwhile. TO must be a new file, or a PostgreSQL database that `colibri postgres migrate` made ready; there, the
-/// login role must be a member of colibri_owner.
 #[derive(Debug, Clone, clap::Args, PartialEq, Eq)]
+#[command(
+    after_help = "Servers may use FROM meanwhile. TO must be a new file, or a PostgreSQL database that `colibri postgres migrate`\n\
+                  made ready; there, the login role must be a member of colibri_owner."
+)]
 pub struct CopyArguments {
     /// The database to read, a file or a URL
     #[arg(value_name = "FROM")]
@@ -178,10 +185,11 @@ pub struct RestoreArguments {
 }
 
 /// What `retention` is asked for.
-///
-/// Of each task it keeps the text of the 100 newest thoughts, packs that of the next 900, and removes the rest. Hashes, links
-/// and seals stay and still verify. Thoughts of an open session keep their text. Begin with --dry-run.
 #[derive(Debug, Clone, clap::Args, PartialEq, Eq)]
+#[command(
+    after_help = "Of each task it keeps the text of the 100 newest thoughts, packs that of the next 900, and removes the rest. Hashes,\n\
+                  links and seals stay and still verify. Thoughts of an open session keep their text. Begin with --dry-run."
+)]
 pub struct RetentionArguments {
     /// Only this task's thoughts; by default those of every task
     #[arg(long, value_name = "ID")]
@@ -232,24 +240,49 @@ fn refusal(error: &clap::Error, arguments: &[OsString]) -> String {
     let visible =
         arguments.iter().map(|argument| OsString::from(without_url(&printable(&argument.to_string_lossy()))));
     match read(visible) {
-        Err(same) if same.kind() == ErrorKind::InvalidSubcommand => no_command(&same),
+        // In printable form it is right. This message repeats no argument.
+        _ if error.kind() == ErrorKind::InvalidUtf8 => error.render().to_string(),
+        Err(same) if same.kind() == ErrorKind::InvalidSubcommand => no_command(&same, arguments),
+        Err(same) if is_unmarked_command(&same, arguments) => {
+            format!("colibri: {}\n", wrap::NAME_THE_COMMAND)
+        }
         Err(same) if same.kind() == error.kind() => same.render().to_string(),
         _ => without_url(&printable(&error.render().to_string())) + "\n",
     }
 }
 
+/// Returns whether the command of a server stands behind `wrap` without the mark that begins it.
+fn is_unmarked_command(error: &clap::Error, arguments: &[OsString]) -> bool {
+    let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else { return false };
+    error.kind() == ErrorKind::UnknownArgument
+        && !given.starts_with('-')
+        && arguments.first().is_some_and(|first| first == "wrap")
+}
+
 /// Says that there is no such command, and which one may be meant.
-fn no_command(error: &clap::Error) -> String {
+fn no_command(error: &clap::Error, arguments: &[OsString]) -> String {
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) else {
         return error.render().to_string();
     };
-    let commands = definition();
+    let mut commands = definition();
+    let mut path = String::new();
+    while let Some(inner) = arguments
+        .iter()
+        .take_while(|word| word.to_str() != Some(given))
+        .find_map(|word| commands.find_subcommand(word))
+        .filter(|inner| inner.has_subcommands())
+        .cloned()
+    {
+        path = format!("{path}{} ", inner.get_name());
+        commands = inner;
+    }
     let meant = match colibri_suggest::closest(given, commands.get_subcommands().map(clap::Command::get_name))
     {
         Some(close) => format!("; did you mean {close}? "),
         None => "; ".to_owned(),
     };
-    format!("colibri: there is no command {given}{meant}colibri help lists them\n")
+    let help = format!("help {path}");
+    format!("colibri: there is no command {path}{given}{meant}colibri {} lists them\n", help.trim_end())
 }
 
 /// The text of `--help`.
@@ -271,6 +304,8 @@ fn examples() -> String {
     let lines = [
         ("colibri", "serve MCP over stdin and stdout"),
         ("colibri demo", "watch the whole job, from the plan to the audit"),
+        ("colibri board", "follow the agents' tasks in the terminal"),
+        ("colibri overview --html o.html", "the same as one page, to keep or to send"),
         ("colibri tools", "list what the server offers"),
         (&probe, "make one call, through the same chain as a client's"),
         (&query, "the same with arguments; - reads them from stdin"),

@@ -4,10 +4,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Failure;
+use crate::lifecycle::preflight::database::database_in;
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::{load_config, load_sharing};
 use crate::settings::environment::Environment;
-use crate::settings::place::{Place, Sharing};
+use crate::settings::keys;
+use crate::settings::place::{Place, Sharing, is_url};
 use crate::shared_schema::SCHEMA;
 use colibri_store::DatabaseUrl;
 use colibri_store::db::Db;
@@ -23,6 +25,8 @@ pub enum Role {
     Database,
     /// The configured file, of a command without `--db`.
     Configured,
+    /// The first argument of `copy`.
+    Copied,
     /// The argument of `restore`, whose `--db` is the file to be replaced.
     Backup,
 }
@@ -30,7 +34,7 @@ pub enum Role {
 impl Role {
     fn noun(self) -> &'static str {
         match self {
-            Self::Database | Self::Configured => "database",
+            Self::Database | Self::Configured | Self::Copied => "database",
             Self::Backup => "backup",
         }
     }
@@ -39,6 +43,7 @@ impl Role {
         match self {
             Self::Database => "check --db and COLIBRI_DB_PATH",
             Self::Configured => "set COLIBRI_DB_PATH to yours",
+            Self::Copied => "check FROM",
             Self::Backup => "name a backup file",
         }
     }
@@ -47,7 +52,9 @@ impl Role {
     pub fn foreign(self, path: &Path) -> Failure {
         let (path, another) = (path.display(), self.name_another());
         Failure::Usage(match self {
-            Self::Database | Self::Configured => format!("{path} is not a Colibri database; {another}"),
+            Self::Database | Self::Configured | Self::Copied => {
+                format!("{path} is not a Colibri database; {another}")
+            }
             Self::Backup => format!("{path} is not a backup of a Colibri database; {another}"),
         })
     }
@@ -119,6 +126,15 @@ pub fn place_of(env: &Environment, db: Option<&Path>) -> Result<(Place, Sharing)
     Ok((place, sharing))
 }
 
+/// Returns the environment with another database.
+pub fn on_database(env: &Environment, db: &Path) -> Environment {
+    let (named, other) = match is_url(db) {
+        true => (keys::DATABASE_URL.name, keys::DB_PATH.name),
+        false => (keys::DB_PATH.name, keys::DATABASE_URL.name),
+    };
+    env.without(other).with(named, db)
+}
+
 /// Returns the file that a command is about, which may be missing.
 ///
 /// # Errors
@@ -135,14 +151,17 @@ pub fn file_of(env: &Environment, db: Option<&Path>, instead: &str) -> Result<Pa
 /// # Errors
 /// [`Failure::Usage`], in a command's words.
 pub fn must_be_file(path: &Path, role: Role) -> Result<(), Failure> {
-    let (shown, noun, another) = (path.display(), role.noun(), role.name_another());
+    let (shown, another) = (path.display(), role.name_another());
     let text = match std::fs::metadata(path) {
-        Ok(found) if !found.is_file() => match role {
-            Role::Database => format!("{shown} is not a file; name the database's file with --db"),
-            Role::Configured | Role::Backup => format!("{shown} is not a file; {another}"),
+        Ok(found) if !found.is_file() => match (role, database_in(path)) {
+            (Role::Backup, _) | (Role::Configured | Role::Copied, None) => {
+                format!("{shown} is not a file; {another}")
+            }
+            (Role::Database, None) => format!("{shown} is not a file; name the database's file with --db"),
+            (_, Some(file)) => format!("{shown} is a folder; did you mean {}?", file.display()),
         },
         Ok(found) if found.len() == 0 => match role {
-            Role::Database | Role::Configured => {
+            Role::Database | Role::Configured | Role::Copied => {
                 format!("{shown} is empty: no server has written to it yet; {another}")
             }
             Role::Backup => format!("{shown} is empty and not a backup; {another}"),
@@ -154,9 +173,7 @@ pub fn must_be_file(path: &Path, role: Role) -> Result<(), Failure> {
             ),
             None => return Ok(()),
         },
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            format!("there is no {noun} at {shown}; {another}")
-        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(missing(path, role)),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => format!(
             "{shown} cannot be read: {error}; run the command as the file's owner, or let this user enter its folder"
         ),
@@ -165,16 +182,32 @@ pub fn must_be_file(path: &Path, role: Role) -> Result<(), Failure> {
     Err(Failure::Usage(text))
 }
 
+/// Returns the refusal of a file that is missing.
+fn missing(path: &Path, role: Role) -> Failure {
+    let (shown, noun, another) = (path.display(), role.noun(), role.name_another());
+    let first = match role {
+        Role::Database | Role::Configured => " (the first start of a server creates it)",
+        Role::Copied | Role::Backup => "",
+    };
+    Failure::Usage(format!("there is no {noun} at {shown}{first}; {another}"))
+}
+
 /// Returns the configured place.
 fn configured(env: &Environment) -> Result<(Place, Sharing), Failure> {
     let (config, _warnings) = load_config(env, std::process::id()).map_err(|problems| {
-        Failure::Usage(format!("{}; correct the variable, or name the file with --db", problems.join("; ")))
+        Failure::Usage(format!("{}; correct the variable, or name the file with --db", sentence(&problems)))
     })?;
     if config.place.is_memory() {
         let text = "the configured database is in memory and keeps nothing; name a file with --db";
         return Err(Failure::Usage(text.to_owned()));
     }
     Ok((config.place, config.sharing))
+}
+
+/// Returns problems as the beginning of a sentence. Some of them end in a full stop.
+pub fn sentence(problems: &[String]) -> String {
+    let problems: Vec<&str> = problems.iter().map(|problem| problem.trim_end_matches('.')).collect();
+    problems.join("; ")
 }
 
 /// Returns the shared database that a command is about, from `--db` or the configuration.
@@ -197,14 +230,20 @@ pub fn shared(env: &Environment, db: Option<&Path>) -> Result<(DatabaseUrl, Shar
     }
 }
 
+/// Returns the failure for a file that another program has locked.
+pub fn locked(path: &Path) -> Failure {
+    Failure::Failed(format!(
+        "{} is locked by another program; run the command again when that program has finished",
+        path.display()
+    ))
+}
+
 /// Returns why a file cannot be opened, in a command's words.
 fn explain(path: &Path, role: Role, error: &OpenError) -> Failure {
     let named = path;
     let path = path.display();
     match error {
-        OpenError::Missing { .. } => {
-            Failure::Usage(format!("there is no {} at {path}; {}", role.noun(), role.name_another()))
-        }
+        OpenError::Missing { .. } => missing(named, role),
         OpenError::Foreign { .. } => role.foreign(named),
         OpenError::Newer { found, supported } => Failure::Usage(format!(
             "{path} has schema version {found}, and this release reads up to {supported}; use the release that \
@@ -219,12 +258,10 @@ fn explain(path: &Path, role: Role, error: &OpenError) -> Failure {
             match role {
                 Role::Database => " with --db",
                 Role::Configured => " in COLIBRI_DB_PATH",
-                Role::Backup => "",
+                Role::Copied | Role::Backup => "",
             }
         )),
-        OpenError::Locked { .. } => Failure::Failed(format!(
-            "{path} is locked by another program; run the command again when that program has finished"
-        )),
+        OpenError::Locked { .. } => locked(named),
         OpenError::Corrupt { first } => {
             Failure::Failed(format!("{path} is damaged: {first}; keep a copy of it as evidence"))
         }

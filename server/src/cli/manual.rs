@@ -19,7 +19,7 @@ pub fn completions(shell: Shell, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(out.flush()?)
 }
 
-/// Writes a manual page a command into a folder, which is made if it is missing. One page that is there already stops all.
+/// Writes one manual page for each command into a folder, which is made if it is missing. One page that is there already stops all.
 pub fn man(folder: &Path, out: &mut dyn Write) -> Result<(), Failure> {
     let mut whole = definition().disable_help_subcommand(true);
     whole.build();
@@ -35,8 +35,13 @@ pub fn man(folder: &Path, out: &mut dyn Write) -> Result<(), Failure> {
             path.display()
         )));
     }
-    for (name, page) in &pages {
-        output::write_readable(&folder.join(name), page)?;
+    for (written, (name, page)) in pages.iter().enumerate() {
+        output::write_readable(&folder.join(name), page).inspect_err(|_| {
+            // The next run refuses a folder that has some of the pages. It names those that cannot be removed here.
+            for (name, _) in &pages[..written] {
+                let _ = std::fs::remove_file(folder.join(name));
+            }
+        })?;
     }
     writeln!(
         out,

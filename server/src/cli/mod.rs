@@ -10,12 +10,14 @@
 //!           |- doctor  what is wrong with this set-up, and what to do
 //!           |- tasks, task, next, sessions, timeline, board, graph, overview   what people look at  (views, database)
 //!           |- log     the audit log, filtered                    (database)
+//!           |- pins    the tools of wrapped servers, compared and accepted     (database, operator)
 //!           |- retention    old contents packed and pruned, through the chain     (operator)
 //!           |- reputation   epoch, import, export and verify of reputation
 //!           |- keys    a key that signs seals, made or shown
 //!           |- proof, export, report   a sealed record, a session, a page     (database, session, output)
 //!           |- check-proof, verify-export   without any database              (colibri_proof::command)
 //!           |- completions, man    for shells and manual readers    (manual)
+//!           |- wrap    another server behind this process, its calls in the log   (crate::relay)
 //!           '- demo    the main job as a transcript                (client, transcript)
 //! ```
 //!
@@ -31,6 +33,7 @@ mod demo;
 mod doctor;
 mod export;
 mod folder;
+mod ids;
 mod init;
 mod keys;
 mod log;
@@ -38,6 +41,7 @@ mod manual;
 mod moments;
 mod operator;
 mod output;
+mod pins;
 mod postgres;
 mod proof;
 mod report;
@@ -54,6 +58,7 @@ mod verify;
 mod views;
 mod who;
 mod work;
+mod wrap;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
@@ -62,10 +67,11 @@ use colibri_proof::command::{self, check_proof, verify_export};
 use colibri_visible::printable;
 
 use arguments::{Command, Parsed};
-use output::{ToTheEnd, Visible};
+use output::{ToTheEnd, Visible, text_only};
 use views::Screen;
 
 use crate::lifecycle::limits::ignore_file_size_signal_in_command;
+use crate::relay::child;
 use crate::settings::environment::Environment;
 use crate::settings::place::{shows_password, without_url};
 use colibri_store::db::sqlite::bounds;
@@ -156,9 +162,19 @@ pub fn run(arguments: &[OsString], env: &Environment) -> Next {
     if arguments.is_empty() {
         return Next::Serve { after_start: false };
     }
+    if let [first, arguments @ ..] = arguments
+        && first == child::EXECUTE
+    {
+        let (code, complaint) = child::execute(arguments);
+        // A closed stderr changes nothing about the code.
+        let _ = writeln!(io::stderr(), "colibri: {}", printable(&complaint));
+        return Next::Exit(code);
+    }
     // Without the handler, exceeding a limit on the length of files ends the command in the middle, as before.
     let _ = ignore_file_size_signal_in_command();
-    let color = io::stdout().is_terminal() && env.get_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let color = io::stdout().is_terminal()
+        && env.get_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        && text_only(env).is_none();
     // A bar draws on stderr from a thread of its own, so no other may hold its lock.
     let (mut out, mut err, mut input) = (io::stdout().lock(), io::stderr(), io::stdin().lock());
     let width = terminal_width();
@@ -205,7 +221,8 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         Command::Init(arguments) => init::run(&arguments, env, out),
         Command::Doctor { json } => doctor::run(json, env, &mut ToTheEnd(&mut Visible(out)), err),
         Command::View(view) => views::run(&view, env, Screen { width, color }, out, err),
-        Command::Log(arguments) => log::run(&arguments, env, &mut Visible(out)),
+        Command::Log(arguments) => log::run(&arguments, env, width, &mut Visible(out)),
+        Command::Pins(arguments) => pins::run(&arguments, env, &mut ToTheEnd(&mut Visible(out))),
         Command::Reputation(command) => reputation::run(&command, env, out, &mut Visible(err), input),
         Command::Keys(arguments) => keys::run(&arguments, &mut Visible(out)),
         Command::Proof(arguments) => proof::run(&arguments, env, out),
@@ -228,6 +245,10 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
         Command::Completions { shell } => manual::completions(shell, out),
         Command::Man { folder } => manual::man(&folder, &mut Visible(out)),
         Command::Demo => demo::run(out, color),
+        Command::Wrap(arguments) => match wrap::run(&arguments, env, &mut ToTheEnd(&mut Visible(out))) {
+            Ok(code) => return Next::Exit(code),
+            Err(failure) => Err(failure),
+        },
     };
     end(done, err)
 }
@@ -239,6 +260,7 @@ fn examines(command: &Command) -> bool {
         | Command::Tools { .. }
         | Command::Call { .. }
         | Command::Demo
+        | Command::Wrap(_)
         | Command::Init(_)
         | Command::Completions { .. }
         | Command::Man { .. }
@@ -247,10 +269,14 @@ fn examines(command: &Command) -> bool {
         | Command::CheckProof(_)
         | Command::VerifyExport(_)
         | Command::Retention(_)
+        | Command::Pins(arguments::pins::Pins {
+            command: Some(arguments::pins::Command::Accept(_)), ..
+        })
         | Command::Reputation(arguments::reputation::Reputation::Import(_)) => false,
         Command::Doctor { .. }
         | Command::View(_)
         | Command::Log(_)
+        | Command::Pins(_)
         | Command::Reputation(_)
         | Command::Proof(_)
         | Command::Export(_)

@@ -4,10 +4,12 @@ use std::io::Read;
 use std::path::Path;
 
 use colibri_proof::bounded_file;
+use colibri_visible::printable;
 use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{SignedDuration, Timestamp, Unit, Zoned};
 
+use super::Failure;
 use super::time_prefix::parse_time;
 use crate::settings::environment::Environment;
 
@@ -182,6 +184,12 @@ impl Clock {
 pub fn parse_for_log(text: &str) -> Result<String, String> {
     let clock = Clock { now: Timestamp::now().to_zoned(TimeZone::UTC) };
     parse_time(text).map_or_else(|| clock.parse(text), Ok)
+}
+
+/// Returns the refusal of times between which nothing lies.
+pub fn not_after(since: &str, until: &str) -> Failure {
+    let (since, until) = (printable(since), printable(until));
+    Failure::Usage(format!("--until {until} is not after --since {since}; name a later time with --until"))
 }
 
 fn no_time(text: &str) -> String {

@@ -1,6 +1,7 @@
 //! Calls that only the operator makes: the database of the configuration, opened in this process for a command.
 
 use super::Failure;
+use super::database::sentence;
 use crate::catalogue::Dispatcher;
 use crate::lifecycle::operation::{OperationError, Operator};
 use crate::lifecycle::options::Options;
@@ -26,7 +27,7 @@ impl From<OperationError> for Failure {
     fn from(error: OperationError) -> Self {
         match error {
             OperationError::Start(StartError::Configuration(problems)) => {
-                Self::Usage(format!("{}; correct the variable", problems.join("; ")))
+                Self::Usage(format!("{}; correct the variable", sentence(&problems)))
             }
             other => Self::Failed(other.to_string()),
         }

@@ -9,6 +9,7 @@ pub use colibri_proof::command::output::{ToTheEnd, Visible, print_json, print_js
 use colibri_visible::json;
 
 use super::Failure;
+use crate::settings::environment::Environment;
 use colibri_store::part::{Part, PartError};
 
 /// A product of JSON on its way to stdout. A pipe or a file gets every byte of it; a terminal gets an equal document,
@@ -29,6 +30,16 @@ impl Write for Product<'_> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.out.flush()
+    }
+}
+
+/// Returns why the terminal can show text only, without colours or a cursor that moves; nothing if it can show more.
+pub fn text_only(env: &Environment) -> Option<&'static str> {
+    match env.get_os("TERM") {
+        None => Some("TERM is not set"),
+        Some(name) if name.is_empty() => Some("TERM is empty"),
+        Some(name) if name == "dumb" => Some("TERM is dumb"),
+        Some(_) => None,
     }
 }
 
@@ -68,7 +79,9 @@ pub fn write_to<T>(
 impl From<PartError> for Failure {
     fn from(error: PartError) -> Self {
         match error {
-            PartError::Exists(_) | PartError::Place { .. } => Self::Usage(error.to_string()),
+            PartError::Dash | PartError::Exists(_) | PartError::Place { .. } => {
+                Self::Usage(error.to_string())
+            }
             PartError::Busy(_) | PartError::Write { .. } => Self::Failed(error.to_string()),
         }
     }

@@ -9,8 +9,9 @@ use serde::Serialize;
 use super::Failure;
 use super::arguments::audit::Proof;
 use super::database::open_for_reading;
+use super::ids::{Kind, fitting};
 use super::output::{print_json, write_to};
-use super::session::unreadable;
+use super::session::{id_of, unreadable};
 use crate::domains::proof::{ExportError, bundle_of};
 use crate::settings::environment::Environment;
 use colibri_proof::bundle::verify_bundle;
@@ -26,11 +27,13 @@ struct Written<'a> {
 /// Writes a record's proof file.
 pub fn run(arguments: &Proof, env: &Environment, out: &mut dyn Write) -> Result<(), Failure> {
     let db = open_for_reading(env, arguments.database.db.as_deref())?;
-    let bundle = bundle_of(&db, &arguments.session, &arguments.record).map_err(refused)?;
+    let session = id_of(&db, &arguments.session)?;
+    // A record that is gone is found by its whole id, so that the damage can be named.
+    let record = fitting(&db, Kind::Record, &arguments.record)?.unwrap_or_else(|| arguments.record.clone());
+    let bundle = bundle_of(&db, &session, &record).map_err(refused)?;
     if !verify_bundle(&bundle, &TrustedKeys::default(), false).valid {
         return Err(Failure::Failed(format!(
-            "record {} has changed since it was sealed, so it cannot be proven; `colibri verify` says what changed",
-            arguments.record
+            "record {record} has changed since it was sealed, so it cannot be proven; `colibri verify` says what changed"
         )));
     }
     let text = bundle.to_file().map_err(|error| {

@@ -1,5 +1,7 @@
 //! `colibri report`: a session as one HTML page. This module gathers what [`crate::report`] renders.
 
+mod foreign;
+
 use std::collections::{HashMap, VecDeque};
 use std::io::Write;
 
@@ -21,8 +23,8 @@ use crate::domains::tasks::service::get_task;
 use crate::domains::trail::verify::Verification;
 use crate::domains::trail::{self, TrailRow, Unpacker, content_of};
 use crate::report::model::{
-    Content, Head, Issue, MOST_TASKS, MOST_THOUGHTS, Report, Seal, Session, Signature, Task, TaskFacts,
-    Thought, Thoughts, Verdict,
+    Content, ForeignCalls, Head, Issue, MOST_TASKS, MOST_THOUGHTS, Report, Seal, Session, Signature, Task,
+    TaskFacts, Thought, Thoughts, Verdict,
 };
 use crate::report::render;
 use crate::report::tree::{FoldedTree, Folding};
@@ -42,6 +44,7 @@ struct Written<'a> {
     sealed: bool,
     sound: bool,
     broken_count: i64,
+    calls: &'a ForeignCalls,
 }
 
 /// Writes a session's page; [`Failure::Finding`] if the session is not sound, which the page then says.
@@ -70,11 +73,13 @@ pub fn run(
             sealed: report.seal.is_some(),
             sound,
             broken_count: report.verdict.broken_count,
+            calls: &report.calls,
         };
         print_json(out, &written)?;
     } else {
         let verdict = if sound { "the session is sound" } else { "the session is NOT sound" };
-        writeln!(out, "{}: {} thoughts; {verdict}", printable(&file), report.thoughts.total)?;
+        let thoughts = if report.thoughts.total == 1 { "thought" } else { "thoughts" };
+        writeln!(out, "{}: {} {thoughts}; {verdict}", printable(&file), report.thoughts.total)?;
     }
     out.flush()?;
     if sound { Ok(()) } else { Err(Failure::Finding) }
@@ -89,8 +94,9 @@ fn trusted_keys(env: &Environment) -> Result<TrustedKeys, Failure> {
         .map_err(|error| Failure::Usage(error.to_string()))
 }
 
-fn gather(db: &Db, session_id: &str, trusted: &TrustedKeys, work: &mut Work<'_>) -> Result<Report, Failure> {
-    let found = find(db, session_id)?;
+fn gather(db: &Db, fragment: &str, trusted: &TrustedKeys, work: &mut Work<'_>) -> Result<Report, Failure> {
+    let found = find(db, fragment)?;
+    let session_id = found.session.session_id.as_str();
     let progress = work.report("verified records");
     let verified =
         verify_session(db, session_id, None, trusted, work.interrupt(), &progress).map_err(|failure| {
@@ -104,6 +110,8 @@ fn gather(db: &Db, session_id: &str, trusted: &TrustedKeys, work: &mut Work<'_>)
     let walk = Walk::over(db, session_id, records, work).map_err(unreadable)?;
     let (tasks, more_tasks) = tasks(db, &verified, &walk.by_task).map_err(unreadable)?;
     let Walk { shown, tree, total, .. } = walk;
+    let sealed_exit = found.seal.as_ref().map(|(_, signed)| signed.head.log_exit_no);
+    let calls = foreign::calls(db, session_id, &found.session.started_at, sealed_exit).map_err(unreadable)?;
     let Found { session, seal } = found;
     Ok(Report {
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -118,6 +126,7 @@ fn gather(db: &Db, session_id: &str, trusted: &TrustedKeys, work: &mut Work<'_>)
         tasks,
         more_tasks,
         thoughts: Thoughts { total, shown },
+        calls,
         seal: seal.map(|(root, signed)| Seal {
             root: root.root,
             record_count: root.record_count,

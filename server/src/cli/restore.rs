@@ -2,7 +2,8 @@
 //! under another name. Exit 0 if it is done, 1 if the backup is not sound or the database is in use, 2 for a bad
 //! command line.
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::path::Path;
 
 use colibri_runtime::kernel::{Clock, SystemClock, rfc3339_ms};
 use colibri_visible::printable;
@@ -14,6 +15,7 @@ use super::verify;
 use super::work::Work;
 use crate::settings::environment::Environment;
 use crate::shell_word::quoted;
+use colibri_store::log::head::Head;
 use colibri_store::sqlite::look::backup::Copied;
 use colibri_store::sqlite::look::restore::{RestoreError, Restored, restore};
 use colibri_store::sqlite::open::identity::file_id;
@@ -57,9 +59,11 @@ pub fn run(
     let stamp = rfc3339_ms(SystemClock::default().wall_ms()).replace([':', '.'], "-");
     let restored = restore(&source, &database, &stamp, &mut show);
     let Restored { copied, kept } = restored.map_err(|error| {
-        let failure = Failure::Failed(error.to_string());
+        let is_denied = matches!(&error, RestoreError::Io { error, .. } if error.kind() == io::ErrorKind::PermissionDenied);
+        let remedy = if is_denied { "; run the command as the owner of the database and its folder" } else { "" };
+        let failure = Failure::Failed(format!("{error}{remedy}"));
         // The other steps come later, and are over in moments.
-        if matches!(error, RestoreError::Copy(_)) { work.failed(failure) } else { failure }
+        if matches!(error, RestoreError::Copy { .. }) { work.failed(failure) } else { failure }
     })?;
     work.clear();
     writeln!(out, "{}: restored from {}, {} pages", printable(&shown.1), printable(&shown.0), copied.total)?;
@@ -71,8 +75,27 @@ pub fn run(
             log.last_row_hash.as_str()
         )?;
     }
-    for kept in kept {
+    for kept in &kept {
         writeln!(out, "kept: the previous file is now {}", printable(&kept.to_string_lossy()))?;
     }
+    if let (Some(old), Some(log)) = (kept.first(), &report.log) {
+        print_later_calls(old, log.last_exit_no, out)?;
+    }
     Ok(out.flush()?)
+}
+
+/// Says how many calls the replaced database has beyond the backup, if it can be read.
+fn print_later_calls(old: &Path, in_backup: i64, out: &mut dyn Write) -> io::Result<()> {
+    let Some(head) = open_backup(old).ok().and_then(|db| Head::read(&db).ok()) else { return Ok(()) };
+    let more = head.last_exit_no - in_backup;
+    if more <= 0 {
+        return Ok(());
+    }
+    let calls = if more == 1 { "call" } else { "calls" };
+    let old = quoted(&old.to_string_lossy());
+    let old = printable(&old);
+    writeln!(
+        out,
+        "It has {more} {calls} more than the backup; colibri log --limit {more} --db {old} prints them."
+    )
 }

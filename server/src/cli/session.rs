@@ -3,6 +3,7 @@
 use colibri_runtime::handler::Fault;
 
 use super::Failure;
+use super::ids::{Kind, resolve};
 use crate::domains::proof::{self, Root, Session, SessionState};
 use colibri_proof::head::SignedTreeHead;
 use colibri_store::db::Db;
@@ -22,21 +23,28 @@ impl Found {
     }
 }
 
-/// Finds a session, and its seal if it has one.
+/// Returns the id of the session that is meant: its id, or a few characters of it.
 ///
 /// # Errors
-/// [`Failure::Usage`] if the session does not exist, [`Failure::Failed`] if a part of it is missing.
-pub fn find(db: &Db, session_id: &str) -> Result<Found, Failure> {
+/// [`Failure::Usage`] if no session or several have them.
+pub fn id_of(db: &Db, fragment: &str) -> Result<String, Failure> {
+    // A session whose own row is missing is found by its whole id, so that the damage can be named.
+    match proof::session_state(db, fragment).map_err(unreadable)? {
+        Some(_) => Ok(fragment.to_owned()),
+        None => resolve(db, Kind::Session, fragment),
+    }
+}
+
+/// Finds a session by its id or a few characters of it, and its seal if it has one.
+///
+/// # Errors
+/// As [`id_of`]; [`Failure::Failed`] if a part of the session is missing.
+pub fn find(db: &Db, fragment: &str) -> Result<Found, Failure> {
+    let session_id = &id_of(db, fragment)?;
     let state = proof::session_state(db, session_id).map_err(unreadable)?;
     let session = proof::session(db, session_id).map_err(unreadable)?;
-    let (state, session) = match (state, session) {
-        (Some(state), Some(session)) => (state, session),
-        (None, _) => {
-            return Err(Failure::Usage(format!(
-                "there is no audit session {session_id}; colibri sessions lists them"
-            )));
-        }
-        (Some(_), None) => return Err(damaged(session_id, "its own row is missing")),
+    let (Some(state), Some(session)) = (state, session) else {
+        return Err(damaged(session_id, "its own row is missing"));
     };
     let seal = match state {
         SessionState::Open => None,

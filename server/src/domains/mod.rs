@@ -13,3 +13,4 @@ pub(crate) mod tasks;
 pub mod ties;
 pub mod trail;
 pub(crate) mod warnings;
+pub mod wrap;

@@ -1,4 +1,4 @@
-//! The log: one line an event on stderr (chain#log-lines). A line that cannot be written is dropped; the
+//! The log: one line on stderr for each event (chain#log-lines). A line that cannot be written is dropped; the
 //! log never stops the server and never touches stdout.
 
 use std::borrow::Cow;

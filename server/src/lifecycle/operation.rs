@@ -1,10 +1,12 @@
 //! Calls that only the operator makes, by a command in its own process. The database is opened as a server opens
-//! it, and each call goes through the same five stages under the process's own boot id. The command serves no client.
+//! it, and each call goes through the same five stages under the process's own boot id. The command serves no client; `colibri wrap`
+//! passes the calls of one on.
 //!
 //! No code path bypasses the chain (chain#one-way-in); an operation only enters it another way than a client's call.
 
 use std::sync::Arc;
 
+use colibri_runtime::chain::Chain;
 use colibri_runtime::chain::call::{Answer, Call, NO_REQUEST, Reply, ReplyTo};
 use colibri_runtime::chain::client::{Client, Source};
 use colibri_runtime::chain::log::Level;
@@ -16,7 +18,8 @@ use super::options::{AuditChoice, Options};
 use super::phase2;
 use super::server::{Server, StartError, create_server};
 use crate::catalogue::{CATALOGUE, ToolId};
-use crate::tools::cx::Cx;
+use crate::tools::cx::{Cx, Parts};
+use colibri_store::ServerStore;
 
 /// Why an operation has no reply.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -54,7 +57,28 @@ impl<D: Dispatch<Cx>> Operator<D> {
         arguments: Value,
         progress: Progress,
     ) -> Result<Value, OperationError> {
-        self.0.operate(operation, arguments, progress).map_err(OperationError::Failed)
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .build()
+            .map_err(|error| OperationError::Failed(format!("no runtime: {error}")))?;
+        runtime.block_on(self.call_within(operation, arguments, progress))
+    }
+
+    /// Does the same for a command that has a runtime of its own.
+    ///
+    /// # Errors
+    /// As [`Operator::call`].
+    pub(crate) async fn call_within(
+        &mut self,
+        operation: ToolId,
+        arguments: Value,
+        progress: Progress,
+    ) -> Result<Value, OperationError> {
+        self.0.operate(operation, arguments, progress).await.map_err(OperationError::Failed)
+    }
+
+    /// Returns the chain, for rows of calls that another process handles.
+    pub fn chain(&mut self) -> &mut Chain<ServerStore<Parts>, D> {
+        &mut self.0.chain
     }
 }
 
@@ -80,7 +104,12 @@ impl<D: Dispatch<Cx>> Server<D> {
     }
 
     /// Makes one call of the operation; returns the envelope of its reply.
-    fn operate(&mut self, operation: ToolId, arguments: Value, progress: Progress) -> Result<Value, String> {
+    async fn operate(
+        &mut self,
+        operation: ToolId,
+        arguments: Value,
+        progress: Progress,
+    ) -> Result<Value, String> {
         let call = Call {
             reply_to: ReplyTo { id: NO_REQUEST.into(), stateless: true, member: None, progress },
             name: operation.name().to_owned(),
@@ -90,11 +119,8 @@ impl<D: Dispatch<Cx>> Server<D> {
             bytes: 0,
             since_ms: 0.0,
         };
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .build()
-            .map_err(|error| format!("no runtime: {error}"))?;
         let mut replies: Vec<Reply> = Vec::new();
-        runtime.block_on(self.chain.operate(call, &mut replies));
+        self.chain.operate(call, &mut replies).await;
         if let Some(reason) = self.chain.fatal() {
             self.log.write(Level::Error, &format!("[colibri] fatal: {reason}"));
         }

@@ -133,7 +133,7 @@ fn configured(environment: &Environment, midline: Midline) -> Result<(Config, Ar
 
 /// Installs the panic hook. A panic inside a handler belongs to its call. A panic anywhere else is a bug:
 /// the process reports it and ends without draining.
-fn hook_panics(log: Arc<dyn Log>) {
+pub(crate) fn hook_panics(log: Arc<dyn Log>) {
     std::panic::set_hook(Box::new(move |info| {
         if !in_handler() {
             log.write(Level::Error, &format!("[colibri] uncaughtException: {info}"));

@@ -92,8 +92,9 @@ pub fn chains(report: &Report, html: &mut Html) {
     let Verdict { record_count, unverifiable_count, issues, broken_count, .. } = &report.verdict;
     html.tags("<section id=\"chains\">\n<h2>Chains</h2>\n<p>");
     html.number(*record_count);
+    html.tags(if *record_count == 1 { " record was" } else { " records were" });
     html.tags(
-        " records were recomputed: the whole chain of every task above, also where other sessions added to it. Each \
+        " recomputed: the whole chain of every task above, also where other sessions added to it. Each \
          record's hash covers its content and the hash of the record before it.</p>\n",
     );
     if *unverifiable_count > 0 {

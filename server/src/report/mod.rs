@@ -6,11 +6,13 @@
 //!                |- frame    head and foot, for both pages
 //!                |- facts    verdict, session, tasks, chains
 //!                |- thoughts the records in order
+//!                |- foreign  the calls to other servers
 //!                |- picture  the Merkle tree as SVG, folded by tree where it is large
 //!                '- seal     roots, head, signature, and how to check them
 //! ```
 
 mod facts;
+mod foreign;
 mod frame;
 pub(crate) mod html;
 pub mod model;

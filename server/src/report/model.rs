@@ -1,6 +1,8 @@
 //! The data of a report: plain values that the command collects and this module's functions render. Texts are as
 //! stored; the renderer escapes them.
 
+use serde::Serialize;
+
 use super::tree::FoldedTree;
 
 /// The most thoughts on a page. If a session has more, the page shows the first and the last half of this number.
@@ -27,6 +29,8 @@ pub struct Report {
     pub more_tasks: usize,
     /// The session's thoughts.
     pub thoughts: Thoughts,
+    /// The session's calls to other servers.
+    pub calls: ForeignCalls,
     /// The seal and its tree; `None` while the session is open.
     pub seal: Option<Seal>,
 }
@@ -97,6 +101,37 @@ pub struct TaskFacts {
     pub title: String,
     /// Its state.
     pub state: String,
+}
+
+/// Calls that `colibri wrap` passed on to other servers.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ForeignCalls {
+    /// Those of the session's runs, by server and tool; of a sealed session those that ended before the seal.
+    pub tools: Vec<ForeignTool>,
+    /// Those of a sealed session's runs that had not ended by then. The seal does not commit to them.
+    pub later: Vec<ForeignTool>,
+    /// What is to be said of the pin of each server, by its name.
+    #[serde(skip)]
+    pub pins: Vec<(String, String)>,
+    /// How many calls runs of other sessions, or of none, made while this session was open.
+    pub others: i64,
+}
+
+/// How the calls of a tool of another server ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct ForeignTool {
+    /// The server's name.
+    pub server: String,
+    /// The tool's name.
+    pub tool: String,
+    /// Calls that succeeded.
+    pub ok: i64,
+    /// Calls that the server answered with an error, with a question or with a task.
+    pub failed: i64,
+    /// Calls that were not passed on.
+    pub refused: i64,
+    /// Calls that were not answered.
+    pub aborted: i64,
 }
 
 /// The session's thoughts, as many as a page can hold.

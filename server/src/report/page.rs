@@ -3,7 +3,7 @@
 use super::frame;
 use super::html::Html;
 use super::model::Report;
-use super::{facts, picture, seal, thoughts};
+use super::{facts, foreign, picture, seal, thoughts};
 
 /// Renders the report as an HTML document.
 pub fn render(report: &Report) -> String {
@@ -13,6 +13,7 @@ pub fn render(report: &Report) -> String {
     facts::session(report, &mut html);
     facts::tasks(&report.tasks, report.more_tasks, &mut html);
     thoughts::section(report, &mut html);
+    foreign::section(&report.calls, report.seal.is_some(), &mut html);
     facts::chains(report, &mut html);
     if let Some(sealed) = &report.seal {
         tree(sealed, &mut html);

@@ -46,6 +46,7 @@ fn report(shown: Vec<Thought>, seal: Option<Seal>) -> Report {
         }],
         more_tasks: 0,
         thoughts: Thoughts { total: shown.len() as i64, shown },
+        calls: ForeignCalls::default(),
         seal,
     }
 }
@@ -102,6 +103,9 @@ fn infested(text: &str) -> Report {
         hash: text(),
     };
     page.thoughts.shown.push(second);
+    page.calls.tools = vec![ForeignTool { server: text(), tool: text(), ok: 1, ..ForeignTool::default() }];
+    page.calls.later = page.calls.tools.clone();
+    page.calls.pins = vec![(text(), text())];
     if let Some(seal) = &mut page.seal {
         (seal.root, seal.finalized_at) = (text(), text());
         seal.head = Head {

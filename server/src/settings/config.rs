@@ -63,6 +63,8 @@ pub struct Config {
     pub session_id: Option<String>,
     /// On whose behalf the host runs, as the operator says.
     pub actor: Option<String>,
+    /// The audit session whose work the calls of `colibri wrap` are.
+    pub wrap_session: Option<String>,
     /// Whether a reply waits for the disk.
     pub durability: Durability,
     /// The directory of skills.
@@ -244,6 +246,7 @@ impl Reader<'_> {
             startup_timeout_ms: self.read(&keys::STARTUP_TIMEOUT_MS),
             session_id: self.read(&keys::SESSION_ID),
             actor: self.read(&keys::ACTOR),
+            wrap_session: self.read(&keys::WRAP_SESSION),
             durability,
             skills_root_is_set: skills_root.is_some(),
             skills_root: skills_root.unwrap_or_else(|| ".agents/skills".into()),

@@ -29,6 +29,29 @@ impl Environment {
         changed
     }
 
+    /// Returns a copy in which the variable is not set.
+    #[must_use]
+    pub(crate) fn without(&self, name: &str) -> Self {
+        let mut changed = self.clone();
+        changed.variables.remove(OsStr::new(name));
+        changed
+    }
+
+    /// Returns the variables for another project's program: without those whose names begin with `own`, but for the ones to keep.
+    pub(crate) fn for_another<'a>(
+        &'a self,
+        own: &'a str,
+        kept: &'a [OsString],
+    ) -> impl Iterator<Item = (&'a OsStr, &'a OsStr)> {
+        let passes = move |name: &OsString| {
+            !name.as_encoded_bytes().starts_with(own.as_bytes()) || kept.contains(name)
+        };
+        self.variables
+            .iter()
+            .filter(move |(name, _)| passes(name))
+            .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+    }
+
     /// Returns the variable's value, if it is set.
     pub(crate) fn get_os(&self, name: &str) -> Option<&OsStr> {
         self.variables.get(OsStr::new(name)).map(OsString::as_os_str)

@@ -160,6 +160,13 @@ pub(crate) static ACTOR: Key<Actor> = key(
     Actor { max: 128 },
     "The person or agent on whose behalf the host runs: a name for the audit log, which the server does not check.",
 );
+/// The audit session whose work a wrapped server's calls are.
+pub(crate) static WRAP_SESSION: Key<Actor> = key(
+    "COLIBRI_WRAP_SESSION",
+    "wrap",
+    Actor { max: 256 },
+    "The audit session whose work the calls of `colibri wrap` are, for `colibri report`; it need not exist yet.",
+);
 /// Whether a reply waits for the disk.
 pub(crate) static DURABILITY: Key<Words<Durability>> = key(
     "COLIBRI_DURABILITY",
@@ -297,7 +304,7 @@ pub(crate) static AT_CALL: [Key<AtCall>; 24] = [
 
 /// Returns the whole table, in display order.
 pub fn all() -> impl Iterator<Item = &'static dyn Entry> {
-    let checked: [&'static dyn Entry; 25] = [
+    let checked: [&'static dyn Entry; 26] = [
         &MODE,
         &TOOLS,
         &DB_PATH,
@@ -312,6 +319,7 @@ pub fn all() -> impl Iterator<Item = &'static dyn Entry> {
         &STARTUP_TIMEOUT_MS,
         &SESSION_ID,
         &ACTOR,
+        &WRAP_SESSION,
         &DURABILITY,
         &SKILLS_ROOT,
         &TRAIL_SESSION_POLICY,

@@ -157,6 +157,7 @@ pub fn detect_mode(env: &Environment) -> Result<Mode, String> {
     let value = value.to_string_lossy();
     Mode::parse(&value).ok_or_else(|| {
         let names = Mode::ALL.map(Mode::as_str).join(", ");
-        format!("Invalid {}: \"{value}\". Expected one of {names}.", keys::MODE.name)
+        let form = if Mode::parse(&value.to_uppercase()).is_some() { ", in capitals" } else { "" };
+        format!("Invalid {}: \"{value}\". Expected one of {names}{form}.", keys::MODE.name)
     })
 }

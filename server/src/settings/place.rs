@@ -10,6 +10,8 @@ use colibri_store::{DatabaseUrl, SessionOptions, TlsPolicy};
 
 /// What the URL of a PostgreSQL database begins with.
 const URL_SCHEMES: [&str; 2] = ["postgres://", "postgresql://"];
+/// The forms of a URL that messages advise. They hold no one's password.
+const FORMS: [&str; 2] = ["postgres://user@host/database", "postgres://user:password@host/database"];
 
 /// Where a database is. Its text never shows a part of a URL.
 #[derive(Debug, Clone)]
@@ -59,7 +61,7 @@ impl fmt::Display for Place {
 }
 
 /// Returns whether a path is meant as the URL of a PostgreSQL database.
-pub(super) fn is_url(named: &Path) -> bool {
+pub(crate) fn is_url(named: &Path) -> bool {
     named.to_str().and_then(url_in) == Some(0)
 }
 
@@ -69,12 +71,22 @@ fn url_in(text: &str) -> Option<usize> {
     URL_SCHEMES.iter().filter_map(|scheme| text.find(scheme)).min()
 }
 
-/// Returns the text up to its first URL of a database, behind which any character may be part of a password.
+/// Returns the text up to its first URL of a database, behind which any character may be part of a password. The forms that messages
+/// advise stay.
 pub(crate) fn without_url(text: &str) -> String {
-    match url_in(text) {
-        Some(start) => format!("{}postgres://{REDACTED}", &text[..start]),
-        None => text.to_owned(),
+    let mut from = 0;
+    while let Some(start) = url_in(&text[from..]).map(|at| from + at) {
+        match FORMS.into_iter().find(|form| stands_alone(&text[start..], form)) {
+            Some(form) => from = start + form.len(),
+            None => return format!("{}postgres://{REDACTED}", &text[..start]),
+        }
     }
+    text.to_owned()
+}
+
+/// Checks whether the text begins with the form and no URL goes on behind it.
+fn stands_alone(text: &str, form: &str) -> bool {
+    text.strip_prefix(form).is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', ',', ';']))
 }
 
 /// Returns whether a text has a URL with a password.

@@ -13,6 +13,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod trail;
+mod wrap;
 
 use self::consensus::Consensus;
 use self::cx::Cx;

@@ -6,6 +6,7 @@ use super::history;
 use super::pinned;
 use super::run::Run;
 use super::ties::Ties;
+use super::wraps::Wraps;
 use colibri_proof::checkpoint::{Checkpoint, OpenCall};
 use colibri_proof::log_row::{ClosedRow, OpenRow};
 use colibri_store::log::verify::{ActionsFinding, LogEnd, LogVisitor, count_calls, walk_log};
@@ -20,15 +21,13 @@ pub const NAME: &str = "log";
 /// SQLite's error.
 pub fn check(
     run: &mut Run<'_>,
-    ties: &mut Ties,
-    callers: &mut Callers,
-    told: &mut history::Calls,
+    followers: Followers<'_>,
     checkpoint: Option<&Checkpoint>,
 ) -> Result<(LogEnd, Vec<OpenCall>), Stop> {
     let total = count_calls(run.db)?;
     run.begin(NAME, total.unsigned_abs());
     let db = run.db;
-    let mut follower = Follower { run, ties, callers, told, checkpoint, open: Vec::new() };
+    let mut follower = Follower { run, followers, checkpoint, open: Vec::new() };
     let end = walk_log(db, &mut follower)?;
     let open = follower.open;
     run.count("closed calls", end.last_exit_no.unsigned_abs());
@@ -39,11 +38,21 @@ pub fn check(
     Ok((end, open))
 }
 
+/// The checks that the calls are handed to.
+pub struct Followers<'a> {
+    /// Rows against their calls.
+    pub ties: &'a mut Ties,
+    /// Callers.
+    pub callers: &'a mut Callers,
+    /// The histories of tasks.
+    pub told: &'a mut history::Calls,
+    /// Wrapped calls.
+    pub wraps: &'a mut Wraps,
+}
+
 struct Follower<'r, 'd, 't> {
     run: &'r mut Run<'d>,
-    ties: &'t mut Ties,
-    callers: &'t mut Callers,
-    told: &'t mut history::Calls,
+    followers: Followers<'t>,
     checkpoint: Option<&'t Checkpoint>,
     open: Vec<OpenCall>,
 }
@@ -53,13 +62,16 @@ impl LogVisitor<Stop> for Follower<'_, '_, '_> {
         if let Some(checkpoint) = self.checkpoint {
             pinned::compare_log_row(checkpoint, self.run, row.exit_no, row_hash);
         }
-        self.callers.call(self.run, row.tool, row.boot_id, row.sequence_no)?;
-        self.told.call(self.run.db, row)?;
-        self.ties.call(self.run, row)
+        let Followers { ties, callers, told, wraps } = &mut self.followers;
+        callers.call(self.run, row.tool, row.boot_id, row.sequence_no)?;
+        wraps.call(self.run, row)?;
+        told.call(self.run.db, row)?;
+        ties.call(self.run, row)
     }
 
     fn open(&mut self, row: &OpenRow<'_>) {
-        self.callers.running(row.boot_id, row.sequence_no);
+        self.followers.callers.running(row.boot_id, row.sequence_no);
+        self.followers.wraps.running(row.boot_id, row.tool, row.sequence_no);
         self.open.push(OpenCall { sequence_no: row.sequence_no, enter_hash: row.hash() });
     }
 

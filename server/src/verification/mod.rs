@@ -11,7 +11,8 @@
 //!    domain declares what its rows must give;
 //! 7. [`history`]: the events of each task folded, against its calls, its row and its claim;
 //! 8. [`reputation`]: the ledger recomputed, and the standings, events and tokens that follow from it;
-//! 9. [`skills`]: the registry against the digest of its last load.
+//! 9. [`skills`]: the registry against the digest of its last load;
+//! 10. [`wraps`]: calls to wrapped servers against the runs of `colibri wrap`, and the pins of their tools.
 //!
 //! Each check reports through [`run::Run`], which keeps the first [`finding::Finding`] of each kind and counts the
 //! others. An auditor keeps a [`checkpoint`](colibri_proof::checkpoint) outside the file; [`file`] reads and writes it.
@@ -33,6 +34,7 @@ pub(crate) mod skills;
 pub mod tables;
 pub mod ties;
 pub mod trail;
+mod wraps;
 
 use std::collections::BTreeSet;
 use std::thread::{self, ScopedJoinHandle};
@@ -43,9 +45,11 @@ use serde::{Serialize, Serializer};
 
 use self::callers::Callers;
 use self::finding::Findings;
+use self::log::Followers;
 use self::run::{Count, Progress, Run};
 use self::seals::Heads;
 use self::ties::Ties;
+use self::wraps::Wraps;
 use crate::domains::proof::Signers;
 use crate::domains::trail as records;
 use colibri_proof::checkpoint::{Checkpoint, LogPosition, OpenCall, RecordsPin, ReputationPin};
@@ -204,9 +208,11 @@ fn run_all(
         pin: options.take_checkpoint,
         checkpoint: options.checkpoint,
     };
-    let mut callers = Callers::default();
+    let (mut callers, mut wraps) = (Callers::default(), Wraps::default());
     let log = checks.run(&mut run, log::NAME, |run| {
-        log::check(run, &mut ties, &mut callers, &mut told, options.checkpoint)
+        let followers =
+            Followers { ties: &mut ties, callers: &mut callers, told: &mut told, wraps: &mut wraps };
+        log::check(run, followers, options.checkpoint)
     })?;
     let records = checks.run(&mut run, trail::NAME, |run| trail::check(run, &mut ties, &wanted))?;
     let heads =
@@ -220,8 +226,12 @@ fn run_all(
     let standing =
         checks.run(&mut run, reputation::NAME, |run| reputation::check(run, options.checkpoint))?;
     checks.run(&mut run, skills::NAME, skills::check)?;
-    if options.checkpoint.is_some() {
-        checks.run(&mut run, pinned::NAME, |_| Ok(()))?;
+    checks.run(&mut run, wraps::NAME, |run| wraps.finish(run))?;
+    if let Some(checkpoint) = options.checkpoint {
+        checks.run(&mut run, pinned::NAME, |run| {
+            run.count("closed calls compared", checkpoint.log.last_exit_no.unsigned_abs());
+            Ok(())
+        })?;
     }
     // The schema check ends last and comes first in the report, because the others rely on it.
     let indexes = checks.run(&mut run, schema::NAME, check_schema)?;

@@ -1,7 +1,7 @@
 //! The tables whose rows are tied to calls.
 
 use crate::domains::ties::TiedTable;
-use crate::domains::{callers, consensus, proof, tasks, warnings};
+use crate::domains::{callers, consensus, proof, tasks, warnings, wrap};
 
 /// The tables whose rows must produce the replies of the calls that wrote them.
 pub const TIED_TABLES: &[&dyn TiedTable] = &[
@@ -12,4 +12,6 @@ pub const TIED_TABLES: &[&dyn TiedTable] = &[
     &proof::ties::SealTie,
     &consensus::ties::RoundTie,
     &consensus::ties::VoteTie,
+    &wrap::tie::RunTie,
+    &wrap::tie::PinTie,
 ];

@@ -8,19 +8,34 @@ use crate::params;
 /// The most ids that are returned: who typed so few characters gets this many to choose from.
 pub const MOST_FOUND: usize = 10;
 
-/// Returns the ids of a table's rows that a fragment fits best, oldest first: the id itself, otherwise those that end with it, begin
+/// The most ids that an unknown one is compared with.
+const MOST_COMPARED: usize = 1_000;
+
+/// Where ids are.
+#[derive(Debug, Clone, Copy)]
+pub struct IdColumn {
+    /// The table, or a query in its place.
+    pub table: &'static str,
+    /// Its column with the ids, which several rows may share.
+    pub id: &'static str,
+    /// The column that has the order in which its rows were made.
+    pub order: &'static str,
+}
+
+/// Returns the ids that a fragment fits best, oldest first: the id itself, otherwise those that end with it, begin
 /// with it, or have it anywhere. Letters fit in either case. At most one more than [`MOST_FOUND`].
 ///
 /// # Errors
 /// [`Fault::Storage`].
-pub fn ids_like(db: &Db, table: &str, column: &str, fragment: &str) -> Result<Vec<String>, Fault> {
-    let exact = format!("SELECT {column} FROM {table} WHERE {column} = ?1");
+pub fn ids_like(db: &Db, place: &IdColumn, fragment: &str) -> Result<Vec<String>, Fault> {
+    let IdColumn { table, id, order } = place;
+    let exact = format!("SELECT {id} FROM {table} WHERE {id} = ?1 LIMIT 1");
     if let Some(id) = db.query_opt(&exact, params![fragment], |row| row.get(0))? {
         return Ok(vec![id]);
     }
     let sql = format!(
-        "SELECT {column}, CASE WHEN lower({column}) LIKE ?1 ESCAPE '!' THEN 0 WHEN lower({column}) LIKE ?2 ESCAPE '!' THEN 1 ELSE 2 END \
-         AS place FROM {table} WHERE lower({column}) LIKE ?3 ESCAPE '!' ORDER BY place, rowid LIMIT {}",
+        "SELECT {id}, CASE WHEN lower({id}) LIKE ?1 ESCAPE '!' THEN 0 WHEN lower({id}) LIKE ?2 ESCAPE '!' THEN 1 ELSE 2 END \
+         AS place FROM {table} WHERE lower({id}) LIKE ?3 ESCAPE '!' GROUP BY {id} ORDER BY place, min({order}) LIMIT {}",
         MOST_FOUND + 1
     );
     let text = escaped(&fragment.to_ascii_lowercase());
@@ -29,6 +44,18 @@ pub fn ids_like(db: &Db, table: &str, column: &str, fragment: &str) -> Result<Ve
         db.query_all(&sql, params![ending, beginning, part], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let best = found.first().map(|(_, place)| *place);
     Ok(found.into_iter().filter(|(_, place)| Some(*place) == best).map(|(id, _)| id).collect())
+}
+
+/// Returns the newest ids, for a look at which one a misspelt one may mean. At most a thousand.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn newest_ids(db: &Db, place: &IdColumn) -> Result<Vec<String>, Fault> {
+    let IdColumn { table, id, order } = place;
+    let sql = format!(
+        "SELECT {id} FROM {table} WHERE {id} IS NOT NULL ORDER BY {order} DESC LIMIT {MOST_COMPARED}"
+    );
+    db.query_all(&sql, params![], |row| row.get(0))
 }
 
 /// Returns a text in which LIKE finds no pattern.

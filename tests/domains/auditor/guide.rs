@@ -118,7 +118,7 @@ impl Machine {
             .env("PATH", format!("{}:/usr/bin:/bin", self.folder.path().join("bin").display()))
             .output()
             .unwrap();
-        if ["export ", "unset ", "cd ", "TASK="].iter().any(|word| command.starts_with(word)) {
+        if ["export ", "unset ", "cd ", "TASK=", "KEY="].iter().any(|word| command.starts_with(word)) {
             self.said += &format!("{command}\n");
         }
         let text = String::from_utf8(output.stdout).unwrap();

@@ -166,7 +166,7 @@ fn there_is_no_proof_of_what_is_not_sealed() {
     for (session, record, expected) in [
         ("open", &loose, "still open"),
         ("S", &loose, "is not in audit session S"),
-        ("none", &ids[0], "not found: none"),
+        ("none", &ids[0], "there is no audit session \"none\""),
     ] {
         let run = world.run(&["proof", session, record]).ends(2);
         assert!(run.out.is_empty() && run.err.contains(expected), "{}", run.err);

@@ -120,7 +120,11 @@ fn what_cannot_be_exported_is_said() {
     world.interleaved();
     let run = world.colibri(&["export", "nobody"]);
     assert_eq!((run.code, run.out.as_str()), (Some(2), ""));
-    assert!(run.err.contains("there is no audit session nobody"), "{}", run.err);
+    assert!(
+        run.err.contains("there is no audit session \"nobody\"; colibri sessions lists them"),
+        "{}",
+        run.err
+    );
     let run = Auditor::new().colibri(&["export", "S", "--db", "missing.db"]);
     assert_eq!(run.code, Some(2));
     assert!(run.err.contains("there is no database at missing.db"), "{}", run.err);

@@ -261,7 +261,9 @@ fn people_69_hosts_whose_configuration_is_there_are_listed() {
         none.out
     );
     desk.write(".cursor/extensions.json", "{}");
-    desk.write(".claude.json", "{}");
+    desk.write(".claude/settings.json", "{}");
+    let without = desk.init(&[]).ends(0);
+    assert!(!without.out.starts_with("jetbrains") && !without.out.contains("\njetbrains"), "{}", without.out);
     desk.write(".config/JetBrains/IntelliJIdea/a", "");
     desk.write(".config/opencode/opencode.jsonc", "{}");
     let some = desk.init(&[]).ends(0);
@@ -272,6 +274,26 @@ fn people_69_hosts_whose_configuration_is_there_are_listed() {
     assert_eq!(desk.files().len(), 4, "nothing is made");
     desk.init(&["--host", "opencode", "--no-key", "--write"]).ends(0);
     assert!(desk.read(".config/opencode/opencode.jsonc").contains("\"colibri\""));
+    let after = desk.init(&[]).ends(0);
+    let has: Vec<_> = after.out.lines().filter(|line| line.ends_with("  (has colibri)")).collect();
+    assert!(has.len() == 1 && has[0].starts_with("opencode "), "{}", after.out);
+}
+
+#[test]
+fn people_69_an_empty_file_is_filled_and_another_entry_is_told_apart() {
+    for (host, file) in [("claude-code", ".claude.json"), ("codex", ".codex/config.toml")] {
+        let desk = Desk::new();
+        desk.write(file, " \n");
+        let run = desk.init(&["--host", host, "--write"]).ends(0);
+        run.says("Next: restart ").says("colibri board --db '").says("colibri.db' colibri doctor\n");
+        assert!(desk.read(file).contains("colibri"));
+    }
+    let desk = Desk::new();
+    desk.init(&["--host", "cursor", "--no-key", "--actor", "alice", "--write"]).ends(0);
+    let again = desk.init(&["--host", "cursor", "--no-key", "--actor", "bob", "--write"]).ends(1);
+    again.says(
+        "it has another entry \"colibri\" already, which differs in env.COLIBRI_ACTOR. Put this there:",
+    );
 }
 
 #[test]
@@ -304,6 +326,28 @@ fn people_69_without_a_home_the_paths_must_be_named() {
         assert_eq!(*variables, json!({ "COLIBRI_DB_PATH": desk.file("project/a.db").canonicalize_parent() }));
     }
     assert_eq!(desk.files(), [], "nothing is made");
+}
+
+#[test]
+fn people_69_a_home_whose_name_hosts_would_replace_is_named() {
+    let desk = Desk::new();
+    let run = |arguments: &[&str]| {
+        let mut command = desk.command(&["--host", "zed"]);
+        Run::of(command.args(arguments).env("HOME", "/homes/$user").output().unwrap())
+    };
+    for (option, arguments) in [
+        ("HOME", &[][..]),
+        ("HOME", &["--db", "d"]),
+        ("HOME", &["--key", "k"]),
+        ("--db", &["--key", "k", "--db", "$d"]),
+    ] {
+        let refused = run(arguments).ends(2);
+        assert!(refused.err.starts_with(&format!("colibri: {option} has a $")), "{}", refused.err);
+        let told = refused.err.ends_with("name both files elsewhere, with --db and --key\n");
+        assert_eq!(told, option == "HOME", "{}", refused.err);
+    }
+    assert_eq!(desk.files(), [], "nothing is made");
+    run(&["--key", "k", "--db", "d"]).ends(0).says("COLIBRI_DB_PATH");
 }
 
 trait CanonicalParent {

@@ -167,6 +167,23 @@ fn people_71_manual_pages_render_and_none_is_overwritten() {
     shell.run(&["man", "b/colibri-tasks.1"]).ends(2);
 }
 
+/// A page that another process writes stands for a disk that is full in the middle.
+#[test]
+fn people_71_pages_that_cannot_all_be_written_leave_none() {
+    let shell = shell();
+    let folder = shell.path().join("a");
+    fs::create_dir(&folder).unwrap();
+    let part = folder.join("colibri-tasks.1.colibri-part-4194305");
+    let held = fs::File::create(&part).unwrap();
+    held.lock().unwrap();
+    let failed = shell.run(&["man", "a"]).ends(1);
+    assert!(failed.err.contains("another command is writing a/colibri-tasks.1"), "{}", failed.err);
+    let left: Vec<_> = fs::read_dir(&folder).unwrap().map(|page| page.unwrap().path()).collect();
+    assert_eq!(left, [part]);
+    drop(held);
+    shell.run(&["man", "a"]).ends(0).says("pages to a;");
+}
+
 /// The package manager installs pages for all users of a machine.
 #[cfg(unix)]
 #[test]

@@ -101,12 +101,84 @@ fn people_55_a_few_characters_stand_for_an_id() {
     // All ids were made within a moment, so they begin alike.
     let several = refusal(&board.client, &["task", &id[..4]]);
     assert!(several.starts_with(&format!("colibri: \"{}\" fits 4 tasks: ", &id[..4])), "{several}");
+    assert!(several.contains(&format!("{} (Measure the import)", board.ready)), "{several}");
     for id in [&board.held, &board.ready, &board.blocked, &board.done] {
         assert!(several.contains(id.as_str()), "{several}");
     }
     assert!(refusal(&board.client, &["task", "abc"]).contains("write at least 4 characters"));
     assert!(refusal(&board.client, &["task", "zzzz"]).contains("there is no task \"zzzz\""));
     assert!(refusal(&board.client, &["task", "%%%%"]).contains("there is no task"), "a pattern is not an id");
+    let wrong = format!("{}x", &short(id)[..7]);
+    let meant = refusal(&board.client, &["task", &wrong]);
+    assert!(meant.contains(&format!("there is no task {wrong:?}; did you mean {}? ", short(id))), "{meant}");
+}
+
+#[test]
+fn people_55_sessions_and_the_timeline_take_tasks_that_are_kept_elsewhere() {
+    let mut board = Board::new();
+    let session = json!({ "session_id": "elsewhere", "intent": "Fix ext-77", "task_id": "ext-77" });
+    board.client.data("audit_session_start", session);
+    let thought = json!({
+        "type": "plan", "task_id": "ext-99", "agent_id": "claude-1", "content": "Look first.", "session_id": "elsewhere",
+    });
+    board.client.data("thought_record", thought);
+    for fragment in ["ext-77", "EXT-77", "t-77"] {
+        let sessions = text(&board.client, &["sessions", "--task", fragment]);
+        assert!(sessions.contains("elsewhere") && !sessions.contains("release-42"), "{sessions}");
+        let timeline = text(&board.client, &["timeline", "--since", "1h", "--task", fragment]);
+        assert!(timeline.contains("opened session elsewhere: Fix ext-77"), "{timeline}");
+        assert!(timeline.ends_with("1 call, 1 shown.\n"), "{timeline}");
+    }
+    let timeline = text(&board.client, &["timeline", "--since", "1h", "--task", "ext-99"]);
+    assert!(timeline.contains("planned ext-99: Look first."), "{timeline}");
+    assert_eq!(text(&board.client, &["sessions", "--task", "ext-99"]), "No session matches.\n");
+    let held = text(&board.client, &["sessions", "--task", short(&board.held)]);
+    assert!(held.contains("release-42") && !held.contains("elsewhere"), "{held}");
+    let several = refusal(&board.client, &["sessions", "--task", "ext-"]);
+    assert_eq!(several, "colibri: \"ext-\" fits 2 tasks: ext-77, ext-99\n");
+    for view in ["sessions", "timeline"] {
+        let meant = refusal(&board.client, &[view, "--task", "ext-78"]);
+        let told = "there is no task \"ext-78\"; did you mean ext-77? colibri tasks --all and colibri sessions list them";
+        assert!(meant.contains(told), "{meant}");
+    }
+}
+
+#[test]
+fn people_55_commands_for_auditors_take_a_few_characters_too() {
+    let mut board = Board::new();
+    let started = board.client.data("audit_session_start", json!({ "intent": "Another" }));
+    let made = started["session_id"].as_str().unwrap().to_owned();
+    let listed = text(&board.client, &["sessions"]);
+    assert!(listed.contains(short(&made)), "{listed}");
+    let thoughts = document(&board.client, &["task", &board.held])["thoughts"].clone();
+    let record = thoughts[0]["id"].as_str().unwrap();
+    for (fragment, whole) in [("ease-42", "release-42"), (short(&made), &made)] {
+        let export = text(&board.client, &["export", fragment]);
+        assert_eq!(export, text(&board.client, &["export", whole]));
+        assert!(export.contains(&format!("\"session_id\":{whole:?}")), "{export}");
+    }
+    let proof = text(&board.client, &["proof", "release-42", record]);
+    assert_eq!(text(&board.client, &["proof", "RELEASE", short(record)]), proof);
+    for whole in [&board.held, "release-42", record] {
+        let calls = text(&board.client, &["log", "--subject", whole]);
+        assert!(calls.contains(whole));
+        assert_eq!(text(&board.client, &["log", "--subject", short(whole)]), calls);
+    }
+    assert_eq!(text(&board.client, &["log", "--subject", "zzzz"]), "No call matches.\n");
+    let several = refusal(&board.client, &["log", "--subject", &board.held[..6]]);
+    assert!(several.contains("fits ") && several.contains(board.blocked.as_str()), "{several}");
+    let page = board.client.server.folder().join("page.html");
+    let report = ["report", "ease-42", "--html", page.to_str().unwrap()];
+    assert!(text(&board.client, &report).ends_with(": 1 thought; the session is sound\n"));
+    assert!(std::fs::read_to_string(page).unwrap().contains("1 record was recomputed: the whole chain"));
+    for command in [&["export", "relase-42"][..], &["proof", "relase-42", record]] {
+        let refused = refusal(&board.client, command);
+        let expected =
+            "there is no audit session \"relase-42\"; did you mean release-42? colibri sessions lists them";
+        assert!(refused.contains(expected), "{refused}");
+    }
+    let refused = refusal(&board.client, &["proof", "release-42", &board.held]);
+    assert!(refused.contains("is not in audit session release-42"), "{refused}");
 }
 
 #[test]
@@ -208,7 +280,17 @@ fn people_58_views_are_plain_where_no_terminal_is() {
 fn people_60_each_filter_of_tasks_finds_its_own() {
     let mut empty = Client::new(Era::Handshake);
     empty.data("task_list", json!({}));
-    assert_eq!(text(&empty, &["tasks"]), "No task matches.\n");
+    for view in [&["tasks"][..], &["tasks", "--blocked"], &["next"], &["board", "--once"]] {
+        assert!(text(&empty, view).contains("No task yet. Agents make tasks; you can, too: "), "{view:?}");
+    }
+    let id = empty.data("task_create", json!({ "title": "T" }))["id"].clone();
+    empty.server.think(&id);
+    empty.server.walk(&id, "DONE");
+    for view in [&["next"][..], &["board", "--once"]] {
+        let told = "No open task; colibri tasks --all shows finished ones.\n";
+        assert!(text(&empty, view).ends_with(told), "{view:?}");
+    }
+    assert_eq!(text(&empty, &["tasks"]), "None open. 1 finished (--all).\n");
     let board = Board::new();
     let Board { held, ready, blocked, done, .. } = &board;
     let cases: [(&[&str], &[&String]); 13] = [
@@ -237,6 +319,18 @@ fn people_60_each_filter_of_tasks_finds_its_own() {
     assert_eq!(last, "3 open: 1 ready, 1 held, 1 blocked. 1 finished (--all).");
     assert!(shown.contains(&format!("waits for {}", short(held))), "{shown}");
     assert!(shown.contains("claude-1, "), "{shown}");
+    let first = text(&board.client, &["tasks", "--limit", "1"]);
+    assert!(first.contains("2 more; --limit 3 shows them."), "{first}");
+    let last = "3 open: 1 ready, 1 held, 1 blocked. 1 finished (--all).";
+    let plan = text(&board.client, &["tasks", "--status", "PLAN"]);
+    assert_eq!(plan, format!("No task matches.\n{last}\n"));
+    for (arguments, told) in [
+        (["--project", "sit"], "No task has the project sit; did you mean site?\n"),
+        (["--assignee", "somebody"], "No task has the assignee somebody; check the name\n"),
+        (["--search", "nothing"], "No task matches.\n"),
+    ] {
+        assert_eq!(text(&board.client, &["tasks", arguments[0], arguments[1]]), told);
+    }
 }
 
 #[test]
@@ -274,14 +368,49 @@ fn people_61_a_task_and_the_timeline_show_all_of_it() {
     }
     let next = text(&board.client, &["next"]);
     let ready = short(&board.ready);
-    let expected = format!(
-        "1  {ready}  Measure the import  INIT, free\nblocked  {blocked}  Announce the release waits for {held} (GATHER)\n"
-    );
-    assert_eq!(next, expected);
+    let rows: Vec<Vec<&str>> = next
+        .lines()
+        .map(|row| row.split("  ").map(str::trim).filter(|part| !part.is_empty()).collect())
+        .collect();
+    let waits = format!("waits for {held} (GATHER)");
+    assert_eq!(rows[0], ["NEXT", "ID", "PRIORITY", "TITLE", "STATE / KEPT BY"]);
+    assert_eq!(rows[1], ["1", ready, "-", "Measure the import", "INIT, free"]);
+    assert_eq!(rows[2][..4], ["held", held, "high", "Write the migration"]);
+    assert!(rows[2][4].starts_with("claude-1, "), "{next}");
+    assert_eq!(rows[3], ["blocked", blocked, "-", "Announce the release", &waits]);
+    assert_eq!(rows.len(), 4, "{next}");
     let only = document(&board.client, &["timeline", "--since", "1h", "--task", held, "--who", "claude-1"]);
     let tools: Vec<&str> =
         only["events"].as_array().unwrap().iter().map(|event| event["tool"].as_str().unwrap()).collect();
     assert_eq!(tools, ["task_claim", "thought_record"]);
+    let none =
+        |arguments: &[&str]| text(&board.client, &[&["timeline", "--since", "1h"], arguments].concat());
+    assert_eq!(none(&["--who", "alise"]), "No call by alise in this time; did you mean alice?\n");
+    assert_eq!(none(&["--who", "bob"]), "No call by bob in this time; --since looks further back.\n");
+    let expected =
+        "colibri: --until 2026-11-24 is not after --since 2026-11-25; name a later time with --until\n";
+    for view in ["timeline", "log"] {
+        let empty = refusal(&board.client, &[view, "--since", "2026-11-25", "--until", "2026-11-24"]);
+        assert_eq!(empty, expected, "{view}");
+    }
+}
+
+#[test]
+fn people_61_a_task_shows_the_sessions_of_its_thoughts_and_the_thoughts_whole() {
+    let mut board = Board::new();
+    let long = format!("{} the end.\n\n  Its second part.\n", "A thought of many words".repeat(20));
+    board.client.data("audit_session_start", json!({ "session_id": "for-nothing", "intent": "None" }));
+    let thought = json!({
+        "type": "analysis", "task_id": board.ready, "agent_id": "claude-1", "content": long, "session_id": "for-nothing",
+    });
+    board.client.data("thought_record", thought);
+    let task = text(&board.client, &["task", &board.ready]);
+    assert!(task.contains("\nsessions    for-nothing  open, 1 record\n"), "{task}");
+    let sessions = &document(&board.client, &["task", &board.ready])["sessions"];
+    assert_eq!((&sessions[0]["session_id"], sessions[0]["task_id"].is_null()), (&json!("for-nothing"), true));
+    let (first, rest) = long.trim().split_once('\n').unwrap();
+    assert!(task.contains(&format!("  claude-1  {first}\n\n                Its second part.\n")), "{task}");
+    assert!(rest.ends_with("Its second part.") && !task.contains('…') && !task.contains("--all"), "{task}");
 }
 
 #[test]
@@ -310,5 +439,21 @@ fn people_71_help_is_there_in_three_ways_and_a_wrong_command_names_the_right_one
         let stderr = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(2), "{stderr}");
         assert!(stderr.starts_with(told) && stderr.ends_with(" colibri help lists them\n"), "{stderr}");
+    }
+    for (wrong, told) in [
+        (["pins", "list"], "colibri: there is no command pins list; colibri help pins lists them\n"),
+        (
+            ["pins", "dif"],
+            "colibri: there is no command pins dif; did you mean diff? colibri help pins lists them\n",
+        ),
+        (["zzz", "pins"], "colibri: there is no command zzz; colibri help lists them\n"),
+        (
+            ["wrap", "mcp-server-time"],
+            "colibri: name the server's command behind --, for instance: colibri wrap --name git -- uvx mcp-server-git\n",
+        ),
+    ] {
+        let output = run(&wrong);
+        assert_eq!(output.status.code(), Some(2), "{wrong:?}");
+        assert_eq!(String::from_utf8(output.stderr).unwrap(), told);
     }
 }

@@ -8,7 +8,7 @@ pub mod dice;
 mod full_disk;
 mod kill;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-mod layer;
+pub mod layer;
 mod locked_file;
 mod sound;
-mod victim;
+pub mod victim;

@@ -136,7 +136,7 @@ fn finding_a10_an_interrupted_backup_leaves_nothing_and_the_next_one_takes_over_
     };
     for (signal, stays) in [("INT", false), ("TERM", false), ("KILL", true)] {
         let mut child = backup();
-        let part = folder.path().join(format!("copy.db.part-{}", child.id()));
+        let part = folder.path().join(format!("copy.db.colibri-part-{}", child.id()));
         let began = Instant::now();
         while !std::fs::metadata(&part).is_ok_and(|found| found.len() > 0) {
             assert!(began.elapsed() < Duration::from_secs(60), "no copy begins");

@@ -2,6 +2,8 @@
 //!
 //! What random acts do to files under servers at work is in the crash tests (`layer/displaced.rs`).
 
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::Arc;
@@ -9,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use colibri_test_support::client::{Launch, Server};
 use colibri_test_support::engine;
+use colibri_test_support::other_user::as_nobody;
 use serde_json::json;
 use tempfile::TempDir;
 
@@ -186,6 +189,11 @@ fn finding_a3_a_restore_keeps_what_was_there_with_its_log() {
 
     let kept =
         said.lines().find_map(|line| line.strip_prefix("kept: the previous file is now ")).expect(&said);
+    let told = said.lines().find_map(|line| line.split_once("; colibri ")).expect(&said);
+    assert!(told.0.starts_with("It has ") && told.0.ends_with(" calls more than the backup"), "{said}");
+    let typed: Vec<&str> = told.1.strip_suffix(" prints them.").unwrap().split(' ').collect();
+    let (code, log) = run(&folder, &typed);
+    assert_eq!((code, log.matches("task_create").count()), (Some(0), ALL.len() - 1), "{log}");
     let mut old = launch(&folder).env("COLIBRI_DB_PATH", kept).start();
     let listed = old.data("task_list", json!({ "limit": 100 }));
     assert_eq!(listed["tasks"].as_array().unwrap().len(), ALL.len());
@@ -243,6 +251,20 @@ fn finding_a3_what_is_no_backup_is_called_so() {
         assert!(said.contains(expected) && !said.contains("--db"), "{name}: {said}");
     }
     assert_eq!(titles(&folder), ["in the backup"]);
+}
+
+#[test]
+fn finding_a3_a_restore_by_another_user_says_who_may() {
+    let folder = with_backup();
+    // The command may read the backup as any user, and write nothing beside the database.
+    for (path, mode) in [(".", 0o755), ("backup.db", 0o644), ("colibri.db.queue", 0o000)] {
+        std::fs::set_permissions(folder.path().join(path), Permissions::from_mode(mode)).unwrap();
+    }
+    let command = launch(&folder).arg("restore").arg("backup.db").command();
+    let output = as_nobody(&command).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("write queue: ") && said.contains("; run the command as the owner of "), "{said}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ macro_rules! targets {
     };
 }
 
-targets! { framing line_limit json intake catalogue skill keys proof export checkpoint }
+targets! { framing line_limit json intake catalogue skill keys proof export checkpoint server_lines client_lines }
 
 /// Neither a folder nor a target of `tests/fuzz` without a test.
 #[test]

@@ -8,6 +8,7 @@ use colibri_test_support::client::{Launch, Server};
 use colibri_test_support::engine;
 use colibri_test_support::loopback::{Loopback, Reply};
 use colibri_test_support::sql::Connection;
+use colibri_test_support::wrapped;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -37,6 +38,7 @@ fn full(folder: &Arc<TempDir>) {
     server.data("task_create", json!({ "title": "left as it began" }));
     finish(server);
     import(folder);
+    wrapped::fill(&folder.path().join("colibri.db"));
     // This start signs its seals, and its thoughts need no session.
     let mut server = signing(folder).env("COLIBRI_TRAIL_SESSION_POLICY", "optional").start();
     let session = session(&mut server, "signed");

@@ -124,6 +124,12 @@ fn a_sound_database_ends_with_0_and_says_what_to_keep() {
     for check in ["schema", "log", "trail", "seals", "ties", "skills"] {
         assert!(text.out.contains(&format!("ok      {check}")), "{}", text.out);
     }
+    let without = place.verify(&[]);
+    assert!(
+        without.out.contains("1 by an untrusted key\nTo trust a key, name it with --key, or set "),
+        "{}",
+        without.out
+    );
     let json = place.verify(&["--json"]).json();
     assert_eq!((&json["sound"], &json["tree_heads"]["unknown_key"]), (&json!(true), &json!(1)));
     assert_eq!(json["log"]["last_row_hash"], json!(tip));
@@ -184,8 +190,11 @@ fn what_cannot_be_verified_ends_with_2_and_says_why() {
     change("newer.db", "PRAGMA user_version = 999; CREATE TABLE later (n)");
     change("older.db", "PRAGMA user_version = 6; DROP TABLE skills; DROP TABLE skill_roots");
     for (name, expected) in [
-        ("missing.db", "there is no database at missing.db; check --db and COLIBRI_DB_PATH"),
-        (".", ". is not a file; "),
+        (
+            "missing.db",
+            "there is no database at missing.db (the first start of a server creates it); check --db and COLIBRI_DB_PATH",
+        ),
+        (".", ". is a folder; did you mean ./colibri.db?"),
         ("text.db", "text.db is not a Colibri database; check --db and COLIBRI_DB_PATH"),
         ("empty.db", "empty.db is empty: no server has written to it yet"),
         ("foreign.db", "foreign.db: not a Colibri database"),
@@ -238,7 +247,12 @@ fn a_checkpoint_finds_what_the_file_alone_cannot() {
     assert_eq!(again.code, 2);
     assert!(again.err.contains("one.json is there already"), "{}", again.err);
     assert_eq!(std::fs::read_to_string(place.path("one.json")).unwrap(), text);
-    assert_eq!(place.verify(&["--checkpoint", "one.json"]).code, 0);
+    let sound = place.verify(&["--checkpoint", "one.json"]);
+    assert!(
+        sound.code == 0 && sound.out.contains("\nok      checkpoint  closed calls compared: "),
+        "{}",
+        sound.out
+    );
     // A call that was running is cut off.
     place
         .tamper(&[

@@ -154,6 +154,8 @@ impl Table {
             ("actions", "sequence_no")
                 | ("actions_head", "id")
                 | ("callers", "caller_no")
+                | ("wrap_runs", "run_no")
+                | ("tool_pins", "pin_no")
                 | ("claim_clock", "id")
                 | ("mcp_consensus_rounds", "round_id")
                 | ("mcp_consensus_votes", "seq")

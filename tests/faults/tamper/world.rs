@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use colibri_test_support::client::{Launch, Server};
+use colibri_test_support::wrapped::fill;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -51,6 +52,7 @@ impl World {
         refusals(&mut server, &second);
         finish(server);
         import(&folder);
+        fill(&folder.path().join("colibri.db"));
         leave_running(&folder.path().join("colibri.db"));
 
         // This start closes what the one before left running, and signs.

@@ -87,7 +87,9 @@ fn libraries_never_print() {
 
 #[test]
 fn nothing_but_the_wire_touches_stdin_or_stdout() {
-    assert_none(&all(|source| match within(source, &SERVING) && !within(source, &WIRE) {
+    // A child's streams are pipes of this process's own.
+    let may = |source: &Source| within(source, &WIRE) || source.path == "server/src/relay/child.rs";
+    assert_none(&all(|source| match within(source, &SERVING) && !may(source) {
         true => named(source, &source.code, &STREAMS),
         false => Vec::new(),
     }));
@@ -147,13 +149,28 @@ fn server_parses_yaml_in_one_file() {
 }
 
 /// What does no input or output, but for the parts that are named below: crates, rooms of the server, and every folder `engine`.
-const PURE: [&str; 6] = [
+const PURE: [&str; 21] = [
     "codegen/canonical/src/",
     "server/consensus/src/",
     "server/proof/src/",
     "server/src/report/",
     "server/src/rules/",
     "server/src/shell_word.rs",
+    "server/src/wrap/answer.rs",
+    "server/src/wrap/extents.rs",
+    "server/src/wrap/findings.rs",
+    "server/src/wrap/flights.rs",
+    "server/src/wrap/hash.rs",
+    "server/src/wrap/lines.rs",
+    "server/src/wrap/list.rs",
+    "server/src/wrap/listing.rs",
+    "server/src/wrap/name.rs",
+    "server/src/wrap/pin.rs",
+    "server/src/wrap/policy.rs",
+    "server/src/wrap/request/",
+    "server/src/wrap/scan/",
+    "server/src/wrap/text.rs",
+    "server/src/wrap/watch.rs",
 ];
 const COMMANDS: [&str; 3] =
     ["server/proof/src/command/", "server/proof/src/main.rs", "server/proof/src/bounded_file.rs"];

@@ -87,10 +87,11 @@ fn server_has_no_crate_that_listens() {
 }
 
 /// Which crates of the workspace each of its crates may use: from the work of a call down to what is hashed.
-const USES: [(&str, &[&str]); 11] = [
+const USES: [(&str, &[&str]); 12] = [
     ("colibri-canonical", &[]),
     ("colibri-suggest", &[]),
     ("colibri-visible", &[]),
+    ("colibri-drift", &["colibri-suggest", "colibri-visible"]),
     ("colibri-wal", &[]),
     ("colibri-runtime", &["colibri-canonical", "colibri-suggest", "colibri-visible"]),
     ("colibri-proof", &["colibri-canonical", "colibri-visible"]),
@@ -103,6 +104,7 @@ const USES: [(&str, &[&str]); 11] = [
         &[
             "colibri-canonical",
             "colibri-consensus",
+            "colibri-drift",
             "colibri-proof",
             "colibri-runtime",
             "colibri-store",
@@ -126,10 +128,11 @@ fn crates_use_each_other_in_one_direction() {
     }
 }
 
-/// The server knows the database by `Db`. Its tests may open a file as any other program would.
+/// The server knows the database by `Db`. Its tests may open a file as any other program would. It has `rustix` for the processes and
+/// signals of wrapped servers.
 #[test]
 fn the_server_does_not_name_the_engine() {
-    const ENGINE: [&str; 3] = ["rusqlite", "rustix", "colibri-wal"];
+    const ENGINE: [&str; 2] = ["rusqlite", "colibri-wal"];
     let packages = packages();
     let server = packages.iter().find(|package| package["name"] == "colibri").expect("the server");
     let dependencies = server["dependencies"].as_array().expect("dependencies");
@@ -168,23 +171,20 @@ fn proofs_are_checked_with_few_packages() {
     assert!((10..=40).contains(&packages.len()), "{} packages:\n{tree}", packages.len());
 }
 
-/// The gate is not compiled to build a server.
+/// What compiles a catalogue needs no gate. A server compares other servers' tools with it, and links neither the compiler nor what
+/// only the gate's command needs.
 #[test]
-fn build_scripts_do_without_the_drift_gate() {
-    let arguments = [
-        "tree",
-        "--locked",
-        "--offline",
-        "--package",
-        "colibri",
-        "--edges",
-        "normal,build",
-        "--prefix",
-        "none",
-    ];
-    let tree = output(env!("CARGO"), &arguments);
-    let gate: Vec<&str> = tree.lines().filter(|line| line.starts_with("colibri-drift ")).collect();
-    assert!(tree.contains("colibri-codegen ") && gate.is_empty(), "{gate:?}");
+fn build_scripts_do_without_the_drift_gate_and_servers_without_the_compiler() {
+    let arguments =
+        ["tree", "--locked", "--offline", "--package", "colibri-codegen", "--no-default-features"];
+    let compiler = output(env!("CARGO"), &[&arguments[..], &["--edges", "normal,build"]].concat());
+    assert!(compiler.contains("typify ") && !compiler.contains("colibri-drift "), "{compiler}");
+    let linked = linked();
+    let names: BTreeSet<&str> = linked.iter().map(|(name, _)| name.as_str()).collect();
+    assert!(names.contains("colibri-drift"), "{names:?}");
+    for other in ["colibri-codegen", "typify", "schemars", "syn", "yaml_serde"] {
+        assert!(!names.contains(other), "{other}");
+    }
 }
 
 /// Whether an SPDX expression without brackets, or with one `OR` in brackets, can be satisfied.

@@ -64,6 +64,10 @@ fn what_is_no_key_file_is_refused_without_repeating_it() {
         assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{name}");
         assert!(!run.err.contains(text.trim()), "{}", run.err);
     }
+    // Whose file it is, is not known, so no advice on its rights is given.
+    std::fs::write(shell.path().join("page"), "text that all may read\n").unwrap();
+    let page = shell.run(&["keys", "show", "page"]);
+    assert!(page.err.contains("page holds no signing key") && !page.err.contains("chmod"), "{}", page.err);
     assert_eq!(shell.run(&["keys", "show", "none"]).code, Some(2));
     assert_eq!(shell.run(&["keys"]).code, Some(2));
 }

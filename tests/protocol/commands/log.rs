@@ -115,20 +115,38 @@ fn what_cannot_be_read_is_named_with_the_way_out() {
         conn(name).sqlite().pragma_update(None, "user_version", version).unwrap();
     }
     for (name, expected) in [
-        ("none.db", "there is no database at none.db; check --db and COLIBRI_DB_PATH"),
+        (
+            "none.db",
+            "there is no database at none.db (the first start of a server creates it); check --db and COLIBRI_DB_PATH",
+        ),
         ("text.db", "text.db is not a Colibri database"),
         ("foreign.db", "foreign.db is not a Colibri database"),
         ("newer.db", "newer.db has schema version 999"),
         ("older.db", "older.db has schema version 1"),
-        ("data", "data is not a file"),
+        ("data", "data is a folder; did you mean data/colibri.db?"),
+        (".", ". is not a file; name the database's file with --db"),
     ] {
         let run = shell.run(&["log", "--db", name]);
         assert_eq!((run.code, run.out.as_str()), (Some(2), ""), "{name}");
         assert!(run.err.contains(expected), "{name}: {}", run.err);
     }
     assert!(!shell.path().join("none.db").exists(), "a look creates nothing");
+    std::fs::write(shell.path().join("empty.db"), "").unwrap();
+    for (name, expected) in [
+        ("empty.db", "empty.db is empty; the first start in FULL creates it"),
+        ("data", "data is a folder; set COLIBRI_DB_PATH to data/colibri.db in it"),
+    ] {
+        let doctor = shell.run_with(&[("COLIBRI_DB_PATH", name)], &["doctor"]);
+        assert!(doctor.out.contains(expected), "{}{}", doctor.out, doctor.err);
+    }
     let memory = shell.run_with(&[("COLIBRI_DB_PATH", ":memory:")], &["log"]);
     assert_eq!(memory.code, Some(2));
+    let mode = shell.run_with(&[("COLIBRI_MODE", "full")], &["log"]);
+    assert!(
+        mode.err.contains("MINIMAL, in capitals; correct the variable, or name the file with --db"),
+        "{}",
+        mode.err
+    );
     let wrong = [("COLIBRI_DURABILITY", "loud")];
     assert!(shell.run_with(&wrong, &["log"]).err.contains("COLIBRI_DURABILITY must be one of"));
     assert_eq!(shell.run_with(&wrong, &["log", "--db", "data/colibri.db"]).code, Some(0), "not needed");
@@ -143,9 +161,12 @@ fn a_locked_database_is_a_failure_not_a_wrong_command_line() {
     let conn = engine::open(shell.path().join("data/colibri.db"));
     conn.execute_batch("PRAGMA journal_mode = DELETE; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE;")
         .unwrap();
-    let run = shell.run(&["log"]);
-    assert_eq!(run.code, Some(1));
-    assert!(run.err.contains("is locked by another program"), "{}", run.err);
+    for command in ["log", "verify"] {
+        let run = shell.run(&[command]);
+        assert_eq!(run.code, Some(1), "{command}");
+        let expected = "is locked by another program; run the command again when that program has finished\n";
+        assert!(run.err.ends_with(expected), "{command}: {}", run.err);
+    }
 }
 
 #[test]

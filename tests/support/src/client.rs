@@ -265,6 +265,13 @@ impl Server {
         }
     }
 
+    /// Returns the next line as it is, with its newline, or `None` when none comes in that time.
+    pub fn raw_line(&mut self, limit: Duration) -> Option<Vec<u8>> {
+        let mut line = self.lines.recv_timeout(limit).ok()?;
+        line.push(b'\n');
+        Some(line)
+    }
+
     /// Returns the next line, a response or a notification of progress, or `None` when none comes in that time.
     pub fn message_within(&mut self, limit: Duration) -> Option<Value> {
         let line = self.lines.recv_timeout(limit).ok()?;

@@ -3,6 +3,8 @@
 //! recomputes a database.
 
 pub mod actions;
+#[cfg(unix)]
+pub mod careless;
 pub mod client;
 pub mod dice;
 pub mod embed;
@@ -11,6 +13,8 @@ pub mod forger;
 pub mod fuzzing;
 pub mod log_chain;
 pub mod loopback;
+#[cfg(unix)]
+pub mod odd;
 pub mod other_user;
 pub mod postgres;
 pub mod probe;
@@ -21,4 +25,5 @@ pub mod sql;
 pub mod stored;
 #[cfg(unix)]
 pub mod wall;
+pub mod wrapped;
 pub mod xml;

@@ -37,7 +37,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.mark_not_entered(&mut calls, &fault.0);
         let ended = calls.into_iter().filter_map(|call| {
             let ending = self.words().judged(&call.verdict).err()?;
-            let ending = self.stamp(&call, *ending);
+            let ending = self.stamp(&call.row, *ending);
             Some((call, ending))
         });
         let ended = ended.collect();

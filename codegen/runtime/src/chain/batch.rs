@@ -12,7 +12,7 @@ use crate::chain::check::Verdict;
 use crate::chain::effects::Step;
 use crate::chain::ending::Ending;
 use crate::chain::network::Flight;
-use crate::chain::row::Entered;
+use crate::chain::row::{Entered, Row};
 use crate::chain::store::{Access, Store, StoreFault};
 use crate::chain::{Chain, LONGEST_EXIT_TRANSACTION_MS};
 use crate::handler::Dispatch;
@@ -31,7 +31,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             self.run_rows_only(calls, outlet);
             return Vec::new();
         }
-        if let Err(fault) = self.enter(&mut each(&mut calls)) {
+        if let Err(fault) = self.enter(&mut rows(&mut calls)) {
             self.refuse(calls, &fault, outlet);
             return Vec::new();
         }
@@ -69,13 +69,13 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         waiting: &mut VecDeque<Entered>,
         ended: &mut Vec<(Entered, Ending)>,
     ) -> Result<(), StoreFault> {
-        self.begin_entering(&mut each(&mut *waiting))?;
+        self.begin_entering(&mut rows(&mut *waiting))?;
         let began = self.kernel.clock.monotonic_ms();
         let mut undone = false;
         while let Some(call) = waiting.pop_front() {
             let ending = self.stage_dispatch(&call);
             undone |= call.is_open() && (ending.failed() || self.is_rehearsal());
-            let ending = self.stamp(&call, ending);
+            let ending = self.stamp(&call.row, ending);
             ended.push((call, ending));
             if self.kernel.clock.monotonic_ms() - began >= LONGEST_EXIT_TRANSACTION_MS {
                 break;
@@ -84,7 +84,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         if undone {
             // Nothing of a failed call stays, not even what its handler should not have begun. The rows are written anew.
             self.lose_transaction();
-            self.begin_entering(&mut each(ended.iter_mut().map(|(call, _)| call).chain(waiting)))?;
+            self.begin_entering(&mut rows(ended.iter_mut().map(|(call, _)| call).chain(waiting)))?;
         }
         for (call, ending) in ended {
             call.row.close_in(&mut self.store, ending)?;
@@ -164,8 +164,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 }
 
-fn each<'a>(calls: impl IntoIterator<Item = &'a mut Entered>) -> Vec<&'a mut Entered> {
-    calls.into_iter().collect()
+fn rows<'a>(calls: impl IntoIterator<Item = &'a mut Entered>) -> Vec<&'a mut Row> {
+    calls.into_iter().map(|call| &mut call.row).collect()
 }
 
 /// Ends each call, and keeps its ending beside it.

@@ -6,7 +6,7 @@ use crate::chain::Chain;
 use crate::chain::check::Target;
 use crate::chain::ending::{Ending, Words};
 use crate::chain::log::Level;
-use crate::chain::row::Entered;
+use crate::chain::row::{Entered, Row};
 use crate::chain::store::Store;
 use crate::handler::{CallStatus, Context, Dispatch, Dispatched, Fault, guarded};
 use crate::progress::at_once;
@@ -97,8 +97,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     /// Reads the clocks at the end of a call.
-    pub(super) fn stamp(&self, entered: &Entered, mut ending: Ending) -> Ending {
-        let elapsed = self.kernel.clock.monotonic_ms() - entered.row.timestamp;
+    pub(super) fn stamp(&self, row: &Row, mut ending: Ending) -> Ending {
+        let elapsed = self.kernel.clock.monotonic_ms() - row.timestamp;
         ending.duration_ms = elapsed.floor().max(0.0) as i64;
         ending.exited_at = self.now_text();
         ending

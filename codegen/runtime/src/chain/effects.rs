@@ -34,7 +34,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         if !self.store.in_transaction() || (undone && !self.undo()) {
             return Step::Lost(Some(ending));
         }
-        let mut ending = self.stamp(call, ending);
+        let mut ending = self.stamp(&call.row, ending);
         if let Err(fault) = call.row.close_in(&mut self.store, &ending) {
             if !self.store.in_transaction() || !self.undo() {
                 return Step::Lost(Some(ending));
@@ -83,7 +83,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             // Its effects are gone already, so only the row is to be written.
             Step::Lost(Some(ending)) if ending.failed() => {
                 self.lose_transaction();
-                let ending = self.stamp(call, ending);
+                let ending = self.stamp(&call.row, ending);
                 match self.write_exit(&call.row, &ending) {
                     Ok(()) => ending,
                     Err(fault) => {
@@ -119,8 +119,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             (_, Err(refusal)) if self.keeps_reason(&refusal) => *refusal,
             _ => self.words().commit_failed(&fault.0),
         };
-        let ending = self.stamp(call, ending);
-        self.note_unclosed(call, &ending, false);
+        let ending = self.stamp(&call.row, ending);
+        self.note_unclosed(&call.row, &ending, false);
         ending
     }
 
@@ -138,9 +138,9 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.log(Level::Error, format_args!("[audit] exit of {} failed: {fault}", call.row.tool));
         let ending = match self.keeps_reason(&ending) {
             true => ending,
-            false => self.stamp(call, self.words().commit_failed(&fault.0)),
+            false => self.stamp(&call.row, self.words().commit_failed(&fault.0)),
         };
-        self.note_unclosed(call, &ending, false);
+        self.note_unclosed(&call.row, &ending, false);
         ending
     }
 }

@@ -16,22 +16,22 @@ use crate::handler::Dispatch;
 use crate::progress::Progress;
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
-    /// Writes the enter rows of these calls in a transaction of their own.
-    pub(super) fn enter(&mut self, calls: &mut [&mut Entered]) -> Result<(), StoreFault> {
+    /// Writes the enter rows of calls in a transaction of their own.
+    pub(super) fn enter(&mut self, rows: &mut [&mut Row]) -> Result<(), StoreFault> {
         self.introductions.begin();
-        let nothing_first = self.unclosed.is_empty() && self.known(calls) == calls.len();
+        let nothing_first = self.unclosed.is_empty() && self.known(rows) == rows.len();
         if !nothing_first {
-            self.begin_entering(calls)?;
+            self.begin_entering(rows)?;
             return self.commit_entered();
         }
         self.fatal.clone().map_or(Ok(()), Err)?;
-        let first = self.store.enter_batch(&mut events(calls))?;
-        number(calls, first);
+        let first = self.store.enter_batch(&mut events(rows))?;
+        number(rows, first);
         Ok(())
     }
 
     /// Opens a transaction and writes the enter rows.
-    pub(super) fn begin_entering(&mut self, calls: &mut [&mut Entered]) -> Result<(), StoreFault> {
+    pub(super) fn begin_entering(&mut self, rows: &mut [&mut Row]) -> Result<(), StoreFault> {
         if self.store.postpones() {
             // A refusal would show at the commit only, and take the new rows with it.
             self.close_unclosed_apart()?;
@@ -41,24 +41,29 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         if !self.store.postpones() {
             self.close_unclosed()?;
         }
-        let mut rest = calls;
+        self.enter_rows(rows)
+    }
+
+    /// Writes the enter rows inside the open transaction, each behind the introduction of its client.
+    pub(super) fn enter_rows(&mut self, rows: &mut [&mut Row]) -> Result<(), StoreFault> {
+        let mut rest = rows;
         while !rest.is_empty() {
             let (known, others) = rest.split_at_mut(self.known(rest));
             if !known.is_empty() {
                 let first = self.store.audit_enter_all(&mut events(known))?;
                 number(known, first);
             }
-            if let Some(call) = others.first() {
-                self.introduce(&call.row)?;
+            if let Some(row) = others.first() {
+                self.introduce(row)?;
             }
             rest = others;
         }
         Ok(())
     }
 
-    /// Returns how many of these calls come before the first whose client the log does not know.
-    fn known(&self, calls: &[&mut Entered]) -> usize {
-        calls.iter().take_while(|call| self.introductions.knows(&call.row.client)).count()
+    /// Returns how many of these rows come before the first whose client the log does not know.
+    fn known(&self, rows: &[&mut Row]) -> usize {
+        rows.iter().take_while(|row| self.introductions.knows(&row.client)).count()
     }
 
     /// Commits what [`Chain::begin_entering`] began.
@@ -84,13 +89,13 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             );
         }
         let mut call = self.operation_at(operation, arguments, client, row);
-        call.row.sequence_no = Some(self.store.audit_enter(&call.enter_event())?);
+        call.row.sequence_no = Some(self.store.audit_enter(&call.row.enter_event(&Value::Null))?);
         let ending = self.stage_dispatch(&call);
         if ending.failed() {
             let reason = ending.error_message.unwrap_or_default();
             return Err(StoreFault(format!("{operation} failed: {reason}")));
         }
-        let ending = self.stamp(&call, ending);
+        let ending = self.stamp(&call.row, ending);
         call.row.close_in(&mut self.store, &ending)
     }
 
@@ -132,13 +137,14 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 }
 
-fn events<'a>(calls: &'a [&mut Entered]) -> impl Iterator<Item = EnterEvent<'a>> {
-    calls.iter().map(|call| call.enter_event())
+/// The store keeps a hash of the arguments only, so the events carry none.
+fn events<'a>(rows: &'a [&mut Row]) -> impl Iterator<Item = EnterEvent<'a>> {
+    rows.iter().map(|row| row.enter_event(&Value::Null))
 }
 
-/// Gives the calls their numbers.
-fn number(calls: &mut [&mut Entered], first: i64) {
-    for (call, sequence_no) in calls.iter_mut().zip(first..) {
-        call.row.sequence_no = Some(sequence_no);
+/// Gives the rows their numbers.
+fn number(rows: &mut [&mut Row], first: i64) {
+    for (row, sequence_no) in rows.iter_mut().zip(first..) {
+        row.sequence_no = Some(sequence_no);
     }
 }

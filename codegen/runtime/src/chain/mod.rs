@@ -4,7 +4,7 @@
 //! and 2, [`prepared`] a batch before its turn to write, [`batch`] and [`single`] the two ways through stages 3 to 5,
 //! [`row`], [`audit`] and [`enter`] stage 3, [`dispatch`] and [`ending`] stage 4, [`effects`] stages 4 and 5 of one call,
 //! [`answer`] the sync and the replies, [`owed`] rows that are written late, [`network`] and [`scan`] the calls that run beside
-//! the loop.
+//! the loop. [`foreign`] writes the rows of calls that another process handles.
 //!
 //! The stages themselves are private, so that every call goes through the chain (chain#one-way-in).
 //!
@@ -35,6 +35,7 @@ mod effects;
 pub mod ending;
 mod enter;
 pub mod envelope;
+pub mod foreign;
 pub mod log;
 pub mod network;
 mod owed;
@@ -272,7 +273,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     /// Returns how long the last sync took, in milliseconds; about 0 where nothing is synced.
-    pub(crate) fn sync_ms(&self) -> f64 {
+    pub fn sync_ms(&self) -> f64 {
         self.sync_ms
     }
 

@@ -23,12 +23,12 @@ pub(super) struct Unclosed {
 }
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
-    pub(super) fn note_unclosed(&mut self, call: &Entered, ending: &Ending, must_close: bool) {
+    pub(super) fn note_unclosed(&mut self, row: &Row, ending: &Ending, must_close: bool) {
         self.exit_failures += 1;
-        self.forget_unclosed(&call.row);
-        if call.row.sequence_no.is_some() {
+        self.forget_unclosed(row);
+        if row.sequence_no.is_some() {
             let ending = Ending { answer: None, result: None, ..ending.clone() };
-            self.unclosed.push(Unclosed { row: call.row.clone(), ending, must_close, closed: false });
+            self.unclosed.push(Unclosed { row: row.clone(), ending, must_close, closed: false });
         }
     }
 

@@ -80,7 +80,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                 continue;
             }
             let ending = self.stage_dispatch(&call);
-            let ending = self.stamp(&call, ending);
+            let ending = self.stamp(&call.row, ending);
             self.buffer(&call, &ending);
             ended.push((call, ending));
         }

@@ -55,6 +55,15 @@ impl Row {
     }
 }
 
+/// What a call brings to its row.
+pub(super) struct Named {
+    pub name: String,
+    pub request_id: Box<str>,
+    pub args_hash: String,
+    pub trace_context: Option<String>,
+    pub client: Arc<Client>,
+}
+
 /// A call that has reached stage 3.
 pub(crate) struct Entered {
     pub reply_to: ReplyTo,
@@ -90,26 +99,33 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let Checked { call, verdict, sensitive, args_hash } = checked;
         let Call { reply_to, name, arguments, trace_context, client, .. } = call;
         let shown = redacted_arguments(sensitive, &arguments);
+        let request_id = reply_to.id.clone();
+        let row = self.row_of(Named { name, request_id, args_hash, trace_context, client });
+        Entered { reply_to, verdict, arguments, shown, row }
+    }
+
+    /// Builds the enter half of a row as of now, without a secret of the server's.
+    pub(super) fn row_of(&mut self, call: Named) -> Row {
+        let Named { name, request_id, args_hash, trace_context, client } = call;
         let trace_context = trace_context.map(|text| self.kernel.redactor.redact_json(&text).into_owned());
         // The client may have written anything as the name. It is redacted before it is cut, or a part of a secret would stay.
         let name = self.kernel.redactor.redact(&name);
         let entered_ms = self.kernel.clock.wall_ms();
-        let row = Row {
+        Row {
             sequence_no: None,
             tool: match name.char_indices().nth(AUDITED_NAME_CHARACTERS) {
                 Some((end, _)) => name[..end].to_owned(),
                 None => name.into_owned(),
             },
             correlation_id: self.kernel.ids.v4(),
-            request_id: reply_to.id.clone(),
+            request_id,
             args_hash,
             trace_context,
             timestamp: self.kernel.clock.monotonic_ms(),
             entered_ms,
             entered_at: crate::kernel::rfc3339_ms(entered_ms),
             client,
-        };
-        Entered { reply_to, verdict, arguments, shown, row }
+        }
     }
 }
 

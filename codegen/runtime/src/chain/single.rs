@@ -36,7 +36,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Runs stage 3 of one call. It keeps the turn to write.
     pub(super) async fn enter_call(&mut self, call: &mut Entered) {
         let entered = match &mut self.audit {
-            Audit::Store { .. } => self.enter(&mut [call]).map_err(|fault| fault.0),
+            Audit::Store { .. } => self.enter(&mut [&mut call.row]).map_err(|fault| fault.0),
             // The buffer takes the call when it has ended.
             Audit::Buffer => Ok(()),
             Audit::Sink(sink) => sink.enter(&call.enter_event()).finished().await,
@@ -78,7 +78,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// Runs stage 5 of one call, and replies.
     pub(super) async fn close_call(&mut self, call: Entered, ending: Ending, outlet: &mut dyn Outlet) {
-        let mut ending = self.stamp(&call, ending);
+        let mut ending = self.stamp(&call.row, ending);
         match &mut self.audit {
             Audit::Store { .. } => {
                 if let Some(truer) = self.close_row(&call, &ending) {
@@ -122,10 +122,10 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             if is_closed {
                 self.log(Level::Error, format_args!("[audit] {} was closed by another start", call.row.tool));
                 let ending = self.words().closed_by_another();
-                truer = Some(self.stamp(call, ending));
+                truer = Some(self.stamp(&call.row, ending));
             } else {
                 self.log(Level::Error, format_args!("[audit] exit of {} is pending: {fault}", call.row.tool));
-                self.note_unclosed(call, ending, true);
+                self.note_unclosed(&call.row, ending, true);
             }
         }
         self.store.leave_queue();

@@ -16,11 +16,11 @@ pub(crate) const SUPPORTED_VERSIONS: [&str; 5] =
 pub(crate) const HANDSHAKE_VERSIONS: &[&str] = SUPPORTED_VERSIONS.split_at(1).1;
 
 /// `_meta`: the revision a stateless request speaks.
-pub(crate) const PROTOCOL_VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
+pub const PROTOCOL_VERSION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 /// `_meta`: what the client of a stateless request can do.
-pub(crate) const CLIENT_CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
+pub const CLIENT_CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 /// `_meta`: who sends a stateless request.
-pub(crate) const CLIENT_INFO_KEY: &str = "io.modelcontextprotocol/clientInfo";
+pub const CLIENT_INFO_KEY: &str = "io.modelcontextprotocol/clientInfo";
 /// `_meta` of a stateless result: who answered.
 pub(crate) const SERVER_INFO_KEY: &str = "io.modelcontextprotocol/serverInfo";
 
@@ -61,6 +61,11 @@ impl PartialEq for Stateless<'_> {
     }
 }
 
+/// Returns the revision with that name, if it is one that is served.
+pub fn supported(revision: &str) -> Option<&'static str> {
+    SUPPORTED_VERSIONS.into_iter().find(|supported| *supported == revision)
+}
+
 /// Finds a request's era, with what a stateless request says about itself, and checks what the stateless era demands of it. It
 /// remembers nothing between requests.
 ///
@@ -83,7 +88,7 @@ pub fn detect<'a>(
     if !capabilities.is_some_and(|raw| raw.get().starts_with('{')) {
         return Err(lacks("object", CLIENT_CAPABILITIES_KEY, request));
     }
-    let Some(revision) = SUPPORTED_VERSIONS.into_iter().find(|supported| *supported == version) else {
+    let Some(revision) = supported(&version) else {
         let data = serde_json::json!({ "supported": SUPPORTED_VERSIONS, "requested": version }).to_string();
         let id = Some(request.id.clone());
         return Err(ProtocolFault {
@@ -102,7 +107,7 @@ fn lacks<'a>(kind: &str, key: &str, request: &Request<'a>) -> ProtocolFault<'a> 
 
 /// Returns what a call's `_meta` says in any era: the trace headers as one canonical JSON object, without those that are not
 /// strings or are too long, and the JSON text of the progress token, if it is one.
-pub(super) fn call_meta(meta: Option<&RawValue>) -> (Option<String>, Option<&str>) {
+pub fn call_meta(meta: Option<&RawValue>) -> (Option<String>, Option<&str>) {
     const KEYS: [&str; 4] = ["traceparent", "tracestate", "baggage", "progressToken"];
     let Some([parent, state, baggage, token]) = meta.and_then(|meta| members(meta, KEYS)) else {
         return (None, None);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::value::RawValue;
 
-use super::era::Stateless;
+use super::era::{CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, Stateless, supported};
 use super::params::{members, text_of};
 use crate::chain::client::{Client, Source};
 use crate::chain::redact::Redactor;
@@ -15,7 +15,7 @@ const NAME_CHARACTERS: usize = 128;
 const VERSION_CHARACTERS: usize = 64;
 
 /// The identities of a connection's calls. A call that repeats the one before shares its value and is not parsed again.
-pub(super) struct Identities {
+pub struct Identities {
     connection: Arc<Client>,
     stateless: Option<Told>,
 }
@@ -23,7 +23,7 @@ pub(super) struct Identities {
 /// What the last stateless call said.
 struct Told {
     info: Option<Box<str>>,
-    revision: &'static str,
+    revision: Option<&'static str>,
     client: Arc<Client>,
 }
 
@@ -35,13 +35,37 @@ impl Default for Identities {
 
 impl Identities {
     /// Takes the identity of an `initialize` that was answered with `revision`.
-    pub fn greeted(&mut self, info: Option<&RawValue>, revision: &'static str, redactor: &Redactor) {
+    pub fn greeted(&mut self, info: Option<&RawValue>, revision: Option<&'static str>, redactor: &Redactor) {
         self.connection = Arc::new(read(Source::Initialize, info, revision, redactor));
     }
 
     /// Returns who a call comes from; `told` is what a stateless call says itself.
     pub fn of_call(&mut self, told: Option<Stateless<'_>>, redactor: &Redactor) -> Arc<Client> {
-        let Some(Stateless { revision, client_info }) = told else { return self.connection.clone() };
+        match told {
+            Some(Stateless { revision, client_info }) => {
+                self.of_stateless(Some(revision), client_info, redactor)
+            }
+            None => self.connection.clone(),
+        }
+    }
+
+    /// The same of a call to another server. `meta` is the JSON text of a stateless call's members, and the revision may be unknown.
+    pub fn of_foreign(&mut self, meta: Option<&str>, redactor: &Redactor) -> Arc<Client> {
+        let Some(meta) = meta.and_then(|meta| serde_json::from_str::<&RawValue>(meta).ok()) else {
+            return self.connection.clone();
+        };
+        let [revision, client_info] =
+            members(meta, [PROTOCOL_VERSION_KEY, CLIENT_INFO_KEY]).unwrap_or_default();
+        let revision = revision.and_then(|raw| text_of(raw.get())).and_then(|text| supported(&text));
+        self.of_stateless(revision, client_info, redactor)
+    }
+
+    fn of_stateless(
+        &mut self,
+        revision: Option<&'static str>,
+        client_info: Option<&RawValue>,
+        redactor: &Redactor,
+    ) -> Arc<Client> {
         let info = client_info.map(RawValue::get);
         if let Some(last) = &self.stateless
             && last.info.as_deref() == info
@@ -56,7 +80,12 @@ impl Identities {
 }
 
 /// Reads a `clientInfo`. Members that are not texts, and empty ones, count as absent.
-fn read(source: Source, info: Option<&RawValue>, revision: &'static str, redactor: &Redactor) -> Client {
+fn read(
+    source: Source,
+    info: Option<&RawValue>,
+    revision: Option<&'static str>,
+    redactor: &Redactor,
+) -> Client {
     let [name, title, version] =
         info.and_then(|info| members(info, ["name", "title", "version"])).unwrap_or_default();
     let text = |raw: Option<&RawValue>, most: usize| {
@@ -73,6 +102,6 @@ fn read(source: Source, info: Option<&RawValue>, revision: &'static str, redacto
         name: text(name, NAME_CHARACTERS),
         title: text(title, NAME_CHARACTERS),
         version: text(version, VERSION_CHARACTERS),
-        protocol: Some(revision),
+        protocol: revision,
     }
 }

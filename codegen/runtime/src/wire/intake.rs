@@ -95,7 +95,7 @@ impl Intake {
                 Answer::Handshake { reply, revision, client_info } => {
                     self.takes_arrays = revision == BATCH_VERSION;
                     self.wordless = revision == WORDLESS_VERSION;
-                    self.identities.greeted(client_info, revision, &self.redactor);
+                    self.identities.greeted(client_info, Some(revision), &self.redactor);
                     reply
                 }
                 Answer::Call(call) => {

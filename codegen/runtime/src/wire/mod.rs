@@ -2,7 +2,7 @@
 //!
 //! In the order in which a message meets them: [`frame`] cuts the byte stream into lines, [`message`]
 //! decodes a line, [`params`] and [`era`] read its parameters and `_meta`, [`protocol`] answers everything
-//! but tool calls, [`call`] is what it hands to the chain, `identity` who it comes from, [`reply`] and [`fault`] write the answer, and
+//! but tool calls, [`call`] is what it hands to the chain, [`identity`] who it comes from, [`reply`] and [`fault`] write the answer, and
 //! [`array`] keeps the answers to one array together.
 
 pub mod array;
@@ -10,11 +10,11 @@ pub mod call;
 pub mod era;
 pub mod fault;
 pub mod frame;
-mod identity;
+pub mod identity;
 pub mod intake;
 pub mod message;
 pub mod midline;
-pub(crate) mod outbox;
+pub mod outbox;
 pub mod params;
 pub mod protocol;
 pub mod reply;

@@ -35,8 +35,13 @@ impl Outbox {
         RefMut::map(self.0.borrow_mut(), |output| &mut output.bytes)
     }
 
+    /// How many bytes take up memory: those that wait, and those before them that have left.
+    pub fn kept(&self) -> usize {
+        self.0.borrow().bytes.len()
+    }
+
     /// How many bytes wait.
-    pub(crate) fn waiting(&self) -> usize {
+    pub fn waiting(&self) -> usize {
         let output = self.0.borrow();
         output.bytes.len() - output.sent
     }
@@ -60,12 +65,12 @@ impl Outbox {
     }
 
     /// Drops what waits, and all that comes, because the client is gone: nothing waits for room that never comes.
-    pub(crate) fn discard(&self) {
+    pub fn discard(&self) {
         *self.0.borrow_mut() = Output { writer: Box::new(tokio::io::sink()), bytes: Vec::new(), sent: 0 };
     }
 
     /// Writes what can be written without waiting; an error shows at the next [`Outbox::poll_flush`].
-    pub(crate) fn flush_now(&self) {
+    pub fn flush_now(&self) {
         let _ = self.poll_flush(&mut Context::from_waker(Waker::noop()));
     }
 }

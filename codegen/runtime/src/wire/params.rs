@@ -34,7 +34,7 @@ impl<'a> Params<'a> {
 }
 
 /// Returns the text of a JSON string, borrowed when it holds no escape; `None` for other types.
-pub(super) fn text_of(raw: &str) -> Option<Cow<'_, str>> {
+pub fn text_of(raw: &str) -> Option<Cow<'_, str>> {
     let inner = raw.strip_prefix('"')?.strip_suffix('"')?;
     if inner.contains('\\') {
         return serde_json::from_str(raw).ok().map(Cow::Owned);
@@ -43,16 +43,13 @@ pub(super) fn text_of(raw: &str) -> Option<Cow<'_, str>> {
 }
 
 /// Returns one member of an object; the last, if the key is repeated. `None` if `raw` is not an object.
-pub(super) fn member<'a>(raw: &'a RawValue, key: &str) -> Option<&'a RawValue> {
+pub fn member<'a>(raw: &'a RawValue, key: &str) -> Option<&'a RawValue> {
     let [value] = members(raw, [key])?;
     value
 }
 
 /// Returns several members of an object at once. `None` if `raw` is not an object.
-pub(super) fn members<'a, const N: usize>(
-    raw: &'a RawValue,
-    keys: [&str; N],
-) -> Option<[Option<&'a RawValue>; N]> {
+pub fn members<'a, const N: usize>(raw: &'a RawValue, keys: [&str; N]) -> Option<[Option<&'a RawValue>; N]> {
     if !raw.get().starts_with('{') {
         return None;
     }

@@ -15,6 +15,22 @@ pub enum Refusal {
 /// # Errors
 /// The first fault found.
 pub fn check(bytes: &[u8], limit: usize) -> Result<(), Refusal> {
+    walk(bytes, limit, string_end)
+}
+
+/// Checks nesting alone: lone surrogates pass.
+///
+/// # Errors
+/// [`Refusal::TooDeep`].
+pub fn check_nesting(bytes: &[u8], limit: usize) -> Result<(), Refusal> {
+    walk(bytes, limit, |bytes, at| Ok(any_string_end(bytes, at)))
+}
+
+fn walk(
+    bytes: &[u8],
+    limit: usize,
+    string_end: impl Fn(&[u8], usize) -> Result<usize, Refusal>,
+) -> Result<(), Refusal> {
     let mut depth = 0_usize;
     let mut at = 0;
     while let Some(byte) = bytes.get(at) {
@@ -54,6 +70,19 @@ fn string_end(bytes: &[u8], mut at: usize) -> Result<usize, Refusal> {
         }
     }
     Ok(at)
+}
+
+/// The same place, where the characters do not matter.
+fn any_string_end(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'"' => return at,
+            b'\\' => at += 1,
+            _ => {}
+        }
+    }
+    at
 }
 
 fn low_follows(bytes: &[u8], at: usize) -> bool {

@@ -68,6 +68,7 @@ pub static CATALOGUE: CatalogueSpec = CatalogueSpec {
         store_commit_failed: "read first",
         startup_failed: "ask",
     },
+    foreign: None,
 };
 
 const META: &str = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;

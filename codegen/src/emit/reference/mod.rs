@@ -248,6 +248,13 @@ fn errors(ir: &Ir<'_>) -> String {
         vec![code(&error.code), text(&error.when), code(&error.message), text(remedy)]
     });
     page.table(&["Code", "When", "Message", "Remedy"], rows);
+    if let Some(foreign) = &ir.head.foreign {
+        page.heading(2, "Codes of calls to other servers");
+        let rows = foreign
+            .roles()
+            .map(|(_, error)| vec![code(&error.code), text(&error.when), code(&error.message)]);
+        page.table(&["Code", "When", "Message"], rows);
+    }
     page.heading(2, "Codes of single tools");
     page.table(&["Code", "Tool", "When", "Fields", "Remedy"], error_rows(ir, false));
     if ir.operations().next().is_some() {

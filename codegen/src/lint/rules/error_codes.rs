@@ -1,4 +1,4 @@
-//! `error-codes`: codes are SCREAMING_SNAKE_CASE, each declared once, the chain's by the chain only;
+//! `error-codes`: codes are SCREAMING_SNAKE_CASE, each declared once, the chain's and those of foreign calls by these only;
 //! and `prefix` is said where it means something.
 
 use std::collections::HashMap;
@@ -19,14 +19,23 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
             report.value(&place, message, "give each role a code of its own");
         }
     }
+    let foreign = context.catalogue.head_place().child("foreign");
+    for (role, error) in context.catalogue.head.foreign.iter().flat_map(|codes| codes.roles()) {
+        let place = foreign.child(role).child("code");
+        form(&error.code, &place, report);
+        if let Some(other) = of_chain.insert(&error.code, role) {
+            let message = format!("the code `{}` already stands for `{other}`", error.code);
+            report.value(&place, message, "give each role a code of its own");
+        }
+    }
     for entry in context.catalogue.tools() {
         for (index, error) in entry.tool.errors.iter().enumerate() {
             let place = entry.place.child("errors").child(index);
             let code = place.child("code");
             form(&error.code, &code, report);
             if let Some(role) = of_chain.get(error.code.as_str()) {
-                let message = format!("the code `{}` is the chain's (`{role}`)", error.code);
-                report.value(&code, message, "every tool has it already: remove it, or take another");
+                let message = format!("the code `{}` is the catalogue's (`{role}`)", error.code);
+                report.value(&code, message, "it is not a tool's to give: remove it, or take another");
             }
             if entry.tool.errors[..index].iter().any(|earlier| earlier.code == error.code) {
                 let message = format!("the code `{}` is declared twice", error.code);

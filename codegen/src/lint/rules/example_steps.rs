@@ -1,5 +1,6 @@
 //! `example-steps`: every tool has an example, and the steps before it, the values kept and the
-//! pointers to them lead somewhere, and what varies is shown as a value that a run could give. Steps are a client's, so no operation is among them.
+//! pointers to them lead somewhere, and what varies is shown as a value that a run could give. The steps
+//! of a client's tool are a client's; before an operation the operator may run others.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -17,7 +18,7 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
         }
         titles(entry.tool, &place, report);
         for (index, example) in entry.tool.examples.iter().enumerate() {
-            steps(example, context.catalogue, &tools, &place.child(index), report);
+            steps(example, context.catalogue, (entry.tool, &tools), &place.child(index), report);
         }
     }
 }
@@ -31,11 +32,17 @@ fn titles(tool: &Tool, place: &Place, report: &mut Report<'_>) {
     }
 }
 
-fn steps(example: &Example, catalogue: &Catalogue, tools: &[&Tool], place: &Place, report: &mut Report<'_>) {
+fn steps(
+    example: &Example,
+    catalogue: &Catalogue,
+    (tool, tools): (&Tool, &[&Tool]),
+    place: &Place,
+    report: &mut Report<'_>,
+) {
     let mut kept: HashSet<&str> = HashSet::new();
     for (index, step) in example.before.iter().enumerate() {
         let place = place.child("before").child(index);
-        callable(&step.tool, tools, &place.child("tool"), report);
+        callable(&step.tool, tool, tools, &place.child("tool"), report);
         bound(&step.bind, &step.arguments, &kept, &place.child("bind"), report);
         for (name, pointer) in &step.keep {
             if !is_pointer(pointer) {
@@ -67,10 +74,10 @@ fn steps(example: &Example, catalogue: &Catalogue, tools: &[&Tool], place: &Plac
     }
 }
 
-/// That a client could make the step.
-fn callable(name: &str, tools: &[&Tool], place: &Place, report: &mut Report<'_>) {
+/// That the caller of the example's tool could make the step.
+fn callable(name: &str, of: &Tool, tools: &[&Tool], place: &Place, report: &mut Report<'_>) {
     match tools.iter().find(|tool| tool.name == name) {
-        Some(tool) if tool.runs == Runs::Operator => {
+        Some(tool) if tool.runs == Runs::Operator && of.runs != Runs::Operator => {
             let help = "set the stage with tools that clients can call";
             report.value(place, format!("`{name}` is an operation, which no client can call"), help);
         }

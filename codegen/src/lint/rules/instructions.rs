@@ -61,6 +61,8 @@ fn known_names<'a>(context: &'a Context<'_>) -> BTreeSet<&'a str> {
     let mut known: BTreeSet<&str> =
         properties.flat_map(|members| members.keys().map(String::as_str)).collect();
     known.extend(context.catalogue.head.chain.roles().map(|(_, error)| error.code.as_str()));
+    let foreign = context.catalogue.head.foreign.iter().flat_map(|codes| codes.roles());
+    known.extend(foreign.map(|(_, error)| error.code.as_str()));
     let errors = context.catalogue.tools().flat_map(|entry| &entry.tool.errors);
     known.extend(errors.map(|error| error.code.as_str()));
     known

@@ -14,6 +14,12 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
             report.value(&chain.child(role).child("message"), fault, FORM_HELP);
         }
     }
+    let foreign = context.catalogue.head_place().child("foreign");
+    for (role, error) in context.catalogue.head.foreign.iter().flat_map(|codes| codes.roles()) {
+        if let Err(fault) = message::parse(&error.message) {
+            report.value(&foreign.child(role).child("message"), fault, FORM_HELP);
+        }
+    }
     for entry in context.catalogue.tools() {
         for (index, error) in entry.tool.errors.iter().enumerate() {
             let place = entry.place.child("errors").child(index);

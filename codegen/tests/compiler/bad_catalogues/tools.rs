@@ -94,6 +94,9 @@ pub const CASES: &[Case] = &[
     swap("code_twice", VAULT, "code: BUSY", "code: WRONG_KEY"),
     swap("code_of_the_chain", VAULT, "code: BUSY", "code: CANCELLED"),
     swap("chain_code_twice", HEAD, "code: CANCELLED", "code: UNKNOWN_TOOL"),
+    swap("foreign_code_of_the_chain", HEAD, "code: ELSEWHERE_CANCELLED", "code: CANCELLED"),
+    swap("foreign_code_of_a_tool", VAULT, "code: BUSY", "code: ELSEWHERE_DENIED"),
+    swap("foreign_message_that_is_no_form", HEAD, "\"it is {state}\"", "\"it is {state\""),
     swap(
         "prefix_under_pattern_b",
         NOTES,

@@ -25,10 +25,13 @@ pub struct Log {
     /// Only calls of this tool
     #[arg(long, value_name = "NAME")]
     pub tool: Option<String>,
+    /// Only calls to this server, which colibri wrap passed on
+    #[arg(long, value_name = "NAME", conflicts_with = "tool")]
+    pub server: Option<String>,
     /// Only calls with this outcome
     #[arg(long, value_parser = PossibleValuesParser::new(OUTCOMES))]
     pub outcome: Option<String>,
-    /// Only calls that created or changed the row with this id: a task, a thought, a session
+    /// Only calls that created or changed this row, a task, a thought or a session: its id, or at least 4 characters of it
     #[arg(long, value_name = "ID")]
     pub subject: Option<String>,
     /// Only calls of one server process, by its boot id (see --json)
@@ -62,6 +65,8 @@ impl Log {
     pub fn filter(&self) -> LogFilter {
         LogFilter {
             tool: self.tool.clone(),
+            // '0' is the character behind '/'.
+            tools: self.server.as_ref().map(|name| (format!("{name}/"), format!("{name}0"))),
             outcome: self.outcome.clone(),
             subject: self.subject.clone(),
             boot_id: self.boot.clone(),
@@ -99,10 +104,10 @@ pub struct KeyFile {
 /// Of `colibri proof`.
 #[derive(Debug, Args, PartialEq, Eq)]
 pub struct Proof {
-    /// The sealed session
+    /// The sealed session: its id, or at least 4 characters of it
     #[arg(allow_hyphen_values = true)]
     pub session: String,
-    /// The id of one of its thought records
+    /// One of its thought records: its id, or at least 4 characters of it
     #[arg(allow_hyphen_values = true)]
     pub record: String,
     /// Which database.
@@ -119,7 +124,7 @@ pub struct Proof {
 /// Of `colibri export`.
 #[derive(Debug, Args, PartialEq, Eq)]
 pub struct Export {
-    /// The session, open or sealed
+    /// The session, open or sealed: its id, or at least 4 characters of it
     #[arg(allow_hyphen_values = true)]
     pub session: String,
     /// Which database.
@@ -136,7 +141,7 @@ pub struct Export {
 /// Of `colibri report`.
 #[derive(Debug, Args, PartialEq, Eq)]
 pub struct Report {
-    /// The session, open or sealed
+    /// The session, open or sealed: its id, or at least 4 characters of it
     #[arg(allow_hyphen_values = true)]
     pub session: String,
     /// The new file to write the page to

@@ -8,11 +8,13 @@ use clap::builder::PossibleValuesParser;
 use super::super::init::hosts::HOSTS;
 
 /// What `init` is asked for.
-///
-/// Without --host it lists the hosts whose configuration is found. With it, it makes a signing key if there is none, and prints the
-/// host's block and the lines for AGENTS.md. --write puts the block into the host's configuration, if that is plain JSON or TOML
-/// without an entry of colibri, and the lines into AGENTS.md. Exit 1 if a file was left as it is.
 #[derive(Debug, Clone, Args, PartialEq, Eq)]
+#[command(
+    after_help = "Without --host it lists the hosts whose configuration is found. With it, it makes a signing key if there is\n\
+                  none, also without --write, and prints the host's block and the lines for AGENTS.md. --write puts the block into\n\
+                  the host's configuration, if that is plain JSON or TOML without an entry of colibri, and the lines into AGENTS.md,\n\
+                  or into CLAUDE.md or GEMINI.md if the host reads that and it is there. Exit 1 if a file was left as it is."
+)]
 pub struct Init {
     /// The program that is to start Colibri
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(HOSTS.iter().map(|host| host.name)))]
@@ -32,10 +34,10 @@ pub struct Init {
     /// The tools to offer: all, or toolsets and tools with commas between them
     #[arg(long, value_name = "LIST", requires = "host")]
     pub tools: Option<String>,
-    /// The folder whose AGENTS.md (CLAUDE.md, if only that is there) tells agents of Colibri; by default the working directory
+    /// The project's folder, whose AGENTS.md tells agents of Colibri; by default the working directory
     #[arg(long, value_name = "DIR", requires = "host")]
     pub project: Option<PathBuf>,
-    /// Write the files, and keep the host's old one as FILE.before-colibri
+    /// Write the host's configuration and the lines for agents, too; keep the host's old file as FILE.before-colibri
     #[arg(long, requires = "host")]
     pub write: bool,
 }

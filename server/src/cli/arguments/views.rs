@@ -144,7 +144,7 @@ pub struct Timeline {
     /// Only calls about this task: its id, or at least 4 characters of it
     #[arg(long, value_name = "ID")]
     pub task: Option<String>,
-    /// Only calls of this actor, client or agent
+    /// Only calls of this actor, client, agent or wrapped server
     #[arg(long, value_name = "NAME")]
     pub who: Option<String>,
     /// Reads and renewed claims, too
@@ -154,6 +154,10 @@ pub struct Timeline {
 
 /// Of `colibri board`.
 #[derive(Debug, Args, PartialEq, Eq)]
+#[command(
+    after_help = "Keys: arrows or h j k l select a task, and Enter shows it. / finds a text, p and a choose a project or an\n\
+                  assignee, b shows blocked tasks only, d finished ones, too. ? lists all keys, q ends the board."
+)]
 pub struct Board {
     /// What all views take.
     #[command(flatten)]
@@ -202,9 +206,11 @@ pub struct Graph {
 }
 
 /// Of `colibri overview`.
-///
-/// The page needs no other file, runs nothing and loads nothing. The database is verified as `colibri verify` does it, at the same moment.
 #[derive(Debug, Args, PartialEq, Eq)]
+#[command(
+    after_help = "The page needs no other file, runs nothing and loads nothing. The database is verified as `colibri verify`\n\
+                  does it, at the same moment."
+)]
 pub struct Overview {
     /// What all views take.
     #[command(flatten)]

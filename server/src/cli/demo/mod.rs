@@ -57,7 +57,7 @@ pub fn run(out: &mut dyn Write, color: bool) -> Result<(), Failure> {
     drop(folder);
 
     page.line(&format!("\nDone in {:.1} s; the temporary folder is gone.", started.elapsed().as_secs_f64()))?;
-    page.line("Next: `colibri tools` lists the tools, `colibri --help` the commands and settings.")?;
+    page.line("Next: `colibri init` sets up your host, `colibri board` shows what its agents do, `colibri --help` lists the rest.")?;
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use colibri_runtime::handler::Fault;
 
 use super::Finding;
 use super::database::{complaints, unreadable};
+use super::wraps;
 use crate::cli::work::Work;
 use crate::domains::proof::Signers;
 use crate::domains::router::start::snapshot;
@@ -124,6 +125,7 @@ struct Stored {
 impl Stored {
     fn read(db: &Db, config: &Config) -> Self {
         let mut findings: Vec<Finding> = epochs::check(db, config.epoch_seconds).into_iter().collect();
+        findings.extend(wraps::check(db));
         if config.router_candidates == CandidateSource::Db {
             findings.extend(router::candidates(&snapshot(config, Some(db), &NoLog)));
         }

@@ -6,7 +6,7 @@ use colibri_runtime::handler::Fault;
 
 use super::{Finding, content, shared};
 use crate::cli::work::Work;
-use crate::lifecycle::preflight::database::{RESTORE, differences, refused, remedy_of};
+use crate::lifecycle::preflight::database::{GO_BACK, RESTORE, differences, refused, remedy_of};
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::Config;
 use crate::settings::mode::{Mode, capabilities_for};
@@ -45,11 +45,9 @@ pub fn check(config: &Config, trusted: &TrustedKeys, work: &mut Work<'_>) -> Vec
     match is_there(path, !writes) {
         Err(error) => return vec![refused(&error)],
         Ok(false) => {
-            let message = format!(
-                "{} does not exist yet; the first start in {} creates it",
-                path.display(),
-                config.mode
-            );
+            let state = if path.exists() { "is empty" } else { "does not exist yet" };
+            let message =
+                format!("{} {state}; the first start in {} creates it", path.display(), config.mode);
             return vec![Finding::ok("database", message)];
         }
         Ok(true) => {}
@@ -112,7 +110,7 @@ fn schema(
         None if version < newest => Finding::warn(
             CHECK,
             format!("version {version} is older than {newest}"),
-            "the next start in FULL migrates it; keep a copy first if you may go back",
+            format!("the next start in FULL migrates it; {GO_BACK}"),
         ),
         None => Finding::ok(CHECK, format!("version {version}, {tables} tables")),
     }];

@@ -5,6 +5,7 @@
 mod content;
 mod database;
 mod shared;
+mod wraps;
 
 use std::io::Write;
 

@@ -1,11 +1,11 @@
 //! Files of other programs, which are replaced as a whole or not at all. Links are followed: people keep such files elsewhere.
 
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use colibri_proof::bounded_file;
-use colibri_store::private_file;
+use colibri_store::{part, private_file};
 
 use super::Left;
 use crate::cli::Failure;
@@ -71,10 +71,11 @@ impl Found {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(|error| failed("its folder cannot be made", error))?;
         }
-        let mut name = path.file_name().unwrap_or_default().to_owned();
-        name.push(format!(".part-{}", std::process::id()));
-        let part = path.with_file_name(name);
-        let written = self.write(&part, new, others).and_then(|()| match (old, kept) {
+        let part = part::named(path);
+        let unwritten = |error| failed("the new file cannot be written", error);
+        // A file of this name that is there already stays.
+        let file = private_file::create_new(&part).map_err(unwritten)?;
+        let written = self.write(file, new, others).and_then(|()| match (old, kept) {
             // A link is made under a free name only, so that no file is lost that came in between.
             (None, _) => fs::hard_link(&part, path),
             (Some(_), Some(kept)) => {
@@ -89,12 +90,11 @@ impl Found {
             // A rest that cannot be removed does no harm.
             let _ = fs::remove_file(&part);
         }
-        written.map_err(|error| failed("the new file cannot be written", error))
+        written.map_err(unwritten)
     }
 
-    /// Writes the text beside the file, for the same users.
-    fn write(&self, part: &Path, new: &str, others: bool) -> io::Result<()> {
-        let mut file = private_file::create_new(part)?;
+    /// Writes the text to the file beside this one, for the same users.
+    fn write(&self, mut file: File, new: &str, others: bool) -> io::Result<()> {
         file.write_all(new.as_bytes())?;
         if let Some((text, metadata)) = &self.old {
             file.set_permissions(metadata.permissions())?;

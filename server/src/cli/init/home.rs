@@ -47,10 +47,15 @@ impl Home {
         }
     }
 
-    /// Checks whether the host's configuration is there, or the folder that is made for it.
-    pub fn has(&self, file: &Path) -> bool {
-        let folder = file.parent().filter(|folder| Some(*folder) != self.home.as_deref());
-        file.exists() || folder.is_some_and(Path::is_dir)
+    /// Checks whether the host's configuration is there, or a folder that the host makes.
+    pub fn has(&self, place: &Place, file: &Path) -> bool {
+        let folder = match place {
+            Place::Dialog(_) => Some(file.to_owned()),
+            // In the home folder itself, the host's folder has the file's name without its ending: `~/.claude`.
+            Place::Home(_) if file.parent() == self.home.as_deref() => Some(file.with_extension("")),
+            _ => file.parent().map(Path::to_owned),
+        };
+        file.is_file() || folder.is_some_and(|folder| folder.is_dir())
     }
 
     fn applications(&self) -> Option<PathBuf> {

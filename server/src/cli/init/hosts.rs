@@ -16,7 +16,14 @@ pub struct Host {
     pub place: Place,
     /// How a block looks there.
     pub form: Form,
+    /// The file of a project that tells its agents what to do.
+    pub reads: &'static str,
 }
+
+/// What most hosts read (https://agents.md).
+pub const AGENTS: &str = "AGENTS.md";
+/// What Claude Code reads first.
+pub const CLAUDE: &str = "CLAUDE.md";
 
 /// Where a host keeps the configuration of a user.
 pub enum Place {
@@ -58,6 +65,7 @@ pub const HOSTS: [Host; 10] = [
         title: "Claude Code",
         place: Place::Home(".claude.json"),
         form: Form::Json("mcpServers", Entry::Typed),
+        reads: CLAUDE,
     },
     // https://modelcontextprotocol.io/quickstart/user
     Host {
@@ -65,15 +73,23 @@ pub const HOSTS: [Host; 10] = [
         title: "Claude Desktop",
         place: Place::Application("Claude/claude_desktop_config.json"),
         form: PLAIN,
+        reads: AGENTS,
     },
     // https://cursor.com/docs/mcp
-    Host { name: "cursor", title: "Cursor", place: Place::Home(".cursor/mcp.json"), form: PLAIN },
+    Host {
+        name: "cursor",
+        title: "Cursor",
+        place: Place::Home(".cursor/mcp.json"),
+        form: PLAIN,
+        reads: AGENTS,
+    },
     // https://code.visualstudio.com/docs/agents/reference/mcp-configuration
     Host {
         name: "vscode",
         title: "VS Code",
         place: Place::Application("Code/User/mcp.json"),
         form: Form::Json("servers", Entry::Typed),
+        reads: AGENTS,
     },
     // https://developers.openai.com/codex/mcp
     Host {
@@ -81,15 +97,23 @@ pub const HOSTS: [Host; 10] = [
         title: "Codex CLI",
         place: Place::Home(".codex/config.toml"),
         form: Form::Toml("mcp_servers"),
+        reads: AGENTS,
     },
     // https://geminicli.com/docs/tools/mcp-server
-    Host { name: "gemini", title: "Gemini CLI", place: Place::Home(".gemini/settings.json"), form: PLAIN },
+    Host {
+        name: "gemini",
+        title: "Gemini CLI",
+        place: Place::Home(".gemini/settings.json"),
+        form: PLAIN,
+        reads: "GEMINI.md",
+    },
     // https://zed.dev/docs/ai/mcp: `source`, which earlier versions asked for, is gone.
     Host {
         name: "zed",
         title: "Zed",
         place: Place::Config(&["zed/settings.json"]),
         form: Form::Json("context_servers", Entry::Plain),
+        reads: AGENTS,
     },
     // https://docs.devin.ai/desktop/cascade/mcp: Windsurf is called Devin Desktop now and keeps this file.
     Host {
@@ -97,15 +121,23 @@ pub const HOSTS: [Host; 10] = [
         title: "Windsurf",
         place: Place::Home(".codeium/windsurf/mcp_config.json"),
         form: PLAIN,
+        reads: AGENTS,
     },
     // https://www.jetbrains.com/help/ai-assistant/mcp.html
-    Host { name: "jetbrains", title: "JetBrains IDEs", place: Place::Dialog("JetBrains"), form: PLAIN },
+    Host {
+        name: "jetbrains",
+        title: "JetBrains IDEs",
+        place: Place::Dialog("JetBrains"),
+        form: PLAIN,
+        reads: AGENTS,
+    },
     // https://opencode.ai/docs/mcp-servers; version 2 reads the same: https://opencode.ai/docs/migrate-v1
     Host {
         name: "opencode",
         title: "opencode",
         place: Place::Config(&["opencode/opencode.json", "opencode/opencode.jsonc"]),
         form: Form::Json("mcp", Entry::OneList),
+        reads: AGENTS,
     },
 ];
 

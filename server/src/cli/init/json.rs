@@ -48,7 +48,12 @@ pub fn with_server(text: &str, servers: &str, entry: &Value) -> Result<Change, L
                 .ok_or_else(|| Left::new(format!("its {servers:?} is not an object")))?;
             match old[servers].get(SERVER) {
                 Some(there) if there == entry => return Ok(Change::Nothing),
-                Some(_) => return Err(Left::new(format!("it has another entry {SERVER:?} already"))),
+                Some(there) => {
+                    let parts = differing(there, entry).join(", ");
+                    return Err(Left::new(format!(
+                        "it has another entry {SERVER:?} already, which differs in {parts}"
+                    )));
+                }
                 None => inserted(text, &object, SERVER, entry, unit(text, &root)),
             }
         }
@@ -58,6 +63,29 @@ pub fn with_server(text: &str, servers: &str, entry: &Value) -> Result<Change, L
     expected[servers][SERVER] = entry.clone();
     let same = serde_json::from_str::<Value>(&new).is_ok_and(|new| new == expected);
     if same { Ok(Change::To(new)) } else { Err(odd()) }
+}
+
+/// Checks whether the object `servers` has a colibri.
+pub fn has_server(text: &str, servers: &str) -> bool {
+    serde_json::from_str::<Value>(text).is_ok_and(|found| !found[servers][SERVER].is_null())
+}
+
+/// Names the members in which two entries differ, without their values, which may be secret.
+fn differing(there: &Value, entry: &Value) -> Vec<String> {
+    let (Some(there), Some(entry)) = (there.as_object(), entry.as_object()) else {
+        return vec!["its form".to_owned()];
+    };
+    let names = entry.keys().chain(there.keys().filter(|name| !entry.contains_key(*name)));
+    let mut parts = Vec::new();
+    for name in names.filter(|name| there.get(*name) != entry.get(*name)) {
+        match (there.get(name), entry.get(name)) {
+            (Some(old @ Value::Object(_)), Some(new @ Value::Object(_))) => {
+                parts.extend(differing(old, new).iter().map(|part| format!("{name}.{part}")));
+            }
+            _ => parts.push(name.clone()),
+        }
+    }
+    parts
 }
 
 /// Returns the text with one more member at the end of an object, laid out like its neighbours.

@@ -31,6 +31,7 @@ use super::arguments::init::Init;
 use super::keys;
 use crate::domains::proof::key_file::read_key_file;
 use crate::settings::environment::Environment;
+use crate::shell_word::quoted;
 
 /// What is to become of a file's text.
 enum Change {
@@ -72,7 +73,7 @@ pub fn run(arguments: &Init, env: &Environment, out: &mut dyn Write) -> Result<(
         return Ok(out.flush()?);
     };
     let settings = Settings::read(arguments, env, &home)?;
-    let project = project(arguments)?;
+    let project = project(arguments, host)?;
     let file = home.file(&host.place);
     let (block, shown) = (Block::of(host, &settings, false), Block::of(host, &settings, true));
     if arguments.write {
@@ -96,8 +97,13 @@ pub fn run(arguments: &Init, env: &Environment, out: &mut dyn Write) -> Result<(
         if !at_agents {
             write!(out, "\n{}", snippet::snippet())?;
         }
+        print_reads(host, &project, out)?;
+        let done = at_host && at_agents;
+        if done {
+            print_next(host, &settings, out)?;
+        }
         out.flush()?;
-        return if at_host && at_agents { Ok(()) } else { Err(Failure::Finding) };
+        return if done { Ok(()) } else { Err(Failure::Finding) };
     }
     make_key(settings.key.as_deref(), out)?;
     let named = file.map_or_else(|| format!("the configuration of {}", host.title), |file| shown_path(&file));
@@ -108,7 +114,42 @@ pub fn run(arguments: &Init, env: &Environment, out: &mut dyn Write) -> Result<(
     print_block(host, &shown, &settings, out)?;
     writeln!(out, "\nThese lines belong in {}; --write puts them there:\n", shown_path(&project))?;
     write!(out, "{}", snippet::snippet())?;
+    print_reads(host, &project, out)?;
     Ok(out.flush()?)
+}
+
+/// Says which file the host looks for, if the lines are in another one.
+fn print_reads(host: &Host, project: &Path, out: &mut dyn Write) -> io::Result<()> {
+    let (own, name) = (host.reads, project.file_name().unwrap_or_default().to_string_lossy());
+    // The others read AGENTS.md and have no other name for it.
+    if own == hosts::AGENTS || name == own {
+        return Ok(());
+    }
+    writeln!(
+        out,
+        "\n{} looks for {own}. If it does not read {name}, write the line @{name} into {own}.",
+        host.title
+    )
+}
+
+/// Says what the user does next.
+fn print_next(host: &Host, settings: &Settings, out: &mut dyn Write) -> io::Result<()> {
+    let (set, look) = match settings.file() {
+        Some(file) => {
+            let file = quoted(file);
+            (format!("COLIBRI_DB_PATH={file} "), format!("colibri board --db {file}"))
+        }
+        None => (String::new(), "colibri board".to_owned()),
+    };
+    let url = if settings.file().is_none() { ", with COLIBRI_DATABASE_URL set" } else { "" };
+    writeln!(
+        out,
+        "\nNext: restart {}, and ask its agent to make a task with colibri. Then look at the work{url}:\n  {}\n\
+         If the agent does not find colibri:\n  {}",
+        host.title,
+        printable(&look),
+        printable(&format!("{set}colibri doctor"))
+    )
 }
 
 /// Lists the hosts whose configuration is found.
@@ -117,18 +158,28 @@ fn list(home: &Home, out: &mut dyn Write) -> Result<(), Failure> {
     let found: Vec<(&Host, PathBuf)> = HOSTS
         .iter()
         .filter_map(|host| Some((host, home.file(&host.place)?)))
-        .filter(|(_, file)| home.has(file))
+        .filter(|(host, file)| home.has(&host.place, file))
         .collect();
     if found.is_empty() {
         writeln!(out, "No host's configuration was found below the home folder.")?;
     }
     let width = HOSTS.iter().map(|host| host.name.len()).max().unwrap_or(0);
     for (host, file) in &found {
-        writeln!(out, "{:width$}  {}", host.name, shown_path(file))?;
+        let done = if starts_colibri(host, file) { "  (has colibri)" } else { "" };
+        writeln!(out, "{:width$}  {}{done}", host.name, shown_path(file))?;
     }
     let names = HOSTS.map(|host| host.name).join(", ");
     writeln!(out, "\ncolibri init --host NAME prints the block for one of {names}.")?;
     Ok(())
+}
+
+/// Checks whether the host's configuration has an entry of colibri, as far as it can be read.
+fn starts_colibri(host: &Host, file: &Path) -> bool {
+    let Ok(Found { old: Some((text, _)), .. }) = file::find(file) else { return false };
+    match &host.form {
+        Form::Json(servers, _) => json::has_server(&text, servers),
+        Form::Toml(servers) => toml::has_server(&text, servers),
+    }
 }
 
 /// A host's block: the whole text, and the entry in it.
@@ -176,7 +227,12 @@ fn plan_block(host: &Host, block: &Block, settings: &Settings, file: &Path) -> R
         ));
     }
     let change = match (&found.old, &host.form) {
+        (Some((text, _)), _) if text.starts_with('\u{feff}') => {
+            return Err(Left::new("it begins with a byte order mark; save it as UTF-8 without one first"));
+        }
         (None, _) => Change::To(block.text.clone()),
+        // Some hosts make their file empty at first.
+        (Some((text, _)), _) if text.trim().is_empty() => Change::To(block.text.clone()),
         (Some((text, _)), Form::Json(servers, _)) => json::with_server(text, servers, &block.entry)?,
         (Some((text, _)), Form::Toml(servers)) => toml::with_server(text, servers, &block.text)?,
     };
@@ -265,8 +321,9 @@ fn make_folder(file: &Path) -> Result<(), Failure> {
     })
 }
 
-/// Returns the project's file for agents: `CLAUDE.md`, if only that is there, otherwise `AGENTS.md`.
-fn project(arguments: &Init) -> Result<PathBuf, Failure> {
+/// Returns the project's file for agents: the one that the host reads, if it is there, or `CLAUDE.md`, if only that is there, otherwise
+/// `AGENTS.md`.
+fn project(arguments: &Init, host: &Host) -> Result<PathBuf, Failure> {
     let named = arguments.project.as_deref().unwrap_or(Path::new("."));
     let folder = named.canonicalize().ok().filter(|folder| folder.is_dir()).ok_or_else(|| {
         Failure::Usage(format!(
@@ -274,9 +331,9 @@ fn project(arguments: &Init) -> Result<PathBuf, Failure> {
             named.display()
         ))
     })?;
-    let [agents, claude] = ["AGENTS.md", "CLAUDE.md"].map(|name| folder.join(name));
-    let only_claude = agents.symlink_metadata().is_err() && claude.symlink_metadata().is_ok();
-    Ok(if only_claude { claude } else { agents })
+    let files = [host.reads, hosts::AGENTS, hosts::CLAUDE].map(|name| folder.join(name));
+    let there = files.into_iter().find(|file| file.symlink_metadata().is_ok());
+    Ok(there.unwrap_or_else(|| folder.join(hosts::AGENTS)))
 }
 
 fn shown_path(path: &Path) -> String {

@@ -13,6 +13,8 @@ use crate::settings::keys::{ACTOR, DATABASE_URL, DB_PATH, PROOF_SIGNING_KEY_FILE
 use crate::settings::place::{Place, shows_password};
 use crate::settings::rules::Rule;
 
+/// What the default places lie below.
+const HOME: &str = "HOME";
 /// What stands for a password that is not shown.
 pub const PASSWORD: &str = "PASSWORD";
 
@@ -56,9 +58,16 @@ impl Settings {
             variables.push((ACTOR.name, plain(actor.clone(), "--actor")?));
         }
         if let Some(key) = &key {
-            variables.push((PROOF_SIGNING_KEY_FILE.name, text(key, "--key")?));
+            let named = if arguments.key.is_some() { "--key" } else { HOME };
+            variables.push((PROOF_SIGNING_KEY_FILE.name, text(key, named)?));
         }
         Ok(Self { command: text(&program(env)?, "the path of colibri")?, variables, key, has_password })
+    }
+
+    /// Returns the database, if it is a file.
+    pub fn file(&self) -> Option<&str> {
+        let file = self.variables.iter().find(|(name, _)| *name == DB_PATH.name);
+        file.map(|(_, file)| file.as_str())
     }
 
     /// Returns the same for a reader's eyes: without the password of a URL.
@@ -83,7 +92,7 @@ fn database(
     };
     let Some(named) = named else {
         let file = home.below(".local/share/colibri/colibri.db", "name the database with --db")?;
-        return Ok(((DB_PATH.name, text(&file, "--db")?), false));
+        return Ok(((DB_PATH.name, text(&file, HOME)?), false));
     };
     match place_of(env, Some(&named))?.0 {
         Place::Shared(_) => {
@@ -141,7 +150,8 @@ fn absolute(path: &Path, option: &str) -> Result<PathBuf, Failure> {
 fn text(path: &Path, option: &str) -> Result<String, Failure> {
     let text = path.to_str().ok_or_else(|| {
         Failure::Usage(format!(
-            "{option} is not UTF-8, which a host's configuration must be; name another file"
+            "{option} is not UTF-8, which a host's configuration must be; {}",
+            instead(option)
         ))
     })?;
     plain(text.to_owned(), option)
@@ -152,7 +162,16 @@ fn plain(text: String, option: &str) -> Result<String, Failure> {
     match text.contains(['$', '{']) || first_hidden(&text).is_some() {
         false => Ok(text),
         true => Err(Failure::Usage(format!(
-            "{option} has a $, a {{ or a hidden character, which hosts replace; choose a value without them"
+            "{option} has a $, a {{ or a hidden character, which hosts replace; {}",
+            instead(option)
         ))),
+    }
+}
+
+/// Returns what to do about a value that a host's configuration cannot hold.
+fn instead(option: &str) -> &'static str {
+    match option {
+        HOME => "name both files elsewhere, with --db and --key",
+        _ => "choose a value without them",
     }
 }

@@ -34,6 +34,12 @@ pub fn with_server(text: &str, servers: &str, tables: &str) -> Result<Change, Le
     Ok(Change::To(format!("{text}{gap}{tables}")))
 }
 
+/// Checks whether a colibri is among the tables of servers.
+pub fn has_server(text: &str, servers: &str) -> bool {
+    let statements = Reader { text, at: 0 }.statements().unwrap_or_default();
+    statements.iter().any(|path| path.names.starts_with(&[servers.to_owned(), SERVER.to_owned()]))
+}
+
 /// What a statement defines.
 struct Path {
     names: Vec<String>,

@@ -11,7 +11,7 @@ use std::path::Path;
 use super::Failure;
 use super::arguments::audit::Database;
 use super::arguments::reputation::Reputation;
-use super::database::open_for_reading;
+use super::database::{open_for_reading, sentence};
 use super::output::ToTheEnd;
 use crate::domains::reputation::epoch::{epoch_at, length_warning, present_epoch};
 use crate::settings::config::load_config;
@@ -42,7 +42,7 @@ fn epoch(
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
     let (config, _) = load_config(env, std::process::id())
-        .map_err(|problems| Failure::Usage(format!("{}; correct the variable", problems.join("; "))))?;
+        .map_err(|problems| Failure::Usage(format!("{}; correct the variable", sentence(&problems))))?;
     let now_ms = now_ms();
     let unwritten = database.db.is_none() && config.place.file().is_some_and(|path| !is_there(path));
     let epoch = if unwritten {

@@ -223,6 +223,8 @@ fn unreadable(named: &Path, role: Role, reason: &str) -> Failure {
     let path = named.display();
     if reason.contains("malformed") {
         Failure::Failed(format!("{path} is damaged: {reason}; keep a copy of it as evidence"))
+    } else if reason.contains("database is locked") {
+        database::locked(named)
     } else if reason.contains("not a database") {
         role.foreign(named)
     } else if reason.contains("unable to open") {

@@ -126,6 +126,12 @@ fn keep(noun: &str, report: &Report, out: &mut dyn Write) -> io::Result<()> {
             "  signatures {} by a trusted key, {} missing, {} by an untrusted key",
             heads.signed, heads.unsigned, heads.unknown_key
         )?;
+        if heads.unknown_key > 0 {
+            writeln!(
+                out,
+                "To trust a key, name it with --key, or set COLIBRI_PROOF_SIGNING_KEY_FILE as the server has it."
+            )?;
+        }
     }
     match &report.heads {
         Some(heads) if heads.signature_required => signatures(heads, out),

@@ -2,8 +2,8 @@
 
 use colibri_visible::printable;
 
-use super::ids::short;
 use crate::catalogue::{TaskEvent, TaskEventKind};
+use crate::cli::ids::short;
 
 /// The most characters that are shown of a text in a line.
 const MOST_SHOWN: usize = 100;

@@ -16,11 +16,12 @@ use std::io::Write;
 use colibri_visible::printable;
 use serde::Serialize;
 
-use super::ids::{Kind, resolve, short};
 use super::{Look, Screen};
 use crate::cli::Failure;
 use crate::cli::arguments::views::Graph as Arguments;
+use crate::cli::ids::{Kind, resolve, short};
 use crate::cli::output::{print_json, write_to};
+use crate::cli::work::Work;
 use crate::domains::tasks::shown::graph::{Graph, Wanted, graph};
 use crate::domains::tasks::shown::{Group, Node};
 use crate::settings::environment::Environment;
@@ -61,20 +62,20 @@ pub(super) fn run(
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
     let look = Look::open(&arguments.view, env, Screen::default(), err)?;
-    let root = arguments.id.as_deref().map(|id| resolve(&look.db, Kind::Task, id)).transpose()?;
-    let wanted = Wanted { root, all: arguments.all, limit: MOST_SHOWN };
-    let graph = graph(&look.db, &wanted, look.clock.now_ms())?;
+    let work = Work::of_product("graph", arguments.out.as_deref(), err);
+    let graph = work.settle(read(arguments, &look))?;
     write_to(arguments.out.as_deref(), out, |to| {
         if look.json {
-            return Ok(print_json(to, &document(&graph))?);
+            return work.settle(print_json(to, &document(&graph)).map_err(Failure::from));
         }
         let picture = match arguments {
             Arguments { dot: true, .. } => dot::draw(&graph),
             Arguments { svg: true, .. } => svg::draw(&graph),
             _ => mermaid::draw(&graph),
         };
-        Ok(to.write_all(picture.as_bytes())?)
+        work.settle(to.write_all(picture.as_bytes()).map_err(Failure::from))
     })?;
+    drop(work);
     if let Some(file) = &arguments.out {
         let (shown, file) = (graph.nodes.len(), file.to_string_lossy());
         let tasks = if shown == 1 { "task" } else { "tasks" };
@@ -86,6 +87,12 @@ pub(super) fn run(
         let _ = writeln!(err, "colibri: {}; name a task to see what it reaches", left_out(&graph));
     }
     Ok(())
+}
+
+fn read(arguments: &Arguments, look: &Look) -> Result<Graph, Failure> {
+    let root = arguments.id.as_deref().map(|id| resolve(&look.db, Kind::Task, id)).transpose()?;
+    let wanted = Wanted { root, all: arguments.all, limit: MOST_SHOWN };
+    Ok(graph(&look.db, &wanted, look.clock.now_ms())?)
 }
 
 fn document(graph: &Graph) -> Document<'_> {

@@ -1,7 +1,6 @@
 //! What people look at: tasks, sessions, the order of events. Each view reads one snapshot and writes nothing.
 //!
 //! ```text
-//! ids       short ids, and the ids that they stand for
 //! table     columns that fit the terminal
 //! events    what happened to a task, in words
 //! tasks, task, next, sessions, timeline      a view each
@@ -13,7 +12,6 @@
 mod board;
 mod events;
 mod graph;
-mod ids;
 mod next;
 mod overview;
 mod sessions;
@@ -21,6 +19,7 @@ mod table;
 mod task;
 mod tasks;
 mod timeline;
+mod wrapped;
 
 use std::io::{BufWriter, Write};
 
@@ -33,7 +32,7 @@ use super::moments::Clock;
 use super::output::{ToTheEnd, Visible};
 use crate::settings::environment::Environment;
 use colibri_store::db::Db;
-pub use table::Screen;
+pub use table::{Screen, cut};
 
 /// What a view reads from, and what it prints on.
 struct Look {

@@ -10,6 +10,7 @@ mod hours;
 mod parts;
 
 use std::io::Write;
+use std::path::Path;
 
 use colibri_runtime::handler::Fault;
 use colibri_visible::printable;
@@ -25,6 +26,7 @@ use crate::cli::work::Work;
 use crate::report::overview::model::{Kind, Overview, Part, Verdict};
 use crate::report::overview::render;
 use crate::settings::environment::Environment;
+use crate::settings::place::Place;
 use crate::verification::Report;
 use colibri_store::db::Db;
 
@@ -58,7 +60,7 @@ pub(super) fn run(
     let page = Overview {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         made_at: look.clock.dated_now(),
-        database: place.to_string(),
+        database: name(&place),
         since: look.clock.dated(&since),
         zone: look.clock.zone(),
         verdict,
@@ -75,6 +77,12 @@ pub(super) fn run(
     let written = written(&arguments.html.to_string_lossy(), &since, &page, arguments.view.json, out)?;
     out.flush()?;
     if written { Ok(()) } else { Err(Failure::Finding) }
+}
+
+/// Returns what the page calls the database: of a file its name only, as the folders above may name its owner.
+fn name(place: &Place) -> String {
+    let file = place.file().and_then(Path::file_name);
+    file.map_or_else(|| place.to_string(), |file| file.to_string_lossy().into_owned())
 }
 
 /// Verifies what the page is about to show.

@@ -8,11 +8,11 @@ use colibri_runtime::progress::Progress;
 use serde::Serialize;
 
 use super::Look;
-use super::ids::{Kind, resolve, short};
 use super::table::{Cell, Column, Style, Table, line};
 use crate::catalogue::AuditSessionListError;
 use crate::cli::Failure;
 use crate::cli::arguments::views::Sessions;
+use crate::cli::ids::{Kind, resolve, short};
 use crate::cli::output::print_json;
 use crate::domains::proof::SessionState;
 use crate::domains::proof::listing::{self, Filter, Listed};
@@ -34,7 +34,7 @@ pub(super) struct Shown<'a> {
 
 pub(super) fn run(arguments: &Sessions, look: &Look, out: &mut dyn Write) -> Result<(), Failure> {
     let task_id = match &arguments.task {
-        Some(fragment) => Some(resolve(&look.db, Kind::Task, fragment)?),
+        Some(fragment) => Some(resolve(&look.db, Kind::About, fragment)?),
         None => None,
     };
     let state = match (arguments.open, arguments.sealed) {

@@ -39,6 +39,9 @@ impl Style {
     }
 }
 
+/// What a cell without a value shows.
+pub const NO_VALUE: &str = "-";
+
 /// A stored text in a cell, with what cannot be seen escaped.
 #[derive(Debug, Clone, Default)]
 pub struct Cell {
@@ -66,7 +69,7 @@ impl From<String> for Cell {
 
 impl From<Option<&str>> for Cell {
     fn from(text: Option<&str>) -> Self {
-        Self::from(text.unwrap_or("-"))
+        Self::from(text.unwrap_or(NO_VALUE))
     }
 }
 
@@ -128,12 +131,22 @@ impl<const N: usize> Table<N> {
         Ok(())
     }
 
-    /// Returns the width of each column: that of its widest text, less what does not fit.
+    /// Returns the width of each column: that of its widest text, less what does not fit. Where the table is too wide, columns that may give
+    /// way and have no value in any row are left out, which is a width of 0.
     fn widths(&self, room: Option<usize>) -> [usize; N] {
         let mut widths = self.columns.map(|column| column.title.width());
         for row in &self.rows {
             for (width, cell) in widths.iter_mut().zip(row) {
                 *width = (*width).max(cell.text.width());
+            }
+        }
+        let total: usize = widths.iter().sum::<usize>() + GAP * (N - 1);
+        if room.is_some_and(|room| total > room) {
+            for (at, width) in widths.iter_mut().enumerate() {
+                let says_nothing = self.rows.iter().all(|row| row[at].text == NO_VALUE);
+                if says_nothing && self.columns[at].least.is_some() {
+                    *width = 0;
+                }
             }
         }
         give_way(&mut widths, &self.columns.map(|column| column.least.unwrap_or(usize::MAX)), room);
@@ -148,7 +161,7 @@ impl<const N: usize> Table<N> {
         screen: Screen,
     ) -> io::Result<()> {
         let mut line = Line::new(screen);
-        for (at, cell) in row.iter().enumerate() {
+        for (at, cell) in row.iter().enumerate().filter(|(at, _)| widths[*at] > 0) {
             let text = cut(&cell.text, widths[at]);
             let blank = widths[at] - text.width();
             let (before, after) = if self.columns[at].right { (blank, 0) } else { (0, blank) };
@@ -165,7 +178,8 @@ impl<const N: usize> Table<N> {
 pub fn give_way(widths: &mut [usize], least: &[usize], room: Option<usize>) {
     let Some(room) = room else { return };
     loop {
-        let total: usize = widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
+        let shown = widths.iter().filter(|width| **width > 0).count();
+        let total: usize = widths.iter().sum::<usize>() + GAP * shown.saturating_sub(1);
         let widest = (0..widths.len()).filter(|at| widths[*at] > least[*at]).max_by_key(|at| widths[*at]);
         let Some(at) = widest.filter(|_| total > room) else { return };
         widths[at] -= 1;
@@ -243,10 +257,40 @@ pub fn cut(text: &str, width: usize) -> String {
     kept
 }
 
+/// Returns a text in lines that are not wider than that, the further ones behind blanks. They break between words, or within a word that
+/// is wider than a line.
+pub fn wrapped(text: &str, width: Option<usize>, hanging: usize) -> Vec<String> {
+    let Some(width) = width.filter(|width| text.width() > *width) else { return vec![text.to_owned()] };
+    // Where the blanks would take most of a line, there are none.
+    let hanging = if hanging * 2 < width { hanging } else { 0 };
+    let (mut lines, mut line) = (Vec::new(), String::new());
+    let mut used = 0;
+    for word in text.split_inclusive(' ') {
+        if used > hanging && used + word.trim_end().width() > width {
+            lines.push(std::mem::replace(&mut line, " ".repeat(hanging)).trim_end().to_owned());
+            used = hanging;
+        }
+        for character in word.chars() {
+            let next = character.width().unwrap_or(0);
+            if used + next > width && used > hanging {
+                if character == ' ' {
+                    continue;
+                }
+                lines.push(std::mem::replace(&mut line, " ".repeat(hanging)).trim_end().to_owned());
+                used = hanging;
+            }
+            line.push(character);
+            used += next;
+        }
+    }
+    lines.push(line.trim_end().to_owned());
+    lines
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::{Cell, Column, Screen, Style, Table, cut};
+    use super::{Cell, Column, Screen, Style, Table, cut, wrapped};
     use unicode_width::UnicodeWidthStr;
 
     fn printed(width: Option<usize>, color: bool) -> String {
@@ -269,6 +313,22 @@ mod tests {
     }
 
     #[test]
+    fn a_column_without_a_value_gives_way_first() {
+        let columns = [Column::whole("ID"), Column::giving("PROJECT", 4), Column::giving("TITLE", 5)];
+        let mut table = Table::new(columns);
+        table.push(["5c1d7e3b".into(), None.into(), "Write the migration".into()]);
+        let print = |table: &Table<3>, width| {
+            let mut out = Vec::new();
+            table.print(&mut out, Screen { width, color: false }).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert!(print(&table, Some(38)).starts_with("ID        PROJECT  TITLE\n"));
+        assert_eq!(print(&table, Some(37)), "ID        TITLE\n5c1d7e3b  Write the migration\n");
+        table.push(["63f615aa".into(), "shop".into(), "Measure the import".into()]);
+        assert!(print(&table, Some(37)).starts_with("ID        PROJECT  TITLE"));
+    }
+
+    #[test]
     fn no_line_is_wider_than_the_screen() {
         for width in [10, 16, 23, 24, 30, 39, 80] {
             for line in printed(Some(width), false).lines() {
@@ -286,6 +346,22 @@ mod tests {
         assert!(colored.contains("\u{1b}[31m63f615aa\u{1b}[0m"));
         let bare = regress::Regex::new("\u{1b}\\[[0-9]+m").unwrap().replace_all(&colored, "");
         assert_eq!(bare, plain);
+    }
+
+    #[test]
+    fn a_wrapped_text_keeps_every_word_and_no_line_is_too_wide() {
+        for (text, width, hanging, lines) in [
+            ("one two three", Some(20), 2, &["one two three"][..]),
+            ("one two three", None, 2, &["one two three"]),
+            ("one two three", Some(8), 2, &["one two", "  three"]),
+            ("  one two", Some(6), 2, &["  one", "  two"]),
+            ("abcdefghij", Some(4), 0, &["abcd", "efgh", "ij"]),
+            ("one two", Some(5), 4, &["one", "two"]),
+            ("日本語 日本語", Some(7), 0, &["日本語", "日本語"]),
+            ("日本", Some(1), 0, &["日", "本"]),
+        ] {
+            assert_eq!(wrapped(text, width, hanging), lines, "{text}");
+        }
     }
 
     #[test]

@@ -10,19 +10,20 @@ use unicode_width::UnicodeWidthStr;
 
 use super::Look;
 use super::events::{first_line, words};
-use super::ids::{Kind, resolve, short};
 use super::sessions::seal;
-use super::table::{Line, Screen, Style, line};
+use super::table::{GAP, Line, Screen, Style, line, wrapped};
 use super::tasks::style;
 use crate::catalogue::{TaskEventCaller, TaskHistoryOutput, TaskStatus, ToolId};
 use crate::cli::Failure;
 use crate::cli::arguments::views::Task;
+use crate::cli::ids::{Kind, resolve, short};
 use crate::cli::output::print_json;
 use crate::cli::who::UNCHECKED;
 use crate::domains::proof::listing::{self, Filter, Listed};
 use crate::domains::tasks::history::history;
 use crate::domains::tasks::shown::{Group, Prerequisite, Whole, whole};
 use crate::domains::trail::service::{StoredContent, StoredThought, newest_of_task};
+use crate::domains::trail::sessions_of_task;
 
 /// How many events and thoughts are shown unless all are wanted.
 const NEWEST: usize = 20;
@@ -30,10 +31,13 @@ const NEWEST: usize = 20;
 const MOST: usize = 10_000;
 /// The width of the names of the parts.
 const NAMES: usize = 12;
+/// Where the further lines of a thought begin.
+pub(super) const HANGING: usize = NAMES + GAP;
 
 /// All of a task.
 struct Page {
     task: Whole,
+    /// Those that were started for it, and those of its thoughts.
     sessions: Vec<Listed>,
     history: TaskHistoryOutput,
     thoughts: Vec<StoredThought>,
@@ -46,7 +50,7 @@ pub(super) fn run(arguments: &Task, look: &Look, out: &mut dyn Write) -> Result<
     if look.json { Ok(print_json(out, &document(&page))?) } else { Ok(print(&page, most, look, out)?) }
 }
 
-/// Returns the lines of a task, as the command prints them without a terminal.
+/// Returns the lines of a task, as the command prints them without a terminal: none is cut.
 pub(super) fn lines(id: &str, look: &Look) -> Result<Vec<String>, Failure> {
     let Some(page) = read(id, NEWEST, look)? else { return Ok(vec!["The task is gone.".to_owned()]) };
     let mut text = Vec::new();
@@ -61,9 +65,15 @@ fn read(id: &str, most: usize, look: &Look) -> Result<Option<Page>, Failure> {
         return Ok(None);
     };
     let filter = Filter { state: None, task_id: Some(id.to_owned()), limit: most, before: None };
-    let sessions = listing::list(db, &filter, now_ms, &Interrupt::default(), &Progress::default())
+    let mut sessions = listing::list(db, &filter, now_ms, &Interrupt::default(), &Progress::default())
         .map_err(super::sessions::explain)?
         .sessions;
+    for session_id in sessions_of_task(db, id, most)? {
+        if sessions.iter().all(|listed| listed.session.session_id != session_id) {
+            sessions.extend(listing::one(db, &session_id, now_ms)?);
+        }
+    }
+    sessions.sort_by(|one, other| other.session.started_at.cmp(&one.session.started_at));
     Ok(Some(Page { task, sessions, history, thoughts: newest_of_task(db, id, most)? }))
 }
 
@@ -145,11 +155,7 @@ fn print(page: &Page, most: usize, look: &Look, out: &mut dyn Write) -> io::Resu
     if more > 0 {
         line(out, screen, &format!("{:NAMES$}{more} older; --all shows them.", ""), Style::Dim)?;
     }
-    let thoughts: Vec<[String; 4]> = page.thoughts.iter().map(|thought| thought_row(thought, look)).collect();
-    rows(out, screen, "thoughts", &thoughts)?;
-    if thoughts.len() == most && most < MOST {
-        line(out, screen, &format!("{:NAMES$}Older ones: --all.", ""), Style::Dim)?;
-    }
+    print_thoughts(page, most, look, out)?;
     if callers { line(out, screen, UNCHECKED, Style::Dim) } else { Ok(()) }
 }
 
@@ -157,13 +163,46 @@ fn sealed(listed: &Listed) -> String {
     if listed.finalized_at.is_some() { seal(listed) } else { String::new() }
 }
 
-fn thought_row(thought: &StoredThought, look: &Look) -> [String; 4] {
-    let said = text(thought).map_or_else(|| "content given up".to_owned(), first_line);
+/// Prints the thoughts: whole if all are wanted or nothing is cut, else a line each.
+fn print_thoughts(page: &Page, most: usize, look: &Look, out: &mut dyn Write) -> io::Result<()> {
+    let screen = look.screen;
+    let is_whole = most == MOST || screen.width.is_none();
+    let heads: Vec<[String; 3]> = page.thoughts.iter().map(|thought| thought_head(thought, look)).collect();
+    let mut is_cut = false;
+    for (head, thought) in aligned("thoughts", &heads).iter().zip(&page.thoughts) {
+        let said = text(thought).unwrap_or("content pruned").trim();
+        if !is_whole {
+            is_cut |= said.lines().nth(1).is_some();
+            let row = format!("{head}  {}", first_line(said));
+            is_cut |= screen.width.is_some_and(|width| row.width() > width);
+            line(out, screen, &row, Style::Plain)?;
+            continue;
+        }
+        let said = printable_lines(said);
+        let mut said = said.lines();
+        let first = format!("{head}  {}", said.next().unwrap_or_default());
+        for row in std::iter::once(first).chain(said.map(|more| format!("{:HANGING$}{more}", ""))) {
+            for part in wrapped(row.trim_end(), screen.width, HANGING) {
+                line(out, screen, &part, Style::Plain)?;
+            }
+        }
+    }
+    if heads.is_empty() {
+        rows(out, screen, "thoughts", &heads)?;
+    }
+    let hint = match (page.thoughts.len() == most && most < MOST, is_cut) {
+        (true, _) => "Older ones, and all of each: --all.",
+        (false, true) => "All of each: --all.",
+        (false, false) => return Ok(()),
+    };
+    line(out, screen, &format!("{:NAMES$}{hint}", ""), Style::Dim)
+}
+
+fn thought_head(thought: &StoredThought, look: &Look) -> [String; 3] {
     [
         look.clock.show(&thought.timestamp),
         printable(&thought.kind).into_owned(),
         printable(&thought.agent_id).into_owned(),
-        said,
     ]
 }
 
@@ -196,7 +235,9 @@ fn print_head(whole: &Whole, look: &Look, out: &mut dyn Write) -> io::Result<()>
     state.print(out)?;
     if let Some(description) = &task.description {
         for text in printable_lines(description).lines() {
-            line(out, look.screen, text, Style::Plain)?;
+            for part in wrapped(text, look.screen.width, 0) {
+                line(out, look.screen, &part, Style::Plain)?;
+            }
         }
     }
     Ok(())
@@ -227,22 +268,27 @@ fn rows<const N: usize>(
     if rows.is_empty() {
         return line(out, screen, &format!("{name:NAMES$}-"), Style::Plain);
     }
+    aligned(name, rows).iter().try_for_each(|row| line(out, screen, row.trim_end(), Style::Plain))
+}
+
+/// Returns rows in columns, the first behind a name.
+fn aligned<const N: usize>(name: &str, rows: &[[String; N]]) -> Vec<String> {
     let mut widths = [0; N];
     for row in rows {
         for (width, text) in widths.iter_mut().zip(row) {
             *width = (*width).max(text.width());
         }
     }
-    for (at, row) in rows.iter().enumerate() {
+    let row_of = |(at, row): (usize, &[String; N])| {
         let mut text = format!("{:NAMES$}", if at == 0 { name } else { "" });
-        for (part, width) in row.iter().zip(widths) {
-            let blank = width - part.width() + 2;
+        for (place, (part, width)) in row.iter().zip(widths).enumerate() {
+            let gap = if place + 1 < N { GAP } else { 0 };
             text.push_str(part);
-            text.extend(std::iter::repeat_n(' ', blank));
+            text.extend(std::iter::repeat_n(' ', width - part.width() + gap));
         }
-        line(out, screen, text.trim_end(), Style::Plain)?;
-    }
-    Ok(())
+        text
+    };
+    rows.iter().enumerate().map(row_of).collect()
 }
 
 /// Returns who made the call of an event.

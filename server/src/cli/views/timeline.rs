@@ -1,33 +1,37 @@
 //! `colibri timeline`: what was done and who did it, in the order of the calls.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 
 use colibri_runtime::handler::Fault;
+use colibri_suggest::closest;
 use colibri_visible::printable;
 use serde::Serialize;
 use unicode_width::UnicodeWidthStr;
 
 use super::Look;
 use super::events::{fields, first_line, held_by, named};
-use super::ids::{Kind, resolve, short};
 use super::table::{Line, Style, line};
-use crate::catalogue::{TaskEvent, TaskEventKind, ToolId};
+use super::wrapped;
+use crate::catalogue::{FOREIGN, TaskEvent, TaskEventKind, ToolId};
 use crate::cli::Failure;
 use crate::cli::arguments::views::Timeline;
+use crate::cli::ids::{Kind, resolve, short};
+use crate::cli::moments::not_after;
 use crate::cli::output::print_json;
 use crate::cli::who::who;
 use crate::domains::proof::session;
 use crate::domains::tasks::history::event_of_call;
 use crate::domains::tasks::shown::title;
 use crate::domains::trail::service::{StoredContent, get_thought_record};
+use crate::domains::wrap::store::NOTED_AGAIN;
 use colibri_store::db::Db;
 use colibri_store::log::log_query::{LogFilter, LogRow, each_call, first_since};
 
 /// What a call was, for the choice of what is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Weight {
-    /// It changed something, or was refused.
+    /// It changed something, failed or was refused.
     Shown,
     Read,
     Renewal,
@@ -45,6 +49,9 @@ struct Event {
     who: String,
     actor: Option<String>,
     client: Option<String>,
+    /// The actor of a wrapped call's caller: there, `actor` is the other server.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    caller: Option<String>,
     agent_id: Option<String>,
     task_id: Option<String>,
     subject: Option<String>,
@@ -63,6 +70,7 @@ struct Call {
     who: String,
     actor: Option<String>,
     client: Option<String>,
+    caller: Option<String>,
 }
 
 #[derive(Debug, Default)]
@@ -81,18 +89,22 @@ pub(super) fn run(arguments: &Timeline, look: &Look, out: &mut dyn Write) -> Res
         .map(|until| look.clock.parse(until))
         .transpose()
         .map_err(Failure::Usage)?;
+    if until.as_ref().is_some_and(|until| *until <= since) {
+        return Err(not_after(&arguments.since, arguments.until.as_deref().unwrap_or_default()));
+    }
     let task = match &arguments.task {
-        Some(fragment) => Some(resolve(&look.db, Kind::Task, fragment)?),
+        Some(fragment) => Some(resolve(&look.db, Kind::About, fragment)?),
         None => None,
     };
     let from = first_since(&look.db, &since)?;
     let mut teller = Teller { db: &look.db, titles: HashMap::new() };
-    let (mut counts, mut events) = (Counts::default(), Vec::new());
+    let (mut counts, mut events, mut names) = (Counts::default(), Vec::new(), BTreeSet::new());
     for call in calls(&look.db, from, since, until)? {
         let (event, weight) = teller.tell(call)?;
         let is_wanted = task.as_ref().is_none_or(|task| event.task_id.as_ref() == Some(task))
             && arguments.who.as_ref().is_none_or(|name| is_of(&event, name));
         if !is_wanted {
+            names.extend([event.actor, event.client, event.caller, event.agent_id].into_iter().flatten());
             continue;
         }
         counts.calls += 1;
@@ -109,7 +121,27 @@ pub(super) fn run(arguments: &Timeline, look: &Look, out: &mut dyn Write) -> Res
         });
         return Ok(print_json(out, &document)?);
     }
+    if counts.calls == 0 {
+        return Ok(line(out, look.screen, &nothing(arguments, &names, look)?, Style::Dim)?);
+    }
     Ok(print(&events, &counts, arguments.all, look, out)?)
+}
+
+/// Says why no call is told of, and what may help. `names` are those of the other calls of the period.
+fn nothing(arguments: &Timeline, names: &BTreeSet<String>, look: &Look) -> Result<String, Fault> {
+    if first_since(&look.db, "")?.is_none() {
+        return Ok("No call yet: no server has worked on this database.".to_owned());
+    }
+    let of = |what: &str, value: &Option<String>| {
+        value.as_ref().map_or(String::new(), |value| format!(" {what} {}", printable(value)))
+    };
+    let (about, by) = (of("about", &arguments.task), of("by", &arguments.who));
+    let meant = arguments.who.as_deref().and_then(|who| closest(who, names.iter().map(String::as_str)));
+    let hint = match meant {
+        Some(name) => format!("did you mean {}?", printable(name)),
+        None => "--since looks further back.".to_owned(),
+    };
+    Ok(format!("No call{about}{by} in this time; {hint}"))
 }
 
 /// Reads the calls of the period. The statements that tell of each run afterwards, on the same snapshot.
@@ -120,7 +152,8 @@ fn calls(db: &Db, from: Option<i64>, since: String, until: Option<String>) -> Re
     }
     let filter = LogFilter { since: Some(since), until, from, ..LogFilter::default() };
     each_call(db, &filter, |row| {
-        if ToolId::OPERATIONS.iter().all(|tool| tool.name() != row.tool) {
+        let operation = ToolId::OPERATIONS.iter().find(|tool| tool.name() == row.tool);
+        if operation.is_none_or(|operation| TOLD.contains(operation)) {
             calls.push(call(row));
         }
         true
@@ -128,8 +161,18 @@ fn calls(db: &Db, from: Option<i64>, since: String, until: Option<String>) -> Re
     Ok(calls)
 }
 
+/// The operations that are told of; the others are the server's own affair.
+const TOLD: [ToolId; 3] = [ToolId::WrapBegin, ToolId::PinsNote, ToolId::PinsAccept];
+
 fn call(row: &LogRow<'_>) -> Call {
     let caller = row.caller;
+    // Another server did what the call asked for.
+    let server = row.tool.split_once('/').map(|(server, _)| server.to_owned());
+    let actor = caller.and_then(|caller| caller.actor.clone());
+    let (actor, caller_actor) = match server.clone() {
+        Some(server) => (Some(server), actor),
+        None => (actor, None),
+    };
     Call {
         sequence_no: row.sequence_no,
         at: row.entered_at.to_owned(),
@@ -137,14 +180,15 @@ fn call(row: &LogRow<'_>) -> Call {
         outcome: row.outcome.to_owned(),
         error: row.error_code.map(|code| (code.to_owned(), row.error_message.unwrap_or_default().to_owned())),
         subject: row.subject.map(str::to_owned),
-        who: who(caller),
-        actor: caller.and_then(|caller| caller.actor.clone()),
+        who: server.unwrap_or_else(|| who(caller)),
+        actor,
+        caller: caller_actor,
         client: caller.and_then(|caller| caller.client_title.clone().or_else(|| caller.client_name.clone())),
     }
 }
 
 fn is_of(event: &Event, name: &str) -> bool {
-    [&event.actor, &event.client, &event.agent_id].into_iter().flatten().any(|own| own == name)
+    [&event.actor, &event.client, &event.caller, &event.agent_id].into_iter().flatten().any(|own| own == name)
 }
 
 /// Puts calls into words.
@@ -165,7 +209,12 @@ struct Told {
 impl Teller<'_> {
     fn tell(&mut self, call: Call) -> Result<(Event, Weight), Fault> {
         let tool = ToolId::from_name(&call.tool);
+        let is_noted_again = tool == Some(ToolId::PinsNote)
+            && call.error.as_ref().is_some_and(|(code, _)| code == NOTED_AGAIN);
         let told = match &call.error {
+            Some((_, message)) if is_noted_again => {
+                Told { says: format!("saw a list again: {}", printable(message)), ..Told::default() }
+            }
             Some((code, message)) => self.refusal(&call, code, message)?,
             None if call.outcome != "ok" => {
                 Told { says: format!("runs {}", printable(&call.tool)), ..Told::default() }
@@ -173,7 +222,7 @@ impl Teller<'_> {
             None => self.success(&call, tool)?,
         };
         let mutates = tool.is_none_or(|tool| tool.spec().mutates());
-        let weight = match call.error.is_some() || mutates {
+        let weight = match (call.error.is_some() || mutates) && !is_noted_again {
             false => Weight::Read,
             true if told.is_renewal => Weight::Renewal,
             true => Weight::Shown,
@@ -187,6 +236,7 @@ impl Teller<'_> {
             who: call.who,
             actor: call.actor,
             client: call.client,
+            caller: call.caller,
             agent_id: told.agent_id,
             task_id: told.task_id,
             subject: call.subject,
@@ -202,7 +252,15 @@ impl Teller<'_> {
                 None => None,
             };
         let of = task_id.as_deref().map_or(String::new(), |id| format!(" of {}", short(id)));
-        let verb = if call.outcome == "aborted" { "did not finish" } else { "was refused" };
+        let wrapped = call.tool.contains('/');
+        let verb = match call.outcome.as_str() {
+            "error" => "failed at",
+            "domain_error" if wrapped && code == FOREIGN.tool_error.code => "failed at",
+            // The server asks for input, or goes on in a task.
+            "domain_error" if wrapped => "did not finish",
+            "aborted" => "did not finish",
+            _ => "was refused",
+        };
         Ok(Told {
             says: format!("{verb} {}{of}: {}", printable(&call.tool), printable(code)),
             task_id,
@@ -223,6 +281,10 @@ impl Teller<'_> {
             ToolId::ThoughtRecord => self.thought(subject),
             ToolId::AuditSessionStart => self.session(subject, "opened session"),
             ToolId::MerkleFinalize => self.session(subject, "sealed session"),
+            ToolId::WrapBegin | ToolId::PinsNote | ToolId::PinsAccept => {
+                let says = wrapped::says(self.db, tool, subject)?;
+                Ok(Told { says, ..Told::default() })
+            }
             other => {
                 let task_id = self.title(subject)?.is_some().then(|| subject.to_owned());
                 Ok(Told {
@@ -277,7 +339,7 @@ impl Teller<'_> {
         };
         let said = match &thought.content {
             StoredContent::Kept(text) => first_line(text),
-            StoredContent::Gone { .. } => "(content given up)".to_owned(),
+            StoredContent::Gone { .. } => "(content pruned)".to_owned(),
         };
         let says = format!("{verb} {}: {said}", short(&thought.task_id));
         Ok(Told { says, task_id: Some(thought.task_id), agent_id: Some(thought.agent_id), is_renewal: false })
@@ -317,9 +379,6 @@ fn print(events: &[Event], counts: &Counts, all: bool, look: &Look, out: &mut dy
 fn summary(counts: &Counts, all: bool) -> String {
     let Counts { calls, shown, reads, renewals } = counts;
     let plural = |count: &u64, one: &str| format!("{count} {one}{}", if *count == 1 { "" } else { "s" });
-    if *calls == 0 {
-        return "No call in this time; --since looks further back.".to_owned();
-    }
     let total = format!("{}, {shown} shown", plural(calls, "call"));
     match (all, reads + renewals) {
         (true, _) | (_, 0) => format!("{total}."),

@@ -17,7 +17,7 @@ use colibri_runtime::chain::scan::Interrupt;
 use colibri_runtime::progress::Progress as Report;
 
 use self::bar::Bar;
-pub use self::signals::{INTERRUPTED, raised_by_signals_before};
+pub use self::signals::{INTERRUPTED, Pause, raised_by_signals_before};
 use super::Failure;
 use crate::verification::run::Progress;
 

@@ -53,12 +53,15 @@ pub enum KeyFileError {
 pub fn read_key_file(path: &Path) -> Result<SigningKey, KeyFileError> {
     let unreadable = |error| KeyFileError::Unreadable { path: path.to_owned(), error };
     let file = bounded_file::open(path).map_err(unreadable)?;
-    refuse_exposed(path, &file.metadata().map_err(unreadable)?)?;
+    let metadata = file.metadata().map_err(unreadable)?;
     let mut bytes = Vec::with_capacity(MAX_BYTES as usize + 1);
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     let malformed = |error| KeyFileError::Malformed { path: path.to_owned(), error };
     let text = std::str::from_utf8(&bytes).map_err(|_| malformed(KeyTextError::NotHex))?;
-    SigningKey::from_seed_text(text).map_err(malformed)
+    // First what it holds: advice on the rights of a file that belongs to another program could do harm.
+    let key = SigningKey::from_seed_text(text).map_err(malformed)?;
+    refuse_exposed(path, &metadata)?;
+    Ok(key)
 }
 
 #[cfg(unix)]

@@ -7,7 +7,7 @@ use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Failure, Fault, Outcome};
 use colibri_runtime::progress::Progress;
 
-use super::seal::SessionState;
+use super::seal::{SessionState, session_state};
 use super::store;
 use crate::catalogue::AuditSessionListError;
 use crate::domains::trail;
@@ -112,6 +112,17 @@ pub fn list(
         sessions.extend(listed(db, &session_id, state, now_ms)?);
     }
     Ok(Page { sessions, open_count, next_before })
+}
+
+/// Returns one session as it is listed; `None` if there is none with this id.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn one(db: &Db, session_id: &str, now_ms: i64) -> Result<Option<Listed>, Fault> {
+    match session_state(db, session_id)? {
+        Some(state) => listed(db, session_id, state, now_ms),
+        None => Ok(None),
+    }
 }
 
 fn listed(db: &Db, session_id: &str, state: SessionState, now_ms: i64) -> Result<Option<Listed>, Fault> {

@@ -29,5 +29,5 @@ pub(crate) use self::store::{
     TrailRow, agents_of_session, count_records_of_session, count_records_up_to, count_thoughts,
     each_bare_head, each_hash_of_session_ascending, each_row_by_chain, each_row_in_order,
     each_row_of_session, first_author, has_more_chains_than, last_of_session, latest_reflection_not_by,
-    tasks_of_session,
+    sessions_of_task, tasks_of_session,
 };

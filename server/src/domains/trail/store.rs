@@ -221,6 +221,17 @@ pub fn tasks_of_session(db: &Db, session_id: &str) -> Result<Vec<String>, Fault>
     db.query_all(sql, params![session_id], |row| Ok(text(row, 0)?.unwrap_or(NO_TEXT).to_owned()))
 }
 
+/// Returns the sessions that a task's records are bound to, the one with the newest record first.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn sessions_of_task(db: &Db, task_id: &str, most: usize) -> Result<Vec<String>, Fault> {
+    let sql = "SELECT session_id FROM thought_records WHERE task_id = ?1 AND session_id IS NOT NULL \
+               GROUP BY session_id ORDER BY max(seq) DESC LIMIT ?2";
+    let most = i64::try_from(most).unwrap_or(i64::MAX);
+    db.query_all(sql, params![task_id, most], |row| Ok(text(row, 0)?.unwrap_or(NO_TEXT).to_owned()))
+}
+
 /// Returns the authors of the records bound to a session, each once, in ascending byte order. Leaves out authors that
 /// are not text, which no call writes.
 ///

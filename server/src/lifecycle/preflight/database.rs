@@ -1,5 +1,7 @@
 //! What a start refuses a database for, what it warns of, and what to do about each.
 
+use std::path::{Path, PathBuf};
+
 use super::Finding;
 use crate::shell_word::quoted;
 use colibri_store::sqlite::look::schema::Difference;
@@ -8,6 +10,9 @@ use colibri_store::sqlite::open::error::{OpenError, Right};
 /// What to do about damage.
 pub(crate) const RESTORE: &str = "stop the servers on it and run `colibri restore BACKUP`, which keeps the damaged file and \
                                   its log under another name";
+/// What to do before a migration. This release's `backup` reads no older schema.
+pub(crate) const GO_BACK: &str = "if you may go back to the earlier release, first make a backup with that release, or copy the file and \
+                                  its -wal file while no server runs";
 /// What to do about a lock of another program.
 pub(crate) const UNLOCK: &str =
     "find the program that holds it (for example with `fuser` or `lsof`), and end it or let it finish";
@@ -44,12 +49,15 @@ fn remedy(error: &OpenError) -> String {
             "start a server with COLIBRI_MODE=FULL once, or set COLIBRI_DB_PATH to an existing database".to_owned()
         }
         OpenError::Older { .. } => {
-            "start a server with COLIBRI_MODE=FULL once, which migrates it; keep a copy first if you may go back".to_owned()
+            format!("start a server with COLIBRI_MODE=FULL once, which migrates it; {GO_BACK}")
         }
         OpenError::Journal { .. } => {
             "move the database and all files beside it to another folder together, then run `colibri restore BACKUP`".to_owned()
         }
-        OpenError::NoFile { path } => format!("move {path} to another folder, or set COLIBRI_DB_PATH to another file"),
+        OpenError::NoFile { path } => match database_in(Path::new(path)) {
+            Some(file) => format!("{path} is a folder; set COLIBRI_DB_PATH to {} in it", file.display()),
+            None => format!("move {path} to another folder, or set COLIBRI_DB_PATH to another file"),
+        },
         OpenError::NoFolder { target, .. } => {
             format!("move {target} away, or set COLIBRI_DB_PATH to a file in another folder")
         }
@@ -78,6 +86,11 @@ fn remedy(error: &OpenError) -> String {
         OpenError::Denied { target, right, .. } => allow(target, *right),
         OpenError::Unusable { reason, .. } => remedy_of(reason).to_owned(),
     }
+}
+
+/// Returns the database in a folder, if it is there under its usual name.
+pub(crate) fn database_in(folder: &Path) -> Option<PathBuf> {
+    Some(folder.join("colibri.db")).filter(|file| folder.is_dir() && file.is_file())
 }
 
 /// Returns how the server's user gets a right.

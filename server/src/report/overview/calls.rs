@@ -1,4 +1,4 @@
-//! Calls by hour, as bars: done below, refused above. Pure.
+//! Calls by hour, as bars: done below, failed or refused above. Pure.
 
 use super::model::{Bar, Calls, Ends};
 use crate::report::html::Html;
@@ -14,9 +14,11 @@ const LEAST: i64 = 12;
 pub fn bars(calls: &Calls, html: &mut Html) {
     let Ends { done, refused, unfinished } = calls.total;
     html.tags("<p class=\"key\">");
-    for (style, count, name) in
-        [("done", done, "done"), ("refused", refused, "refused"), ("unfinished", unfinished, "unfinished")]
-    {
+    for (style, count, name) in [
+        ("done", done, "done"),
+        ("refused", refused, "failed or refused"),
+        ("unfinished", unfinished, "unfinished"),
+    ] {
         if count == 0 && style == "unfinished" {
             continue;
         }
@@ -68,7 +70,7 @@ fn picture(bars: &[Bar], most: i64, html: &mut Html) {
         html.number(done);
         html.tags(" done, ");
         html.number(refused);
-        html.tags(" refused");
+        html.tags(" failed or refused");
         if unfinished > 0 {
             html.tags(", ");
             html.number(unfinished);

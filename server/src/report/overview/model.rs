@@ -20,7 +20,7 @@ pub struct Overview {
     pub version: String,
     /// The time at which it was made.
     pub made_at: String,
-    /// The database.
+    /// The name of the database.
     pub database: String,
     /// The beginning of its period.
     pub since: String,
@@ -151,7 +151,7 @@ pub struct Bar {
 pub struct Ends {
     /// Well.
     pub done: i64,
-    /// With an error.
+    /// With an error: they failed or were refused.
     pub refused: i64,
     /// Not at all: they run, or their server has died.
     pub unfinished: i64,

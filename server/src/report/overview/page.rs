@@ -58,14 +58,17 @@ fn figures(overview: &Overview, html: &mut Html) {
         }
     }
     if let Ok(calls) = &overview.calls {
-        figure(html, "calls", calls.total.total(), "calls");
-        figure(html, "refused", calls.total.refused, "refused");
+        let total = calls.total.total();
+        figure(html, "calls", total, if total == 1 { "call" } else { "calls" });
+        figure(html, "refused", calls.total.refused, "failed or refused");
     }
     if let Ok(decisions) = &overview.decisions {
-        figure(html, "calls", decisions.total, "decisions");
+        let total = decisions.total;
+        figure(html, "calls", total, if total == 1 { "decision" } else { "decisions" });
     }
     if let Ok(sessions) = &overview.sessions {
-        figure(html, "calls", sessions.open, "open sessions");
+        let open = sessions.open;
+        figure(html, "calls", open, if open == 1 { "open session" } else { "open sessions" });
     }
     html.tags("</ul>\n");
 }

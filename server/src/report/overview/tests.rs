@@ -94,7 +94,7 @@ fn each_number_that_is_left_out_is_said() {
         "and 2 more",
         "This part cannot be read: x",
         "A bar is 2 hours; the highest has 6 calls.",
-        "x: 1 done, 2 refused, 3 unfinished",
+        "x: 1 done, 2 failed or refused, 3 unfinished",
         "and 1 earlier ones",
         "Older sessions are left out",
         "banned",

@@ -14,6 +14,8 @@ pub const OUTCOMES: [&str; 7] = ["running", "ok", "domain_error", "error", "inva
 pub struct LogFilter {
     /// The name that was called.
     pub tool: Option<String>,
+    /// Names that are not before the first text and before the second, by their bytes.
+    pub tools: Option<(String, String)>,
     /// One of [`OUTCOMES`].
     pub outcome: Option<String>,
     /// The id of the row that the call created or changed.
@@ -168,6 +170,8 @@ fn matching(filter: &LogFilter) -> (String, Vec<Value<'_>>) {
     }
     let parts = [
         (("a.tool =", ""), text(&filter.tool)),
+        (("a.tool >=", ""), filter.tools.as_ref().map(|(first, _)| Value::Text(first))),
+        (("a.tool <", ""), filter.tools.as_ref().map(|(_, behind)| Value::Text(behind))),
         (("a.outcome =", ""), text(&filter.outcome)),
         (("a.subject =", ""), text(&filter.subject)),
         (("a.boot_id =", ""), text(&filter.boot_id)),

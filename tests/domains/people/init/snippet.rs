@@ -74,17 +74,28 @@ fn people_70_the_lines_go_where_the_project_tells_its_agents() {
     write(&desk).ends(0);
     let mode = fs::metadata(desk.file("project/AGENTS.md")).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o644, "others work on the project, too");
-    for (there, takes) in [
-        (&["CLAUDE.md"][..], "CLAUDE.md"),
-        (&["AGENTS.md"], "AGENTS.md"),
-        (&["AGENTS.md", "CLAUDE.md"], "AGENTS.md"),
+    for (host, there, takes, hint) in [
+        ("cursor", &["CLAUDE.md"][..], "CLAUDE.md", None),
+        ("cursor", &["AGENTS.md"], "AGENTS.md", None),
+        ("cursor", &["AGENTS.md", "CLAUDE.md"], "AGENTS.md", None),
+        ("claude-code", &["AGENTS.md", "CLAUDE.md"], "CLAUDE.md", None),
+        ("claude-code", &["AGENTS.md"], "AGENTS.md", Some("write the line @AGENTS.md into CLAUDE.md")),
+        ("gemini", &["AGENTS.md", "CLAUDE.md", "GEMINI.md"], "GEMINI.md", None),
+        (
+            "gemini",
+            &["AGENTS.md", "CLAUDE.md"],
+            "AGENTS.md",
+            Some("write the line @AGENTS.md into GEMINI.md"),
+        ),
     ] {
         let desk = Desk::new();
         fs::create_dir(desk.file("other")).unwrap();
         for name in there {
             desk.write(&format!("other/{name}"), "mine\n");
         }
-        desk.init(&["--host", "cursor", "--no-key", "--write", "--project", "../other"]).ends(0);
+        let run = desk.init(&["--host", host, "--no-key", "--write", "--project", "../other"]).ends(0);
+        assert_eq!(run.out.contains(" looks for "), hint.is_some(), "{}", run.out);
+        run.says(hint.unwrap_or("Next: restart "));
         for name in there {
             let changed = desk.read(&format!("other/{name}")).contains(FIRST);
             assert_eq!(changed, *name == takes, "{there:?}: {name}");

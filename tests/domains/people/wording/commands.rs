@@ -1,5 +1,7 @@
 //! The rows of the table that commands print.
 
+use std::os::unix::ffi::OsStrExt;
+
 use colibri_test_support::engine;
 use serde_json::json;
 
@@ -16,16 +18,28 @@ fn run(client: &Client, arguments: &[&str]) -> (Option<i32>, String, String) {
 
 #[test]
 fn people_73_rows_22_to_28_say_what_is_wrong_with_a_command() {
-    let client = Client::new(Era::Handshake);
+    let mut client = Client::new(Era::Handshake);
+    // The server shakes hands, and answers probes, before its database is there.
+    client.data("task_list", json!({}));
     let rows = [
-        (&["log", "--db", "none.db"][..], "there is no database at none.db; check --db and COLIBRI_DB_PATH"),
+        (
+            &["log", "--db", "none.db"][..],
+            "there is no database at none.db (the first start of a server creates it); check --db and COLIBRI_DB_PATH",
+        ),
+        (&["copy", "none.db", "new.db"], "there is no database at none.db; check FROM"),
         (&["call", "task_creat"], "there is no tool task_creat; did you mean task_create?"),
         (
             &["call", "task_get", "{id: 1}"],
             "the arguments are not JSON (line 1, column 2: names stand in double quotes); write an object such as '{\"limit\": 5}'",
         ),
-        (&["report", "s", "--html", "s.html"], "there is no audit session s; colibri sessions lists them"),
-        (&["export", "s", "--out", "s.jsonl"], "there is no audit session s; colibri sessions lists them"),
+        (
+            &["report", "s", "--html", "s.html"],
+            "there is no audit session \"s\"; write at least 4 characters of its id; colibri sessions lists them",
+        ),
+        (
+            &["export", "s", "--out", "s.jsonl"],
+            "there is no audit session \"s\"; write at least 4 characters of its id; colibri sessions lists them",
+        ),
     ];
     for (arguments, expected) in rows {
         let refused = (Some(2), String::new(), format!("colibri: {expected}\n"));
@@ -37,7 +51,7 @@ fn people_73_rows_22_to_28_say_what_is_wrong_with_a_command() {
         assert!(code == Some(2) && err.contains(expected), "{view}: {code:?} {err}");
     }
     let nothing = (Some(0), "No call matches.\n".to_owned(), String::new());
-    assert_eq!(run(&client, &["log", "--tool", "task_list"]), nothing);
+    assert_eq!(run(&client, &["log", "--tool", "task_create"]), nothing);
 }
 
 #[test]
@@ -61,6 +75,40 @@ fn people_73_row_26_leaves_a_file_that_is_there() {
         );
     }
     assert_eq!(std::fs::read(there).unwrap(), b"precious");
+}
+
+#[test]
+fn people_73_advice_and_arguments_are_shown_as_they_are_typed() {
+    let client = Client::new(Era::Handshake);
+    for (url, told) in [
+        (
+            "postgresql://",
+            "names no host; write postgres://user@host/database, or ?host=/folder for a Unix socket\n",
+        ),
+        ("postgres://host/d", "names no user; write postgres://user@host/database\n"),
+    ] {
+        let (code, _, err) = run(&client, &["tasks", "--db", url]);
+        assert!(code == Some(2) && err.ends_with(told), "{err}");
+    }
+    for secret in ["postgres://user@host/database2", "postgres://user@host/database?password=secret"] {
+        let (_, _, err) = run(&client, &["backup", "new.db", "--db", &format!("./{secret}")]);
+        assert!(err.contains("postgres://[redacted]") && !err.contains("user@"), "{err}");
+    }
+    for arguments in [
+        &["overview", "--html", "-"][..],
+        &["graph", "--out", "-"],
+        &["backup", "-"],
+        &["keys", "generate", "-"],
+    ] {
+        let (code, out, err) = run(&client, arguments);
+        let told = "colibri: \"-\" does not stand for stdout here; name a file, or write ./- for a file of this name\n";
+        assert_eq!((code, out.as_str(), err.as_str()), (Some(2), "", told), "{arguments:?}");
+    }
+    let mut command = launch().beside(&client.server).arg("tasks").arg("--search").command();
+    let output = command.arg(std::ffi::OsStr::from_bytes(b"\xff")).output().unwrap();
+    let expected =
+        "error: invalid UTF-8 was detected in one or more arguments\n\nUsage: colibri tasks [OPTIONS]\n\n";
+    assert!(output.stderr.starts_with(expected.as_bytes()), "{output:?}");
 }
 
 #[test]

@@ -130,7 +130,7 @@ impl Disk {
             Operation::Link(old, new) => {
                 self.pending_names.push((self.now, NameChange::Another(old.clone(), new.clone())));
             }
-            Operation::Reply(_) | Operation::Fault(..) => {}
+            Operation::Reply(_) | Operation::Sent(_) | Operation::Fault(..) => {}
         }
     }
 

@@ -17,17 +17,17 @@
 //! A seed fixes every choice that is made here. It does not fix how the operating system runs processes beside one
 //! another, so that a replay is the same scenario rather than the same run; what a failed run left behind is kept and named.
 
-mod campaign;
-mod check;
+pub mod campaign;
+pub mod check;
 mod clock;
 mod creation;
-mod disk;
+pub mod disk;
 mod displaced;
 mod faults;
 mod kills;
-mod load;
+pub mod load;
 mod power_cuts;
-mod record;
+pub mod record;
 mod replies;
 mod server;
-mod shim;
+pub mod shim;

@@ -26,6 +26,8 @@ pub enum Operation {
     Link(String, String),
     /// What was written to standard output.
     Reply(Vec<u8>),
+    /// What was written to another pipe.
+    Sent(Vec<u8>),
     /// An injected error: its number, and the file's name.
     Fault(u64, String),
 }
@@ -75,6 +77,7 @@ fn split(bytes: &[u8]) -> (Entry, &[u8]) {
             if kind == 8 { Operation::Rename(both.0, both.1) } else { Operation::Link(both.0, both.1) }
         }
         9 => Operation::Reply(payload.to_vec()),
+        12 => Operation::Sent(payload.to_vec()),
         10 => Operation::Fault(number, name(payload)),
         other => panic!("operation {other} in a recording"),
     };

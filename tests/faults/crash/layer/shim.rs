@@ -74,6 +74,21 @@ impl Layer {
         self.with("SHIM_QUOTA", bytes.to_string())
     }
 
+    /// Every write fails for want of room while that file is there.
+    pub fn full_while(self, file: &Path) -> Self {
+        self.with("SHIM_FULL", text(file.to_owned()))
+    }
+
+    /// No sync begins while that file is there.
+    pub fn hold_while(self, file: &Path) -> Self {
+        self.with("SHIM_HOLD", text(file.to_owned()))
+    }
+
+    /// Records what is written to pipes other than the standard streams.
+    pub fn pipes(self) -> Self {
+        self.with("SHIM_PIPES", "1".to_owned())
+    }
+
     /// The process ends at its operation of that number, having written half of it if that is a write.
     pub fn kill_at(self, operation: u64, torn: bool) -> Self {
         self.with("SHIM_KILL", format!("{operation} {}", u8::from(torn)))

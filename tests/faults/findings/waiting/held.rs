@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use colibri_test_support::client::{Launch, Server, envelope};
+use colibri_test_support::client::{Launch, PATIENCE, Server, envelope};
 use colibri_test_support::engine;
 use serde_json::{Value, json};
 
@@ -140,6 +140,25 @@ fn finding_a5_protocol_methods_are_answered_while_another_program_holds_the_file
     assert!(text.contains("has held its write lock for 5 s"), "{text}");
     conn.execute_batch("COMMIT").unwrap();
     server.data("task_create", json!({ "title": "kept" }));
+}
+
+#[test]
+fn wrap_24_a_refusal_says_how_long_the_database_was_locked() {
+    let launch = Launch::new(SERVER).arg("wrap").arg("--name").arg("x").arg("--pin").arg("off").arg("--");
+    let mut wrap = launch.arg("cat").start();
+    // What cat sends back shows that the database is open.
+    wrap.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": "ping" }));
+    assert!(wrap.raw_line(PATIENCE).is_some());
+    let conn = engine::open(wrap.database());
+    conn.execute_batch("BEGIN IMMEDIATE").unwrap();
+    wrap.send(&json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": { "name": "echo" } }));
+    let answer = wrap.receive();
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    let seconds =
+        text.split_once("has held its write lock for ").and_then(|(_, rest)| rest.split_once(" s: "));
+    let seconds: u64 = seconds.unwrap_or_else(|| panic!("{text}")).0.parse().unwrap();
+    assert!(seconds >= 5, "{text}");
+    conn.execute_batch("COMMIT").unwrap();
 }
 
 #[test]

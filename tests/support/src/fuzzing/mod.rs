@@ -9,6 +9,7 @@
 
 pub mod catalogue;
 pub mod checkpoint;
+pub mod client_lines;
 pub mod command;
 pub mod export;
 pub mod framing;
@@ -19,6 +20,7 @@ pub mod keys;
 pub mod line_limit;
 pub mod mutation;
 pub mod proof;
+pub mod server_lines;
 pub mod skill;
 
 /// A property with what its inputs are made of.
@@ -37,7 +39,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 12] = [
     target("framing", framing::check, framing::TOKENS, 1500),
     Target { brittle: true, ..target("line_limit", line_limit::check, framing::TOKENS, 4) },
     target("json", json::check, json::TOKENS, 10_000),
@@ -48,6 +50,8 @@ pub const TARGETS: [Target; 10] = [
     Target { brittle: true, ..target("proof", proof::check, proof::TOKENS, 1500) },
     Target { brittle: true, ..target("export", export::check, export::TOKENS, 1500) },
     target("checkpoint", checkpoint::check, checkpoint::TOKENS, 10_000),
+    target("server_lines", server_lines::check, server_lines::TOKENS, 3000),
+    target("client_lines", client_lines::check, client_lines::TOKENS, 3000),
 ];
 
 const fn target(

@@ -9,10 +9,12 @@ use postgres::Client;
 
 use super::cluster::{Cluster, Role};
 
-/// What `colibri postgres setup` and `colibri postgres migrate` run.
+/// What `colibri postgres setup` and `colibri postgres migrate` run: the roles, and each version's schema.
 const SETUP: &str = include_str!("../../../../migrations/postgres/setup.sql");
-const SCHEMA: &str = include_str!("../../../../migrations/postgres/015_base.sql");
-const VERSION: u32 = 15;
+const SCHEMA: [(u32, &str); 2] = [
+    (15, include_str!("../../../../migrations/postgres/015_base.sql")),
+    (16, include_str!("../../../../migrations/postgres/016_wrap.sql")),
+];
 /// The table of the probe server, which may create none itself.
 const PROBE: &str = "CREATE TABLE public.probe (key text COLLATE \"C\" PRIMARY KEY, value bytea NOT NULL);
     GRANT SELECT, INSERT ON public.probe TO colibri_app";
@@ -158,13 +160,15 @@ impl Cluster {
     pub fn set_up(&self, name: &str) {
         let mut client = self.client(Role::Superuser, "postgres");
         client.batch_execute(&format!("CREATE DATABASE {name}")).expect("a new database");
-        let migrate = format!(
-            "BEGIN; SET LOCAL ROLE colibri_owner; SET LOCAL search_path = colibri; {SCHEMA};
-             INSERT INTO schema_version (version) VALUES ({VERSION}); COMMIT"
-        );
         let mut inside = self.client(Role::Superuser, name);
         inside.batch_execute(SETUP).expect("setup runs");
-        inside.batch_execute(&migrate).expect("migrations run");
+        for (version, schema) in SCHEMA {
+            let migrate = format!(
+                "BEGIN; SET LOCAL ROLE colibri_owner; SET LOCAL search_path = colibri; {schema};
+                 INSERT INTO schema_version (version) VALUES ({version}); COMMIT"
+            );
+            inside.batch_execute(&migrate).expect("migrations run");
+        }
         inside.batch_execute(PROBE).expect("the probe's table is none of the server's");
         inside.batch_execute(AMCHECK).expect("the extension comes with PostgreSQL");
     }

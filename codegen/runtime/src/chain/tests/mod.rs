@@ -1,6 +1,6 @@
 //! The chain over a store, handlers and sinks that fail on purpose.
 //!
-//! [`faults`] fails every step of the store, [`alone`] is about sinks outside it, [`beside`] about network and
+//! [`faults`] fails every step of the store, [`foreign`] does so with calls that another process handles, [`alone`] is about sinks outside it, [`beside`] about network and
 //! scan tools, [`clients`] about who calls, [`gather`] about calls that wait for one another, [`turn`] about those that wait for other processes, [`operate`] about the operator's, [`owed`] about rows that come late or not at all, [`selection`] about what is offered, [`words`] about what is said in the end.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::single_range_in_vec_init)]
@@ -10,6 +10,7 @@ mod at_once;
 mod beside;
 mod clients;
 mod faults;
+mod foreign;
 mod gather;
 mod operate;
 mod owed;
@@ -115,6 +116,7 @@ const CATALOGUE_HEAD: CatalogueSpec = CatalogueSpec {
         store_commit_failed: "read first",
         startup_failed: "ask",
     },
+    foreign: None,
 };
 
 static CATALOGUE: CatalogueSpec = CatalogueSpec {

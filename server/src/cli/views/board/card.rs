@@ -2,8 +2,8 @@
 
 use colibri_visible::printable;
 
+use crate::cli::ids::short;
 use crate::cli::moments::Clock;
-use crate::cli::views::ids::short;
 use crate::cli::views::table::Style;
 use crate::cli::views::tasks::{obstacle, style};
 use crate::domains::tasks::shown::{Group, Shown};

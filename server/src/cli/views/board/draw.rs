@@ -10,7 +10,9 @@ use unicode_width::UnicodeWidthStr;
 use super::card::card;
 use super::state::{Over, State};
 use crate::cli::moments::Clock;
-use crate::cli::views::table::{Style, cut};
+use crate::cli::views::table::{Style, cut, wrapped};
+use crate::cli::views::task::HANGING;
+use crate::domains::tasks::shown::Filter;
 use crate::domains::tasks::shown::columns::{Field, StateColumn};
 
 /// The least width of a column, unless the terminal is narrower.
@@ -120,7 +122,16 @@ fn draw_board(buffer: &mut Buffer, area: Rect, state: &mut State, paint: &Paint)
         }
     }
     if columns.iter().all(|column| column.count == 0) {
-        write(buffer, split(area, 2)[1], 0, "No task matches.", Look::default());
+        let filter = &state.wanted.filter;
+        let text = match (
+            filter == &(Filter { all: filter.all, limit: filter.limit, ..Filter::default() }),
+            filter.all,
+        ) {
+            (true, true) => "No task yet. Agents make tasks.",
+            (true, false) => "No open task. Agents make tasks; d shows finished ones.",
+            (false, _) => "No task matches.",
+        };
+        write(buffer, split(area, 2)[1], 0, text, Look::default());
     }
 }
 
@@ -192,7 +203,12 @@ fn draw_over(buffer: &mut Buffer, area: Rect, state: &mut State, paint: &Paint) 
     let Some(over) = &state.over else { return };
     let own = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
     let (title, lines, is_choice) = match over {
-        Over::Task(lines) => ("Task", lines.clone(), false),
+        Over::Task(lines) => {
+            let width = Some(usize::from(area.width));
+            let wrap =
+                |lines: &Vec<String>| lines.iter().flat_map(|line| wrapped(line, width, HANGING)).collect();
+            ("Task", lines.as_ref().map(wrap), false)
+        }
         Over::Help => ("Keys", Some(own(&HELP)), false),
         Over::Choice(field, names) => {
             let (title, all) = match field {
@@ -244,6 +260,7 @@ fn draw_foot(buffer: &mut Buffer, area: Rect, state: &State, paint: &Paint) {
             parts.push("blocked".to_owned());
         }
         let only = if parts.is_empty() { String::new() } else { format!("only {}  ", parts.join(", ")) };
-        write(buffer, area, 0, &format!("{only}? keys  q end"), paint.look(Style::Dim));
+        let finished = if filter.all { "with finished tasks  " } else { "" };
+        write(buffer, area, 0, &format!("{only}{finished}? keys  q end"), paint.look(Style::Dim));
     }
 }

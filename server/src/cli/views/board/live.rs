@@ -1,11 +1,12 @@
 //! The loop of the board in a terminal: keys in, drawings out.
 
 use std::io;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 use ratatui::crossterm::event::KeyEvent;
 use ratatui::crossterm::terminal::size;
+use rustix::process::{Signal, getpid, kill_process};
 
 use super::draw::{Paint, draw};
 use super::keys;
@@ -15,7 +16,7 @@ use super::terminal::{self, Taken};
 use crate::cli::Failure;
 use crate::cli::moments::Clock;
 use crate::cli::source::Source;
-use crate::cli::work::raised_by_signals_before;
+use crate::cli::work::{Pause, raised_by_signals_before};
 use colibri_runtime::chain::scan::Interrupt;
 
 /// How long the loop waits for a key before it looks at signals and at what the reader tells.
@@ -31,7 +32,8 @@ const SILENCE: Duration = Duration::from_secs(5);
 /// [`Failure::Interrupted`]; [`Failure::Failed`] if the terminal fails.
 pub(super) fn run(source: Source, wanted: Wanted, clock: Clock, color: bool) -> Result<(), Failure> {
     // A second signal ends the process from another thread.
-    let interrupt = raised_by_signals_before(terminal::restore);
+    let (pause, pauses) = channel();
+    let interrupt = raised_by_signals_before(terminal::restore, pause);
     let reader = Reader::start(source, clock.clone(), wanted.clone()).map_err(failed)?;
     let mut taken = terminal::take().map_err(failed)?;
     let keys = keys::start().map_err(failed)?;
@@ -41,6 +43,7 @@ pub(super) fn run(source: Source, wanted: Wanted, clock: Clock, color: bool) -> 
         paint: Paint { clock, color },
         reader,
         keys,
+        pauses,
         told_at: Instant::now(),
     };
     let ended = board.run(&mut taken, &interrupt);
@@ -59,6 +62,7 @@ struct Live {
     paint: Paint,
     reader: Reader,
     keys: Receiver<KeyEvent>,
+    pauses: Receiver<Pause>,
     /// When the reader told something last.
     told_at: Instant,
 }
@@ -93,10 +97,24 @@ impl Live {
                     return Err(Failure::Failed("the terminal was closed".to_owned()));
                 }
             }
-            if self.hear()? {
+            if self.hear()? || self.pause(taken).map_err(failed)? {
                 drawn_at = None;
             }
         }
+    }
+
+    /// Stops the process if it is asked to, with the terminal as the shell expects it. Returns whether the process was stopped and goes
+    /// on.
+    fn pause(&self, taken: &mut Taken) -> io::Result<bool> {
+        let Some(last) = self.pauses.try_iter().last() else { return Ok(false) };
+        if last == Pause::Asked {
+            terminal::restore();
+            kill_process(getpid(), Signal::STOP)?;
+            // Another thread may take the signal, and this one would go on for a moment.
+            while let Ok(Pause::Asked) = self.pauses.recv() {}
+        }
+        taken.again()?;
+        Ok(true)
     }
 
     /// Takes what the reader told, and asks what is to be read next. Returns whether the board has changed.

@@ -27,10 +27,11 @@ mod tests;
 
 use std::io::Write;
 
+use super::tasks::print_nothing;
 use super::{Look, Screen};
 use crate::cli::Failure;
 use crate::cli::arguments::views::Board;
-use crate::cli::output::print_json;
+use crate::cli::output::{print_json, text_only};
 use crate::cli::source::Source;
 use crate::domains::tasks::shown::Filter;
 use crate::domains::tasks::shown::columns::columns;
@@ -44,9 +45,16 @@ pub(super) fn run(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
-    if !(arguments.once || arguments.view.json || terminal::is_there()) {
-        let text = "the board needs a terminal; colibri board --once prints it";
-        return Err(Failure::Usage(text.to_owned()));
+    if !(arguments.once || arguments.view.json) {
+        if !terminal::is_there() {
+            let text = "the board needs a terminal; colibri board --once prints it";
+            return Err(Failure::Usage(text.to_owned()));
+        }
+        if let Some(reason) = text_only(env) {
+            let text =
+                format!("this terminal can show text only ({reason}); colibri board --once prints the board");
+            return Err(Failure::Usage(text));
+        }
     }
     let filter = filter(arguments);
     // A database that cannot be read is said before the terminal is taken.
@@ -62,7 +70,11 @@ pub(super) fn run(
     if look.json {
         return Ok(print_json(out, &serde_json::json!({ "columns": columns }))?);
     }
-    Ok(once::print(&columns, &look.clock, look.screen, out)?)
+    once::print(&columns, &look.clock, look.screen, out)?;
+    if columns.iter().all(|column| column.count == 0) {
+        print_nothing(&filter, &look, out)?;
+    }
+    Ok(())
 }
 
 fn filter(arguments: &Board) -> Filter {

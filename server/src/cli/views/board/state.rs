@@ -93,9 +93,9 @@ impl State {
         self.tops.resize(answer.columns.len(), 0);
         self.columns = Some(answer.columns);
         match &mut self.over {
-            Some(Over::Task(lines)) => *lines = answer.task,
+            Some(Over::Task(lines)) if answer.of.task.is_some() => *lines = answer.task,
             Some(Over::Choice(_, names)) => *names = answer.names,
-            Some(Over::Help) | None => {}
+            Some(Over::Help | Over::Task(_)) | None => {}
         }
         self.find_selected();
     }
@@ -150,10 +150,11 @@ impl State {
             KeyCode::Left | KeyCode::Char('h') => self.select(self.column.saturating_sub(1), self.row),
             KeyCode::Right | KeyCode::Char('l') => self.select(self.column + 1, self.row),
             KeyCode::Enter => {
-                if let Some(id) = self.task().map(|shown| shown.task.id.clone()) {
-                    self.wanted.task = Some(id);
-                    self.lay_over(Over::Task(None));
-                }
+                let id = self.task().map(|shown| shown.task.id.clone());
+                let lines =
+                    id.is_none().then(|| vec!["No task is selected: this column has none.".to_owned()]);
+                self.wanted.task = id;
+                self.lay_over(Over::Task(lines));
             }
             KeyCode::Char('/') => self.typed = Some(filter.search.clone().unwrap_or_default()),
             KeyCode::Char('p') => self.choose(Field::Project),

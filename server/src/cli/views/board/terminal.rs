@@ -14,7 +14,7 @@ use ratatui::backend::CrosstermBackend;
 use ratatui::crossterm::cursor::Show;
 use ratatui::crossterm::execute;
 use ratatui::crossterm::terminal::{
-    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+    Clear, ClearType, EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 
 /// Whether the board has the terminal.
@@ -48,14 +48,27 @@ pub fn take() -> io::Result<Taken> {
         }
     };
     restore_at_panic();
-    enable_raw_mode()?;
-    TAKEN.store(true, Ordering::SeqCst);
-    let terminal = Terminal::new(CrosstermBackend::new(BufWriter::new(stdout))).inspect_err(|_| restore())?;
+    let terminal = Terminal::new(CrosstermBackend::new(BufWriter::new(stdout)))?;
     // From here on, dropping it restores the terminal.
     let mut taken = Taken { terminal: ManuallyDrop::new(terminal) };
-    execute!(taken.terminal.backend_mut(), EnterAlternateScreen)?;
-    taken.terminal.hide_cursor()?;
+    taken.again()?;
     Ok(taken)
+}
+
+impl Taken {
+    /// Takes the terminal, also after the process was stopped and another program may have written to it. The next drawing is whole.
+    ///
+    /// # Errors
+    /// The operating system's.
+    pub fn again(&mut self) -> io::Result<()> {
+        restore();
+        enable_raw_mode()?;
+        TAKEN.store(true, Ordering::SeqCst);
+        execute!(self.terminal.backend_mut(), EnterAlternateScreen, Clear(ClearType::All))?;
+        // It forgets the last drawing, so that the next one writes every cell.
+        self.terminal.swap_buffers();
+        self.terminal.hide_cursor()
+    }
 }
 
 /// Gives the terminal back before the panic is told, so that its text stays in sight.

@@ -174,7 +174,13 @@ fn enter_shows_a_task_that_can_be_scrolled() {
     let mut board = Board::of(columns(), 20, 5);
     board.press("\n");
     board.read(columns());
-    assert!(board.shown()[0].starts_with("Task ──"));
+    let shown = board.shown();
+    assert!(shown[0].starts_with("Task ──"));
+    assert!(
+        shown[1].starts_with("1 of") && !shown.concat().contains('…'),
+        "long lines go on below: {shown:?}"
+    );
+    assert!(shown[2..4].concat().ends_with("0b9c8d7e"), "{shown:?}");
 }
 
 #[test]
@@ -288,8 +294,20 @@ fn trouble_is_shown_until_it_is_over() {
     board.read(columns());
     assert_eq!(board.shown()[4], "? keys  q end");
     let empty = columns().into_iter().map(|of_state| column(of_state.status, Vec::new())).collect();
-    board.read(empty);
-    assert!(board.shown().contains(&"No task matches.".to_owned()));
+    let mut board = Board::of(empty, 80, 8);
+    for (keys, told, foot) in [
+        ("", "No open task. Agents make tasks; d shows finished ones.", "? keys  q end"),
+        ("d", "No task yet. Agents make tasks.", "with finished tasks  ? keys  q end"),
+        ("b", "No task matches.", "only blocked  with finished tasks  ? keys  q end"),
+    ] {
+        board.press(keys);
+        let shown = board.shown();
+        assert!(shown.contains(&told.to_owned()) && shown[7] == foot, "{shown:?}");
+    }
+    board.press("\n");
+    assert!(board.shown().contains(&"No task is selected: this column has none.".to_owned()));
+    board.read(columns());
+    assert!(board.shown().contains(&"No task is selected: this column has none.".to_owned()));
 }
 
 /// A column of many tasks.

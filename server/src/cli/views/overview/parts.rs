@@ -5,9 +5,9 @@ use colibri_runtime::handler::{Failure, Fault};
 use colibri_runtime::progress::Progress;
 
 use crate::catalogue::TaskStatus;
+use crate::cli::ids::short;
 use crate::cli::views::Look;
 use crate::cli::views::graph::{name, svg};
-use crate::cli::views::ids::short;
 use crate::cli::views::sessions::{count, seal, word};
 use crate::domains::proof::listing::{self, Listed};
 use crate::domains::reputation::domain::DOMAINS;

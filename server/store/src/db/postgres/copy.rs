@@ -50,7 +50,10 @@ impl CopyIn<'_> {
         frontend::copy_data(self.session.wire.out(), part)?;
         if self.session.wire.waiting() > MOST_WAITING_BYTES {
             self.session.made_progress();
-            self.session.send_down_to(MOST_WAITING_BYTES / 2)?;
+            // A step reads, too, even if the server takes all that is sent: it may have refused an earlier row.
+            while self.session.wire.waiting() > MOST_WAITING_BYTES / 2 {
+                self.session.step()?;
+            }
         }
         Ok(())
     }

@@ -32,12 +32,14 @@ const STEPS_AT_LEAST: u64 = 1_000_000;
 /// Steps for each byte of the file. A whole verification of an honest file takes a fifteenth.
 const STEPS_PER_BYTE: u64 = 2;
 /// Columns of texts, as the statements name them. A walk looks at such a text and goes on; what it keeps of a row is in the others.
-const TEXTS: [&str; 19] = [
+const TEXTS: [&str; 22] = [
+    "allow",
     "body",
     "capabilities",
     "changes",
     "content",
     "content_compressed",
+    "deny",
     "description",
     "entrypoint",
     "error_message",
@@ -45,6 +47,7 @@ const TEXTS: [&str; 19] = [
     "frontmatter_json",
     "greek_letter",
     "intent",
+    "list",
     "request_id",
     "root",
     "source_path",

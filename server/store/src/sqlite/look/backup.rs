@@ -29,6 +29,18 @@ pub enum BackupError {
     Interrupted,
 }
 
+impl BackupError {
+    /// Returns the same of a file that the user knows, in place of the copy that is made for it.
+    pub(super) fn of(self, path: &Path) -> Self {
+        match self {
+            Self::File(PartError::Write { reason, .. }) => {
+                Self::File(PartError::Write { path: path.display().to_string(), reason })
+            }
+            other => other,
+        }
+    }
+}
+
 /// How far a copy is, in pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Copied {

@@ -136,11 +136,13 @@ impl Inspection {
                 if let Some(unfinished) = preflight::unfinished(&path) {
                     return Err(unfinished.into());
                 }
-                if wal_bytes(&path) > 0 {
-                    return Err(Unreadable::of_sqlite(shown, &error));
+                let refused = Unreadable::of_sqlite(shown, &error);
+                // Another program may be writing to a file that it has locked.
+                if wal_bytes(&path) > 0 || !matches!(refused.kind, OpenError::Unusable { .. }) {
+                    return Err(refused);
                 }
                 location = Location::Immutable(path.clone());
-                connection::examine(&location).map_err(|_| Unreadable::of_sqlite(shown, &error))?
+                connection::examine(&location).map_err(|_| refused)?
             }
         };
         let (expected, shape) = shape_of(&db, migrations).map_err(|fault| {

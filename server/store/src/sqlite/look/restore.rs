@@ -15,7 +15,7 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::db::Db;
 use crate::side_file;
-use crate::sqlite::look::backup::{BackupError, Copied, copy};
+use crate::sqlite::look::backup::{BackupError, Copied, Unnamed, copy};
 use crate::sqlite::open::error::OpenError;
 use crate::sqlite::open::placement::{self, BESIDE, REPLACED};
 use crate::sqlite::open::preflight;
@@ -43,8 +43,13 @@ pub enum RestoreError {
         error: io::Error,
     },
     /// The copy could not be made.
-    #[error("{0}; the database is unchanged")]
-    Copy(#[from] BackupError),
+    #[error("{error}; {state}")]
+    Copy {
+        /// Why.
+        error: BackupError,
+        /// What is in its place.
+        state: &'static str,
+    },
 }
 
 /// What was done.
@@ -77,7 +82,10 @@ pub fn restore(
     queue.enter(PATIENCE).map_err(failed("cannot enter its write queue"))?;
     let taken = unused(to)?;
     let kept = side_file::named(to, &format!("{REPLACED}{stamp}"));
-    let copied = copy(from, &kept, progress)?.name()?;
+    let copied = copy(from, &kept, progress).and_then(Unnamed::name).map_err(|error| RestoreError::Copy {
+        error: error.of(to),
+        state: if taken.is_some() { "the database is unchanged" } else { "there is still no database" },
+    })?;
     let beside: Vec<_> =
         BESIDE.into_iter().filter(|(suffix, _)| side_file::named(to, suffix).exists()).collect();
     if taken.is_some() && side_file::named(to, "-wal").exists() {

@@ -103,8 +103,7 @@ pub fn read(db: &Db) -> Result<Schema, Fault> {
         let (kind, name, table) = (lossy(row, 0)?, lossy(row, 1)?, lossy(row, 2)?);
         let (kind, name, table) =
             (kind.unwrap_or_default(), name.unwrap_or_default(), table.unwrap_or_default());
-        let mut shown =
-            if name == table { format!("{kind} {name}") } else { format!("{kind} {name} of {table}") };
+        let mut shown = object(&kind, &name, &table);
         let sql = lossy(row, 3)?;
         let statistics =
             STATISTICS.iter().any(|known| (shown.as_str(), sql.as_deref()) == (known.0, Some(known.1)));
@@ -131,6 +130,13 @@ pub fn read(db: &Db) -> Result<Schema, Fault> {
     })
 }
 
+/// Returns what an object is called. A name is quoted unless it is one word, since it may be a sentence.
+fn object(kind: &str, name: &str, table: &str) -> String {
+    let is_word = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let shown = if is_word { name.to_owned() } else { format!("{name:?}") };
+    if name == table { format!("{kind} {shown}") } else { format!("{kind} {shown} of {table}") }
+}
+
 /// Returns a value of any type as text.
 fn lossy(row: &Row<'_>, index: usize) -> Result<Option<String>, RowError> {
     Ok(match row.get(index)? {
@@ -150,9 +156,9 @@ pub fn compare(db: &Db, expected: &Schema) -> Result<Shape, Fault> {
     let found = read(db)?;
     let same = |object: &str| found.objects.get(object) == expected.objects.get(object);
     let readable = |(table, known): (&String, &Vec<String>)| {
-        let of_table = |index: &String| known.contains(index) && same(&format!("index {index} of {table}"));
+        let of_table = |index: &String| known.contains(index) && same(&object("index", index, table));
         let indexes = found.indexes.get(table)?;
-        (same(&format!("table {table}")) && indexes.iter().all(of_table)).then(|| table.clone())
+        (same(&object("table", table, table)) && indexes.iter().all(of_table)).then(|| table.clone())
     };
     let readable = expected.indexes.iter().filter_map(readable).collect();
     let whole = found.objects == expected.objects;
@@ -216,6 +222,18 @@ mod tests {
         for object in ["table tasks", "view action_events", "trigger actions_keep of actions"] {
             assert!(schema.objects.contains_key(object), "{object}: {:?}", schema.objects.keys());
         }
+    }
+
+    #[test]
+    fn a_name_that_is_a_sentence_is_quoted() {
+        let expected = expected(MIGRATIONS).unwrap();
+        let db = made(MIGRATIONS).unwrap();
+        assert!(compare(&db, &expected).unwrap().readable.contains("callers"));
+        db.sqlite().unwrap().execute_batch("DROP TABLE callers").unwrap();
+        let shape = compare(&db, &expected).unwrap();
+        let told: Vec<_> = shape.differences(&expected).map(|(object, how)| how.sentence(object)).collect();
+        let index = "index \"this database was upgraded by a newer Colibri: restart this server\" of callers";
+        assert!(told.contains(&format!("{index} is missing")), "{told:?}");
     }
 
     #[test]

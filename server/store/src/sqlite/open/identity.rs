@@ -42,7 +42,7 @@ pub enum Displaced {
     /// The name of a file leads elsewhere, or nowhere.
     #[error(
         "the {0} was replaced, renamed or removed while this server had it open; this call may be stored or not, and calls \
-         acknowledged before are in the file that had the name. Stop every server on this database before the next start"
+         acknowledged before are in the file that had the name and in the -wal file of that name, which belong together. Stop every server on this database before the next start"
     )]
     Moved(Part),
     /// The database file is shorter than before.

@@ -248,6 +248,15 @@ impl WriteQueue {
         }
     }
 
+    /// Leaves the place unused. A wish that follows soon counts as the same wait.
+    pub(crate) fn give_up(&mut self) {
+        let since = self.since.or_else(|| Some(Instant::now()));
+        self.leave();
+        if self.wish == Wish::None {
+            (self.since, self.wish) = (since, Wish::GivenUp(Instant::now()));
+        }
+    }
+
     /// Names the process at the head of the queue, as far as that is known.
     pub fn holder(&self) -> String {
         holder::of_queue(&self.path)

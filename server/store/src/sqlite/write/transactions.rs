@@ -221,7 +221,11 @@ impl Transactions {
         execute(conn, "BEGIN IMMEDIATE").map_err(|error| {
             self.locked = is_busy(&error);
             let failed = if self.locked { self.obstacle(database) } else { fault(error) };
-            self.leave_queue(conn);
+            match &mut self.queue {
+                // The next try, if it comes soon, is part of the same wait.
+                Some(queue) if self.locked => queue.give_up(),
+                _ => self.leave_queue(conn),
+            }
             failed
         })
     }

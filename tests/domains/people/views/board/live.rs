@@ -260,6 +260,7 @@ fn people_63_signals_leave_the_terminal_as_it_was() {
         &[Signal::TERM][..],
         &[Signal::HUP],
         &[Signal::INT],
+        &[Signal::QUIT],
         &[Signal::TERM, Signal::TERM],
         &[Signal::HUP, Signal::TERM, Signal::INT],
     ] {
@@ -278,6 +279,48 @@ fn people_63_signals_leave_the_terminal_as_it_was() {
         let (code, screen) = live.ends();
         assert_eq!((code, screen.trim()), (Some(130), ""), "{keys:?}");
     }
+}
+
+/// Waits until the board is stopped.
+fn stopped(live: &Live) {
+    let began = Instant::now();
+    let stat = format!("/proc/{}/stat", live.board.id());
+    while !std::fs::read_to_string(&stat).unwrap().contains(") T ") {
+        assert!(began.elapsed() < PATIENCE, "the board does not stop");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn people_63_a_stopped_board_gives_the_terminal_back_and_draws_all_of_it_again() {
+    let mut board = Board::new();
+    let mut live = Live::beside(&board.client, 80, 24, &[]);
+    for round in 0..3 {
+        live.until("INIT ");
+        live.signal(Signal::TSTP);
+        stopped(&live);
+        let screen = live.screen();
+        assert_eq!(screen.trim(), "", "the screen of before is back");
+        assert!(!live.parser.screen().hide_cursor(), "the cursor is back");
+        assert_eq!(format!("{:?}", live.terminal.modes()), live.modes, "echo and whole lines are back");
+        let title = format!("Meanwhile {round}");
+        board.client.data("task_create", json!({ "title": title }));
+        live.signal(Signal::CONT);
+        live.until(&title);
+        assert!(live.parser.screen().alternate_screen() && live.parser.screen().hide_cursor());
+        assert_ne!(format!("{:?}", live.terminal.modes()), live.modes, "keys come one by one");
+    }
+    // Another program may have written to the terminal of one that was stopped without being asked.
+    live.until("Meanwhile 2");
+    live.signal(Signal::STOP);
+    stopped(&live);
+    live.screen();
+    live.parser.process(b"\x1b[2J\x1b[Hanother program");
+    live.signal(Signal::CONT);
+    live.until("Meanwhile 2");
+    live.until_it("only the board is shown", |screen| !screen.contains("another program"));
+    live.press("q");
+    assert_eq!(live.ends().0, Some(0));
 }
 
 #[test]

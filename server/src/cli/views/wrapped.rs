@@ -1,0 +1,27 @@
+//! What `colibri wrap` and `colibri pins` did, in words.
+
+use colibri_runtime::handler::Fault;
+use colibri_visible::printable;
+
+use crate::catalogue::ToolId;
+use crate::cli::ids::short;
+use crate::domains::wrap::store::{pin, run};
+use colibri_store::db::Db;
+
+/// Says what a successful operation did; `subject` is the row that it wrote.
+pub(super) fn says(db: &Db, operation: ToolId, subject: &str) -> Result<String, Fault> {
+    if operation == ToolId::WrapBegin {
+        let run = run(db, subject)?;
+        let what = run.map(|run| format!("{} ({})", printable(&run.name), printable(&run.program)));
+        return Ok(format!("wrapped {}", what.unwrap_or_else(|| short(subject))));
+    }
+    let number = subject.parse().unwrap_or_default();
+    let Some(pin) = pin(db, number)? else { return Ok(format!("called {}", operation.name())) };
+    let tools = if pin.tools == 1 { "1 tool".to_owned() } else { format!("{} tools", pin.tools) };
+    let (name, hash) = (printable(&pin.name), pin.list_hash.get(..12).unwrap_or_default());
+    Ok(match pin.event.as_str() {
+        "pinned" => format!("pinned {tools} of {name}: list {hash}"),
+        "seen" => format!("saw another list of {name}, {tools}: list {hash}"),
+        _ => format!("accepted {tools} of {name}: list {hash}"),
+    })
+}

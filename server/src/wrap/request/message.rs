@@ -1,0 +1,143 @@
+//! What the client's messages ask for.
+
+use colibri_canonical::HexDigest;
+
+use crate::wrap::flights::Id;
+
+/// A line of the client's.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// The line as it was written, newline included. Empty if it was too long to be kept.
+    pub bytes: Vec<u8>,
+    /// Its message, or the elements of its array. None of them: the line is blank.
+    pub messages: Vec<Message>,
+    /// It is an array. If one element has to be refused, all have.
+    pub batch: bool,
+}
+
+impl Line {
+    /// Returns how many requests of it the server may get.
+    pub fn requests(&self) -> usize {
+        let is_request = |message: &&Message| matches!(message, Message::Call(_) | Message::Request(..));
+        self.messages.iter().filter(is_request).count()
+    }
+}
+
+/// A message of the client's.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Message {
+    /// `tools/call`.
+    Call(Box<Call>),
+    /// `tools/call` as readers would understand it differently, or not at all. It is recorded, and not for the server.
+    BadCall(Box<BadCall>),
+    /// Any other request.
+    Request(Id, Asked),
+    /// A notification.
+    Notification(Told),
+    /// An answer to a request of the server's.
+    Answer,
+    /// Not for the server.
+    Refused(Refusal),
+}
+
+impl Message {
+    /// Returns the id that an answer to the message would carry.
+    pub fn id(&self) -> Option<&Id> {
+        match self {
+            Self::Call(call) => Some(&call.id),
+            Self::BadCall(call) => call.id.as_ref(),
+            Self::Request(id, _) => Some(id),
+            Self::Refused(refusal) => refusal.id.as_ref(),
+            Self::Notification(_) | Self::Answer => None,
+        }
+    }
+}
+
+/// A `tools/call` that the server may get.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Call {
+    /// The request's id.
+    pub id: Id,
+    /// The tool's name as the client wrote it, escapes undone.
+    pub name: String,
+    /// What the call asks for, hashed.
+    pub args_hash: HexDigest,
+    /// A stateless call's protocol members of `_meta`, as the text of a JSON object: what a request of `wrap`'s own to the same
+    /// server has to carry. `None` for calls behind a handshake.
+    pub stateless: Option<String>,
+    /// Canonical JSON of the call's trace headers.
+    pub trace_context: Option<String>,
+}
+
+/// A malformed `tools/call`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BadCall {
+    /// The request's id; `None` if it has none that an answer could carry.
+    pub id: Option<Id>,
+    /// The tool's name, the last one if there are several.
+    pub name: Option<String>,
+    /// What of its parameters could be read, hashed.
+    pub args_hash: HexDigest,
+    /// What is wrong with it, as a sentence for its answer and its row.
+    pub problem: &'static str,
+}
+
+/// What a request asks for, where that matters on the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Asked {
+    /// `tools/list`.
+    Tools {
+        /// Where the list goes on; `None` for the first page.
+        cursor: Option<String>,
+    },
+    /// `initialize`.
+    Initialize {
+        /// The client's `clientInfo`, JSON text.
+        client_info: Option<Box<str>>,
+    },
+    /// `server/discover`.
+    Discover,
+    /// `subscriptions/listen`, which need never be answered.
+    Listen,
+    /// Anything else.
+    Other,
+}
+
+/// What a notification tells, where that matters on the way.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Told {
+    /// `notifications/initialized`.
+    Initialized,
+    /// `notifications/cancelled` with the id of the request.
+    Cancelled(Id),
+    /// Anything else.
+    Other,
+}
+
+/// A message that the server does not get, and the error that answers it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Refusal {
+    /// The id to answer to; null without one.
+    pub id: Option<Id>,
+    /// JSON-RPC's code.
+    pub code: i32,
+    /// What is wrong, as a sentence.
+    pub message: &'static str,
+}
+
+impl Refusal {
+    /// Not JSON, or more than one value.
+    pub(super) fn parse_error() -> Self {
+        Self { id: None, code: -32700, message: "Parse error" }
+    }
+
+    /// JSON, but not a message that all servers understand alike.
+    pub(super) fn invalid(id: Option<Id>, message: &'static str) -> Self {
+        Self { id, code: -32600, message }
+    }
+
+    /// A line over the limit.
+    pub(super) fn too_large(id: Option<Id>) -> Self {
+        Self::invalid(id, "message too large")
+    }
+}
