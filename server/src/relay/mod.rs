@@ -146,8 +146,8 @@ pub struct Relay<'a, D: Dispatch<Cx>> {
     closing: VecDeque<(Ticket, ForeignEnd)>,
     /// Lists to store.
     notes: VecDeque<SeenList>,
-    /// Rows of the last turn.
-    last_turn: usize,
+    /// Rows of the last two turns.
+    last_turns: [usize; 2],
     /// When the turn to write was asked for, while another process holds it.
     turn_since: Option<Instant>,
 
@@ -201,7 +201,7 @@ impl<'a, D: Dispatch<Cx>> Relay<'a, D> {
             cancelled: VecDeque::new(),
             closing: VecDeque::new(),
             notes: VecDeque::new(),
-            last_turn: 0,
+            last_turns: [0; 2],
             turn_since: None,
             listing: listing::Own::default(),
             drops: from_server::Drops::default(),

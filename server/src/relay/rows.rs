@@ -29,17 +29,20 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
         self.closing.len() + self.outgoing.waiting().count() + self.incoming.rows()
     }
 
-    /// Reads on until as many rows wait as the last turn wrote, or the time is up. One call at a time never waits.
+    /// Reads on until as many rows wait as the larger of the last two turns wrote, or the time is up. One call at a time never waits.
+    ///
+    /// Of two turns, because calls that were late once have a turn of their own: by the last one alone the rest would never wait for them.
     pub(super) async fn gather(&mut self) {
         let sync_ms = self.operator.chain().sync_ms();
-        if sync_ms < CHEAP_SYNC_MS || self.last_turn < 2 || self.turn_since.is_some() {
+        let expected = self.last_turns.into_iter().max().unwrap_or(0);
+        if sync_ms < CHEAP_SYNC_MS || expected < 2 || self.turn_since.is_some() {
             return;
         }
         let clock = self.operator.chain().kernel().clock.clone();
         let until = clock.monotonic_ms() + (sync_ms * SHARE_OF_SYNC).min(LONGEST_MS);
         loop {
             let rows = self.rows();
-            if rows == 0 || rows >= self.last_turn || clock.monotonic_ms() >= until {
+            if rows == 0 || rows >= expected || clock.monotonic_ms() >= until {
                 break;
             }
             self.react_if_ready().await;
@@ -97,7 +100,7 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
         exits.extend(self.outgoing.waiting().take(TURN_ROWS - closing).filter_map(|reply| reply.exit.take()));
         let left = TURN_ROWS - exits.len();
         let calls: Vec<_> = self.incoming.entering().take(left).filter_map(|call| call.row.take()).collect();
-        self.last_turn = exits.len() + calls.len();
+        self.last_turns = [self.last_turns[1], exits.len() + calls.len()];
         let Exchanged { exits, calls } = self.operator.chain().exchange(exits, calls);
         for (reply, closed) in self.outgoing.waiting().zip(exits.into_iter().skip(closing)) {
             reply.closed = Some(closed);
