@@ -55,26 +55,16 @@ fn every_changed_byte_of_a_proof_file_fails() {
         parse_bundle(bytes).is_ok_and(|b| verify_bundle(&b, &TrustedKeys::default(), false).valid)
     };
     assert!(holds(&good));
-    let changed_in = |places: std::ops::Range<usize>| {
-        let mut changed = good.clone();
-        for at in places {
-            for byte in (0..=255).filter(|byte| *byte != good[at]) {
-                changed[at] = byte;
-                assert!(!holds(&changed), "byte {at} as {byte}");
-            }
-            changed[at] = good[at];
-            assert!(!holds(&[&good[..at], &good[at + 1..]].concat()), "without byte {at}");
-            assert!(!holds(&good[..at]), "the first {at} bytes");
+    let mut changed = good.clone();
+    for at in 0..good.len() {
+        for bit in 0..8 {
+            changed[at] = good[at] ^ 1 << bit;
+            assert!(!holds(&changed), "byte {at} as {}", changed[at]);
         }
-    };
-    // Nearly a million parses: shared among the machine's cores.
-    let share = good.len().div_ceil(std::thread::available_parallelism().map_or(1, usize::from));
-    std::thread::scope(|scope| {
-        for from in (0..good.len()).step_by(share) {
-            let (changed_in, end) = (&changed_in, good.len().min(from + share));
-            scope.spawn(move || changed_in(from..end));
-        }
-    });
+        changed[at] = good[at];
+        assert!(!holds(&[&good[..at], &good[at + 1..]].concat()), "without byte {at}");
+        assert!(!holds(&good[..at]), "the first {at} bytes");
+    }
     assert!(!holds(&[&good[..], b"\n"].concat()));
 }
 

@@ -17,7 +17,7 @@ use world::World;
 
 /// How many random tamperings; the variable asks for more.
 fn tampers() -> usize {
-    variable("COLIBRI_TAMPERS").map_or(9_600, |count| usize::try_from(count).unwrap())
+    variable("COLIBRI_TAMPERS").map_or(3_200, |count| usize::try_from(count).unwrap())
 }
 
 /// Their first seed.
