@@ -18,8 +18,11 @@
 mod cargo;
 pub mod catalogue;
 mod emit;
+#[cfg(feature = "cli")]
+pub mod import;
 mod ir;
 pub mod lint;
+pub mod project;
 
 use std::fs;
 use std::io;

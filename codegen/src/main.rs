@@ -4,6 +4,7 @@
 //! Results go to stdout, findings and messages to stderr. Exit codes: 0 done or sound, 1 findings or
 //! a stale file, 2 a bad command line or input that cannot be read.
 
+mod create_command;
 mod drift_command;
 
 use std::io::{self, Write};
@@ -64,6 +65,10 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Write a catalogue from what a server lists.
+    Init(create_command::Init),
+    /// Make a project of a server with one tool.
+    New(create_command::New),
     /// Report what changed in the catalogue and which clients break; fail if one does.
     Drift(drift_command::Arguments),
     /// Print the JSON Schema of the catalogue's files, write it, or check that a file is current.
@@ -116,6 +121,8 @@ fn main() -> ExitCode {
             run_reference(&input.folder, &out, readme.as_deref(), check)
         }
         Command::Lock { input, check } => run_lock(&input.folder, check),
+        Command::Init(arguments) => create_command::init(&arguments),
+        Command::New(arguments) => create_command::new(&arguments),
         Command::Drift(arguments) => drift_command::run(&arguments),
         Command::Schema { check, out } => run_schema(check.as_deref(), out.as_deref()),
     };

@@ -17,7 +17,9 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::decode::{self, Misfit};
-use super::{DomainFile, Finding, Head, Location, Place, SharedTypes, SourceFile, Tool, suggest};
+use super::{
+    DomainFile, Finding, Head, Location, Place, Profile, SharedTypes, SourceFile, Tool, portable, suggest,
+};
 
 /// A catalogue as written, with the places of all its nodes.
 #[derive(Debug, Clone)]
@@ -82,7 +84,12 @@ impl Catalogue {
         let (files, mut findings) = (loader.files, loader.findings);
         match (head, types) {
             (Some(head), Some(types)) if findings.is_empty() => {
-                Ok(Self { root: root.to_path_buf(), files, head, types, types_file, domains })
+                let mut catalogue =
+                    Self { root: root.to_path_buf(), files, head, types, types_file, domains };
+                if catalogue.head.profile == Profile::Open {
+                    portable::apply(&mut catalogue);
+                }
+                Ok(catalogue)
             }
             _ => {
                 findings.sort();
@@ -110,6 +117,13 @@ impl Catalogue {
             Some(file) => find(file, &place.pointer),
             None => Location { path: self.root.clone(), line: 1, column: 1 },
         }
+    }
+
+    /// Returns the pointer of the innermost node at a location, in the file of that path.
+    #[cfg(feature = "cli")]
+    #[must_use]
+    pub(crate) fn pointer(&self, at: &Location) -> Option<String> {
+        self.files.iter().find(|file| file.path == at.path)?.pointer(at)
     }
 
     /// Returns the root of `catalogue.yaml`.

@@ -18,6 +18,9 @@ pub type SchemaValue = Map<String, Value>;
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
+    /// Which rules of the lint hold.
+    #[serde(default)]
+    pub profile: Profile,
     /// The server's name, `serverInfo.name`.
     pub name: String,
     /// The server's display name.
@@ -52,6 +55,17 @@ impl Head {
         let parts = self.toolsets.iter().filter_map(|set| set.instructions.as_deref());
         std::iter::once(self.instructions.as_str()).chain(parts).collect::<Vec<_>>().join("\n\n")
     }
+}
+
+/// Which rules of the lint a catalogue obeys.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Profile {
+    /// What can be compiled, in any style: texts of any length, every tool name that the protocol allows, open objects.
+    #[default]
+    Open,
+    /// Also the conventions of Colibri's own catalogue.
+    House,
 }
 
 /// A group of tools that an operator can offer alone.
@@ -213,9 +227,11 @@ pub struct DomainFile {
 pub struct Tool {
     /// The name clients call, `snake_case`.
     pub name: String,
-    /// The display name.
+    /// The display name. `house` asks for one.
+    #[serde(default)]
     pub title: String,
-    /// At most two sentences; the first tells the tool apart.
+    /// What it does. `house` asks for at most two sentences, the first of which tells the tool apart.
+    #[serde(default)]
     pub description: String,
     /// The toolset it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -233,7 +249,8 @@ pub struct Tool {
     /// Top-level arguments that hold secrets.
     #[serde(default)]
     pub sensitive: Vec<String>,
-    /// The four behaviour hints, all explicit.
+    /// The behaviour hints. `house` asks for all four.
+    #[serde(default)]
     pub hints: Hints,
     /// Schema of the arguments.
     pub input: SchemaValue,
@@ -243,11 +260,15 @@ pub struct Tool {
     /// A setting of the server under which some inputs are optional.
     #[serde(default)]
     pub relaxed: Option<Relaxation>,
-    /// Schema of the payload (the envelope is added by the generator).
+    /// Schema of the payload (the envelope is added by the generator). Without one, under `open`, the payload is any value
+    /// and the tool lists no output schema.
+    #[serde(default)]
     pub output: SchemaValue,
     /// The errors it may answer with.
+    #[serde(default)]
     pub errors: Vec<ToolErrorEntry>,
-    /// Calls with their replies; every one is executed by the tests.
+    /// Calls with their replies; every one is executed by the tests. `house` asks for one.
+    #[serde(default)]
     pub examples: Vec<Example>,
     /// The version it came with.
     pub since: String,
@@ -256,6 +277,9 @@ pub struct Tool {
     /// The version from which it may be gone, stated before it goes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sunset: Option<String>,
+    /// Under `open`, the schemas as they are listed; `input` and `output` are their [portable](super::portable) forms then.
+    #[serde(skip)]
+    pub(crate) listed: Option<Listed>,
 }
 
 impl Tool {
@@ -305,18 +329,64 @@ pub enum Stability {
     Experimental,
 }
 
-/// MCP's behaviour hints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// MCP's annotations of a tool. A hint that is not stated is not listed, and clients take the specification's default for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Hints {
+    /// `title`, for clients that read it here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// `readOnlyHint`.
-    pub read_only: bool,
+    pub read_only: Option<bool>,
     /// `destructiveHint`.
-    pub destructive: bool,
+    pub destructive: Option<bool>,
     /// `idempotentHint`.
-    pub idempotent: bool,
+    pub idempotent: Option<bool>,
     /// `openWorldHint`.
-    pub open_world: bool,
+    pub open_world: Option<bool>,
+    /// Annotations that the specification does not know, as they are listed.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub other: Map<String, Value>,
+}
+
+impl Hints {
+    /// The four hints by their names here and in the protocol, with the specification's defaults.
+    #[must_use]
+    pub(crate) fn all(&self) -> [(&'static str, &'static str, Option<bool>, bool); 4] {
+        [
+            ("read_only", "readOnlyHint", self.read_only, false),
+            ("destructive", "destructiveHint", self.destructive, true),
+            ("idempotent", "idempotentHint", self.idempotent, false),
+            ("open_world", "openWorldHint", self.open_world, true),
+        ]
+    }
+
+    /// Whether it says that the tool changes nothing.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.read_only.unwrap_or(false)
+    }
+
+    /// Whether the tool may remove or overwrite.
+    #[must_use]
+    pub fn is_destructive(&self) -> bool {
+        self.destructive.unwrap_or(true)
+    }
+
+    /// Whether the tool reaches beyond the server.
+    #[must_use]
+    pub fn is_open_world(&self) -> bool {
+        self.open_world.unwrap_or(true)
+    }
+}
+
+/// A tool's schemas as `tools/list` has them.
+#[derive(Debug, Clone)]
+pub(crate) struct Listed {
+    /// Of the arguments.
+    pub input: Value,
+    /// Of the payload.
+    pub output: Value,
 }
 
 /// A rule across fields, by name (catalogue#cross-rules).

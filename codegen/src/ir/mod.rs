@@ -12,9 +12,11 @@ pub mod publish;
 pub mod schema;
 
 use crate::catalogue::{Catalogue, DomainFile, Finding, Head, Place, Runs, Tool, ToolErrorEntry};
+use crate::lint::pattern::is_tool_name;
 use hoist::Definition;
 use message::Piece;
 use schema::{Kind, Property, Schema};
+use serde_json::Value;
 
 /// What cannot be compiled, and where.
 #[derive(Debug, Clone)]
@@ -114,10 +116,39 @@ impl ToolIr<'_> {
         self.relaxed.as_ref().unwrap_or(&self.input)
     }
 
+    /// The schema of the arguments as clients see it: as written under `open`, in the published form otherwise. `input` is the
+    /// tool's schema or the one that a setting relaxes.
+    #[must_use]
+    pub fn published_input(&self, input: &Schema, shared: &Shared) -> Value {
+        let Some(listed) = &self.entry.listed else { return publish::publish(input, shared) };
+        let mut written = listed.input.clone();
+        if let (true, Some(relaxation)) = (self.relaxed.as_ref() == Some(input), &self.entry.relaxed)
+            && let Some(Value::Array(required)) = written.get_mut("required")
+        {
+            required.retain(|name| !relaxation.optional.iter().any(|optional| name == optional));
+        }
+        written
+    }
+
+    /// The schema of the payload as clients see it.
+    #[must_use]
+    pub fn published_output(&self, shared: &Shared) -> Value {
+        let written = self.entry.listed.as_ref().map(|listed| listed.output.clone());
+        written.unwrap_or_else(|| publish::publish(&self.output, shared))
+    }
+
     /// The Rust type of the arguments.
     #[must_use]
     pub fn input_type(&self) -> String {
         format!("{}Input", self.variant)
+    }
+
+    /// The Rust name of its handler.
+    #[must_use]
+    pub fn method(&self) -> String {
+        let name = &self.entry.name;
+        // A name of the house keeps its underscores where they are.
+        if is_tool_name(name) { name.clone() } else { names::snake(name) }
     }
 
     /// The Rust type of the payload.

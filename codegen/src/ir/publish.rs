@@ -40,8 +40,8 @@ pub fn publish(schema: &Schema, shared: &Shared) -> Value {
 /// The published schema of a tool's reply: one object that success, Pattern A and Pattern B
 /// envelopes all satisfy (catalogue#published-schemas). Clients check replies against it, errors included.
 #[must_use]
-pub fn envelope(payload: &Schema, pattern: ErrorPattern, shared: &Shared) -> Value {
-    let payload = without_descriptions(&publish(payload, shared));
+pub fn envelope(payload: Value, pattern: ErrorPattern) -> Value {
+    let payload = without_descriptions(&payload);
     let text = json!({"type": "string"});
     // An error of the chain's suggests no call.
     let of_chain = json!({"type": "object", "properties": {"remedy": text}});

@@ -8,3 +8,6 @@ mod drift;
 mod example_edits;
 mod golden;
 mod golden_compiles;
+mod import;
+mod lint_page;
+mod new;

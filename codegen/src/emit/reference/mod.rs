@@ -108,7 +108,8 @@ fn domain_page(domain: &Domain<'_>, ir: &Ir<'_>) -> String {
 fn tool(tool: &ToolIr<'_>, ir: &Ir<'_>, page: &mut Page) {
     let entry = tool.entry;
     page.heading(2, &entry.name);
-    page.paragraph(&format!("**{}.** {}", text(&entry.title), text(&entry.description)));
+    let title = if entry.title.is_empty() { &entry.name } else { &entry.title };
+    page.paragraph(&format!("**{}.** {}", text(title), text(&entry.description)));
     if tool.is_operation() {
         page.paragraph("An operation: a command of the server runs it; no client sees it or can call it.");
     }
@@ -146,7 +147,9 @@ fn tool(tool: &ToolIr<'_>, ir: &Ir<'_>, page: &mut Page) {
         });
         page.table(&["Code", "When", "Message", "Fields", "Remedy", "Next"], rows);
     }
-    page.heading(3, "Examples");
+    if !entry.examples.is_empty() {
+        page.heading(3, "Examples");
+    }
     for example in &entry.examples {
         self::example(tool, example, page);
     }
@@ -159,13 +162,8 @@ fn next(error: &ErrorIr<'_>) -> String {
 
 fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
     let entry = tool.entry;
-    let hints = [
-        ("readOnlyHint", entry.hints.read_only),
-        ("destructiveHint", entry.hints.destructive),
-        ("idempotentHint", entry.hints.idempotent),
-        ("openWorldHint", entry.hints.open_world),
-    ];
-    let hints = hints.map(|(name, value)| format!("`{name}: {value}`")).join(", ");
+    let stated = entry.hints.all().into_iter().filter_map(|(_, name, hint, _)| Some((name, hint?)));
+    let hints = stated.map(|(name, value)| format!("`{name}: {value}`")).collect::<Vec<_>>().join(", ");
     let pattern = match entry.pattern {
         ErrorPattern::A => "A: `ok: false`, `isError: true`",
         ErrorPattern::B => "B: `ok: true`, the error in `data.error` with `data.ok: false`",
@@ -183,7 +181,7 @@ fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
         vec!["Runs".to_owned(), runs.to_owned()],
         vec!["Since".to_owned(), format!("{}, {}{}", entry.since, stability(tool), sunset(tool))],
     ];
-    if !tool.is_operation() {
+    if !tool.is_operation() && !hints.is_empty() {
         rows.insert(3, vec!["Hints".to_owned(), hints]);
     }
     if let Some(toolset) = &entry.toolset {
@@ -197,10 +195,10 @@ fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
 }
 
 fn effect(tool: &ToolIr<'_>) -> &'static str {
-    match (tool.entry.mutates(), tool.entry.hints.destructive) {
+    match (tool.entry.mutates(), tool.entry.hints.is_destructive()) {
         (true, true) => "changes or removes what is stored",
         (true, false) => "adds to what is stored",
-        (false, _) if tool.entry.hints.read_only => "reads",
+        (false, _) if tool.entry.hints.is_read_only() => "reads",
         (false, _) => "needs no writable store",
     }
 }

@@ -10,12 +10,20 @@ use crate::lint::{Context, Report};
 
 pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     // The model written back has the shape of the files, so pointers into it lead to the texts.
-    walk(&written(&context.catalogue.head), &context.catalogue.head_place(), report);
+    let open = context.is_open();
+    walk(&written(&context.catalogue.head), &context.catalogue.head_place(), open, report);
     if let Some(file) = context.catalogue.types_file {
-        walk(&written(&context.catalogue.types), &Place { file, pointer: String::new() }, report);
+        walk(&written(&context.catalogue.types), &Place { file, pointer: String::new() }, open, report);
     }
     for (index, entry) in context.catalogue.domains.iter().enumerate() {
-        walk(&written(&entry.data), &context.catalogue.domain_place(index), report);
+        walk(&written(&entry.data), &context.catalogue.domain_place(index), open, report);
+    }
+    for entry in context.catalogue.tools() {
+        for (name, schema) in
+            entry.tool.listed.iter().flat_map(|listed| [("input", &listed.input), ("output", &listed.output)])
+        {
+            walk(schema, &entry.place.child(name), open, report);
+        }
     }
 }
 
@@ -23,19 +31,19 @@ fn written(part: &impl Serialize) -> Value {
     serde_json::to_value(part).unwrap_or_default()
 }
 
-fn walk(value: &Value, place: &Place, report: &mut Report<'_>) {
+fn walk(value: &Value, place: &Place, open: bool, report: &mut Report<'_>) {
     match value {
         Value::String(text) => {
-            let lines = place.file == 0 && place.pointer.ends_with("/instructions");
-            if let Some(found) = text.chars().find(|letter| is_hidden(*letter) && !(lines && *letter == '\n'))
-            {
+            let lines = open || place.file == 0 && place.pointer.ends_with("/instructions");
+            let allowed = |letter| lines && letter == '\n' || open && matches!(letter, '\r' | '\t');
+            if let Some(found) = text.chars().find(|letter| is_hidden(*letter) && !allowed(*letter)) {
                 let message = format!("the text holds the character U+{:04X}", u32::from(found));
                 report.value(place, message, "remove it; write one line of visible characters");
             }
         }
         Value::Array(items) => {
             for (index, item) in items.iter().enumerate() {
-                walk(item, &place.child(index), report);
+                walk(item, &place.child(index), open, report);
             }
         }
         Value::Object(members) => {
@@ -50,7 +58,7 @@ fn walk(value: &Value, place: &Place, report: &mut Report<'_>) {
                 }
                 // Examples may show such characters on purpose: they are data, not text to be read.
                 if !matches!(name.as_str(), "arguments" | "reply" | "pattern") {
-                    walk(member, &inner, report);
+                    walk(member, &inner, open, report);
                 }
             }
         }

@@ -31,8 +31,9 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
                 names.add(name, name, node.place.child("properties").child(name), true, report);
             }
         }
-        if let (Some(("string", _)), Some(Value::Array(values))) =
-            (type_of(node.schema), node.schema.get("enum"))
+        // Under `open`, values without names of their own become strings.
+        if let (false, Some(("string", _)), Some(Value::Array(values))) =
+            (context.is_open(), type_of(node.schema), node.schema.get("enum"))
         {
             let mut names = Names::new("values");
             for (index, value) in values.iter().enumerate() {
