@@ -222,6 +222,9 @@ pub struct Tool {
     pub toolset: Option<String>,
     /// How its errors are answered.
     pub pattern: ErrorPattern,
+    /// What is around its payload.
+    #[serde(default)]
+    pub envelope: Envelope,
     /// Where it runs.
     pub runs: Runs,
     /// It cannot work without writing the store. Stated where `runs` is `store` or `operator`, and only there.
@@ -264,6 +267,29 @@ impl Tool {
     pub fn mutates(&self) -> bool {
         self.mutates == Some(true)
     }
+
+    /// Returns whether the reply of an example is a failure that clients get with `isError: true`.
+    #[must_use]
+    pub fn is_failure(&self, reply: &Value) -> bool {
+        match self.envelope {
+            Envelope::Ok => reply["ok"] == false,
+            Envelope::None => {
+                let alone = reply.as_object().is_some_and(|members| members.len() == 1);
+                alone && ["code", "message"].iter().all(|member| reply["error"][member].is_string())
+            }
+        }
+    }
+}
+
+/// What is around a tool's payload (chain#envelopes).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Envelope {
+    /// `{ ok, data }` or `{ ok, error }`.
+    #[default]
+    Ok,
+    /// Nothing: the payload is the structured content, and a failure is a text. For pattern C.
+    None,
 }
 
 /// Where a tool runs.
@@ -291,6 +317,8 @@ pub enum ErrorPattern {
     A,
     /// `ok: true`, `data.ok: false`.
     B,
+    /// `isError: true`, and the error's own code with its fields beside it.
+    C,
 }
 
 /// How far a tool's shape is fixed.

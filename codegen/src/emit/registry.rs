@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::doc;
 use super::tables::{self, Tables};
-use crate::catalogue::{ErrorPattern, Runs, Toolset};
+use crate::catalogue::{Envelope, ErrorPattern, Runs, Toolset};
 use crate::ir::names::{ident, screaming};
 use crate::ir::publish::{envelope, publish};
 use crate::ir::schema::Schema;
@@ -83,7 +83,7 @@ pub fn listing(tool: &ToolIr<'_>, input: &Schema, ir: &Ir<'_>) -> Value {
         "title": entry.title,
         "description": entry.description,
         "inputSchema": publish(input, &ir.shared),
-        "outputSchema": envelope(&tool.output, entry.pattern, &ir.shared),
+        "outputSchema": envelope(&tool.output, entry, &ir.shared),
         "annotations": {
             "readOnlyHint": entry.hints.read_only,
             "destructiveHint": entry.hints.destructive,
@@ -142,9 +142,11 @@ fn spec(
 ) -> TokenStream {
     let entry = tool.entry;
     let (_, output) = table_names(tool);
-    let pattern = match entry.pattern {
-        ErrorPattern::A => quote!(ErrorPattern::A),
-        ErrorPattern::B => quote!(ErrorPattern::B),
+    let pattern = match (entry.envelope, entry.pattern) {
+        (Envelope::None, _) => quote!(ErrorPattern::Plain),
+        (Envelope::Ok, ErrorPattern::A) => quote!(ErrorPattern::A),
+        (Envelope::Ok, ErrorPattern::B) => quote!(ErrorPattern::B),
+        (Envelope::Ok, ErrorPattern::C) => quote!(ErrorPattern::C),
     };
     let mutates = entry.mutates();
     let runs = match entry.runs {

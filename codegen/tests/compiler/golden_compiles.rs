@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Context, Dispatch, Dispatched, Fault, NetworkOutcome, Outcome, ToolError};
 use colibri_runtime::remedy::Suggestion;
+use colibri_runtime::spec::Pattern;
 use colibri_runtime::validate::{conforms, validate};
 use serde_json::{Value, json};
 
@@ -15,9 +16,10 @@ mod catalogue {
 
 use catalogue::{
     CATALOGUE, Color, Digest, Dispatcher, Handlers, PlaceFetchError, PlaceFetchInput, PlaceFetchOutput,
-    PlaceImportError, PlaceImportInput, PlaceImportOutput, PlacesTools, Point, ShapeDrawError,
-    ShapeDrawInput, ShapeDrawInputStyle, ShapeDrawOutput, ShapeScanError, ShapeScanInput, ShapeScanOutput,
-    ShapesTools, ToolId,
+    PlaceImportError, PlaceImportInput, PlaceImportOutput, PlacesTools, Point, RecordFetchError,
+    RecordFetchInput, RecordFetchOutput, RecordGetError, RecordGetInput, RecordGetOutput, RecordsTools,
+    ShapeDrawError, ShapeDrawInput, ShapeDrawInputStyle, ShapeDrawOutput, ShapeScanError, ShapeScanInput,
+    ShapeScanOutput, ShapesTools, ToolId,
 };
 
 struct Cx;
@@ -78,6 +80,23 @@ impl PlacesTools<Cx> for Server {
             Some(name) => Err(PlaceImportError::ErrTaken { name: name.clone() }.into()),
             None => Ok(PlaceImportOutput { taken: i64::try_from(input.names.len()).unwrap() }),
         }
+    }
+}
+
+impl RecordsTools<Cx> for Server {
+    fn record_get(&mut self, _: &mut Cx, input: RecordGetInput) -> Outcome<RecordGetOutput, RecordGetError> {
+        match &*input.key {
+            "a" => Ok(RecordGetOutput { key: input.key, size: 1 }),
+            _ => Err(RecordGetError::ErrNoRecord { key: input.key }.into()),
+        }
+    }
+
+    fn record_fetch(
+        &mut self,
+        _: &'static str,
+        input: RecordFetchInput,
+    ) -> NetworkOutcome<RecordFetchOutput, RecordFetchError> {
+        Box::pin(async move { Err(RecordFetchError::ErrNoRecord { key: input.key }.into()) })
     }
 }
 
@@ -239,8 +258,10 @@ fn replies_of_every_form_fit_the_envelope_schema() {
         ("shape_draw", json!({"drawn": true, "level": 2, "at": {"corner": {"x": 1, "y": 2}}})),
         ("shape_scan", json!({"x": 1, "y": 2})),
         ("place_fetch", json!({"digest": "0".repeat(64)})),
+        ("record_get", json!({"key": "a", "size": 1})),
+        ("record_fetch", json!({"size": 1})),
     ]);
-    for spec in CATALOGUE.tools {
+    for spec in CATALOGUE.tools.iter().filter(|spec| spec.pattern != Pattern::Plain) {
         let listing: Value = serde_json::from_str(spec.listing).unwrap();
         let envelope = jsonschema::validator_for(&listing["outputSchema"]).unwrap();
         let payload = &payloads[spec.name];
@@ -250,13 +271,20 @@ fn replies_of_every_form_fit_the_envelope_schema() {
         assert!(!envelope.is_valid(&json!({"ok": true, "data": {"x": "no"}})), "{}", spec.name);
         let refused =
             json!({"ok": true, "data": {"ok": false, "error": {"code": "E", "message": "m", "more": 1}}});
-        assert_eq!(
-            envelope.is_valid(&refused),
-            spec.pattern == colibri_runtime::spec::Pattern::B,
-            "{}",
-            spec.name
-        );
+        assert_eq!(envelope.is_valid(&refused), spec.pattern == Pattern::B, "{}", spec.name);
     }
+}
+
+#[test]
+fn a_reply_without_envelope_is_described_as_the_payload_with_its_descriptions() {
+    let spec = ToolId::RecordGet.spec();
+    assert_eq!(spec.pattern, Pattern::Plain);
+    let listing: Value = serde_json::from_str(spec.listing).unwrap();
+    let published = jsonschema::validator_for(&listing["outputSchema"]).unwrap();
+    assert!(published.is_valid(&json!({"key": "a", "size": 1})));
+    assert!(!published.is_valid(&json!({"ok": true, "data": {"key": "a", "size": 1}})));
+    assert_eq!(listing["outputSchema"]["properties"]["size"]["description"], "In bytes.");
+    assert_eq!(ToolId::RecordFetch.spec().pattern, Pattern::C);
 }
 
 #[test]

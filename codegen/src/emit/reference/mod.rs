@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::catalogue::{ErrorPattern, Example, Runs, Stability, Varying};
+use crate::catalogue::{Envelope, ErrorPattern, Example, Runs, Stability, Varying};
 use crate::ir::publish::publish;
 use crate::ir::{Domain, ErrorIr, Ir, ToolIr};
 use markdown::{Page, code, text};
@@ -127,7 +127,11 @@ fn tool(tool: &ToolIr<'_>, ir: &Ir<'_>, page: &mut Page) {
         page.paragraph(&format!("Under {setting}, optional: {optional}."));
     }
     page.heading(3, "Output");
-    page.fields(&fields::rows(&tool.output, ir), "`data` is an empty object.");
+    let empty = match entry.envelope {
+        Envelope::Ok => "`data` is an empty object.",
+        Envelope::None => "An empty object.",
+    };
+    page.fields(&fields::rows(&tool.output, ir), empty);
     page.heading(3, "Errors");
     if tool.errors.is_empty() {
         page.paragraph("None of its own; see [the codes of every tool](errors.md#codes-of-every-tool).");
@@ -166,9 +170,13 @@ fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
         ("openWorldHint", entry.hints.open_world),
     ];
     let hints = hints.map(|(name, value)| format!("`{name}: {value}`")).join(", ");
-    let pattern = match entry.pattern {
-        ErrorPattern::A => "A: `ok: false`, `isError: true`",
-        ErrorPattern::B => "B: `ok: true`, the error in `data.error` with `data.ok: false`",
+    let pattern = match (entry.envelope, entry.pattern) {
+        (Envelope::None, _) => "C without envelope: `isError: true`, `error` with its fields as a text",
+        (Envelope::Ok, ErrorPattern::A) => "A: `ok: false`, `isError: true`",
+        (Envelope::Ok, ErrorPattern::B) => "B: `ok: true`, the error in `data.error` with `data.ok: false`",
+        (Envelope::Ok, ErrorPattern::C) => {
+            "C: `ok: false`, `isError: true`, the error's own code and fields in `error`"
+        }
     };
     let runs = match entry.runs {
         Runs::Network => "beside other calls, without the store",

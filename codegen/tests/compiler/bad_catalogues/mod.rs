@@ -8,6 +8,7 @@ mod command;
 mod examples;
 mod files;
 mod remedies;
+mod replies;
 mod robustness;
 mod schemas;
 mod tools;
@@ -58,7 +59,7 @@ fn base() -> PathBuf {
 pub fn copy_of_base() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::create_dir(folder.path().join("tools")).expect("folder");
-    for file in ["catalogue.yaml", "types.yaml", "tools/notes.yaml", "tools/vault.yaml"] {
+    for file in ["catalogue.yaml", "types.yaml", "tools/notes.yaml", "tools/vault.yaml", "tools/shelf.yaml"] {
         fs::copy(base().join(file), folder.path().join(file)).expect(file);
     }
     folder
@@ -108,13 +109,14 @@ fn base_catalogue_is_sound() {
 }
 
 /// The cases by the file that holds what is said about them.
-const GROUPS: [(&str, &[Case]); 6] = [
+const GROUPS: [(&str, &[Case]); 7] = [
     ("files", files::CASES),
     ("schemas", schemas::CASES),
     ("tools", tools::CASES),
     ("examples", examples::CASES),
     ("toolsets", toolsets::CASES),
     ("remedies", remedies::CASES),
+    ("replies", replies::CASES),
 ];
 
 #[test]
