@@ -11,6 +11,7 @@ mod load;
 pub mod model;
 mod next_call;
 pub mod schema;
+mod shared;
 mod source;
 pub(crate) mod suggest;
 mod varying;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -190,7 +190,11 @@ pub struct ChainError {
 #[serde(deny_unknown_fields)]
 pub struct SharedTypes {
     /// Named schemas, `PascalCase`.
+    #[serde(default)]
     pub types: Map<String, Value>,
+    /// Errors that tools name by their codes.
+    #[serde(default)]
+    pub errors: Vec<ToolErrorEntry>,
 }
 
 /// `tools/<domain>.yaml`.
@@ -248,7 +252,8 @@ pub struct Tool {
     pub relaxed: Option<Relaxation>,
     /// Schema of the payload (the envelope is added by the generator).
     pub output: SchemaValue,
-    /// The errors it may answer with.
+    /// The errors it may answer with: declared here, or the code of one in `types.yaml`.
+    #[schemars(schema_with = "declared_or_named")]
     pub errors: Vec<ToolErrorEntry>,
     /// Calls with their replies; every one is executed by the tests.
     pub examples: Vec<Example>,
@@ -428,6 +433,15 @@ pub struct ToolErrorEntry {
     /// The extra members of the error object, by name; each is a schema, all are always present.
     #[serde(default)]
     pub fields: Map<String, Value>,
+    /// The tool names it, and `types.yaml` declares it.
+    #[serde(skip)]
+    pub shared: bool,
+}
+
+/// What files hold for [`Tool::errors`]; the loader puts the declaration in the place of a code.
+fn declared_or_named(generator: &mut SchemaGenerator) -> Schema {
+    let declared = generator.subschema_for::<ToolErrorEntry>();
+    json_schema!({ "type": "array", "items": { "anyOf": [declared, { "type": "string" }] } })
 }
 
 fn yes() -> bool {

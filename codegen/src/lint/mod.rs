@@ -61,7 +61,7 @@ pub const RULES: &[Rule] = rules! {
         "patterns" patterns "Patterns are ECMAScript expressions every engine knows.",
         "references" references "`$ref` names a shared type, and no type holds itself.",
         "schema-size" schema_size "A schema written out in full stays small.",
-        "unused-types" unused_types "Every shared type is used.",
+        "unused-types" unused_types "Every shared type and error is used, and each error declared once.",
         "type-names" type_names "Shared types are named in PascalCase.",
         "domain-file" domain_file "A domain's file says the domain's name and has tools.",
         "tool-names" tool_names "Tools are named in snake_case, each name once.",

@@ -15,7 +15,7 @@ mod catalogue {
 }
 
 use catalogue::{
-    CATALOGUE, Color, Digest, Dispatcher, Handlers, PlaceFetchError, PlaceFetchInput, PlaceFetchOutput,
+    CATALOGUE, Color, Digest, Dispatcher, ErrNoRecord, ErrNoRecordState, Handlers, PlaceFetchError, PlaceFetchInput, PlaceFetchOutput,
     PlaceImportError, PlaceImportInput, PlaceImportOutput, PlacesTools, Point, RecordFetchError,
     RecordFetchInput, RecordFetchOutput, RecordGetError, RecordGetInput, RecordGetOutput, RecordsTools,
     ShapeDrawError, ShapeDrawInput, ShapeDrawInputStyle, ShapeDrawOutput, ShapeScanError, ShapeScanInput,
@@ -87,7 +87,8 @@ impl RecordsTools<Cx> for Server {
     fn record_get(&mut self, _: &mut Cx, input: RecordGetInput) -> Outcome<RecordGetOutput, RecordGetError> {
         match &*input.key {
             "a" => Ok(RecordGetOutput { key: input.key, size: 1 }),
-            _ => Err(RecordGetError::ErrNoRecord { key: input.key }.into()),
+            "b" => Err(RecordGetError::ErrTooLarge { key: input.key }.into()),
+            _ => Ok(lookup(input.key)?),
         }
     }
 
@@ -96,8 +97,16 @@ impl RecordsTools<Cx> for Server {
         _: &'static str,
         input: RecordFetchInput,
     ) -> NetworkOutcome<RecordFetchOutput, RecordFetchError> {
-        Box::pin(async move { Err(RecordFetchError::ErrNoRecord { key: input.key }.into()) })
+        Box::pin(async move {
+            lookup(input.key)?;
+            Ok(RecordFetchOutput { size: 1 })
+        })
     }
+}
+
+/// What both record tools do: its error becomes theirs.
+fn lookup(key: String) -> Result<RecordGetOutput, ErrNoRecord> {
+    Err(ErrNoRecord { key, state: ErrNoRecordState::Gone })
 }
 
 impl ShapeDrawInput {
@@ -131,6 +140,20 @@ fn declared_errors_carry_code_message_and_fields() {
         next,
         [json!({"tool": "shape_draw", "arguments": arguments, "ask": {"points": "where it lies"}})]
     );
+}
+
+#[test]
+fn an_error_that_tools_share_becomes_the_error_of_each() {
+    let arguments = json!({ "key": "c" });
+    let of_get = Dispatcher(Server).call(&mut Cx, index(ToolId::RecordGet), &arguments);
+    let mut call = Dispatcher(Server).network("", index(ToolId::RecordFetch), arguments);
+    let polled = call.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+    assert_eq!(polled, std::task::Poll::Ready(of_get.clone()));
+    let Dispatched::Domain { code, message, fields, remedy, .. } = of_get else { panic!("{of_get:?}") };
+    assert_eq!((code, &*message), ("ERR_NO_RECORD", "there is no record c, its state is gone"));
+    assert_eq!((Value::Object(fields), &*remedy), (json!({ "key": "c", "state": "gone" }), "Take another key than c."));
+    let spec = ToolId::RecordGet.spec();
+    assert_eq!(spec.codes, ["ERR_NO_RECORD", "ERR_TOO_LARGE"]);
 }
 
 #[test]

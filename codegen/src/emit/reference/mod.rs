@@ -263,6 +263,10 @@ fn errors(ir: &Ir<'_>) -> String {
             .map(|(_, error)| vec![code(&error.code), text(&error.when), code(&error.message)]);
         page.table(&["Code", "When", "Message"], rows);
     }
+    if !ir.errors.is_empty() {
+        page.heading(2, "Codes of several tools");
+        page.table(&["Code", "Tools", "When", "Fields", "Remedy"], shared_error_rows(ir));
+    }
     page.heading(2, "Codes of single tools");
     page.table(&["Code", "Tool", "When", "Fields", "Remedy"], error_rows(ir, false));
     if ir.operations().next().is_some() {
@@ -277,23 +281,40 @@ fn error_rows<'a>(ir: &'a Ir<'_>, operator: bool) -> impl Iterator<Item = Vec<St
     ir.domains.iter().flat_map(move |domain| {
         let tools = domain.tools.iter().filter(move |tool| tool.is_operation() == operator);
         tools.flat_map(move |tool| {
-            tool.errors.iter().map(move |error| {
-                let name = &tool.entry.name;
-                let link = format!("[`{name}`]({}.md#{name})", domain.entry.domain);
-                let fields = error
-                    .fields
-                    .iter()
-                    .map(|field| format!("{}: {}", code(&field.name), fields::kind(&field.schema, ir)));
-                vec![
-                    code(&error.entry.code),
-                    link,
-                    text(&error.entry.when),
-                    fields.collect::<Vec<_>>().join("; "),
-                    text(&error.entry.remedy),
-                ]
-            })
+            let own = tool.errors.iter().filter(|error| !error.entry.shared);
+            own.map(move |error| error_row(error, link(domain, tool), ir))
         })
     })
+}
+
+/// Returns one row for each error that tools share.
+fn shared_error_rows<'a>(ir: &'a Ir<'_>) -> impl Iterator<Item = Vec<String>> + 'a {
+    ir.errors.iter().map(move |error| {
+        let names = |tool: &&ToolIr<'_>| {
+            tool.errors.iter().any(|own| own.entry.shared && own.entry.code == error.entry.code)
+        };
+        let links = ir.domains.iter().flat_map(|domain| {
+            domain.tools.iter().filter(names).map(move |tool| link(domain, tool))
+        });
+        error_row(error, links.collect::<Vec<_>>().join(", "), ir)
+    })
+}
+
+fn link(domain: &Domain<'_>, tool: &ToolIr<'_>) -> String {
+    let name = &tool.entry.name;
+    format!("[`{name}`]({}.md#{name})", domain.entry.domain)
+}
+
+fn error_row(error: &ErrorIr<'_>, tools: String, ir: &Ir<'_>) -> Vec<String> {
+    let fields =
+        error.fields.iter().map(|field| format!("{}: {}", code(&field.name), fields::kind(&field.schema, ir)));
+    vec![
+        code(&error.entry.code),
+        tools,
+        text(&error.entry.when),
+        fields.collect::<Vec<_>>().join("; "),
+        text(&error.entry.remedy),
+    ]
 }
 
 /// Returns the schema itself where it is a choice, because words are not enough there.
