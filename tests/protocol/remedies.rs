@@ -40,6 +40,7 @@ fn heed(server: &mut Server, tool: &Tool, envelope: &Value) -> String {
     let (error, said) = match tool.pattern {
         ErrorPattern::A => (&envelope["error"], &envelope["error"]["details"]),
         ErrorPattern::B => (&envelope["data"]["error"], &envelope["data"]["error"]),
+        ErrorPattern::C => (&envelope["error"], &envelope["error"]),
     };
     let code = said["code"].as_str().unwrap_or_else(|| panic!("{}: {envelope}", tool.name)).to_owned();
     let declared = tool.errors.iter().find(|error| error.code == code).unwrap();

@@ -13,6 +13,7 @@ pub mod model;
 mod next_call;
 mod portable;
 pub mod schema;
+mod shared;
 mod source;
 pub(crate) mod suggest;
 mod varying;

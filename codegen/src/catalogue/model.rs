@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -204,7 +204,11 @@ pub struct ChainError {
 #[serde(deny_unknown_fields)]
 pub struct SharedTypes {
     /// Named schemas, `PascalCase`.
+    #[serde(default)]
     pub types: Map<String, Value>,
+    /// Errors that tools name by their codes.
+    #[serde(default)]
+    pub errors: Vec<ToolErrorEntry>,
 }
 
 /// `tools/<domain>.yaml`.
@@ -238,6 +242,9 @@ pub struct Tool {
     pub toolset: Option<String>,
     /// How its errors are answered.
     pub pattern: ErrorPattern,
+    /// What is around its payload.
+    #[serde(default)]
+    pub envelope: Envelope,
     /// Where it runs.
     pub runs: Runs,
     /// It cannot work without writing the store. Stated where `runs` is `store` or `operator`, and only there.
@@ -264,8 +271,9 @@ pub struct Tool {
     /// and the tool lists no output schema.
     #[serde(default)]
     pub output: SchemaValue,
-    /// The errors it may answer with.
+    /// The errors it may answer with: declared here, or the code of one in `types.yaml`.
     #[serde(default)]
+    #[schemars(schema_with = "declared_or_named")]
     pub errors: Vec<ToolErrorEntry>,
     /// Calls with their replies; every one is executed by the tests. `house` asks for one.
     #[serde(default)]
@@ -288,6 +296,29 @@ impl Tool {
     pub fn mutates(&self) -> bool {
         self.mutates == Some(true)
     }
+
+    /// Returns whether the reply of an example is a failure that clients get with `isError: true`.
+    #[must_use]
+    pub fn is_failure(&self, reply: &Value) -> bool {
+        match self.envelope {
+            Envelope::Ok => reply["ok"] == false,
+            Envelope::None => {
+                let alone = reply.as_object().is_some_and(|members| members.len() == 1);
+                alone && ["code", "message"].iter().all(|member| reply["error"][member].is_string())
+            }
+        }
+    }
+}
+
+/// What is around a tool's payload (chain#envelopes).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Envelope {
+    /// `{ ok, data }` or `{ ok, error }`.
+    #[default]
+    Ok,
+    /// Nothing: the payload is the structured content, and a failure is a text. For pattern C.
+    None,
 }
 
 /// Where a tool runs.
@@ -315,6 +346,8 @@ pub enum ErrorPattern {
     A,
     /// `ok: true`, `data.ok: false`.
     B,
+    /// `isError: true`, and the error's own code with its fields beside it.
+    C,
 }
 
 /// How far a tool's shape is fixed.
@@ -470,6 +503,15 @@ pub struct ToolErrorEntry {
     /// The extra members of the error object, by name; each is a schema, all are always present.
     #[serde(default)]
     pub fields: Map<String, Value>,
+    /// The tool names it, and `types.yaml` declares it.
+    #[serde(skip)]
+    pub shared: bool,
+}
+
+/// What files hold for [`Tool::errors`]; the loader puts the declaration in the place of a code.
+fn declared_or_named(generator: &mut SchemaGenerator) -> Schema {
+    let declared = generator.subschema_for::<ToolErrorEntry>();
+    json_schema!({ "type": "array", "items": { "anyOf": [declared, { "type": "string" }] } })
 }
 
 fn yes() -> bool {

@@ -67,6 +67,7 @@ fn tool(tool: &ToolIr<'_>, domain: &Domain<'_>, ir: &Ir<'_>) -> Value {
         "pattern": match entry.pattern {
             ErrorPattern::A => "A",
             ErrorPattern::B => "B",
+            ErrorPattern::C => "C",
         },
         "mutates": entry.mutates(),
         "network": entry.runs == Runs::Network,
@@ -77,7 +78,7 @@ fn tool(tool: &ToolIr<'_>, domain: &Domain<'_>, ir: &Ir<'_>) -> Value {
         "input": tool.published_input(&tool.input, &ir.shared),
         "rules": entry.rules,
         "output": tool.published_output(&ir.shared),
-        "envelope": envelope(tool.published_output(&ir.shared), entry.pattern),
+        "envelope": envelope(tool.published_output(&ir.shared), entry),
         "errors": tool.errors.iter().map(|error| self::error(error, ir)).collect::<Vec<_>>(),
         "since": entry.since,
         "stability": entry.stability,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::doc;
 use super::tables::{self, Tables};
-use crate::catalogue::{ErrorPattern, Hints, Runs, Toolset};
+use crate::catalogue::{Envelope, ErrorPattern, Hints, Runs, Toolset};
 use crate::ir::names::{ident, screaming};
 use crate::ir::publish::envelope;
 use crate::ir::schema::Schema;
@@ -78,8 +78,7 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
 /// A tool's entry of `tools/list` (protocol#tools-list).
 pub fn listing(tool: &ToolIr<'_>, input: &Schema, ir: &Ir<'_>) -> Value {
     let entry = tool.entry;
-    let output =
-        (!entry.output.is_empty()).then(|| envelope(tool.published_output(&ir.shared), entry.pattern));
+    let output = (!entry.output.is_empty()).then(|| envelope(tool.published_output(&ir.shared), entry));
     let stated = |text: &str| (!text.is_empty()).then(|| json!(text));
     let members = [
         ("name", Some(json!(entry.name))),
@@ -151,9 +150,11 @@ fn spec(
 ) -> TokenStream {
     let entry = tool.entry;
     let (_, output) = table_names(tool);
-    let pattern = match entry.pattern {
-        ErrorPattern::A => quote!(ErrorPattern::A),
-        ErrorPattern::B => quote!(ErrorPattern::B),
+    let pattern = match (entry.envelope, entry.pattern) {
+        (Envelope::None, _) => quote!(ErrorPattern::Plain),
+        (Envelope::Ok, ErrorPattern::A) => quote!(ErrorPattern::A),
+        (Envelope::Ok, ErrorPattern::B) => quote!(ErrorPattern::B),
+        (Envelope::Ok, ErrorPattern::C) => quote!(ErrorPattern::C),
     };
     let mutates = entry.mutates();
     let runs = match entry.runs {

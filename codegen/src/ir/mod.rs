@@ -165,7 +165,7 @@ impl ToolIr<'_> {
 }
 
 /// A declared error.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ErrorIr<'a> {
     /// What the catalogue says.
     pub entry: &'a ToolErrorEntry,
@@ -188,6 +188,8 @@ pub struct Ir<'a> {
     pub head: &'a Head,
     /// Shared types.
     pub shared: Shared,
+    /// Errors that tools share.
+    pub errors: Vec<ErrorIr<'a>>,
     /// Domains in listing order.
     pub domains: Vec<Domain<'a>>,
     /// Every Rust type but the errors: shared ones first, then the tools' in listing order.

@@ -314,6 +314,36 @@ pub struct PlaceFetchOutput {
     /// SHA-256 in lower-case hex.
     pub digest: Digest,
 }
+/// Arguments of `record_get`.
+#[derive(Debug, Clone, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordGetInput {
+    /// The key.
+    pub key: ::std::string::String,
+}
+/// Payload of `record_get`.
+#[derive(Debug, Clone, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordGetOutput {
+    /// `key`.
+    pub key: ::std::string::String,
+    /// In bytes.
+    pub size: i64,
+}
+/// Arguments of `record_fetch`.
+#[derive(Debug, Clone, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordFetchInput {
+    /// The key.
+    pub key: ::std::string::String,
+}
+/// Payload of `record_fetch`.
+#[derive(Debug, Clone, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordFetchOutput {
+    /// `size`.
+    pub size: i64,
+}
 /// Payload of `shape_scan`.
 pub type ShapeScanOutput = Point;
 /// Values taken for absent properties.
@@ -623,6 +653,130 @@ impl ::std::fmt::Display for PlaceFetchError {
     }
 }
 impl ::std::error::Error for PlaceFetchError {}
+/// The errors that `record_get` declares.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RecordGetError {
+    /// `ERR_NO_RECORD`: The key is unknown.
+    ErrNoRecord {
+        /// `key`.
+        key: ::std::string::String,
+    },
+}
+impl ::colibri_runtime::handler::ToolError for RecordGetError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::ErrNoRecord { .. } => "ERR_NO_RECORD",
+        }
+    }
+    fn message(&self) -> ::std::string::String {
+        match self {
+            Self::ErrNoRecord { key, .. } => ::std::format!("there is no record {}", key),
+        }
+    }
+    fn fields(&self) -> ::serde_json::Map<::std::string::String, ::serde_json::Value> {
+        match self {
+            Self::ErrNoRecord { key } => {
+                let mut fields = ::serde_json::Map::new();
+                fields
+                    .insert(
+                        "key".to_owned(),
+                        ::serde_json::to_value(key).unwrap_or(::serde_json::Value::Null),
+                    );
+                fields
+            }
+        }
+    }
+    fn prefixed(&self) -> bool {
+        match self {
+            Self::ErrNoRecord { .. } => false,
+        }
+    }
+    fn remedy(&self) -> ::std::string::String {
+        match self {
+            Self::ErrNoRecord { .. } => "Fetch the record with record_fetch.".to_owned(),
+        }
+    }
+    fn next(&self) -> &'static [::colibri_runtime::remedy::NextCall] {
+        match self {
+            Self::ErrNoRecord { .. } => {
+                &[
+                    ::colibri_runtime::remedy::NextCall {
+                        tool: "record_fetch",
+                        arguments: &[
+                            ::colibri_runtime::remedy::NextArgument {
+                                name: "key",
+                                value: ::colibri_runtime::remedy::Source::Field("key"),
+                                needed: true,
+                            },
+                        ],
+                        ask: &[],
+                    },
+                ]
+            }
+        }
+    }
+}
+impl ::std::fmt::Display for RecordGetError {
+    fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+        f.write_str(&::colibri_runtime::handler::ToolError::message(self))
+    }
+}
+impl ::std::error::Error for RecordGetError {}
+/// The errors that `record_fetch` declares.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RecordFetchError {
+    /// `ERR_NO_RECORD`: The key is unknown.
+    ErrNoRecord {
+        /// `key`.
+        key: ::std::string::String,
+    },
+}
+impl ::colibri_runtime::handler::ToolError for RecordFetchError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::ErrNoRecord { .. } => "ERR_NO_RECORD",
+        }
+    }
+    fn message(&self) -> ::std::string::String {
+        match self {
+            Self::ErrNoRecord { key, .. } => ::std::format!("there is no record {}", key),
+        }
+    }
+    fn fields(&self) -> ::serde_json::Map<::std::string::String, ::serde_json::Value> {
+        match self {
+            Self::ErrNoRecord { key } => {
+                let mut fields = ::serde_json::Map::new();
+                fields
+                    .insert(
+                        "key".to_owned(),
+                        ::serde_json::to_value(key).unwrap_or(::serde_json::Value::Null),
+                    );
+                fields
+            }
+        }
+    }
+    fn prefixed(&self) -> bool {
+        match self {
+            Self::ErrNoRecord { .. } => false,
+        }
+    }
+    fn remedy(&self) -> ::std::string::String {
+        match self {
+            Self::ErrNoRecord { .. } => "Take another key.".to_owned(),
+        }
+    }
+    fn next(&self) -> &'static [::colibri_runtime::remedy::NextCall] {
+        match self {
+            Self::ErrNoRecord { .. } => &[],
+        }
+    }
+}
+impl ::std::fmt::Display for RecordFetchError {
+    fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+        f.write_str(&::colibri_runtime::handler::ToolError::message(self))
+    }
+}
+impl ::std::error::Error for RecordFetchError {}
 /// Shapes: Every kind of schema.
 pub trait ShapesTools<C: ::colibri_runtime::handler::Context> {
     /// `shape_draw`: Draw a shape | with a name.
@@ -665,10 +819,31 @@ pub trait PlacesTools<C: ::colibri_runtime::handler::Context> {
         input: PlaceFetchInput,
     ) -> ::colibri_runtime::handler::NetworkOutcome<PlaceFetchOutput, PlaceFetchError>;
 }
+/// Records: Replies of the third pattern, with an envelope and without.
+pub trait RecordsTools<C: ::colibri_runtime::handler::Context> {
+    /// `record_get`: Look up a record.
+    ///
+    /// # Errors
+    /// One of [`RecordGetError`], or a [`Fault`](::colibri_runtime::handler::Fault).
+    fn record_get(
+        &mut self,
+        cx: &mut C,
+        input: RecordGetInput,
+    ) -> ::colibri_runtime::handler::Outcome<RecordGetOutput, RecordGetError>;
+    /// `record_fetch`: Take a record from elsewhere.
+    ///
+    /// # Errors
+    /// One of [`RecordFetchError`], or a [`Fault`](::colibri_runtime::handler::Fault).
+    fn record_fetch(
+        &mut self,
+        cx: C::Network,
+        input: RecordFetchInput,
+    ) -> ::colibri_runtime::handler::NetworkOutcome<RecordFetchOutput, RecordFetchError>;
+}
 /// The handlers of all domains. Implemented by hand, next to the domains' traits.
 pub trait Handlers<
     C: ::colibri_runtime::handler::Context,
->: ShapesTools<C> + PlacesTools<C> {
+>: ShapesTools<C> + PlacesTools<C> + RecordsTools<C> {
     /// The effects of the last call were rolled back: drop any memory that mirrors rows.
     fn rolled_back(&mut self) {}
 }
@@ -691,6 +866,12 @@ impl<
                 decoded(
                     arguments,
                     |input| <H as ShapesTools<C>>::shape_draw(&mut self.0, cx, input),
+                )
+            }
+            3usize => {
+                decoded(
+                    arguments,
+                    |input| <H as RecordsTools<C>>::record_get(&mut self.0, cx, input),
                 )
             }
             _ => misdirected(tool),
@@ -728,6 +909,26 @@ impl<
                         let outcome = <H as PlacesTools<
                             C,
                         >>::place_fetch(&mut self.0, cx, input);
+                        ::std::boxed::Box::pin(async move {
+                            ::colibri_runtime::handler::Dispatched::from_outcome(
+                                outcome.await,
+                                &arguments,
+                            )
+                        })
+                    }
+                    Err(fault) => {
+                        ::std::boxed::Box::pin(async move {
+                            ::colibri_runtime::handler::Dispatched::Fault(fault)
+                        })
+                    }
+                }
+            }
+            4usize => {
+                match ::colibri_runtime::handler::decode(&arguments) {
+                    Ok(input) => {
+                        let outcome = <H as RecordsTools<
+                            C,
+                        >>::record_fetch(&mut self.0, cx, input);
                         ::std::boxed::Box::pin(async move {
                             ::colibri_runtime::handler::Dispatched::from_outcome(
                                 outcome.await,
@@ -1459,6 +1660,120 @@ mod registry {
         nullable: false,
         message: None,
     };
+    static INPUT_RECORD_GET: Schema = Schema {
+        shape: Shape::Object(
+            &ObjectRule {
+                properties: &[
+                    Property {
+                        name: "key",
+                        schema: Schema {
+                            shape: Shape::String(StringRule {
+                                min: Some(1u32),
+                                max: Some(16u32),
+                                pattern: None,
+                            }),
+                            nullable: false,
+                            message: None,
+                        },
+                        required: true,
+                        default: None,
+                    },
+                ],
+                additional: Additional::Closed,
+            },
+        ),
+        nullable: false,
+        message: None,
+    };
+    static OUTPUT_RECORD_GET: Schema = Schema {
+        shape: Shape::Object(
+            &ObjectRule {
+                properties: &[
+                    Property {
+                        name: "key",
+                        schema: Schema {
+                            shape: Shape::String(StringRule {
+                                min: None,
+                                max: None,
+                                pattern: None,
+                            }),
+                            nullable: false,
+                            message: None,
+                        },
+                        required: true,
+                        default: None,
+                    },
+                    Property {
+                        name: "size",
+                        schema: Schema {
+                            shape: Shape::Integer(IntegerRule {
+                                min: Some(0i64),
+                                max: None,
+                                multiple_of: None,
+                            }),
+                            nullable: false,
+                            message: None,
+                        },
+                        required: true,
+                        default: None,
+                    },
+                ],
+                additional: Additional::Closed,
+            },
+        ),
+        nullable: false,
+        message: None,
+    };
+    static INPUT_RECORD_FETCH: Schema = Schema {
+        shape: Shape::Object(
+            &ObjectRule {
+                properties: &[
+                    Property {
+                        name: "key",
+                        schema: Schema {
+                            shape: Shape::String(StringRule {
+                                min: Some(1u32),
+                                max: Some(16u32),
+                                pattern: None,
+                            }),
+                            nullable: false,
+                            message: None,
+                        },
+                        required: true,
+                        default: None,
+                    },
+                ],
+                additional: Additional::Closed,
+            },
+        ),
+        nullable: false,
+        message: None,
+    };
+    static OUTPUT_RECORD_FETCH: Schema = Schema {
+        shape: Shape::Object(
+            &ObjectRule {
+                properties: &[
+                    Property {
+                        name: "size",
+                        schema: Schema {
+                            shape: Shape::Integer(IntegerRule {
+                                min: Some(0i64),
+                                max: None,
+                                multiple_of: None,
+                            }),
+                            nullable: false,
+                            message: None,
+                        },
+                        required: true,
+                        default: None,
+                    },
+                ],
+                additional: Additional::Closed,
+            },
+        ),
+        nullable: false,
+        message: None,
+    };
     /// The codes that rows of calls to other servers end with.
     pub static FOREIGN: ForeignCodes = ForeignCodes {
         tool_error: ForeignCode {
@@ -1635,6 +1950,36 @@ mod registry {
                     },
                 ),
             },
+            ToolSpec {
+                name: "record_get",
+                domain: "records",
+                toolset: Some("ground"),
+                pattern: ErrorPattern::Plain,
+                runs: Runs::Free,
+                early: false,
+                sensitive: &[],
+                input: &INPUT_RECORD_GET,
+                rules: &[],
+                output: &OUTPUT_RECORD_GET,
+                codes: &["ERR_NO_RECORD"],
+                listing: "{\"name\":\"record_get\",\"title\":\"Get record\",\"description\":\"Look up a record.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"key\":{\"type\":\"string\",\"description\":\"The key.\",\"minLength\":1,\"maxLength\":16}},\"required\":[\"key\"],\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"key\":{\"type\":\"string\"},\"size\":{\"type\":\"integer\",\"description\":\"In bytes.\",\"minimum\":0}},\"required\":[\"key\",\"size\"],\"additionalProperties\":false},\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":false}}",
+                relaxed: None,
+            },
+            ToolSpec {
+                name: "record_fetch",
+                domain: "records",
+                toolset: Some("ground"),
+                pattern: ErrorPattern::C,
+                runs: Runs::Network,
+                early: false,
+                sensitive: &[],
+                input: &INPUT_RECORD_FETCH,
+                rules: &[],
+                output: &OUTPUT_RECORD_FETCH,
+                codes: &["ERR_NO_RECORD"],
+                listing: "{\"name\":\"record_fetch\",\"title\":\"Fetch record\",\"description\":\"Take a record from elsewhere.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"key\":{\"type\":\"string\",\"description\":\"The key.\",\"minLength\":1,\"maxLength\":16}},\"required\":[\"key\"],\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"type\":\"object\",\"properties\":{\"size\":{\"type\":\"integer\",\"minimum\":0}},\"required\":[\"size\"],\"additionalProperties\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"remedy\":{\"type\":\"string\"},\"next\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":true}}",
+                relaxed: None,
+            },
         ],
         operations: &[
             ToolSpec {
@@ -1690,13 +2035,23 @@ pub enum ToolId {
     ShapeScan = 1usize,
     /// `place_fetch`
     PlaceFetch = 2usize,
+    /// `record_get`
+    RecordGet = 3usize,
+    /// `record_fetch`
+    RecordFetch = 4usize,
     /// `place_import`
-    PlaceImport = 3usize,
+    PlaceImport = 5usize,
 }
 #[allow(dead_code)]
 impl ToolId {
     /// The tools that clients can call, in listing order.
-    pub const ALL: [Self; 3usize] = [Self::ShapeDraw, Self::ShapeScan, Self::PlaceFetch];
+    pub const ALL: [Self; 5usize] = [
+        Self::ShapeDraw,
+        Self::ShapeScan,
+        Self::PlaceFetch,
+        Self::RecordGet,
+        Self::RecordFetch,
+    ];
     /// The tools that only commands of the server run.
     pub const OPERATIONS: [Self; 1usize] = [Self::PlaceImport];
     /// The name it is called by.
@@ -1706,6 +2061,8 @@ impl ToolId {
             Self::ShapeDraw => "shape_draw",
             Self::ShapeScan => "shape_scan",
             Self::PlaceFetch => "place_fetch",
+            Self::RecordGet => "record_get",
+            Self::RecordFetch => "record_fetch",
             Self::PlaceImport => "place_import",
         }
     }
@@ -1716,6 +2073,8 @@ impl ToolId {
             "shape_draw" => Some(Self::ShapeDraw),
             "shape_scan" => Some(Self::ShapeScan),
             "place_fetch" => Some(Self::PlaceFetch),
+            "record_get" => Some(Self::RecordGet),
+            "record_fetch" => Some(Self::RecordFetch),
             "place_import" => Some(Self::PlaceImport),
             _ => None,
         }
@@ -1723,7 +2082,7 @@ impl ToolId {
     /// What the catalogue states of the tool.
     #[must_use]
     pub fn spec(self) -> &'static ::colibri_runtime::spec::ToolSpec {
-        match (self as usize).checked_sub(3usize) {
+        match (self as usize).checked_sub(5usize) {
             Some(operation) => &CATALOGUE.operations[operation],
             None => &CATALOGUE.tools[self as usize],
         }

@@ -51,6 +51,15 @@ fn types(context: &Context<'_>, report: &mut Report<'_>) {
     for name in context.catalogue.types.types.keys() {
         names.add(name, name, context.catalogue.type_place(name), true, report);
     }
+    for (index, error) in context.catalogue.types.errors.iter().enumerate() {
+        names.add(
+            &error.code,
+            &error.code,
+            context.catalogue.shared_error_place(index).child("code"),
+            false,
+            report,
+        );
+    }
     for entry in context.catalogue.tools() {
         for suffix in ["Input", "Output", "Error"] {
             let made = format!("{}{suffix}", entry.tool.name);

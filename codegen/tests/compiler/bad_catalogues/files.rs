@@ -22,7 +22,7 @@ fn alias_bomb() -> Vec<u8> {
 }
 
 pub const CASES: &[Case] = &[
-    swap("bad_yaml_open_bracket", HEAD, "domains: [notes, vault]", "domains: [notes, vault"),
+    swap("bad_yaml_open_bracket", HEAD, "domains: [notes, vault, shelf]", "domains: [notes, vault, shelf"),
     swap("bad_yaml_open_quote", TYPES, "'^[a-z]+$'", "'^[a-z]+$"),
     swap("tab_indentation", NOTES, "\n    title: Add note", "\n\ttitle: Add note"),
     swap("tab_after_spaces", NOTES, "\n        copies:", "\n      \t copies:"),
@@ -32,7 +32,12 @@ pub const CASES: &[Case] = &[
     bytes("only_comments", TYPES, || b"# nothing here yet\n".to_vec()),
     swap("second_document", TYPES, "  Note:", "---\n  Note:"),
     bytes("invalid_utf8", TYPES, || b"types:\n  A\xff: {}\n".to_vec()),
-    swap("line_end_of_yaml_1_1", HEAD, "domains: [notes, vault]", "domains: [notes, va\u{85}ult]"),
+    swap(
+        "line_end_of_yaml_1_1",
+        HEAD,
+        "domains: [notes, vault, shelf]",
+        "domains: [notes, va\u{85}ult, shelf]",
+    ),
     swap("line_separator", NOTES, "title: Add note", "title: Add\u{2028}note"),
     bytes("huge_file", TYPES, || vec![b'#'; 1024 * 1024 + 1]),
     bytes("too_many_nodes", TYPES, || format!("types: [{}]\n", "1,".repeat(20_001)).into_bytes()),
@@ -60,10 +65,10 @@ pub const CASES: &[Case] = &[
     Case { name: "missing_head", file: HEAD, edit: Edit::Remove },
     Case { name: "missing_domain_file", file: VAULT, edit: Edit::Remove },
     Case { name: "missing_types_file", file: TYPES, edit: Edit::Remove },
-    swap("domain_misspelt", HEAD, "[notes, vault]", "[notes, vualt]"),
-    swap("domain_not_listed", HEAD, "[notes, vault]", "[notes]"),
-    swap("domain_listed_twice", HEAD, "[notes, vault]", "[notes, vault, notes]"),
-    swap("domain_outside_the_folder", HEAD, "[notes, vault]", "[notes, vault, ../notes]"),
+    swap("domain_misspelt", HEAD, "[notes, vault, shelf]", "[notes, vualt, shelf]"),
+    swap("domain_not_listed", HEAD, "[notes, vault, shelf]", "[notes, shelf]"),
+    swap("domain_listed_twice", HEAD, "[notes, vault, shelf]", "[notes, vault, shelf, notes]"),
+    swap("domain_outside_the_folder", HEAD, "[notes, vault, shelf]", "[notes, vault, shelf, ../notes]"),
     bytes("wrong_suffix", "tools/extra.yml", || b"domain: extra\n".to_vec()),
     swap("unknown_key", NOTES, "    mutates: true", "    mutates: true\n    mutate: true\n    colour: red"),
     swap(
@@ -84,7 +89,7 @@ pub const CASES: &[Case] = &[
     swap("wrong_type", NOTES, "    mutates: true", "    mutates: sometimes"),
     swap("version_as_number", HEAD, "version: 1.2.0", "version: 1.2"),
     swap("negative_limit", NOTES, "limit: 400", "limit: -1"),
-    swap("unknown_pattern", VAULT, "pattern: A", "pattern: C"),
+    swap("unknown_pattern", VAULT, "pattern: A", "pattern: D"),
     swap("unknown_stability", NOTES, "stability: beta", "stability: betta"),
     swap("unknown_rule_across_fields", NOTES, "      - no_nul: ", "      - no_null: "),
     swap("unknown_chain_role", HEAD, "  cancelled: {", "  canceled: {"),

@@ -9,6 +9,7 @@ mod examples;
 mod files;
 mod open;
 mod remedies;
+mod replies;
 mod robustness;
 mod schemas;
 mod tools;
@@ -59,7 +60,7 @@ fn base() -> PathBuf {
 pub fn copy_of_base() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::create_dir(folder.path().join("tools")).expect("folder");
-    for file in ["catalogue.yaml", "types.yaml", "tools/notes.yaml", "tools/vault.yaml"] {
+    for file in ["catalogue.yaml", "types.yaml", "tools/notes.yaml", "tools/vault.yaml", "tools/shelf.yaml"] {
         fs::copy(base().join(file), folder.path().join(file)).expect(file);
     }
     folder
@@ -114,13 +115,14 @@ fn base_catalogue_is_sound() {
 }
 
 /// The cases by the file that holds what is said about them.
-const GROUPS: [(&str, &[Case]); 7] = [
+const GROUPS: [(&str, &[Case]); 8] = [
     ("files", files::CASES),
     ("schemas", schemas::CASES),
     ("tools", tools::CASES),
     ("examples", examples::CASES),
     ("toolsets", toolsets::CASES),
     ("remedies", remedies::CASES),
+    ("replies", replies::CASES),
     ("open", open::CASES),
 ];
 
