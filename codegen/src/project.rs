@@ -99,6 +99,8 @@ mod tests {
     #[test]
     fn nothing_of_the_template_is_left() {
         for (path, text) in files("first-server", Source::Checkout(Path::new("/c"))).unwrap_or_default() {
+            // The chain's texts have places of their own.
+            let text = text.strip_suffix(CHAIN).unwrap_or(&text);
             for place in ["{name}", "{title}", "{domain}", "{trait}", "{runtime}", "{codegen}"] {
                 assert!(!text.contains(place), "{}: {place}", path.display());
             }

@@ -25,7 +25,7 @@ pub use foreign::ForeignErrors;
 pub use load::{Catalogue, DomainEntry, ToolEntry};
 pub use model::*;
 pub use next_call::{NextCall, Source};
-pub(crate) use portable::ANNOTATIONS;
+pub(crate) use portable::{ANNOTATIONS, OF_TYPE};
 pub use source::{MAX_DEPTH, MAX_FILE_BYTES, SourceFile};
 pub use varying::Varying;
 

@@ -7,29 +7,16 @@
 
 mod objects;
 mod unions;
+mod vocabulary;
 
 use std::cell::Cell;
 
 use serde_json::{Map, Value, json};
 
 use super::{Catalogue, Listed, SchemaValue};
+use vocabulary::is_type;
+pub(crate) use vocabulary::{ANNOTATIONS, OF_TYPE};
 
-/// Keywords that say nothing about which values fit.
-pub(crate) const ANNOTATIONS: [&str; 13] = [
-    "title",
-    "format",
-    "examples",
-    "$schema",
-    "$id",
-    "$comment",
-    "deprecated",
-    "readOnly",
-    "writeOnly",
-    "contentEncoding",
-    "contentMediaType",
-    "$defs",
-    "definitions",
-];
 /// The most nodes of a schema with its references written out; the loader's limit for a file.
 const MAX_NODES: usize = 20_000;
 const MAX_SAFE_INTEGER: f64 = 9_007_199_254_740_991.0;
@@ -199,15 +186,6 @@ impl Scope<'_> {
     }
 }
 
-/// Whether the value of `type` is this type, or this or null.
-fn is_type(written: &Value, name: &str) -> bool {
-    match written {
-        Value::String(found) => found == name,
-        Value::Array(found) => found.first().is_some_and(|first| first == name),
-        _ => false,
-    }
-}
-
 fn is_object(written: &Value) -> bool {
     is_type(written, "object")
 }
@@ -246,7 +224,7 @@ fn without_unfit(schema: &mut SchemaValue) {
     };
     let name = name.to_owned();
     schema.retain(|keyword, _| {
-        let types = crate::lint::OF_TYPE.iter().find(|(known, _)| known == keyword).map(|(_, types)| *types);
+        let types = OF_TYPE.iter().find(|(known, _)| known == keyword).map(|(_, types)| *types);
         types.is_none_or(|types| {
             types.contains(&name.as_str()) || (keyword == "multipleOf" && name == "number")
         })

@@ -109,7 +109,8 @@ fn draft7(schema: &Schema, named: bool, ir: &Ir<'_>) -> Value {
                 .collect();
             let required: Vec<_> = properties.iter().filter(|p| p.required).map(|p| &p.name).collect();
             let mut out = json!({"type": "object", "properties": members, "required": required});
-            if *closed {
+            // Of an open object without properties typify would make a map.
+            if *closed || properties.is_empty() {
                 out["additionalProperties"] = json!(false);
             }
             out
@@ -187,9 +188,13 @@ impl Shaper<'_> {
         let mut impls = part.impls;
         impls.iter_mut().for_each(quiet);
         match part.item {
-            Some(Item::Struct(item)) => {
+            Some(Item::Struct(mut item)) => {
                 let (item, extra) = match &definition.schema.kind {
-                    Kind::Object { properties, .. } => {
+                    Kind::Object { properties, closed } => {
+                        if !closed {
+                            // Other members are passed over.
+                            item.attrs.retain(|attribute| !attribute.path().is_ident("serde"));
+                        }
                         (self.object(item, definition, properties, defaults)?, TokenStream::new())
                     }
                     _ => newtype(item, &definition.schema, &impls),

@@ -7,6 +7,7 @@
 //! The compiler itself judges what a catalogue can express: a keyword that it refuses leaves the schema, stands in a comment at its
 //! tool, and the catalogue is written again.
 
+mod note;
 mod prune;
 mod surface;
 mod write;
@@ -16,19 +17,11 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+pub use note::Note;
 pub use surface::Surface;
 
 use crate::catalogue::{Catalogue, Finding};
 use crate::check;
-
-/// What became a comment in the catalogue.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
-    /// The tool; `None` for the server.
-    pub tool: Option<String>,
-    /// What the catalogue cannot express, and why.
-    pub text: String,
-}
 
 /// A catalogue that was written.
 #[derive(Debug)]

@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{Note, Surface};
+use super::note::Note;
+use super::surface::Surface;
 use crate::catalogue::{Catalogue, Finding};
 
 /// Changes the schemas that findings are about, each at the refused keyword. Returns what was taken out; nothing if the findings are

@@ -43,8 +43,11 @@ impl Surface {
         let mut surface = Self::default();
         for answer in &answers {
             let result = answer.get("result").unwrap_or(answer);
-            let greeting = result.get("initialize").map(|inner| inner.get("result").unwrap_or(inner));
-            surface.greet(greeting.unwrap_or(result));
+            surface.greet(result);
+            for greeting in ["initialize", "server/discover"].into_iter().filter_map(|name| result.get(name))
+            {
+                surface.greet(greeting.get("result").unwrap_or(greeting));
+            }
             let entries = result.get("tools").and_then(Value::as_array).into_iter().flatten();
             surface.tools.extend(entries.filter_map(Value::as_object).cloned());
         }

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use super::{Note, Surface, yaml};
+use super::note::Note;
+use super::surface::Surface;
+use super::yaml;
 use crate::ir::names::snake;
 use crate::lint::pattern::version;
 

@@ -12,7 +12,6 @@ pub mod publish;
 pub mod schema;
 
 use crate::catalogue::{Catalogue, DomainFile, Finding, Head, Place, Runs, Tool, ToolErrorEntry};
-use crate::lint::pattern::is_tool_name;
 use hoist::Definition;
 use message::Piece;
 use schema::{Kind, Property, Schema};
@@ -147,8 +146,7 @@ impl ToolIr<'_> {
     #[must_use]
     pub fn method(&self) -> String {
         let name = &self.entry.name;
-        // A name of the house keeps its underscores where they are.
-        if is_tool_name(name) { name.clone() } else { names::snake(name) }
+        if names::is_plain(name) { name.clone() } else { names::snake(name) }
     }
 
     /// The Rust type of the payload.

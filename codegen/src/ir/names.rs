@@ -40,6 +40,13 @@ pub fn ident(name: &str) -> Ident {
     }
 }
 
+/// Whether a name of lower-case letters, digits and `_` is an identifier, or a keyword, as it stands.
+#[must_use]
+pub fn is_plain(name: &str) -> bool {
+    !name.starts_with(|first: char| first.is_ascii_digit())
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
 /// Whether each text has letters or digits that make a variant's name, and no two the same.
 #[must_use]
 pub fn are_variants(values: &[Value]) -> bool {

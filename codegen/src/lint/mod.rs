@@ -15,7 +15,6 @@ use crate::catalogue::{Catalogue, Finding, Profile};
 
 pub use report::Report;
 use rules as r;
-pub(crate) use rules::keyword_fit::OF_TYPE;
 use schemas::Schemas;
 
 /// One rule.
@@ -71,7 +70,7 @@ macro_rules! rules {
 /// All rules, in the order they run: what each asks for, and in which profiles.
 pub const RULES: &[Rule] = rules! {
     structure:
-        "unknown-keyword" unknown_keyword [Eased("Annotations are allowed: `title`, `format`, `examples` and the like.")] "Schemas use the keywords of the portable subset only.",
+        "unknown-keyword" unknown_keyword [Eased("Annotations are allowed: `title`, `format`, `examples` and others.")] "Schemas use the keywords of the portable subset only.",
         "keyword-value" keyword_value [Both] "A keyword's value has the shape the keyword asks for.",
         "keyword-fit" keyword_fit [Eased("Keywords that ask nothing of the type are allowed, and a type that the other keywords imply.")] "Keywords go with the schema's type.",
         "root-object" root_object [Eased("An output may be left out.")] "Inputs and outputs are plain objects, not unions.",
@@ -92,7 +91,7 @@ pub const RULES: &[Rule] = rules! {
         "required-parameters" required_parameters [House] "Required parameters say what they are, and ids which tool returns them.",
         "rust-names" rust_names [Eased("Values of enums may differ in signs alone.")] "Names stay distinct when they become Rust names.",
         "texts" texts [House] "Titles and descriptions say something, briefly.",
-        "hidden-characters" hidden_characters [Eased("Line breaks and tabs are allowed.")] "Texts hold no control or invisible characters.",
+        "hidden-characters" hidden_characters [Eased("Line breaks, tabs and the parts of an emoji are allowed.")] "Texts hold no control or invisible characters.",
         "hints" hints [Eased("They may be missing, and those of a read-only or a network tool may be any.")] "The behaviour hints agree with each other and with the tool.",
         "placement" placement [Both] "runs, mutates, early and relaxed fit each other, and so do pattern and envelope.",
         "sensitive" sensitive [Both] "Sensitive arguments are strings of the input.",

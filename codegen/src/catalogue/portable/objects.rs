@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::is_type;
+use super::vocabulary::{ANNOTATIONS, is_type};
 use crate::catalogue::SchemaValue;
 
 /// Keywords that only an object or a list can have.
@@ -93,7 +93,7 @@ fn keys(schema: &mut SchemaValue) {
     if names.get("type").is_some_and(|name| is_type(name, "string")) {
         names.shift_remove("type");
     }
-    names.retain(|keyword, _| !super::ANNOTATIONS.contains(&keyword.as_str()) && keyword != "description");
+    names.retain(|keyword, _| !ANNOTATIONS.contains(&keyword.as_str()) && keyword != "description");
     if names.is_empty() {
         schema.shift_remove("propertyNames");
     }

@@ -33,7 +33,7 @@ pub(super) fn of_types(schema: &mut SchemaValue) {
     schema.insert("type".to_owned(), written);
 }
 
-/// What stands beside a choice is asked in each of its branches.
+/// What is written next to a choice is asked in each of its branches.
 pub(super) fn distribute(schema: &mut SchemaValue) {
     let keywords: Vec<&str> =
         ["anyOf", "oneOf"].into_iter().filter(|keyword| schema.contains_key(*keyword)).collect();
@@ -52,7 +52,7 @@ pub(super) fn distribute(schema: &mut SchemaValue) {
     }
 }
 
-/// A choice of one is none.
+/// A choice of one branch is that branch.
 pub(super) fn single(mut schema: SchemaValue) -> Value {
     for keyword in ["anyOf", "oneOf"] {
         if let Some(Value::Array(branches)) = schema.get(keyword)

@@ -129,6 +129,7 @@ fn tool(tool: &ToolIr<'_>, ir: &Ir<'_>, page: &mut Page) {
     }
     page.heading(3, "Output");
     let empty = match entry.envelope {
+        _ if entry.output.is_empty() => "Any value.",
         Envelope::Ok => "`data` is an empty object.",
         Envelope::None => "An empty object.",
     };

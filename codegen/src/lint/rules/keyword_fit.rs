@@ -2,30 +2,9 @@
 
 use serde_json::Value;
 
+use crate::catalogue::OF_TYPE;
 use crate::lint::schemas::{Node, Position, type_of};
 use crate::lint::{Context, Report};
-
-/// Keywords that ask something of one kind of value, and the types they go with.
-pub(crate) const OF_TYPE: [(&str, &[&str]); 18] = [
-    ("properties", &["object"]),
-    ("required", &["object"]),
-    ("additionalProperties", &["object"]),
-    ("minProperties", &["object"]),
-    ("maxProperties", &["object"]),
-    ("propertyNames", &["object"]),
-    ("items", &["array"]),
-    ("minItems", &["array"]),
-    ("maxItems", &["array"]),
-    ("uniqueItems", &["array"]),
-    ("minLength", &["string"]),
-    ("maxLength", &["string"]),
-    ("pattern", &["string"]),
-    ("minimum", &["integer", "number"]),
-    ("maximum", &["integer", "number"]),
-    ("exclusiveMinimum", &["integer", "number"]),
-    ("exclusiveMaximum", &["integer", "number"]),
-    ("multipleOf", &["integer"]),
-];
 
 pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     for node in &context.schemas.nodes {

@@ -43,11 +43,11 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
         for keyword in node.schema.keys().map(String::as_str) {
             let place = node.place.child(keyword);
             if !KEYWORDS.contains(&keyword) {
-                let help = match suggest::closest(keyword, KEYWORDS) {
-                    Some(near) => format!("write `{near}`"),
-                    None => other_way(keyword).to_owned(),
+                let (reason, help) = match suggest::closest(keyword, KEYWORDS) {
+                    Some(near) => ("", format!("write `{near}`")),
+                    None if ANNOTATIONS.contains(&keyword) => ("", other_way(keyword).to_owned()),
+                    None => (": the server could not check it", other_way(keyword).to_owned()),
                 };
-                let reason = if ANNOTATIONS.contains(&keyword) { "" } else { ": no check is made of it" };
                 report.key(&place, format!("unsupported schema keyword `{keyword}`{reason}"), help);
             } else if node.schema.contains_key("$ref") && !BESIDE_REF.contains(&keyword) {
                 let help = "only `description` and `default` can; put the rest into the shared type";

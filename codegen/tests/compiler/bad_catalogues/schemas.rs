@@ -109,12 +109,6 @@ pub const CASES: &[Case] = &[
         "weight: { type: integer, minimum: 0, maximum: 9 }",
         "weight: { type: array, items: { $ref: Note } }",
     ),
-    swap(
-        "reference_by_path",
-        NOTES,
-        "state: { $ref: State, default",
-        "state: { $ref: \"#/types/State\", default",
-    ),
     swap("type_named_self", TYPES, "  Note:\n", "  Self:\n    type: string\n  Note:\n"),
     Case { name: "types_that_double", file: TYPES, edit: super::Edit::Bytes(doubling) },
     swap("unused_type", TYPES, "  Note:\n", "  Spare:\n    type: string\n  Note:\n"),
