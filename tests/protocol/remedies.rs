@@ -82,7 +82,7 @@ fn of_examples(catalogue: &Catalogue) -> BTreeSet<(String, String)> {
                 example.reply.pointer("/data/error/code").or(example.reply.pointer("/error/details/code"));
             if told.is_some() {
                 let mut server = fresh_server();
-                let envelope = execute(&mut server, &entry.tool.name, example);
+                let envelope = execute(&mut server, catalogue, entry.tool, example).unwrap();
                 let code = heed(&mut server, entry.tool, &envelope);
                 seen.insert((entry.tool.name.clone(), code));
             }

@@ -77,7 +77,7 @@ impl Catalogue {
         let types_file = types_value.as_ref().map(|(file, _)| *file);
         let types: Option<SharedTypes> = match &types_value {
             Some((file, value)) => loader.decode(*file, value, ""),
-            None => Some(SharedTypes::default()),
+            None => (!types_there).then(SharedTypes::default),
         };
         let names = loader.domain_names(head_value.as_ref());
         let domains: Vec<DomainEntry> = names
@@ -304,10 +304,8 @@ impl Loader<'_> {
                     self.report(at, message, help);
                 }
                 let mut tool: Tool = self.decode(file, tool, &base)?;
-                for at in named {
-                    if let Some(error) = tool.errors.get_mut(at) {
-                        error.shared = true;
-                    }
+                for (index, error) in tool.errors.iter_mut().enumerate() {
+                    error.shared = named.contains(&index);
                 }
                 Some(tool)
             })

@@ -11,6 +11,8 @@ mod syntax;
 mod tables;
 mod types;
 
+#[cfg(feature = "cli")]
+pub use registry::listing;
 pub use registry::{listing_bytes, toolset_bytes};
 
 use proc_macro2::TokenStream;

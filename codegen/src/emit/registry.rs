@@ -50,7 +50,6 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
             use ::colibri_runtime::spec::{
                 CatalogueSpec, ChainCodes, ChainRemedies, ForeignCode, ForeignCodes, Pattern as ErrorPattern, Relaxation, Runs, ToolSpec, ToolsetSpec,
             };
-            use ::std::sync::LazyLock;
 
             #patterns
             #(#statics)*

@@ -9,5 +9,6 @@ mod example_edits;
 mod golden;
 mod golden_compiles;
 mod import;
+mod kit;
 mod lint_page;
 mod new;

@@ -117,6 +117,62 @@ pub struct Point {
     /// `y`.
     pub y: f64,
 }
+/// `state` of `ERR_NO_RECORD`.
+#[derive(
+    Debug,
+    Clone,
+    PartialEq,
+    Copy,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    ::serde::Serialize,
+    ::serde::Deserialize
+)]
+pub enum ErrNoRecordState {
+    /// `gone`.
+    #[serde(rename = "gone")]
+    Gone,
+    /// `unknown`.
+    #[serde(rename = "unknown")]
+    Unknown,
+}
+#[allow(dead_code)]
+impl ErrNoRecordState {
+    /// All values in declared order.
+    pub const ALL: [Self; 2usize] = [Self::Gone, Self::Unknown];
+    /// The value as it is written.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Gone => "gone",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+#[allow(clippy::unwrap_used)]
+impl ::std::fmt::Display for ErrNoRecordState {
+    fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+        match *self {
+            Self::Gone => f.write_str("gone"),
+            Self::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+#[allow(clippy::unwrap_used)]
+impl ::std::str::FromStr for ErrNoRecordState {
+    type Err = self::error::ConversionError;
+    fn from_str(
+        value: &str,
+    ) -> ::std::result::Result<Self, self::error::ConversionError> {
+        match value {
+            "gone" => Ok(Self::Gone),
+            "unknown" => Ok(Self::Unknown),
+            _ => Err("invalid value".into()),
+        }
+    }
+}
 /// Arguments of `shape_draw`.
 #[derive(Debug, Clone, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -392,6 +448,37 @@ pub mod error {
         }
     }
 }
+/// `ERR_NO_RECORD`: The key is unknown.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(dead_code)]
+pub struct ErrNoRecord {
+    /// `key`.
+    pub key: ::std::string::String,
+    /// `state`.
+    pub state: ErrNoRecordState,
+}
+impl ::std::convert::From<ErrNoRecord> for RecordGetError {
+    fn from(ErrNoRecord { key, state }: ErrNoRecord) -> Self {
+        Self::ErrNoRecord { key, state }
+    }
+}
+impl ::std::convert::From<ErrNoRecord>
+for ::colibri_runtime::handler::Failure<RecordGetError> {
+    fn from(error: ErrNoRecord) -> Self {
+        Self::Domain(error.into())
+    }
+}
+impl ::std::convert::From<ErrNoRecord> for RecordFetchError {
+    fn from(ErrNoRecord { key, state }: ErrNoRecord) -> Self {
+        Self::ErrNoRecord { key, state }
+    }
+}
+impl ::std::convert::From<ErrNoRecord>
+for ::colibri_runtime::handler::Failure<RecordFetchError> {
+    fn from(error: ErrNoRecord) -> Self {
+        Self::Domain(error.into())
+    }
+}
 /// The errors that `shape_draw` declares.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ShapeDrawError {
@@ -660,22 +747,48 @@ pub enum RecordGetError {
     ErrNoRecord {
         /// `key`.
         key: ::std::string::String,
+        /// `state`.
+        state: ErrNoRecordState,
+    },
+    /// `ERR_TOO_LARGE`: The record cannot be shown.
+    ErrTooLarge {
+        /// `key`.
+        key: ::std::string::String,
     },
 }
 impl ::colibri_runtime::handler::ToolError for RecordGetError {
     fn code(&self) -> &'static str {
         match self {
             Self::ErrNoRecord { .. } => "ERR_NO_RECORD",
+            Self::ErrTooLarge { .. } => "ERR_TOO_LARGE",
         }
     }
     fn message(&self) -> ::std::string::String {
         match self {
-            Self::ErrNoRecord { key, .. } => ::std::format!("there is no record {}", key),
+            Self::ErrNoRecord { key, state, .. } => {
+                ::std::format!("there is no record {}, its state is {}", key, state)
+            }
+            Self::ErrTooLarge { key, .. } => ::std::format!("{} has too many bytes", key),
         }
     }
     fn fields(&self) -> ::serde_json::Map<::std::string::String, ::serde_json::Value> {
         match self {
-            Self::ErrNoRecord { key } => {
+            Self::ErrNoRecord { key, state } => {
+                let mut fields = ::serde_json::Map::new();
+                fields
+                    .insert(
+                        "key".to_owned(),
+                        ::serde_json::to_value(key).unwrap_or(::serde_json::Value::Null),
+                    );
+                fields
+                    .insert(
+                        "state".to_owned(),
+                        ::serde_json::to_value(state)
+                            .unwrap_or(::serde_json::Value::Null),
+                    );
+                fields
+            }
+            Self::ErrTooLarge { key } => {
                 let mut fields = ::serde_json::Map::new();
                 fields
                     .insert(
@@ -689,16 +802,21 @@ impl ::colibri_runtime::handler::ToolError for RecordGetError {
     fn prefixed(&self) -> bool {
         match self {
             Self::ErrNoRecord { .. } => false,
+            Self::ErrTooLarge { .. } => false,
         }
     }
     fn remedy(&self) -> ::std::string::String {
         match self {
-            Self::ErrNoRecord { .. } => "Fetch the record with record_fetch.".to_owned(),
+            Self::ErrNoRecord { key, .. } => {
+                ::std::format!("Take another key than {}.", key)
+            }
+            Self::ErrTooLarge { .. } => "Fetch the record with record_fetch.".to_owned(),
         }
     }
     fn next(&self) -> &'static [::colibri_runtime::remedy::NextCall] {
         match self {
-            Self::ErrNoRecord { .. } => {
+            Self::ErrNoRecord { .. } => &[],
+            Self::ErrTooLarge { .. } => {
                 &[
                     ::colibri_runtime::remedy::NextCall {
                         tool: "record_fetch",
@@ -729,6 +847,8 @@ pub enum RecordFetchError {
     ErrNoRecord {
         /// `key`.
         key: ::std::string::String,
+        /// `state`.
+        state: ErrNoRecordState,
     },
 }
 impl ::colibri_runtime::handler::ToolError for RecordFetchError {
@@ -739,17 +859,25 @@ impl ::colibri_runtime::handler::ToolError for RecordFetchError {
     }
     fn message(&self) -> ::std::string::String {
         match self {
-            Self::ErrNoRecord { key, .. } => ::std::format!("there is no record {}", key),
+            Self::ErrNoRecord { key, state, .. } => {
+                ::std::format!("there is no record {}, its state is {}", key, state)
+            }
         }
     }
     fn fields(&self) -> ::serde_json::Map<::std::string::String, ::serde_json::Value> {
         match self {
-            Self::ErrNoRecord { key } => {
+            Self::ErrNoRecord { key, state } => {
                 let mut fields = ::serde_json::Map::new();
                 fields
                     .insert(
                         "key".to_owned(),
                         ::serde_json::to_value(key).unwrap_or(::serde_json::Value::Null),
+                    );
+                fields
+                    .insert(
+                        "state".to_owned(),
+                        ::serde_json::to_value(state)
+                            .unwrap_or(::serde_json::Value::Null),
                     );
                 fields
             }
@@ -762,7 +890,9 @@ impl ::colibri_runtime::handler::ToolError for RecordFetchError {
     }
     fn remedy(&self) -> ::std::string::String {
         match self {
-            Self::ErrNoRecord { .. } => "Take another key.".to_owned(),
+            Self::ErrNoRecord { key, .. } => {
+                ::std::format!("Take another key than {}.", key)
+            }
         }
     }
     fn next(&self) -> &'static [::colibri_runtime::remedy::NextCall] {
@@ -1007,19 +1137,8 @@ mod registry {
         CatalogueSpec, ChainCodes, ChainRemedies, ForeignCode, ForeignCodes,
         Pattern as ErrorPattern, Relaxation, Runs, ToolSpec, ToolsetSpec,
     };
-    use ::std::sync::LazyLock;
-    static PATTERN_0: Pattern = Pattern {
-        source: "^[0-9a-f]{64}$",
-        regex: LazyLock::new(|| {
-            ::colibri_runtime::regress::Regex::with_flags("^[0-9a-f]{64}$", "u").ok()
-        }),
-    };
-    static PATTERN_1: Pattern = Pattern {
-        source: "^a",
-        regex: LazyLock::new(|| {
-            ::colibri_runtime::regress::Regex::with_flags("^a", "u").ok()
-        }),
-    };
+    static PATTERN_0: Pattern = Pattern::new("^[0-9a-f]{64}$");
+    static PATTERN_1: Pattern = Pattern::new("^a");
     static INPUT_SHAPE_DRAW: Schema = Schema {
         shape: Shape::Object(
             &ObjectRule {
@@ -1961,7 +2080,7 @@ mod registry {
                 input: &INPUT_RECORD_GET,
                 rules: &[],
                 output: &OUTPUT_RECORD_GET,
-                codes: &["ERR_NO_RECORD"],
+                codes: &["ERR_NO_RECORD", "ERR_TOO_LARGE"],
                 listing: "{\"name\":\"record_get\",\"title\":\"Get record\",\"description\":\"Look up a record.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"key\":{\"type\":\"string\",\"description\":\"The key.\",\"minLength\":1,\"maxLength\":16}},\"required\":[\"key\"],\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"key\":{\"type\":\"string\"},\"size\":{\"type\":\"integer\",\"description\":\"In bytes.\",\"minimum\":0}},\"required\":[\"key\",\"size\"],\"additionalProperties\":false},\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":false}}",
                 relaxed: None,
             },

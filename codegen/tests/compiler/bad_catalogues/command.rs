@@ -68,6 +68,7 @@ fn every_command_has_help_with_an_example() {
         &["reference", "--help"],
         &["lock", "--help"],
         &["drift", "--help"],
+        &["test", "--help"],
         &["schema", "--help"],
     ] {
         let output = command(arguments, &base());

@@ -26,8 +26,12 @@ pub const CASES: &[Case] = &[
     ),
     swap("shared_error_without_remedy", TYPES, "    remedy: Take a lower number.\n", ""),
     swap("shared_error_with_a_broken_message", TYPES, "{shelf}", "{shelve}"),
-    swap("shared_error_named_like_a_type", TYPES, "code: NO_SHELF", "code: LABEL"),
-    swap("shared_error_of_the_chain", TYPES, "code: NO_SHELF", "code: CANCELLED"),
+    swap(
+        "shared_error_named_like_a_type",
+        TYPES,
+        "errors:\n",
+        "errors:\n  - { code: LABEL, message: no, when: No., remedy: No. }\n",
+    ),
     swap("types_with_a_broken_head", TYPES, "errors:\n", "error:\n"),
     swap("payload_of_wrong_shape", SHELF, "reply: { books: [a, b] }", "reply: { books: [a, 2] }"),
     swap(

@@ -131,5 +131,6 @@ fn doubling() -> Vec<u8> {
         ));
     }
     text.push_str("  Note: { type: object, properties: { id: { type: string }, state: { $ref: State }, t: { $ref: T19 } }, required: [id, state], additionalProperties: false }\n");
+    text.push_str("errors:\n  - { code: NO_SHELF, message: \"there is no shelf {shelf}\", when: So., remedy: Take a lower number., fields: { shelf: { type: integer } } }\n");
     text.into_bytes()
 }
