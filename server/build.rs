@@ -1,5 +1,5 @@
 //! Compiles the catalogue into `OUT_DIR`.
 
 fn main() {
-    colibri_codegen::build("../catalogue");
+    colibri_codegen::build("catalogue");
 }

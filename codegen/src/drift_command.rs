@@ -62,7 +62,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let verdict = task.judge();
     let place = |finding: &Finding| place(catalogue.as_ref()?, finding);
     print(&arguments.form.report(&verdict, &task.names, &place))?;
-    if verdict.passes() { Ok(()) } else { Err(Failure::Drift) }
+    if verdict.passes() { Ok(()) } else { Err(Failure::Reported) }
 }
 
 type Parse = dyn Fn(&str) -> Result<Snapshot, Unreadable>;

@@ -18,8 +18,14 @@
 mod cargo;
 pub mod catalogue;
 mod emit;
+pub mod examples;
+#[cfg(feature = "cli")]
+pub mod import;
 mod ir;
 pub mod lint;
+#[cfg(feature = "cli")]
+mod mock;
+pub mod project;
 
 use std::fs;
 use std::io;
@@ -28,6 +34,8 @@ use std::path::{Path, PathBuf};
 pub use cargo::build;
 use catalogue::{Catalogue, Finding};
 use ir::{Ir, Problem};
+#[cfg(feature = "cli")]
+pub use mock::mock;
 
 /// What a catalogue is compiled into for a build.
 #[derive(Debug, Clone, PartialEq, Eq)]

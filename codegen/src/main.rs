@@ -4,7 +4,9 @@
 //! Results go to stdout, findings and messages to stderr. Exit codes: 0 done or sound, 1 findings or
 //! a stale file, 2 a bad command line or input that cannot be read.
 
+mod create_command;
 mod drift_command;
+mod test_command;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,7 +14,7 @@ use std::process::ExitCode;
 
 use clap::{Args, Parser, Subcommand};
 use colibri_codegen::catalogue::{Catalogue, Finding, findings, schema};
-use colibri_codegen::{Written, check, lock, reference, with_tool_table, write_or_check};
+use colibri_codegen::{Written, check, lock, mock, reference, with_tool_table, write_or_check};
 use colibri_visible::printable_lines;
 use serde_json::json;
 
@@ -64,8 +66,20 @@ enum Command {
         #[arg(long)]
         check: bool,
     },
+    /// Write a catalogue from what a server lists.
+    Init(create_command::Init),
+    /// Make a project of a server with one tool.
+    New(create_command::New),
     /// Report what changed in the catalogue and which clients break; fail if one does.
     Drift(drift_command::Arguments),
+    /// Run the catalogue's examples against a command that speaks MCP; fail if a reply differs.
+    Test(test_command::Arguments),
+    /// Serve MCP over stdin and stdout, and answer from the catalogue's examples.
+    #[command(after_help = "Example:\n  claude mcp add notes -- colibri-codegen mock \"$PWD/catalogue\"")]
+    Mock {
+        #[command(flatten)]
+        input: Input,
+    },
     /// Print the JSON Schema of the catalogue's files, write it, or check that a file is current.
     #[command(
         after_help = "Examples:\n  colibri-codegen schema --out catalogue/catalogue.schema.json\n  colibri-codegen schema --check catalogue/catalogue.schema.json"
@@ -93,8 +107,8 @@ enum Failure {
     Findings(Vec<Finding>),
     /// Generated files that differ: exit code 1.
     Stale(Vec<PathBuf>),
-    /// Changes that break clients, already reported: exit code 1.
-    Drift,
+    /// Changes that break clients, or replies that differ, already reported: exit code 1.
+    Reported,
     /// Input that cannot be read, output that cannot be written: exit code 2.
     Unusable(String),
 }
@@ -116,7 +130,14 @@ fn main() -> ExitCode {
             run_reference(&input.folder, &out, readme.as_deref(), check)
         }
         Command::Lock { input, check } => run_lock(&input.folder, check),
+        Command::Init(arguments) => create_command::init(&arguments),
+        Command::New(arguments) => create_command::new(&arguments),
         Command::Drift(arguments) => drift_command::run(&arguments),
+        Command::Test(arguments) => test_command::run(&arguments),
+        Command::Mock { input } => match load(&input.folder).and_then(|catalogue| Ok(mock(&catalogue)?)) {
+            Ok(code) => return code,
+            Err(failure) => Err(failure),
+        },
         Command::Schema { check, out } => run_schema(check.as_deref(), out.as_deref()),
     };
     match outcome {
@@ -132,7 +153,7 @@ fn main() -> ExitCode {
             }
             ExitCode::from(1)
         }
-        Err(Failure::Drift) => ExitCode::from(1),
+        Err(Failure::Reported) => ExitCode::from(1),
         Err(Failure::Unusable(message)) => {
             say(&format!("error: {message}"));
             ExitCode::from(2)

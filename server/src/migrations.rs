@@ -4,7 +4,7 @@ use colibri_store::sqlite::open::migrate::Migration;
 
 macro_rules! migrations {
     ($($file:literal),* $(,)?) => {
-        &[$(Migration { file: $file, sql: include_str!(concat!("../../migrations/", $file)) }),*]
+        &[$(Migration { file: $file, sql: include_str!(concat!("../migrations/", $file)) }),*]
     };
 }
 

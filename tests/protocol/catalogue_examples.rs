@@ -7,7 +7,7 @@
 //! `varies`, it must have the type and lie in the range that the example states.
 
 use colibri_test_support::{embed, engine};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Duration;
 
@@ -15,8 +15,8 @@ use colibri::catalogue::{Dispatcher, ToolId};
 use colibri::lifecycle::operation::Operator;
 use colibri::lifecycle::options::Options;
 use colibri::tools::Domains;
-use colibri_codegen::catalogue::{Catalogue, Example, Runs};
-use colibri_codegen::lint::conforms;
+use colibri_codegen::catalogue::{Catalogue, Example, Runs, Tool};
+use colibri_codegen::examples::{self, Answered};
 use colibri_runtime::progress::Progress;
 use colibri_test_support::client::{Launch, Server};
 use serde_json::{Value, json};
@@ -56,31 +56,19 @@ pub fn fresh_server() -> Server {
     server
 }
 
-/// The arguments with what earlier calls have kept put in.
-pub fn bound(arguments: &Value, bind: &BTreeMap<String, String>, kept: &BTreeMap<String, Value>) -> Value {
-    let mut arguments = arguments.clone();
-    for (pointer, name) in bind {
-        let place = arguments.pointer_mut(pointer).unwrap_or_else(|| panic!("nothing to bind at {pointer}"));
-        place.clone_from(kept.get(name).unwrap_or_else(|| panic!("nothing was kept as {name}")));
-    }
-    arguments
-}
-
-/// Makes the calls of an example; the envelope of the last one.
-pub fn execute(server: &mut Server, tool: &str, example: &Example) -> Value {
-    let mut kept = BTreeMap::new();
-    for step in &example.before {
-        let envelope = call(server, &step.tool, bound(&step.arguments, &step.bind, &kept));
-        assert_eq!(envelope["ok"], true, "before: {}: {envelope}", step.tool);
-        assert_ne!(envelope["data"]["ok"], false, "before: {}: {envelope}", step.tool);
-        for (name, pointer) in &step.keep {
-            let value = envelope
-                .pointer(pointer)
-                .unwrap_or_else(|| panic!("nothing to keep at {pointer}: {envelope}"));
-            kept.insert(name.clone(), value.clone());
-        }
-    }
-    call(server, tool, bound(&example.arguments, &example.bind, &kept))
+/// Makes the calls of an example. Returns the envelope of the last one if it is the documented one, or else what differs.
+pub fn execute(
+    server: &mut Server,
+    catalogue: &Catalogue,
+    tool: &Tool,
+    example: &Example,
+) -> Result<Value, String> {
+    let mut last = Value::Null;
+    examples::run(catalogue, tool, example, &mut |name, arguments| {
+        last = call(server, name, arguments);
+        Ok(Answered { reply: last.clone(), is_error: last["ok"] == false })
+    })?;
+    Ok(last)
 }
 
 /// Calls a tool, or runs an operation; the envelope.
@@ -101,23 +89,6 @@ fn operate(server: &Server, operation: ToolId, arguments: Value) -> Value {
         .unwrap()
 }
 
-/// What differs between the documented and the real reply; nothing when they agree.
-fn difference(catalogue: &Catalogue, example: &Example, mut real: Value) -> Option<String> {
-    for (pointer, varying) in &example.varies {
-        let Some(documented) = example.reply.pointer(pointer) else {
-            return Some(format!("varies names {pointer}, which the documented reply has not"));
-        };
-        let Some(place) = real.pointer_mut(pointer) else {
-            return Some(format!("{pointer} is missing: {real}"));
-        };
-        if conforms::check(catalogue, &varying.schema(), place).is_err() {
-            return Some(format!("{pointer} is {place}, documented as {}", varying.words()));
-        }
-        place.clone_from(documented);
-    }
-    (real != example.reply).then(|| format!("documented {}\n       real {real}", example.reply))
-}
-
 #[test]
 fn every_example_of_the_catalogue_is_true() {
     let catalogue = catalogue();
@@ -125,13 +96,11 @@ fn every_example_of_the_catalogue_is_true() {
     for entry in catalogue.tools() {
         for example in &entry.tool.examples {
             let label = format!("{}, \"{}\"", entry.tool.name, example.title);
-            let run = std::panic::catch_unwind(|| {
-                let mut server = fresh_server();
-                difference(&catalogue, example, execute(&mut server, &entry.tool.name, example))
-            });
+            let run =
+                std::panic::catch_unwind(|| execute(&mut fresh_server(), &catalogue, entry.tool, example));
             match run {
-                Ok(None) => {}
-                Ok(Some(difference)) => lies.push(format!("{label}: {difference}")),
+                Ok(Ok(_)) => {}
+                Ok(Err(difference)) => lies.push(format!("{label}: {difference}")),
                 Err(panic) => {
                     let text = panic.downcast_ref::<String>().map_or("the run failed", String::as_str);
                     lies.push(format!("{label}: {text}"));
@@ -179,7 +148,7 @@ fn every_listed_tool_has_an_example() {
 #[test]
 fn a_documented_value_that_is_not_the_real_one_is_found() {
     let catalogue = catalogue();
-    let difference = |example: &Example, real| difference(&catalogue, example, real);
+    let difference = |example: &Example, real: Value| examples::difference(&catalogue, example, &real);
     let number = json!({ "between": [0, 9] });
     let example = |reply: Value, varies: &[&str]| -> Example {
         let varies: Value = varies.iter().map(|pointer| (pointer.to_string(), number.clone())).collect();

@@ -40,6 +40,7 @@ fn heed(server: &mut Server, tool: &Tool, envelope: &Value) -> String {
     let (error, said) = match tool.pattern {
         ErrorPattern::A => (&envelope["error"], &envelope["error"]["details"]),
         ErrorPattern::B => (&envelope["data"]["error"], &envelope["data"]["error"]),
+        ErrorPattern::C => (&envelope["error"], &envelope["error"]),
     };
     let code = said["code"].as_str().unwrap_or_else(|| panic!("{}: {envelope}", tool.name)).to_owned();
     let declared = tool.errors.iter().find(|error| error.code == code).unwrap();
@@ -81,7 +82,7 @@ fn of_examples(catalogue: &Catalogue) -> BTreeSet<(String, String)> {
                 example.reply.pointer("/data/error/code").or(example.reply.pointer("/error/details/code"));
             if told.is_some() {
                 let mut server = fresh_server();
-                let envelope = execute(&mut server, &entry.tool.name, example);
+                let envelope = execute(&mut server, catalogue, entry.tool, example).unwrap();
                 let code = heed(&mut server, entry.tool, &envelope);
                 seen.insert((entry.tool.name.clone(), code));
             }

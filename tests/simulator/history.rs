@@ -25,7 +25,7 @@ impl Said {
     /// Reads an answer, and the hash that its audit row must carry.
     pub fn read(answer: &Answer) -> (Self, String) {
         let (text, unknown) = match answer {
-            Answer::Tool { envelope, .. } => (envelope, false),
+            Answer::Tool { envelope, .. } | Answer::Failure { text: envelope } => (envelope, false),
             Answer::UnknownTool { data, .. } => (data, true),
         };
         let envelope: Value = serde_json::from_str(text).expect("an answer is JSON");

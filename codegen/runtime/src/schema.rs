@@ -1,7 +1,7 @@
 //! Static schema tables: what `colibri-codegen` turns every input and output schema into, and what
 //! [`crate::validate`] walks. All of it is data in the binary; nothing is parsed at run time.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 
 /// A schema node: a shape, whether `null` is also accepted, and the message that replaces the
 /// standard ones when the catalogue gives one (`x-message`).
@@ -99,8 +99,20 @@ pub struct StringRule {
 pub struct Pattern {
     /// The expression as published.
     pub source: &'static str,
-    /// The compiled form. `None` when it does not compile, which the generator's lint rules out.
-    pub regex: LazyLock<Option<regress::Regex>>,
+    compiled: OnceLock<Option<regress::Regex>>,
+}
+
+impl Pattern {
+    /// A pattern that is not compiled yet.
+    #[must_use]
+    pub const fn new(source: &'static str) -> Self {
+        Self { source, compiled: OnceLock::new() }
+    }
+
+    /// Returns the compiled form. `None` if it does not compile, which the generator's lint rules out.
+    pub fn regex(&self) -> Option<&regress::Regex> {
+        self.compiled.get_or_init(|| regress::Regex::with_flags(self.source, "u").ok()).as_ref()
+    }
 }
 
 impl std::fmt::Debug for Pattern {

@@ -9,6 +9,10 @@ pub enum Pattern {
     A,
     /// `ok: true` outside, `data.ok: false` inside.
     B,
+    /// `ok: false`, `isError: true`; the code is the error's own, and its fields stand beside it.
+    C,
+    /// As C, without an envelope: a success is the payload itself, and a failure is a text.
+    Plain,
 }
 
 /// Where a tool's handler runs.

@@ -116,6 +116,7 @@ fn explain(text: &str, pointer: String) -> Misfit {
     let wanted = match wanted {
         "u32" => "a whole number from 0 to 4294967295",
         "usize" => "a whole number that is not negative",
+        "struct ToolErrorEntry" => "an error, or the code of a shared one",
         other => other,
     };
     let help = match wanted {

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
+use super::layout;
 use super::source::{MAX_DEPTH, MAX_NODES, end};
 
 /// The largest integer that JavaScript and canonical JSON (RFC 8785) keep exactly.
@@ -53,7 +54,13 @@ impl Index {
                 }
                 Err(error) => {
                     let help = "indent with spaces, close every quote and bracket, and quote text that holds `: ` or ` #`";
-                    builder.fault(position(error.marker()), format!("not YAML: {}", error.info()), help);
+                    let at = position(error.marker());
+                    match layout::wrong(text, at.0) {
+                        Some((line, column, what, help)) => {
+                            builder.fault((line, column), format!("not YAML: {what}"), help)
+                        }
+                        None => builder.fault(at, format!("not YAML: {}", error.info()), help),
+                    }
                     break;
                 }
             }
@@ -67,6 +74,13 @@ impl Index {
     /// Returns the position of the node, or of its nearest existing ancestor.
     pub fn node(&self, pointer: &str) -> (usize, usize) {
         self.nearest(pointer, |spot| if spot.scalar { spot.value } else { spot.key.unwrap_or(spot.value) })
+    }
+
+    /// Returns the pointer of the innermost node that begins at a position, with its key or its value.
+    #[cfg(feature = "cli")]
+    pub fn pointer(&self, at: (usize, usize)) -> Option<&str> {
+        let here = self.spots.iter().filter(|(_, spot)| spot.value == at || spot.key == Some(at));
+        here.map(|(pointer, _)| pointer.as_str()).max_by_key(|pointer| pointer.len())
     }
 
     /// Returns the position of the node's key.

@@ -17,7 +17,10 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::decode::{self, Misfit};
-use super::{DomainFile, Finding, Head, Location, Place, SharedTypes, SourceFile, Tool, suggest};
+use super::{
+    DomainFile, Finding, Head, Location, Place, Profile, SharedTypes, SourceFile, Tool, portable, shared,
+    suggest,
+};
 
 /// A catalogue as written, with the places of all its nodes.
 #[derive(Debug, Clone)]
@@ -74,15 +77,22 @@ impl Catalogue {
         let types_file = types_value.as_ref().map(|(file, _)| *file);
         let types: Option<SharedTypes> = match &types_value {
             Some((file, value)) => loader.decode(*file, value, ""),
-            None => Some(SharedTypes::default()),
+            None => (!types_there).then(SharedTypes::default),
         };
         let names = loader.domain_names(head_value.as_ref());
-        let domains: Vec<DomainEntry> =
-            names.iter().filter_map(|name| loader.domain(&format!("tools/{name}.yaml"))).collect();
+        let domains: Vec<DomainEntry> = names
+            .iter()
+            .filter_map(|name| loader.domain(&format!("tools/{name}.yaml"), types.as_ref()))
+            .collect();
         let (files, mut findings) = (loader.files, loader.findings);
         match (head, types) {
             (Some(head), Some(types)) if findings.is_empty() => {
-                Ok(Self { root: root.to_path_buf(), files, head, types, types_file, domains })
+                let mut catalogue =
+                    Self { root: root.to_path_buf(), files, head, types, types_file, domains };
+                if catalogue.head.profile == Profile::Open {
+                    portable::apply(&mut catalogue);
+                }
+                Ok(catalogue)
             }
             _ => {
                 findings.sort();
@@ -106,10 +116,19 @@ impl Catalogue {
     }
 
     fn position(&self, place: &Place, find: impl Fn(&SourceFile, &str) -> Location) -> Location {
+        let shared = shared::declaration(self, place);
+        let place = shared.as_ref().unwrap_or(place);
         match self.files.get(place.file) {
             Some(file) => find(file, &place.pointer),
             None => Location { path: self.root.clone(), line: 1, column: 1 },
         }
+    }
+
+    /// Returns the pointer of the innermost node at a location, in the file of that path.
+    #[cfg(feature = "cli")]
+    #[must_use]
+    pub(crate) fn pointer(&self, at: &Location) -> Option<String> {
+        self.files.iter().find(|file| file.path == at.path)?.pointer(at)
     }
 
     /// Returns the root of `catalogue.yaml`.
@@ -122,6 +141,12 @@ impl Catalogue {
     #[must_use]
     pub(crate) fn type_place(&self, name: &str) -> Place {
         Place { file: self.types_file.unwrap_or(0), pointer: "/types".into() }.child(name)
+    }
+
+    /// Returns the place of a shared error in `types.yaml`.
+    #[must_use]
+    pub(crate) fn shared_error_place(&self, index: usize) -> Place {
+        Place { file: self.types_file.unwrap_or(0), pointer: "/errors".into() }.child(index)
     }
 
     /// Returns the root of the file of the domain with this index.
@@ -260,18 +285,30 @@ impl Loader<'_> {
         stems
     }
 
-    fn domain(&mut self, name: &str) -> Option<DomainEntry> {
+    fn domain(&mut self, name: &str, types: Option<&SharedTypes>) -> Option<DomainEntry> {
         let (file, mut value) = self.read(name)?;
         // The tools are decoded one by one, and the rest of the file without them.
-        let tools = match value.get_mut("tools") {
+        let mut tools = match value.get_mut("tools") {
             Some(Value::Array(tools)) => std::mem::take(tools),
             _ => Vec::new(),
         };
         let data: Option<DomainFile> = self.decode(file, &value, "");
         let decoded: Vec<Option<Tool>> = tools
-            .iter()
+            .iter_mut()
             .enumerate()
-            .map(|(position, tool)| self.decode(file, tool, &format!("/tools/{position}")))
+            .map(|(position, tool)| {
+                let base = format!("/tools/{position}");
+                let (named, unknown) = shared::put_in(tool, types);
+                for (pointer, message, help) in unknown {
+                    let at = self.files[file].locate(&format!("{base}{pointer}"));
+                    self.report(at, message, help);
+                }
+                let mut tool: Tool = self.decode(file, tool, &base)?;
+                for (index, error) in tool.errors.iter_mut().enumerate() {
+                    error.shared = named.contains(&index);
+                }
+                Some(tool)
+            })
             .collect();
         let mut data = data?;
         data.tools = decoded.into_iter().collect::<Option<_>>()?;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -18,6 +18,9 @@ pub type SchemaValue = Map<String, Value>;
 #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Head {
+    /// Which rules of the lint hold.
+    #[serde(default)]
+    pub profile: Profile,
     /// The server's name, `serverInfo.name`.
     pub name: String,
     /// The server's display name.
@@ -52,6 +55,17 @@ impl Head {
         let parts = self.toolsets.iter().filter_map(|set| set.instructions.as_deref());
         std::iter::once(self.instructions.as_str()).chain(parts).collect::<Vec<_>>().join("\n\n")
     }
+}
+
+/// Which rules of the lint a catalogue obeys.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Profile {
+    /// What can be compiled, in any style: texts of any length, every tool name that the protocol allows, open objects.
+    #[default]
+    Open,
+    /// Also the conventions of Colibri's own catalogue.
+    House,
 }
 
 /// A group of tools that an operator can offer alone.
@@ -190,7 +204,11 @@ pub struct ChainError {
 #[serde(deny_unknown_fields)]
 pub struct SharedTypes {
     /// Named schemas, `PascalCase`.
+    #[serde(default)]
     pub types: Map<String, Value>,
+    /// Errors that tools name by their codes.
+    #[serde(default)]
+    pub errors: Vec<ToolErrorEntry>,
 }
 
 /// `tools/<domain>.yaml`.
@@ -213,15 +231,20 @@ pub struct DomainFile {
 pub struct Tool {
     /// The name clients call, `snake_case`.
     pub name: String,
-    /// The display name.
+    /// The display name. `house` asks for one.
+    #[serde(default)]
     pub title: String,
-    /// At most two sentences; the first tells the tool apart.
+    /// What it does. `house` asks for at most two sentences, the first of which tells the tool apart.
+    #[serde(default)]
     pub description: String,
     /// The toolset it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub toolset: Option<String>,
     /// How its errors are answered.
     pub pattern: ErrorPattern,
+    /// What is around its payload.
+    #[serde(default)]
+    pub envelope: Envelope,
     /// Where it runs.
     pub runs: Runs,
     /// It cannot work without writing the store. Stated where `runs` is `store` or `operator`, and only there.
@@ -233,7 +256,8 @@ pub struct Tool {
     /// Top-level arguments that hold secrets.
     #[serde(default)]
     pub sensitive: Vec<String>,
-    /// The four behaviour hints, all explicit.
+    /// The behaviour hints. `house` asks for all four.
+    #[serde(default)]
     pub hints: Hints,
     /// Schema of the arguments.
     pub input: SchemaValue,
@@ -243,11 +267,16 @@ pub struct Tool {
     /// A setting of the server under which some inputs are optional.
     #[serde(default)]
     pub relaxed: Option<Relaxation>,
-    /// Schema of the payload (the envelope is added by the generator).
+    /// Schema of the payload (the envelope is added by the generator). Without one, under `open`, the payload is any value
+    /// and the tool lists no output schema.
+    #[serde(default)]
     pub output: SchemaValue,
-    /// The errors it may answer with.
+    /// The errors it may answer with: declared here, or the code of one in `types.yaml`.
+    #[serde(default)]
+    #[schemars(schema_with = "declared_or_named")]
     pub errors: Vec<ToolErrorEntry>,
-    /// Calls with their replies; every one is executed by the tests.
+    /// Calls with their replies; every one is executed by the tests. `house` asks for one.
+    #[serde(default)]
     pub examples: Vec<Example>,
     /// The version it came with.
     pub since: String,
@@ -256,6 +285,9 @@ pub struct Tool {
     /// The version from which it may be gone, stated before it goes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sunset: Option<String>,
+    /// Under `open`, the schemas as they are listed; `input` and `output` are their [portable](super::portable) forms then.
+    #[serde(skip)]
+    pub(crate) listed: Option<Listed>,
 }
 
 impl Tool {
@@ -264,6 +296,29 @@ impl Tool {
     pub fn mutates(&self) -> bool {
         self.mutates == Some(true)
     }
+
+    /// Returns whether the reply of an example is a failure that clients get with `isError: true`.
+    #[must_use]
+    pub fn is_failure(&self, reply: &Value) -> bool {
+        match self.envelope {
+            Envelope::Ok => reply["ok"] == false,
+            Envelope::None => {
+                let alone = reply.as_object().is_some_and(|members| members.len() == 1);
+                alone && ["code", "message"].iter().all(|member| reply["error"][member].is_string())
+            }
+        }
+    }
+}
+
+/// What is around a tool's payload (chain#envelopes).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Envelope {
+    /// `{ ok, data }` or `{ ok, error }`.
+    #[default]
+    Ok,
+    /// Nothing: the payload is the structured content, and a failure is a text. For pattern C.
+    None,
 }
 
 /// Where a tool runs.
@@ -291,6 +346,8 @@ pub enum ErrorPattern {
     A,
     /// `ok: true`, `data.ok: false`.
     B,
+    /// `isError: true`, and the error's own code with its fields beside it.
+    C,
 }
 
 /// How far a tool's shape is fixed.
@@ -305,18 +362,64 @@ pub enum Stability {
     Experimental,
 }
 
-/// MCP's behaviour hints.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+/// MCP's annotations of a tool. A hint that is not stated is not listed, and clients take the specification's default for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
 pub struct Hints {
+    /// `title`, for clients that read it here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// `readOnlyHint`.
-    pub read_only: bool,
+    pub read_only: Option<bool>,
     /// `destructiveHint`.
-    pub destructive: bool,
+    pub destructive: Option<bool>,
     /// `idempotentHint`.
-    pub idempotent: bool,
+    pub idempotent: Option<bool>,
     /// `openWorldHint`.
-    pub open_world: bool,
+    pub open_world: Option<bool>,
+    /// Annotations that the specification does not know, as they are listed.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub other: Map<String, Value>,
+}
+
+impl Hints {
+    /// The four hints by their names here and in the protocol, with the specification's defaults.
+    #[must_use]
+    pub(crate) fn all(&self) -> [(&'static str, &'static str, Option<bool>, bool); 4] {
+        [
+            ("read_only", "readOnlyHint", self.read_only, false),
+            ("destructive", "destructiveHint", self.destructive, true),
+            ("idempotent", "idempotentHint", self.idempotent, false),
+            ("open_world", "openWorldHint", self.open_world, true),
+        ]
+    }
+
+    /// Whether it says that the tool changes nothing.
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.read_only.unwrap_or(false)
+    }
+
+    /// Whether the tool may remove or overwrite.
+    #[must_use]
+    pub fn is_destructive(&self) -> bool {
+        self.destructive.unwrap_or(true)
+    }
+
+    /// Whether the tool reaches beyond the server.
+    #[must_use]
+    pub fn is_open_world(&self) -> bool {
+        self.open_world.unwrap_or(true)
+    }
+}
+
+/// A tool's schemas as `tools/list` has them.
+#[derive(Debug, Clone)]
+pub(crate) struct Listed {
+    /// Of the arguments.
+    pub input: Value,
+    /// Of the payload.
+    pub output: Value,
 }
 
 /// A rule across fields, by name (catalogue#cross-rules).
@@ -400,6 +503,15 @@ pub struct ToolErrorEntry {
     /// The extra members of the error object, by name; each is a schema, all are always present.
     #[serde(default)]
     pub fields: Map<String, Value>,
+    /// The tool names it, and `types.yaml` declares it.
+    #[serde(skip)]
+    pub shared: bool,
+}
+
+/// What files hold for [`Tool::errors`]; the loader puts the declaration in the place of a code.
+fn declared_or_named(generator: &mut SchemaGenerator) -> Schema {
+    let declared = generator.subschema_for::<ToolErrorEntry>();
+    json_schema!({ "type": "array", "items": { "anyOf": [declared, { "type": "string" }] } })
 }
 
 fn yes() -> bool {

@@ -70,6 +70,12 @@ impl SourceFile {
         self.at(self.index.key(pointer))
     }
 
+    /// Returns the pointer of the innermost node at a location in this file.
+    #[cfg(feature = "cli")]
+    pub(super) fn pointer(&self, at: &Location) -> Option<String> {
+        self.index.pointer((at.line, at.column)).map(str::to_owned)
+    }
+
     fn at(&self, (line, column): (usize, usize)) -> Location {
         Location { path: self.path.clone(), line, column }
     }

@@ -1,5 +1,8 @@
 //! One error enum a tool: a variant for each declared code, its fields typed, its message and its
 //! remedy filled in from the declared forms. A handler cannot answer a code that the catalogue does not know.
+//!
+//! An error that tools share is a type of its own, too, which becomes the variant of each of these tools: a function that several
+//! handlers call can return it, and `?` does the rest.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -19,6 +22,7 @@ use crate::ir::{ErrorIr, Ir, Problem, ToolIr};
 pub fn emit(ir: &Ir<'_>) -> Result<TokenStream, Vec<Problem>> {
     let mut problems = Vec::new();
     let mut out = TokenStream::new();
+    out.extend(ir.errors.iter().map(|error| shared(error, ir)));
     for tool in ir.tools() {
         match enumeration(tool, ir) {
             Ok(tokens) => out.extend(tokens),
@@ -84,16 +88,53 @@ fn enumeration(tool: &ToolIr<'_>, ir: &Ir<'_>) -> Result<TokenStream, Problem> {
     })
 }
 
+/// The type of a shared error, and its way into the enums of the tools that name it.
+fn shared(error: &ErrorIr<'_>, ir: &Ir<'_>) -> TokenStream {
+    let (name, text, fields) = (ident(&error.variant), about(error), members(error, &quote!(pub), ir));
+    let names: Vec<_> = error.typed_fields.iter().map(|field| ident(&field.name)).collect();
+    let named = |tool: &&ToolIr<'_>| {
+        tool.errors.iter().any(|own| own.entry.shared && own.entry.code == error.entry.code)
+    };
+    let ways = ir.tools().filter(named).map(|tool| {
+        let of = ident(&tool.error_type());
+        quote! {
+            impl ::std::convert::From<#name> for #of {
+                fn from(#name { #(#names),* }: #name) -> Self { Self::#name { #(#names),* } }
+            }
+
+            impl ::std::convert::From<#name> for ::colibri_runtime::handler::Failure<#of> {
+                fn from(error: #name) -> Self { Self::Domain(error.into()) }
+            }
+        }
+    });
+    quote! {
+        #text
+        #[derive(Debug, Clone, PartialEq)]
+        #[allow(dead_code)]
+        pub struct #name { #(#fields),* }
+
+        #(#ways)*
+    }
+}
+
 fn variant(error: &ErrorIr<'_>, ir: &Ir<'_>) -> TokenStream {
-    let name = ident(&error.variant);
-    let text = doc(&format!("`{}`: {}", error.entry.code, error.entry.when));
+    let (name, text, fields) = (ident(&error.variant), about(error), members(error, &quote!(), ir));
+    quote!(#text #name { #(#fields),* })
+}
+
+fn about(error: &ErrorIr<'_>) -> TokenStream {
+    doc(&format!("`{}`: {}", error.entry.code, error.entry.when))
+}
+
+/// The typed fields, for a type or a variant.
+fn members(error: &ErrorIr<'_>, visible: &TokenStream, ir: &Ir<'_>) -> Vec<TokenStream> {
     let fields = error.typed_fields.iter().map(|field| {
         let described = ir.shared.resolve(&field.schema).description;
         let text = doc(&described.unwrap_or_else(|| format!("`{}`.", field.name)));
         let (name, of) = (ident(&field.name), rust_type(&field.schema, ir));
-        quote!(#text #name: #of)
+        quote!(#text #visible #name: #of)
     });
-    quote!(#text #name { #(#fields),* })
+    fields.collect()
 }
 
 fn fields(error: &ErrorIr<'_>) -> TokenStream {

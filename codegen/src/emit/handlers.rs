@@ -37,7 +37,7 @@ fn domain(domain: &Domain<'_>) -> TokenStream {
 }
 
 fn method(tool: &ToolIr<'_>) -> TokenStream {
-    let name = ident(&tool.entry.name);
+    let name = ident(&tool.method());
     let (input, output, error) =
         (ident(&tool.input_type()), ident(&tool.output_type()), ident(&tool.error_type()));
     let failures = match tool.errors.len() {
@@ -85,7 +85,7 @@ fn arms(ir: &Ir<'_>) -> [Vec<TokenStream>; 4] {
     let arms = |wanted: fn(Runs) -> bool, body: fn(&TokenStream) -> TokenStream| {
         let chosen = tools.iter().filter(move |(tool, _)| wanted(tool.entry.runs));
         let arms = chosen.map(move |(tool, of)| {
-            let (index, name) = (tool.index, ident(&tool.entry.name));
+            let (index, name) = (tool.index, ident(&tool.method()));
             let body = body(&quote!(<H as #of<C>>::#name));
             quote!(#index => #body)
         });

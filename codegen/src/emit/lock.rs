@@ -62,22 +62,23 @@ fn tool(tool: &ToolIr<'_>, domain: &Domain<'_>, ir: &Ir<'_>) -> Value {
     let mut lock = json!({
         "name": entry.name,
         "domain": domain.entry.domain,
-        "title": entry.title,
+        "title": entry.hints.title.as_ref().filter(|_| entry.title.is_empty()).unwrap_or(&entry.title),
         "description": entry.description,
         "pattern": match entry.pattern {
             ErrorPattern::A => "A",
             ErrorPattern::B => "B",
+            ErrorPattern::C => "C",
         },
         "mutates": entry.mutates(),
         "network": entry.runs == Runs::Network,
         "scan": entry.runs == Runs::Scan,
         "storeless": entry.runs == Runs::Free,
         "sensitive": entry.sensitive,
-        "hints": entry.hints,
-        "input": publish(&tool.input, &ir.shared),
+        "hints": entry.hints.all().into_iter().map(|(name, _, hint, absent)| (name.to_owned(), json!(hint.unwrap_or(absent)))).collect::<Map<_, _>>(),
+        "input": tool.published_input(&tool.input, &ir.shared),
         "rules": entry.rules,
-        "output": publish(&tool.output, &ir.shared),
-        "envelope": envelope(&tool.output, entry.pattern, &ir.shared),
+        "output": tool.published_output(&ir.shared),
+        "envelope": envelope(tool.published_output(&ir.shared), entry),
         "errors": tool.errors.iter().map(|error| self::error(error, ir)).collect::<Vec<_>>(),
         "since": entry.since,
         "stability": entry.stability,
@@ -102,7 +103,7 @@ fn tool(tool: &ToolIr<'_>, domain: &Domain<'_>, ir: &Ir<'_>) -> Value {
         let relaxed = json!({
             "setting": relaxation.setting,
             "value": relaxation.value,
-            "input": publish(relaxed, &ir.shared),
+            "input": tool.published_input(relaxed, &ir.shared),
         });
         lock.insert("relaxed".to_owned(), relaxed);
     }

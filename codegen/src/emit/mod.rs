@@ -11,6 +11,8 @@ mod syntax;
 mod tables;
 mod types;
 
+#[cfg(feature = "cli")]
+pub use registry::listing;
 pub use registry::{listing_bytes, toolset_bytes};
 
 use proc_macro2::TokenStream;
@@ -46,8 +48,27 @@ fn internal(what: &str) -> Problem {
     Problem::new(&place, what, "report this with the catalogue: the lint should have refused it")
 }
 
+/// The lines of a text as documentation. What Markdown would take for a block of code stands in a block of text, because code in
+/// documentation is compiled by tests.
+fn doc_lines(text: &str) -> Vec<String> {
+    let mut lines: Vec<String> = text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect();
+    let code = |line: &String| {
+        line.starts_with("    ")
+            || line.starts_with('\t')
+            || line.trim_start().starts_with("```")
+            || line.trim_start().starts_with("~~~")
+    };
+    if lines.iter().any(code) {
+        let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+        let fence = "`".repeat(longest.max(3) + 1);
+        lines.insert(0, format!("{fence}text"));
+        lines.push(fence);
+    }
+    lines
+}
+
 /// `#[doc = " text"]`, one for each line.
 fn doc(text: &str) -> TokenStream {
-    let lines = text.trim_end().lines().map(|line| format!(" {}", line.trim_end()));
+    let lines = doc_lines(text).into_iter().map(|line| format!(" {line}"));
     quote! { #( #[doc = #lines] )* }
 }

@@ -2,13 +2,13 @@
 
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::doc;
 use super::tables::{self, Tables};
-use crate::catalogue::{ErrorPattern, Runs, Toolset};
+use crate::catalogue::{Envelope, ErrorPattern, Hints, Runs, Toolset};
 use crate::ir::names::{ident, screaming};
-use crate::ir::publish::{envelope, publish};
+use crate::ir::publish::envelope;
 use crate::ir::schema::Schema;
 use crate::ir::{Ir, ToolIr};
 
@@ -50,7 +50,6 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
             use ::colibri_runtime::spec::{
                 CatalogueSpec, ChainCodes, ChainRemedies, ForeignCode, ForeignCodes, Pattern as ErrorPattern, Relaxation, Runs, ToolSpec, ToolsetSpec,
             };
-            use ::std::sync::LazyLock;
 
             #patterns
             #(#statics)*
@@ -78,19 +77,27 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
 /// A tool's entry of `tools/list` (protocol#tools-list).
 pub fn listing(tool: &ToolIr<'_>, input: &Schema, ir: &Ir<'_>) -> Value {
     let entry = tool.entry;
-    json!({
-        "name": entry.name,
-        "title": entry.title,
-        "description": entry.description,
-        "inputSchema": publish(input, &ir.shared),
-        "outputSchema": envelope(&tool.output, entry.pattern, &ir.shared),
-        "annotations": {
-            "readOnlyHint": entry.hints.read_only,
-            "destructiveHint": entry.hints.destructive,
-            "idempotentHint": entry.hints.idempotent,
-            "openWorldHint": entry.hints.open_world,
-        },
-    })
+    let output = (!entry.output.is_empty()).then(|| envelope(tool.published_output(&ir.shared), entry));
+    let stated = |text: &str| (!text.is_empty()).then(|| json!(text));
+    let members = [
+        ("name", Some(json!(entry.name))),
+        ("title", stated(&entry.title)),
+        ("description", stated(&entry.description)),
+        ("inputSchema", Some(tool.published_input(input, &ir.shared))),
+        ("outputSchema", output),
+        ("annotations", annotations(&entry.hints)),
+    ];
+    members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// What is stated of a tool's behaviour; `None` if nothing is.
+fn annotations(hints: &Hints) -> Option<Value> {
+    let title = hints.title.as_ref().map(|title| ("title".to_owned(), json!(title)));
+    let flags =
+        hints.all().into_iter().filter_map(|(_, name, hint, _)| Some((name.to_owned(), json!(hint?))));
+    let other = hints.other.iter().map(|(name, value)| (name.clone(), value.clone()));
+    let members: Map<String, Value> = title.into_iter().chain(flags).chain(other).collect();
+    (!members.is_empty()).then_some(Value::Object(members))
 }
 
 /// Bytes of all tools as `tools/list` answers them, which the catalogue's budget bounds.
@@ -142,9 +149,11 @@ fn spec(
 ) -> TokenStream {
     let entry = tool.entry;
     let (_, output) = table_names(tool);
-    let pattern = match entry.pattern {
-        ErrorPattern::A => quote!(ErrorPattern::A),
-        ErrorPattern::B => quote!(ErrorPattern::B),
+    let pattern = match (entry.envelope, entry.pattern) {
+        (Envelope::None, _) => quote!(ErrorPattern::Plain),
+        (Envelope::Ok, ErrorPattern::A) => quote!(ErrorPattern::A),
+        (Envelope::Ok, ErrorPattern::B) => quote!(ErrorPattern::B),
+        (Envelope::Ok, ErrorPattern::C) => quote!(ErrorPattern::C),
     };
     let mutates = entry.mutates();
     let runs = match entry.runs {

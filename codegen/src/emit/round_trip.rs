@@ -2,7 +2,7 @@
 //! survive decoding and encoding as three different things (catalogue#types: null clears, absent keeps).
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 use serde_json::{Map, Value, json};
 
 use super::internal;
@@ -75,7 +75,7 @@ impl Samples<'_> {
         if cases.is_empty() {
             return Ok(None);
         }
-        let (name, input) = (format_ident!("{}", tool.entry.name), ident(&tool.input_type()));
+        let (name, input) = (ident(&tool.method()), ident(&tool.input_type()));
         let cases = cases.iter().map(|case| {
             let (arguments, value) = (case.arguments.to_string(), case.value.to_string());
             let (parent, key) = (&case.parent, &case.key);

@@ -24,6 +24,8 @@ fn plain_type(schema: &Schema, ir: &Ir<'_>) -> TokenStream {
         Kind::String(_) => quote!(::std::string::String),
         Kind::Enum { values, .. } if values.iter().all(Value::is_i64) => quote!(i64),
         Kind::Enum { values, .. } if values.iter().all(Value::is_boolean) => quote!(bool),
+        // Its values have no names in Rust, or it would have been named.
+        Kind::Enum { values, .. } if values.iter().all(Value::is_string) => quote!(::std::string::String),
         Kind::Array { items, .. } => {
             let item = rust_type(items, ir);
             quote!(::std::vec::Vec<#item>)

@@ -33,12 +33,7 @@ impl<'a> Tables<'a> {
     pub fn patterns(&self) -> TokenStream {
         let statics = self.patterns.iter().enumerate().map(|(index, source)| {
             let name = pattern_name(index);
-            quote! {
-                static #name: Pattern = Pattern {
-                    source: #source,
-                    regex: LazyLock::new(|| ::colibri_runtime::regress::Regex::with_flags(#source, "u").ok()),
-                };
-            }
+            quote!(static #name: Pattern = Pattern::new(#source);)
         });
         quote!(#(#statics)*)
     }

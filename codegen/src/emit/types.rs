@@ -12,7 +12,7 @@ use typify::{TypeSpace, TypeSpaceSettings};
 
 use super::rust_type::{Presence, default_value, rust_type};
 use super::syntax::{Inside, RuntimeRegex, by_reference, doc_attribute, json_name, last_ident, wire_name};
-use super::{doc, internal};
+use super::{doc, doc_lines, internal};
 use crate::ir::hoist::Definition;
 use crate::ir::names::{ident, snake};
 use crate::ir::schema::{Kind, Property, Schema};
@@ -91,6 +91,7 @@ fn draft7(schema: &Schema, named: bool, ir: &Ir<'_>) -> Value {
         Kind::Enum { values, .. } if schema.is_string_enum() => json!({"type": "string", "enum": values}),
         Kind::Enum { values, .. } if values.iter().all(Value::is_i64) => json!({"type": "integer"}),
         Kind::Enum { values, .. } if values.iter().all(Value::is_boolean) => json!({"type": "boolean"}),
+        Kind::Enum { values, .. } if values.iter().all(Value::is_string) => json!({"type": "string"}),
         Kind::Enum { .. } => json!({}),
         Kind::Array { items, .. } => json!({"type": "array", "items": draft7(items, false, ir)}),
         Kind::Record { values, .. } => {
@@ -108,7 +109,8 @@ fn draft7(schema: &Schema, named: bool, ir: &Ir<'_>) -> Value {
                 .collect();
             let required: Vec<_> = properties.iter().filter(|p| p.required).map(|p| &p.name).collect();
             let mut out = json!({"type": "object", "properties": members, "required": required});
-            if *closed {
+            // Of an open object without properties typify would make a map.
+            if *closed || properties.is_empty() {
                 out["additionalProperties"] = json!(false);
             }
             out
@@ -186,9 +188,13 @@ impl Shaper<'_> {
         let mut impls = part.impls;
         impls.iter_mut().for_each(quiet);
         match part.item {
-            Some(Item::Struct(item)) => {
+            Some(Item::Struct(mut item)) => {
                 let (item, extra) = match &definition.schema.kind {
-                    Kind::Object { properties, .. } => {
+                    Kind::Object { properties, closed } => {
+                        if !closed {
+                            // Other members are passed over.
+                            item.attrs.retain(|attribute| !attribute.path().is_ident("serde"));
+                        }
                         (self.object(item, definition, properties, defaults)?, TokenStream::new())
                     }
                     _ => newtype(item, &definition.schema, &impls),
@@ -281,7 +287,7 @@ impl Shaper<'_> {
         };
         let described = self.ir.shared.resolve(&property.schema).description;
         let text = described.unwrap_or_else(|| format!("`{}`.", property.name));
-        field.attrs = text.lines().map(doc_attribute).collect();
+        field.attrs = doc_lines(&text).iter().map(|line| doc_attribute(line)).collect();
         if !serde.is_empty() {
             field.attrs.push(parse_quote!(#[serde(#(#serde),*)]));
         }

@@ -17,17 +17,23 @@ impl<'a> Ir<'a> {
     /// # Errors
     /// All problems found, with their places.
     pub fn build(catalogue: &'a Catalogue) -> Result<Self, Vec<Finding>> {
-        let mut builder =
-            Builder { catalogue, problems: Vec::new(), hoister: Hoister::default(), next: [0; 2] };
+        let mut builder = Builder {
+            catalogue,
+            problems: Vec::new(),
+            hoister: Hoister::default(),
+            errors: Vec::new(),
+            next: [0; 2],
+        };
         let shared = builder.shared();
+        builder.errors = builder.shared_errors();
         let domains: Vec<Domain<'a>> =
             (0..catalogue.domains.len()).map(|domain| builder.domain(domain)).collect();
-        let Builder { hoister, mut problems, .. } = builder;
-        problems.extend(repeated_names(catalogue, &hoister.definitions, &domains));
+        let Builder { hoister, mut problems, errors, .. } = builder;
+        problems.extend(repeated_names(catalogue, &hoister.definitions, &errors, &domains));
         if !problems.is_empty() {
             return Err(problems.into_iter().map(|problem| problem.locate(catalogue)).collect());
         }
-        Ok(Self { head: &catalogue.head, shared, domains, definitions: hoister.definitions })
+        Ok(Self { head: &catalogue.head, shared, errors, domains, definitions: hoister.definitions })
     }
 }
 
@@ -35,6 +41,8 @@ struct Builder<'a> {
     catalogue: &'a Catalogue,
     problems: Vec<Problem>,
     hoister: Hoister,
+    /// Errors that tools share.
+    errors: Vec<ErrorIr<'a>>,
     /// The next index of a client's tool and of an operator's.
     next: [usize; 2],
 }
@@ -57,6 +65,13 @@ impl<'a> Builder<'a> {
             types.push((name.clone(), schema));
         }
         Shared { types }
+    }
+
+    fn shared_errors(&mut self) -> Vec<ErrorIr<'a>> {
+        let errors = self.catalogue.types.errors.iter().enumerate();
+        errors
+            .map(|(index, error)| self.error("", error, &self.catalogue.shared_error_place(index)))
+            .collect()
     }
 
     fn domain(&mut self, index: usize) -> Domain<'a> {
@@ -86,7 +101,11 @@ impl<'a> Builder<'a> {
         };
         let errors = entry.errors.iter().enumerate().map(|(index, error)| {
             let place = place.child("errors").child(index);
-            self.error(&variant, error, &place)
+            let shared = self.errors.iter().find(|shared| error.shared && shared.entry.code == error.code);
+            shared.cloned().map_or_else(
+                || self.error(&variant, error, &place),
+                |shared| ErrorIr { entry: error, ..shared },
+            )
         });
         let errors = errors.collect();
         let next = &mut self.next[usize::from(entry.runs == Runs::Operator)];
@@ -192,7 +211,12 @@ fn refers_to(
 }
 
 /// Rust names that two types would share.
-fn repeated_names(catalogue: &Catalogue, definitions: &[Definition], domains: &[Domain<'_>]) -> Vec<Problem> {
+fn repeated_names(
+    catalogue: &Catalogue,
+    definitions: &[Definition],
+    errors: &[ErrorIr<'_>],
+    domains: &[Domain<'_>],
+) -> Vec<Problem> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let fixed = ["ToolId", "Handlers", "Dispatcher", "CATALOGUE"].map(str::to_owned);
     let own = domains.iter().flat_map(|domain| {
@@ -203,7 +227,8 @@ fn repeated_names(catalogue: &Catalogue, definitions: &[Definition], domains: &[
         per_tool.chain([domain.trait_name.clone()])
     });
     let named = definitions.iter().map(|definition| definition.name.clone());
-    for name in fixed.into_iter().chain(own).chain(named) {
+    let errors = errors.iter().map(|error| error.variant.clone());
+    for name in fixed.into_iter().chain(own).chain(named).chain(errors) {
         *seen.entry(name).or_default() += 1;
     }
     let place = catalogue.head_place();
@@ -211,7 +236,11 @@ fn repeated_names(catalogue: &Catalogue, definitions: &[Definition], domains: &[
     repeated
         .map(|(name, _)| {
             let what = format!("two types would have the Rust name `{name}`");
-            Problem::new(&place, &what, "rename the type, the tool or the property that leads to it")
+            Problem::new(
+                &place,
+                &what,
+                "rename the type, the shared error, the tool or the property that leads to it",
+            )
         })
         .collect()
 }

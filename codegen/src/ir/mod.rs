@@ -15,6 +15,7 @@ use crate::catalogue::{Catalogue, DomainFile, Finding, Head, Place, Runs, Tool, 
 use hoist::Definition;
 use message::Piece;
 use schema::{Kind, Property, Schema};
+use serde_json::Value;
 
 /// What cannot be compiled, and where.
 #[derive(Debug, Clone)]
@@ -114,10 +115,38 @@ impl ToolIr<'_> {
         self.relaxed.as_ref().unwrap_or(&self.input)
     }
 
+    /// The schema of the arguments as clients see it: as written under `open`, in the published form otherwise. `input` is the
+    /// tool's schema or the one that a setting relaxes.
+    #[must_use]
+    pub fn published_input(&self, input: &Schema, shared: &Shared) -> Value {
+        let Some(listed) = &self.entry.listed else { return publish::publish(input, shared) };
+        let mut written = listed.input.clone();
+        if let (true, Some(relaxation)) = (self.relaxed.as_ref() == Some(input), &self.entry.relaxed)
+            && let Some(Value::Array(required)) = written.get_mut("required")
+        {
+            required.retain(|name| !relaxation.optional.iter().any(|optional| name == optional));
+        }
+        written
+    }
+
+    /// The schema of the payload as clients see it.
+    #[must_use]
+    pub fn published_output(&self, shared: &Shared) -> Value {
+        let written = self.entry.listed.as_ref().map(|listed| listed.output.clone());
+        written.unwrap_or_else(|| publish::publish(&self.output, shared))
+    }
+
     /// The Rust type of the arguments.
     #[must_use]
     pub fn input_type(&self) -> String {
         format!("{}Input", self.variant)
+    }
+
+    /// The Rust name of its handler.
+    #[must_use]
+    pub fn method(&self) -> String {
+        let name = &self.entry.name;
+        if names::is_plain(name) { name.clone() } else { names::snake(name) }
     }
 
     /// The Rust type of the payload.
@@ -134,7 +163,7 @@ impl ToolIr<'_> {
 }
 
 /// A declared error.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ErrorIr<'a> {
     /// What the catalogue says.
     pub entry: &'a ToolErrorEntry,
@@ -157,6 +186,8 @@ pub struct Ir<'a> {
     pub head: &'a Head,
     /// Shared types.
     pub shared: Shared,
+    /// Errors that tools share.
+    pub errors: Vec<ErrorIr<'a>>,
     /// Domains in listing order.
     pub domains: Vec<Domain<'a>>,
     /// Every Rust type but the errors: shared ones first, then the tools' in listing order.

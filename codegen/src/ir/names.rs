@@ -1,6 +1,9 @@
 //! Names as the catalogue has them into names as Rust has them.
 
+use std::collections::HashSet;
+
 use proc_macro2::{Ident, Span};
+use serde_json::Value;
 
 /// `make_note`, `ERR_NO_NOTE`, `canWrite` into `MakeNote`, `ErrNoNote`, `CanWrite`.
 #[must_use]
@@ -35,6 +38,23 @@ pub fn ident(name: &str) -> Ident {
         }
         _ => Ident::new(&format!("_{}", snake(name)), Span::call_site()),
     }
+}
+
+/// Whether a name of lower-case letters, digits and `_` is an identifier, or a keyword, as it stands.
+#[must_use]
+pub fn is_plain(name: &str) -> bool {
+    !name.starts_with(|first: char| first.is_ascii_digit())
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
+}
+
+/// Whether each text has letters or digits that make a variant's name, and no two the same.
+#[must_use]
+pub fn are_variants(values: &[Value]) -> bool {
+    let mut seen = HashSet::new();
+    values.iter().filter_map(Value::as_str).all(|text| {
+        let rust = text.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_lowercase();
+        !rust.is_empty() && seen.insert(rust)
+    })
 }
 
 /// The lower-case words of a name, split at anything but letters and digits and where a capital

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use super::Shared;
 use super::schema::{Kind, Schema, StringBounds};
-use crate::catalogue::ErrorPattern;
+use crate::catalogue::{Envelope, ErrorPattern, Tool};
 
 /// The published form of a schema.
 #[must_use]
@@ -37,17 +37,36 @@ pub fn publish(schema: &Schema, shared: &Shared) -> Value {
     Value::Object(out)
 }
 
-/// The published schema of a tool's reply: one object that success, Pattern A and Pattern B
-/// envelopes all satisfy (catalogue#published-schemas). Clients check replies against it, errors included.
+/// The published schema of a tool's structured content: one object that success and failure both satisfy
+/// (catalogue#published-schemas), because clients check either against it. Without an envelope it is the payload as written; a
+/// failure has no structured content then.
 #[must_use]
-pub fn envelope(payload: &Schema, pattern: ErrorPattern, shared: &Shared) -> Value {
-    let payload = without_descriptions(&publish(payload, shared));
+pub fn envelope(payload: Value, tool: &Tool) -> Value {
+    if tool.envelope == Envelope::None {
+        return payload;
+    }
+    let payload = without_descriptions(&payload);
     let text = json!({"type": "string"});
     // An error of the chain's suggests no call.
     let of_chain = json!({"type": "object", "properties": {"remedy": text}});
     // Every context pays for the list of tools, so a suggested call is not described further.
     let next = json!({"type": "array", "items": {"type": "object"}});
-    let (data, details) = match pattern {
+    let (data, details) = match tool.pattern {
+        ErrorPattern::C => {
+            return json!({
+                "type": "object",
+                "properties": {
+                    "ok": {"type": "boolean"},
+                    "data": payload,
+                    "error": {
+                        "type": "object",
+                        "properties": {"code": text, "message": text, "remedy": text, "next": next},
+                        "required": ["code", "message"],
+                    },
+                },
+                "required": ["ok"],
+            });
+        }
         ErrorPattern::A => {
             (payload, json!({"type": "object", "properties": {"code": text, "remedy": text, "next": next}}))
         }

@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Number, Value};
 
-use super::Problem;
+use super::{Problem, names};
 use crate::catalogue::Place;
 
 /// A schema node.
@@ -154,10 +154,10 @@ impl Schema {
         Ok(reader.finish(Self { nullable, ..Self::of(kind) }))
     }
 
-    /// Whether the enum consists of strings only, which makes it a Rust enum.
+    /// Whether the enum consists of strings with names of their own in Rust, which makes it a Rust enum.
     #[must_use]
     pub fn is_string_enum(&self) -> bool {
-        matches!(&self.kind, Kind::Enum { values, .. } if values.iter().all(Value::is_string))
+        matches!(&self.kind, Kind::Enum { values, .. } if values.iter().all(Value::is_string) && names::are_variants(values))
     }
 }
 

@@ -12,6 +12,13 @@ pub(crate) fn is_tool_name(name: &str) -> bool {
     name.starts_with(|first: char| first.is_ascii_lowercase() || first == '_') && lower(name)
 }
 
+/// What the protocol allows as a tool's name, if it has a letter or digit that makes a name in Rust.
+#[must_use]
+pub(crate) fn is_legal(name: &str) -> bool {
+    name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'/'))
+        && name.bytes().any(|byte| byte.is_ascii_alphanumeric())
+}
+
 fn lower(name: &str) -> bool {
     name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_')
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use colibri_runtime::chain::Interrupt;
 use colibri_runtime::handler::{Context, Dispatch, Dispatched, Fault, NetworkOutcome, Outcome, ToolError};
 use colibri_runtime::remedy::Suggestion;
+use colibri_runtime::spec::Pattern;
 use colibri_runtime::validate::{conforms, validate};
 use serde_json::{Value, json};
 
@@ -14,10 +15,11 @@ mod catalogue {
 }
 
 use catalogue::{
-    CATALOGUE, Color, Digest, Dispatcher, Handlers, PlaceFetchError, PlaceFetchInput, PlaceFetchOutput,
-    PlaceImportError, PlaceImportInput, PlaceImportOutput, PlacesTools, Point, ShapeDrawError,
-    ShapeDrawInput, ShapeDrawInputStyle, ShapeDrawOutput, ShapeScanError, ShapeScanInput, ShapeScanOutput,
-    ShapesTools, ToolId,
+    CATALOGUE, Color, Digest, Dispatcher, ErrNoRecord, ErrNoRecordState, Handlers, PlaceFetchError,
+    PlaceFetchInput, PlaceFetchOutput, PlaceImportError, PlaceImportInput, PlaceImportOutput, PlacesTools,
+    Point, RecordFetchError, RecordFetchInput, RecordFetchOutput, RecordGetError, RecordGetInput,
+    RecordGetOutput, RecordsTools, ShapeDrawError, ShapeDrawInput, ShapeDrawInputStyle, ShapeDrawOutput,
+    ShapeScanError, ShapeScanInput, ShapeScanOutput, ShapesTools, ToolId,
 };
 
 struct Cx;
@@ -81,6 +83,32 @@ impl PlacesTools<Cx> for Server {
     }
 }
 
+impl RecordsTools<Cx> for Server {
+    fn record_get(&mut self, _: &mut Cx, input: RecordGetInput) -> Outcome<RecordGetOutput, RecordGetError> {
+        match &*input.key {
+            "a" => Ok(RecordGetOutput { key: input.key, size: 1 }),
+            "b" => Err(RecordGetError::ErrTooLarge { key: input.key }.into()),
+            _ => Ok(lookup(input.key)?),
+        }
+    }
+
+    fn record_fetch(
+        &mut self,
+        _: &'static str,
+        input: RecordFetchInput,
+    ) -> NetworkOutcome<RecordFetchOutput, RecordFetchError> {
+        Box::pin(async move {
+            lookup(input.key)?;
+            Ok(RecordFetchOutput { size: 1 })
+        })
+    }
+}
+
+/// What both record tools do: its error becomes theirs.
+fn lookup(key: String) -> Result<RecordGetOutput, ErrNoRecord> {
+    Err(ErrNoRecord { key, state: ErrNoRecordState::Gone })
+}
+
 impl ShapeDrawInput {
     /// The property `type`, whose name is a keyword.
     fn type_value(&self) -> i64 {
@@ -112,6 +140,23 @@ fn declared_errors_carry_code_message_and_fields() {
         next,
         [json!({"tool": "shape_draw", "arguments": arguments, "ask": {"points": "where it lies"}})]
     );
+}
+
+#[test]
+fn an_error_that_tools_share_becomes_the_error_of_each() {
+    let arguments = json!({ "key": "c" });
+    let of_get = Dispatcher(Server).call(&mut Cx, index(ToolId::RecordGet), &arguments);
+    let mut call = Dispatcher(Server).network("", index(ToolId::RecordFetch), arguments);
+    let polled = call.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+    assert_eq!(polled, std::task::Poll::Ready(of_get.clone()));
+    let Dispatched::Domain { code, message, fields, remedy, .. } = of_get else { panic!("{of_get:?}") };
+    assert_eq!((code, &*message), ("ERR_NO_RECORD", "there is no record c, its state is gone"));
+    assert_eq!(
+        (Value::Object(fields), &*remedy),
+        (json!({ "key": "c", "state": "gone" }), "Take another key than c.")
+    );
+    let spec = ToolId::RecordGet.spec();
+    assert_eq!(spec.codes, ["ERR_NO_RECORD", "ERR_TOO_LARGE"]);
 }
 
 #[test]
@@ -239,8 +284,10 @@ fn replies_of_every_form_fit_the_envelope_schema() {
         ("shape_draw", json!({"drawn": true, "level": 2, "at": {"corner": {"x": 1, "y": 2}}})),
         ("shape_scan", json!({"x": 1, "y": 2})),
         ("place_fetch", json!({"digest": "0".repeat(64)})),
+        ("record_get", json!({"key": "a", "size": 1})),
+        ("record_fetch", json!({"size": 1})),
     ]);
-    for spec in CATALOGUE.tools {
+    for spec in CATALOGUE.tools.iter().filter(|spec| spec.pattern != Pattern::Plain) {
         let listing: Value = serde_json::from_str(spec.listing).unwrap();
         let envelope = jsonschema::validator_for(&listing["outputSchema"]).unwrap();
         let payload = &payloads[spec.name];
@@ -250,13 +297,20 @@ fn replies_of_every_form_fit_the_envelope_schema() {
         assert!(!envelope.is_valid(&json!({"ok": true, "data": {"x": "no"}})), "{}", spec.name);
         let refused =
             json!({"ok": true, "data": {"ok": false, "error": {"code": "E", "message": "m", "more": 1}}});
-        assert_eq!(
-            envelope.is_valid(&refused),
-            spec.pattern == colibri_runtime::spec::Pattern::B,
-            "{}",
-            spec.name
-        );
+        assert_eq!(envelope.is_valid(&refused), spec.pattern == Pattern::B, "{}", spec.name);
     }
+}
+
+#[test]
+fn a_reply_without_envelope_is_described_as_the_payload_with_its_descriptions() {
+    let spec = ToolId::RecordGet.spec();
+    assert_eq!(spec.pattern, Pattern::Plain);
+    let listing: Value = serde_json::from_str(spec.listing).unwrap();
+    let published = jsonschema::validator_for(&listing["outputSchema"]).unwrap();
+    assert!(published.is_valid(&json!({"key": "a", "size": 1})));
+    assert!(!published.is_valid(&json!({"ok": true, "data": {"key": "a", "size": 1}})));
+    assert_eq!(listing["outputSchema"]["properties"]["size"]["description"], "In bytes.");
+    assert_eq!(ToolId::RecordFetch.spec().pattern, Pattern::C);
 }
 
 #[test]

@@ -8,3 +8,7 @@ mod drift;
 mod example_edits;
 mod golden;
 mod golden_compiles;
+mod import;
+mod kit;
+mod lint_page;
+mod new;

@@ -117,6 +117,62 @@ pub struct Point {
     /// `y`.
     pub y: f64,
 }
+/// `state` of `ERR_NO_RECORD`.
+#[derive(
+    Debug,
+    Clone,
+    PartialEq,
+    Copy,
+    Eq,
+    Hash,
+    PartialOrd,
+    Ord,
+    ::serde::Serialize,
+    ::serde::Deserialize
+)]
+pub enum ErrNoRecordState {
+    /// `gone`.
+    #[serde(rename = "gone")]
+    Gone,
+    /// `unknown`.
+    #[serde(rename = "unknown")]
+    Unknown,
+}
+#[allow(dead_code)]
+impl ErrNoRecordState {
+    /// All values in declared order.
+    pub const ALL: [Self; 2usize] = [Self::Gone, Self::Unknown];
+    /// The value as it is written.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Gone => "gone",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+#[allow(clippy::unwrap_used)]
+impl ::std::fmt::Display for ErrNoRecordState {
+    fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+        match *self {
+            Self::Gone => f.write_str("gone"),
+            Self::Unknown => f.write_str("unknown"),
+        }
+    }
+}
+#[allow(clippy::unwrap_used)]
+impl ::std::str::FromStr for ErrNoRecordState {
+    type Err = self::error::ConversionError;
+    fn from_str(
+        value: &str,
+    ) -> ::std::result::Result<Self, self::error::ConversionError> {
+        match value {
+            "gone" => Ok(Self::Gone),
+            "unknown" => Ok(Self::Unknown),
+            _ => Err("invalid value".into()),
+        }
+    }
+}
 /// Arguments of `shape_draw`.
 #[derive(Debug, Clone, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -314,6 +370,36 @@ pub struct PlaceFetchOutput {
     /// SHA-256 in lower-case hex.
     pub digest: Digest,
 }
+/// Arguments of `record_get`.
+#[derive(Debug, Clone, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordGetInput {
+    /// The key.
+    pub key: ::std::string::String,
+}
+/// Payload of `record_get`.
+#[derive(Debug, Clone, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordGetOutput {
+    /// `key`.
+    pub key: ::std::string::String,
+    /// In bytes.
+    pub size: i64,
+}
+/// Arguments of `record_fetch`.
+#[derive(Debug, Clone, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordFetchInput {
+    /// The key.
+    pub key: ::std::string::String,
+}
+/// Payload of `record_fetch`.
+#[derive(Debug, Clone, PartialEq, ::serde::Serialize, ::serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecordFetchOutput {
+    /// `size`.
+    pub size: i64,
+}
 /// Payload of `shape_scan`.
 pub type ShapeScanOutput = Point;
 /// Values taken for absent properties.
@@ -360,6 +446,37 @@ pub mod error {
         fn from(value: String) -> Self {
             Self(value.into())
         }
+    }
+}
+/// `ERR_NO_RECORD`: The key is unknown.
+#[derive(Debug, Clone, PartialEq)]
+#[allow(dead_code)]
+pub struct ErrNoRecord {
+    /// `key`.
+    pub key: ::std::string::String,
+    /// `state`.
+    pub state: ErrNoRecordState,
+}
+impl ::std::convert::From<ErrNoRecord> for RecordGetError {
+    fn from(ErrNoRecord { key, state }: ErrNoRecord) -> Self {
+        Self::ErrNoRecord { key, state }
+    }
+}
+impl ::std::convert::From<ErrNoRecord>
+for ::colibri_runtime::handler::Failure<RecordGetError> {
+    fn from(error: ErrNoRecord) -> Self {
+        Self::Domain(error.into())
+    }
+}
+impl ::std::convert::From<ErrNoRecord> for RecordFetchError {
+    fn from(ErrNoRecord { key, state }: ErrNoRecord) -> Self {
+        Self::ErrNoRecord { key, state }
+    }
+}
+impl ::std::convert::From<ErrNoRecord>
+for ::colibri_runtime::handler::Failure<RecordFetchError> {
+    fn from(error: ErrNoRecord) -> Self {
+        Self::Domain(error.into())
     }
 }
 /// The errors that `shape_draw` declares.
@@ -623,6 +740,173 @@ impl ::std::fmt::Display for PlaceFetchError {
     }
 }
 impl ::std::error::Error for PlaceFetchError {}
+/// The errors that `record_get` declares.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RecordGetError {
+    /// `ERR_NO_RECORD`: The key is unknown.
+    ErrNoRecord {
+        /// `key`.
+        key: ::std::string::String,
+        /// `state`.
+        state: ErrNoRecordState,
+    },
+    /// `ERR_TOO_LARGE`: The record cannot be shown.
+    ErrTooLarge {
+        /// `key`.
+        key: ::std::string::String,
+    },
+}
+impl ::colibri_runtime::handler::ToolError for RecordGetError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::ErrNoRecord { .. } => "ERR_NO_RECORD",
+            Self::ErrTooLarge { .. } => "ERR_TOO_LARGE",
+        }
+    }
+    fn message(&self) -> ::std::string::String {
+        match self {
+            Self::ErrNoRecord { key, state, .. } => {
+                ::std::format!("there is no record {}, its state is {}", key, state)
+            }
+            Self::ErrTooLarge { key, .. } => ::std::format!("{} has too many bytes", key),
+        }
+    }
+    fn fields(&self) -> ::serde_json::Map<::std::string::String, ::serde_json::Value> {
+        match self {
+            Self::ErrNoRecord { key, state } => {
+                let mut fields = ::serde_json::Map::new();
+                fields
+                    .insert(
+                        "key".to_owned(),
+                        ::serde_json::to_value(key).unwrap_or(::serde_json::Value::Null),
+                    );
+                fields
+                    .insert(
+                        "state".to_owned(),
+                        ::serde_json::to_value(state)
+                            .unwrap_or(::serde_json::Value::Null),
+                    );
+                fields
+            }
+            Self::ErrTooLarge { key } => {
+                let mut fields = ::serde_json::Map::new();
+                fields
+                    .insert(
+                        "key".to_owned(),
+                        ::serde_json::to_value(key).unwrap_or(::serde_json::Value::Null),
+                    );
+                fields
+            }
+        }
+    }
+    fn prefixed(&self) -> bool {
+        match self {
+            Self::ErrNoRecord { .. } => false,
+            Self::ErrTooLarge { .. } => false,
+        }
+    }
+    fn remedy(&self) -> ::std::string::String {
+        match self {
+            Self::ErrNoRecord { key, .. } => {
+                ::std::format!("Take another key than {}.", key)
+            }
+            Self::ErrTooLarge { .. } => "Fetch the record with record_fetch.".to_owned(),
+        }
+    }
+    fn next(&self) -> &'static [::colibri_runtime::remedy::NextCall] {
+        match self {
+            Self::ErrNoRecord { .. } => &[],
+            Self::ErrTooLarge { .. } => {
+                &[
+                    ::colibri_runtime::remedy::NextCall {
+                        tool: "record_fetch",
+                        arguments: &[
+                            ::colibri_runtime::remedy::NextArgument {
+                                name: "key",
+                                value: ::colibri_runtime::remedy::Source::Field("key"),
+                                needed: true,
+                            },
+                        ],
+                        ask: &[],
+                    },
+                ]
+            }
+        }
+    }
+}
+impl ::std::fmt::Display for RecordGetError {
+    fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+        f.write_str(&::colibri_runtime::handler::ToolError::message(self))
+    }
+}
+impl ::std::error::Error for RecordGetError {}
+/// The errors that `record_fetch` declares.
+#[derive(Debug, Clone, PartialEq)]
+pub enum RecordFetchError {
+    /// `ERR_NO_RECORD`: The key is unknown.
+    ErrNoRecord {
+        /// `key`.
+        key: ::std::string::String,
+        /// `state`.
+        state: ErrNoRecordState,
+    },
+}
+impl ::colibri_runtime::handler::ToolError for RecordFetchError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::ErrNoRecord { .. } => "ERR_NO_RECORD",
+        }
+    }
+    fn message(&self) -> ::std::string::String {
+        match self {
+            Self::ErrNoRecord { key, state, .. } => {
+                ::std::format!("there is no record {}, its state is {}", key, state)
+            }
+        }
+    }
+    fn fields(&self) -> ::serde_json::Map<::std::string::String, ::serde_json::Value> {
+        match self {
+            Self::ErrNoRecord { key, state } => {
+                let mut fields = ::serde_json::Map::new();
+                fields
+                    .insert(
+                        "key".to_owned(),
+                        ::serde_json::to_value(key).unwrap_or(::serde_json::Value::Null),
+                    );
+                fields
+                    .insert(
+                        "state".to_owned(),
+                        ::serde_json::to_value(state)
+                            .unwrap_or(::serde_json::Value::Null),
+                    );
+                fields
+            }
+        }
+    }
+    fn prefixed(&self) -> bool {
+        match self {
+            Self::ErrNoRecord { .. } => false,
+        }
+    }
+    fn remedy(&self) -> ::std::string::String {
+        match self {
+            Self::ErrNoRecord { key, .. } => {
+                ::std::format!("Take another key than {}.", key)
+            }
+        }
+    }
+    fn next(&self) -> &'static [::colibri_runtime::remedy::NextCall] {
+        match self {
+            Self::ErrNoRecord { .. } => &[],
+        }
+    }
+}
+impl ::std::fmt::Display for RecordFetchError {
+    fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+        f.write_str(&::colibri_runtime::handler::ToolError::message(self))
+    }
+}
+impl ::std::error::Error for RecordFetchError {}
 /// Shapes: Every kind of schema.
 pub trait ShapesTools<C: ::colibri_runtime::handler::Context> {
     /// `shape_draw`: Draw a shape | with a name.
@@ -665,10 +949,31 @@ pub trait PlacesTools<C: ::colibri_runtime::handler::Context> {
         input: PlaceFetchInput,
     ) -> ::colibri_runtime::handler::NetworkOutcome<PlaceFetchOutput, PlaceFetchError>;
 }
+/// Records: Replies of the third pattern, with an envelope and without.
+pub trait RecordsTools<C: ::colibri_runtime::handler::Context> {
+    /// `record_get`: Look up a record.
+    ///
+    /// # Errors
+    /// One of [`RecordGetError`], or a [`Fault`](::colibri_runtime::handler::Fault).
+    fn record_get(
+        &mut self,
+        cx: &mut C,
+        input: RecordGetInput,
+    ) -> ::colibri_runtime::handler::Outcome<RecordGetOutput, RecordGetError>;
+    /// `record_fetch`: Take a record from elsewhere.
+    ///
+    /// # Errors
+    /// One of [`RecordFetchError`], or a [`Fault`](::colibri_runtime::handler::Fault).
+    fn record_fetch(
+        &mut self,
+        cx: C::Network,
+        input: RecordFetchInput,
+    ) -> ::colibri_runtime::handler::NetworkOutcome<RecordFetchOutput, RecordFetchError>;
+}
 /// The handlers of all domains. Implemented by hand, next to the domains' traits.
 pub trait Handlers<
     C: ::colibri_runtime::handler::Context,
->: ShapesTools<C> + PlacesTools<C> {
+>: ShapesTools<C> + PlacesTools<C> + RecordsTools<C> {
     /// The effects of the last call were rolled back: drop any memory that mirrors rows.
     fn rolled_back(&mut self) {}
 }
@@ -691,6 +996,12 @@ impl<
                 decoded(
                     arguments,
                     |input| <H as ShapesTools<C>>::shape_draw(&mut self.0, cx, input),
+                )
+            }
+            3usize => {
+                decoded(
+                    arguments,
+                    |input| <H as RecordsTools<C>>::record_get(&mut self.0, cx, input),
                 )
             }
             _ => misdirected(tool),
@@ -728,6 +1039,26 @@ impl<
                         let outcome = <H as PlacesTools<
                             C,
                         >>::place_fetch(&mut self.0, cx, input);
+                        ::std::boxed::Box::pin(async move {
+                            ::colibri_runtime::handler::Dispatched::from_outcome(
+                                outcome.await,
+                                &arguments,
+                            )
+                        })
+                    }
+                    Err(fault) => {
+                        ::std::boxed::Box::pin(async move {
+                            ::colibri_runtime::handler::Dispatched::Fault(fault)
+                        })
+                    }
+                }
+            }
+            4usize => {
+                match ::colibri_runtime::handler::decode(&arguments) {
+                    Ok(input) => {
+                        let outcome = <H as RecordsTools<
+                            C,
+                        >>::record_fetch(&mut self.0, cx, input);
                         ::std::boxed::Box::pin(async move {
                             ::colibri_runtime::handler::Dispatched::from_outcome(
                                 outcome.await,
@@ -806,19 +1137,8 @@ mod registry {
         CatalogueSpec, ChainCodes, ChainRemedies, ForeignCode, ForeignCodes,
         Pattern as ErrorPattern, Relaxation, Runs, ToolSpec, ToolsetSpec,
     };
-    use ::std::sync::LazyLock;
-    static PATTERN_0: Pattern = Pattern {
-        source: "^[0-9a-f]{64}$",
-        regex: LazyLock::new(|| {
-            ::colibri_runtime::regress::Regex::with_flags("^[0-9a-f]{64}$", "u").ok()
-        }),
-    };
-    static PATTERN_1: Pattern = Pattern {
-        source: "^a",
-        regex: LazyLock::new(|| {
-            ::colibri_runtime::regress::Regex::with_flags("^a", "u").ok()
-        }),
-    };
+    static PATTERN_0: Pattern = Pattern::new("^[0-9a-f]{64}$");
+    static PATTERN_1: Pattern = Pattern::new("^a");
     static INPUT_SHAPE_DRAW: Schema = Schema {
         shape: Shape::Object(
             &ObjectRule {
@@ -1459,6 +1779,120 @@ mod registry {
         nullable: false,
         message: None,
     };
+    static INPUT_RECORD_GET: Schema = Schema {
+        shape: Shape::Object(
+            &ObjectRule {
+                properties: &[
+                    Property {
+                        name: "key",
+                        schema: Schema {
+                            shape: Shape::String(StringRule {
+                                min: Some(1u32),
+                                max: Some(16u32),
+                                pattern: None,
+                            }),
+                            nullable: false,
+                            message: None,
+                        },
+                        required: true,
+                        default: None,
+                    },
+                ],
+                additional: Additional::Closed,
+            },
+        ),
+        nullable: false,
+        message: None,
+    };
+    static OUTPUT_RECORD_GET: Schema = Schema {
+        shape: Shape::Object(
+            &ObjectRule {
+                properties: &[
+                    Property {
+                        name: "key",
+                        schema: Schema {
+                            shape: Shape::String(StringRule {
+                                min: None,
+                                max: None,
+                                pattern: None,
+                            }),
+                            nullable: false,
+                            message: None,
+                        },
+                        required: true,
+                        default: None,
+                    },
+                    Property {
+                        name: "size",
+                        schema: Schema {
+                            shape: Shape::Integer(IntegerRule {
+                                min: Some(0i64),
+                                max: None,
+                                multiple_of: None,
+                            }),
+                            nullable: false,
+                            message: None,
+                        },
+                        required: true,
+                        default: None,
+                    },
+                ],
+                additional: Additional::Closed,
+            },
+        ),
+        nullable: false,
+        message: None,
+    };
+    static INPUT_RECORD_FETCH: Schema = Schema {
+        shape: Shape::Object(
+            &ObjectRule {
+                properties: &[
+                    Property {
+                        name: "key",
+                        schema: Schema {
+                            shape: Shape::String(StringRule {
+                                min: Some(1u32),
+                                max: Some(16u32),
+                                pattern: None,
+                            }),
+                            nullable: false,
+                            message: None,
+                        },
+                        required: true,
+                        default: None,
+                    },
+                ],
+                additional: Additional::Closed,
+            },
+        ),
+        nullable: false,
+        message: None,
+    };
+    static OUTPUT_RECORD_FETCH: Schema = Schema {
+        shape: Shape::Object(
+            &ObjectRule {
+                properties: &[
+                    Property {
+                        name: "size",
+                        schema: Schema {
+                            shape: Shape::Integer(IntegerRule {
+                                min: Some(0i64),
+                                max: None,
+                                multiple_of: None,
+                            }),
+                            nullable: false,
+                            message: None,
+                        },
+                        required: true,
+                        default: None,
+                    },
+                ],
+                additional: Additional::Closed,
+            },
+        ),
+        nullable: false,
+        message: None,
+    };
     /// The codes that rows of calls to other servers end with.
     pub static FOREIGN: ForeignCodes = ForeignCodes {
         tool_error: ForeignCode {
@@ -1635,6 +2069,36 @@ mod registry {
                     },
                 ),
             },
+            ToolSpec {
+                name: "record_get",
+                domain: "records",
+                toolset: Some("ground"),
+                pattern: ErrorPattern::Plain,
+                runs: Runs::Free,
+                early: false,
+                sensitive: &[],
+                input: &INPUT_RECORD_GET,
+                rules: &[],
+                output: &OUTPUT_RECORD_GET,
+                codes: &["ERR_NO_RECORD", "ERR_TOO_LARGE"],
+                listing: "{\"name\":\"record_get\",\"title\":\"Get record\",\"description\":\"Look up a record.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"key\":{\"type\":\"string\",\"description\":\"The key.\",\"minLength\":1,\"maxLength\":16}},\"required\":[\"key\"],\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"key\":{\"type\":\"string\"},\"size\":{\"type\":\"integer\",\"description\":\"In bytes.\",\"minimum\":0}},\"required\":[\"key\",\"size\"],\"additionalProperties\":false},\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":false}}",
+                relaxed: None,
+            },
+            ToolSpec {
+                name: "record_fetch",
+                domain: "records",
+                toolset: Some("ground"),
+                pattern: ErrorPattern::C,
+                runs: Runs::Network,
+                early: false,
+                sensitive: &[],
+                input: &INPUT_RECORD_FETCH,
+                rules: &[],
+                output: &OUTPUT_RECORD_FETCH,
+                codes: &["ERR_NO_RECORD"],
+                listing: "{\"name\":\"record_fetch\",\"title\":\"Fetch record\",\"description\":\"Take a record from elsewhere.\",\"inputSchema\":{\"type\":\"object\",\"properties\":{\"key\":{\"type\":\"string\",\"description\":\"The key.\",\"minLength\":1,\"maxLength\":16}},\"required\":[\"key\"],\"additionalProperties\":false},\"outputSchema\":{\"type\":\"object\",\"properties\":{\"ok\":{\"type\":\"boolean\"},\"data\":{\"type\":\"object\",\"properties\":{\"size\":{\"type\":\"integer\",\"minimum\":0}},\"required\":[\"size\"],\"additionalProperties\":false},\"error\":{\"type\":\"object\",\"properties\":{\"code\":{\"type\":\"string\"},\"message\":{\"type\":\"string\"},\"remedy\":{\"type\":\"string\"},\"next\":{\"type\":\"array\",\"items\":{\"type\":\"object\"}}},\"required\":[\"code\",\"message\"]}},\"required\":[\"ok\"]},\"annotations\":{\"readOnlyHint\":true,\"destructiveHint\":false,\"idempotentHint\":true,\"openWorldHint\":true}}",
+                relaxed: None,
+            },
         ],
         operations: &[
             ToolSpec {
@@ -1690,13 +2154,23 @@ pub enum ToolId {
     ShapeScan = 1usize,
     /// `place_fetch`
     PlaceFetch = 2usize,
+    /// `record_get`
+    RecordGet = 3usize,
+    /// `record_fetch`
+    RecordFetch = 4usize,
     /// `place_import`
-    PlaceImport = 3usize,
+    PlaceImport = 5usize,
 }
 #[allow(dead_code)]
 impl ToolId {
     /// The tools that clients can call, in listing order.
-    pub const ALL: [Self; 3usize] = [Self::ShapeDraw, Self::ShapeScan, Self::PlaceFetch];
+    pub const ALL: [Self; 5usize] = [
+        Self::ShapeDraw,
+        Self::ShapeScan,
+        Self::PlaceFetch,
+        Self::RecordGet,
+        Self::RecordFetch,
+    ];
     /// The tools that only commands of the server run.
     pub const OPERATIONS: [Self; 1usize] = [Self::PlaceImport];
     /// The name it is called by.
@@ -1706,6 +2180,8 @@ impl ToolId {
             Self::ShapeDraw => "shape_draw",
             Self::ShapeScan => "shape_scan",
             Self::PlaceFetch => "place_fetch",
+            Self::RecordGet => "record_get",
+            Self::RecordFetch => "record_fetch",
             Self::PlaceImport => "place_import",
         }
     }
@@ -1716,6 +2192,8 @@ impl ToolId {
             "shape_draw" => Some(Self::ShapeDraw),
             "shape_scan" => Some(Self::ShapeScan),
             "place_fetch" => Some(Self::PlaceFetch),
+            "record_get" => Some(Self::RecordGet),
+            "record_fetch" => Some(Self::RecordFetch),
             "place_import" => Some(Self::PlaceImport),
             _ => None,
         }
@@ -1723,7 +2201,7 @@ impl ToolId {
     /// What the catalogue states of the tool.
     #[must_use]
     pub fn spec(self) -> &'static ::colibri_runtime::spec::ToolSpec {
-        match (self as usize).checked_sub(3usize) {
+        match (self as usize).checked_sub(5usize) {
             Some(operation) => &CATALOGUE.operations[operation],
             None => &CATALOGUE.tools[self as usize],
         }

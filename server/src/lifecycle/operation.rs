@@ -125,8 +125,10 @@ impl<D: Dispatch<Cx>> Server<D> {
             self.log.write(Level::Error, &format!("[colibri] fatal: {reason}"));
         }
         match replies.pop().map(|reply| reply.answer) {
-            Some(Answer::Tool { envelope, .. }) => serde_json::from_str(&envelope)
-                .map_err(|error| format!("the reply is not a valid envelope: {error}")),
+            Some(Answer::Tool { envelope, .. } | Answer::Failure { text: envelope }) => {
+                serde_json::from_str(&envelope)
+                    .map_err(|error| format!("the reply is not a valid envelope: {error}"))
+            }
             Some(Answer::UnknownTool { message, .. }) => Err(message),
             None => Err(format!("{} gave no reply", operation.name())),
         }

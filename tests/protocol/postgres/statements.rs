@@ -9,7 +9,7 @@ use colibri_test_support::client::{Launch, Server};
 use colibri_test_support::postgres::{Database, Role};
 use serde_json::{Value, json};
 
-use crate::catalogue_examples::{bound, catalogue};
+use crate::catalogue_examples::catalogue;
 
 /// What only SQLite is asked, by the modules that know the engine: its own tables, and what it knows of itself.
 const OF_SQLITE: [&str; 3] = ["sqlite_", "pragma_", "PRAGMA "];
@@ -31,13 +31,13 @@ fn play(server: &mut Server, tool: &str, example: &Example) {
         if step.bind.values().any(|name| !kept.contains_key(name)) {
             return;
         }
-        let envelope = server.call(&step.tool, bound(&step.arguments, &step.bind, &kept));
+        let envelope = server.call(&step.tool, bound(&step.arguments, &step.bind, &kept).unwrap());
         for (name, pointer) in &step.keep {
             kept.extend(envelope.pointer(pointer).map(|value: &Value| (name.clone(), value.clone())));
         }
     }
     if example.bind.values().all(|name| kept.contains_key(name)) {
-        let _answer = server.call(tool, bound(&example.arguments, &example.bind, &kept));
+        let _answer = server.call(tool, bound(&example.arguments, &example.bind, &kept).unwrap());
     }
 }
 

@@ -128,6 +128,7 @@ pub fn envelope_changed(change: &Comparison<'_>, found: &mut Vec<Finding>) {
             ErrorPattern::B => {
                 "Errors stand in `data` with `isError: false`, no longer at the top of the reply."
             }
+            ErrorPattern::C => "Errors have their own code and fields in `error`, with `isError: true`.",
         };
         let finding =
             O11.finding(Severity::Break, "/pattern", (json!(old.pattern), json!(new.pattern)), message);

@@ -170,6 +170,8 @@ pub enum ErrorPattern {
     A,
     /// `ok: true`, `data.ok: false`.
     B,
+    /// `isError: true`, the error's own code with its fields beside it.
+    C,
 }
 
 /// How far a tool's shape is fixed.

@@ -36,7 +36,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     ) {
         self.mark_not_entered(&mut calls, &fault.0);
         let ended = calls.into_iter().filter_map(|call| {
-            let ending = self.words().judged(&call.verdict).err()?;
+            let ending = self.words(&call.row.tool).judged(&call.verdict).err()?;
             let ending = self.stamp(&call.row, *ending);
             Some((call, ending))
         });
@@ -69,7 +69,9 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     ) {
         for (call, ending) in ended {
             let ending = match &self.fatal {
-                Some(reason) if !self.keeps_reason(&ending) => self.words().commit_failed(&reason.0),
+                Some(reason) if !self.keeps_reason(&ending) => {
+                    self.words(&call.row.tool).commit_failed(&reason.0)
+                }
                 _ => ending,
             };
             self.log_exit(&call.row, &ending);

@@ -61,6 +61,12 @@ pub enum Answer {
         /// Whether `isError: true` is set.
         is_error: bool,
     },
+    /// A failure of a tool without an envelope: `isError: true`, and a text alone. Clients check structured content by the output
+    /// schema even then, and that describes the payload.
+    Failure {
+        /// Compact JSON of the error.
+        text: String,
+    },
     /// JSON-RPC error -32602: no such tool.
     UnknownTool {
         /// `error.message`.

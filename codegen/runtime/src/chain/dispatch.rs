@@ -18,19 +18,21 @@ use colibri_canonical::value_of;
 pub(super) const PANICKED: &str = "handler panicked";
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
-    pub(super) fn words(&self) -> Words<'_> {
+    /// Returns the words for the end of a call of that name.
+    pub(super) fn words<'a>(&'a self, called: &'a str) -> Words<'a> {
         Words {
             codes: &self.spec.codes,
             remedies: &self.spec.remedies,
             registry: &self.registry,
             admission: &self.admission,
             redactor: &self.kernel.redactor,
+            called,
         }
     }
 
     /// Returns the ending that stages 1 to 3 or the handler bring about.
     pub(super) fn stage_dispatch(&mut self, entered: &Entered) -> Ending {
-        let Target { tool, index } = match self.words().judged(&entered.verdict) {
+        let Target { tool, index } = match self.words(&entered.row.tool).judged(&entered.verdict) {
             Ok(target) => target,
             Err(refusal) => return *refusal,
         };
@@ -46,7 +48,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         };
         let result = at_once(notify, || guarded(handler));
         let dispatched = self.settle(tool, result);
-        self.words().dispatched(tool, dispatched)
+        self.words(tool.name).dispatched(tool, dispatched)
     }
 
     /// Returns a handler's result, or the failure that answers a panic.

@@ -28,7 +28,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             && !ending.failed()
             && let Err(fault) = self.store.carry_out()
         {
-            ending = self.words().storage_failure(&fault.0);
+            ending = self.words(&call.row.tool).storage_failure(&fault.0);
         }
         let undone = ending.failed() || self.is_rehearsal();
         if !self.store.in_transaction() || (undone && !self.undo()) {
@@ -114,10 +114,10 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         fault: &StoreFault,
     ) -> Ending {
         self.log(Level::Error, format_args!("[audit] {} could not be committed: {fault}", call.row.tool));
-        let ending = match (ending, self.words().judged(&call.verdict)) {
+        let ending = match (ending, self.words(&call.row.tool).judged(&call.verdict)) {
             (Some(ending), _) if self.keeps_reason(ending) => ending.clone(),
             (_, Err(refusal)) if self.keeps_reason(&refusal) => *refusal,
-            _ => self.words().commit_failed(&fault.0),
+            _ => self.words(&call.row.tool).commit_failed(&fault.0),
         };
         let ending = self.stamp(&call.row, ending);
         self.note_unclosed(&call.row, &ending, false);
@@ -138,7 +138,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.log(Level::Error, format_args!("[audit] exit of {} failed: {fault}", call.row.tool));
         let ending = match self.keeps_reason(&ending) {
             true => ending,
-            false => self.stamp(&call.row, self.words().commit_failed(&fault.0)),
+            false => self.stamp(&call.row, self.words(&call.row.tool).commit_failed(&fault.0)),
         };
         self.note_unclosed(&call.row, &ending, false);
         ending

@@ -9,7 +9,7 @@ use crate::chain::audit::{ExitEvent, RowOutcome};
 use crate::chain::call::Answer;
 use crate::chain::check::{Target, Verdict};
 use crate::chain::envelope::{
-    domain_error_envelope, envelope_hash, err_envelope, ok_envelope, ok_envelope_text,
+    domain_error_envelope, envelope_hash, err_envelope, flat_error, ok_envelope, ok_envelope_text, plain_hash,
 };
 use crate::chain::redact::Redactor;
 use crate::chain::registry::Registry;
@@ -45,6 +45,8 @@ pub(crate) struct Words<'a> {
     pub registry: &'a Registry,
     pub admission: &'a [Box<dyn Admission>],
     pub redactor: &'a Redactor,
+    /// The name that the call came with. Its tool says how a failure is answered, and only a failure looks it up.
+    pub called: &'a str,
 }
 
 impl Ending {
@@ -100,7 +102,7 @@ impl Ending {
 }
 
 impl Words<'_> {
-    /// Builds a failure that the chain itself answers, Pattern A.
+    /// Builds a failure that sets `isError`: the chain's own, or a declared error under patterns A and C.
     fn failure(
         &self,
         outcome: RowOutcome,
@@ -111,7 +113,23 @@ impl Words<'_> {
         self.redactor.redact_members(&mut details);
         let message = self.redactor.redact(message);
         let message = cut(&message, HANDLER_MESSAGE_CHARACTERS);
-        Ending::with_envelope(outcome, &err_envelope(code, message, details), true).named(code, message)
+        let envelope = match self.pattern() {
+            Pattern::A | Pattern::B => err_envelope(code, message, details),
+            Pattern::C => json!({ "ok": false, "error": flat_error(code, message, details) }),
+            Pattern::Plain => json!({ "error": flat_error(code, message, details) }),
+        };
+        let mut ending = Ending::with_envelope(outcome, &envelope, true).named(code, message);
+        if self.pattern() == Pattern::Plain {
+            ending.answer = Some(Answer::Failure { text: text_of(&envelope) });
+        }
+        ending
+    }
+
+    /// Returns the pattern of the called tool. Names of no tool have the default one.
+    fn pattern(&self) -> Pattern {
+        let tool = self.registry.lookup(self.called).and_then(|index| self.registry.get(index));
+        let operation = || self.registry.catalogue().operations.iter().find(|tool| tool.name == self.called);
+        tool.or_else(operation).map_or(Pattern::A, |tool| tool.pattern)
     }
 
     /// Returns what stages 1 to 3 decided: the tool to run, or how the call ends without it.
@@ -163,12 +181,21 @@ impl Words<'_> {
     /// Builds the ending from the handler's result.
     pub fn dispatched(&self, tool: &ToolSpec, dispatched: Dispatched) -> Ending {
         match dispatched {
+            Dispatched::Text(data) if tool.pattern == Pattern::Plain => match plain_hash(&data) {
+                Some(result_hash) => Ending::with_text(RowOutcome::Ok, data, result_hash, false),
+                None => self.dispatched(tool, reread(&data)),
+            },
             Dispatched::Text(data) => match ok_envelope_text(&data) {
                 Some((envelope, result_hash)) => {
                     Ending::with_text(RowOutcome::Ok, envelope, result_hash, false)
                 }
                 None => self.dispatched(tool, reread(&data)),
             },
+            Dispatched::Value(value) if tool.pattern == Pattern::Plain => {
+                let mut ending = Ending::with_envelope(RowOutcome::Ok, &value, false);
+                ending.result = Some(value);
+                ending
+            }
             Dispatched::Value(value) => {
                 let envelope = ok_envelope(value);
                 let mut ending = Ending::with_envelope(RowOutcome::Ok, &envelope, false);
@@ -187,6 +214,10 @@ impl Words<'_> {
                         self.failure(RowOutcome::Error, self.codes.handler_error, &message, details)
                     }
                     Pattern::B => self.domain_error(code, &message, fields, advice),
+                    Pattern::C | Pattern::Plain => {
+                        let members = fields.into_iter().chain(advice).collect();
+                        self.failure(RowOutcome::Error, code, &message, members)
+                    }
                 }
             }
             Dispatched::Fault(Fault::Storage(reason)) => self.storage_failure(&reason),

@@ -12,6 +12,11 @@ pub fn ok_envelope(data: Value) -> Value {
     Value::Object(envelope)
 }
 
+/// The canonical hash of a payload that is sent without an envelope. `None` where its text has no one canonical form.
+pub(super) fn plain_hash(data: &str) -> Option<String> {
+    Some(sha256_hex(canonical_text(data, NumberRule::Wire)?.as_bytes()))
+}
+
 /// The text of [`ok_envelope`], and its hash, from the text of its data. `None` where that text has no one canonical form.
 pub(super) fn ok_envelope_text(data: &str) -> Option<(String, String)> {
     // The names in order: `data` comes before `ok`.
@@ -32,11 +37,16 @@ pub(crate) fn err_envelope(code: &str, message: &str, details: Map<String, Value
 
 /// Pattern B: the error inside the success envelope, with its extra fields after code and message.
 pub(crate) fn domain_error_envelope(code: &str, message: &str, fields: Map<String, Value>) -> Value {
+    ok_envelope(json!({ "ok": false, "error": flat_error(code, message, fields) }))
+}
+
+/// An error with its extra fields after code and message.
+pub(crate) fn flat_error(code: &str, message: &str, fields: Map<String, Value>) -> Value {
     let mut error = Map::with_capacity(2 + fields.len());
     error.insert("code".to_owned(), Value::String(code.to_owned()));
     error.insert("message".to_owned(), Value::String(message.to_owned()));
     error.extend(fields);
-    ok_envelope(json!({ "ok": false, "error": error }))
+    Value::Object(error)
 }
 
 /// The `result_hash` of an envelope that is sent (chain#hashes).

@@ -165,7 +165,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Notes a row that could not be closed. The reply is withheld, so the row says that the commit failed.
     fn exit_failed_outside(&mut self, row: &Row, fault: &StoreFault) {
         self.log(Level::Error, format_args!("[audit] exit of {} failed: {fault}", row.tool));
-        let ending = self.stamp(row, self.words().commit_failed(&fault.0));
+        let ending = self.stamp(row, self.words(&row.tool).commit_failed(&fault.0));
         self.note_unclosed(row, &ending, false);
     }
 

@@ -379,9 +379,9 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.run_rest(outlet);
     }
 
-    /// Returns the answer to a call that waited for a second phase that failed.
-    pub(crate) fn startup_failure(&self, reason: &str) -> Option<call::Answer> {
-        self.words().startup_failed(reason).answer
+    /// Returns the answer to a call of that name, which waited for a second phase that failed.
+    pub(crate) fn startup_failure(&self, called: &str, reason: &str) -> Option<call::Answer> {
+        self.words(called).startup_failed(reason).answer
     }
 
     /// Hands the context what the call that begins now reports to.

@@ -64,7 +64,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         outlet: &mut dyn Outlet,
     ) {
         let dispatched = self.settle(flight.tool, result);
-        let ending = self.words().dispatched(flight.tool, dispatched);
+        let ending = self.words(flight.tool.name).dispatched(flight.tool, dispatched);
         self.close_call(flight.call, ending, outlet).await;
     }
 
@@ -72,7 +72,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     pub async fn cancel(&mut self, flight: Flight, outlet: &mut dyn Outlet) {
         let Flight { call, work, .. } = flight;
         drop(work);
-        let ending = self.words().cancelled();
+        let ending = self.words(&call.row.tool).cancelled();
         self.close_call(call, ending, outlet).await;
     }
 }

@@ -35,14 +35,14 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let checked = self.check(call);
         let mut call = self.enter_row(checked);
         self.enter_call(&mut call).await;
-        let ending = match self.words().judged(&call.verdict) {
+        let ending = match self.words(&call.row.tool).judged(&call.verdict) {
             Ok(target) => {
                 self.store.leave_queue();
                 match self.spawn_scan(&mut call, target.index) {
                     Ok((done, interrupt)) => {
                         return Some(ScanFlight { call, tool: target.tool, done, interrupt });
                     }
-                    Err(fault) => self.words().storage_failure(&fault.0),
+                    Err(fault) => self.words(&call.row.tool).storage_failure(&fault.0),
                 }
             }
             Err(refusal) => *refusal,
@@ -60,7 +60,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         outlet: &mut dyn Outlet,
     ) {
         let dispatched = self.settle(scan.tool, result);
-        let ending = self.words().dispatched(scan.tool, dispatched);
+        let ending = self.words(scan.tool.name).dispatched(scan.tool, dispatched);
         self.close_call(scan.call, ending, outlet).await;
     }
 

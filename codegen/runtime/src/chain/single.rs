@@ -54,7 +54,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
         let ending = match self.begin(self.access) {
             Ok(()) => self.effects_committed(call),
-            Err(fault) => self.words().commit_failed(&fault.0),
+            Err(fault) => self.words(&call.row.tool).commit_failed(&fault.0),
         };
         self.store.leave_queue();
         self.sync();
@@ -71,7 +71,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             Ok(()) => ending,
             Err(fault) => {
                 self.lose_transaction();
-                self.words().commit_failed(&fault.0)
+                self.words(&call.row.tool).commit_failed(&fault.0)
             }
         }
     }
@@ -121,7 +121,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             self.store.roll_back();
             if is_closed {
                 self.log(Level::Error, format_args!("[audit] {} was closed by another start", call.row.tool));
-                let ending = self.words().closed_by_another();
+                let ending = self.words(&call.row.tool).closed_by_another();
                 truer = Some(self.stamp(&call.row, ending));
             } else {
                 self.log(Level::Error, format_args!("[audit] exit of {} is pending: {fault}", call.row.tool));

@@ -328,7 +328,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         self.chain.give_up_rows();
         let waiting: Vec<Call> = self.queues.drain();
         for call in waiting {
-            let Some(answer) = self.chain.startup_failure(&reason) else { continue };
+            let Some(answer) = self.chain.startup_failure(&call.name, &reason) else { continue };
             ReplyOutlet(&self.outbox, &mut self.intake).reply(Reply { to: call.reply_to, answer });
         }
         self.stopping = true;

@@ -42,5 +42,5 @@ impl Checker {
 
 /// A pattern that did not compile matches nothing: what cannot be checked is not let through.
 fn matches(pattern: &Pattern, text: &str) -> bool {
-    pattern.regex.as_ref().is_some_and(|regex| regex.find(text).is_some())
+    pattern.regex().is_some_and(|regex| regex.find(text).is_some())
 }

@@ -165,6 +165,10 @@ impl Intake {
                 let era = if reply.to.stateless { Era::Stateless } else { Era::Handshake };
                 self.protocol.tool_result(era, &reply.to.id, envelope, *is_error)
             }
+            CallAnswer::Failure { text } => {
+                let era = if reply.to.stateless { Era::Stateless } else { Era::Handshake };
+                self.protocol.tool_failure(era, &reply.to.id, text)
+            }
             CallAnswer::UnknownTool { message, data } => {
                 encode_error(Some(&reply.to.id), INVALID_PARAMS, message, Some(data))
             }

@@ -10,7 +10,7 @@ use super::era::{DISCOVER, Era, HANDSHAKE_VERSIONS, SERVER_INFO_KEY, SUPPORTED_V
 use super::fault::ProtocolFault;
 use super::message::Request;
 use super::params::{Params, text_of};
-use super::reply::{encode_result, encode_tool_result};
+use super::reply::{encode_result, encode_tool_failure, encode_tool_result};
 use crate::chain::redact::Redactor;
 use crate::chain::selection::Selection;
 use crate::spec::{CatalogueSpec, ToolSpec};
@@ -117,11 +117,19 @@ impl Protocol {
 
     /// Returns the answer to a tool call. `envelope` is compact JSON text.
     pub fn tool_result(&self, era: Era, id: &str, envelope: &str, is_error: bool) -> Vec<u8> {
-        let extras = match era {
+        encode_tool_result(id, envelope, is_error, self.extras(era))
+    }
+
+    /// Returns the answer to a tool call that failed, as a text alone.
+    pub fn tool_failure(&self, era: Era, id: &str, text: &str) -> Vec<u8> {
+        encode_tool_failure(id, text, self.extras(era))
+    }
+
+    fn extras(&self, era: Era) -> &str {
+        match era {
             Era::Handshake => "",
             Era::Stateless => &self.stateless_extras,
-        };
-        encode_tool_result(id, envelope, is_error, extras)
+        }
     }
 
     fn list<'a>(

@@ -46,6 +46,17 @@ pub fn encode_tool_result(id: &str, envelope: &str, is_error: bool, extras: &str
     end(line)
 }
 
+/// The answer to a tool call that failed, without structured content: `text` is the one text block.
+pub fn encode_tool_failure(id: &str, text: &str, extras: &str) -> Vec<u8> {
+    let mut line = start(Some(id), text.len() + text.len() / 4 + extras.len() + 96);
+    line.push_str("\"result\":{\"content\":[{\"type\":\"text\",\"text\":\"");
+    push_escaped(&mut line, text);
+    line.push_str("\"}],\"isError\":true");
+    line.push_str(extras);
+    line.push('}');
+    end(line)
+}
+
 fn start(id: Option<&str>, room: usize) -> String {
     let id = id.unwrap_or("null");
     let mut line = String::with_capacity(id.len() + room + 32);

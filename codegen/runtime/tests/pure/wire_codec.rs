@@ -2,7 +2,7 @@
 
 use colibri_runtime::wire::fault::ProtocolFault;
 use colibri_runtime::wire::message::{Incoming, Request, decode};
-use colibri_runtime::wire::reply::{encode_error, encode_result, encode_tool_result};
+use colibri_runtime::wire::reply::{encode_error, encode_result, encode_tool_failure, encode_tool_result};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -156,6 +156,17 @@ fn tool_result_is_one_line_with_one_text_block() {
     assert_eq!(result["structuredContent"], serde_json::from_str::<Value>(envelope).unwrap());
     let failed: Value = serde_json::from_slice(&encode_tool_result("1", "{}", true, "")).unwrap();
     assert_eq!(failed["result"]["isError"], true);
+}
+
+#[test]
+fn a_failure_without_envelope_is_a_text_alone() {
+    let text = "{\"error\":{\"code\":\"NO\"}}";
+    let line = encode_tool_failure("7", text, ",\"resultType\":\"complete\"");
+    assert_eq!(line.iter().filter(|byte| **byte == b'\n').count(), 1);
+    let reply: Value = serde_json::from_slice(&line).unwrap();
+    let content = serde_json::json!([{ "type": "text", "text": text }]);
+    let wanted = serde_json::json!({ "content": content, "isError": true, "resultType": "complete" });
+    assert_eq!((&reply["id"], &reply["result"]), (&serde_json::json!(7), &wanted));
 }
 
 #[test]

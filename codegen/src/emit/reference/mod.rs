@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::catalogue::{ErrorPattern, Example, Runs, Stability, Varying};
+use crate::catalogue::{Envelope, ErrorPattern, Example, Runs, Stability, Varying};
 use crate::ir::publish::publish;
 use crate::ir::{Domain, ErrorIr, Ir, ToolIr};
 use markdown::{Page, code, text};
@@ -108,7 +108,8 @@ fn domain_page(domain: &Domain<'_>, ir: &Ir<'_>) -> String {
 fn tool(tool: &ToolIr<'_>, ir: &Ir<'_>, page: &mut Page) {
     let entry = tool.entry;
     page.heading(2, &entry.name);
-    page.paragraph(&format!("**{}.** {}", text(&entry.title), text(&entry.description)));
+    let title = if entry.title.is_empty() { &entry.name } else { &entry.title };
+    page.paragraph(&format!("**{}.** {}", text(title), text(&entry.description)));
     if tool.is_operation() {
         page.paragraph("An operation: a command of the server runs it; no client sees it or can call it.");
     }
@@ -127,7 +128,12 @@ fn tool(tool: &ToolIr<'_>, ir: &Ir<'_>, page: &mut Page) {
         page.paragraph(&format!("Under {setting}, optional: {optional}."));
     }
     page.heading(3, "Output");
-    page.fields(&fields::rows(&tool.output, ir), "`data` is an empty object.");
+    let empty = match entry.envelope {
+        _ if entry.output.is_empty() => "Any value.",
+        Envelope::Ok => "`data` is an empty object.",
+        Envelope::None => "An empty object.",
+    };
+    page.fields(&fields::rows(&tool.output, ir), empty);
     page.heading(3, "Errors");
     if tool.errors.is_empty() {
         page.paragraph("None of its own; see [the codes of every tool](errors.md#codes-of-every-tool).");
@@ -146,7 +152,9 @@ fn tool(tool: &ToolIr<'_>, ir: &Ir<'_>, page: &mut Page) {
         });
         page.table(&["Code", "When", "Message", "Fields", "Remedy", "Next"], rows);
     }
-    page.heading(3, "Examples");
+    if !entry.examples.is_empty() {
+        page.heading(3, "Examples");
+    }
     for example in &entry.examples {
         self::example(tool, example, page);
     }
@@ -159,16 +167,15 @@ fn next(error: &ErrorIr<'_>) -> String {
 
 fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
     let entry = tool.entry;
-    let hints = [
-        ("readOnlyHint", entry.hints.read_only),
-        ("destructiveHint", entry.hints.destructive),
-        ("idempotentHint", entry.hints.idempotent),
-        ("openWorldHint", entry.hints.open_world),
-    ];
-    let hints = hints.map(|(name, value)| format!("`{name}: {value}`")).join(", ");
-    let pattern = match entry.pattern {
-        ErrorPattern::A => "A: `ok: false`, `isError: true`",
-        ErrorPattern::B => "B: `ok: true`, the error in `data.error` with `data.ok: false`",
+    let stated = entry.hints.all().into_iter().filter_map(|(_, name, hint, _)| Some((name, hint?)));
+    let hints = stated.map(|(name, value)| format!("`{name}: {value}`")).collect::<Vec<_>>().join(", ");
+    let pattern = match (entry.envelope, entry.pattern) {
+        (Envelope::None, _) => "C without envelope: `isError: true`, `error` with its fields as a text",
+        (Envelope::Ok, ErrorPattern::A) => "A: `ok: false`, `isError: true`",
+        (Envelope::Ok, ErrorPattern::B) => "B: `ok: true`, the error in `data.error` with `data.ok: false`",
+        (Envelope::Ok, ErrorPattern::C) => {
+            "C: `ok: false`, `isError: true`, the error's own code and fields in `error`"
+        }
     };
     let runs = match entry.runs {
         Runs::Network => "beside other calls, without the store",
@@ -183,7 +190,7 @@ fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
         vec!["Runs".to_owned(), runs.to_owned()],
         vec!["Since".to_owned(), format!("{}, {}{}", entry.since, stability(tool), sunset(tool))],
     ];
-    if !tool.is_operation() {
+    if !tool.is_operation() && !hints.is_empty() {
         rows.insert(3, vec!["Hints".to_owned(), hints]);
     }
     if let Some(toolset) = &entry.toolset {
@@ -197,10 +204,10 @@ fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
 }
 
 fn effect(tool: &ToolIr<'_>) -> &'static str {
-    match (tool.entry.mutates(), tool.entry.hints.destructive) {
+    match (tool.entry.mutates(), tool.entry.hints.is_destructive()) {
         (true, true) => "changes or removes what is stored",
         (true, false) => "adds to what is stored",
-        (false, _) if tool.entry.hints.read_only => "reads",
+        (false, _) if tool.entry.hints.is_read_only() => "reads",
         (false, _) => "needs no writable store",
     }
 }
@@ -255,6 +262,10 @@ fn errors(ir: &Ir<'_>) -> String {
             .map(|(_, error)| vec![code(&error.code), text(&error.when), code(&error.message)]);
         page.table(&["Code", "When", "Message"], rows);
     }
+    if !ir.errors.is_empty() {
+        page.heading(2, "Codes of several tools");
+        page.table(&["Code", "Tools", "When", "Fields", "Remedy"], shared_error_rows(ir));
+    }
     page.heading(2, "Codes of single tools");
     page.table(&["Code", "Tool", "When", "Fields", "Remedy"], error_rows(ir, false));
     if ir.operations().next().is_some() {
@@ -269,23 +280,43 @@ fn error_rows<'a>(ir: &'a Ir<'_>, operator: bool) -> impl Iterator<Item = Vec<St
     ir.domains.iter().flat_map(move |domain| {
         let tools = domain.tools.iter().filter(move |tool| tool.is_operation() == operator);
         tools.flat_map(move |tool| {
-            tool.errors.iter().map(move |error| {
-                let name = &tool.entry.name;
-                let link = format!("[`{name}`]({}.md#{name})", domain.entry.domain);
-                let fields = error
-                    .fields
-                    .iter()
-                    .map(|field| format!("{}: {}", code(&field.name), fields::kind(&field.schema, ir)));
-                vec![
-                    code(&error.entry.code),
-                    link,
-                    text(&error.entry.when),
-                    fields.collect::<Vec<_>>().join("; "),
-                    text(&error.entry.remedy),
-                ]
-            })
+            let own = tool.errors.iter().filter(|error| !error.entry.shared);
+            own.map(move |error| error_row(error, link(domain, tool), ir))
         })
     })
+}
+
+/// Returns one row for each error that tools share.
+fn shared_error_rows<'a>(ir: &'a Ir<'_>) -> impl Iterator<Item = Vec<String>> + 'a {
+    ir.errors.iter().map(move |error| {
+        let names = |tool: &&ToolIr<'_>| {
+            tool.errors.iter().any(|own| own.entry.shared && own.entry.code == error.entry.code)
+        };
+        let links = ir
+            .domains
+            .iter()
+            .flat_map(|domain| domain.tools.iter().filter(names).map(move |tool| link(domain, tool)));
+        error_row(error, links.collect::<Vec<_>>().join(", "), ir)
+    })
+}
+
+fn link(domain: &Domain<'_>, tool: &ToolIr<'_>) -> String {
+    let name = &tool.entry.name;
+    format!("[`{name}`]({}.md#{name})", domain.entry.domain)
+}
+
+fn error_row(error: &ErrorIr<'_>, tools: String, ir: &Ir<'_>) -> Vec<String> {
+    let fields = error
+        .fields
+        .iter()
+        .map(|field| format!("{}: {}", code(&field.name), fields::kind(&field.schema, ir)));
+    vec![
+        code(&error.entry.code),
+        tools,
+        text(&error.entry.when),
+        fields.collect::<Vec<_>>().join("; "),
+        text(&error.entry.remedy),
+    ]
 }
 
 /// Returns the schema itself where it is a choice, because words are not enough there.

@@ -18,14 +18,15 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
                     report.value(&place, "the object declares no `properties`", help);
                 }
             }
-            Some(Value::Bool(true)) if node.role == Role::Output => {}
+            Some(Value::Bool(true)) if node.role == Role::Output || context.is_open() => {}
             Some(Value::Bool(true)) => {
                 let help = "write `false`, or a schema for the values; `true` is for outputs only";
                 report.value(&place, "the object takes any key", help);
             }
             Some(Value::Object(_)) if node.schema.contains_key("properties") => {
                 let help = "keep the properties and write `false`, or remove `properties` to make it a map";
-                report.key(&place, "the object has both properties and a schema for other keys", help);
+                let message = "the object has both properties and a schema for other keys; no Rust type is made of that";
+                report.key(&place, message, help);
             }
             Some(_) => {}
             None => {

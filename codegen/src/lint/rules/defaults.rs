@@ -11,6 +11,7 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
         let place = node.place.child("default");
         match node.position {
             Position::Property { required: false } => {}
+            _ if context.is_open() => {}
             Position::Property { required: true } => {
                 let help = "remove the default, or take the property out of `required`";
                 report.key(&place, "a required property has a default", help);

@@ -41,9 +41,10 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
                 let message = format!("the code `{}` is declared twice", error.code);
                 report.value(&code, message, "remove one of the two");
             }
-            if entry.tool.pattern == ErrorPattern::B && !error.prefix {
+            if entry.tool.pattern != ErrorPattern::A && !error.prefix {
                 let help = "remove `prefix`; a code has a member of its own there";
-                report.key(&place.child("prefix"), "`prefix` means nothing under pattern B", help);
+                let message = format!("`prefix` means nothing under pattern {:?}", entry.tool.pattern);
+                report.key(&place.child("prefix"), message, help);
             }
         }
     }

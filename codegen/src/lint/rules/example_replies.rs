@@ -3,7 +3,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::catalogue::{ChainError, ErrorPattern, Example, Place, ToolEntry, ToolErrorEntry};
+use crate::catalogue::{ChainError, Envelope, ErrorPattern, Example, Place, ToolEntry, ToolErrorEntry};
 use crate::ir::message::{self, Piece, With};
 use crate::lint::conforms;
 use crate::lint::{Context, Report};
@@ -27,9 +27,20 @@ struct Judge<'a, 'c, 'r> {
 impl Judge<'_, '_, '_> {
     fn envelope(&mut self, example: &Example, place: &Place) {
         let reply = &example.reply;
+        if self.entry.tool.envelope == Envelope::None {
+            return match self.entry.tool.is_failure(reply) {
+                true => self.flat(&reply["error"], &place.child("error")),
+                false => self.payload(reply, place),
+            };
+        }
         let keys: Vec<&str> = reply.as_object().into_iter().flat_map(Map::keys).map(String::as_str).collect();
         match (reply.get("ok").and_then(Value::as_bool), reply.get("data"), reply.get("error")) {
             (Some(true), Some(data), None) if keys.len() == 2 => self.data(data, &place.child("data")),
+            (Some(false), None, Some(error))
+                if keys.len() == 2 && self.entry.tool.pattern == ErrorPattern::C =>
+            {
+                self.flat(error, &place.child("error"));
+            }
             (Some(false), None, Some(error)) if keys.len() == 2 => self.outer(error, &place.child("error")),
             _ => {
                 let help = "write `{ ok: true, data: … }` or `{ ok: false, error: { code: …, message: … } }`";
@@ -48,6 +59,10 @@ impl Judge<'_, '_, '_> {
             }
             return self.inner(&data["error"], &place.child("error"));
         }
+        self.payload(data, place);
+    }
+
+    fn payload(&mut self, data: &Value, place: &Place) {
         let Err(misfits) = conforms::check(self.context.catalogue, &self.entry.tool.output, data) else {
             return;
         };
@@ -58,7 +73,34 @@ impl Judge<'_, '_, '_> {
         }
     }
 
-    /// An error under Pattern B: a declared code with all its fields.
+    /// An error under Pattern C: a declared one, or the chain's, with everything beside its code.
+    fn flat(&mut self, error: &Value, place: &Place) {
+        let code = error["code"].as_str().unwrap_or_default();
+        let text = error["message"].as_str().unwrap_or_default();
+        let chain = &self.context.catalogue.head.chain;
+        let storage = [&chain.storage_failure, &chain.store_commit_failed, &chain.startup_failed];
+        let fault = storage.into_iter().find(|fault| fits_form(&fault.message, text));
+        let own = [&chain.invalid_params, &chain.audit_enter_failed, &chain.not_admitted];
+        match own.into_iter().find(|own| own.code == code) {
+            None if code == chain.handler_error.code => {
+                if let Some(remedy) = fault.and_then(|fault| fault.remedy.as_deref()) {
+                    self.remedy(remedy, error, place);
+                }
+            }
+            None => self.inner(error, place),
+            Some(own) if !fits_form(&own.message, text) => {
+                let help = format!("the form is `{}`", own.message);
+                self.report.value(&place.child("message"), "the message is not what its form gives", help);
+            }
+            Some(own) => {
+                if let Some(remedy) = &own.remedy {
+                    self.remedy(remedy, error, place);
+                }
+            }
+        }
+    }
+
+    /// An error under Patterns B and C: a declared code with all its fields.
     fn inner(&mut self, error: &Value, place: &Place) {
         let code = error.get("code").and_then(Value::as_str).unwrap_or_default();
         let Some(declared) = self.entry.tool.errors.iter().find(|declared| declared.code == code) else {
@@ -194,7 +236,7 @@ impl Judge<'_, '_, '_> {
 
     fn undeclared(&mut self, code: &str, place: &Place) {
         let known: Vec<&str> = self.entry.tool.errors.iter().map(|error| error.code.as_str()).collect();
-        if known.contains(&code) {
+        if known.contains(&code) && self.entry.tool.pattern == ErrorPattern::A {
             let chain = &self.context.catalogue.head.chain.handler_error.code;
             let help = format!("write `code: {chain}` and `message: \"{code}: …\"`");
             let message = format!("under pattern A the code `{code}` stands in the message");

@@ -13,7 +13,7 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     let tools: Vec<&Tool> = context.catalogue.tools().map(|entry| entry.tool).collect();
     for entry in context.catalogue.tools() {
         let place = entry.place.child("examples");
-        if entry.tool.examples.is_empty() {
+        if entry.tool.examples.is_empty() && !context.is_open() {
             report.key(&place, "the tool has no example", "add one; the tests run it");
         }
         titles(entry.tool, &place, report);

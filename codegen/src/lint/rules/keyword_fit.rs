@@ -2,30 +2,9 @@
 
 use serde_json::Value;
 
+use crate::catalogue::OF_TYPE;
 use crate::lint::schemas::{Node, Position, type_of};
 use crate::lint::{Context, Report};
-
-/// Keywords that ask something of one kind of value, and the types they go with.
-const OF_TYPE: [(&str, &[&str]); 18] = [
-    ("properties", &["object"]),
-    ("required", &["object"]),
-    ("additionalProperties", &["object"]),
-    ("minProperties", &["object"]),
-    ("maxProperties", &["object"]),
-    ("propertyNames", &["object"]),
-    ("items", &["array"]),
-    ("minItems", &["array"]),
-    ("maxItems", &["array"]),
-    ("uniqueItems", &["array"]),
-    ("minLength", &["string"]),
-    ("maxLength", &["string"]),
-    ("pattern", &["string"]),
-    ("minimum", &["integer", "number"]),
-    ("maximum", &["integer", "number"]),
-    ("exclusiveMinimum", &["integer", "number"]),
-    ("exclusiveMaximum", &["integer", "number"]),
-    ("multipleOf", &["integer"]),
-];
 
 pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     for node in &context.schemas.nodes {
@@ -35,7 +14,7 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
         match type_of(node.schema) {
             Some((name, _)) => typed(node, name, report),
             None if node.schema.contains_key("type") => {}
-            None => untyped(node, report),
+            None => untyped(node, context.is_open(), report),
         }
     }
 }
@@ -81,7 +60,7 @@ fn typed(node: &Node<'_>, name: &str, report: &mut Report<'_>) {
     }
 }
 
-fn untyped(node: &Node<'_>, report: &mut Report<'_>) {
+fn untyped(node: &Node<'_>, open: bool, report: &mut Report<'_>) {
     let unions: Vec<&str> =
         ["anyOf", "oneOf"].into_iter().filter(|keyword| node.schema.contains_key(*keyword)).collect();
     if let [_, second] = unions[..] {
@@ -92,8 +71,9 @@ fn untyped(node: &Node<'_>, report: &mut Report<'_>) {
         );
     }
     for keyword in node.schema.keys() {
-        let asks =
-            OF_TYPE.iter().any(|(known, _)| known == keyword) || keyword == "enum" || keyword == "const";
+        // Values of several types; where they share one, the portable form states it.
+        let literals = (keyword == "enum" || keyword == "const") && !(open && unions.is_empty());
+        let asks = OF_TYPE.iter().any(|(known, _)| known == keyword) || literals;
         if asks && unions.is_empty() {
             let message = format!("`{keyword}` needs a `type` beside it");
             return report.key(&node.place.child(keyword), message, "add `type`");

@@ -12,7 +12,7 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
         if let Err(error) = regress::Regex::with_flags(pattern, "u") {
             let message = format!("the pattern does not compile: {error}");
             report.value(&place, message, "write an ECMAScript expression; escape what is meant literally");
-        } else if let Some(construct) = backtracking(pattern) {
+        } else if let Some(construct) = backtracking(pattern).filter(|_| !context.is_open()) {
             let message = format!("the pattern uses {construct}");
             report.value(&place, message, "not every client's engine knows it: write a plain expression");
         }

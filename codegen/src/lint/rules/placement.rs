@@ -1,6 +1,6 @@
-//! `placement`: what a tool states fits where it runs (catalogue#placement).
+//! `placement`: what a tool states fits where it runs (catalogue#placement), and its envelope fits its pattern.
 
-use crate::catalogue::Runs;
+use crate::catalogue::{Envelope, ErrorPattern, Runs};
 use crate::lint::{Context, Report};
 
 pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
@@ -28,6 +28,13 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
                 );
             }
             _ => {}
+        }
+        if tool.envelope == Envelope::None && tool.pattern != ErrorPattern::C {
+            let message = format!(
+                "`envelope: none` contradicts `pattern: {:?}`, whose errors stand in an envelope",
+                tool.pattern
+            );
+            report.key(&place.child("envelope"), message, "write `pattern: C`, or remove `envelope`");
         }
         if tool.early && tool.runs != Runs::Free {
             let message = format!("`early` contradicts `runs: {runs}`: the store is not open yet");

@@ -7,7 +7,7 @@ use crate::lint::pattern::{is_property_name, is_snake_case};
 use crate::lint::{Context, Report};
 
 pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
-    for node in &context.schemas.nodes {
+    for node in context.schemas.nodes.iter().filter(|_| !context.is_open()) {
         let Some(Value::Object(properties)) = node.schema.get("properties") else { continue };
         for name in properties.keys().filter(|name| !is_property_name(name)) {
             refuse(&node.place.child("properties").child(name), name, report);

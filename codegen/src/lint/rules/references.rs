@@ -17,11 +17,8 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
         let Some(Value::String(name)) = node.schema.get("$ref") else { continue };
         let place = node.place.child("$ref");
         if !types.contains_key(name) {
-            let help = match suggest::closest(name, types.keys().map(String::as_str)) {
-                Some(near) => format!("write `{near}`"),
-                None => "write the name of a type in types.yaml".to_owned(),
-            };
-            report.value(&place, format!("there is no shared type `{name}`"), help);
+            let (message, help) = unknown(name, types.keys().map(String::as_str), context.is_open());
+            report.value(&place, message, help);
         } else if node.role == Role::Type
             && let Some(user) = types.keys().find(|user| {
                 let root = context.catalogue.type_place(user).pointer;
@@ -32,6 +29,31 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
         }
     }
     cycles(types.keys().map(String::as_str), &uses, report);
+}
+
+/// What is wrong with a reference that is not a type's name, and what to write.
+fn unknown<'a>(name: &str, types: impl Iterator<Item = &'a str> + Clone, open: bool) -> (String, String) {
+    let last = name.rsplit(['/', '#']).next().unwrap_or_default();
+    let place = name.contains(['#', '/']);
+    if place && types.clone().any(|known| known == last) {
+        return (
+            format!("`$ref` takes the name of a shared type, not a path: `{name}`"),
+            format!("write `$ref: {last}`"),
+        );
+    }
+    if open && name.starts_with('#') {
+        // The portable form writes out every other reference within a schema.
+        let help = "correct the path, or break the ring: refer to the inner value by an id";
+        return (
+            format!("`{name}` leads nowhere in this schema or back to itself; no Rust type is made of that"),
+            help.to_owned(),
+        );
+    }
+    let help = match suggest::closest(name, types) {
+        Some(near) => format!("write `{near}`"),
+        None => "write the name of a type in types.yaml".to_owned(),
+    };
+    (format!("there is no shared type `{name}`"), help)
 }
 
 /// Depth-first search; each mention that leads back to a type still open is a finding.

@@ -24,15 +24,18 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
             (Some(text), true) if text.trim().is_empty() => {
                 report.value(&place.child("remedy"), "the text is empty", "say what the caller can do");
             }
-            (Some(text), true) => brief(text, &place.child("remedy"), report),
+            (Some(text), true) if !context.is_open() => brief(text, &place.child("remedy"), report),
+            (Some(_), true) => {}
             (None, false) => {}
         }
     }
     for entry in context.catalogue.tools() {
         for (index, error) in entry.tool.errors.iter().enumerate() {
             let place = entry.place.child("errors").child(index);
-            brief(&error.remedy, &place.child("remedy"), report);
-            calls(&error.next, &place.child("next"), report);
+            if !context.is_open() {
+                brief(&error.remedy, &place.child("remedy"), report);
+            }
+            calls(&error.next, context.is_open(), &place.child("next"), report);
         }
     }
 }
@@ -46,7 +49,7 @@ fn brief(text: &str, place: &Place, report: &mut Report<'_>) {
     without_address(text, place, report);
 }
 
-fn calls(next: &[NextCall], place: &Place, report: &mut Report<'_>) {
+fn calls(next: &[NextCall], open: bool, place: &Place, report: &mut Report<'_>) {
     if next.len() > MAX_CALLS {
         let message = format!("the error suggests {} calls", next.len());
         report.key(place, message, format!("keep the {MAX_CALLS} that help most"));
@@ -57,7 +60,9 @@ fn calls(next: &[NextCall], place: &Place, report: &mut Report<'_>) {
             if hint.trim().is_empty() {
                 report.value(&place, "the hint is empty", "say in a few words what belongs there");
             }
-            brief(hint, &place, report);
+            if !open {
+                brief(hint, &place, report);
+            }
         }
     }
 }

@@ -31,8 +31,9 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
                 names.add(name, name, node.place.child("properties").child(name), true, report);
             }
         }
-        if let (Some(("string", _)), Some(Value::Array(values))) =
-            (type_of(node.schema), node.schema.get("enum"))
+        // Under `open`, values without names of their own become strings.
+        if let (false, Some(("string", _)), Some(Value::Array(values))) =
+            (context.is_open(), type_of(node.schema), node.schema.get("enum"))
         {
             let mut names = Names::new("values");
             for (index, value) in values.iter().enumerate() {
@@ -49,6 +50,15 @@ fn types(context: &Context<'_>, report: &mut Report<'_>) {
     let mut names = Names::new("types");
     for name in context.catalogue.types.types.keys() {
         names.add(name, name, context.catalogue.type_place(name), true, report);
+    }
+    for (index, error) in context.catalogue.types.errors.iter().enumerate() {
+        names.add(
+            &error.code,
+            &error.code,
+            context.catalogue.shared_error_place(index).child("code"),
+            false,
+            report,
+        );
     }
     for entry in context.catalogue.tools() {
         for suffix in ["Input", "Output", "Error"] {

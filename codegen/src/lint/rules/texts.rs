@@ -40,8 +40,8 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
 }
 
 fn tool(tool: &Tool, place: &Place, report: &mut Report<'_>) {
-    present(&place.child("title"), &tool.title, report);
     let description = place.child("description");
+    present(&place.child("title"), &tool.title, report);
     present(&description, &tool.description, report);
     let sentences = sentences(&tool.description);
     if sentences > MAX_SENTENCES {

@@ -1,7 +1,7 @@
 //! `unknown-keyword`: schemas keep to the subset of JSON Schema that every client and our own
 //! generator understand. Clients drop a whole server for one odd schema.
 
-use crate::catalogue::suggest;
+use crate::catalogue::{ANNOTATIONS, suggest};
 use crate::lint::schemas::Position;
 use crate::lint::{Context, Report};
 
@@ -43,11 +43,12 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
         for keyword in node.schema.keys().map(String::as_str) {
             let place = node.place.child(keyword);
             if !KEYWORDS.contains(&keyword) {
-                let help = match suggest::closest(keyword, KEYWORDS) {
-                    Some(near) => format!("write `{near}`"),
-                    None => other_way(keyword).to_owned(),
+                let (reason, help) = match suggest::closest(keyword, KEYWORDS) {
+                    Some(near) => ("", format!("write `{near}`")),
+                    None if ANNOTATIONS.contains(&keyword) => ("", other_way(keyword).to_owned()),
+                    None => (": the server could not check it", other_way(keyword).to_owned()),
                 };
-                report.key(&place, format!("unsupported schema keyword `{keyword}`"), help);
+                report.key(&place, format!("unsupported schema keyword `{keyword}`{reason}"), help);
             } else if node.schema.contains_key("$ref") && !BESIDE_REF.contains(&keyword) {
                 let help = "only `description` and `default` can; put the rest into the shared type";
                 report.key(&place, format!("`{keyword}` cannot be combined with `$ref`"), help);

@@ -1,4 +1,4 @@
-//! `unused-types`: every shared type is used by a tool, directly or through another type.
+//! `unused-types`: every shared type is used by a tool, directly or through another type, and every shared error is named by one.
 
 use std::collections::HashSet;
 
@@ -24,6 +24,23 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     for name in types.keys().filter(|name| !used.contains(name.as_str())) {
         let place = context.catalogue.type_place(name);
         report.key(&place, format!("no tool uses the shared type `{name}`"), "remove it, or refer to it");
+    }
+    let named: HashSet<&str> = context
+        .catalogue
+        .tools()
+        .flat_map(|entry| &entry.tool.errors)
+        .filter(|error| error.shared)
+        .map(|error| error.code.as_str())
+        .collect();
+    for (index, error) in context.catalogue.types.errors.iter().enumerate() {
+        let place = context.catalogue.shared_error_place(index).child("code");
+        if context.catalogue.types.errors[..index].iter().any(|earlier| earlier.code == error.code) {
+            let message = format!("the shared error `{}` is declared twice", error.code);
+            report.value(&place, message, "remove one of the two");
+        } else if !named.contains(error.code.as_str()) {
+            let message = format!("no tool names the shared error `{}`", error.code);
+            report.value(&place, message, "remove it, or write its code under a tool's `errors`");
+        }
     }
 }
 

@@ -68,6 +68,7 @@ fn every_command_has_help_with_an_example() {
         &["reference", "--help"],
         &["lock", "--help"],
         &["drift", "--help"],
+        &["test", "--help"],
         &["schema", "--help"],
     ] {
         let output = command(arguments, &base());
@@ -119,7 +120,7 @@ fn schema_judges_the_files_it_describes() {
     let document: serde_json::Value =
         serde_json::from_str(&colibri_codegen::catalogue::schema::text()).unwrap();
     let validator = jsonschema::validator_for(&document).unwrap();
-    for file in ["catalogue.yaml", "types.yaml", "tools/notes.yaml", "tools/vault.yaml"] {
+    for file in ["catalogue.yaml", "types.yaml", "tools/notes.yaml", "tools/vault.yaml", "tools/shelf.yaml"] {
         let value: serde_json::Value =
             serde_yaml::from_str(&fs::read_to_string(base().join(file)).unwrap()).unwrap();
         assert!(validator.is_valid(&value), "{file}");

@@ -109,6 +109,7 @@ pub const CASES: &[Case] = &[
         "weight: { type: integer, minimum: 0, maximum: 9 }",
         "weight: { type: array, items: { $ref: Note } }",
     ),
+    swap("type_named_self", TYPES, "  Note:\n", "  Self:\n    type: string\n  Note:\n"),
     Case { name: "types_that_double", file: TYPES, edit: super::Edit::Bytes(doubling) },
     swap("unused_type", TYPES, "  Note:\n", "  Spare:\n    type: string\n  Note:\n"),
     swap("type_in_snake_case", TYPES, "  Note:\n", "  spare_type:\n    type: string\n  Note:\n"),
@@ -130,5 +131,6 @@ fn doubling() -> Vec<u8> {
         ));
     }
     text.push_str("  Note: { type: object, properties: { id: { type: string }, state: { $ref: State }, t: { $ref: T19 } }, required: [id, state], additionalProperties: false }\n");
+    text.push_str("errors:\n  - { code: NO_SHELF, message: \"there is no shelf {shelf}\", when: So., remedy: Take a lower number., fields: { shelf: { type: integer } } }\n");
     text.into_bytes()
 }

@@ -10,7 +10,7 @@ const LONG_NAME: &str = "name: vault_open_with_a_name_that_goes_on_and_on_until_
 
 pub const CASES: &[Case] = &[
     swap("other_domain_in_file", VAULT, "domain: vault", "domain: vaults"),
-    swap("head_without_domains", HEAD, "domains: [notes, vault]", "domains: []"),
+    swap("head_without_domains", HEAD, "domains: [notes, vault, shelf]", "domains: []"),
     swap("duplicate_tool", VAULT, "name: vault_open", "name: note_get"),
     swap("tool_in_camel_case", VAULT, "name: vault_open", "name: vaultOpen"),
     swap("tool_name_too_long", VAULT, "name: vault_open", LONG_NAME),

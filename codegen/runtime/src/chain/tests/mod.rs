@@ -37,7 +37,7 @@ use crate::kernel::{Clock, SystemIds};
 use crate::memory::{MemoryCx, MemoryStore};
 use crate::progress::Progress;
 use crate::remedy::Suggestion;
-use crate::schema::{Additional, NumberRule, ObjectRule, Property, Schema, Shape};
+use crate::schema::{Additional, NumberRule, ObjectRule, Property, Schema, Shape, StringRule};
 use crate::spec::{CatalogueSpec, ChainCodes, ChainRemedies, Pattern, Relaxation, Runs, ToolSpec};
 
 type Data = Vec<String>;
@@ -50,6 +50,22 @@ static ANYTHING: Schema = Schema {
 
 static STRICT: Schema = Schema {
     shape: Shape::Object(&ObjectRule { properties: &[], additional: Additional::Closed }),
+    nullable: false,
+    message: None,
+};
+
+/// An object with a text.
+static KEYED: Schema = Schema {
+    shape: Shape::Object(&ObjectRule {
+        properties: &[Property { name: "key", schema: TEXT, required: true, default: None }],
+        additional: Additional::Open,
+    }),
+    nullable: false,
+    message: None,
+};
+
+const TEXT: Schema = Schema {
+    shape: Shape::String(StringRule { min: None, max: None, pattern: None }),
     nullable: false,
     message: None,
 };
@@ -133,6 +149,8 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
         ToolSpec { sensitive: &["key"], ..tool("secret") },
         ToolSpec { pattern: Pattern::A, ..tool("domain_a") },
         ToolSpec { input: &STRICT, ..tool("strict") },
+        ToolSpec { pattern: Pattern::C, input: &KEYED, ..tool("flat") },
+        ToolSpec { pattern: Pattern::Plain, input: &KEYED, ..tool("plain") },
     ],
     operations: &[
         ToolSpec { runs: Runs::Operator { mutates: true }, listing: "", ..tool("inspect") },
@@ -188,6 +206,12 @@ impl Dispatch<MemoryCx<Data>> for Handlers {
             8 if key == "written" => Dispatched::Text(r#""no object""#.to_owned()),
             8 => Dispatched::Value(json!("no object")),
             10 => domain(true),
+            12 | 13 => match key.as_str() {
+                "written" => Dispatched::Text(r#"{"b":1,"a":2}"#.to_owned()),
+                "value" => Dispatched::Value(json!({ "b": 1, "a": 2 })),
+                "refuse" => Dispatched::Fault(Fault::Storage("refused".to_owned())),
+                _ => domain(true),
+            },
             _ => {
                 cx.data.push(key);
                 panic!("as asked")
@@ -450,7 +474,9 @@ fn keyed(tool: &str, key: &str) -> Call {
 
 fn envelope(reply: &Reply) -> Value {
     match &reply.answer {
-        Answer::Tool { envelope, .. } => serde_json::from_str(envelope).unwrap(),
+        Answer::Tool { envelope, .. } | Answer::Failure { text: envelope } => {
+            serde_json::from_str(envelope).unwrap()
+        }
         Answer::UnknownTool { data, .. } => serde_json::from_str(data).unwrap(),
     }
 }

@@ -97,15 +97,80 @@ async fn a_result_that_does_not_fit_is_a_handler_error() {
     assert_eq!(misfit["error"]["message"], "result does not fit the output schema of misfit: \"no object\"");
 }
 
+/// The reply to a call of a tool of the third pattern.
+async fn answered(tool: &str, key: &str) -> (Answer, Value) {
+    let mut chain = chain(FaultyStore::sound());
+    let mut replies = run(&mut chain, vec![keyed(tool, key)]).await;
+    let said = envelope(&replies[0]);
+    (replies.swap_remove(0).answer, said)
+}
+
+#[tokio::test]
+async fn under_pattern_c_an_error_has_its_own_code_and_its_fields_beside_it() {
+    let suggested = json!({ "tool": "keep", "arguments": { "key": "x" } });
+    let early = json!({ "tool": "early", "arguments": { "key": "x" } });
+    let error = json!({
+        "code": "NO",
+        "message": "x",
+        "why": ["x", { "again": "x" }, 1, null],
+        "remedy": "leave x out",
+        "next": [suggested, early],
+    });
+    let (answer, said) = answered("flat", "x").await;
+    assert_eq!(said, json!({ "ok": false, "error": error }));
+    assert!(matches!(answer, Answer::Tool { is_error: true, .. }));
+    let (answer, said) = answered("plain", "x").await;
+    assert_eq!(said, json!({ "error": error }));
+    assert!(matches!(answer, Answer::Failure { .. }), "the output schema describes the payload alone");
+}
+
+#[tokio::test]
+async fn under_pattern_c_the_chain_answers_in_the_same_form() {
+    let storage = json!({ "code": "FAILED", "message": "STORAGE: refused", "remedy": "call again" });
+    assert_eq!(answered("flat", "refuse").await.1, json!({ "ok": false, "error": storage }));
+    assert_eq!(answered("plain", "refuse").await.1, json!({ "error": storage }));
+    let mut chain = chain(FaultyStore::sound());
+    for (tool, answers_ok) in [("flat", true), ("plain", false)] {
+        let calls = vec![Call { arguments: json!({}), ..call(1, tool) }];
+        let said = envelope(&run(&mut chain, calls).await[0]);
+        assert_eq!(said.get("ok"), answers_ok.then_some(&json!(false)), "{said}");
+        let error = &said["error"];
+        assert_eq!((&error["code"], &error["remedy"]), (&json!("INVALID"), &json!("correct it")));
+        assert_eq!(error["issues"][0]["path"], json!(["key"]));
+    }
+    chain.store.fails = vec![chain.store.step + 1..usize::MAX];
+    let said = envelope(&run(&mut chain, vec![keyed("plain", "value")]).await[0]);
+    assert_eq!(said["error"]["code"], "NOT_ENTERED", "{said}");
+}
+
+#[tokio::test]
+async fn without_an_envelope_the_payload_is_sent_as_it_is() {
+    for key in ["written", "value"] {
+        let (answer, said) = answered("plain", key).await;
+        assert_eq!(said, json!({ "b": 1, "a": 2 }));
+        assert_eq!(answer, Answer::Tool { envelope: r#"{"b":1,"a":2}"#.to_owned(), is_error: false });
+    }
+    let chain = chain(FaultyStore::sound());
+    let plain = &CATALOGUE.tools[13];
+    let text = chain.words("plain").dispatched(plain, Dispatched::Text(r#"{"b":1,"a":2}"#.to_owned()));
+    let value = chain.words("plain").dispatched(plain, Dispatched::Value(json!({ "b": 1, "a": 2 })));
+    assert_eq!(text.result_hash, value.result_hash);
+    assert_eq!(value.result, Some(json!({ "b": 1, "a": 2 })), "a sink gets the payload");
+    let twice = chain.words("plain").dispatched(plain, Dispatched::Text(r#"{"a":1,"a":2}"#.to_owned()));
+    assert_eq!(twice.answer, Some(Answer::Tool { envelope: r#"{"a":2}"#.to_owned(), is_error: false }));
+}
+
 #[test]
 fn long_names_and_messages_are_cut_at_a_character() {
     let mut chain = chain(FaultyStore::sound());
     let checked = chain.check(Call { arguments: Value::Null, ..call(1, &"ö".repeat(200)) });
     assert_eq!(checked.call.arguments, json!({}), "null counts as no arguments");
     assert_eq!(chain.enter_row(checked).row.tool, "ö".repeat(128));
-    let ending = chain.words().storage_failure(&"ö".repeat(9000));
+    let ending = chain.words("keep").storage_failure(&"ö".repeat(9000));
     assert_eq!(ending.error_message.unwrap().chars().count(), 500);
-    let Some(Answer::Tool { envelope, .. }) = chain.startup_failure("why") else { panic!("no answer") };
+    let Some(Answer::Tool { envelope, .. }) = chain.startup_failure("keep", "why") else {
+        panic!("no answer")
+    };
     assert!(envelope.contains("STARTUP: why"));
 }
 
@@ -117,7 +182,7 @@ fn nesting_beyond_the_encoder_still_has_a_hash() {
     }
     assert_eq!(args_hash(&deep).len(), 64);
     let chain = chain(FaultyStore::sound());
-    let ending = chain.words().dispatched(&CATALOGUE.tools[0], Dispatched::Value(deep));
+    let ending = chain.words("keep").dispatched(&CATALOGUE.tools[0], Dispatched::Value(deep));
     assert_eq!((ending.outcome, ending.result_hash.unwrap().len()), (RowOutcome::Ok, 64));
 }
 
@@ -125,7 +190,7 @@ fn nesting_beyond_the_encoder_still_has_a_hash() {
 #[test]
 fn a_written_payload_ends_as_its_value_does() {
     let chain = chain(FaultyStore::sound());
-    let end = |dispatched| chain.words().dispatched(&CATALOGUE.tools[0], dispatched);
+    let end = |dispatched| chain.words("keep").dispatched(&CATALOGUE.tools[0], dispatched);
     let sent = |ending: &Ending| match &ending.answer {
         Some(Answer::Tool { envelope, is_error: false }) => envelope.clone(),
         other => panic!("{other:?}"),
