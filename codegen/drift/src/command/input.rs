@@ -36,9 +36,9 @@ fn read_folder(folder: &Path) -> Result<String, String> {
         let told = |why: String| format!("{}: {why}", file.display());
         let text = fs::read_to_string(file).map_err(|error| told(error.to_string()))?;
         let tool: Value = serde_json::from_str(&text).map_err(|error| told(format!("not JSON: {error}")))?;
-        match tool.get("name").is_some_and(Value::is_string) {
+        match tool.get("name").is_some_and(Value::is_string) && tool.get("inputSchema").is_some() {
             true => Ok(tool),
-            false => Err(told("not a tool: it has no `name`".to_owned())),
+            false => Err(told("not a tool: it has no `name` and `inputSchema`".to_owned())),
         }
     });
     let tools: Vec<Value> = tools.collect::<Result<_, String>>()?;

@@ -25,10 +25,11 @@ pub fn refused(change: &Comparison<'_>, found: &mut Vec<Finding>) {
         }
         let was_there = tool.is_none_or(|name| change.old.tool(name).is_some());
         let severity = match row.effect {
-            // A client that refuses the old list already cannot break.
-            Effect::ListRefused if !rows.contains(row.name) => Severity::Break,
+            // A client that refuses the old list already cannot break, and one that drops something does so already.
+            Effect::ListRefused | Effect::Degraded if rows.contains(row.name) => continue,
+            Effect::ListRefused => Severity::Break,
             Effect::ToolRefused if was_there => Severity::Break,
-            _ => Severity::Info,
+            Effect::ToolRefused | Effect::Degraded => Severity::Info,
         };
         let mut detail = remark.detail.clone();
         if let Some(first) = detail.get(..1).map(str::to_ascii_uppercase) {

@@ -97,7 +97,7 @@ fn bad_command_lines_and_unreadable_files_end_with_2_and_say_why() {
         (&["T7/old.json", "T7-list/old.json"], "error: T7/old.json is a lock and T7-list/old.json is not"),
         (&["T7-list/old.json", "T7/old.json"], "error: T7/old.json is a lock and T7-list/old.json is not"),
         (&["T7/old.json", "T7/new.json", "--json", "--markdown"], "cannot be used with"),
-        (&["T7/old.json", "T7"], "error: T7/near.json: not a tool: it has no `name`"),
+        (&["T7/old.json", "T7"], "error: T7/near.json: not a tool: it has no `name` and `inputSchema`"),
         (
             &["T7/old.json", "T7/new.json", "--waivers", "T7/expected.txt"],
             "T7/expected.txt: not YAML with `drift:`",
