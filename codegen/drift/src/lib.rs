@@ -26,7 +26,7 @@
 //! The library reads no file and asks no server; `command`, `capture` and `git`, behind the feature `cli`, do.
 
 #[cfg(feature = "cli")]
-pub mod capture;
+mod capture;
 #[cfg(feature = "cli")]
 pub mod command;
 mod finding;

@@ -134,7 +134,7 @@ pub fn ask_all(
         content.insert(member.to_owned(), Value::Array(entries));
     }
     let content = Value::Object(content);
-    // What cannot be read again is no snapshot.
+    // A snapshot that cannot be read again would be useless.
     snapshot::from_tools_list(&content.to_string())
         .map_err(|why| Trouble::Unusable(format!("gave a list that cannot be used: {why}")))?;
     Ok((era, content))

@@ -206,7 +206,7 @@ fn failure(error: &Error, method: &'static str) -> Trouble {
     match error {
         Error::Timeout(_) => Trouble::Late(method),
         Error::BadUri(_) | Error::Http(_) => {
-            Trouble::Unusable(format!("is no address or header that can be used: {error}"))
+            Trouble::Unusable(format!("cannot be used as an address or header: {error}"))
         }
         Error::BodyExceedsLimit(_) => {
             Trouble::Unusable(format!("answered {method} with a body that is too long"))

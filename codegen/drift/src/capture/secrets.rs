@@ -20,7 +20,7 @@ impl Secrets {
         let long = |value: &str, least: usize| value.chars().count() >= least;
         let mut found = Vec::new();
         for (name, value) in headers {
-            // `Bearer …`: the word before the secret is none.
+            // `Bearer …`: the word before the secret is public.
             let value = value.rsplit(' ').next().unwrap_or_default();
             if long(value, HEADER_CHARACTERS) {
                 found.push((format!("the value of the header {name}"), value.to_owned()));

@@ -31,7 +31,7 @@ const TICK: Duration = Duration::from_millis(10);
 /// What the server's output brings.
 enum Piece {
     Message(Value),
-    /// A line that is no message.
+    /// A line without a message.
     Other(String),
     TooLong,
     Closed,
@@ -49,7 +49,7 @@ pub struct Server {
     early: Vec<(u64, Answer)>,
     /// It has answered something.
     greeted: bool,
-    /// The first line that is no message.
+    /// The first line without a message.
     other: Option<String>,
     reaped: bool,
 }

@@ -127,9 +127,10 @@ fn judge(
     for content in &captured.contents {
         let content = file::without(&content.to_string(), &varying);
         let mut new = Snapshot::parse(&content).map_err(|error| format!("the running server: {error}"))?;
-        if let (Some(lost), Some(revisions)) = (lost, &mut new.revisions) {
-            // A server may name revisions that it does not answer.
-            revisions.retain(|revision| Era::of(revision) != lost);
+        if let (Some(lost), Some(revisions)) = (lost, &old.revisions) {
+            // What a server says of revisions is not what it answers: some name only those of the era that they are asked in.
+            let kept = revisions.iter().filter(|revision| Era::of(revision) != lost);
+            new.revisions = Some(kept.cloned().collect());
         }
         let names = Names { old: String::new(), new: String::new(), version: None, waivers: None };
         let task = Task { old: old.clone(), new, waivers: waivers.clone(), touched: true, names };

@@ -10,21 +10,18 @@ use crate::version::version;
 use crate::{Finding, Severity};
 
 const SPOKEN_HELP: &str = "go on answering what old clients speak";
-/// The first revision without `initialize`. Revisions are dates.
-const STATELESS: &str = "2026-07-28";
 
 pub fn spoken_changed(change: &Comparison<'_>, found: &mut Vec<Finding>) {
     match (change.old.revisions.as_deref(), change.new.revisions.as_deref()) {
-        // One revision each of the same era: both states answered the same question.
-        (Some([old]), Some([new]))
-            if old != new && (old.as_str() < STATELESS) == (new.as_str() < STATELESS) =>
-        {
+        // One revision each: both states answered the same question.
+        (Some([old]), Some([new])) if old != new => {
             let (severity, which) =
                 if new < old { (Severity::Break, "older") } else { (Severity::Info, "newer") };
             let message = format!("The server answers with the {which} revision {new} instead of {old}.");
             let finding = C1.finding(severity, "/revisions", (old.as_str(), new.as_str()), message);
             found.push(finding.help(SPOKEN_HELP));
         }
+        (Some([_]), Some([_])) => {}
         (Some(old), Some(new)) => sets("revision", "/revisions", old, new, found),
         _ => {}
     }

@@ -109,7 +109,8 @@ pub fn differences(first: &Value, second: &Value) -> Vec<String> {
 
 fn differ(first: &Value, second: &Value, at: &str, found: &mut Vec<String>) {
     // Values that differ in the order of members alone are equal, and their texts are not.
-    if first.to_string() == second.to_string() {
+    let texts = (first.to_string(), second.to_string());
+    if texts.0 == texts.1 {
         return;
     }
     match (first, second) {

@@ -243,7 +243,7 @@ impl Snapshot {
     /// Reads a state of any kind: a lock, a server's answers, a snapshot file, or JSON Lines of messages.
     ///
     /// # Errors
-    /// The text is none of them, or a snapshot file that was changed after it was captured.
+    /// The text has another form, or a snapshot file that was changed after it was captured.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
         let text = text.trim_start_matches('\u{feff}');
         match serde_json::from_str::<Value>(text) {

@@ -167,9 +167,8 @@ fn a_failure_is_told_with_what_the_server_wrote_on_stderr() {
 
 /// Whether a process is there and not only its entry.
 fn runs(process: &str) -> bool {
-    let state = Command::new("ps").args(["-o", "stat=", "-p", process]).output().unwrap();
-    let state = text(&state.stdout);
-    !state.trim().is_empty() && !state.contains('Z')
+    let state = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    state.rsplit_once(") ").is_some_and(|(_, state)| !state.starts_with('Z'))
 }
 
 fn is_gone(process: &str) -> bool {
@@ -201,7 +200,8 @@ fn the_servers_whole_group_ends_with_the_capture() {
         let mut command = bench.command(&["snapshot", "--timeout", "2"]);
         let output = command.env(CHILD, &number).output().unwrap();
         assert_eq!(output.status.code(), Some(code), "{odd}: {}", text(&output.stderr));
-        assert!(is_gone(&number_in(&number)), "{odd}");
+        let child = number_in(&number);
+        assert!(is_gone(&child), "{odd}");
     }
 }
 
@@ -213,7 +213,8 @@ fn ctrl_c_ends_the_server_and_leaves_no_file() {
     let mut command = bench.command(&["snapshot", "-o", "s.json"]);
     let running = command.env(CHILD, &number).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let child = number_in(&number);
-    let signalled = Command::new("kill").args(["-INT", &running.id().to_string()]).status().unwrap();
+    assert!(runs(&child));
+    let signalled = Command::new("sh").args(["-c", &format!("kill -INT {}", running.id())]).status().unwrap();
     assert!(signalled.success());
     let output = running.wait_with_output().unwrap();
     assert_eq!(
@@ -292,5 +293,36 @@ fn an_era_that_is_lost_is_a_break() {
         let lost = bench.run(&["check", "--against", "s.json"]);
         assert_eq!(lost.status.code(), Some(1), "{old}");
         assert!(text(&lost.stdout).contains("BREAK [C1]"), "{old}: {}", text(&lost.stdout));
+    }
+}
+
+#[test]
+fn the_guides_commands_work_typed_from_top_to_bottom() {
+    let page = fs::read_to_string(super::here().join("../../../../docs/guide/mcp-drift.md")).unwrap();
+    let block = page.split_once("```sh\n").unwrap().1.split_once("```\n").unwrap().0;
+    let commands: Vec<&str> = block.lines().filter(|line| !line.starts_with("cargo install ")).collect();
+    assert_eq!(commands.len(), 3, "{commands:?}");
+    let bench = Bench::new(both());
+    let bin = bench.path("bin");
+    fs::create_dir(&bin).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_mcp-drift"), bin.join("mcp-drift")).unwrap();
+    // The page's server is in JavaScript; here its interpreter is this test.
+    let player = std::env::current_exe().unwrap();
+    let node =
+        format!("#!/bin/sh\n[ \"$1\" = dist/index.js ] && exec '{}' --exact {PLAYER}\n", player.display());
+    fs::write(bin.join("node"), node).unwrap();
+    fs::set_permissions(bin.join("node"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("set -e\n{}", commands.join("\n"))]).current_dir(bench.folder.path());
+    let path = format!("{}:/usr/bin:/bin", bin.display());
+    let output = shell.env("PATH", path).env(SCRIPT, bench.script.to_string()).output().unwrap();
+    let told = text(&output.stdout);
+    assert!(output.status.success(), "{told}{}", text(&output.stderr));
+    for part in [
+        "mcp.snapshot.json: played 1.0.0, asked by initialize: 2 tools",
+        "Nothing changed for clients.",
+        "2 tools: no known host",
+    ] {
+        assert!(told.contains(part), "{part}: {told}");
     }
 }

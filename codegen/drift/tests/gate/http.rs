@@ -175,7 +175,7 @@ fn an_address_that_does_not_serve_is_told() {
     }
     for (arguments, told) in [
         (&["--url", "http://127.0.0.1:1/mcp"][..], "cannot be reached: "),
-        (&["--url", "nothing at all"], "is no address or header that can be used"),
+        (&["--url", "nothing at all"], "cannot be used as an address or header"),
         (&["--url", "http://127.0.0.1:1/", "--header", "x"], "a header has the form NAME: VALUE"),
         (&["--url", "http://127.0.0.1:1/", "--", "node"], "cannot be used with"),
         (&[], "name a server: its command behind `--`"),

@@ -108,6 +108,8 @@ fn invisible_characters_of_a_snapshot_are_escaped() {
     assert_eq!(Snapshot::parse(&text).unwrap().tools[0].description, "Does\u{200b} it\u{202e}.");
 }
 
+type Edit<'a> = &'a dyn Fn(&mut Value);
+
 #[test]
 fn what_differs_is_left_out_of_both() {
     let base =
@@ -117,7 +119,7 @@ fn what_differs_is_left_out_of_both() {
         edit(&mut other);
         other
     };
-    let cases: [(&[&str], &dyn Fn(&mut Value)); 9] = [
+    let cases: [(&[&str], Edit); 9] = [
         (&[], &|_| {}),
         (&["/tools/b~1c/description"], &|other| other["tools"][1]["description"] = "New.".into()),
         (&["/tools/a/inputSchema/properties/a/enum"], &|other| {

@@ -147,9 +147,10 @@ impl Play {
 fn play(script: &str) -> ! {
     let mut play = Play::new(serde_json::from_str(script).unwrap());
     let stdout = std::io::stdout();
-    writeln!(std::io::stderr(), "played: started").unwrap();
+    let mut stderr = std::io::stderr().lock();
+    stderr.write_all(b"played: started\n").unwrap();
     if play.has("dies") {
-        writeln!(std::io::stderr(), "played: no API key").unwrap();
+        stderr.write_all(b"played: no API key\n").unwrap();
         std::process::exit(3);
     }
     if let Some(file) = std::env::var_os(CHILD) {
