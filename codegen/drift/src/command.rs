@@ -1,6 +1,18 @@
-//! What `mcp-drift` and `colibri-codegen drift` share: two files become two states, and a verdict becomes a report.
+//! The subcommands of `mcp-drift`, one a file, and what they share with `colibri-codegen drift`: two files become two states, and a
+//! verdict becomes a report.
+
+pub mod check;
+pub mod compare;
+mod input;
+pub mod lint;
+mod outcome;
+pub mod rules;
+mod server;
+pub mod snapshot;
 
 use std::path::Path;
+
+pub use outcome::{Answer, Failure};
 
 use clap::Args;
 
@@ -83,14 +95,17 @@ impl Files<'_> {
     /// # Errors
     /// A file cannot be read, or is of another kind; the message names it.
     pub fn read(&self, parse: &dyn Fn(&str) -> Result<Snapshot, Unreadable>) -> Result<Task, String> {
-        let waivers = match self.waivers {
-            None => Vec::new(),
-            Some(file) => waivers(&read(file)?)
-                .ok_or_else(|| format!("{}: not YAML with `drift:` and `waivers:`", file.display()))?,
+        let snapshot = |file: &Path, text: &str| -> Result<Snapshot, String> {
+            parse(text).map_err(|error| format!("{}: {error}", file.display()))
         };
-        let snapshot = |file: &Path| -> Result<Snapshot, String> {
-            parse(&read(file)?).map_err(|error| format!("{}: {error}", file.display()))
-        };
+        let (before, after) = (input::read(self.old)?, input::read(self.new)?);
+        let old = snapshot(self.old, &before)?;
+        let mut new = snapshot(self.new, &after)?;
+        // What the old snapshot leaves out, since its server changes it from start to start, is not compared.
+        let varying = crate::snapshot::file::varying(&before);
+        if !varying.is_empty() {
+            new = snapshot(self.new, &crate::snapshot::file::without(&after, &varying))?;
+        }
         let name = |file: &Path| file.display().to_string();
         let names = Names {
             old: name(self.old),
@@ -98,10 +113,13 @@ impl Files<'_> {
             version: None,
             waivers: self.waivers.map(name),
         };
-        Ok(Task { old: snapshot(self.old)?, new: snapshot(self.new)?, waivers, touched: true, names })
+        Ok(Task { old, new, waivers: accepted(self.waivers)?, touched: true, names })
     }
 }
 
-fn read(file: &Path) -> Result<String, String> {
-    std::fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
+/// Reads the waivers of a file, if there is one.
+fn accepted(file: Option<&Path>) -> Result<Vec<Waiver>, String> {
+    let Some(file) = file else { return Ok(Vec::new()) };
+    waivers(&input::read(file)?)
+        .ok_or_else(|| format!("{}: not YAML with `drift:` and `waivers:`", file.display()))
 }

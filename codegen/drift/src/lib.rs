@@ -23,13 +23,16 @@
 //! lock or tools/list -> snapshot /
 //! ```
 //!
-//! The library reads no file; `command` and `git`, behind the feature `cli`, do.
+//! The library reads no file and asks no server; `command`, `capture` and `git`, behind the feature `cli`, do.
 
+#[cfg(feature = "cli")]
+mod capture;
 #[cfg(feature = "cli")]
 pub mod command;
 mod finding;
 #[cfg(feature = "cli")]
 pub mod git;
+pub mod hosts;
 pub mod report;
 mod rules;
 pub mod schema;

@@ -1,85 +1,94 @@
-//! The command `mcp-drift`: what changed between two states of an MCP server's tools, and which clients break.
+//! The command `mcp-drift`: what changed between two states of an MCP server, and which clients break.
 //!
-//! The report goes to stdout, messages to stderr. Exit codes: 0 no client breaks, 1 findings that block, 2 a bad command line
-//! or input that cannot be read.
+//! Reports go to stdout, messages to stderr. Exit codes: 0 no client breaks, 1 findings that block, 2 a bad command line
+//! or input that cannot be read, 130 after Ctrl-C.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser;
-use colibri_drift::Snapshot;
-use colibri_drift::command::{Files, Form};
+use clap::{Parser, Subcommand};
+use colibri_drift::command::{Answer, Failure, check, compare, lint, rules, snapshot};
 use colibri_visible::printable_lines;
 
-/// Compare two states of an MCP server's tools, and report which clients break.
-///
-/// A state is a JSON file: the server's answer to `tools/list`, alone, inside its JSON-RPC response, or in an array with
-/// other pages and the answer to `initialize`; or the lock of a Colibri catalogue. Both files are of the same kind.
+/// Capture what an MCP server tells its clients, compare two states of it, and report which clients break.
 #[derive(Parser)]
 #[command(
     name = "mcp-drift",
     version,
     after_help = "Examples:
-  mcp-drift old.json new.json
-  mcp-drift old.json new.json --waivers accepted.yaml --markdown
-  mcp-drift old.lock.json new.lock.json --json
+  mcp-drift snapshot -o mcp.snapshot.json -- node dist/index.js
+  mcp-drift check --against mcp.snapshot.json -- node dist/index.js
+  mcp-drift compare old.json new.json --markdown
+  mcp-drift lint -- node dist/index.js
 
-Exit codes: 0 no client breaks, 1 findings that block, 2 bad command line or unreadable input."
+Exit codes: 0 no client breaks, 1 findings that block, 2 bad command line or unreadable input, 130 interrupted."
 )]
 struct Cli {
-    /// The old state.
-    old: PathBuf,
-    /// The new state.
-    new: PathBuf,
-    /// A YAML file with `drift: waivers:`; the report prints the lines to put there.
-    #[arg(long, value_name = "FILE")]
-    waivers: Option<PathBuf>,
-    #[command(flatten)]
-    form: Form,
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Subcommand)]
+enum Task {
+    /// Ask a server for all that it tells its clients, and write a snapshot.
+    Snapshot(snapshot::Arguments),
+    /// Ask a server, and compare its answers with a snapshot.
+    Check(check::Arguments),
+    /// Compare two states in files.
+    Compare(compare::Arguments),
+    /// Report what hosts and model providers are known to refuse.
+    Lint(lint::Arguments),
+    /// List the rules of comparisons, and what `lint` looks for.
+    Rules(rules::Arguments),
 }
 
 fn main() -> ExitCode {
     let outcome = match Cli::try_parse() {
-        Ok(cli) => run(&cli),
-        Err(error) if error.use_stderr() => Err(error.render().to_string().trim_end().to_owned()),
+        Ok(cli) => run(&cli.task),
+        Err(error) if error.use_stderr() => {
+            Err(Failure::Unusable(error.render().to_string().trim_end().to_owned()))
+        }
         Err(help) => print(&help.render().to_string()).map(|()| true),
     };
     match outcome {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::from(1),
-        Err(message) => {
-            let message = if message.starts_with("error: ") { message } else { format!("error: {message}") };
-            // If stderr is closed, only the exit code can tell.
-            let _ = writeln!(io::stderr().lock(), "{}", printable_lines(&message));
+        Err(Failure::Interrupted(message)) => {
+            say(&message);
+            ExitCode::from(130)
+        }
+        Err(Failure::Unusable(message)) => {
+            say(&if message.starts_with("error: ") { message } else { format!("error: {message}") });
             ExitCode::from(2)
         }
     }
 }
 
-/// Compares, prints the report, and returns whether every client still works.
-fn run(cli: &Cli) -> Result<bool, String> {
-    let (old, new) = (cli.old.as_path(), cli.new.as_path());
-    let task = Files { old, new, waivers: cli.waivers.as_deref() }.read(&Snapshot::parse)?;
-    if task.old.is_lock() != task.new.is_lock() {
-        let (lock, answer) = if task.old.is_lock() { (old, new) } else { (new, old) };
-        return Err(format!(
-            "{} is a lock and {} is not; give two locks, or two answers to `tools/list`",
-            lock.display(),
-            answer.display()
-        ));
-    }
-    let verdict = task.judge();
-    print(&cli.form.report(&verdict, &task.names, &|_| None))?;
-    Ok(verdict.passes())
+/// Runs a subcommand, prints its answer, and returns whether nothing blocks.
+fn run(task: &Task) -> Result<bool, Failure> {
+    let Answer { text, notes, passes } = match task {
+        Task::Snapshot(arguments) => snapshot::run(arguments),
+        Task::Check(arguments) => check::run(arguments),
+        Task::Compare(arguments) => compare::run(arguments),
+        Task::Lint(arguments) => lint::run(arguments),
+        Task::Rules(arguments) => Ok(rules::run(arguments)),
+    }?;
+    print(&text)?;
+    notes.iter().for_each(|note| say(note));
+    Ok(passes)
+}
+
+/// Writes to stderr. If that is closed, only the exit code can tell.
+fn say(message: &str) {
+    let _ = writeln!(io::stderr().lock(), "{}", printable_lines(message));
 }
 
 /// Writes to stdout and escapes terminal control characters. A reader that has closed the pipe does not count as a failure.
-fn print(text: &str) -> Result<(), String> {
+fn print(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(printable_lines(text).as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(format!("cannot write to stdout: {error}"))
+            Err(Failure::Unusable(format!("cannot write to stdout: {error}")))
         }
         _ => Ok(()),
     }

@@ -6,6 +6,7 @@
 pub mod catalogue;
 pub(crate) mod changes;
 mod errors;
+mod hosts;
 pub mod inputs;
 mod offers;
 pub mod outputs;
@@ -184,6 +185,8 @@ rules! {
         "clients choose by the media type how they read a resource" => offers::resource_form;
     R4 Catalogue: "text of a resource changed", "ACK, security; INFO for plain names and titles",
         "hosts show it to people and models, who choose by it" => by_text;
+    H1 Catalogue: "a known host or model provider refuses now what it took", "BREAK; INFO for a new tool that is refused alone, and for what is only dropped",
+        "clients that worked reject the tool, or the whole list with it" => hosts::refused;
     U1 Catalogue: "something changed that no rule knows", "ACK",
         "what the gate cannot judge, a person must" => catalogue::unknown_changed;
 }

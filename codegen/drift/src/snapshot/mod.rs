@@ -3,6 +3,8 @@
 //! What a source does not tell is `None`, and no rule compares it: a `tools/list` answer has no error
 //! codes, and a lock of an older form lacks later members.
 
+pub mod file;
+mod lines;
 mod lock;
 mod tools_list;
 
@@ -13,6 +15,8 @@ use serde_json::{Map, Value};
 
 pub use lock::parse as from_lock;
 pub use tools_list::parse as from_tools_list;
+#[cfg(feature = "cli")]
+pub(crate) use tools_list::{IDENTITY, given};
 
 /// Why a text is not a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -238,13 +242,17 @@ pub struct ChainCode {
 }
 
 impl Snapshot {
-    /// Reads a state of either kind: a lock, or a server's answers.
+    /// Reads a state of any kind: a lock, a server's answers, a snapshot file, or JSON Lines of messages.
     ///
     /// # Errors
-    /// The text is neither.
+    /// The text has another form, or a snapshot file that was changed after it was captured.
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
+        let text = text.trim_start_matches('\u{feff}');
         match serde_json::from_str::<Value>(text) {
-            Err(error) => Err(Unreadable(format!("not JSON: {error}"))),
+            Err(error) => match lines::parse(text) {
+                Some(state) => state,
+                None => Err(Unreadable(format!("not JSON: {error}"))),
+            },
             Ok(value) if value.get("lock").is_some() => from_lock(text),
             Ok(_) => from_tools_list(text),
         }

@@ -1,17 +1,20 @@
 //! Reads a live server's answers: `tools/list`, and, if present, `initialize` or `server/discover` and the lists of prompts and
 //! resources.
 //!
-//! Accepts a bare result, a JSON-RPC response around it, or an array of either: the pages, or all
-//! answers of a session. An object may also carry the answer to `initialize` in a member of that name.
+//! Accepts a bare result, a JSON-RPC response around it, a bare array of tools, or an array of results or responses: the pages, or
+//! all answers of a session. An object may also carry the greeting in a member `initialize` or `server/discover`; so snapshots
+//! are read, too.
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::{Hints, Snapshot, TaskSupport, Tool, Unreadable};
 
 /// Where `server/discover` puts the server's identity.
-const IDENTITY: &str = "io.modelcontextprotocol/serverInfo";
+pub const IDENTITY: &str = "io.modelcontextprotocol/serverInfo";
+/// Members that hold a greeting beside the lists.
+const GREETINGS: [&str; 2] = ["initialize", "server/discover"];
 
 /// Reads the answers of a server.
 ///
@@ -19,15 +22,27 @@ const IDENTITY: &str = "io.modelcontextprotocol/serverInfo";
 /// The text is not JSON, no answer in it lists tools, or a tool has no name or input schema.
 pub fn parse(text: &str) -> Result<Snapshot, Unreadable> {
     let value: Value = serde_json::from_str(text).map_err(Unreadable::new)?;
-    let answers = match value {
+    super::file::check(&value)?;
+    read(match value {
+        Value::Array(entries) if entries.iter().any(is_tool) => vec![json!({ "tools": entries })],
         Value::Array(answers) => answers,
+        single if is_tool(&single) => vec![json!({ "tools": [single] })],
         single => vec![single],
-    };
+    })
+}
+
+/// Whether a value is a tool as a list has it, and not an answer.
+fn is_tool(value: &Value) -> bool {
+    value.get("name").is_some_and(Value::is_string) && value.get("inputSchema").is_some()
+}
+
+/// Reads answers one after another.
+pub(super) fn read(answers: Vec<Value>) -> Result<Snapshot, Unreadable> {
     let mut snapshot = Snapshot::default();
     let mut listed = false;
     for answer in &answers {
         let result = answer.get("result").unwrap_or(answer);
-        if let Some(greeting) = result.get("initialize") {
+        for greeting in GREETINGS.iter().filter_map(|name| result.get(*name)) {
             greet(greeting.get("result").unwrap_or(greeting), &mut snapshot);
         }
         offers(result, &mut snapshot);
@@ -51,7 +66,8 @@ pub fn parse(text: &str) -> Result<Snapshot, Unreadable> {
 /// Reads the answer to `initialize` or `server/discover`.
 fn greet(result: &Value, snapshot: &mut Snapshot) {
     let identity = result.get("serverInfo").or_else(|| result.get("_meta")?.get(IDENTITY));
-    let Some(identity) = identity else { return };
+    let Some(identity) = identity.map(given) else { return };
+    let identity = &identity;
     snapshot.name = text(identity, "name");
     let mut about = identity.as_object().cloned().unwrap_or_default();
     about.retain(|key, _| key != "name" && key != "version");
@@ -85,7 +101,7 @@ fn offers(result: &Value, snapshot: &mut Snapshot) {
         ("resourceTemplates", &mut snapshot.templates),
     ] {
         if let Some(page) = result.get(list).and_then(Value::as_array) {
-            entries.get_or_insert_default().extend(page.iter().cloned());
+            entries.get_or_insert_default().extend(page.iter().map(given));
         }
     }
 }
@@ -98,9 +114,30 @@ fn page(result: &Value, tools: &[Value], snapshot: &mut Snapshot) -> Result<(), 
         snapshot.ttl_ms = Some(ttl);
     }
     for entry in tools {
-        snapshot.tools.push(tool(entry)?);
+        snapshot.tools.push(tool(&given(entry))?);
     }
     Ok(())
+}
+
+/// An entry as it counts: libraries write null for members that are not given, also inside annotations, and in the arguments of a
+/// prompt. In a schema null is a value, and stays.
+pub fn given(entry: &Value) -> Value {
+    let Value::Object(members) = entry else { return entry.clone() };
+    let kept = members.iter().filter(|(_, value)| !value.is_null()).map(|(name, value)| {
+        let value = match (name.as_str(), value) {
+            ("annotations" | "execution", Value::Object(_)) => given(value),
+            ("arguments" | "icons", Value::Array(items)) => items.iter().map(given).collect(),
+            _ => value.clone(),
+        };
+        (name.clone(), value)
+    });
+    // What held nothing but null says as much as if it were not there.
+    let empty = |name: &str, value: &Value| {
+        name == "annotations"
+            && value.as_object().is_some_and(Map::is_empty)
+            && members.get(name).and_then(Value::as_object).is_some_and(|given| !given.is_empty())
+    };
+    Value::Object(kept.filter(|(name, value)| !empty(name, value)).collect())
 }
 
 fn tool(entry: &Value) -> Result<Tool, Unreadable> {
@@ -143,7 +180,7 @@ fn of_objects(schema: Value) -> Value {
             let kind = [("type".to_owned(), Value::from("object"))];
             Value::Object(kind.into_iter().chain(members).collect())
         }
-        Value::Bool(true) => serde_json::json!({"type": "object"}),
+        Value::Bool(true) => json!({"type": "object"}),
         other => other,
     }
 }
@@ -182,8 +219,6 @@ fn text(value: &Value, key: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-
-    use serde_json::json;
 
     use super::*;
 

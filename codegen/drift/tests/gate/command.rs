@@ -9,6 +9,7 @@ use super::here;
 
 fn run(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_mcp-drift"))
+        .arg("compare")
         .args(arguments)
         .current_dir(here().join("tool"))
         .output()
@@ -70,10 +71,20 @@ fn the_version_is_not_asked_of_the_file_with_the_waivers() {
 
 #[test]
 fn help_has_examples_and_the_exit_codes() {
-    let output = run(&["--help"]);
-    assert_eq!(output.status.code(), Some(0));
-    for told in ["  mcp-drift old.json new.json\n", "Exit codes: 0 no client breaks", "--markdown"] {
-        assert!(text(&output.stdout).contains(told), "{told}");
+    for (task, told) in [
+        (None, "  mcp-drift check --against mcp.snapshot.json -- node dist/index.js\n"),
+        (Some("snapshot"), "  mcp-drift snapshot -o mcp.snapshot.json -- node dist/index.js\n"),
+        (Some("check"), "  mcp-drift check --against mcp.snapshot.json --update -- node dist/index.js\n"),
+        (Some("compare"), "  mcp-drift compare old.json new.json --waivers accepted.yaml --markdown\n"),
+        (Some("lint"), "  mcp-drift lint mcp.snapshot.json\n"),
+        (Some("rules"), "  mcp-drift rules --json\n"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-drift"));
+        let output = command.args(task).arg("--help").output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{task:?}");
+        for told in [told, "\nExit codes: 0 ", "Usage: mcp-drift "] {
+            assert!(text(&output.stdout).contains(told), "{task:?}: {told}\n{}", text(&output.stdout));
+        }
     }
 }
 
@@ -86,6 +97,7 @@ fn bad_command_lines_and_unreadable_files_end_with_2_and_say_why() {
         (&["T7/old.json", "T7-list/old.json"], "error: T7/old.json is a lock and T7-list/old.json is not"),
         (&["T7-list/old.json", "T7/old.json"], "error: T7/old.json is a lock and T7-list/old.json is not"),
         (&["T7/old.json", "T7/new.json", "--json", "--markdown"], "cannot be used with"),
+        (&["T7/old.json", "T7"], "error: T7/near.json: not a tool: it has no `name` and `inputSchema`"),
         (
             &["T7/old.json", "T7/new.json", "--waivers", "T7/expected.txt"],
             "T7/expected.txt: not YAML with `drift:`",

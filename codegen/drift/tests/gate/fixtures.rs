@@ -4,8 +4,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
+use std::process::Command;
 
 use colibri_drift::{Direction, Finding, RULES, compare, judge};
+use serde_json::Value;
 
 use super::{accepted, golden, here, names, snapshot};
 
@@ -122,25 +124,20 @@ fn a_waiver_accepts_the_same_change_of_all_tools_or_of_one() {
     assert!(one.blocking.iter().all(|finding| finding.also.is_empty()) && one.failures.is_empty());
 }
 
-/// The reference page, from the table of rules.
-fn page() -> String {
-    let mut page = "<!-- Generated from the table in codegen/drift/src/rules/mod.rs; do not edit. -->
-# Drift rules
-
-What [the drift gate](../guide/drift.md) looks at. Findings and waivers name a rule by its id, which never changes. I0, O0 and U1 catch what no other
-rule knows.
-
-| Rule | Change | Asks for | Why |
-| --- | --- | --- | --- |
-"
-    .to_owned();
-    for rule in RULES {
-        writeln!(page, "| {} | {} | {} | {} |", rule.id, rule.title, rule.asks, rule.why).unwrap();
-    }
-    page
-}
-
 #[test]
 fn reference_page_is_made_of_the_rules() {
-    golden(&here().join("../../../../docs/reference/drift-rules.md"), &page());
+    let printed = |form: &[&str]| {
+        let output = Command::new(env!("CARGO_BIN_EXE_mcp-drift")).arg("rules").args(form).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let page = printed(&["--markdown"]);
+    golden(&here().join("../../../../docs/reference/drift-rules.md"), &page);
+    let tables: Value = serde_json::from_str(&printed(&["--json"])).unwrap();
+    let listed = tables["rules"].as_array().unwrap().iter().map(|rule| rule["id"].as_str().unwrap());
+    assert!(listed.eq(RULES.iter().map(|rule| rule.id)));
+    let text = printed(&[]);
+    for rule in RULES {
+        assert!(text.contains(rule.title) && page.contains(&format!("| {} | {} |", rule.id, rule.title)));
+    }
 }

@@ -4,11 +4,16 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod capture;
 mod command;
 mod edits;
 mod fixtures;
 mod frozen;
 mod history;
+mod hosts;
+mod http;
+mod inputs;
+mod play;
 mod positions;
 mod schemas;
 mod soundness;

@@ -1,0 +1,58 @@
+//! Files as the subcommands read and write them.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+/// The endings of files that hold one tool each: `.snap` is github-mcp-server's.
+const TOOL_FILES: [&str; 2] = ["snap", "json"];
+
+/// Reads a file, or a folder with one file a tool, which becomes one list.
+pub fn read(place: &Path) -> Result<String, String> {
+    let told = |error| format!("{}: {error}", place.display());
+    if place.is_dir() { read_folder(place) } else { fs::read_to_string(place).map_err(told) }
+}
+
+fn read_folder(folder: &Path) -> Result<String, String> {
+    let told = |error| format!("{}: {error}", folder.display());
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(told)? {
+        let path = entry.map_err(told)?.path();
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        if TOOL_FILES.contains(&ending) {
+            files.push(path);
+        }
+    }
+    if files.is_empty() {
+        let folder = folder.display();
+        return Err(format!(
+            "{folder}: no file of the folder ends in .snap or .json; one file a tool is expected"
+        ));
+    }
+    // The folder has no order of its own.
+    files.sort();
+    let tools = files.iter().map(|file| {
+        let told = |why: String| format!("{}: {why}", file.display());
+        let text = fs::read_to_string(file).map_err(|error| told(error.to_string()))?;
+        let tool: Value = serde_json::from_str(&text).map_err(|error| told(format!("not JSON: {error}")))?;
+        match tool.get("name").is_some_and(Value::is_string) && tool.get("inputSchema").is_some() {
+            true => Ok(tool),
+            false => Err(told("not a tool: it has no `name` and `inputSchema`".to_owned())),
+        }
+    });
+    let tools: Vec<Value> = tools.collect::<Result<_, String>>()?;
+    Ok(json!({ "tools": tools }).to_string())
+}
+
+/// Writes a file whole or not at all.
+pub fn write(file: &Path, text: &str) -> Result<(), String> {
+    let told = |error| format!("cannot write {}: {error}", file.display());
+    let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let part = file.with_file_name(format!("{name}.mcp-drift-part-{}", std::process::id()));
+    fs::write(&part, text).and_then(|()| fs::rename(&part, file)).map_err(|error| {
+        // What cannot be written may also not be there to remove.
+        let _ = fs::remove_file(&part);
+        told(error)
+    })
+}
