@@ -12,7 +12,7 @@ import sys
 # A link's target, as pages write it: `](target)`. What a block of code shows is not one.
 LINK = re.compile(r"\]\(([^)\s:]+)\)")
 # Blocks whose language is one of ours.
-OURS = re.compile(r"^```preimage$", re.MULTILINE)
+OURS = re.compile(r"^```(preimage|export)$", re.MULTILINE)
 # What a folder's first page is called.
 FIRST = "README.md"
 

@@ -5,6 +5,7 @@
 //! a stale file, 2 a bad command line or input that cannot be read.
 
 mod drift_command;
+mod package;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -66,6 +67,8 @@ enum Command {
     },
     /// Report what changed in the catalogue and which clients break; fail if one does.
     Drift(drift_command::Arguments),
+    /// Write the files of every package of a server: npm, wheel, Debian, desktop bundle, Homebrew, container, MCP registry.
+    Package(package::Arguments),
     /// Print the JSON Schema of the catalogue's files, write it, or check that a file is current.
     #[command(
         after_help = "Examples:\n  colibri-codegen schema --out catalogue/catalogue.schema.json\n  colibri-codegen schema --check catalogue/catalogue.schema.json"
@@ -117,6 +120,7 @@ fn main() -> ExitCode {
         }
         Command::Lock { input, check } => run_lock(&input.folder, check),
         Command::Drift(arguments) => drift_command::run(&arguments),
+        Command::Package(arguments) => package::run(&arguments),
         Command::Schema { check, out } => run_schema(check.as_deref(), out.as_deref()),
     };
     match outcome {

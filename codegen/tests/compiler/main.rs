@@ -8,3 +8,4 @@ mod drift;
 mod example_edits;
 mod golden;
 mod golden_compiles;
+mod package;
