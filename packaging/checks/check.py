@@ -16,9 +16,9 @@ import tempfile
 import time
 import tomllib
 import venv
+from importlib.util import find_spec
 from pathlib import Path
 
-import skillsaw
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 from jsonschema import Draft7Validator
@@ -69,7 +69,7 @@ def serves(what, command, expected, folder):
 
 
 def registry():
-    schema = json.loads((Path(skillsaw.__file__).parent / "schemas/mcp_registry/v2025_12_11/server.schema.json").read_text())
+    schema = json.loads((Path(find_spec("skillsaw").origin).parent / "schemas/mcp_registry/v2025_12_11/server.schema.json").read_text())
     entry = json.loads((PACKAGES / "server.json").read_text())
     check("server.json names the schema that it is checked by", entry["$schema"] == schema["$id"])
     errors = [error.message for error in Draft7Validator(schema).iter_errors(entry)]
@@ -108,8 +108,8 @@ def bundle(folder):
     packed = one("*-linux-x64.mcpb")
     unpacked = os.path.join(folder, "bundle")
     for what, *command in (
-        ("validates", MCPB, "validate", GENERATED / "colibri/mcpb/linux-x64/manifest.json"),
         ("unpacks", MCPB, "unpack", packed, unpacked),
+        ("validates", MCPB, "validate", os.path.join(unpacked, "manifest.json")),
         ("packs again", MCPB, "pack", unpacked, os.path.join(folder, "again.mcpb")),
     ):
         done = subprocess.run(list(map(str, command)), capture_output=True, text=True)

@@ -44,7 +44,9 @@ impl Server {
         let hash = Sha256::digest(lock.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect();
         let lock: Value = serde_json::from_str(&lock).unwrap_or_default();
         let text = |tool: &Value, key: &str| tool[key].as_str().unwrap_or_default().to_owned();
-        let tools = lock["tools"].as_array().into_iter().flatten();
+        // Clients do not see what only an operator runs.
+        let seen = |tool: &&Value| tool.get("operator").is_none();
+        let tools = lock["tools"].as_array().into_iter().flatten().filter(seen);
         let tools = tools.map(|tool| (text(tool, "name"), text(tool, "description"))).collect();
         Ok(Self { version: catalogue.head.version.clone(), tools, hash })
     }
