@@ -6,6 +6,7 @@
 
 mod create_command;
 mod drift_command;
+mod package;
 mod test_command;
 
 use std::io::{self, Write};
@@ -80,6 +81,8 @@ enum Command {
         #[command(flatten)]
         input: Input,
     },
+    /// Write the files of every package of a server: npm, wheel, Debian, desktop bundle, Homebrew, container, MCP registry.
+    Package(package::Arguments),
     /// Print the JSON Schema of the catalogue's files, write it, or check that a file is current.
     #[command(
         after_help = "Examples:\n  colibri-codegen schema --out catalogue/catalogue.schema.json\n  colibri-codegen schema --check catalogue/catalogue.schema.json"
@@ -138,6 +141,7 @@ fn main() -> ExitCode {
             Ok(code) => return code,
             Err(failure) => Err(failure),
         },
+        Command::Package(arguments) => package::run(&arguments),
         Command::Schema { check, out } => run_schema(check.as_deref(), out.as_deref()),
     };
     match outcome {

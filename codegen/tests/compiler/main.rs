@@ -12,3 +12,4 @@ mod import;
 mod kit;
 mod lint_page;
 mod new;
+mod package;
