@@ -396,19 +396,19 @@ impl Hints {
 
     /// Whether it says that the tool changes nothing.
     #[must_use]
-    pub fn is_read_only(&self) -> bool {
+    pub(crate) fn is_read_only(&self) -> bool {
         self.read_only.unwrap_or(false)
     }
 
     /// Whether the tool may remove or overwrite.
     #[must_use]
-    pub fn is_destructive(&self) -> bool {
+    pub(crate) fn is_destructive(&self) -> bool {
         self.destructive.unwrap_or(true)
     }
 
     /// Whether the tool reaches beyond the server.
     #[must_use]
-    pub fn is_open_world(&self) -> bool {
+    pub(crate) fn is_open_world(&self) -> bool {
         self.open_world.unwrap_or(true)
     }
 }

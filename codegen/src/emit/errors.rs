@@ -8,7 +8,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 
 use super::rust_type::rust_type;
-use super::{doc, internal};
+use super::{doc, internal, verbatim};
 use crate::catalogue::{ErrorPattern, NextCall, Source};
 use crate::ir::message::{Piece, With};
 use crate::ir::names::ident;
@@ -123,14 +123,15 @@ fn variant(error: &ErrorIr<'_>, ir: &Ir<'_>) -> TokenStream {
 }
 
 fn about(error: &ErrorIr<'_>) -> TokenStream {
-    doc(&format!("`{}`: {}", error.entry.code, error.entry.when))
+    doc(&format!("`{}`: {}", error.entry.code, verbatim(&error.entry.when)))
 }
 
 /// The typed fields, for a type or a variant.
 fn members(error: &ErrorIr<'_>, visible: &TokenStream, ir: &Ir<'_>) -> Vec<TokenStream> {
     let fields = error.typed_fields.iter().map(|field| {
         let described = ir.shared.resolve(&field.schema).description;
-        let text = doc(&described.unwrap_or_else(|| format!("`{}`.", field.name)));
+        let text = described.unwrap_or_else(|| format!("`{}`.", field.name));
+        let text = doc(verbatim(&text).trim_start());
         let (name, of) = (ident(&field.name), rust_type(&field.schema, ir));
         quote!(#text #visible #name: #of)
     });

@@ -3,7 +3,7 @@
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::doc;
+use super::{doc, verbatim};
 use crate::catalogue::Runs;
 use crate::ir::names::ident;
 use crate::ir::{Domain, Ir, ToolIr};
@@ -28,7 +28,7 @@ pub fn emit(ir: &Ir<'_>) -> TokenStream {
 
 fn domain(domain: &Domain<'_>) -> TokenStream {
     let name = ident(&domain.trait_name);
-    let text = doc(&format!("{}: {}", domain.entry.title, domain.entry.description));
+    let text = doc(&format!("{}: {}", domain.entry.title, verbatim(&domain.entry.description)));
     let methods = domain.tools.iter().map(method);
     quote! {
         #text
@@ -46,7 +46,8 @@ fn method(tool: &ToolIr<'_>) -> TokenStream {
         }
         _ => format!("One of [`{error}`], or a [`Fault`](::colibri_runtime::handler::Fault)."),
     };
-    let text = doc(&format!("`{}`: {}\n\n# Errors\n{failures}", tool.entry.name, tool.entry.description));
+    let about = verbatim(&tool.entry.description);
+    let text = doc(&format!("`{}`: {about}\n\n# Errors\n{failures}", tool.entry.name));
     if tool.entry.runs == Runs::Network {
         return quote! {
             #text

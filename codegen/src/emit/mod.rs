@@ -48,27 +48,28 @@ fn internal(what: &str) -> Problem {
     Problem::new(&place, what, "report this with the catalogue: the lint should have refused it")
 }
 
-/// The lines of a text as documentation. What Markdown would take for a block of code stands in a block of text, because code in
-/// documentation is compiled by tests.
-fn doc_lines(text: &str) -> Vec<String> {
-    let mut lines: Vec<String> = text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect();
-    let code = |line: &String| {
+/// A text of the catalogue as it can stand in documentation. One with a list or what Markdown takes for code stands in a block of
+/// its own: tests compile code in documentation, and clippy judges lists.
+fn verbatim(text: &str) -> String {
+    let text = text.trim_end();
+    let numbered = |line: &str| line.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with(['.', ')']);
+    let formatted = |line: &str| {
+        let inner = line.trim_start();
         line.starts_with("    ")
             || line.starts_with('\t')
-            || line.trim_start().starts_with("```")
-            || line.trim_start().starts_with("~~~")
+            || ["```", "~~~", "- ", "* ", "+ "].iter().any(|mark| inner.starts_with(mark))
+            || inner.starts_with(|c: char| c.is_ascii_digit()) && numbered(inner)
     };
-    if lines.iter().any(code) {
-        let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
-        let fence = "`".repeat(longest.max(3) + 1);
-        lines.insert(0, format!("{fence}text"));
-        lines.push(fence);
+    if !text.lines().any(formatted) {
+        return text.to_owned();
     }
-    lines
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    format!("\n{fence}text\n{text}\n{fence}")
 }
 
 /// `#[doc = " text"]`, one for each line.
 fn doc(text: &str) -> TokenStream {
-    let lines = doc_lines(text).into_iter().map(|line| format!(" {line}"));
+    let lines = text.trim_end().lines().map(|line| format!(" {}", line.trim_end()));
     quote! { #( #[doc = #lines] )* }
 }

@@ -12,7 +12,7 @@ use typify::{TypeSpace, TypeSpaceSettings};
 
 use super::rust_type::{Presence, default_value, rust_type};
 use super::syntax::{Inside, RuntimeRegex, by_reference, doc_attribute, json_name, last_ident, wire_name};
-use super::{doc, doc_lines, internal};
+use super::{doc, internal, verbatim};
 use crate::ir::hoist::Definition;
 use crate::ir::names::{ident, snake};
 use crate::ir::schema::{Kind, Property, Schema};
@@ -184,7 +184,7 @@ impl Shaper<'_> {
         defaults: &mut Vec<TokenStream>,
     ) -> Result<TokenStream, Problem> {
         let part = self.parts.remove(&definition.name).unwrap_or_default();
-        let text = doc(&definition.doc);
+        let text = doc(verbatim(&definition.doc).trim_start());
         let mut impls = part.impls;
         impls.iter_mut().for_each(quiet);
         match part.item {
@@ -287,7 +287,7 @@ impl Shaper<'_> {
         };
         let described = self.ir.shared.resolve(&property.schema).description;
         let text = described.unwrap_or_else(|| format!("`{}`.", property.name));
-        field.attrs = doc_lines(&text).iter().map(|line| doc_attribute(line)).collect();
+        field.attrs = verbatim(&text).trim_start().lines().map(doc_attribute).collect();
         if !serde.is_empty() {
             field.attrs.push(parse_quote!(#[serde(#(#serde),*)]));
         }

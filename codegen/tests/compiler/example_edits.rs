@@ -20,20 +20,8 @@ impl Copy {
     fn new(name: &'static str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let codegen = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let workspace = codegen.parent().unwrap();
         copy_folder(&codegen.join("examples/notes"), &folder.path().join(name));
-        let manifest = fs::read_to_string(workspace.join("Cargo.toml")).unwrap();
-        let lines = manifest.lines().map(|line| {
-            if line.starts_with("members =") {
-                format!("members = [\"{name}\"]")
-            } else if line.starts_with("default-members") || line.starts_with("colibri = ") {
-                String::new()
-            } else {
-                line.replace("path = \"", &format!("path = \"{}/", workspace.display()))
-            }
-        });
-        fs::write(folder.path().join("Cargo.toml"), lines.collect::<Vec<_>>().join("\n")).unwrap();
-        fs::copy(workspace.join("Cargo.lock"), folder.path().join("Cargo.lock")).unwrap();
+        workspace_around(folder.path(), name);
         Self { folder, name }
     }
 
@@ -67,6 +55,23 @@ impl Copy {
         let pages = reference(&Catalogue::load(&self.path("catalogue")).unwrap()).unwrap();
         pages.into_iter().find(|(path, _)| path == Path::new("notes.md")).unwrap().1
     }
+}
+
+/// Writes the manifest of a workspace with one member that has the profiles of this one, so that what the tests compile is shared.
+pub fn workspace_around(folder: &Path, member: &str) {
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let manifest = fs::read_to_string(workspace.join("Cargo.toml")).unwrap();
+    let lines = manifest.lines().map(|line| {
+        if line.starts_with("members =") {
+            format!("members = [\"{member}\"]")
+        } else if line.starts_with("default-members") || line.starts_with("colibri = ") {
+            String::new()
+        } else {
+            line.replace("path = \"", &format!("path = \"{}/", workspace.display()))
+        }
+    });
+    fs::write(folder.join("Cargo.toml"), lines.collect::<Vec<_>>().join("\n")).unwrap();
+    fs::copy(workspace.join("Cargo.lock"), folder.join("Cargo.lock")).unwrap();
 }
 
 fn copy_folder(from: &Path, to: &Path) {

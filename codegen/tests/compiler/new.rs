@@ -23,6 +23,11 @@ fn a_new_project_answers_in_one_cargo_run() {
     assert_eq!(new(folder.path(), &["fresh-server", "--path", checkout()]), (Some(0), String::new()));
     let project = folder.path().join("fresh-server");
     fs::copy(Path::new(checkout()).join("Cargo.lock"), project.join("Cargo.lock")).unwrap();
+    // The profiles of this workspace, so that what other tests compile is shared.
+    let manifest = fs::read_to_string(Path::new(checkout()).join("Cargo.toml")).unwrap();
+    fs::create_dir(project.join(".cargo")).unwrap();
+    fs::write(project.join(".cargo/config.toml"), &manifest[manifest.find("[profile.dev]").unwrap()..])
+        .unwrap();
     let page = fs::read_to_string(project.join("README.md")).unwrap();
     let (command, requests) = page.split_once("```sh\n").unwrap().1.split_once(" <<'END'\n").unwrap();
     let requests = requests.split_once("END\n").unwrap().0;

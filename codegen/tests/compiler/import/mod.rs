@@ -27,7 +27,7 @@ const fn server(name: &'static str, file: &'static str, tools: usize, noted: usi
 const SERVERS: [Server; 12] = [
     server("chrome-devtools", "tests/compiler/import/chrome-devtools.json", 32, 0),
     server("context7", "drift/tests/gate/history/context7/4.1.1.json", 2, 3),
-    server("everything", "drift/tests/gate/history/everything/2026.8.31.json", 13, 0),
+    server("everything", "drift/tests/gate/history/everything/2026.8.31.json", 13, 1),
     server("fetch", "drift/tests/gate/history/fetch/2026.10.24.json", 1, 0),
     server("filesystem", "drift/tests/gate/history/filesystem/2026.7.10.json", 14, 0),
     server("git", "drift/tests/gate/history/git/2026.10.19.json", 12, 0),
