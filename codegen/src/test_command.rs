@@ -60,7 +60,9 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                     different += 1;
                     print(&format!("FAIL  {label}\n       {how}\n"))?;
                 }
-                Outcome::Skipped => print(&format!("skip  {label} (an operation, which no client can call)\n"))?,
+                Outcome::Skipped => {
+                    print(&format!("skip  {label} (an operation, which no client can call)\n"))?
+                }
             }
         }
     }

@@ -28,7 +28,10 @@ pub enum Runs {
     /// In a helper thread on a read transaction of its own.
     Scan,
     /// Beside the loop, without the store.
-    Network,
+    Network {
+        /// How many calls of the tool run at a time; the others wait for its lock.
+        at_a_time: usize,
+    },
     /// Inline, inside the transaction of an operator's command. No client sees the tool, and only
     /// [`Chain::operate`](crate::chain::Chain::operate) reaches it.
     Operator {

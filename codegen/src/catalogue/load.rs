@@ -77,8 +77,10 @@ impl Catalogue {
             None => (!types_there).then(SharedTypes::default),
         };
         let names = loader.domain_names(head_value.as_ref());
-        let domains: Vec<DomainEntry> =
-            names.iter().filter_map(|name| loader.domain(&format!("tools/{name}.yaml"), types.as_ref())).collect();
+        let domains: Vec<DomainEntry> = names
+            .iter()
+            .filter_map(|name| loader.domain(&format!("tools/{name}.yaml"), types.as_ref()))
+            .collect();
         let (files, mut findings) = (loader.files, loader.findings);
         match (head, types) {
             (Some(head), Some(types)) if findings.is_empty() => {

@@ -39,7 +39,8 @@ pub(super) fn declaration(catalogue: &Catalogue, place: &Place) -> Option<Place>
         return None;
     };
     let domain = catalogue.domains.iter().find(|domain| domain.file == place.file)?;
-    let error = domain.data.tools.get(tool.parse::<usize>().ok()?)?.errors.get(error.parse::<usize>().ok()?)?;
+    let error =
+        domain.data.tools.get(tool.parse::<usize>().ok()?)?.errors.get(error.parse::<usize>().ok()?)?;
     if !error.shared {
         return None;
     }

@@ -79,7 +79,8 @@ impl Kit {
         if tool.runs == Runs::Operator {
             return Ok(Outcome::Skipped);
         }
-        let folder = EmptyFolder::new().map_err(|error| format!("cannot make a folder for a server: {error}"))?;
+        let folder =
+            EmptyFolder::new().map_err(|error| format!("cannot make a folder for a server: {error}"))?;
         let words = self.words.iter().map(|word| folder.in_place_of_its_name(word));
         let mut client = Client::start(words.collect(), self.timeout)?;
         let outcome = client.greet().and_then(|()| {
@@ -99,7 +100,9 @@ impl EmptyFolder {
             let path = std::env::temp_dir().join(format!("colibri-example-{}-{number}", std::process::id()));
             match std::fs::create_dir(&path) {
                 Ok(()) => return Ok(Self(path)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < u32::MAX => number += 1,
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < u32::MAX => {
+                    number += 1
+                }
                 Err(error) => return Err(error),
             }
         }

@@ -74,7 +74,8 @@ pub fn run(
 
 /// Returns whether a call that sets the stage has failed.
 fn failed(catalogue: &Catalogue, tool: &str, answered: &Answered) -> bool {
-    let of_b = catalogue.tools().any(|entry| entry.tool.name == tool && entry.tool.pattern == ErrorPattern::B);
+    let of_b =
+        catalogue.tools().any(|entry| entry.tool.name == tool && entry.tool.pattern == ErrorPattern::B);
     answered.is_error || of_b && answered.reply["data"]["ok"] == false
 }
 
@@ -89,8 +90,7 @@ pub fn bound(
 ) -> Result<Value, String> {
     let mut arguments = arguments.clone();
     for (pointer, name) in bind {
-        let place =
-            arguments.pointer_mut(pointer).ok_or_else(|| format!("nothing to bind at {pointer}"))?;
+        let place = arguments.pointer_mut(pointer).ok_or_else(|| format!("nothing to bind at {pointer}"))?;
         place.clone_from(kept.get(name).ok_or_else(|| format!("nothing was kept as {name}"))?);
     }
     Ok(arguments)

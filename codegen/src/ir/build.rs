@@ -17,8 +17,13 @@ impl<'a> Ir<'a> {
     /// # Errors
     /// All problems found, with their places.
     pub fn build(catalogue: &'a Catalogue) -> Result<Self, Vec<Finding>> {
-        let mut builder =
-            Builder { catalogue, problems: Vec::new(), hoister: Hoister::default(), errors: Vec::new(), next: [0; 2] };
+        let mut builder = Builder {
+            catalogue,
+            problems: Vec::new(),
+            hoister: Hoister::default(),
+            errors: Vec::new(),
+            next: [0; 2],
+        };
         let shared = builder.shared();
         builder.errors = builder.shared_errors();
         let domains: Vec<Domain<'a>> =
@@ -64,7 +69,9 @@ impl<'a> Builder<'a> {
 
     fn shared_errors(&mut self) -> Vec<ErrorIr<'a>> {
         let errors = self.catalogue.types.errors.iter().enumerate();
-        errors.map(|(index, error)| self.error("", error, &self.catalogue.shared_error_place(index))).collect()
+        errors
+            .map(|(index, error)| self.error("", error, &self.catalogue.shared_error_place(index)))
+            .collect()
     }
 
     fn domain(&mut self, index: usize) -> Domain<'a> {
@@ -95,7 +102,10 @@ impl<'a> Builder<'a> {
         let errors = entry.errors.iter().enumerate().map(|(index, error)| {
             let place = place.child("errors").child(index);
             let shared = self.errors.iter().find(|shared| error.shared && shared.entry.code == error.code);
-            shared.cloned().map_or_else(|| self.error(&variant, error, &place), |shared| ErrorIr { entry: error, ..shared })
+            shared.cloned().map_or_else(
+                || self.error(&variant, error, &place),
+                |shared| ErrorIr { entry: error, ..shared },
+            )
         });
         let errors = errors.collect();
         let next = &mut self.next[usize::from(entry.runs == Runs::Operator)];
@@ -226,7 +236,11 @@ fn repeated_names(
     repeated
         .map(|(name, _)| {
             let what = format!("two types would have the Rust name `{name}`");
-            Problem::new(&place, &what, "rename the type, the shared error, the tool or the property that leads to it")
+            Problem::new(
+                &place,
+                &what,
+                "rename the type, the shared error, the tool or the property that leads to it",
+            )
         })
         .collect()
 }

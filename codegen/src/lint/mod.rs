@@ -72,7 +72,7 @@ pub const RULES: &[Rule] = rules! {
         "texts" texts "Titles and descriptions say something, briefly.",
         "hidden-characters" hidden_characters "Texts hold no control or invisible characters.",
         "hints" hints "The behaviour hints agree with each other and with the tool.",
-        "placement" placement "runs, mutates, early and relaxed fit each other, and so do pattern and envelope.",
+        "placement" placement "runs, mutates, early, concurrency and relaxed fit each other, and so do pattern and envelope.",
         "sensitive" sensitive "Sensitive arguments are strings of the input.",
         "relaxed" relaxed "A setting relaxes inputs that are required without it.",
         "cross-rules" cross_rules "Rules across fields name fields of the input.",

@@ -47,8 +47,9 @@ impl Shown {
             Kind::Object { properties, .. } => properties,
             _ => &[],
         };
-        let chooses =
-            |property: &&Property| matches!(ir.shared.resolve(&property.schema).kind, Kind::Boolean | Kind::Enum { .. });
+        let chooses = |property: &&Property| {
+            matches!(ir.shared.resolve(&property.schema).kind, Kind::Boolean | Kind::Enum { .. })
+        };
         let examples = tool.entry.examples.iter().map(|example| Scene {
             title: example.title.clone(),
             arguments: with_defaults(&example.arguments, properties, ir),
@@ -66,10 +67,14 @@ impl Shown {
 
     /// Returns the reply of the nearest example, or an error that says that none fits.
     pub fn answer(&self, arguments: &Value, made: &[Made]) -> Dispatched {
-        let near = self.examples.iter().filter_map(|scene| Some((scene.nearness(self, arguments, made)?, scene)));
+        let near =
+            self.examples.iter().filter_map(|scene| Some((scene.nearness(self, arguments, made)?, scene)));
         // Of equally near ones, the first.
         let nearest = near.reduce(|best, other| if other.0 > best.0 { other } else { best });
-        nearest.map_or_else(|| Dispatched::Fault(Fault::Other(self.nothing_fits())), |(_, scene)| scene.answer.clone())
+        nearest.map_or_else(
+            || Dispatched::Fault(Fault::Other(self.nothing_fits())),
+            |(_, scene)| scene.answer.clone(),
+        )
     }
 
     fn nothing_fits(&self) -> String {

@@ -22,9 +22,10 @@ pub fn dispatched(tool: &ToolIr<'_>, reply: &Value, ir: &Ir<'_>) -> Dispatched {
         let message = stated["message"].as_str().unwrap_or_default();
         let prefix = format!("{}: ", declared.entry.code);
         let bare = if prefixed { message.strip_prefix(&prefix) } else { None };
-        let fields = declared.fields.iter().filter_map(|field| {
-            Some((field.name.clone(), error.get(&field.name)?.clone()))
-        });
+        let fields = declared
+            .fields
+            .iter()
+            .filter_map(|field| Some((field.name.clone(), error.get(&field.name)?.clone())));
         return Dispatched::Domain {
             code: kept(&declared.entry.code),
             message: bare.unwrap_or(message).to_owned(),

@@ -15,11 +15,11 @@ mod catalogue {
 }
 
 use catalogue::{
-    CATALOGUE, Color, Digest, Dispatcher, ErrNoRecord, ErrNoRecordState, Handlers, PlaceFetchError, PlaceFetchInput, PlaceFetchOutput,
-    PlaceImportError, PlaceImportInput, PlaceImportOutput, PlacesTools, Point, RecordFetchError,
-    RecordFetchInput, RecordFetchOutput, RecordGetError, RecordGetInput, RecordGetOutput, RecordsTools,
-    ShapeDrawError, ShapeDrawInput, ShapeDrawInputStyle, ShapeDrawOutput, ShapeScanError, ShapeScanInput,
-    ShapeScanOutput, ShapesTools, ToolId,
+    CATALOGUE, Color, Digest, Dispatcher, ErrNoRecord, ErrNoRecordState, Handlers, PlaceFetchError,
+    PlaceFetchInput, PlaceFetchOutput, PlaceImportError, PlaceImportInput, PlaceImportOutput, PlacesTools,
+    Point, RecordFetchError, RecordFetchInput, RecordFetchOutput, RecordGetError, RecordGetInput,
+    RecordGetOutput, RecordsTools, ShapeDrawError, ShapeDrawInput, ShapeDrawInputStyle, ShapeDrawOutput,
+    ShapeScanError, ShapeScanInput, ShapeScanOutput, ShapesTools, ToolId,
 };
 
 struct Cx;
@@ -151,7 +151,10 @@ fn an_error_that_tools_share_becomes_the_error_of_each() {
     assert_eq!(polled, std::task::Poll::Ready(of_get.clone()));
     let Dispatched::Domain { code, message, fields, remedy, .. } = of_get else { panic!("{of_get:?}") };
     assert_eq!((code, &*message), ("ERR_NO_RECORD", "there is no record c, its state is gone"));
-    assert_eq!((Value::Object(fields), &*remedy), (json!({ "key": "c", "state": "gone" }), "Take another key than c."));
+    assert_eq!(
+        (Value::Object(fields), &*remedy),
+        (json!({ "key": "c", "state": "gone" }), "Take another key than c.")
+    );
     let spec = ToolId::RecordGet.spec();
     assert_eq!(spec.codes, ["ERR_NO_RECORD", "ERR_TOO_LARGE"]);
 }

@@ -1,6 +1,5 @@
 //! Representative schema tables, written twice: as the generator would write them, and as JSON Schema.
 
-
 use colibri_runtime::schema::*;
 
 /// A table and the schema it stands for.
@@ -42,10 +41,8 @@ const fn bound(value: f64, inclusive: bool) -> Option<Bound> {
     Some(Bound { value, inclusive })
 }
 
-static SHORT_WORD: Pattern =
-    Pattern::new("^[a-z]{2,4}$");
-static NON_BLANK: Pattern =
-    Pattern::new("\\S");
+static SHORT_WORD: Pattern = Pattern::new("^[a-z]{2,4}$");
+static NON_BLANK: Pattern = Pattern::new("\\S");
 
 const WORD: StringRule = StringRule { min: None, max: None, pattern: Some(&SHORT_WORD) };
 

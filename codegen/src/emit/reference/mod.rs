@@ -178,6 +178,8 @@ fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
             "C: `ok: false`, `isError: true`, the error's own code and fields in `error`"
         }
     };
+    let at_a_time =
+        entry.concurrency.filter(|most| *most > 1).map(|most| format!(", up to {most} at a time"));
     let runs = match entry.runs {
         Runs::Network => "beside other calls, without the store",
         Runs::Scan => "in a helper thread, on a read transaction of its own",
@@ -188,7 +190,7 @@ fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
     let mut rows = vec![
         vec!["Effect".to_owned(), effect(tool).to_owned()],
         vec!["Errors".to_owned(), pattern.to_owned()],
-        vec!["Runs".to_owned(), runs.to_owned()],
+        vec!["Runs".to_owned(), format!("{runs}{}", at_a_time.unwrap_or_default())],
         vec!["Since".to_owned(), format!("{}, {}{}", entry.since, stability(tool), sunset(tool))],
     ];
     if !tool.is_operation() {
@@ -293,9 +295,10 @@ fn shared_error_rows<'a>(ir: &'a Ir<'_>) -> impl Iterator<Item = Vec<String>> + 
         let names = |tool: &&ToolIr<'_>| {
             tool.errors.iter().any(|own| own.entry.shared && own.entry.code == error.entry.code)
         };
-        let links = ir.domains.iter().flat_map(|domain| {
-            domain.tools.iter().filter(names).map(move |tool| link(domain, tool))
-        });
+        let links = ir
+            .domains
+            .iter()
+            .flat_map(|domain| domain.tools.iter().filter(names).map(move |tool| link(domain, tool)));
         error_row(error, links.collect::<Vec<_>>().join(", "), ir)
     })
 }
@@ -306,8 +309,10 @@ fn link(domain: &Domain<'_>, tool: &ToolIr<'_>) -> String {
 }
 
 fn error_row(error: &ErrorIr<'_>, tools: String, ir: &Ir<'_>) -> Vec<String> {
-    let fields =
-        error.fields.iter().map(|field| format!("{}: {}", code(&field.name), fields::kind(&field.schema, ir)));
+    let fields = error
+        .fields
+        .iter()
+        .map(|field| format!("{}: {}", code(&field.name), fields::kind(&field.schema, ir)));
     vec![
         code(&error.entry.code),
         tools,

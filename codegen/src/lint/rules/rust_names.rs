@@ -51,7 +51,13 @@ fn types(context: &Context<'_>, report: &mut Report<'_>) {
         names.add(name, name, context.catalogue.type_place(name), true, report);
     }
     for (index, error) in context.catalogue.types.errors.iter().enumerate() {
-        names.add(&error.code, &error.code, context.catalogue.shared_error_place(index).child("code"), false, report);
+        names.add(
+            &error.code,
+            &error.code,
+            context.catalogue.shared_error_place(index).child("code"),
+            false,
+            report,
+        );
     }
     for entry in context.catalogue.tools() {
         for suffix in ["Input", "Output", "Error"] {

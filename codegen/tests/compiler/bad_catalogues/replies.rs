@@ -18,10 +18,20 @@ pub const CASES: &[Case] = &[
     swap("shared_error_twice_in_a_tool", SHELF, "[NO_SHELF]", "[NO_SHELF, NO_SHELF]"),
     swap("shared_error_that_is_a_number", SHELF, "[NO_SHELF]", "[7]"),
     swap("shared_error_that_no_tool_names", SHELF, "[NO_SHELF]", "[]"),
-    swap("shared_error_declared_twice", TYPES, "errors:\n", "errors:\n  - { code: NO_SHELF, message: no, when: No., remedy: No. }\n"),
+    swap(
+        "shared_error_declared_twice",
+        TYPES,
+        "errors:\n",
+        "errors:\n  - { code: NO_SHELF, message: no, when: No., remedy: No. }\n",
+    ),
     swap("shared_error_without_remedy", TYPES, "    remedy: Take a lower number.\n", ""),
     swap("shared_error_with_a_broken_message", TYPES, "{shelf}", "{shelve}"),
-    swap("shared_error_named_like_a_type", TYPES, "errors:\n", "errors:\n  - { code: LABEL, message: no, when: No., remedy: No. }\n"),
+    swap(
+        "shared_error_named_like_a_type",
+        TYPES,
+        "errors:\n",
+        "errors:\n  - { code: LABEL, message: no, when: No., remedy: No. }\n",
+    ),
     swap("types_with_a_broken_head", TYPES, "errors:\n", "error:\n"),
     swap("payload_of_wrong_shape", SHELF, "reply: { books: [a, b] }", "reply: { books: [a, 2] }"),
     swap(

@@ -140,7 +140,7 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
         tool("keep"),
         tool("refuse"),
         tool("panic"),
-        ToolSpec { runs: Runs::Network, ..tool("network") },
+        ToolSpec { runs: Runs::Network { at_a_time: 1 }, ..tool("network") },
         ToolSpec { runs: Runs::Scan, ..tool("scan") },
         ToolSpec { runs: Runs::Free, early: true, ..tool("early") },
         tool("domain"),
