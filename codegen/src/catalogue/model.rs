@@ -278,7 +278,7 @@ impl Tool {
 
     /// Returns whether the reply of an example is a failure that clients get with `isError: true`.
     #[must_use]
-    pub fn is_failure(&self, reply: &Value) -> bool {
+    pub(crate) fn is_failure(&self, reply: &Value) -> bool {
         match self.envelope {
             Envelope::Ok => reply["ok"] == false,
             Envelope::None => {
