@@ -9,7 +9,7 @@ pub enum Pattern {
     A,
     /// `ok: true` outside, `data.ok: false` inside.
     B,
-    /// `ok: false`, `isError: true`; the code is the error's own, and its fields stand beside it.
+    /// `ok: false`, `isError: true`; the error has a code of its own, and its fields follow the message.
     C,
     /// As C, without an envelope: a success is the payload itself, and a failure is a text.
     Plain,
