@@ -15,6 +15,42 @@ pub type Outcome<T, E> = Result<T, Failure<E>>;
 /// The future of a network tool's handler. It needs no `Send`: it runs on the loop's thread.
 pub type NetworkOutcome<T, E> = Pin<Box<dyn Future<Output = Outcome<T, E>>>>;
 
+/// Does the work of a network tool's handler in a thread of its own. A handler that blocks its thread (reads files, calculates, calls a
+/// library that waits) would block the loop otherwise, which then answers no other request, not even `ping`. A client that cancels the
+/// call gets no reply; the thread ends by itself.
+///
+/// ```
+/// use colibri_runtime::handler::{NetworkOutcome, in_thread};
+///
+/// fn resolve(host: String) -> NetworkOutcome<usize, std::convert::Infallible> {
+///     in_thread(move || {
+///         let found = std::net::ToSocketAddrs::to_socket_addrs(&(host.as_str(), 80));
+///         Ok(found.map_or(0, Iterator::count))
+///     })
+/// }
+/// ```
+pub fn in_thread<T, E>(work: impl FnOnce() -> Outcome<T, E> + Send + 'static) -> NetworkOutcome<T, E>
+where
+    T: Send + 'static,
+    E: Send + 'static,
+{
+    let (sender, done) = tokio::sync::oneshot::channel();
+    let run = move || {
+        // The receiver is gone if the call was cancelled.
+        let _ = sender.send(guarded(work));
+    };
+    let started = std::thread::Builder::new().name("handler".to_owned()).spawn(run);
+    Box::pin(async move {
+        started.map_err(|error| Fault::Other(format!("no thread can be started: {error}")))?;
+        match done.await {
+            Ok(Ok(outcome)) => outcome,
+            // The chain answers a panic, wherever it was.
+            Ok(Err(panic)) => std::panic::resume_unwind(panic),
+            Err(_) => Err(Fault::Other("the handler's thread sent nothing".to_owned()).into()),
+        }
+    })
+}
+
 /// Why a handler did not produce its output.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Failure<E> {

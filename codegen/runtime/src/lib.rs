@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! fn main() -> ExitCode {
-//!     serve_stdio(&CATALOGUE, env!("CARGO_PKG_VERSION"), Dispatcher(Server), MemoryStore::new(0))
+//!     serve_stdio(&CATALOGUE, Dispatcher(Server))
 //! }
 //! ```
 //!
@@ -41,5 +41,5 @@ pub use chain::{Chain, Kernel};
 pub use handler::{Context, Failure, Fault, Outcome};
 pub use memory::{MemoryCx, MemoryStore};
 pub use regress;
-pub use serve_stdio::serve_stdio;
+pub use serve_stdio::{serve_stdio, serve_stdio_with};
 pub use spec::CatalogueSpec;

@@ -110,7 +110,7 @@ impl Pattern {
     }
 
     /// Returns the compiled form. `None` if it does not compile, which the generator's lint rules out.
-    pub fn regex(&self) -> Option<&regress::Regex> {
+    pub(crate) fn regex(&self) -> Option<&regress::Regex> {
         self.compiled.get_or_init(|| regress::Regex::with_flags(self.source, "u").ok()).as_ref()
     }
 }

@@ -11,23 +11,35 @@ use crate::chain::store::Store;
 use crate::chain::{Audit, Chain, Kernel};
 use crate::handler::Dispatch;
 use crate::kernel::{SystemClock, SystemIds};
+use crate::memory::{MemoryCx, MemoryStore};
 use crate::serve::{Control, Finish, Serve};
 use crate::spec::CatalogueSpec;
 use crate::wire::stdio;
 
-/// Serves a catalogue over stdin and stdout until the input ends, with the system's clock and ids, no log, and a store that is
-/// ready at once. `version` is the server's own. A server that needs more puts [`Chain`], [`Kernel`] and [`Serve`] together itself.
+/// Serves a catalogue over stdin and stdout until the input ends: a whole `main`. What handlers keep in `cx.data` begins with its
+/// default; what they keep in themselves begins as it was made. Clients read the catalogue's version as the server's.
+///
+/// Returns failure, with the reason on stderr, if the catalogue or the streams cannot be used.
+pub fn serve_stdio<T, D>(catalogue: &'static CatalogueSpec, dispatch: D) -> ExitCode
+where
+    T: Default + Clone + Send + 'static,
+    D: Dispatch<MemoryCx<T>>,
+{
+    serve_stdio_with(catalogue, dispatch, MemoryStore::new(T::default()))
+}
+
+/// As [`serve_stdio`], with a store that is ready at once. Clock and ids are the system's, and there is no log. A server that needs more
+/// puts [`Chain`], [`Kernel`] and [`Serve`] together itself.
 ///
 /// Returns failure, with the reason on stderr, if the catalogue or the streams cannot be used or the store fails for good.
-pub fn serve_stdio<S, D>(catalogue: &'static CatalogueSpec, version: &str, dispatch: D, store: S) -> ExitCode
+pub fn serve_stdio_with<S, D>(catalogue: &'static CatalogueSpec, dispatch: D, store: S) -> ExitCode
 where
     S: Store + Clone,
     D: Dispatch<S::Cx>,
 {
     let modes = stdio::Modes::default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let finish =
-        runtime.and_then(|runtime| runtime.block_on(serve(&modes, catalogue, version, dispatch, store)));
+    let finish = runtime.and_then(|runtime| runtime.block_on(serve(&modes, catalogue, dispatch, store)));
     modes.restore();
     let reason = match finish {
         Ok(Finish::EndOfInput | Finish::Stopped | Finish::ClientGone) => return ExitCode::SUCCESS,
@@ -43,7 +55,6 @@ where
 async fn serve<S, D>(
     modes: &stdio::Modes,
     catalogue: &'static CatalogueSpec,
-    version: &str,
     dispatch: D,
     store: S,
 ) -> io::Result<Finish>
@@ -65,5 +76,5 @@ where
         .send(Control::Opened(Ok((store, "memory"))))
         .map_err(|_| io::Error::other("the loop is gone"))?;
     let streams = stdio::open(modes)?;
-    Ok(Serve::new(&mut chain, version, streams.reader, streams.writer, received).run().await)
+    Ok(Serve::new(&mut chain, catalogue.version, streams.reader, streams.writer, received).run().await)
 }

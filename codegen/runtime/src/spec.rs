@@ -9,7 +9,7 @@ pub enum Pattern {
     A,
     /// `ok: true` outside, `data.ok: false` inside.
     B,
-    /// `ok: false`, `isError: true`; the code is the error's own, and its fields stand beside it.
+    /// `ok: false`, `isError: true`; the error has a code of its own, and its fields follow the message.
     C,
     /// As C, without an envelope: a success is the payload itself, and a failure is a text.
     Plain,
@@ -28,7 +28,10 @@ pub enum Runs {
     /// In a helper thread on a read transaction of its own.
     Scan,
     /// Beside the loop, without the store.
-    Network,
+    Network {
+        /// How many calls of the tool run at a time; the others wait for its lock.
+        at_a_time: usize,
+    },
     /// Inline, inside the transaction of an operator's command. No client sees the tool, and only
     /// [`Chain::operate`](crate::chain::Chain::operate) reaches it.
     Operator {

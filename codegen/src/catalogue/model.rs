@@ -247,6 +247,9 @@ pub struct Tool {
     pub envelope: Envelope,
     /// Where it runs.
     pub runs: Runs,
+    /// How many calls of it run at a time, where `runs` is `network`: 1 if it is not stated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub concurrency: Option<u32>,
     /// It cannot work without writing the store. Stated where `runs` is `store` or `operator`, and only there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mutates: Option<bool>,
@@ -299,7 +302,7 @@ impl Tool {
 
     /// Returns whether the reply of an example is a failure that clients get with `isError: true`.
     #[must_use]
-    pub fn is_failure(&self, reply: &Value) -> bool {
+    pub(crate) fn is_failure(&self, reply: &Value) -> bool {
         match self.envelope {
             Envelope::Ok => reply["ok"] == false,
             Envelope::None => {

@@ -160,7 +160,10 @@ fn spec(
         Runs::Store => quote!(Runs::Store { mutates: #mutates }),
         Runs::Free => quote!(Runs::Free),
         Runs::Scan => quote!(Runs::Scan),
-        Runs::Network => quote!(Runs::Network),
+        Runs::Network => {
+            let at_a_time = entry.concurrency.unwrap_or(1) as usize;
+            quote!(Runs::Network { at_a_time: #at_a_time })
+        }
         Runs::Operator => quote!(Runs::Operator { mutates: #mutates }),
     };
     let (name, early, sensitive) = (&entry.name, entry.early, &entry.sensitive);

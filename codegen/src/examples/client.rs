@@ -60,7 +60,8 @@ impl Client {
         let client = json!({ "name": "colibri-codegen", "version": env!("CARGO_PKG_VERSION") });
         let params = json!({ "protocolVersion": REVISION, "capabilities": {}, "clientInfo": client });
         self.request("initialize", &params)?;
-        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }))
+        self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
+        Ok(())
     }
 
     /// Calls a tool.
@@ -81,7 +82,7 @@ impl Client {
     fn request(&mut self, method: &str, params: &Value) -> Result<Value, String> {
         self.requests += 1;
         let id = self.requests;
-        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))?;
+        self.send(&json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }));
         let deadline = Instant::now() + self.timeout;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -107,10 +108,11 @@ impl Client {
         }
     }
 
-    fn send(&mut self, message: &Value) -> Result<(), String> {
-        let Some(input) = &mut self.input else { return Ok(()) };
-        let sent = writeln!(input, "{message}").and_then(|()| input.flush());
-        sent.map_err(|error| format!("the server does not read: {error}"))
+    fn send(&mut self, message: &Value) {
+        if let Some(input) = &mut self.input {
+            // A server that does not read any more has ended, which the wait for its answer finds.
+            let _ = writeln!(input, "{message}").and_then(|()| input.flush());
+        }
     }
 }
 

@@ -93,7 +93,7 @@ pub const RULES: &[Rule] = rules! {
         "texts" texts [House] "Titles and descriptions say something, briefly.",
         "hidden-characters" hidden_characters [Eased("Line breaks, tabs and the parts of an emoji are allowed.")] "Texts hold no control or invisible characters.",
         "hints" hints [Eased("They may be missing, and those of a read-only or a network tool may be any.")] "The behaviour hints agree with each other and with the tool.",
-        "placement" placement [Both] "runs, mutates, early and relaxed fit each other, and so do pattern and envelope.",
+        "placement" placement [Both] "runs, mutates, early, concurrency and relaxed fit each other, and so do pattern and envelope.",
         "sensitive" sensitive [Both] "Sensitive arguments are strings of the input.",
         "relaxed" relaxed [Both] "A setting relaxes inputs that are required without it.",
         "cross-rules" cross_rules [Both] "Rules across fields name fields of the input.",

@@ -10,7 +10,7 @@ mod tables;
 use std::process::ExitCode;
 
 use colibri_runtime::handler::{Dispatch, Dispatched, Fault, NetworkCall, ScanCall};
-use colibri_runtime::{MemoryCx, MemoryStore, serve_stdio};
+use colibri_runtime::{MemoryCx, serve_stdio};
 use serde_json::Value;
 
 use crate::catalogue::{Catalogue, Finding};
@@ -26,7 +26,7 @@ pub fn mock(catalogue: &Catalogue) -> Result<ExitCode, Vec<Finding>> {
     let ir = crate::resolve(catalogue)?;
     let spec = tables::catalogue(&ir);
     let server = Mock { tools: shown(&ir), made: Vec::new() };
-    Ok(serve_stdio(spec, spec.version, server, MemoryStore::new(())))
+    Ok(serve_stdio(spec, server))
 }
 
 /// Returns the examples of the tools that clients see, in listing order.

@@ -97,7 +97,7 @@ const USES: [(&str, &[&str]); 12] = [
     ("colibri-proof", &["colibri-canonical", "colibri-visible"]),
     ("colibri-consensus", &["colibri-canonical"]),
     ("colibri-drift", &["colibri-suggest", "colibri-visible"]),
-    ("colibri-codegen", &["colibri-drift", "colibri-suggest", "colibri-visible"]),
+    ("colibri-codegen", &["colibri-drift", "colibri-runtime", "colibri-suggest", "colibri-visible"]),
     ("colibri-store", &["colibri-canonical", "colibri-proof", "colibri-runtime", "colibri-wal"]),
     (
         "colibri",

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use colibri_runtime::{MemoryCx, MemoryStore, Outcome, serve_stdio};
+use colibri_runtime::{MemoryCx, Outcome, serve_stdio};
 
 /// The catalogue, compiled.
 mod catalogue {
@@ -45,5 +45,5 @@ impl CounterTools<Cx> for Server {
 }
 
 fn main() -> ExitCode {
-    serve_stdio(&CATALOGUE, env!("CARGO_PKG_VERSION"), Dispatcher(Server), MemoryStore::new(0))
+    serve_stdio(&CATALOGUE, Dispatcher(Server))
 }

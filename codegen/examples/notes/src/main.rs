@@ -5,7 +5,7 @@ mod notes;
 
 use std::process::ExitCode;
 
-use colibri_runtime::{MemoryStore, serve_stdio};
+use colibri_runtime::serve_stdio;
 
 /// The catalogue, compiled.
 pub mod catalogue {
@@ -13,8 +13,8 @@ pub mod catalogue {
 }
 
 use catalogue::{CATALOGUE, Dispatcher};
-use notes::{Notes, Server};
+use notes::Server;
 
 fn main() -> ExitCode {
-    serve_stdio(&CATALOGUE, env!("CARGO_PKG_VERSION"), Dispatcher(Server), MemoryStore::new(Notes::new()))
+    serve_stdio(&CATALOGUE, Dispatcher(Server))
 }

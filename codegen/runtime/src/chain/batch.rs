@@ -97,7 +97,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let mut flights = Vec::new();
         for call in std::mem::take(calls) {
             match call.verdict {
-                Verdict::Open(target) if target.tool.runs == Runs::Network => {
+                Verdict::Open(target) if matches!(target.tool.runs, Runs::Network { .. }) => {
                     flights.push(self.start_flight(call, target));
                 }
                 _ => calls.push_back(call),

@@ -1,4 +1,4 @@
-//! Network tools: they hold no store and run beside the loop, one at a time per tool (chain#network-tools).
+//! Network tools: they hold no store and run beside the loop, of each tool as many at a time as it states (chain#network-tools).
 
 use std::collections::{HashMap, VecDeque};
 use std::future::Future;
@@ -77,66 +77,82 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 }
 
-/// The per-tool locks: calls that wait for one, in arrival order.
+/// The per-tool locks: calls that wait for one, in arrival order. As many calls hold a tool's lock as the tool states.
 #[derive(Debug, Default)]
 pub(crate) struct ToolLocks {
-    waiting: HashMap<&'static str, VecDeque<Call>>,
+    waiting: HashMap<&'static str, Line>,
+    /// A name for each call that holds a lock.
     held: Vec<&'static str>,
+}
+
+/// The calls that wait for the lock of a tool.
+#[derive(Debug)]
+struct Line {
+    at_a_time: usize,
+    calls: VecDeque<Call>,
 }
 
 impl ToolLocks {
     /// Puts a call into its tool's queue.
-    pub(crate) fn enqueue(&mut self, tool: &'static str, call: Call) {
-        self.waiting.entry(tool).or_default().push_back(call);
+    pub(crate) fn enqueue(&mut self, tool: &'static str, at_a_time: usize, call: Call) {
+        let line = self.waiting.entry(tool).or_insert_with(|| Line { at_a_time, calls: VecDeque::new() });
+        line.calls.push_back(call);
     }
 
-    /// Takes the next call of every tool whose lock is free, if it came until that time, and holds the lock for it.
+    /// Takes the next calls of every tool as far as its lock is free, if they came until that time, and holds the lock for them.
     pub(crate) fn acquire(&mut self, until_ms: f64) -> Vec<Call> {
         let mut starting = Vec::new();
-        for (tool, queue) in &mut self.waiting {
-            if !self.held.contains(tool)
-                && let Some(call) = queue.pop_front_if(|call| call.since_ms <= until_ms)
+        for (tool, line) in &mut self.waiting {
+            while holders(&self.held, tool) < line.at_a_time
+                && let Some(call) = line.calls.pop_front_if(|call| call.since_ms <= until_ms)
             {
                 self.held.push(tool);
                 starting.push(call);
             }
         }
-        self.waiting.retain(|_, queue| !queue.is_empty());
+        self.waiting.retain(|_, line| !line.calls.is_empty());
         starting
     }
 
     /// Returns the arrival time of the oldest call whose tool's lock is free.
     pub(crate) fn oldest_ms(&self) -> Option<f64> {
-        let free = self.waiting.iter().filter(|(tool, _)| !self.held.contains(*tool));
-        free.filter_map(|(_, queue)| queue.front()).map(|call| call.since_ms).reduce(f64::min)
+        let free = self.waiting.iter().filter(|(tool, line)| holders(&self.held, tool) < line.at_a_time);
+        free.filter_map(|(_, line)| line.calls.front()).map(|call| call.since_ms).reduce(f64::min)
     }
 
-    /// Releases a tool's lock.
+    /// Releases a tool's lock for one call.
     pub fn release(&mut self, tool: &str) {
-        self.held.retain(|held| *held != tool);
+        if let Some(at) = self.held.iter().position(|held| *held == tool) {
+            self.held.swap_remove(at);
+        }
     }
 
     /// Returns how many calls wait.
     pub fn waiting(&self) -> usize {
-        self.waiting.values().map(VecDeque::len).sum()
+        self.waiting.values().map(|line| line.calls.len()).sum()
     }
 
-    /// Returns whether no call holds or awaits a tool's lock.
-    pub fn is_free(&self, tool: &str) -> bool {
-        !self.held.contains(&tool) && !self.waiting.contains_key(tool)
+    /// Returns whether the next call of a tool need not wait for its lock.
+    pub fn is_free(&self, tool: &str, at_a_time: usize) -> bool {
+        holders(&self.held, tool) < at_a_time && !self.waiting.contains_key(tool)
     }
 
     /// Drops the waiting calls with that id, and returns the requests they would have answered.
     pub fn remove(&mut self, request_id: &str) -> Vec<ReplyTo> {
-        let dropped = self.waiting.values_mut().flat_map(|queue| drop_calls(queue, request_id)).collect();
-        self.waiting.retain(|_, queue| !queue.is_empty());
+        let lines = self.waiting.values_mut();
+        let dropped = lines.flat_map(|line| drop_calls(&mut line.calls, request_id)).collect();
+        self.waiting.retain(|_, line| !line.calls.is_empty());
         dropped
     }
 
     /// Takes every waiting call.
     pub fn drain(&mut self) -> Vec<Call> {
-        self.waiting.drain().flat_map(|(_, queue)| queue).collect()
+        self.waiting.drain().flat_map(|(_, line)| line.calls).collect()
     }
+}
+
+fn holders(held: &[&str], tool: &str) -> usize {
+    held.iter().filter(|held| **held == tool).count()
 }
 
 /// Drops the calls with that id from a queue, and returns the requests they would have answered.

@@ -20,7 +20,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             let mut call = self.enter_row(checked);
             self.enter_call(&mut call).await;
             match call.verdict {
-                Verdict::Open(target) if target.tool.runs == Runs::Network => {
+                Verdict::Open(target) if matches!(target.tool.runs, Runs::Network { .. }) => {
                     self.store.leave_queue();
                     flights.push(self.start_flight(call, target));
                 }

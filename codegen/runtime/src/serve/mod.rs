@@ -20,7 +20,7 @@ use crate::chain::network::Flight;
 use crate::chain::scan::ScanFlight;
 use crate::chain::store::Store;
 use crate::handler::{Dispatch, Dispatched};
-use crate::spec::Runs;
+use crate::spec::{Runs, ToolSpec};
 use crate::wire::fault::UNAVAILABLE;
 use crate::wire::frame::Frames;
 use crate::wire::intake::{Inbound, Intake};
@@ -253,11 +253,11 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             return;
         }
         match tool {
-            Some(tool) if tool.runs == Runs::Network => {
-                if self.queues.waiting() >= WAITING_CALLS && !self.queues.locks.is_free(tool.name) {
+            Some(ToolSpec { name, runs: Runs::Network { at_a_time }, .. }) => {
+                if self.queues.waiting() >= WAITING_CALLS && !self.queues.locks.is_free(name, *at_a_time) {
                     self.unavailable(&call.reply_to, "Server busy");
                 } else {
-                    self.queues.locks.enqueue(tool.name, call);
+                    self.queues.locks.enqueue(name, *at_a_time, call);
                 }
             }
             _ => self.queues.ready.push_back(call),

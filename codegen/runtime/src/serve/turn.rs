@@ -21,7 +21,7 @@ use crate::serve::{ReplyOutlet, Serve};
 
 /// A batch that runs at the next turn.
 pub(super) enum Door {
-    /// Calls, and the tools whose locks were taken for them.
+    /// Calls, and the tools whose locks were taken for them, a tool as often as for calls of it.
     Calls { batch: Prepared, acquired: Vec<&'static str> },
     /// A long read.
     Scan(Call),
@@ -210,13 +210,15 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         let mut outlet = ReplyOutlet(&self.outbox, &mut self.intake);
         match door {
             Door::Scan(call) => self.scan = self.chain.start_scan(call, &mut outlet).await,
-            Door::Calls { batch, acquired } => {
+            Door::Calls { batch, mut acquired } => {
                 let flights = self.chain.run_prepared(batch, &mut outlet).await;
-                for tool in acquired {
-                    if !flights.iter().any(|flight| flight.tool() == tool) {
-                        self.queues.locks.release(tool);
+                for flight in &flights {
+                    if let Some(at) = acquired.iter().position(|tool| *tool == flight.tool()) {
+                        acquired.swap_remove(at);
                     }
                 }
+                // The calls that were refused hold nothing any more.
+                acquired.iter().for_each(|tool| self.queues.locks.release(tool));
                 self.flights.extend(flights);
             }
         }

@@ -52,8 +52,8 @@ impl<'a> ProtocolFault<'a> {
     }
 
     /// A line over the limit.
-    pub(crate) fn too_large() -> Self {
-        Self::new(INVALID_REQUEST, "Invalid Request: message too large", None)
+    pub(crate) fn too_large(id: Option<RequestId<'a>>) -> Self {
+        Self::new(INVALID_REQUEST, "Invalid Request: message too large", id)
     }
 
     /// An array with too many messages.

@@ -1,5 +1,7 @@
 //! Cuts a stream of bytes into lines, with a limit (protocol#framing).
 
+use super::message::{RequestId, id_at_start};
+
 /// The longest line accepted, without its newline: 4 MiB.
 pub const LINE_LIMIT: usize = 4 * 1024 * 1024;
 
@@ -13,8 +15,9 @@ const BOM: &[u8] = b"\xef\xbb\xbf";
 pub enum Frame {
     /// A line that is not blank, without its end and without a byte-order mark.
     Line(Vec<u8>),
-    /// A line over [`LINE_LIMIT`]. It is dropped up to its newline and reported once.
-    TooLong,
+    /// A line over [`LINE_LIMIT`]. It is dropped up to its newline and reported once, with the request's id if that came before the
+    /// limit.
+    TooLong(Option<RequestId<'static>>),
 }
 
 /// The splitter: [`push`](Self::push) what was read, then take frames from the iterator until it has
@@ -81,7 +84,7 @@ impl Frames {
         line = line.strip_suffix(b"\r").unwrap_or(line);
         self.past_first = true;
         if line.len() > LINE_LIMIT {
-            return Some(Frame::TooLong);
+            return Some(Frame::TooLong(id_at_start(&line[..LINE_LIMIT])));
         }
         if line.iter().all(u8::is_ascii_whitespace) {
             return None;
@@ -96,12 +99,16 @@ impl Frames {
         if self.pending() <= LINE_LIMIT + slack {
             return None;
         }
+        let start = &self.buffer[self.start..];
+        let start = if self.past_first { start } else { start.strip_prefix(BOM).unwrap_or(start) };
+        // The same bytes as of a line that came whole, so that the answer does not depend on how it came.
+        let id = id_at_start(&start[..LINE_LIMIT]);
         self.buffer = Vec::new();
         self.start = 0;
         self.scanned = 0;
         self.discarding = true;
         self.past_first = true;
-        Some(Frame::TooLong)
+        Some(Frame::TooLong(id))
     }
 }
 

@@ -66,8 +66,8 @@ impl Intake {
     /// Takes one frame, and appends answers of protocol methods to `out`.
     pub fn take(&mut self, frame: Frame, out: &mut Vec<u8>) -> Inbound {
         let line = match frame {
-            Frame::TooLong => {
-                out.extend_from_slice(&ProtocolFault::too_large().to_line());
+            Frame::TooLong(id) => {
+                out.extend_from_slice(&ProtocolFault::too_large(id).redacted(&self.redactor).to_line());
                 return Inbound::Answered;
             }
             Frame::Line(line) => line,

@@ -122,6 +122,50 @@ pub fn decode(line: &[u8]) -> Incoming<'_> {
     }
 }
 
+/// Returns the id of a message of which only the start is there: its top level is read until the id has come.
+pub(crate) fn id_at_start(start: &[u8]) -> Option<RequestId<'static>> {
+    let mut seeker = IdSeeker { end: start.as_ptr_range().end, found: None };
+    // The text is cut off, so reading it fails. What was found before that stays.
+    let _ = seeker.deserialize_from(start);
+    seeker.found
+}
+
+/// Looks for the member `id` of an object.
+struct IdSeeker {
+    /// Where the text is cut off.
+    end: *const u8,
+    found: Option<RequestId<'static>>,
+}
+
+impl IdSeeker {
+    fn deserialize_from(&mut self, start: &[u8]) -> serde_json::Result<()> {
+        serde_json::Deserializer::from_slice(start).deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for &mut IdSeeker {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some(Key(key)) = map.next_key()? {
+            if key != "id" {
+                map.next_value::<IgnoredAny>()?;
+                continue;
+            }
+            let id: &RawValue = map.next_value()?;
+            // A number at the very end may go on.
+            let whole = id.get().as_bytes().as_ptr_range().end < self.end;
+            self.found = RequestId::of(id).filter(|_| whole).map(RequestId::into_owned);
+            break;
+        }
+        Ok(())
+    }
+}
+
 /// Decodes a member of an array, whose line has been checked. An array inside an array is not a message.
 pub fn decode_member(member: &RawValue) -> Incoming<'_> {
     match serde_json::from_str(member.get()) {

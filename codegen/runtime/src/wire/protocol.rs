@@ -121,7 +121,7 @@ impl Protocol {
     }
 
     /// Returns the answer to a tool call that failed, as a text alone.
-    pub fn tool_failure(&self, era: Era, id: &str, text: &str) -> Vec<u8> {
+    pub(crate) fn tool_failure(&self, era: Era, id: &str, text: &str) -> Vec<u8> {
         encode_tool_failure(id, text, self.extras(era))
     }
 

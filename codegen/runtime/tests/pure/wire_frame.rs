@@ -62,7 +62,7 @@ fn limit_is_exact_and_does_not_count_the_line_end() {
                 fits,
                 "{length} {end:?}"
             );
-            assert_eq!(found[0] == Frame::TooLong, !fits, "{length} {end:?}");
+            assert_eq!(matches!(found[0], Frame::TooLong(None)), !fits, "{length} {end:?}");
         }
     }
 }
@@ -73,7 +73,7 @@ fn too_long_line_is_reported_once_and_dropped_in_constant_memory() {
     let mut reported = 0;
     for _ in 0..640 {
         splitter.push(&[b'x'; 65_536]);
-        reported += splitter.by_ref().filter(|frame| *frame == Frame::TooLong).count();
+        reported += splitter.by_ref().filter(|frame| *frame == Frame::TooLong(None)).count();
         assert!(splitter.pending() <= LINE_LIMIT + 65_536);
     }
     assert_eq!(reported, 1);
@@ -86,8 +86,8 @@ fn too_long_line_is_reported_once_and_dropped_in_constant_memory() {
 #[test]
 fn too_long_line_at_the_end_of_the_stream_is_reported_once() {
     let stream = vec![b'x'; LINE_LIMIT + 100];
-    assert_eq!(frames(&stream, 1 << 20), [Frame::TooLong]);
-    assert_eq!(frames(&stream, stream.len()), [Frame::TooLong]);
+    assert_eq!(frames(&stream, 1 << 20), [Frame::TooLong(None)]);
+    assert_eq!(frames(&stream, stream.len()), [Frame::TooLong(None)]);
 }
 
 #[test]
@@ -101,4 +101,39 @@ fn a_complete_line_is_seen_before_it_is_taken() {
     assert_eq!(splitter.next(), None);
     splitter.push(b":2}\n");
     assert!(splitter.has_line());
+}
+
+/// The id that a line over the limit is answered with.
+fn id_of(start: &str, end: &str) -> Option<String> {
+    let line = format!("{start}{}{end}", "x".repeat(LINE_LIMIT));
+    let mut found: Vec<Option<String>> = [65_536, line.len()]
+        .into_iter()
+        .map(|size| match frames(line.as_bytes(), size).as_slice() {
+            [Frame::TooLong(id)] => id.as_ref().map(|id| id.as_str().to_owned()),
+            other => panic!("{start}: {} frames", other.len()),
+        })
+        .collect();
+    found.dedup();
+    assert_eq!(found.len(), 1, "{start}: it depends on how the line arrives: {found:?}");
+    found.pop().flatten()
+}
+
+#[test]
+fn a_line_that_is_too_long_keeps_its_id_if_that_comes_first() {
+    for (start, id) in [
+        (r#"{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"a":""#, Some("7")),
+        (r#"{"id":"a\u0041","params":""#, Some(r#""a\u0041""#)),
+        ("\u{feff} {\"params\":{\"id\":1,\"deep\":[[{}]]},\"id\":-1.5e3 ,\"a\":\"", Some("-1.5e3")),
+        (r#"{"params":{"id":1},"text":""#, None),
+        (r#"{"id":null,"text":""#, None),
+        (r#"{"id":{"a":1},"text":""#, None),
+        (r#"[{"id":1},""#, None),
+        (r#"{"id":1 "text":""#, Some("1")),
+        (r#"{id:1,"text":""#, None),
+        ("\u{feff}\u{feff}{\"id\":1,\"text\":\"", None),
+    ] {
+        assert_eq!(id_of(start, "\"}\n").as_deref(), id, "{start}");
+    }
+    let digits = format!(r#"{{"id":{}"#, "1".repeat(LINE_LIMIT + 70_000));
+    assert_eq!(frames(digits.as_bytes(), 65_536), [Frame::TooLong(None)], "a number that is cut off");
 }

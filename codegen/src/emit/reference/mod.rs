@@ -177,6 +177,8 @@ fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
             "C: `ok: false`, `isError: true`, the error's own code and fields in `error`"
         }
     };
+    let at_a_time =
+        entry.concurrency.filter(|most| *most > 1).map(|most| format!(", up to {most} at a time"));
     let runs = match entry.runs {
         Runs::Network => "beside other calls, without the store",
         Runs::Scan => "in a helper thread, on a read transaction of its own",
@@ -187,7 +189,7 @@ fn properties(tool: &ToolIr<'_>) -> Vec<Vec<String>> {
     let mut rows = vec![
         vec!["Effect".to_owned(), effect(tool).to_owned()],
         vec!["Errors".to_owned(), pattern.to_owned()],
-        vec!["Runs".to_owned(), runs.to_owned()],
+        vec!["Runs".to_owned(), format!("{runs}{}", at_a_time.unwrap_or_default())],
         vec!["Since".to_owned(), format!("{}, {}{}", entry.since, stability(tool), sunset(tool))],
     ];
     if !tool.is_operation() && !hints.is_empty() {

@@ -1,6 +1,6 @@
 //! `placement`: what a tool states fits where it runs (catalogue#placement), and its envelope fits its pattern.
 
-use crate::catalogue::{Envelope, ErrorPattern, Runs};
+use crate::catalogue::{Envelope, ErrorPattern, Place, Runs, Tool};
 use crate::lint::{Context, Report};
 
 pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
@@ -29,6 +29,7 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
             }
             _ => {}
         }
+        concurrency(tool, runs, &place.child("concurrency"), report);
         if tool.envelope == Envelope::None && tool.pattern != ErrorPattern::C {
             let message = format!(
                 "`envelope: none` contradicts `pattern: {:?}`, whose errors stand in an envelope",
@@ -45,5 +46,24 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
                 "`relaxed` contradicts `runs: operator`: a setting can only relax what clients send";
             report.key(&place.child("relaxed"), message, "remove `relaxed`, or change `runs`");
         }
+    }
+}
+
+/// As many calls as a batch holds.
+const MOST_AT_A_TIME: u32 = 64;
+
+fn concurrency(tool: &Tool, runs: &str, place: &Place, report: &mut Report<'_>) {
+    match tool.concurrency {
+        Some(_) if tool.runs != Runs::Network => {
+            let message = format!(
+                "`concurrency` contradicts `runs: {runs}`: only network tools run beside one another"
+            );
+            report.key(place, message, "remove `concurrency`, or write `runs: network`");
+        }
+        Some(most) if !(1..=MOST_AT_A_TIME).contains(&most) => {
+            let message = "`concurrency` is out of range".to_owned();
+            report.value(place, message, format!("write a number from 1 to {MOST_AT_A_TIME}"));
+        }
+        _ => {}
     }
 }

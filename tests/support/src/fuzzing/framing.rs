@@ -29,14 +29,22 @@ pub fn cut(stream: &[u8], mut size: impl FnMut() -> usize) -> Vec<Frame> {
         splitter.push(piece);
         assert!(splitter.pending() <= before + piece.len());
         let promised = splitter.has_line();
-        let taken: Vec<Frame> = splitter.by_ref().collect();
-        assert!(promised || taken.iter().all(|frame| *frame == Frame::TooLong), "a frame without a line");
+        let taken: Vec<Frame> = splitter.by_ref().map(without_id).collect();
+        assert!(promised || taken.iter().all(|frame| *frame == Frame::TooLong(None)), "a frame without a line");
         found.extend(taken);
         assert!(!splitter.has_line() && splitter.pending() <= LINE_LIMIT + 4, "more is kept than a line");
     }
-    found.extend(splitter.finish());
+    found.extend(splitter.finish().map(without_id));
     assert_eq!((splitter.pending(), splitter.finish(), splitter.next()), (0, None, None), "nothing is left");
     found
+}
+
+/// The definition below does not say which id a long line has.
+fn without_id(frame: Frame) -> Frame {
+    match frame {
+        Frame::TooLong(_) => Frame::TooLong(None),
+        line => line,
+    }
 }
 
 /// The frames of a stream by the definition.
@@ -46,7 +54,7 @@ pub fn plain(stream: &[u8]) -> Vec<Frame> {
         line.strip_suffix(b"\r").unwrap_or(line)
     });
     let frames = lines.filter_map(|line| match line.len() {
-        length if length > LINE_LIMIT => Some(Frame::TooLong),
+        length if length > LINE_LIMIT => Some(Frame::TooLong(None)),
         _ if line.iter().all(u8::is_ascii_whitespace) => None,
         _ => Some(Frame::Line(line.to_vec())),
     });

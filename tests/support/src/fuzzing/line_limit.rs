@@ -20,5 +20,5 @@ pub fn check(bytes: &[u8]) -> bool {
     let expected = plain(&stream);
     // Not by `assert_eq`, which would print the stretch.
     assert!(found == expected, "{} frames instead of {}", found.len(), expected.len());
-    found.iter().any(|frame| *frame != colibri_runtime::wire::frame::Frame::TooLong)
+    found.iter().any(|frame| *frame != colibri_runtime::wire::frame::Frame::TooLong(None))
 }

@@ -108,17 +108,42 @@ async fn finding_a12_a_call_that_ends_after_a_failed_sync_begins_nothing() {
 #[test]
 fn locks_are_held_per_tool_and_given_in_order() {
     let mut locks = ToolLocks::default();
-    assert!(locks.is_free("network"));
+    assert!(locks.is_free("network", 1));
     for id in 1..=3 {
-        locks.enqueue("network", call(id, "network"));
+        locks.enqueue("network", 1, call(id, "network"));
     }
     assert_eq!(&*locks.acquire(0.0)[0].reply_to.id, "1");
-    assert!(locks.acquire(0.0).is_empty() && !locks.is_free("network"));
+    assert!(locks.acquire(0.0).is_empty() && !locks.is_free("network", 1));
     assert!(!locks.remove("2").is_empty() && locks.remove("2").is_empty());
     locks.release("network");
     assert_eq!(&*locks.acquire(0.0)[0].reply_to.id, "3");
-    locks.enqueue("network", call(4, "network"));
+    locks.enqueue("network", 1, call(4, "network"));
     assert_eq!((locks.waiting(), locks.drain().len(), locks.waiting()), (1, 1, 0));
+}
+
+#[test]
+fn as_many_calls_hold_a_lock_as_the_tool_states() {
+    let mut locks = ToolLocks::default();
+    for id in 1..=5 {
+        locks.enqueue("network", 3, call(id, "network"));
+    }
+    locks.enqueue("other", 1, call(6, "other"));
+    let started = |locks: &mut ToolLocks| {
+        let mut ids: Vec<String> =
+            locks.acquire(0.0).iter().map(|call| call.reply_to.id.to_string()).collect();
+        ids.sort();
+        ids
+    };
+    assert_eq!(started(&mut locks), ["1", "2", "3", "6"]);
+    assert!(started(&mut locks).is_empty());
+    assert_eq!((locks.waiting(), locks.oldest_ms()), (2, None));
+    locks.release("network");
+    assert_eq!(locks.oldest_ms(), Some(0.0));
+    assert_eq!(started(&mut locks), ["4"], "one call has ended, so one begins");
+    assert!(!locks.is_free("network", 3));
+    locks.remove("5");
+    locks.release("network");
+    assert!(locks.is_free("network", 3) && !locks.is_free("other", 1));
 }
 
 async fn scan(chain: &mut Tested, key: &str) -> Result<ScanFlight, Vec<Reply>> {

@@ -1,7 +1,7 @@
 //! The chain over a store, handlers and sinks that fail on purpose.
 //!
 //! [`faults`] fails every step of the store, [`foreign`] does so with calls that another process handles, [`alone`] is about sinks outside it, [`beside`] about network and
-//! scan tools, [`clients`] about who calls, [`gather`] about calls that wait for one another, [`turn`] about those that wait for other processes, [`operate`] about the operator's, [`owed`] about rows that come late or not at all, [`selection`] about what is offered, [`words`] about what is said in the end.
+//! scan tools, [`clients`] about who calls, [`gather`] about calls that wait for one another, [`turn`] about those that wait for other processes, [`operate`] about the operator's, [`owed`] about rows that come late or not at all, [`selection`] about what is offered, [`tables`] are the schemas of their tools, [`words`] about what is said in the end.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::single_range_in_vec_init)]
 
@@ -16,6 +16,7 @@ mod operate;
 mod owed;
 mod postponed;
 mod selection;
+mod tables;
 mod turn;
 mod words;
 
@@ -37,51 +38,11 @@ use crate::kernel::{Clock, SystemIds};
 use crate::memory::{MemoryCx, MemoryStore};
 use crate::progress::Progress;
 use crate::remedy::Suggestion;
-use crate::schema::{Additional, NumberRule, ObjectRule, Property, Schema, Shape, StringRule};
 use crate::spec::{CatalogueSpec, ChainCodes, ChainRemedies, Pattern, Relaxation, Runs, ToolSpec};
 
+use tables::{ANY_NUMBER, ANYTHING, KEYED, NUMBER, STRICT};
+
 type Data = Vec<String>;
-
-static ANYTHING: Schema = Schema {
-    shape: Shape::Object(&ObjectRule { properties: &[], additional: Additional::Open }),
-    nullable: false,
-    message: None,
-};
-
-static STRICT: Schema = Schema {
-    shape: Shape::Object(&ObjectRule { properties: &[], additional: Additional::Closed }),
-    nullable: false,
-    message: None,
-};
-
-/// An object with a text.
-static KEYED: Schema = Schema {
-    shape: Shape::Object(&ObjectRule {
-        properties: &[Property { name: "key", schema: TEXT, required: true, default: None }],
-        additional: Additional::Open,
-    }),
-    nullable: false,
-    message: None,
-};
-
-const TEXT: Schema = Schema {
-    shape: Shape::String(StringRule { min: None, max: None, pattern: None }),
-    nullable: false,
-    message: None,
-};
-
-/// An object with a number, a map of numbers and a choice between them.
-static NUMBER: Schema = Schema {
-    shape: Shape::Object(&ObjectRule {
-        properties: &[Property { name: "n", schema: ANY_NUMBER, required: true, default: None }],
-        additional: Additional::Open,
-    }),
-    nullable: false,
-    message: None,
-};
-
-const ANY_NUMBER: Schema =
-    Schema { shape: Shape::Number(NumberRule { min: None, max: None }), nullable: false, message: None };
 
 const fn tool(name: &'static str) -> ToolSpec {
     ToolSpec {
@@ -140,7 +101,7 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
         tool("keep"),
         tool("refuse"),
         tool("panic"),
-        ToolSpec { runs: Runs::Network, ..tool("network") },
+        ToolSpec { runs: Runs::Network { at_a_time: 1 }, ..tool("network") },
         ToolSpec { runs: Runs::Scan, ..tool("scan") },
         ToolSpec { runs: Runs::Free, early: true, ..tool("early") },
         tool("domain"),

@@ -7,7 +7,7 @@ use crate::chain::log::{Level, Log};
 use crate::chain::registry::RegistrationError;
 use crate::chain::row::args_hash;
 use crate::handler::Dispatched;
-use crate::schema::{ArrayRule, RecordRule, UnionRule};
+use crate::schema::{Additional, ArrayRule, ObjectRule, Property, RecordRule, Schema, Shape, UnionRule};
 
 async fn said(tool: &str, key: &str) -> Value {
     let mut chain = chain(FaultyStore::sound());

@@ -1,0 +1,5 @@
+//! Compiles the catalogue into `OUT_DIR`.
+
+fn main() {
+    colibri_codegen::build("catalogue");
+}

@@ -1,0 +1,44 @@
+//! The schemas of the tools that the tests call.
+
+use crate::schema::{Additional, NumberRule, ObjectRule, Property, Schema, Shape, StringRule};
+
+pub(super) static ANYTHING: Schema = Schema {
+    shape: Shape::Object(&ObjectRule { properties: &[], additional: Additional::Open }),
+    nullable: false,
+    message: None,
+};
+
+pub(super) static STRICT: Schema = Schema {
+    shape: Shape::Object(&ObjectRule { properties: &[], additional: Additional::Closed }),
+    nullable: false,
+    message: None,
+};
+
+/// An object with a text.
+pub(super) static KEYED: Schema = Schema {
+    shape: Shape::Object(&ObjectRule {
+        properties: &[Property { name: "key", schema: TEXT, required: true, default: None }],
+        additional: Additional::Open,
+    }),
+    nullable: false,
+    message: None,
+};
+
+const TEXT: Schema = Schema {
+    shape: Shape::String(StringRule { min: None, max: None, pattern: None }),
+    nullable: false,
+    message: None,
+};
+
+/// An object with a number, a map of numbers and a choice between them.
+pub(super) static NUMBER: Schema = Schema {
+    shape: Shape::Object(&ObjectRule {
+        properties: &[Property { name: "n", schema: ANY_NUMBER, required: true, default: None }],
+        additional: Additional::Open,
+    }),
+    nullable: false,
+    message: None,
+};
+
+pub(super) const ANY_NUMBER: Schema =
+    Schema { shape: Shape::Number(NumberRule { min: None, max: None }), nullable: false, message: None };
