@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use colibri_codegen::catalogue::{Example, Runs};
+use colibri_codegen::examples::bound;
 use colibri_test_support::client::{Launch, Server};
 use colibri_test_support::postgres::{Database, Role};
 use serde_json::{Value, json};
