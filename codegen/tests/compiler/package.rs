@@ -144,8 +144,8 @@ fn what_names_an_archive_needs_its_hash() {
 #[test]
 fn a_program_without_a_catalogue_is_packaged_too() {
     let folder = tempfile::tempdir().unwrap();
-    let (description, _) = DESCRIPTION.split_once("forms:").unwrap();
-    let description = format!("{description}forms: [npm, wheel]\n");
+    let (description, _) = DESCRIPTION.split_once("\nforms:").unwrap();
+    let description = format!("{description}\nforms: [npm, wheel]\n");
     let done = package(folder.path(), &description, &[]);
     assert_eq!(done.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&done.stderr).contains("needs --release VERSION"), "{done:?}");
