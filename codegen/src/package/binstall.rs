@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::File;
-use super::release::Release;
+use super::release::{File, Release};
 
 /// `binstall.toml`.
 pub fn files(release: &Release) -> Vec<File> {

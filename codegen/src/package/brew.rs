@@ -3,8 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use super::File;
-use super::release::Release;
+use super::release::{File, Release};
 
 /// `brew/NAME.rb`, with the platforms whose archives have a hash; nothing if there are none.
 pub fn files(release: &Release) -> Vec<File> {

@@ -3,10 +3,9 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use super::File;
-use super::release::Release;
+use super::release::{File, Release};
 
-/// `container/Containerfile`; the programs stand beside it, as `program-amd64` and `program-arm64`.
+/// `container/Containerfile`; the programs are in the same folder, as `program-amd64` and `program-arm64`.
 pub fn files(release: &Release) -> Vec<File> {
     let Some((part, _)) = release.served() else { return Vec::new() };
     let mut settings = String::new();

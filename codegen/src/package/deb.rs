@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::File;
-use super::release::Release;
+use super::release::{File, Release};
 
 /// The oldest glibc that a Linux build needs.
 const GLIBC: &str = "2.17";

@@ -5,9 +5,8 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use super::File;
 use super::description::Format;
-use super::release::Release;
+use super::release::{File, Release};
 
 /// The version of the manifest's form.
 const FORM: &str = "0.3";

@@ -27,10 +27,7 @@ use serde_json::json;
 
 use crate::{Failure, load, store};
 use description::Form;
-use release::{Release, Server, Sums};
-
-/// A file's path below the output folder, and its text.
-type File = (PathBuf, String);
+use release::{File, Release, Server, Sums};
 
 /// What to write, and where.
 #[derive(Args)]

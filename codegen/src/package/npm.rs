@@ -5,10 +5,9 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 
-use super::File;
 use super::platform::Platform;
 use super::readme::page;
-use super::release::Release;
+use super::release::{File, Release};
 
 /// The launcher, in which the names stand for those of a release.
 const LAUNCHER: &str = include_str!("launcher.js");

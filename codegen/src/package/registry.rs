@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::File;
 use super::description::{Form, Setting};
-use super::release::Release;
+use super::release::{File, Release};
 
 const SCHEMA: &str = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
+use std::path::PathBuf;
 
 use colibri_codegen::catalogue::{Catalogue, Finding};
 use colibri_codegen::lock;
@@ -10,6 +11,9 @@ use sha2::{Digest, Sha256};
 
 use super::description::{Description, ServerPart};
 use super::platform::Platform;
+
+/// A file's path below the output folder, and its text.
+pub type File = (PathBuf, String);
 
 /// A release of a program.
 pub struct Release {

@@ -3,9 +3,8 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use super::File;
 use super::readme::page;
-use super::release::Release;
+use super::release::{File, Release};
 
 /// `wheel/METADATA`, `wheel/PLATFORM/WHEEL` and, if package and program have different names, `wheel/NAME`. What has to be hashed
 /// is put together by the script that builds the wheel.

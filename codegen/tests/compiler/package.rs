@@ -61,6 +61,12 @@ fn json(files: &BTreeMap<String, String>, path: &str) -> Value {
     serde_json::from_str(&files[path]).unwrap()
 }
 
+/// The kinds of package in the registry's entry.
+fn kinds(entry: &Value) -> Vec<String> {
+    let packages = entry["packages"].as_array().unwrap();
+    packages.iter().map(|each| each["registryType"].as_str().unwrap().to_owned()).collect()
+}
+
 #[test]
 fn every_form_has_its_files_and_each_says_the_same() {
     let folder = tempfile::tempdir().unwrap();
@@ -99,16 +105,12 @@ fn every_form_has_its_files_and_each_says_the_same() {
     assert!(files["container/Containerfile"].contains("ENV NOTES_FILE=/data/notes\n"));
     // Without hashes, what names one is left out.
     assert!(!files.keys().any(|path| path.starts_with("brew/")));
-    let kinds = |entry: &Value| -> Vec<String> {
-        entry["packages"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(|each| each["registryType"].as_str().unwrap().to_owned())
-            .collect()
-    };
     assert_eq!(kinds(&json(&files, "server.json")), ["npm", "pypi", "cargo", "oci"]);
+}
 
+#[test]
+fn what_names_an_archive_needs_its_hash() {
+    let folder = tempfile::tempdir().unwrap();
     let hash = "ab".repeat(32);
     let sums = folder.path().join("sums");
     fs::write(
@@ -142,8 +144,8 @@ fn every_form_has_its_files_and_each_says_the_same() {
 #[test]
 fn a_program_without_a_catalogue_is_packaged_too() {
     let folder = tempfile::tempdir().unwrap();
-    let (description, _) = DESCRIPTION.split_once("forms:").unwrap();
-    let description = format!("{description}forms: [npm, wheel]\n");
+    let (description, _) = DESCRIPTION.split_once("\nforms:").unwrap();
+    let description = format!("{description}\nforms: [npm, wheel]\n");
     let done = package(folder.path(), &description, &[]);
     assert_eq!(done.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&done.stderr).contains("needs --release VERSION"), "{done:?}");
