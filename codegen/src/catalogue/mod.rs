@@ -4,8 +4,10 @@
 //! in the order of the files.
 
 mod decode;
+mod example;
 pub mod findings;
 mod foreign;
+mod hints;
 mod index;
 mod layout;
 mod load;
@@ -21,7 +23,9 @@ mod varying;
 use std::fmt;
 use std::path::PathBuf;
 
+pub use example::{Example, Setup};
 pub use foreign::ForeignErrors;
+pub use hints::Hints;
 pub use load::{Catalogue, DomainEntry, ToolEntry};
 pub use model::*;
 pub use next_call::{NextCall, Source};

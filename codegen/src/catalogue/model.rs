@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{ForeignErrors, NextCall, Varying};
+use super::{Example, ForeignErrors, Hints, NextCall};
 
 /// A JSON Schema as written in the catalogue: the portable subset, with `$ref: TypeName`.
 pub type SchemaValue = Map<String, Value>;
@@ -365,57 +365,6 @@ pub enum Stability {
     Experimental,
 }
 
-/// MCP's annotations of a tool. A hint that is not stated is not listed, and clients take the specification's default for it.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Hints {
-    /// `title`, for clients that read it here.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// `readOnlyHint`.
-    pub read_only: Option<bool>,
-    /// `destructiveHint`.
-    pub destructive: Option<bool>,
-    /// `idempotentHint`.
-    pub idempotent: Option<bool>,
-    /// `openWorldHint`.
-    pub open_world: Option<bool>,
-    /// Annotations that the specification does not know, as they are listed.
-    #[serde(skip_serializing_if = "Map::is_empty")]
-    pub other: Map<String, Value>,
-}
-
-impl Hints {
-    /// The four hints by their names here and in the protocol, with the specification's defaults.
-    #[must_use]
-    pub(crate) fn all(&self) -> [(&'static str, &'static str, Option<bool>, bool); 4] {
-        [
-            ("read_only", "readOnlyHint", self.read_only, false),
-            ("destructive", "destructiveHint", self.destructive, true),
-            ("idempotent", "idempotentHint", self.idempotent, false),
-            ("open_world", "openWorldHint", self.open_world, true),
-        ]
-    }
-
-    /// Whether it says that the tool changes nothing.
-    #[must_use]
-    pub(crate) fn is_read_only(&self) -> bool {
-        self.read_only.unwrap_or(false)
-    }
-
-    /// Whether the tool may remove or overwrite.
-    #[must_use]
-    pub(crate) fn is_destructive(&self) -> bool {
-        self.destructive.unwrap_or(true)
-    }
-
-    /// Whether the tool reaches beyond the server.
-    #[must_use]
-    pub(crate) fn is_open_world(&self) -> bool {
-        self.open_world.unwrap_or(true)
-    }
-}
-
 /// A tool's schemas as `tools/list` has them.
 #[derive(Debug, Clone)]
 pub(crate) struct Listed {
@@ -519,41 +468,4 @@ fn declared_or_named(generator: &mut SchemaGenerator) -> Schema {
 
 fn yes() -> bool {
     true
-}
-
-/// A call with its reply.
-#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Example {
-    /// What it shows.
-    pub title: String,
-    /// Calls that set the stage.
-    #[serde(default)]
-    pub before: Vec<Setup>,
-    /// The arguments, as documented.
-    pub arguments: Value,
-    /// Arguments that the test takes from an earlier call: pointer into `arguments` → name kept there.
-    #[serde(default)]
-    pub bind: BTreeMap<String, String>,
-    /// The envelope of the reply, as documented.
-    pub reply: Value,
-    /// Pointers into `reply` whose values differ from run to run, each with what every run's value is like.
-    #[serde(default)]
-    pub varies: BTreeMap<String, Varying>,
-}
-
-/// A call made before an example.
-#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Setup {
-    /// The tool.
-    pub tool: String,
-    /// Its arguments.
-    pub arguments: Value,
-    /// Arguments taken from an earlier call: pointer → name.
-    #[serde(default)]
-    pub bind: BTreeMap<String, String>,
-    /// What to keep of the reply's envelope: name → pointer.
-    #[serde(default)]
-    pub keep: BTreeMap<String, String>,
 }

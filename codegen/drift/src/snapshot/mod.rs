@@ -260,7 +260,7 @@ impl Snapshot {
 
     /// Returns whether it was read from a lock, not from a server's answers.
     #[must_use]
-    pub fn is_lock(&self) -> bool {
+    pub(crate) fn is_lock(&self) -> bool {
         self.chain.is_some()
     }
 
