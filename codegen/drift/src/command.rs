@@ -2,27 +2,43 @@
 
 use std::path::Path;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
+use crate::config::today;
 use crate::report::{self, Location, Names};
-use crate::{Finding, Snapshot, Unreadable, Verdict, Waiver, waivers};
+use crate::{Config, Finding, Snapshot, Unreadable, Verdict};
+
+/// The file with a team's settings, which is read where the command runs, if it is there.
+pub const CONFIG: &str = "mcp-drift.yaml";
 
 /// The form of the report.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people in a terminal.
+    #[default]
+    Text,
+    /// For a comment of a pull request, at most 60,000 characters.
+    Markdown,
+    /// For programs.
+    Json,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// JUnit XML, for CI systems.
+    Junit,
+    /// GitHub workflow commands, which appear in the diff.
+    Github,
+}
+
+/// How the report is printed.
 #[derive(Debug, Args)]
 pub struct Form {
-    /// Print JSON.
-    #[arg(long, group = "form")]
-    json: bool,
-    /// Print Markdown, for a comment of a pull request.
-    #[arg(long, group = "form")]
-    markdown: bool,
-    /// Print GitHub workflow commands, which appear in the diff.
-    #[arg(long, group = "form")]
-    annotations: bool,
+    /// The form of the report.
+    #[arg(long, value_enum, value_name = "FORM", default_value_t)]
+    format: Format,
 }
 
 impl Form {
-    /// Returns the report in this form; without one, as text. `place` finds the place of a finding in the files, if it has one.
+    /// Returns the report in this form. `place` finds the place of a finding in the files, if it has one.
     #[must_use]
     pub fn report(
         &self,
@@ -30,15 +46,15 @@ impl Form {
         names: &Names,
         place: &dyn Fn(&Finding) -> Option<Location>,
     ) -> String {
-        if self.json {
-            // Escaped as JSON first, because the terminal's escapes are not JSON.
-            colibri_visible::json(&report::json(verdict, names)).into_owned()
-        } else if self.markdown {
-            report::markdown(verdict, names)
-        } else if self.annotations {
-            report::annotations(verdict, place)
-        } else {
-            report::text(verdict, names)
+        // Escaped as JSON first, because the terminal's escapes are not JSON.
+        let escaped = |json: String| colibri_visible::json(&json).into_owned();
+        match self.format {
+            Format::Text => report::text(verdict, names),
+            Format::Markdown => report::markdown(verdict, names),
+            Format::Json => escaped(report::json(verdict, names)),
+            Format::Sarif => escaped(report::sarif(verdict, names, place)),
+            Format::Junit => report::junit(verdict, names),
+            Format::Github => report::annotations(verdict, place),
         }
     }
 }
@@ -50,8 +66,10 @@ pub struct Files<'a> {
     pub old: &'a Path,
     /// The new state.
     pub new: &'a Path,
-    /// A YAML file with waivers.
+    /// A YAML file with the member `drift:`.
     pub waivers: Option<&'a Path>,
+    /// A file with settings; without it, and without `waivers`, [`CONFIG`] is read if it is there.
+    pub config: Option<&'a Path>,
 }
 
 /// Two states to judge, and what reports call them.
@@ -61,8 +79,8 @@ pub struct Task {
     pub old: Snapshot,
     /// The new state.
     pub new: Snapshot,
-    /// Findings that were accepted.
-    pub waivers: Vec<Waiver>,
+    /// What the team decides.
+    pub config: Config,
     /// Whether the change touches the tools at all; [`judge`](crate::judge) says why it matters.
     pub touched: bool,
     /// What reports call the states.
@@ -73,21 +91,17 @@ impl Task {
     /// Returns the verdict on the two states.
     #[must_use]
     pub fn judge(&self) -> Verdict {
-        crate::judge(&self.old, &self.new, &self.waivers, self.touched)
+        crate::judge_by(&self.old, &self.new, &self.config, self.touched)
     }
 }
 
 impl Files<'_> {
-    /// Reads the two files with the given parsers, and the waivers.
+    /// Reads the two files with the given parsers, and the settings.
     ///
     /// # Errors
     /// A file cannot be read, or is of another kind; the message names it.
     pub fn read(&self, parse: &dyn Fn(&str) -> Result<Snapshot, Unreadable>) -> Result<Task, String> {
-        let waivers = match self.waivers {
-            None => Vec::new(),
-            Some(file) => waivers(&read(file)?)
-                .ok_or_else(|| format!("{}: not YAML with `drift:` and `waivers:`", file.display()))?,
-        };
+        let (config, waivers) = settings(self.config, self.waivers)?;
         let snapshot = |file: &Path| -> Result<Snapshot, String> {
             parse(&read(file)?).map_err(|error| format!("{}: {error}", file.display()))
         };
@@ -96,10 +110,28 @@ impl Files<'_> {
             old: name(self.old),
             new: name(self.new),
             version: None,
-            waivers: self.waivers.map(name),
+            waivers,
+            below_drift: self.waivers.is_some(),
         };
-        Ok(Task { old: snapshot(self.old)?, new: snapshot(self.new)?, waivers, touched: true, names })
+        Ok(Task { old: snapshot(self.old)?, new: snapshot(self.new)?, config, touched: true, names })
     }
+}
+
+/// Reads the settings: from a file with the member `drift:`, from the file that is named, or from [`CONFIG`] if it is there. Returns
+/// them with the name of the file.
+///
+/// # Errors
+/// A file cannot be read, or holds something unknown; the message names file and line.
+pub fn settings(config: Option<&Path>, waivers: Option<&Path>) -> Result<(Config, Option<String>), String> {
+    let usual = Path::new(CONFIG);
+    let config = config.or_else(|| (waivers.is_none() && usual.exists()).then_some(usual));
+    let (file, read_as): (_, fn(&str) -> _) = match (waivers, config) {
+        (Some(file), _) => (file, Config::parse_head),
+        (None, Some(file)) => (file, Config::parse),
+        (None, None) => return Ok((Config { today: Some(today()), ..Config::default() }, None)),
+    };
+    let config = read_as(&read(file)?).map_err(|error| format!("{}: {error}", file.display()))?;
+    Ok((Config { today: Some(today()), ..config }, Some(file.display().to_string())))
 }
 
 fn read(file: &Path) -> Result<String, String> {

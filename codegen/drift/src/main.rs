@@ -22,8 +22,8 @@ use colibri_visible::printable_lines;
     version,
     after_help = "Examples:
   mcp-drift old.json new.json
-  mcp-drift old.json new.json --waivers accepted.yaml --markdown
-  mcp-drift old.lock.json new.lock.json --json
+  mcp-drift old.json new.json --config accepted.yaml --format markdown
+  mcp-drift old.lock.json new.lock.json --format json
 
 Exit codes: 0 no client breaks, 1 findings that block, 2 bad command line or unreadable input."
 )]
@@ -35,6 +35,9 @@ struct Cli {
     /// A YAML file with `drift: waivers:`; the report prints the lines to put there.
     #[arg(long, value_name = "FILE")]
     waivers: Option<PathBuf>,
+    /// A file with settings and waivers; mcp-drift.yaml of this folder is read by itself.
+    #[arg(long, value_name = "FILE", conflicts_with = "waivers")]
+    config: Option<PathBuf>,
     #[command(flatten)]
     form: Form,
 }
@@ -60,7 +63,8 @@ fn main() -> ExitCode {
 /// Compares, prints the report, and returns whether every client still works.
 fn run(cli: &Cli) -> Result<bool, String> {
     let (old, new) = (cli.old.as_path(), cli.new.as_path());
-    let task = Files { old, new, waivers: cli.waivers.as_deref() }.read(&Snapshot::parse)?;
+    let task = Files { old, new, waivers: cli.waivers.as_deref(), config: cli.config.as_deref() }
+        .read(&Snapshot::parse)?;
     if task.old.is_lock() != task.new.is_lock() {
         let (lock, answer) = if task.old.is_lock() { (old, new) } else { (new, old) };
         return Err(format!(

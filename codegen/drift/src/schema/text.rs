@@ -12,6 +12,9 @@ use super::store::{NodeId, Site, Store};
 /// Longer texts are not built; such a schema never counts as equal to another.
 const MAX_TEXT: usize = 40_000;
 
+/// Schemas inside each other, after which no text is built either.
+const MAX_OPEN: usize = 128;
+
 /// Keywords that do not affect which values a schema accepts.
 const ANNOTATIONS: [&str; 19] = [
     "$schema",
@@ -150,7 +153,7 @@ struct Writer<'s, 'a> {
 
 impl<'a> Writer<'_, 'a> {
     fn schema(&mut self, site: Site) -> Option<()> {
-        if self.out.len() > MAX_TEXT {
+        if self.out.len() > MAX_TEXT || self.open.len() > MAX_OPEN || !self.store.spend(1) {
             return None;
         }
         if let Some(at) = self.open.iter().rposition(|open| *open == site) {

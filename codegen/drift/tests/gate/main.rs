@@ -4,12 +4,16 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod bounds;
 mod command;
+mod config;
 mod edits;
 mod fixtures;
 mod frozen;
 mod history;
 mod positions;
+mod reference;
+mod reports;
 mod schemas;
 mod soundness;
 
