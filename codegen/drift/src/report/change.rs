@@ -13,6 +13,9 @@ const AROUND: usize = 24;
 /// Returns old and new in a few words. `None` if they are too long for that; then the message of the finding says what changed.
 pub(super) fn change(finding: &Finding) -> Option<String> {
     let (old, new) = (&finding.old, &finding.new);
+    if old == new {
+        return None;
+    }
     let told = match (old, new) {
         (Value::String(old), Value::String(new)) => return Some(texts(old, new)),
         (Value::Object(one), Value::Object(other)) => match (sole(one), sole(other)) {

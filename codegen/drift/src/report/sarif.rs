@@ -18,8 +18,7 @@ pub fn sarif(verdict: &Verdict, names: &Names, place: &dyn Fn(&Finding) -> Optio
     let result = |finding: &Finding, level: &str, reason: Option<&str>| {
         let mut result = result(finding, level, names, place(finding));
         if let Some(reason) = reason {
-            result["suppressions"] =
-                json!([{ "kind": "external", "status": "accepted", "justification": reason }]);
+            result["suppressions"] = json!([{ "kind": "external", "justification": reason }]);
         }
         result
     };

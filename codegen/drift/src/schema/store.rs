@@ -46,6 +46,8 @@ pub(crate) struct Store<'a> {
     places: RefCell<Places<'a>>,
     pub(super) normals: RefCell<HashMap<NodeId, Rc<Normal>>>,
     pub(super) texts: RefCell<HashMap<Site, Option<Rc<str>>>>,
+    /// Texts of schemas that refer to no schema around them.
+    pub(super) closed_texts: RefCell<HashMap<Site, Rc<str>>>,
     pub(super) samples: RefCell<HashMap<NodeId, Rc<Vec<Value>>>>,
     pub(super) sampling: RefCell<Vec<NodeId>>,
     pub(super) verdicts: RefCell<HashMap<(NodeId, NodeId), Verdict>>,
@@ -95,6 +97,7 @@ impl<'a> Store<'a> {
             places: RefCell::new(places),
             normals: RefCell::default(),
             texts: RefCell::default(),
+            closed_texts: RefCell::default(),
             samples: RefCell::default(),
             sampling: RefCell::default(),
             verdicts: RefCell::default(),

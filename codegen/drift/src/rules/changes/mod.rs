@@ -240,6 +240,9 @@ impl Walk<'_, '_> {
         let (whole_giver, whole_taker) = sides(self.direction, self.roots.0, self.roots.1);
         let mut reason = trial.reason;
         for candidate in &trial.candidates {
+            if !self.store.spend(1) {
+                return Verdict::Unknown(TOO_COMPLEX.to_owned());
+            }
             if !self.store.separates(giver, taker, candidate) {
                 continue;
             }
