@@ -113,7 +113,7 @@ fn adding_a_field_changes_types_validation_listing_and_reference() {
         ("validation", "name: \"pinned\""),
         (
             "tools/list",
-            r#"\"pinned\":{\"type\":\"boolean\",\"description\":\"Keep it on top.\",\"default\":false}"#,
+            r#"\"pinned\":{\"type\":\"boolean\",\"default\":false,\"description\":\"Keep it on top.\"}"#,
         ),
     ] {
         assert!(!before.contains(sign) && after.contains(sign), "{what}: {sign}");
