@@ -4,7 +4,7 @@ use crate::lint::pattern::is_pascal_case;
 use crate::lint::{Context, Report};
 
 /// A keyword, and what the generated code calls by these names.
-const TAKEN: [&str; 8] = ["Self", "Some", "None", "Ok", "Err", "Box", "Result", "Option"];
+const TAKEN: [&str; 5] = ["Self", "Some", "None", "Ok", "Err"];
 
 pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
     for name in context.catalogue.types.types.keys() {
