@@ -34,7 +34,7 @@ const MAX_STEPS: u32 = 20_000;
 
 /// What one comparison may spend on schemas that are read, merged, checked or walked through; beyond it everything is undecided. A
 /// published schema takes some thousands.
-const MAX_WORK: u64 = 400_000;
+const MAX_WORK: u64 = 200_000;
 
 /// Schemas inside each other, by references; JSON text can nest 64 of them without.
 const MAX_NESTED: usize = 128;

@@ -7,7 +7,7 @@ use colibri_drift::{Severity, compare_schemas as compare, work_of_schemas as wor
 use serde_json::{Map, Value, json};
 
 /// What a comparison may spend at most, and a little more for what it finishes.
-const MOST: u64 = 500_000;
+const MOST: u64 = 250_000;
 
 const TOO_COMPLEX: &str = "too complex to compare, a person must look";
 
@@ -23,8 +23,7 @@ fn levels(number: usize, leaf: &Value, level: &dyn Fn(Value, Value) -> Value) ->
 }
 
 fn both(old: &Value, new: &Value) -> (u64, Vec<SchemaChange>) {
-    let spent = [Direction::Input, Direction::Output].map(|direction| work(old, new, direction));
-    (spent.into_iter().max().unwrap(), compare(old, new, Direction::Input))
+    (work(old, new, Direction::Input), compare(old, new, Direction::Input))
 }
 
 #[test]
@@ -46,7 +45,7 @@ fn a_graph_that_branches_at_each_level_costs_each_level_once() {
 fn what_differs_in_more_places_than_a_person_reads_is_for_a_person() {
     let members =
         |one: Value, other: Value| json!({ "type": "object", "properties": { "l": one, "r": other } });
-    for number in [12, 24] {
+    for number in [10, 24] {
         let old = levels(number, &json!({ "type": "string", "maxLength": 9 }), &members);
         let new = levels(number, &json!({ "type": "string", "maxLength": 8 }), &members);
         let (spent, changes) = both(&old, &new);
@@ -145,7 +144,7 @@ fn published_schemas_are_far_from_the_bound() {
             for tool in &new.tools {
                 let Some(before) = old.tools.iter().find(|before| before.name == tool.name) else { continue };
                 let spent = work(&before.input, &tool.input, Direction::Input);
-                if spent > MOST / 10 {
+                if spent > MOST / 5 {
                     writeln!(text, "{server} {}: {spent}", tool.name).unwrap();
                 }
             }

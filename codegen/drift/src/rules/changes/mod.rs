@@ -82,7 +82,7 @@ pub fn work(old: &Value, new: &Value, direction: Direction) -> u64 {
 }
 
 /// What a walk may find in one schema; a person would not read more.
-const MAX_CHANGES: usize = 200;
+const MAX_CHANGES: usize = 100;
 
 /// What a step of the walk costs, beside a step of the comparison.
 const STEP: u64 = 20;
