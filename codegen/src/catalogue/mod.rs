@@ -4,6 +4,7 @@
 //! in the order of the files.
 
 mod decode;
+mod drift;
 mod example;
 pub mod findings;
 mod foreign;
@@ -23,6 +24,7 @@ mod varying;
 use std::fmt;
 use std::path::PathBuf;
 
+pub use drift::{Drift, DriftProfile, FailOn, RuleSetting, Waiver};
 pub use example::{Example, Setup};
 pub use foreign::ForeignErrors;
 pub use hints::Hints;

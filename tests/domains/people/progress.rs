@@ -16,10 +16,10 @@ use crate::router::world::{candidates, launch_with};
 /// Longer than the time in which nothing is sent, and than the time between two notifications.
 const STANDSTILL: Duration = Duration::from_millis(1_100);
 /// How long the server works between two standstills.
-const WORK: Duration = Duration::from_millis(80);
-const RECORDS: u64 = 20_000;
+const WORK: Duration = Duration::from_millis(50);
+const RECORDS: u64 = 40_000;
 /// Reading a standing takes less time.
-const STANDINGS: u64 = 300_000;
+const STANDINGS: u64 = 400_000;
 
 /// A session with many records, of which no hash is right: a verifier reads them all the same.
 fn fill(client: &mut Client, session_id: &str) {

@@ -343,7 +343,7 @@ fn what_no_rule_tells_is_told_by_name_and_hash() {
     let new = [
         tool("a", "1"),
         json!({"name": "b", "description": "No schema, so the rules cannot read it."}),
-        json!({"name": "c", "inputSchema": {"type": "object", "allOf": [{}]}}),
+        json!({"name": "c", "inputSchema": {"type": "object", "minProperties": 0}}),
     ];
     let mut pin = Pin::default();
     pin.lay(&SeenList { list: list(&old), instructions: None }, NOW);
