@@ -259,6 +259,7 @@ impl Snapshot {
     }
 
     /// Returns whether it was read from a lock, not from a server's answers.
+    #[cfg(feature = "cli")]
     #[must_use]
     pub(crate) fn is_lock(&self) -> bool {
         self.chain.is_some()
