@@ -39,7 +39,7 @@ impl Files {
     }
 }
 
-#[tool_handler(router = self.tool_router)]
+#[tool_handler(router = self.tool_router, name = "files", version = "1.0.0")]
 impl ServerHandler for Files {}
 
 #[tokio::main(flavor = "current_thread")]
