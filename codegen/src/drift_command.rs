@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use colibri_codegen::catalogue::Catalogue;
+use colibri_codegen::catalogue::{self, Catalogue};
 use colibri_codegen::lock;
-use colibri_drift::command::{Files, Form, Task};
+use colibri_drift::command::{Files, Form, Settings, Task};
+use colibri_drift::config::{self, Config};
 use colibri_drift::git::{self, Repository};
 use colibri_drift::report::{Location, Names};
 use colibri_drift::{Finding, Snapshot, Unreadable, Waiver, from_lock, from_tools_list};
@@ -16,9 +17,9 @@ use crate::{Failure, load, print, say};
 #[derive(Args)]
 #[command(after_help = "Examples:
   colibri-codegen drift
-  colibri-codegen drift catalogue --base v1.2.0 --markdown
+  colibri-codegen drift catalogue --base v1.2.0 --format markdown
   colibri-codegen drift --locks old.lock.json new.lock.json
-  colibri-codegen drift --from-tools-list old.json new.json --json
+  colibri-codegen drift --from-tools-list old.json new.json --format json
 
 Exit codes: 0 no client breaks, 1 findings that block, 2 bad command line or unreadable input.")]
 pub struct Arguments {
@@ -27,7 +28,7 @@ pub struct Arguments {
     paths: Vec<PathBuf>,
     /// Compare with this commit, instead of the merge base with the default branch (on that branch: the
     /// parent commit).
-    #[arg(long, value_name = "REV", conflicts_with_all = ["locks", "from_tools_list"])]
+    #[arg(long, value_name = "REV", conflicts_with_all = ["locks", "from_tools_list", "config", "waivers"])]
     base: Option<String>,
     /// Compare two lock files.
     #[arg(long, num_args = 2, value_names = ["OLD", "NEW"], conflicts_with_all = ["paths", "from_tools_list"])]
@@ -35,9 +36,8 @@ pub struct Arguments {
     /// Compare two answers of a server: `tools/list`, and `initialize` if it is there.
     #[arg(long, num_args = 2, value_names = ["OLD", "NEW"], conflicts_with = "paths")]
     from_tools_list: Option<Vec<PathBuf>>,
-    /// A YAML file with `drift: waivers:`, when files are compared.
-    #[arg(long, value_name = "FILE", conflicts_with = "base")]
-    waivers: Option<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
     #[command(flatten)]
     form: Form,
 }
@@ -49,7 +49,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         (_, Some(files), _) => (of_files(files, &from_tools_list, arguments)?, None),
         (_, _, files @ [_, _]) if arguments.base.is_none() => (of_files(files, &from_lock, arguments)?, None),
         (_, _, [_, _]) => return Err(unusable("--base goes with one folder, not with two files")),
-        (_, _, paths) if arguments.waivers.is_none() => {
+        (_, _, paths) if !arguments.settings.are_named() => {
             let folder = paths.first().map_or(Path::new("catalogue"), PathBuf::as_path);
             let catalogue = load(folder)?;
             match of_history(folder, &catalogue, arguments.base.as_deref())? {
@@ -57,7 +57,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
                 None => return Ok(()),
             }
         }
-        _ => return Err(unusable("--waivers goes with two files; a catalogue holds its own")),
+        _ => {
+            return Err(unusable(
+                "--waivers and --config go with two files; a catalogue has its own below `drift:`",
+            ));
+        }
     };
     let verdict = task.judge();
     let place = |finding: &Finding| place(catalogue.as_ref()?, finding);
@@ -69,7 +73,7 @@ type Parse = dyn Fn(&str) -> Result<Snapshot, Unreadable>;
 
 fn of_files(files: &[PathBuf], parse: &Parse, arguments: &Arguments) -> Result<Task, Failure> {
     let [old, new] = files else { return Err(unusable("name two files, the old one and the new one")) };
-    Files { old, new, waivers: arguments.waivers.as_deref() }.read(parse).map_err(Failure::Unusable)
+    Files { old, new, settings: &arguments.settings }.read(parse).map_err(Failure::Unusable)
 }
 
 /// Returns the catalogue as it is, and as its base has it. If there is no base, says so and returns `None`.
@@ -94,24 +98,64 @@ fn of_history(folder: &Path, catalogue: &Catalogue, revision: Option<&str>) -> R
         new: folder.display().to_string(),
         version: Some(head.clone()),
         waivers: Some(head),
+        below_drift: true,
     };
-    let waivers = waivers(catalogue);
-    let touched = text.trim_end() != state.lock.trim_end() || waivers != state.waivers;
+    let config = config(catalogue)?;
+    let touched = text.trim_end() != state.lock.trim_end() || config.waivers != state.waivers;
     let (old, new) = (parse(&state.lock, &base.name())?, parse(&text, "this catalogue")?);
-    Ok(Some(Task { old, new, waivers, touched, names }))
+    Ok(Some(Task { old, new, config, touched, names }))
 }
 
-/// Returns the catalogue's waivers as the gate reads them.
-fn waivers(catalogue: &Catalogue) -> Vec<Waiver> {
-    let waivers = catalogue.head.drift.waivers.iter().cloned();
-    waivers
-        .map(|waiver| Waiver {
-            rule: waiver.rule,
-            fingerprint: waiver.fingerprint,
-            reason: waiver.reason,
-            until: waiver.until,
-        })
-        .collect()
+/// Returns what the catalogue's `drift:` decides.
+fn config(catalogue: &Catalogue) -> Result<Config, Failure> {
+    let drift = &catalogue.head.drift;
+    let waivers = drift.waivers.iter().cloned().map(|waiver| Waiver {
+        rule: waiver.rule,
+        fingerprint: Some(waiver.fingerprint),
+        reason: waiver.reason,
+        until: waiver.until,
+        ..Waiver::default()
+    });
+    let mut config = Config {
+        fail_on: drift.fail_on.map_or_else(Default::default, fail_on),
+        profile: drift.profile.map_or_else(Default::default, profile),
+        waivers: waivers.collect(),
+        today: Some(config::today()),
+        ..Config::default()
+    };
+    for (name, set) in &drift.rules {
+        config.rules.set(name, setting(*set)).map_err(|error| {
+            let place = catalogue.head_place().child("drift").child("rules").child(name.as_str());
+            let at = catalogue.locate(&place);
+            unusable(&format!("{}:{}:{}: {error}", at.path.display(), at.line, at.column))
+        })?;
+    }
+    Ok(config)
+}
+
+const fn fail_on(stated: catalogue::FailOn) -> config::FailOn {
+    match stated {
+        catalogue::FailOn::Break => config::FailOn::Break,
+        catalogue::FailOn::Ack => config::FailOn::Ack,
+        catalogue::FailOn::Never => config::FailOn::Never,
+    }
+}
+
+const fn profile(stated: catalogue::DriftProfile) -> config::Profile {
+    match stated {
+        catalogue::DriftProfile::Strict => config::Profile::Strict,
+        catalogue::DriftProfile::Default => config::Profile::Default,
+        catalogue::DriftProfile::Lenient => config::Profile::Lenient,
+    }
+}
+
+const fn setting(stated: catalogue::RuleSetting) -> config::Setting {
+    match stated {
+        catalogue::RuleSetting::Off => config::Setting::Off,
+        catalogue::RuleSetting::Info => config::Setting::Info,
+        catalogue::RuleSetting::Ack => config::Setting::Ack,
+        catalogue::RuleSetting::Break => config::Setting::Break,
+    }
 }
 
 /// Returns where a finding belongs: its tool's entry, or the head.

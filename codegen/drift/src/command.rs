@@ -8,33 +8,47 @@ pub mod lint;
 mod outcome;
 pub mod rules;
 mod server;
+mod settings;
 pub mod snapshot;
 
 use std::path::Path;
 
 pub use outcome::{Answer, Failure};
+pub use settings::Settings;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 use crate::report::{self, Location, Names};
-use crate::{Finding, Snapshot, Unreadable, Verdict, Waiver, waivers};
+use crate::{Config, Finding, Snapshot, Unreadable, Verdict};
 
 /// The form of the report.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people in a terminal.
+    #[default]
+    Text,
+    /// For a comment of a pull request, at most 60,000 characters.
+    Markdown,
+    /// For programs.
+    Json,
+    /// SARIF 2.1.0, for code scanning.
+    Sarif,
+    /// JUnit XML, for CI systems.
+    Junit,
+    /// GitHub workflow commands, which appear in the diff.
+    Github,
+}
+
+/// How the report is printed.
 #[derive(Debug, Args)]
 pub struct Form {
-    /// Print JSON.
-    #[arg(long, group = "form")]
-    json: bool,
-    /// Print Markdown, for a comment of a pull request.
-    #[arg(long, group = "form")]
-    markdown: bool,
-    /// Print GitHub workflow commands, which appear in the diff.
-    #[arg(long, group = "form")]
-    annotations: bool,
+    /// The form of the report.
+    #[arg(long, value_enum, value_name = "FORM", default_value_t)]
+    format: Format,
 }
 
 impl Form {
-    /// Returns the report in this form; without one, as text. `place` finds the place of a finding in the files, if it has one.
+    /// Returns the report in this form. `place` finds the place of a finding in the files, if it has one.
     #[must_use]
     pub fn report(
         &self,
@@ -42,15 +56,15 @@ impl Form {
         names: &Names,
         place: &dyn Fn(&Finding) -> Option<Location>,
     ) -> String {
-        if self.json {
-            // Escaped as JSON first, because the terminal's escapes are not JSON.
-            colibri_visible::json(&report::json(verdict, names)).into_owned()
-        } else if self.markdown {
-            report::markdown(verdict, names)
-        } else if self.annotations {
-            report::annotations(verdict, place)
-        } else {
-            report::text(verdict, names)
+        // Escaped as JSON first, because the terminal's escapes are not JSON.
+        let escaped = |json: String| colibri_visible::json(&json).into_owned();
+        match self.format {
+            Format::Text => report::text(verdict, names),
+            Format::Markdown => report::markdown(verdict, names),
+            Format::Json => escaped(report::json(verdict, names)),
+            Format::Sarif => escaped(report::sarif(verdict, names, place)),
+            Format::Junit => report::junit(verdict, names),
+            Format::Github => report::annotations(verdict, place),
         }
     }
 }
@@ -62,8 +76,8 @@ pub struct Files<'a> {
     pub old: &'a Path,
     /// The new state.
     pub new: &'a Path,
-    /// A YAML file with waivers.
-    pub waivers: Option<&'a Path>,
+    /// What the team decides.
+    pub settings: &'a Settings,
 }
 
 /// Two states to judge, and what reports call them.
@@ -73,8 +87,8 @@ pub struct Task {
     pub old: Snapshot,
     /// The new state.
     pub new: Snapshot,
-    /// Findings that were accepted.
-    pub waivers: Vec<Waiver>,
+    /// What the team decides.
+    pub config: Config,
     /// Whether the change touches the tools at all; [`judge`](crate::judge) says why it matters.
     pub touched: bool,
     /// What reports call the states.
@@ -85,16 +99,17 @@ impl Task {
     /// Returns the verdict on the two states.
     #[must_use]
     pub fn judge(&self) -> Verdict {
-        crate::judge(&self.old, &self.new, &self.waivers, self.touched)
+        crate::judge_by(&self.old, &self.new, &self.config, self.touched)
     }
 }
 
 impl Files<'_> {
-    /// Reads the two files with the given parsers, and the waivers.
+    /// Reads the two files with the given parsers, and the settings.
     ///
     /// # Errors
     /// A file cannot be read, or is of another kind; the message names it.
     pub fn read(&self, parse: &dyn Fn(&str) -> Result<Snapshot, Unreadable>) -> Result<Task, String> {
+        let (config, waivers) = self.settings.read()?;
         let snapshot = |file: &Path, text: &str| -> Result<Snapshot, String> {
             parse(text).map_err(|error| format!("{}: {error}", file.display()))
         };
@@ -111,15 +126,9 @@ impl Files<'_> {
             old: name(self.old),
             new: name(self.new),
             version: None,
-            waivers: self.waivers.map(name),
+            waivers,
+            below_drift: self.settings.below_drift(),
         };
-        Ok(Task { old, new, waivers: accepted(self.waivers)?, touched: true, names })
+        Ok(Task { old, new, config, touched: true, names })
     }
-}
-
-/// Reads the waivers of a file, if there is one.
-fn accepted(file: Option<&Path>) -> Result<Vec<Waiver>, String> {
-    let Some(file) = file else { return Ok(Vec::new()) };
-    waivers(&input::read(file)?)
-        .ok_or_else(|| format!("{}: not YAML with `drift:` and `waivers:`", file.display()))
 }

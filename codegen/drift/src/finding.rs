@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::{self, Write};
 
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 /// How much attention a change demands.
@@ -56,10 +56,14 @@ pub enum Direction {
 /// One rule of the gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rule {
-    /// Its id, for instance `I9`.
+    /// Its id, for instance `I9`; fingerprints hash it.
     pub id: &'static str,
+    /// Its name in words, for instance `input-pattern-changed`.
+    pub name: &'static str,
     /// The side of the contract that it looks at.
     pub direction: Direction,
+    /// Its usual severity. Findings may have a lesser one where the change breaks less, or a greater one where it alarms.
+    pub severity: Severity,
     /// The change it is about, in a few words.
     pub title: &'static str,
     /// What it demands, in words: one severity, or several and when.
@@ -69,6 +73,12 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// Returns the address of its entry in the reference, from the root of Colibri's repository.
+    #[must_use]
+    pub fn link(&self) -> String {
+        format!("docs/reference/drift-rules.md#{}", self.name)
+    }
+
     /// Returns a finding of this rule about the server as a whole; the other methods add the details.
     #[must_use]
     pub fn finding(
@@ -82,6 +92,7 @@ impl Rule {
             rule: self.id,
             severity,
             security: false,
+            nature: Nature::Plain,
             tool: None,
             also: Vec::new(),
             pointer: pointer.into(),
@@ -95,6 +106,18 @@ impl Rule {
     }
 }
 
+/// Kinds of findings that profiles judge apart within a rule.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Nature {
+    /// As the rule says.
+    #[default]
+    Plain,
+    /// A property came into an object whose schema does not say whether it is open.
+    OpenByDefault,
+    /// A description of a schema says the same in other words, as far as the gate can tell.
+    Wording,
+}
+
 /// One change between two snapshots, with its severity.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
@@ -104,6 +127,8 @@ pub struct Finding {
     pub severity: Severity,
     /// The change bears on security: a person must look at it at any severity.
     pub security: bool,
+    /// What a profile may judge apart.
+    pub nature: Nature,
     /// The tool; `None` if the change is about the server as a whole.
     pub tool: Option<String>,
     /// The other tools with the same change, when findings are grouped.
@@ -141,12 +166,6 @@ impl Finding {
     #[must_use]
     pub fn help(self, help: impl Into<String>) -> Self {
         Self { help: help.into(), ..self }
-    }
-
-    /// Returns whether it fails the gate until it is waived.
-    #[must_use]
-    pub fn blocks(&self) -> bool {
-        self.severity > Severity::Info || self.security
     }
 
     /// Returns what a waiver names: the first 16 hexadecimal digits of the SHA-256 of rule, tool, pointer, old and
@@ -192,6 +211,59 @@ pub(crate) fn together(group: &[Finding]) -> Option<Finding> {
     Some(Finding { also, ..first.clone() })
 }
 
+/// Puts findings of a kind in one tool together, each kind at the place of its first: the wording of descriptions.
+pub(crate) fn reworded(found: Vec<Finding>) -> Vec<Vec<Finding>> {
+    let kind = |finding: &Finding| {
+        let is_wording = finding.nature == Nature::Wording && finding.also.is_empty();
+        is_wording.then(|| (finding.rule, finding.severity, finding.tool.clone()))
+    };
+    let mut groups: Vec<Vec<Finding>> = Vec::new();
+    for finding in found {
+        let own = kind(&finding);
+        let is_alike = |group: &&mut Vec<Finding>| own.is_some() && group.first().and_then(kind) == own;
+        match groups.iter_mut().find(is_alike) {
+            Some(group) => group.push(finding),
+            None => groups.push(vec![finding]),
+        }
+    }
+    groups
+}
+
+/// Returns one finding for the descriptions that were reworded in one tool.
+pub(crate) fn in_other_words(group: &[Finding]) -> Option<Finding> {
+    let (first, others) = group.split_first()?;
+    if others.is_empty() {
+        return Some(first.clone());
+    }
+    let texts = |of: fn(&Finding) -> &Value| -> Map<String, Value> {
+        group.iter().map(|finding| (finding.pointer.clone(), of(finding).clone())).collect()
+    };
+    let places: Vec<String> = group.iter().map(|finding| format!("`{}`", place(&finding.pointer))).collect();
+    let top = first.pointer.split('/').nth(1).unwrap_or_default();
+    Some(Finding {
+        pointer: format!("/{top}"),
+        old: texts(|finding| &finding.old).into(),
+        new: texts(|finding| &finding.new).into(),
+        message: format!("{} descriptions changed: {}.", group.len(), places.join(", ")),
+        ..first.clone()
+    })
+}
+
+/// The names on the way to a description, of properties and of nothing else.
+fn place(pointer: &str) -> String {
+    let mut names = Vec::new();
+    let mut parts = pointer.split('/');
+    while let Some(part) = parts.next() {
+        match part {
+            "properties" | "$defs" | "definitions" => names.extend(parts.next()),
+            "items" => names.push("[]"),
+            _ => {}
+        }
+    }
+    let place = names.join(".").replace(".[]", "[]").replace("~1", "/").replace("~0", "~");
+    if place.is_empty() { pointer.to_owned() } else { place }
+}
+
 /// Writes a value as text that does not depend on the order of members.
 fn canonical(value: &Value, out: &mut String) {
     match value {
@@ -233,6 +305,7 @@ mod tests {
             rule: "I7",
             severity: Severity::Break,
             security: false,
+            nature: Nature::Plain,
             tool: Some("note_add".to_owned()),
             also: Vec::new(),
             pointer: "/input/properties/text".to_owned(),

@@ -150,7 +150,10 @@ impl Repository {
         let lock = self.must(["show", &format!("{commit}:{path}")])?;
         let folder = path.strip_suffix(LOCK).unwrap_or_default();
         let head = self.ask(["show", &format!("{commit}:{folder}{HEAD}")])?;
-        Ok(Some(State { lock, waivers: head.as_deref().and_then(waivers).unwrap_or_default() }))
+        let waivers = head.as_deref().and_then(waivers).unwrap_or_default();
+        // Moving them within the file changes none of them.
+        let waivers = waivers.into_iter().map(|waiver| Waiver { line: None, ..waiver }).collect();
+        Ok(Some(State { lock, waivers }))
     }
 
     fn commit(&self, revision: &str) -> Result<Option<String>, GitError> {

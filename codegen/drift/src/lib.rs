@@ -29,6 +29,7 @@
 mod capture;
 #[cfg(feature = "cli")]
 pub mod command;
+pub mod config;
 mod finding;
 #[cfg(feature = "cli")]
 pub mod git;
@@ -41,11 +42,12 @@ mod verdict;
 mod version;
 mod waiver;
 
-pub use finding::{Direction, Finding, Rule, Severity};
-pub use rules::RULES;
-pub use rules::changes::compare as compare_schemas;
+pub use config::Config;
+pub use finding::{Direction, Finding, Nature, Rule, Severity};
+pub use rules::changes::{compare as compare_schemas, work as work_of_schemas};
+pub use rules::{RULES, rule};
 pub use snapshot::{Snapshot, Unreadable, from_lock, from_tools_list};
-pub use verdict::{Verdict, judge};
+pub use verdict::{Verdict, judge, judge_by};
 pub use waiver::Waiver;
 #[cfg(feature = "cli")]
 pub use waiver::waivers;

@@ -18,7 +18,7 @@ use colibri_visible::printable_lines;
     after_help = "Examples:
   mcp-drift snapshot -o mcp.snapshot.json -- node dist/index.js
   mcp-drift check --against mcp.snapshot.json -- node dist/index.js
-  mcp-drift compare old.json new.json --markdown
+  mcp-drift compare old.json new.json --format markdown
   mcp-drift lint -- node dist/index.js
 
 Exit codes: 0 no client breaks, 1 findings that block, 2 bad command line or unreadable input, 130 interrupted."

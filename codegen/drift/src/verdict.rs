@@ -1,6 +1,7 @@
 //! Findings, waivers and versions together: may the change land?
 
-use super::finding::{Finding, Severity, grouped, together};
+use super::config::{Config, FailOn};
+use super::finding::{Finding, Severity, grouped, in_other_words, reworded, together};
 use super::rules::catalogue::{next_major, version_step};
 use super::rules::{C9, waivers as waiving};
 use super::snapshot::Snapshot;
@@ -14,13 +15,15 @@ pub struct Verdict {
     pub old_version: Option<String>,
     /// Version judged.
     pub new_version: Option<String>,
+    /// The least severity that fails.
+    pub fail_on: FailOn,
     /// Findings that fail, the worst first.
     pub blocking: Vec<Finding>,
     /// Findings that a waiver accepts, with its reason.
     pub waived: Vec<(Finding, String)>,
-    /// Findings that are listed only.
+    /// Findings that are listed only, the worst first.
     pub listed: Vec<Finding>,
-    /// What is wrong with the version (C9) and with waivers (C10); nothing waives these.
+    /// What is wrong with the version (C9) and with waivers (C10).
     pub failures: Vec<Finding>,
 }
 
@@ -31,76 +34,124 @@ impl Verdict {
         self.blocking.is_empty() && self.failures.is_empty()
     }
 
-    /// Puts the same change of one or more tools where it belongs. A waiver accepts the group, or one of its tools.
-    fn sort_in(&mut self, group: Vec<Finding>, accepted: &mut impl FnMut(&Finding) -> Option<String>) {
-        let Some(whole) = together(&group) else { return };
-        if let Some(reason) = accepted(&whole) {
-            return self.waived.push((whole, reason));
-        }
-        let mut left = Vec::new();
-        for finding in group {
-            match accepted(&finding) {
-                Some(reason) => self.waived.push((finding, reason)),
-                None => left.push(finding),
-            }
-        }
-        let is_whole = left.len() == whole.also.len() + 1;
-        let rest = if is_whole { vec![whole] } else { left };
-        let (blocking, listed): (Vec<_>, Vec<_>) = rest.into_iter().partition(Finding::blocks);
-        self.blocking.extend(blocking);
-        self.listed.extend(listed);
-    }
-
     /// The version the catalogue must have at least, when a finding breaks and it has less.
     #[must_use]
     pub(crate) fn needed_version(&self) -> Option<String> {
-        let broken = self.blocking.iter().any(|finding| finding.severity == Severity::Break)
-            || self.failures.iter().any(|finding| finding.rule == C9.id);
+        let broken = self.blocking.iter().any(|finding| finding.severity == Severity::Break);
+        let told = self.failures.iter().any(|finding| finding.rule == C9.id);
         let (old, new) = (self.old_version.as_deref()?, self.new_version.as_deref()?);
         let needed = next_major(version(old)?);
         let [major, minor, patch] = needed;
-        (broken && version(new)? < needed).then(|| format!("{major}.{minor}.{patch}"))
+        ((broken || told) && version(new)? < needed).then(|| format!("{major}.{minor}.{patch}"))
     }
 }
 
-/// Compares two snapshots and weighs what changed against waivers and versions.
+/// The waivers of a comparison, and which of them were used.
+struct Waivers<'a> {
+    all: &'a [Waiver],
+    used: Vec<bool>,
+    now: waiving::Now<'a>,
+}
+
+impl Waivers<'_> {
+    /// Returns the reason why a finding is accepted, if it is.
+    fn accept(&mut self, finding: &Finding) -> Option<String> {
+        if self.all.is_empty() {
+            return None;
+        }
+        let fingerprint = finding.fingerprint();
+        let mut reason = None;
+        for (waiver, used) in self.all.iter().zip(&mut self.used) {
+            if waiver.is_for(finding, &fingerprint) {
+                *used = true;
+                if waiving::is_sound(waiver, &self.now) {
+                    reason = reason.or_else(|| Some(waiver.reason.clone()));
+                }
+            }
+        }
+        reason
+    }
+
+    /// Puts findings that reports tell as one where they belong. A waiver accepts all of them, or each alone. Returns what is open.
+    fn sort(
+        &mut self,
+        group: Vec<Finding>,
+        whole: Option<Finding>,
+        waived: &mut Vec<(Finding, String)>,
+    ) -> Vec<Finding> {
+        let Some(whole) = whole else { return group };
+        if let Some(reason) = self.accept(&whole) {
+            waived.push((whole, reason));
+            return Vec::new();
+        }
+        let number = group.len();
+        let mut left = Vec::new();
+        for finding in group {
+            match self.accept(&finding) {
+                Some(reason) => waived.push((finding, reason)),
+                None => left.push(finding),
+            }
+        }
+        if left.len() == number && number > 1 { vec![whole] } else { left }
+    }
+}
+
+/// Compares two snapshots and weighs what changed against waivers and versions, with every setting as it is by default.
 ///
 /// Waivers that accept nothing fail only when the change touches the catalogue (`touched`): a change to
 /// something else must not fail for a waiver whose own change has landed meanwhile.
 #[must_use]
 pub fn judge(old: &Snapshot, new: &Snapshot, waivers: &[Waiver], touched: bool) -> Verdict {
-    let found = super::compare(old, new);
-    let current = new.version.as_deref();
+    judge_by(old, new, &Config { waivers: waivers.to_vec(), ..Config::default() }, touched)
+}
+
+/// Compares two snapshots and weighs what changed as the team decides; [`judge`] says what `touched` is.
+#[must_use]
+pub fn judge_by(old: &Snapshot, new: &Snapshot, config: &Config, touched: bool) -> Verdict {
+    let mut found: Vec<Finding> =
+        super::compare(old, new).into_iter().filter_map(|finding| config.weighed(finding)).collect();
+    found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let worst = found.iter().map(|finding| finding.severity).max();
-    let mut used = vec![false; waivers.len()];
+    let (old_version, new_version) = (old.version.as_deref(), new.version.as_deref());
     let mut verdict = Verdict {
         old_version: old.version.clone(),
         new_version: new.version.clone(),
+        fail_on: config.fail_on,
         blocking: Vec::new(),
         waived: Vec::new(),
         listed: Vec::new(),
-        failures: version_step(old.version.as_deref(), current, worst).into_iter().collect(),
+        failures: Vec::new(),
     };
-    let mut accepted = |finding: &Finding| {
-        let fingerprint = finding.fingerprint();
-        let accepts = |waiver: &Waiver| waiver.rule == finding.rule && waiver.fingerprint == fingerprint;
-        let mut reason = None;
-        for (index, waiver) in waivers.iter().enumerate().filter(|(_, waiver)| accepts(waiver)) {
-            if let Some(used) = used.get_mut(index) {
-                *used = true;
-            }
-            if waiving::is_sound(waiver, current) {
-                reason = reason.or_else(|| Some(waiver.reason.clone()));
-            }
-        }
-        reason
-    };
+    let now = waiving::Now { version: new_version, today: config.today.as_deref() };
+    let mut waivers = Waivers { all: &config.waivers, used: vec![false; config.waivers.len()], now };
+    let mut open = Vec::new();
     for group in grouped(found) {
-        verdict.sort_in(group, &mut accepted);
+        let whole = together(&group);
+        open.extend(waivers.sort(group, whole, &mut verdict.waived));
     }
-    for (index, waiver) in waivers.iter().enumerate() {
-        let is_used = used.get(index).copied().unwrap_or_default() || !touched;
-        verdict.failures.extend(waiving::check(index, waiver, is_used, current));
+    let groups = match config.profile.groups_wording() {
+        true => reworded(open),
+        false => open.into_iter().map(|finding| vec![finding]).collect(),
+    };
+    let mut open = Vec::new();
+    for group in groups {
+        let whole = in_other_words(&group).filter(|_| group.len() > 1);
+        open.extend(waivers.sort(group, whole, &mut verdict.waived));
+    }
+    (verdict.blocking, verdict.listed) = open.into_iter().partition(|finding| config.fails(finding));
+    let step = version_step(old_version, new_version, worst).and_then(|finding| config.weighed(finding));
+    let mut failures: Vec<Finding> = Vec::new();
+    if let Some(step) = step {
+        let whole = Some(step.clone());
+        failures.extend(waivers.sort(vec![step], whole, &mut verdict.waived));
+    }
+    for (index, (waiver, used)) in config.waivers.iter().zip(&waivers.used).enumerate() {
+        let wrong = waiving::check(index, waiver, *used || !touched, &now);
+        failures.extend(wrong.and_then(|finding| config.weighed(finding)));
+    }
+    for failure in failures {
+        let list = if config.fails(&failure) { &mut verdict.failures } else { &mut verdict.listed };
+        list.push(failure);
     }
     verdict
 }

@@ -40,7 +40,7 @@ pub(super) fn notes(surface: &mut Surface) -> Vec<Note> {
         let plain = json!({"taskSupport": "forbidden"});
         for (member, value) in tool.iter().filter(|(member, _)| !KNOWN.contains(&member.as_str())) {
             // Without it a tool runs as a plain call, too.
-            if !value.is_null() && !(member == "execution" && *value == plain) {
+            if !(value.is_null() || member == "execution" && *value == plain) {
                 note(format!("{member}: {value}"));
             }
         }

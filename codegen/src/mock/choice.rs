@@ -134,7 +134,7 @@ fn unbound(arguments: &Value, bind: &BTreeMap<String, String>) -> Value {
 /// The arguments as a handler gets them: with the defaults of those that are left out.
 fn with_defaults(arguments: &Value, properties: &[Property], ir: &Ir<'_>) -> Value {
     let mut given = arguments.as_object().cloned().unwrap_or_default();
-    let absent = properties.iter().filter(|property| !arguments.get(&property.name).is_some());
+    let absent = properties.iter().filter(|property| arguments.get(&property.name).is_none());
     let defaults: Map<String, Value> = absent
         .filter_map(|property| Some((property.name.clone(), ir.shared.resolve(&property.schema).default?)))
         .collect();

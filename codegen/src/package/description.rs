@@ -191,6 +191,7 @@ fn check_server(server: &ServerPart, repository: &str) -> Result<(), String> {
 }
 
 #[cfg(test)]
+#[allow(clippy::expect_used)]
 mod tests {
     use super::*;
 

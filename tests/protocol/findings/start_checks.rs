@@ -214,7 +214,7 @@ fn finding_d12_the_workflow_runs_the_gate_on_pushes_and_pull_requests() {
         .collect();
     assert!(lines.iter().any(|line| line == ".ci/run"), "{lines:?}");
     assert!(
-        lines.iter().any(|line| line.contains("drift catalogue") && line.contains("--markdown")),
+        lines.iter().any(|line| line.contains("drift catalogue") && line.contains("--format markdown")),
         "{lines:?}"
     );
 }

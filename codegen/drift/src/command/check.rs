@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::server::{Captured, Server};
 use super::snapshot::summary;
-use super::{Answer, Failure, Form, Task, accepted, input};
+use super::{Answer, Failure, Form, Settings, input};
 use crate::capture::{Era, NotCaptured};
-use crate::report::Names;
+use crate::report::{Location, Names};
 use crate::snapshot::file;
-use crate::{Snapshot, Verdict};
+use crate::{Config, Snapshot, Verdict, judge_by};
 
 /// What to compare, and how to say it.
 #[derive(Debug, Args)]
@@ -22,7 +22,7 @@ start that breaks more counts; places that the snapshot lists under `varies` are
 Examples:
   mcp-drift check --against mcp.snapshot.json -- node dist/index.js
   mcp-drift check --against mcp.snapshot.json --update -- node dist/index.js
-  mcp-drift check --against mcp.snapshot.json --waivers accepted.yaml --url http://127.0.0.1:8000/mcp
+  mcp-drift check --against mcp.snapshot.json --config accepted.yaml --url http://127.0.0.1:8000/mcp
 
 Exit codes: 0 no client breaks, or --update has written the new snapshot; 1 findings that block; 2 bad command line,
 unreadable input or no answer; 130 interrupted."
@@ -34,9 +34,8 @@ pub struct Arguments {
     /// Write the new snapshot to that file, after the report.
     #[arg(long)]
     update: bool,
-    /// A YAML file with `drift: waivers:`; the report prints the lines to put there.
-    #[arg(long, value_name = "FILE")]
-    waivers: Option<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
     #[command(flatten)]
     form: Form,
     #[command(flatten)]
@@ -61,15 +60,20 @@ pub fn run(arguments: &Arguments) -> Result<Answer, Failure> {
             "{against} is the lock of a catalogue, which says more than a server does; capture a snapshot first"
         )));
     }
+    let (config, waivers) = arguments.settings.read()?;
     let (captured, lost) = ask(arguments, era_of(&text))?;
-    let verdict = judge(arguments, &text, &old, &captured, lost)?;
+    let verdict = judge(&config, &text, &old, &captured, lost)?;
     let names = Names {
         old: against.display().to_string(),
         new: "the running server".to_owned(),
         version: None,
-        waivers: arguments.waivers.as_ref().map(|file| file.display().to_string()),
+        waivers,
+        below_drift: arguments.settings.below_drift(),
     };
-    let mut answer = Answer::new(arguments.form.report(&verdict, &names, &|_| None), verdict.passes());
+    // A running server has no place in the repository: marks go to the file that it is compared with.
+    let place = || Location { path: against.to_owned(), line: 1, column: 1 };
+    let report = arguments.form.report(&verdict, &names, &|_| Some(place()));
+    let mut answer = Answer::new(report, verdict.passes());
     answer.notes.extend(captured.note("the start that breaks more counts"));
     if arguments.update {
         answer.notes.extend(update(arguments, against, &captured)?);
@@ -115,14 +119,13 @@ fn ask(arguments: &Arguments, era: Option<Era>) -> Result<(Captured, Option<Era>
 
 /// Judges what each start told, and returns the first verdict that does not pass.
 fn judge(
-    arguments: &Arguments,
+    config: &Config,
     text: &str,
     old: &Snapshot,
     captured: &Captured,
     lost: Option<Era>,
 ) -> Result<Verdict, Failure> {
     let varying = file::varying(text);
-    let waivers = accepted(arguments.waivers.as_deref())?;
     let mut last = None;
     for content in &captured.contents {
         let content = file::without(&content.to_string(), &varying);
@@ -132,9 +135,7 @@ fn judge(
             let kept = revisions.iter().filter(|revision| Era::of(revision) != lost);
             new.revisions = Some(kept.cloned().collect());
         }
-        let names = Names { old: String::new(), new: String::new(), version: None, waivers: None };
-        let task = Task { old: old.clone(), new, waivers: waivers.clone(), touched: true, names };
-        let verdict = task.judge();
+        let verdict = judge_by(old, &new, config, true);
         if !verdict.passes() {
             return Ok(verdict);
         }

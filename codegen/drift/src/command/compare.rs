@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Answer, Failure, Files, Form};
+use super::{Answer, Failure, Files, Form, Settings};
 use crate::Snapshot;
 
 /// What to compare, and how to say it.
@@ -18,8 +18,8 @@ use crate::Snapshot;
 
 Examples:
   mcp-drift compare old.json new.json
-  mcp-drift compare old.json new.json --waivers accepted.yaml --markdown
-  mcp-drift compare old/__toolsnaps__ new/__toolsnaps__ --json
+  mcp-drift compare old.json new.json --config accepted.yaml --format markdown
+  mcp-drift compare old/__toolsnaps__ new/__toolsnaps__ --format json
 
 Exit codes: 0 no client breaks, 1 findings that block, 2 bad command line or unreadable input.")]
 pub struct Arguments {
@@ -27,9 +27,8 @@ pub struct Arguments {
     old: PathBuf,
     /// The new state.
     new: PathBuf,
-    /// A YAML file with `drift: waivers:`; the report prints the lines to put there.
-    #[arg(long, value_name = "FILE")]
-    waivers: Option<PathBuf>,
+    #[command(flatten)]
+    settings: Settings,
     #[command(flatten)]
     form: Form,
 }
@@ -40,7 +39,7 @@ pub struct Arguments {
 /// A file cannot be read, or they are of different kinds.
 pub fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let (old, new) = (arguments.old.as_path(), arguments.new.as_path());
-    let task = Files { old, new, waivers: arguments.waivers.as_deref() }.read(&Snapshot::parse)?;
+    let task = Files { old, new, settings: &arguments.settings }.read(&Snapshot::parse)?;
     if task.old.is_lock() != task.new.is_lock() {
         let (lock, answer) = if task.old.is_lock() { (old, new) } else { (new, old) };
         let (lock, answer) = (lock.display(), answer.display());

@@ -10,8 +10,12 @@ const TOOL_FILES: [&str; 2] = ["snap", "json"];
 
 /// Reads a file, or a folder with one file a tool, which becomes one list.
 pub fn read(place: &Path) -> Result<String, String> {
-    let told = |error| format!("{}: {error}", place.display());
-    if place.is_dir() { read_folder(place) } else { fs::read_to_string(place).map_err(told) }
+    if place.is_dir() { read_folder(place) } else { read_file(place) }
+}
+
+/// Reads a file.
+pub fn read_file(file: &Path) -> Result<String, String> {
+    fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
 }
 
 fn read_folder(folder: &Path) -> Result<String, String> {

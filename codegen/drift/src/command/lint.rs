@@ -20,7 +20,7 @@ alone. DEGRADED: it drops something. `mcp-drift rules` lists what is looked for,
 
 Examples:
   mcp-drift lint mcp.snapshot.json
-  mcp-drift lint --json mcp.snapshot.json
+  mcp-drift lint --format json mcp.snapshot.json
   mcp-drift lint -- npx -y my-server --stdio
 
 Exit codes: 0 nothing is refused, 1 something is, 2 bad command line or unreadable input."
@@ -32,9 +32,9 @@ pub struct Arguments {
     /// The name that users give the server in their hosts [default: the server's own].
     #[arg(long, value_name = "NAME")]
     server_name: Option<String>,
-    /// Print JSON.
-    #[arg(long)]
-    json: bool,
+    /// The form of the report.
+    #[arg(long, value_name = "FORM", default_value = "text", value_parser = ["text", "json"])]
+    format: String,
     #[command(flatten)]
     server: Server,
 }
@@ -50,7 +50,11 @@ pub fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     }
     let found = remarks(&state);
     let passes = found.iter().all(|remark| remark.row.effect == Effect::Degraded);
-    let text = if arguments.json { as_json(&found, passes) } else { as_text(&found, &state) };
+    let headline = headline(&found, state.tools.len());
+    let text = match arguments.format.as_str() {
+        "json" => as_json(&found, &headline, passes),
+        _ => as_text(&found, &headline),
+    };
     Ok(Answer::new(text, passes))
 }
 
@@ -86,12 +90,24 @@ fn groups(found: &[Remark]) -> Vec<Vec<&Remark>> {
 /// The most places of a row that are listed.
 const MOST_PLACES: usize = 20;
 
-fn as_text(found: &[Remark], state: &Snapshot) -> String {
-    let mut text = String::new();
+/// The verdict in words.
+fn headline(found: &[Remark], tools: usize) -> String {
+    let count = |effect: Effect| found.iter().filter(|remark| remark.row.effect == effect).count();
+    let refused = count(Effect::ListRefused) + count(Effect::ToolRefused);
+    let noun = if tools == 1 { "tool" } else { "tools" };
+    match (refused, count(Effect::Degraded)) {
+        (0, 0) => format!("{tools} {noun}: no known host or provider refuses anything."),
+        (0, degraded) => format!("{tools} {noun}: nothing is refused, {degraded} degraded."),
+        (refused, degraded) => format!("{tools} {noun}: {refused} refused, {degraded} degraded."),
+    }
+}
+
+fn as_text(found: &[Remark], headline: &str) -> String {
+    let mut text = format!("{headline}\n");
     for group in groups(found) {
         let Some(first) = group.first() else { continue };
         let row = first.row;
-        let _ = writeln!(text, "{} [{}] {}", row.effect.word(), row.name, row.title);
+        let _ = writeln!(text, "\n{} [{}] {}", row.effect.word(), row.name, row.title);
         for remark in group.iter().take(MOST_PLACES) {
             let place = [remark.tool.as_deref().unwrap_or_default(), &remark.pointer].join(" ");
             let _ = writeln!(text, "  {}: {}", printable(place.trim()), printable(&remark.detail));
@@ -99,23 +115,14 @@ fn as_text(found: &[Remark], state: &Snapshot) -> String {
         if group.len() > MOST_PLACES {
             let _ = writeln!(text, "  and {} more", group.len() - MOST_PLACES);
         }
-        let _ = writeln!(text, "  {}", row.seen);
+        let _ = writeln!(text, "  Why it matters: {}", row.seen);
         let _ = writeln!(text, "  To go on: {}.", row.help);
-        let _ = writeln!(text, "  Reported on {}: {}\n", row.date, row.source);
+        let _ = writeln!(text, "  Reported on {}: {}", row.date, row.source);
     }
-    let count = |effect: Effect| found.iter().filter(|remark| remark.row.effect == effect).count();
-    let refused = count(Effect::ListRefused) + count(Effect::ToolRefused);
-    let tools = state.tools.len();
-    let noun = if tools == 1 { "tool" } else { "tools" };
-    let _ = match (refused, count(Effect::Degraded)) {
-        (0, 0) => writeln!(text, "{tools} {noun}: no known host or provider refuses anything."),
-        (0, degraded) => writeln!(text, "{tools} {noun}: nothing is refused, {degraded} degraded."),
-        (refused, degraded) => writeln!(text, "{tools} {noun}: {refused} refused, {degraded} degraded."),
-    };
     text
 }
 
-fn as_json(found: &[Remark], passes: bool) -> String {
+fn as_json(found: &[Remark], headline: &str, passes: bool) -> String {
     let remark = |remark: &Remark| {
         let row = remark.row;
         json!({
@@ -131,6 +138,6 @@ fn as_json(found: &[Remark], passes: bool) -> String {
         })
     };
     let remarks: Value = found.iter().map(remark).collect();
-    let text = format!("{:#}\n", json!({ "passes": passes, "remarks": remarks }));
+    let text = format!("{:#}\n", json!({ "verdict": headline, "passes": passes, "remarks": remarks }));
     colibri_visible::json(&text).into_owned()
 }

@@ -1,10 +1,14 @@
-//! The report programs read.
+//! The report that programs read; `docs/reference/mcp-drift-reports.md` lists its members.
 
 use serde_json::{Value, json};
 
-use super::Names;
+use super::{Names, headline};
 use crate::finding::Finding;
+use crate::rules::rule;
 use crate::verdict::Verdict;
+
+/// The version of the form. It changes when a member goes or gets another meaning; new members may come without.
+pub const FORMAT: u32 = 1;
 
 /// The verdict as pretty-printed JSON with a final newline.
 #[must_use]
@@ -20,6 +24,8 @@ pub fn json(verdict: &Verdict, names: &Names) -> String {
         })
         .collect();
     let value = json!({
+        "format": FORMAT,
+        "verdict": headline(verdict),
         "passes": verdict.passes(),
         "old": {"name": names.old, "version": verdict.old_version},
         "new": {"name": names.new, "version": verdict.new_version},
@@ -33,8 +39,11 @@ pub fn json(verdict: &Verdict, names: &Names) -> String {
 }
 
 fn finding(finding: &Finding) -> Value {
+    let rule = rule(finding.rule);
     json!({
         "rule": finding.rule,
+        "name": rule.map(|rule| rule.name),
+        "link": rule.map(crate::Rule::link),
         "severity": finding.severity,
         "security": finding.security,
         "tool": finding.tool,

@@ -2,62 +2,85 @@
 
 use std::fmt::Write;
 
-use super::{Names, short, steps, summary, tool, tools, waivers, witness, word};
+use super::{Names, change, headline, link, steps, tool, tools, waivers, witness, word};
 use crate::finding::Finding;
 use crate::verdict::Verdict;
 
 /// The first line: a workflow finds its own comment by it.
 pub const MARK: &str = "<!-- colibri-codegen drift -->";
 
-/// The verdict as GitHub-flavoured Markdown.
+/// The most bytes of the report. A comment of GitHub's holds 65,536 characters, and a workflow may add some of its own.
+pub const MAX_BYTES: usize = 60_000;
+
+/// Where findings, lines of waivers and tables end at the latest, so that each leaves room for what follows it.
+const ENDS: [usize; 3] = [42_000, 50_000, MAX_BYTES - 1_000];
+
+/// The verdict as GitHub-flavoured Markdown. What does not fit is counted.
 #[must_use]
 pub fn markdown(verdict: &Verdict, names: &Names) -> String {
     let title =
         if verdict.passes() { "Tools: no client breaks" } else { "Tools: this change needs a decision" };
-    let mut out =
-        format!("{MARK}\n### {title}\n\nFrom {} to {}. {}\n", names.old, names.new, summary(verdict));
+    let mut page = Page { out: format!("{MARK}\n### {title}\n\n"), left_out: 0 };
+    let states = format!("From {} to {}.", names.old, names.new);
+    page.add(&format!("{}\n\n{}\n", escape(&headline(verdict)), escape(&states)), ENDS[0]);
     for finding in &verdict.blocking {
-        head(finding, &word(finding), &mut out);
-        for (label, value) in [("before", &finding.old), ("now", &finding.new)] {
-            if !value.is_null() {
-                let _ = writeln!(out, "- {label}: {}", code(&short(value)));
-            }
-        }
-        reasons(finding, &mut out);
+        page.count(&section(finding, &word(finding)), ENDS[0]);
     }
     for finding in &verdict.failures {
-        head(finding, "FAIL", &mut out);
-        reasons(finding, &mut out);
+        page.count(&section(finding, "FAIL"), ENDS[0]);
     }
-    let steps = steps(verdict, names);
-    if !verdict.passes() && !steps.is_empty() {
-        out.push_str("\n#### How to go on\n\nTake the changes back as said above, or accept them:\n\n");
-        for (index, step) in steps.iter().enumerate() {
-            let _ = writeln!(out, "{}. {step}", index + 1);
-        }
-        if !verdict.blocking.is_empty() {
-            let _ = write!(out, "\n```yaml\n{}```\n", waivers(verdict, names));
-        }
-    }
-    folded(
-        "Accepted by waivers",
-        verdict.waived.iter().map(|(finding, reason)| (finding, Some(reason))),
-        &mut out,
-    );
-    folded("Listed only", verdict.listed.iter().map(|finding| (finding, None)), &mut out);
-    out
+    way_on(verdict, names, &mut page);
+    let waived = verdict.waived.iter().map(|(finding, reason)| (finding, Some(reason)));
+    folded("Accepted by waivers", waived, &mut page);
+    folded("Listed only", verdict.listed.iter().map(|finding| (finding, None)), &mut page);
+    page.end()
 }
 
-fn head(finding: &Finding, word: &str, out: &mut String) {
-    let _ = writeln!(out, "\n#### {word} {} · {}\n", finding.rule, code(&tool(finding)));
+/// A text that grows up to a bound.
+struct Page {
+    out: String,
+    /// Findings that did not fit.
+    left_out: usize,
+}
+
+impl Page {
+    /// Adds a part that fits before `end`, and returns whether it did.
+    fn add(&mut self, part: &str, end: usize) -> bool {
+        let fits = self.out.len() + part.len() <= end;
+        if fits {
+            self.out.push_str(part);
+        }
+        fits
+    }
+
+    /// Adds a part about a finding, or counts it.
+    fn count(&mut self, part: &str, end: usize) {
+        self.left_out += usize::from(!self.add(part, end));
+    }
+
+    fn end(mut self) -> String {
+        if self.left_out > 0 {
+            let noun = if self.left_out == 1 { "finding does" } else { "findings do" };
+            let _ = write!(
+                self.out,
+                "\n{} {noun} not fit here. The full report is in the forms `--format text` and `--format json`.\n",
+                self.left_out
+            );
+        }
+        self.out
+    }
+}
+
+fn section(finding: &Finding, word: &str) -> String {
+    let mut out = format!("\n#### {word} {} · {}\n\n", finding.rule, code(&tool(finding)));
     let _ = writeln!(out, "{} ({})", escape(&finding.message), code(&finding.pointer));
     if let Some(tools) = tools(finding) {
         let _ = writeln!(out, "\nIn {}: {}", tool(finding), code(&tools));
     }
     out.push('\n');
-}
-
-fn reasons(finding: &Finding, out: &mut String) {
+    if let Some(change) = change(finding) {
+        let _ = writeln!(out, "- change: {}", code(&change));
+    }
     let _ = writeln!(out, "- why it matters: {}", finding.why);
     if let Some((what, shown)) = witness(finding) {
         let _ = writeln!(out, "- {}: {}", lower_first(what), code(&shown));
@@ -65,26 +88,56 @@ fn reasons(finding: &Finding, out: &mut String) {
     if !finding.help.is_empty() {
         let _ = writeln!(out, "- to go on: {}", finding.help);
     }
+    let _ = writeln!(out, "- more: {}", code(&link(finding)));
+    out
+}
+
+fn way_on(verdict: &Verdict, names: &Names, page: &mut Page) {
+    let steps = steps(verdict, names);
+    if verdict.passes() || steps.is_empty() {
+        return;
+    }
+    let mut text =
+        "\n#### How to go on\n\nTake the changes back as said above, or accept them:\n\n".to_owned();
+    for (index, step) in steps.iter().enumerate() {
+        let _ = writeln!(text, "{}. {step}", index + 1);
+    }
+    page.add(&text, ENDS[1]);
+    if verdict.blocking.is_empty() {
+        return;
+    }
+    page.add("\n```yaml\n", ENDS[1]);
+    for lines in waivers(verdict, names) {
+        // The lines of a finding that is left out above would say nothing to a reader.
+        page.add(&lines, ENDS[1]);
+    }
+    page.add("```\n", MAX_BYTES);
 }
 
 fn folded<'a>(
     title: &str,
     findings: impl ExactSizeIterator<Item = (&'a Finding, Option<&'a String>)>,
-    out: &mut String,
+    page: &mut Page,
 ) {
-    if findings.len() == 0 {
+    let number = findings.len();
+    let head = format!(
+        "\n<details><summary>{title} ({number})</summary>\n\n| Rule | Tool | Change |\n| --- | --- | --- |\n"
+    );
+    if number == 0 {
         return;
     }
-    let _ = write!(out, "\n<details><summary>{title} ({})</summary>\n\n", findings.len());
-    out.push_str("| Rule | Tool | Change |\n| --- | --- | --- |\n");
+    let fits = page.add(&head, ENDS[2]);
     for (finding, reason) in findings {
         let reason = reason.map(|reason| format!(" — {}", escape(reason))).unwrap_or_default();
         let (tool, message) =
             (tools(finding).unwrap_or_else(|| tool(finding)), cell(&escape(&finding.message)));
         let tool = cell(&code(&tool));
-        let _ = writeln!(out, "| {} {} | {tool} | {message}{} |", word(finding), finding.rule, cell(&reason));
+        let row = format!("| {} {} | {tool} | {message}{} |\n", word(finding), finding.rule, cell(&reason));
+        page.count(&row, if fits { ENDS[2] } else { 0 });
     }
-    out.push_str("\n</details>\n");
+    if fits {
+        page.add("\n</details>\n", MAX_BYTES);
+    }
 }
 
 /// Text of users in a code span: the fence is longer than any run of backticks inside.

@@ -1,20 +1,28 @@
 //! A verdict as text: for a terminal, a program, a pull request, a workflow's log.
 
 mod annotations;
+mod change;
+mod headline;
 mod json;
+mod junit;
 mod markdown;
+mod sarif;
 mod text;
-
-use std::fmt::Write;
 
 use serde_json::Value;
 
 pub use annotations::{Location, annotations};
+pub use headline::headline;
 pub use json::json;
+pub use junit::junit;
 pub use markdown::markdown;
+pub use sarif::sarif;
 pub use text::text;
 
-use super::finding::{Finding, Severity};
+use change::change;
+
+use super::finding::{Direction, Finding};
+use super::rules::rule;
 use super::rules::waivers::REASON;
 use super::verdict::Verdict;
 
@@ -27,41 +35,10 @@ pub struct Names {
     pub new: String,
     /// The file that holds the version of the new state, if it is a catalogue's; else its server states it.
     pub version: Option<String>,
-    /// The file that holds the waivers; none when they cannot be given.
+    /// The file that holds the settings and waivers; none when there is none yet.
     pub waivers: Option<String>,
-}
-
-/// `2 findings block (1 BREAK, 1 ACK), 1 is waived, 3 are listed.`
-fn summary(verdict: &Verdict) -> String {
-    let count = |severity| verdict.blocking.iter().filter(|finding| finding.severity == severity).count();
-    let (breaks, acks) = (count(Severity::Break), count(Severity::Ack));
-    let mut parts = Vec::new();
-    let blocking = verdict.blocking.len();
-    if blocking > 0 {
-        let mut kinds = Vec::new();
-        for (number, word) in [(breaks, "BREAK"), (acks, "ACK")] {
-            if number > 0 {
-                kinds.push(format!("{number} {word}"));
-            }
-        }
-        let verb = if blocking == 1 { "finding blocks" } else { "findings block" };
-        parts.push(format!("{blocking} {verb} ({})", kinds.join(", ")));
-    }
-    if !verdict.failures.is_empty() {
-        let number = verdict.failures.len();
-        let faults = if number == 1 { "fault" } else { "faults" };
-        parts.push(format!("{number} {faults} in version or waivers"));
-    }
-    for (number, word) in [(verdict.waived.len(), "waived"), (verdict.listed.len(), "listed only")] {
-        if number > 0 {
-            parts.push(format!("{number} {word}"));
-        }
-    }
-    if parts.is_empty() {
-        "Nothing changed for clients.".to_owned()
-    } else {
-        format!("{}.", parts.join(", "))
-    }
+    /// Whether they are the member `drift:` of that file.
+    pub below_drift: bool,
 }
 
 /// The word for a finding: its severity, `FAIL` for what cannot be waived, `, security` where it bears on it.
@@ -85,13 +62,20 @@ fn tools(finding: &Finding) -> Option<String> {
     (!finding.also.is_empty()).then(|| tools.collect::<Vec<_>>().join(", "))
 }
 
-/// What a witness shows, by the side it is on.
+/// The call that a witness is, or the reply, by the side it is on.
 fn witness(finding: &Finding) -> Option<(&'static str, String)> {
     let shown = finding.witness.as_ref().map(short)?;
-    let reads = finding.rule.starts_with('O') || finding.rule.starts_with('E');
+    let shown = finding.tool.as_ref().map_or_else(|| shown.clone(), |tool| format!("{tool} {shown}"));
+    let direction = rule(finding.rule).map(|rule| rule.direction);
+    let reads = matches!(direction, Some(Direction::Output | Direction::Error));
     let what =
         if reads { "May be answered now, and could not be before" } else { "Worked before, is refused now" };
     Some((what, shown))
+}
+
+/// Where the rule is described.
+fn link(finding: &Finding) -> String {
+    rule(finding.rule).map(crate::Rule::link).unwrap_or_default()
 }
 
 /// The most characters of a value that are shown.
@@ -106,22 +90,25 @@ fn short(value: &Value) -> String {
     }
 }
 
-/// Waivers for what blocks, as YAML to paste below `drift:` `waivers:`.
-fn waivers(verdict: &Verdict, names: &Names) -> String {
-    // A file that is named with --waivers may have to be begun.
-    let mut text = if names.waivers.is_some() { String::new() } else { "drift:\n  waivers:\n".to_owned() };
+/// Waivers for what blocks, as YAML to paste below `drift:` `waivers:`; a piece for each finding.
+fn waivers(verdict: &Verdict, names: &Names) -> Vec<String> {
+    let mut pieces = Vec::new();
+    let indent = if names.below_drift { "    " } else { "  " };
+    // The file may have to be begun.
+    if names.waivers.is_none() {
+        pieces.push("waivers:\n".to_owned());
+    }
     for finding in &verdict.blocking {
         let about = finding.tool.as_ref().map(|_| tool(finding)).unwrap_or_default();
         let place = format!("{about} {}", finding.pointer);
-        let _ = writeln!(text, "    # {}", place.trim());
-        let _ = writeln!(
-            text,
-            "    - {{ rule: {}, fingerprint: \"{}\", reason: \"{REASON}\" }}",
+        pieces.push(format!(
+            "{indent}# {}\n{indent}- {{ rule: {}, fingerprint: \"{}\", reason: \"{REASON}\" }}\n",
+            place.trim(),
             finding.rule,
             finding.fingerprint()
-        );
+        ));
     }
-    text
+    pieces
 }
 
 /// The way on, as numbered steps.
@@ -137,11 +124,14 @@ fn steps(verdict: &Verdict, names: &Names) -> Vec<String> {
         steps.push(format!("{set}: a BREAK needs a new major version, a minor one while it is 0.x."));
     }
     if !verdict.blocking.is_empty() {
+        let below = if names.below_drift { "`drift:` and `waivers:`" } else { "`waivers:`" };
         steps.push(match file {
-            Some(file) => format!(
-                "Add these lines to {file}, below `drift:` and `waivers:` (not `waivers: []`), each with your reason:"
-            ),
-            None => "Put these lines into a YAML file, each with your reason, and name it with --waivers:".to_owned(),
+            Some(file) => {
+                format!(
+                    "Add these lines to {file}, below {below} (not `waivers: []`), each with your reason:"
+                )
+            }
+            None => "Put these lines into the file mcp-drift.yaml, each with your reason:".to_owned(),
         });
     }
     steps

@@ -4,27 +4,23 @@ use colibri_visible::printable;
 
 use std::fmt::Write;
 
-use super::{Names, short, steps, summary, tool, tools, waivers, witness, word};
-use crate::finding::Finding;
+use super::{Names, change, headline, link, steps, tool, tools, waivers, witness, word};
+use crate::finding::{Finding, Severity};
 use crate::verdict::Verdict;
 
 /// Returns the verdict as text.
 #[must_use]
 pub fn text(verdict: &Verdict, names: &Names) -> String {
-    let mut out = format!("Drift from {} to {}.\n", names.old, names.new);
+    let mut out = format!("{}\n\nFrom {} to {}.\n", headline(verdict), names.old, names.new);
     for finding in &verdict.blocking {
         head(finding, &word(finding), &mut out);
-        for (label, value) in [("before: ", &finding.old), ("now:    ", &finding.new)] {
-            if !value.is_null() {
-                let _ = writeln!(out, "  {label}{}", short(value));
-            }
-        }
         reasons(finding, &mut out);
     }
     for finding in &verdict.failures {
         head(finding, "FAIL", &mut out);
         reasons(finding, &mut out);
     }
+    way_on(verdict, names, &mut out);
     if !verdict.waived.is_empty() {
         out.push_str("\nAccepted by waivers:\n");
         for (finding, reason) in &verdict.waived {
@@ -32,14 +28,21 @@ pub fn text(verdict: &Verdict, names: &Names) -> String {
             let _ = writeln!(out, "    reason: {reason}");
         }
     }
-    if !verdict.listed.is_empty() {
+    let (told, listed): (Vec<_>, Vec<_>) =
+        verdict.listed.iter().partition(|finding| finding.severity > Severity::Info);
+    if !told.is_empty() {
+        out.push_str("\nListed only, as `fail-on` has it:\n");
+        for finding in told {
+            head(finding, &word(finding), &mut out);
+            reasons(finding, &mut out);
+        }
+    }
+    if !listed.is_empty() {
         out.push_str("\nListed only, no client breaks:\n");
-        for finding in &verdict.listed {
+        for finding in listed {
             line(finding, &mut out);
         }
     }
-    let _ = writeln!(out, "\n{}", summary(verdict));
-    way_on(verdict, names, &mut out);
     out
 }
 
@@ -63,14 +66,18 @@ fn title(finding: &Finding, word: &str) -> String {
 }
 
 fn reasons(finding: &Finding, out: &mut String) {
+    if let Some(change) = change(finding) {
+        let _ = writeln!(out, "  Change: {}", printable(&change));
+    }
     let _ = writeln!(out, "  Why it matters: {}.", finding.why);
     if let Some((what, shown)) = witness(finding) {
-        let _ = writeln!(out, "  {what}: {shown}");
+        let _ = writeln!(out, "  {what}: {}", printable(&shown));
     }
     if !finding.help.is_empty() {
         let end = if finding.help.ends_with('?') { "" } else { "." };
         let _ = writeln!(out, "  To go on: {}{end}", finding.help);
     }
+    let _ = writeln!(out, "  More: {}", link(finding));
 }
 
 fn line(finding: &Finding, out: &mut String) {
@@ -91,6 +98,6 @@ fn way_on(verdict: &Verdict, names: &Names, out: &mut String) {
         let _ = writeln!(out, "  {}. {step}", index + 1);
     }
     if !verdict.blocking.is_empty() {
-        let _ = write!(out, "\n{}", waivers(verdict, names));
+        let _ = write!(out, "\n{}", waivers(verdict, names).concat());
     }
 }

@@ -10,7 +10,7 @@ use crate::rules::strings::same_words;
 use crate::schema::difference::brief;
 use crate::schema::{Branches, Difference, SchemaChange, Verdict};
 use crate::snapshot::Contract;
-use crate::{Finding, Severity};
+use crate::{Finding, Nature, Severity};
 
 /// Compares what only a lock holds, not a schema: limits in bytes (I16), rules across fields (I13), secrets (I15).
 pub fn beyond_schemas(change: &Comparison<'_>, found: &mut Vec<Finding>) {
@@ -48,11 +48,12 @@ pub fn made_optional(difference: Difference) -> SchemaChange {
     difference.graded(&I2, Severity::Break, message)
 }
 
-/// `was_open`: the object let through properties of that name before.
-pub fn added(difference: Difference, was_open: bool) -> SchemaChange {
+/// `was_open`: the object let through properties of that name before. `by_default`: its schema does not say so.
+pub fn added(difference: Difference, was_open: bool, by_default: bool) -> SchemaChange {
     let message = format!("the optional property `{}` is new", difference.place);
     let severity = if was_open || difference.loses() { Severity::Ack } else { Severity::Info };
-    difference.judged(&I3, severity, message)
+    let nature = if was_open && by_default { Nature::OpenByDefault } else { Nature::Plain };
+    SchemaChange { nature, ..difference.judged(&I3, severity, message) }
 }
 
 /// `is_open`: the object still lets properties of that name through.
@@ -140,7 +141,7 @@ pub fn condition(difference: Difference) -> SchemaChange {
 
 /// Compares unions of several forms of one type.
 pub fn branches(difference: Difference, branches: &Branches) -> SchemaChange {
-    let message = branches.shift(&difference.place);
+    let message = branches.shift(&difference.place, ["takes", "no longer takes"]);
     difference.graded(&I13, Severity::Break, message)
 }
 
@@ -221,7 +222,8 @@ pub fn description(difference: Difference) -> SchemaChange {
         return difference.judged(&I17, Severity::Info, message);
     }
     let message = format!("the description of `{place}` changed");
-    SchemaChange { security: true, ..difference.judged(&I17, Severity::Ack, message) }
+    let nature = if words(&difference.old).is_empty() { Nature::Plain } else { Nature::Wording };
+    SchemaChange { security: true, nature, ..difference.judged(&I17, Severity::Ack, message) }
 }
 
 pub fn size_limits(change: &Comparison<'_>, found: &mut Vec<Finding>) {

@@ -53,7 +53,7 @@ pub fn type_changed(difference: Difference) -> SchemaChange {
 
 /// A union of several forms of one type.
 pub fn branches(difference: Difference, branches: &Branches) -> SchemaChange {
-    let message = branches.shift(&difference.place);
+    let message = branches.shift(&difference.place, ["may be", "is no longer"]);
     difference.graded(&O5, Severity::Break, message)
 }
 

@@ -72,11 +72,14 @@ impl<'a> Comparison<'a> {
 }
 
 fn is_rename(old: &Tool, new: &Tool) -> bool {
+    if !are_near(&old.name, &new.name) {
+        return false;
+    }
     let outputs = match (&old.output, &new.output) {
         (Some(old), Some(new)) => compare(old, new, Direction::Output).is_empty(),
         (old, new) => old.is_none() && new.is_none(),
     };
-    are_near(&old.name, &new.name) && outputs && compare(&old.input, &new.input, Direction::Input).is_empty()
+    outputs && compare(&old.input, &new.input, Direction::Input).is_empty()
 }
 
 /// Returns whether a name may have become the other: they differ by a typing slip, or share half of their words.

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::changes;
 use super::pairing::{Comparison, Pair};
 use super::texts::new_signs;
-use crate::finding::Finding;
+use crate::finding::{Finding, Nature};
 use crate::schema::{Direction, SchemaChange};
 
 /// Compares all schemas of all tools that are in both states.
@@ -18,7 +18,11 @@ pub(crate) fn check(change: &Comparison<'_>, found: &mut Vec<Finding>) {
                 if let ("I17", Some(old), Some(new)) =
                     (finding.rule, finding.old.as_str(), finding.new.as_str())
                 {
-                    finding.message.push_str(&new_signs(old, new, pair.name(), &names));
+                    let signs = new_signs(old, new, pair.name(), &names);
+                    if !signs.is_empty() {
+                        finding.nature = Nature::Plain;
+                    }
+                    finding.message.push_str(&signs);
                 }
                 finding
             }));
@@ -70,6 +74,7 @@ fn finding(change: SchemaChange, prefix: &str) -> Finding {
         rule: change.rule,
         severity: change.severity,
         security: change.security,
+        nature: change.nature,
         tool: None,
         also: Vec::new(),
         pointer: format!("{prefix}{}", change.pointer),

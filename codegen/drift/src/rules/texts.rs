@@ -10,7 +10,7 @@ use super::strings::{Fresh, Sort, Text, alone, fresh, of_schema, of_value, same_
 use super::{C3, C11, I17, O17, P4, R4, T3, T5, T6, T16, U1};
 use crate::rules::pairing::Comparison;
 use crate::snapshot::{Snapshot, Tool};
-use crate::{Finding, Rule, Severity};
+use crate::{Finding, Nature, Rule, Severity};
 
 const DESCRIPTION_HELP: &str =
     "read the new text as a model would: does it say what this tool does, and nothing else?";
@@ -222,7 +222,9 @@ fn judge(fresh: &Fresh<'_>, rule: &'static Rule, about: &About<'_>, told: &Told,
     let finding =
         rule.finding(severity, text.pointer.as_str(), (*before, text.text), message).help(TEXT_HELP);
     let finding = if looks { finding.secure() } else { finding };
-    out.push(Finding { tool: about.tool.map(str::to_owned), ..finding });
+    let is_wording = looks && signs.is_empty() && before.is_some() && ["I17", "O17"].contains(&rule.id);
+    let nature = if is_wording { Nature::Wording } else { Nature::Plain };
+    out.push(Finding { tool: about.tool.map(str::to_owned), nature, ..finding });
 }
 
 /// A new text with a character that a person cannot see.

@@ -9,14 +9,22 @@ use crate::{Finding, Severity, Waiver};
 /// The placeholder reason in waivers that reports print for pasting. It is not accepted as a reason.
 pub(crate) const REASON: &str = "WHY CLIENTS CAN LIVE WITH IT";
 
+/// When waivers are judged.
+#[derive(Debug, Clone, Copy)]
+pub struct Now<'a> {
+    /// The version of the new state.
+    pub version: Option<&'a str>,
+    /// The day.
+    pub today: Option<&'a str>,
+}
+
 /// Judges one waiver. `used` says whether it accepts a finding of this comparison.
-pub fn check(index: usize, waiver: &Waiver, used: bool, current: Option<&str>) -> Option<Finding> {
-    let id = format!("{} {}", waiver.rule, waiver.fingerprint);
+pub fn check(index: usize, waiver: &Waiver, used: bool, now: &Now<'_>) -> Option<Finding> {
+    let id = waiver.title();
     let (message, help) = if !says_something(&waiver.reason) {
         let help = "say in a sentence why clients can live with the change";
         (format!("The waiver {id} gives no reason."), help.to_owned())
-    } else if is_expired(waiver, current) {
-        let until = waiver.until.as_deref().unwrap_or_default();
+    } else if let Some(until) = expired(waiver, now) {
         let help = "take the change back, or say anew why it is accepted and until when";
         (format!("The waiver {id} counted until {until}."), help.to_owned())
     } else if !used {
@@ -30,8 +38,8 @@ pub fn check(index: usize, waiver: &Waiver, used: bool, current: Option<&str>) -
 }
 
 /// Returns whether a waiver can accept a finding at all.
-pub fn is_sound(waiver: &Waiver, current: Option<&str>) -> bool {
-    says_something(&waiver.reason) && !is_expired(waiver, current)
+pub fn is_sound(waiver: &Waiver, now: &Now<'_>) -> bool {
+    says_something(&waiver.reason) && expired(waiver, now).is_none()
 }
 
 /// Returns whether a reason was given; the placeholder that reports print does not count.
@@ -39,7 +47,15 @@ fn says_something(reason: &str) -> bool {
     !matches!(reason.trim(), "" | REASON)
 }
 
-fn is_expired(waiver: &Waiver, current: Option<&str>) -> bool {
-    let until = waiver.until.as_deref().and_then(version);
-    matches!((until, current.and_then(version)), (Some(until), Some(current)) if until <= current)
+/// Returns the version or the day until which a waiver counted, if that is over.
+fn expired<'w>(waiver: &'w Waiver, now: &Now<'_>) -> Option<&'w str> {
+    let until = waiver.until.as_deref();
+    let is_reached = |until: &&str| {
+        let versions = (version(until), now.version.and_then(version));
+        matches!(versions, (Some(until), Some(current)) if until <= current)
+    };
+    let day = waiver.expires.as_deref();
+    // Days are written so that they compare as texts.
+    let is_over = |day: &&str| now.today.is_some_and(|today| *day <= today);
+    until.filter(is_reached).or_else(|| day.filter(is_over))
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::SchemaChange;
 use super::contain::Verdict;
-use crate::{Rule, Severity};
+use crate::{Nature, Rule, Severity};
 
 /// What differs, where, and whether the new schema loses values.
 #[derive(Debug, Clone)]
@@ -44,6 +44,7 @@ impl Difference {
             rule: rule.id,
             severity,
             security: false,
+            nature: Nature::Plain,
             pointer: self.pointer,
             old: self.old,
             new: self.new,
@@ -67,23 +68,23 @@ impl Difference {
     }
 }
 
-/// How many branches of a union hold values of one type, before and after.
-#[derive(Debug, Clone, Copy)]
+/// The forms of a union, all of one type, that are gone and that came, in words.
+#[derive(Debug, Clone)]
 pub(crate) struct Branches {
-    /// The type's name in JSON Schema.
-    pub kind: &'static str,
-    pub old: usize,
-    pub new: usize,
+    pub gone: Vec<String>,
+    pub come: Vec<String>,
 }
 
 impl Branches {
-    /// Describes in a sentence what happened to them at `place`.
-    pub(crate) fn shift(&self, place: &str) -> String {
-        let Self { kind, old, new } = *self;
-        let forms = if new == 1 { "form" } else { "forms" };
-        match old == new {
-            true => format!("`{place}` has changed in its {forms} of type {kind}"),
-            false => format!("`{place}` has {new} {forms} of type {kind} where it had {old}"),
+    /// Tells in a sentence what values `place` had and has; the verbs are those of inputs or of outputs.
+    pub(crate) fn shift(&self, place: &str, [now, no_longer]: [&str; 2]) -> String {
+        let listed = |forms: &[String]| forms.join(", or ");
+        match (self.gone.is_empty(), self.come.is_empty()) {
+            (true, _) => format!("`{place}` {now} {} now, too", listed(&self.come)),
+            (false, true) => format!("`{place}` {no_longer} {}", listed(&self.gone)),
+            (false, false) => {
+                format!("`{place}` {no_longer} {}; it {now} {} now", listed(&self.gone), listed(&self.come))
+            }
         }
     }
 }

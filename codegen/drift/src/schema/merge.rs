@@ -1,7 +1,7 @@
 //! Merges two cases into one, whose values fit both.
 
 use super::node::{Arrays, Body, Bound, Case, Numbers, Objects, Texts};
-use super::number::Num;
+use super::number::{Known, Num};
 use super::store::{NodeId, Store};
 
 /// No single case can express what the two say about property names.
@@ -15,8 +15,8 @@ pub(crate) fn merge(store: &Store<'_>, one: &Case, other: &Case) -> Result<Optio
     let body = match (&one.body, &other.body) {
         // Single values are checked against the whole schema later.
         (Body::Values(values), Body::Values(others)) => {
-            let both = values.iter().filter(|value| others.iter().any(|o| super::number::same(o, value)));
-            let both: Vec<_> = both.cloned().collect();
+            let known = Known::of(others);
+            let both: Vec<_> = values.iter().filter(|value| known.contains(value)).cloned().collect();
             (!both.is_empty()).then_some(Body::Values(both))
         }
         (Body::Values(values), _) | (_, Body::Values(values)) => Some(Body::Values(values.clone())),
@@ -35,29 +35,30 @@ pub(crate) fn merge(store: &Store<'_>, one: &Case, other: &Case) -> Result<Optio
 
 /// Returns the cases without repetition: single values of a type in one list, and no others beside a case that takes all values.
 pub(crate) fn tidy(cases: Vec<Case>) -> Vec<Case> {
-    let mut tidied: Vec<Case> = Vec::with_capacity(cases.len());
+    // Beside each case the values of its list, as soon as a second list is merged into it.
+    let mut tidied: Vec<(Case, Option<Known>)> = Vec::with_capacity(cases.len());
     for case in cases {
-        if tidied.iter().any(|known| known.kind == case.kind && (known.is_all() || *known == case)) {
+        if tidied.iter().any(|(known, _)| known.kind == case.kind && (known.is_all() || *known == case)) {
             continue;
         }
         if case.is_all() {
-            tidied.retain(|known| known.kind != case.kind);
+            tidied.retain(|(known, _)| known.kind != case.kind);
         }
-        let alike = tidied.iter_mut().find(|known| {
+        let alike = tidied.iter_mut().find(|(known, _)| {
             known.kind == case.kind && known.residue == case.residue && matches!(known.body, Body::Values(_))
         });
         match (alike, case) {
-            (Some(Case { body: Body::Values(known), .. }), Case { body: Body::Values(values), .. }) => {
-                for value in values {
-                    if !known.iter().any(|other| super::number::same(other, &value)) {
-                        known.push(value);
-                    }
-                }
+            (
+                Some((Case { body: Body::Values(known), .. }, seen)),
+                Case { body: Body::Values(values), .. },
+            ) => {
+                let seen = seen.get_or_insert_with(|| Known::of(&*known));
+                known.extend(values.into_iter().filter(|value| seen.insert(value)));
             }
-            (_, case) => tidied.push(case),
+            (_, case) => tidied.push((case, None)),
         }
     }
-    tidied
+    tidied.into_iter().map(|(case, _)| case).collect()
 }
 
 impl Numbers {

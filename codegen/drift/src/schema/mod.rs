@@ -20,6 +20,7 @@ pub mod regex;
 mod sample;
 pub(crate) mod store;
 pub(crate) mod text;
+mod told;
 mod validate;
 
 use serde_json::Value;
@@ -27,7 +28,7 @@ use serde_json::Value;
 pub(crate) use contain::Verdict;
 pub(crate) use difference::{Branches, Difference};
 
-use crate::Severity;
+use crate::{Nature, Severity};
 
 /// Which way values go; it decides what a schema may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -47,6 +48,8 @@ pub struct SchemaChange {
     pub severity: Severity,
     /// It affects security.
     pub security: bool,
+    /// What a profile may judge apart.
+    pub nature: Nature,
     /// Where in the schema, with references followed: `/properties/title`.
     pub pointer: String,
     /// The old value there; null if there was none.

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::merge::{Unmerged, merge, tidy};
 use super::node::{Body, Bound, Case, Normal, Numbers, Residue, TYPES, Texts, Type};
-use super::number::{Num, same};
+use super::number::{Num, overlap};
 use super::store::{NodeId, Site, Store};
 use super::text::{is_annotation, is_known};
 use super::validate::{count, looks_like_additional, prefix};
@@ -22,10 +22,19 @@ impl<'a> Store<'a> {
             return known.clone();
         }
         let mut cases = TYPES.map(Case::all).to_vec();
+        // A schema whose branches are told apart by the schema itself stays undecided there.
+        if self.normalising.borrow().contains(&node) {
+            for site in &*self.sites(node) {
+                cases = cases.into_iter().map(|case| self.with_residue(case, *site, "")).collect();
+            }
+            return Rc::new(Normal { cases });
+        }
+        self.normalising.borrow_mut().push(node);
         for site in &*self.sites(node) {
             let next = self.site_cases(*site, &mut Vec::new());
             cases = self.meet(cases, &next, *site, "");
         }
+        self.normalising.borrow_mut().pop();
         for case in &mut cases {
             self.keep_fitting(node, case);
         }
@@ -60,6 +69,10 @@ impl<'a> Store<'a> {
         for case in &cases {
             let mut unmerged = false;
             for other in others.iter().filter(|other| other.kind == case.kind) {
+                if !self.spend(1) {
+                    unmerged = true;
+                    break;
+                }
                 match merge(self, case, other) {
                     Ok(merged) => met.extend(merged),
                     Err(Unmerged) => unmerged = true,
@@ -97,9 +110,20 @@ impl<'a> Store<'a> {
         let schema = match self.place(site).schema {
             Value::Bool(true) => return everything(),
             Value::Bool(false) => return Vec::new(),
-            Value::Object(schema) if !open.contains(&site) => schema,
-            _ => return everything().into_iter().map(|case| self.with_residue(case, site, "")).collect(),
+            Value::Object(schema) => schema,
+            _ => return self.undecided(site),
         };
+        if let Some(known) = self.site_cases.borrow().get(&site) {
+            return known.clone();
+        }
+        if let Some(at) = open.iter().position(|enclosing| *enclosing == site) {
+            self.returned_to.set(self.returned_to.get().min(at));
+            return self.undecided(site);
+        }
+        if !self.spend(1) || self.is_too_deep(open.len()) {
+            return self.undecided(site);
+        }
+        let outside = self.returned_to.replace(usize::MAX);
         open.push(site);
         let mut cases = everything();
         if !(schema.contains_key("$ref") && self.reference_stands_alone(site)) {
@@ -115,7 +139,20 @@ impl<'a> Store<'a> {
             }
         }
         open.pop();
+        // Schemas whose references lead out of this one have other cases inside another schema.
+        let inside = self.returned_to.get();
+        if inside >= open.len() {
+            self.site_cases.borrow_mut().insert(site, cases.clone());
+            self.returned_to.set(outside);
+        } else {
+            self.returned_to.set(inside.min(outside));
+        }
         cases
+    }
+
+    /// Everything, of which the schema at `site` refuses an unknown part.
+    fn undecided(&self, site: Site) -> Vec<Case> {
+        TYPES.map(|kind| self.with_residue(Case::all(kind), site, "")).to_vec()
     }
 
     fn unions(
@@ -137,7 +174,9 @@ impl<'a> Store<'a> {
             }
             let branches: Vec<Vec<Case>> =
                 parts(keyword).map(|part| self.site_cases(self.inner(site, part), open)).collect();
-            let exclusive = keyword == "anyOf" || self.are_disjoint(&branches);
+            let exclusive = keyword == "anyOf"
+                || schema.get(keyword).is_some_and(|union| self.are_constants(union).is_some())
+                || self.are_disjoint(&branches);
             cases = self.meet(cases, &tidy(branches.concat()), site, keyword);
             if !exclusive {
                 cases = cases.into_iter().map(|case| self.with_residue(case, site, keyword)).collect();
@@ -148,7 +187,10 @@ impl<'a> Store<'a> {
 
     fn are_disjoint(&self, branches: &[Vec<Case>]) -> bool {
         branches.iter().enumerate().all(|(at, branch)| {
-            branches[..at].iter().flatten().all(|one| branch.iter().all(|other| self.disjoint(one, other)))
+            branches[..at]
+                .iter()
+                .flatten()
+                .all(|one| branch.iter().all(|other| self.spend(1) && self.disjoint(one, other)))
         })
     }
 
@@ -158,9 +200,7 @@ impl<'a> Store<'a> {
             return true;
         }
         match (&one.body, &other.body) {
-            (Body::Values(one), Body::Values(other)) => {
-                !one.iter().any(|one| other.iter().any(|other| same(one, other)))
-            }
+            (Body::Values(one), Body::Values(other)) => !overlap(one, other),
             (Body::Object(one), Body::Object(other)) => {
                 one.required.intersection(&other.required).any(|name| {
                     let kinds = |node| self.normal(node).cases.clone();

@@ -1,6 +1,7 @@
 //! JSON numbers without rounding: integers exactly, other numbers by their decimal text.
 
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 use serde_json::{Number, Value};
 
@@ -182,6 +183,58 @@ pub(crate) fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
+/// Values to look up, in time that does not grow with their number. Equal are those that [`same`] calls so.
+#[derive(Debug, Default)]
+pub(crate) struct Known(HashSet<String>);
+
+impl Known {
+    pub(crate) fn of<'v>(values: impl IntoIterator<Item = &'v Value>) -> Self {
+        Self(values.into_iter().map(key).collect())
+    }
+
+    pub(crate) fn contains(&self, value: &Value) -> bool {
+        self.0.contains(&key(value))
+    }
+
+    /// Returns whether the value was new.
+    pub(crate) fn insert(&mut self, value: &Value) -> bool {
+        self.0.insert(key(value))
+    }
+}
+
+/// Returns whether two lists have a value in common.
+pub(crate) fn overlap(one: &[Value], other: &[Value]) -> bool {
+    const FEW: usize = 8;
+    if one.len().min(other.len()) < FEW {
+        return one.iter().any(|one| other.iter().any(|other| same(one, other)));
+    }
+    let known = Known::of(other);
+    one.iter().any(|value| known.contains(value))
+}
+
+/// A text that two values share if and only if they are the [`same`].
+fn key(value: &Value) -> String {
+    match value {
+        Value::Number(number) => match Num::of(value) {
+            Some(Num::Int(whole)) => whole.to_string(),
+            Some(Num::Float(float)) => format!("{float:?}"),
+            None => number.to_string(),
+        },
+        Value::Array(items) => format!("[{}]", items.iter().map(key).collect::<Vec<_>>().join(",")),
+        Value::Object(members) => {
+            let member = |(name, value): (&String, &Value)| format!("{}:{}", json_text(name), key(value));
+            let mut members: Vec<String> = members.iter().map(member).collect();
+            members.sort_unstable();
+            format!("{{{}}}", members.join(","))
+        }
+        other => other.to_string(),
+    }
+}
+
+fn json_text(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
@@ -200,6 +253,32 @@ mod tests {
         assert_eq!(num(&json!(2)).compare(num(&json!(2.5))), Ordering::Less);
         assert_eq!(num(&json!(-3)).compare(num(&json!(-2.5))), Ordering::Less);
         assert_eq!(num(&json!(1e300)).compare(num(&json!(7))), Ordering::Greater);
+    }
+
+    #[test]
+    fn values_are_known_by_what_they_are() {
+        let values = [
+            json!(1),
+            json!(1.0),
+            json!(1.5),
+            json!("1"),
+            json!(-0.0),
+            json!(0),
+            json!(1e40),
+            json!(null),
+            json!("null"),
+            json!([1, 2]),
+            json!([1, 2.0]),
+            json!(["1,2"]),
+            json!({"a": 1, "b": 2}),
+            json!({"b": 2.0, "a": 1}),
+            json!({"a:1,b": 2}),
+        ];
+        for one in &values {
+            for other in &values {
+                assert_eq!(Known::of([one]).contains(other), same(one, other), "{one} {other}");
+            }
+        }
     }
 
     #[test]

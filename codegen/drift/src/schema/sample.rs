@@ -115,8 +115,12 @@ impl Store<'_> {
     }
 
     fn object_samples(&self, objects: &Objects) -> Vec<Value> {
+        const MOST: usize = 8 * MAX_SAMPLES;
         let mut found = self.objects_with(objects, &[]);
         for name in objects.properties.keys() {
+            if found.len() >= MOST {
+                break;
+            }
             for value in self.samples(self.child(objects, name)).iter().take(4) {
                 found.extend(self.objects_with(objects, &[(name, value)]));
             }
@@ -133,12 +137,15 @@ impl Store<'_> {
                 found.extend(self.objects_with(objects, &[(name, value)]));
             }
         }
-        found.truncate(8 * MAX_SAMPLES);
+        found.truncate(MOST);
         found
     }
 
     /// Objects with given properties: one with the required properties alone, and one with all of them.
     pub(crate) fn objects_with(&self, objects: &Objects, given: &[(&str, &Value)]) -> Vec<Value> {
+        if !self.spend(1 + objects.properties.len() as u64) {
+            return Vec::new();
+        }
         let given: Map<String, Value> =
             given.iter().map(|(name, value)| ((*name).to_owned(), (*value).clone())).collect();
         let mut least = given.clone();

@@ -11,8 +11,10 @@ use std::rc::Rc;
 use serde_json::Value;
 
 use super::contain::Verdict;
-use super::node::Normal;
+use super::node::{Case, Normal};
+use super::number::Known;
 use super::regex::Automaton;
+use super::validate::Checks;
 
 /// A schema somewhere in one of the documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -30,17 +32,40 @@ impl NodeId {
 /// Steps that one comparison may take; beyond them everything is undecided.
 const MAX_STEPS: u32 = 20_000;
 
+/// What one comparison may spend on schemas that are read, merged, checked or walked through; beyond it everything is undecided. A
+/// published schema takes some thousands.
+const MAX_WORK: u64 = 400_000;
+
+/// Schemas inside each other, by references; JSON text can nest 64 of them without.
+const MAX_NESTED: usize = 128;
+
+/// The reason for an undecided answer when the comparison has spent what it may.
+pub(crate) const TOO_COMPLEX: &str = "too complex to compare, a person must look";
+
 pub(crate) struct Store<'a> {
     places: RefCell<Places<'a>>,
     pub(super) normals: RefCell<HashMap<NodeId, Rc<Normal>>>,
     pub(super) texts: RefCell<HashMap<Site, Option<Rc<str>>>>,
+    /// Texts of schemas that refer to no schema around them.
+    pub(super) closed_texts: RefCell<HashMap<Site, Rc<str>>>,
     pub(super) samples: RefCell<HashMap<NodeId, Rc<Vec<Value>>>>,
     pub(super) sampling: RefCell<Vec<NodeId>>,
     pub(super) verdicts: RefCell<HashMap<(NodeId, NodeId), Verdict>>,
     pub(super) asked: RefCell<Vec<(NodeId, NodeId)>>,
     automata: RefCell<HashMap<String, Option<Rc<Automaton>>>>,
     engines: RefCell<HashMap<String, Option<Rc<regress::Regex>>>>,
+    /// Cases of schemas that refer to no schema around them.
+    pub(super) site_cases: RefCell<HashMap<Site, Vec<Case>>>,
+    /// The outermost enclosing schema to which a reference has led back.
+    pub(super) returned_to: Cell<usize>,
+    pub(super) normalising: RefCell<Vec<NodeId>>,
+    /// Long lists of values, by their place in the document.
+    pub(super) choices: RefCell<HashMap<*const Value, Option<Rc<Known>>>>,
+    pub(super) checks: Checks,
     steps: Cell<u32>,
+    work: Cell<u64>,
+    /// Something was left undecided because it is too complex.
+    exhausted: Cell<bool>,
     /// Another verdict has assumed one that is not finished yet.
     pub(super) assumed: Cell<bool>,
 }
@@ -72,13 +97,21 @@ impl<'a> Store<'a> {
             places: RefCell::new(places),
             normals: RefCell::default(),
             texts: RefCell::default(),
+            closed_texts: RefCell::default(),
             samples: RefCell::default(),
             sampling: RefCell::default(),
             verdicts: RefCell::default(),
             asked: RefCell::default(),
             automata: RefCell::default(),
             engines: RefCell::default(),
+            site_cases: RefCell::default(),
+            returned_to: Cell::new(usize::MAX),
+            normalising: RefCell::default(),
+            choices: RefCell::default(),
+            checks: Checks::default(),
             steps: Cell::new(0),
+            work: Cell::new(0),
+            exhausted: Cell::new(false),
             assumed: Cell::new(false),
         }
     }
@@ -194,7 +227,42 @@ impl<'a> Store<'a> {
     pub(crate) fn step(&self) -> bool {
         let steps = self.steps.get();
         self.steps.set(steps.saturating_add(1));
-        steps < MAX_STEPS
+        if steps >= MAX_STEPS {
+            self.exhausted.set(true);
+        }
+        !self.is_exhausted()
+    }
+
+    /// Spends some of what the comparison may; false when it is used up.
+    pub(crate) fn spend(&self, work: u64) -> bool {
+        self.work.set(self.work.get().saturating_add(work));
+        if self.work.get() > MAX_WORK {
+            self.exhausted.set(true);
+        }
+        !self.is_exhausted()
+    }
+
+    /// What was spent.
+    pub(crate) fn spent(&self) -> u64 {
+        self.work.get()
+    }
+
+    /// Returns whether something was left undecided because it is too complex.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.exhausted.get()
+    }
+
+    /// Leaves the comparison undecided from now on.
+    pub(crate) fn exhaust(&self) {
+        self.exhausted.set(true);
+    }
+
+    /// Returns whether schemas are nested so deep that the comparison leaves them undecided.
+    pub(super) fn is_too_deep(&self, nested: usize) -> bool {
+        if nested > MAX_NESTED {
+            self.exhaust();
+        }
+        nested > MAX_NESTED
     }
 }
 

@@ -12,6 +12,9 @@ use super::store::{NodeId, Site, Store};
 /// Longer texts are not built; such a schema never counts as equal to another.
 const MAX_TEXT: usize = 40_000;
 
+/// Schemas inside each other, after which no text is built either.
+const MAX_OPEN: usize = 128;
+
 /// Keywords that do not affect which values a schema accepts.
 const ANNOTATIONS: [&str; 19] = [
     "$schema",
@@ -113,7 +116,8 @@ impl<'a> Store<'a> {
         if let Some(known) = self.texts.borrow().get(&site) {
             return known.clone();
         }
-        let mut writer = Writer { store: self, out: String::new(), open: Vec::new() };
+        let mut writer =
+            Writer { store: self, out: String::new(), open: Vec::new(), returned_to: usize::MAX };
         let text = writer.schema(site).map(|()| Rc::from(writer.out));
         self.texts.borrow_mut().insert(site, text.clone());
         text
@@ -122,7 +126,8 @@ impl<'a> Store<'a> {
     /// Returns the text of some keywords of a schema.
     pub(crate) fn text_of(&self, site: Site, keywords: &[&str]) -> Option<Rc<str>> {
         let schema = self.place(site).schema.as_object()?;
-        let mut writer = Writer { store: self, out: String::new(), open: vec![site] };
+        let mut writer =
+            Writer { store: self, out: String::new(), open: vec![site], returned_to: usize::MAX };
         for keyword in keywords {
             if let Some(operand) = schema.get(*keyword) {
                 let _ = write!(writer.out, "{keyword}:");
@@ -146,23 +151,42 @@ struct Writer<'s, 'a> {
     out: String,
     /// The enclosing schemas, for references that lead back into one of them.
     open: Vec<Site>,
+    /// The outermost of them to which a reference has led back.
+    returned_to: usize,
 }
 
 impl<'a> Writer<'_, 'a> {
     fn schema(&mut self, site: Site) -> Option<()> {
-        if self.out.len() > MAX_TEXT {
+        if self.out.len() > MAX_TEXT || self.open.len() > MAX_OPEN || !self.store.spend(1) {
             return None;
         }
         if let Some(at) = self.open.iter().rposition(|open| *open == site) {
             let _ = write!(self.out, "@{}", self.open.len() - at);
+            self.returned_to = self.returned_to.min(at);
             return Some(());
         }
+        if let Some(known) = self.store.closed_texts.borrow().get(&site) {
+            self.out.push_str(known);
+            return Some(());
+        }
+        if self.store.texts.borrow().get(&site) == Some(&None) {
+            return None;
+        }
+        let (start, outside) = (self.out.len(), std::mem::replace(&mut self.returned_to, usize::MAX));
         self.open.push(site);
         match self.store.place(site).schema {
             Value::Object(schema) => self.members(site, schema)?,
             other => self.out.push_str(&canonical(other)),
         }
         self.open.pop();
+        // The text is the same inside any schema, unless a reference leads out of this one.
+        if self.returned_to >= self.open.len() {
+            let text: Rc<str> = Rc::from(self.out.get(start..)?);
+            self.store.closed_texts.borrow_mut().insert(site, text);
+            self.returned_to = outside;
+        } else {
+            self.returned_to = self.returned_to.min(outside);
+        }
         Some(())
     }
 

@@ -3,16 +3,49 @@
 //! It works on the schemas as they are written, not on their normal form, so that it also checks the
 //! normal form. It returns `None` where it cannot decide.
 
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use serde_json::{Map, Value};
 
 use super::node::{Residue, Type};
-use super::number::{Num, same};
+use super::number::{Known, Num, same};
 use super::store::{NodeId, Site, Store};
+use super::text::is_annotation;
 
 /// Schemas nested deeper than this are undecided.
 const MAX_DEPTH: u32 = 60;
 
+/// Lists of values longer than this are looked up.
+const MANY: usize = 16;
+
 type Outcome = Option<bool>;
+
+/// What is known during one check: outcomes of schemas that references lead to, by the part of the value. So a value costs each of
+/// them once, however many ways lead there.
+#[derive(Default)]
+pub(super) struct Checks {
+    known: RefCell<HashMap<(u32, Site, *const Value), Outcome>>,
+    /// The value that is checked, or one made for the check; an address means the same within one only.
+    scope: Cell<u32>,
+    scopes: Cell<u32>,
+}
+
+impl Checks {
+    fn begin(&self) {
+        self.known.take();
+    }
+
+    /// Checks a value that is gone afterwards.
+    fn scoped(&self, check: impl FnOnce() -> Outcome) -> Outcome {
+        self.scopes.set(self.scopes.get() + 1);
+        let outside = self.scope.replace(self.scopes.get());
+        let outcome = check();
+        self.scope.set(outside);
+        outcome
+    }
+}
 
 /// Holds if all hold; undecided only if none fails.
 fn all(outcomes: impl Iterator<Item = Outcome>) -> Outcome {
@@ -49,12 +82,14 @@ fn counted(outcomes: impl Iterator<Item = Outcome>, fits: impl Fn(u64) -> bool) 
 impl<'a> Store<'a> {
     /// Returns whether a value fits all schemas of a node.
     pub(crate) fn fits(&self, node: NodeId, value: &Value) -> Outcome {
+        self.checks.begin();
         all(self.sites(node).iter().map(|site| self.fits_schema(*site, value, 0)))
     }
 
     /// Returns whether a value fits what a residue represents.
     pub(crate) fn fits_residue(&self, Residue { site, keyword }: &Residue, value: &Value) -> Outcome {
         let (site, keyword) = (*site, &**keyword);
+        self.checks.begin();
         if keyword.is_empty() || keyword == "properties" {
             return self.fits_schema(site, value, 0);
         }
@@ -63,7 +98,7 @@ impl<'a> Store<'a> {
     }
 
     fn fits_schema(&self, site: Site, value: &Value, depth: u32) -> Outcome {
-        if depth > MAX_DEPTH {
+        if depth > MAX_DEPTH || !self.spend(1) {
             return None;
         }
         match self.place(site).schema {
@@ -93,10 +128,13 @@ impl<'a> Store<'a> {
     ) -> Outcome {
         match keyword {
             "type" => Some(has_type(operand, schema.get("nullable") == Some(&Value::Bool(true)), value)),
-            "enum" => Some(operand.as_array()?.iter().any(|choice| same(choice, value))),
+            "enum" => Some(self.lists(operand, value)?),
             "const" => Some(same(operand, value)),
-            "$ref" => self.fits_schema(self.target(site, operand.as_str()?)?, value, depth + 1),
+            "$ref" => self.referred(self.target(site, operand.as_str()?)?, value, depth + 1),
             "allOf" => all(operand.as_array()?.iter().map(|part| self.inside(site, part, value, depth))),
+            "anyOf" | "oneOf" if self.are_constants(operand).is_some() => {
+                Some(self.are_constants(operand)?.contains(value))
+            }
             "anyOf" => any(operand.as_array()?.iter().map(|part| self.inside(site, part, value, depth))),
             "oneOf" => counted(
                 operand.as_array()?.iter().map(|part| self.inside(site, part, value, depth)),
@@ -126,6 +164,48 @@ impl<'a> Store<'a> {
         }
     }
 
+    /// Checks a value against the schema that a reference leads to. One that leads back to itself is undecided.
+    fn referred(&self, target: Site, value: &Value, depth: u32) -> Outcome {
+        let key = (self.checks.scope.get(), target, std::ptr::from_ref(value));
+        if let Some(known) = self.checks.known.borrow().get(&key) {
+            return *known;
+        }
+        self.checks.known.borrow_mut().insert(key, None);
+        let outcome = self.fits_schema(target, value, depth);
+        self.checks.known.borrow_mut().insert(key, outcome);
+        outcome
+    }
+
+    /// Returns whether a list of values holds one.
+    fn lists(&self, operand: &Value, value: &Value) -> Option<bool> {
+        let choices = operand.as_array()?;
+        if choices.len() < MANY {
+            return Some(choices.iter().any(|choice| same(choice, value)));
+        }
+        let known = self.remembered(operand, || Some(Known::of(choices)));
+        Some(known?.contains(value))
+    }
+
+    /// The values of a long union whose branches are each another single value.
+    pub(super) fn are_constants(&self, operand: &Value) -> Option<Rc<Known>> {
+        let branches = operand.as_array().filter(|branches| branches.len() >= MANY)?;
+        self.remembered(operand, || {
+            let mut known = Known::default();
+            let all = branches.iter().all(|branch| constant(branch).is_some_and(|value| known.insert(value)));
+            all.then_some(known)
+        })
+    }
+
+    fn remembered(&self, operand: &Value, known: impl FnOnce() -> Option<Known>) -> Option<Rc<Known>> {
+        let address = std::ptr::from_ref(operand);
+        if let Some(known) = self.choices.borrow().get(&address) {
+            return known.clone();
+        }
+        let known = known().map(Rc::new);
+        self.choices.borrow_mut().insert(address, known.clone());
+        known
+    }
+
     fn string(&self, keyword: &str, operand: &Value, text: &str) -> Outcome {
         match keyword {
             "minLength" => Some(text.chars().count() as u64 >= count(operand)?),
@@ -147,9 +227,10 @@ impl<'a> Store<'a> {
         match keyword {
             "minItems" => Some(items.len() as u64 >= count(operand)?),
             "maxItems" => Some(items.len() as u64 <= count(operand)?),
-            "uniqueItems" if operand == &Value::Bool(true) => Some(
-                items.iter().enumerate().all(|(at, item)| !items[..at].iter().any(|other| same(item, other))),
-            ),
+            "uniqueItems" if operand == &Value::Bool(true) => {
+                let mut seen = Known::default();
+                Some(items.iter().all(|item| seen.insert(item)))
+            }
             "prefixItems" | "items" | "additionalItems" => {
                 let prefix = prefix(schema);
                 match (keyword, operand) {
@@ -206,14 +287,18 @@ impl<'a> Store<'a> {
                 self.additional(site, schema, operand, members, depth)
             }
             "unevaluatedProperties" => None,
-            "propertyNames" => all(members
-                .keys()
-                .map(|name| self.inside(site, operand, &Value::String(name.clone()), depth))),
+            "propertyNames" => all(members.keys().map(|name| {
+                let name = Value::String(name.clone());
+                self.checks.scoped(|| self.inside(site, operand, &name, depth))
+            })),
             "dependentRequired" | "dependentSchemas" | "dependencies" => {
                 all(operand.as_object()?.iter().filter(|(name, _)| members.contains_key(*name)).map(
                     |(_, part)| match part {
                         Value::Array(names) => all(names.iter().map(has)),
-                        part => self.inside(site, part, &Value::Object(members.clone()), depth),
+                        part => {
+                            let whole = Value::Object(members.clone());
+                            self.checks.scoped(|| self.inside(site, part, &whole, depth))
+                        }
                     },
                 ))
             }
@@ -273,6 +358,18 @@ pub(crate) fn looks_like_additional(schema: &Map<String, Value>) -> bool {
         "dependencies",
     ];
     !OTHERS.iter().any(|keyword| schema.contains_key(*keyword))
+}
+
+/// The value of a schema that takes this one alone, with its type or a text at most.
+fn constant(schema: &Value) -> Option<&Value> {
+    let members = schema.as_object()?;
+    let value = members.get("const")?;
+    let speaks_of_it = |(keyword, operand): (&String, &Value)| match keyword.as_str() {
+        "const" => true,
+        "type" => has_type(operand, false, value),
+        other => other != "nullable" && is_annotation(other),
+    };
+    members.iter().all(speaks_of_it).then_some(value)
 }
 
 fn has_type(operand: &Value, nullable: bool, value: &Value) -> bool {

@@ -270,10 +270,18 @@ fn a_break_is_found_and_update_writes_the_new_state() {
         text(&made.stderr).contains("wrote s.json: played 1.0.0, asked by initialize: 2 tools, 1 prompt")
     );
     bench.script["tools"][0]["inputSchema"]["properties"]["b"]["maxLength"] = 5.into();
-    let broken = bench.run(&["check", "--against", "s.json", "--json"]);
+    let broken = bench.run(&["check", "--against", "s.json", "--format", "json"]);
     assert_eq!(broken.status.code(), Some(1));
     let report: Value = serde_json::from_slice(&broken.stdout).unwrap();
     assert_eq!(report["blocking"][0]["rule"], "I7");
+    let marked = bench.run(&["check", "--against", "s.json", "--format", "github"]);
+    assert!(text(&marked.stdout).contains("::error file=s.json,line=1,"), "{}", text(&marked.stdout));
+    fs::write(bench.path("mcp-drift.yaml"), "rules: { I7: info, version-not-bumped: info }\n").unwrap();
+    assert_eq!(bench.run(&["check", "--against", "s.json"]).status.code(), Some(0));
+    fs::rename(bench.path("mcp-drift.yaml"), bench.path("other.yaml")).unwrap();
+    let set = ["check", "--against", "s.json", "--config", "other.yaml"];
+    assert_eq!(bench.run(&set).status.code(), Some(0));
+    assert_eq!(bench.run(&[&set[..], &["--waivers", "other.yaml"]].concat()).status.code(), Some(2));
     let updated = bench.run(&["check", "--against", "s.json", "--update"]);
     assert_eq!(updated.status.code(), Some(0));
     assert!(text(&updated.stdout).contains("BREAK [I7] one"));

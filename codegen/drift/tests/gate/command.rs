@@ -25,7 +25,7 @@ fn locks_and_answers_of_servers_are_told_apart_by_what_they_hold() {
     let locks = run(&["T7/old.json", "T7/new.json"]);
     assert_eq!(locks.status.code(), Some(1));
     assert!(text(&locks.stdout).contains("BREAK, security [T7] note_find /hints/read_only"));
-    let answers = run(&["O10-removed/old.json", "O10-removed/new-removed.json", "--json"]);
+    let answers = run(&["O10-removed/old.json", "O10-removed/new-removed.json", "--format", "json"]);
     assert_eq!(answers.status.code(), Some(1));
     let report: Value = serde_json::from_slice(&answers.stdout).unwrap();
     assert_eq!((&report["passes"], &report["blocking"][0]["rule"]), (&false.into(), &"O10".into()));
@@ -41,13 +41,14 @@ fn waivers_that_the_report_prints_are_taken_once_they_give_a_reason() {
     let files = ["C10/old.json", "C10/near.json"];
     let told = run(&files);
     assert_eq!(told.status.code(), Some(1));
-    let (_, lines) = text(&told.stdout).split_once("\ndrift:\n").unwrap();
+    let (_, lines) = text(&told.stdout).split_once("\nwaivers:\n").unwrap();
+    let lines = lines.split("\n\n").next().unwrap();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("accepted.yaml");
     let waived = |reason: &str| {
         let lines = lines.replace("WHY CLIENTS CAN LIVE WITH IT", reason);
-        fs::write(&file, format!("drift:\n{lines}")).unwrap();
-        run(&[files[0], files[1], "--waivers", file.to_str().unwrap()])
+        fs::write(&file, format!("waivers:\n{lines}\n")).unwrap();
+        run(&[files[0], files[1], "--config", file.to_str().unwrap()])
     };
     assert_eq!(waived("WHY CLIENTS CAN LIVE WITH IT").status.code(), Some(1));
     let output = waived("Read it.");
@@ -75,9 +76,9 @@ fn help_has_examples_and_the_exit_codes() {
         (None, "  mcp-drift check --against mcp.snapshot.json -- node dist/index.js\n"),
         (Some("snapshot"), "  mcp-drift snapshot -o mcp.snapshot.json -- node dist/index.js\n"),
         (Some("check"), "  mcp-drift check --against mcp.snapshot.json --update -- node dist/index.js\n"),
-        (Some("compare"), "  mcp-drift compare old.json new.json --waivers accepted.yaml --markdown\n"),
+        (Some("compare"), "  mcp-drift compare old.json new.json --config accepted.yaml --format markdown\n"),
         (Some("lint"), "  mcp-drift lint mcp.snapshot.json\n"),
-        (Some("rules"), "  mcp-drift rules --json\n"),
+        (Some("rules"), "  mcp-drift rules --format json\n"),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-drift"));
         let output = command.args(task).arg("--help").output().unwrap();
@@ -96,12 +97,11 @@ fn bad_command_lines_and_unreadable_files_end_with_2_and_say_why() {
         (&["T7/old.json", "T7/expected.txt"], "error: T7/expected.txt: not JSON: "),
         (&["T7/old.json", "T7-list/old.json"], "error: T7/old.json is a lock and T7-list/old.json is not"),
         (&["T7-list/old.json", "T7/old.json"], "error: T7/old.json is a lock and T7-list/old.json is not"),
-        (&["T7/old.json", "T7/new.json", "--json", "--markdown"], "cannot be used with"),
         (&["T7/old.json", "T7"], "error: T7/near.json: not a tool: it has no `name` and `inputSchema`"),
-        (
-            &["T7/old.json", "T7/new.json", "--waivers", "T7/expected.txt"],
-            "T7/expected.txt: not YAML with `drift:`",
-        ),
+        (&["T7/old.json", "T7/new.json", "--format", "html"], "possible values: text, markdown, json"),
+        (&["T7/old.json", "T7/new.json", "--config", "nowhere.yaml"], "error: nowhere.yaml: "),
+        (&["T7/old.json", "T7/new.json", "--config", "T7/expected.txt"], "error: T7/expected.txt: "),
+        (&["T7/old.json", "T7/new.json", "--waivers", "T7/expected.txt"], "error: T7/expected.txt: "),
     ] {
         let output = run(arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

@@ -19,6 +19,7 @@ fn told(title: &str, verdict: &Verdict, out: &mut String) {
         new: "after".to_owned(),
         version: waivers.map(str::to_owned),
         waivers: waivers.map(str::to_owned),
+        below_drift: waivers.is_some(),
     };
     let (named, unnamed) = (names(Some("catalogue.yaml")), names(None));
     let reports = [

@@ -4,8 +4,10 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod bounds;
 mod capture;
 mod command;
+mod config;
 mod edits;
 mod fixtures;
 mod frozen;
@@ -15,6 +17,8 @@ mod http;
 mod inputs;
 mod play;
 mod positions;
+mod reference;
+mod reports;
 mod schemas;
 mod soundness;
 

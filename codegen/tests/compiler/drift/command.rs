@@ -31,8 +31,13 @@ fn two_locks_are_compared_with_or_without_the_flag() {
 
 #[test]
 fn answers_of_servers_are_compared() {
-    let output =
-        drift(&["--from-tools-list", "O10-removed/old.json", "O10-removed/new-removed.json", "--json"]);
+    let output = drift(&[
+        "--from-tools-list",
+        "O10-removed/old.json",
+        "O10-removed/new-removed.json",
+        "--format",
+        "json",
+    ]);
     assert_eq!(output.status.code(), Some(1));
     let report: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["passes"], false);
@@ -53,7 +58,7 @@ fn waivers_of_a_file_accept_findings_of_files() {
 
 #[test]
 fn markdown_is_a_comment_that_can_be_found_again() {
-    let output = drift(&["T7/old.json", "T7/new.json", "--markdown"]);
+    let output = drift(&["T7/old.json", "T7/new.json", "--format", "markdown"]);
     assert_eq!(output.status.code(), Some(1));
     super::golden(&here().join("expected/comment.md"), text(&output.stdout));
 }
@@ -65,7 +70,7 @@ fn bad_command_lines_and_unreadable_files_end_with_2() {
         (&["--locks", "T7/old.json", "nowhere.json"], "nowhere.json"),
         (&["--locks", "T7-list/old.json", "T7-list/near.json"], "T7-list/old.json: not a lock file"),
         (&["--from-tools-list", "T7/expected.txt", "T7/old.json"], "T7/expected.txt"),
-        (&["T7/old.json", "T7/new.json", "--json", "--markdown"], "cannot be used with"),
+        (&["T7/old.json", "T7/new.json", "--format", "html"], "possible values: text, markdown, json"),
         (&["T7/old.json", "T7/new.json", "--base", "HEAD"], "--base"),
         (&["nowhere"], "there is no folder `nowhere`"),
     ] {

@@ -161,7 +161,7 @@ fn default_branch_is_compared_with_its_parent_and_a_spent_waiver_fails_with_the_
     git(repository.path(), &["merge", "--quiet", "--no-ff", "--no-edit", "change"]);
     let (code, told, _) = repository.drift(&[]);
     assert_eq!(code, 0, "{told}");
-    assert!(told.contains("(the commit before this one)") && told.contains("1 waived"), "{told}");
+    assert!(told.contains("(the commit before this one)") && told.contains("1 change is waived"), "{told}");
 
     // The change has landed: its waiver does not fail other people's work, and the next change removes it.
     fs::write(repository.path().join("README.md"), "x").unwrap();
@@ -268,9 +268,35 @@ fn named_base_is_compared_with_itself() {
 
 #[test]
 fn annotations_point_at_the_entry_of_the_tool() {
-    let (code, told, _) = narrowed().drift(&["--annotations"]);
+    let (code, told, _) = narrowed().drift(&["--format", "github"]);
     assert_eq!(code, 1);
     let line = told.lines().find(|line| line.contains("title=BREAK I7")).unwrap();
     assert!(line.starts_with("::error file=catalogue/tools/shapes.yaml,line=5,col="), "{line}");
     assert!(line.contains("%0ATo go on: "), "{line}");
+}
+
+#[test]
+fn settings_of_the_catalogue_decide_and_a_rule_that_is_unknown_is_told_with_its_line() {
+    let repository = narrowed();
+    let head = repository.catalogue().join("catalogue.yaml");
+    let text = fs::read_to_string(&head).unwrap();
+    let set = |drift: &str| {
+        fs::write(&head, text.replacen("  waivers: []", drift.trim_end(), 1)).unwrap();
+        repository.drift(&[])
+    };
+    for (drift, expected) in [
+        ("  profile: strict\n", 1),
+        ("  fail-on: never\n", 0),
+        ("  rules:\n    input-bound-tightened: info\n", 0),
+        ("  rules: { I7: ack, version-not-bumped: info }\n", 1),
+    ] {
+        let (code, told, said) = set(drift);
+        assert_eq!(code, expected, "{drift}: {told}{said}");
+    }
+    let (code, _, told) = set("  rules:\n    input-bound-tightend: info\n");
+    assert_eq!(code, 2, "{told}");
+    assert!(
+        told.contains("catalogue.yaml:") && told.contains("did you mean `input-bound-tightened`?"),
+        "{told}"
+    );
 }

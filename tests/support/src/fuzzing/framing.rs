@@ -30,7 +30,10 @@ pub fn cut(stream: &[u8], mut size: impl FnMut() -> usize) -> Vec<Frame> {
         assert!(splitter.pending() <= before + piece.len());
         let promised = splitter.has_line();
         let taken: Vec<Frame> = splitter.by_ref().map(without_id).collect();
-        assert!(promised || taken.iter().all(|frame| *frame == Frame::TooLong(None)), "a frame without a line");
+        assert!(
+            promised || taken.iter().all(|frame| *frame == Frame::TooLong(None)),
+            "a frame without a line"
+        );
         found.extend(taken);
         assert!(!splitter.has_line() && splitter.pending() <= LINE_LIMIT + 4, "more is kept than a line");
     }

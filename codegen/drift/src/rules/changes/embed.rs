@@ -19,6 +19,9 @@ impl Store<'_> {
     /// Values of a node that have `part` at the end of the steps.
     pub(super) fn embedded(&self, node: NodeId, steps: &[Step], part: &Value) -> Vec<Value> {
         let Some((step, rest)) = steps.split_first() else { return vec![part.clone()] };
+        if !self.spend(1) {
+            return Vec::new();
+        }
         let mut wholes = Vec::new();
         for case in &self.normal(node).cases {
             match (&case.body, step) {

@@ -20,7 +20,7 @@ use crate::Severity;
 use crate::schema::contain::{NOT_DECIDED, Trial, Verdict};
 use crate::schema::difference::Difference;
 use crate::schema::node::{Body, Case, Normal, TYPES, Type};
-use crate::schema::store::{NodeId, Store};
+use crate::schema::store::{NodeId, Store, TOO_COMPLEX};
 use crate::schema::text::unknown_keywords;
 use crate::schema::{Direction, SchemaChange};
 use embed::Step;
@@ -44,10 +44,11 @@ use embed::Step;
 /// ```
 #[must_use]
 pub fn compare(old: &Value, new: &Value, direction: Direction) -> Vec<SchemaChange> {
-    changes(old, new, direction)
+    changes(old, new, direction).0
 }
 
-fn changes(old: &Value, new: &Value, direction: Direction) -> Vec<SchemaChange> {
+/// The changes, and the work that it took to find them.
+fn changes(old: &Value, new: &Value, direction: Direction) -> (Vec<SchemaChange>, u64) {
     let store = Store::new();
     let (old_root, new_root) = (store.node(&[store.site(old, old)]), store.node(&[store.site(new, new)]));
     let mut walk = Walk {
@@ -71,8 +72,20 @@ fn changes(old: &Value, new: &Value, direction: Direction) -> Vec<SchemaChange> 
     });
     walk.unknown_keywords(old, new);
     walk.net();
-    walk.found
+    (walk.found, store.spent())
 }
+
+/// The work of a comparison, as [`compare`] does it; it is bounded, and tests hold it.
+#[must_use]
+pub fn work(old: &Value, new: &Value, direction: Direction) -> u64 {
+    changes(old, new, direction).1
+}
+
+/// What a walk may find in one schema; a person would not read more.
+const MAX_CHANGES: usize = 200;
+
+/// What a step of the walk costs, beside a step of the comparison.
+const STEP: u64 = 20;
 
 struct Walk<'s, 'a> {
     store: &'s Store<'a>,
@@ -136,6 +149,9 @@ impl Walk<'_, '_> {
         let key = (spot.old, spot.new, spot.safe, spot.safe_back, spot.may_be_absent);
         if self.open.contains(&(spot.old, spot.new)) || self.clean.contains(&key) {
             return;
+        }
+        if !self.store.spend(STEP) || self.found.len() >= MAX_CHANGES {
+            return self.store.exhaust();
         }
         self.open.push((spot.old, spot.new));
         let before = self.found.len();
@@ -224,6 +240,9 @@ impl Walk<'_, '_> {
         let (whole_giver, whole_taker) = sides(self.direction, self.roots.0, self.roots.1);
         let mut reason = trial.reason;
         for candidate in &trial.candidates {
+            if !self.store.spend(1) {
+                return Verdict::Unknown(TOO_COMPLEX.to_owned());
+            }
             if !self.store.separates(giver, taker, candidate) {
                 continue;
             }
@@ -282,6 +301,11 @@ impl Walk<'_, '_> {
     fn net(&mut self) {
         let (giver, taker) = sides(self.direction, self.roots.0, self.roots.1);
         let verdict = self.store.contained(giver, taker);
+        if self.store.is_exhausted() {
+            let difference = self.whole(Value::Null, Value::Null, Verdict::Unknown(TOO_COMPLEX.to_owned()));
+            let is_input = self.is_input();
+            return self.push(if is_input { inputs::whole(difference) } else { outputs::whole(difference) });
+        }
         let named = match &verdict {
             Verdict::Inside => true,
             // A loss that a rule only lists has a witness of its own.

@@ -70,7 +70,8 @@ impl Walk<'_, '_> {
         }
         self.suspicious(child, name);
         if !new.required.contains(name) {
-            self.push(inputs::added(difference, was_open));
+            let by_default = !self.store.speaks_of_others(spot.old);
+            self.push(inputs::added(difference, was_open, by_default));
         }
     }
 

@@ -66,6 +66,9 @@ impl<'a> Store<'a> {
 
     fn remark_at(&self, site: Site, keyword: &str, depth: u32) -> Option<&'a Value> {
         let schema = self.place(site).schema.as_object()?;
+        if !self.spend(1) {
+            return None;
+        }
         if depth > MAX_DEPTH || schema.contains_key(keyword) {
             return schema.get(keyword);
         }
@@ -77,6 +80,27 @@ impl<'a> Store<'a> {
         let parts = all.into_iter().chain(only("anyOf")).chain(only("oneOf")).flatten();
         let parts = parts.map(|part| self.inner(site, part));
         target.into_iter().chain(parts).find_map(|site| self.remark_at(site, keyword, depth + 1))
+    }
+
+    /// Checks whether a schema says anything about properties that it does not name, with references and unions followed.
+    pub(super) fn speaks_of_others(&self, node: NodeId) -> bool {
+        self.sites(node).iter().any(|site| self.speaks_of_others_at(*site, 0))
+    }
+
+    fn speaks_of_others_at(&self, site: Site, depth: u32) -> bool {
+        const KEYWORDS: [&str; 4] =
+            ["additionalProperties", "unevaluatedProperties", "patternProperties", "propertyNames"];
+        let Some(schema) = self.place(site).schema.as_object() else { return false };
+        if depth > MAX_DEPTH || !self.spend(1) || KEYWORDS.iter().any(|keyword| schema.contains_key(*keyword))
+        {
+            return true;
+        }
+        let target =
+            schema.get("$ref").and_then(Value::as_str).and_then(|reference| self.target(site, reference));
+        let parts =
+            ["allOf", "anyOf", "oneOf"].into_iter().filter_map(|keyword| schema.get(keyword)?.as_array());
+        let parts = parts.flatten().map(|part| self.inner(site, part));
+        target.into_iter().chain(parts).any(|site| self.speaks_of_others_at(site, depth + 1))
     }
 
     /// Checks whether a value can be a text, or a list of texts.

@@ -6,7 +6,7 @@ use super::{Spot, Verdict, Walk, sides};
 use crate::rules::{inputs, outputs};
 use crate::schema::contain::{NumberRule, TextRule, Trial, numbers};
 use crate::schema::node::{Body, Bound, Case, Numbers, Texts};
-use crate::schema::number::same;
+use crate::schema::number::Known;
 
 impl Walk<'_, '_> {
     pub(super) fn numbers(&mut self, spot: &Spot, old: &Numbers, new: &Numbers) {
@@ -79,15 +79,10 @@ impl Walk<'_, '_> {
 /// The values of a list; null if the schema accepts any value of the type.
 fn listed(cases: &[Case]) -> Value {
     let mut all: Vec<Value> = Vec::new();
+    let mut seen = Known::default();
     for case in cases {
         let Body::Values(values) = &case.body else { return Value::Null };
-        all.extend(
-            values
-                .iter()
-                .filter(|value| !all.iter().any(|known| same(known, value)))
-                .cloned()
-                .collect::<Vec<_>>(),
-        );
+        all.extend(values.iter().filter(|value| seen.insert(value)).cloned());
     }
     json!({ "enum": all })
 }

@@ -48,10 +48,13 @@ impl Walk<'_, '_> {
         let loss = lost(giver, giver_node, taker_node, taker);
         let gain = lost(taker, taker_node, giver_node, giver);
         if let Some(verdict) = self.verdict(spot, loss, gain) {
-            let kind = old[0].kind.name();
-            let counted = |cases: &[Case]| json!({ "anyOf": { kind: cases.len() } });
-            let difference = self.difference(spot, counted(old), counted(new), verdict);
-            let branches = Branches { kind, old: old.len(), new: new.len() };
+            let told = |cases: Vec<&Case>| cases.into_iter().map(|case| self.store.told(case)).collect();
+            let branches = Branches {
+                gone: told(gone.into_iter().map(|(_, case)| case).collect()),
+                come: told(left.into_iter().map(|(_, case)| case).collect()),
+            };
+            let (before, after) = (self.written(spot.old), self.written(spot.new));
+            let difference = self.difference(spot, before, after, verdict);
             self.push(if self.is_input() {
                 inputs::branches(difference, &branches)
             } else {

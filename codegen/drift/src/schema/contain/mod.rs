@@ -11,7 +11,7 @@ mod texts;
 use serde_json::Value;
 
 use super::node::{Body, Case, Type};
-use super::store::{NodeId, Store};
+use super::store::{NodeId, Store, TOO_COMPLEX};
 
 pub(crate) use arrays::ArrayRule;
 pub(crate) use numbers::NumberRule;
@@ -75,8 +75,8 @@ impl Store<'_> {
             self.assumed.set(true);
             return Verdict::Inside;
         }
-        if !self.step() {
-            return Verdict::Unknown("the schemas are too large to compare".to_owned());
+        if !self.step() || !self.spend(1) || self.is_too_deep(self.asked.borrow().len()) {
+            return Verdict::Unknown(TOO_COMPLEX.to_owned());
         }
         let outermost = self.asked.borrow().is_empty();
         self.asked.borrow_mut().push((inner, outer));

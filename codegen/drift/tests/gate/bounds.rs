@@ -1,0 +1,155 @@
+//! A comparison ends in bounded work, and says so when a person must look. Work is counted, not timed.
+
+use std::fmt::Write;
+
+use colibri_drift::schema::{Direction, SchemaChange};
+use colibri_drift::{Severity, compare_schemas as compare, work_of_schemas as work};
+use serde_json::{Map, Value, json};
+
+/// What a comparison may spend at most, and a little more for what it finishes.
+const MOST: u64 = 500_000;
+
+const TOO_COMPLEX: &str = "too complex to compare, a person must look";
+
+/// Definitions of which each is made of two references to the next; the last is `leaf`.
+fn levels(number: usize, leaf: &Value, level: &dyn Fn(Value, Value) -> Value) -> Value {
+    let mut defs = Map::new();
+    for at in 0..number {
+        let next = json!({ "$ref": format!("#/$defs/d{}", at + 1) });
+        defs.insert(format!("d{at}"), level(next.clone(), next));
+    }
+    defs.insert(format!("d{number}"), leaf.clone());
+    json!({ "type": "object", "properties": { "a": { "$ref": "#/$defs/d0" } }, "$defs": defs })
+}
+
+fn both(old: &Value, new: &Value) -> (u64, Vec<SchemaChange>) {
+    let spent = [Direction::Input, Direction::Output].map(|direction| work(old, new, direction));
+    (spent.into_iter().max().unwrap(), compare(old, new, Direction::Input))
+}
+
+#[test]
+fn a_graph_that_branches_at_each_level_costs_each_level_once() {
+    let union = |one: Value, other: Value| json!({ "anyOf": [one, other] });
+    let mut costs = Vec::new();
+    for number in [8, 16, 24] {
+        let old = levels(number, &json!({ "type": "string", "maxLength": 9 }), &union);
+        let new = levels(number, &json!({ "type": "string", "maxLength": 8 }), &union);
+        let (spent, changes) = both(&old, &new);
+        costs.push(spent);
+        let found: Vec<_> = changes.iter().map(|change| (change.rule, change.severity)).collect();
+        assert_eq!(found, [("I7", Severity::Break)], "{number}: {changes:#?}");
+    }
+    assert!(costs[2] < 10 * costs[0], "{costs:?}");
+}
+
+#[test]
+fn what_differs_in_more_places_than_a_person_reads_is_for_a_person() {
+    let members =
+        |one: Value, other: Value| json!({ "type": "object", "properties": { "l": one, "r": other } });
+    for number in [12, 24] {
+        let old = levels(number, &json!({ "type": "string", "maxLength": 9 }), &members);
+        let new = levels(number, &json!({ "type": "string", "maxLength": 8 }), &members);
+        let (spent, changes) = both(&old, &new);
+        assert!(spent < MOST, "{number}: {spent}");
+        let told = changes.iter().find(|change| change.message.contains(TOO_COMPLEX));
+        assert_eq!(told.map(|change| change.severity), Some(Severity::Ack), "{number}");
+    }
+}
+
+#[test]
+fn schemas_that_no_proof_gets_through_end_in_bounded_work() {
+    let leaf = |limit: u32| json!({ "type": "string", "maxLength": limit });
+    let shapes: [&dyn Fn(Value, Value) -> Value; 4] = [
+        &|one, other| json!({ "oneOf": [one, { "type": "object", "properties": { "x": other } }] }),
+        &|one, other| json!({ "allOf": [{ "anyOf": [one, { "type": "null" }] }, { "not": { "not": other } }] }),
+        &|one, other| {
+            json!({ "type": "object", "required": ["l", "r"], "additionalProperties": false,
+            "properties": { "l": { "anyOf": [one, { "type": "integer" }] }, "r": other } })
+        },
+        &|one, other| json!({ "type": "array", "items": { "oneOf": [one, { "type": "array", "items": other }] } }),
+    ];
+    for (index, shape) in shapes.iter().enumerate() {
+        let (old, new) = (levels(24, &leaf(9), shape), levels(24, &leaf(8), shape));
+        let (spent, changes) = both(&old, &new);
+        assert!(spent < MOST, "{index}: {spent}");
+        assert!(changes.iter().any(|change| change.severity >= Severity::Ack), "{index}: {changes:#?}");
+    }
+}
+
+#[test]
+fn schemas_that_refer_to_themselves_on_the_same_value_end() {
+    let next = json!({ "$ref": "#/$defs/n" });
+    let form = |extra: Value| json!({ "type": "object", "required": ["next"], "properties": { "next": next, "v": extra } });
+    let recursive = |limit: u32| {
+        json!({ "$ref": "#/$defs/n", "$defs": {
+            "n": { "oneOf": [form(json!({ "type": "integer" })), form(json!({ "type": "string", "maxLength": limit })), next, next] },
+        } })
+    };
+    let (spent, changes) = both(&recursive(9), &recursive(8));
+    assert!(spent < MOST, "{spent}");
+    assert!(changes.iter().any(|change| change.severity >= Severity::Ack), "{changes:#?}");
+}
+
+#[test]
+fn a_long_way_of_references_is_for_a_person() {
+    for number in [60, 5_000] {
+        let one = |next: Value, _: Value| json!({ "type": "object", "properties": { "n": next } });
+        let old = levels(number, &json!({ "type": "string", "maxLength": 9 }), &one);
+        let new = levels(number, &json!({ "type": "string", "maxLength": 8 }), &one);
+        let (spent, changes) = both(&old, &new);
+        assert!(spent < MOST, "{number}: {spent}");
+        assert!(changes.iter().any(|change| change.severity >= Severity::Ack), "{number}: {changes:#?}");
+    }
+    let mut plain = levels(0, &json!({ "type": "string" }), &|one, _| one);
+    for at in 0..5_000 {
+        plain["$defs"][format!("d{at}")] = json!({ "$ref": format!("#/$defs/d{}", at + 1) });
+    }
+    plain["$defs"]["d5000"] = json!({ "type": "string", "maxLength": 9 });
+    let mut shorter = plain.clone();
+    shorter["$defs"]["d5000"] = json!({ "type": "string", "maxLength": 8 });
+    let (_, changes) = both(&plain, &shorter);
+    assert!(changes.iter().any(|change| change.severity >= Severity::Ack), "{changes:#?}");
+}
+
+#[test]
+fn a_list_of_many_values_costs_as_much_as_it_is_long() {
+    let list = |number: u32, kind: &str| {
+        let values: Vec<Value> = (0..number).map(Value::from).collect();
+        let choices = match kind {
+            "enum" => json!({ "enum": values }),
+            kind => json!({ kind: values.iter().map(|value| json!({ "const": value })).collect::<Vec<_>>() }),
+        };
+        json!({ "type": "object", "properties": { "a": choices } })
+    };
+    for kind in ["enum", "anyOf"] {
+        let cost = |number| {
+            let (spent, changes) = both(&list(number + 1, kind), &list(number, kind));
+            let found: Vec<_> = changes.iter().map(|change| (change.rule, change.severity)).collect();
+            assert_eq!(found, [("I6", Severity::Break)], "{kind}: {changes:#?}");
+            spent
+        };
+        let (few, many) = (cost(1_000), cost(10_000));
+        assert!(many < 15 * few, "{kind}: {few} {many}");
+    }
+}
+
+#[test]
+fn published_schemas_are_far_from_the_bound() {
+    let mut text = String::new();
+    for server in super::history::servers() {
+        let folder = super::here().join("history").join(&server);
+        for step in super::history::versions(&folder).windows(2) {
+            let [old, new] = step else { unreachable!() };
+            let state = |version: &str| super::snapshot(&folder.join(format!("{version}.json")));
+            let (old, new) = (state(old), state(new));
+            for tool in &new.tools {
+                let Some(before) = old.tools.iter().find(|before| before.name == tool.name) else { continue };
+                let spent = work(&before.input, &tool.input, Direction::Input);
+                if spent > MOST / 10 {
+                    writeln!(text, "{server} {}: {spent}", tool.name).unwrap();
+                }
+            }
+        }
+    }
+    assert_eq!(text, "");
+}
