@@ -26,7 +26,7 @@ TOKENS = {"token-that-writes": True, "token-that-reads": False}
 class Services(BaseHTTPRequestHandler):
     """A registry with the packages of a folder, which sends for others to the usual one; `/api` has the comments of pull request 7."""
 
-    packages, registry, comments = None, None, None
+    packages, published, registry, comments = None, {}, None, None
 
     def reply(self, status, body, kind="application/json"):
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
@@ -78,13 +78,10 @@ class Services(BaseHTTPRequestHandler):
         """What a registry says of a package: its package.json in each version, with the address and the hash of the file."""
         if name.startswith("files/"):
             return self.reply(200, (self.packages / name.removeprefix("files/")).read_bytes(), "application/octet-stream")
-        for file in self.packages.glob("*.tgz"):
-            with tarfile.open(file) as archive:
-                about = json.load(archive.extractfile("package/package.json"))
-            if about["name"] == name:
-                digest = base64.b64encode(hashlib.sha512(file.read_bytes()).digest()).decode()
-                about["dist"] = {"tarball": f"http://{self.headers['Host']}/files/{file.name}", "integrity": f"sha512-{digest}"}
-                return self.reply(200, {"name": name, "dist-tags": {"latest": about["version"]}, "versions": {about["version"]: about}})
+        if name in self.published:
+            about, file, digest = self.published[name]
+            about["dist"] = {"tarball": f"http://{self.headers['Host']}/files/{file}", "integrity": digest}
+            return self.reply(200, {"name": name, "dist-tags": {"latest": about["version"]}, "versions": {about["version"]: about}})
         if name.startswith("mcp-drift"):
             return self.reply(404, {"error": "Not found"})
         self.send_response(302)
@@ -97,6 +94,11 @@ class Services(BaseHTTPRequestHandler):
 
 def serve(port_file, packages, registry, comments):
     Services.packages, Services.registry, Services.comments = Path(packages), registry.rstrip("/") + "/", Path(comments)
+    for file in Services.packages.glob("*.tgz"):
+        with tarfile.open(file) as archive:
+            about = json.load(archive.extractfile("package/package.json"))
+        digest = base64.b64encode(hashlib.sha512(file.read_bytes()).digest()).decode()
+        Services.published[about["name"]] = about, file.name, f"sha512-{digest}"
     server = HTTPServer(("127.0.0.1", 0), Services)
     Path(f"{port_file}.new").write_text(str(server.server_port))
     os.rename(f"{port_file}.new", port_file)
