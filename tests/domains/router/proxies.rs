@@ -1,6 +1,8 @@
 //! Proxies of the environment: for hosts elsewhere, never for this machine (router#network).
 
-use colibri_test_support::client::Launch;
+use std::time::{Duration, Instant};
+
+use colibri_test_support::client::{Launch, PATIENCE};
 use colibri_test_support::loopback::{Loopback, Reply};
 use serde_json::json;
 
@@ -57,5 +59,10 @@ fn exceptions_are_reached_without_the_proxy() {
         launch.env("COLIBRI_ANTHROPIC_BASE_URL", base)
     });
     assert_eq!(world.failure(json!({ "prompt": "ping" })), "Anthropic request failed: tls failure");
+    // The provider may take the connection after the client has given it up.
+    let began = Instant::now();
+    while provider.connections() == 0 && began.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(5));
+    }
     assert_eq!((proxy.connections(), provider.connections()), (0, 1));
 }
