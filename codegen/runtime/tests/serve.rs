@@ -138,7 +138,7 @@ impl Client {
         serde_json::from_str(&line).unwrap()
     }
 
-    /// Waits until so many handlers have begun. No other one begins for as long as a ping takes.
+    /// Waits until this number of handlers have begun, and checks that no other begins while a ping is answered.
     async fn begun(&mut self, handlers: usize) {
         for _ in 0..handlers {
             while self.begun.try_recv().is_err() {

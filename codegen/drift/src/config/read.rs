@@ -98,7 +98,7 @@ pub fn today() -> String {
     day(seconds / 86_400)
 }
 
-/// The day so many days after 1970-01-01. Years begin in March here, so that the leap day is the last one.
+/// Returns the date that lies this number of days after 1970-01-01. Years begin in March here, so that the leap day is the last one.
 fn day(since_1970: u64) -> String {
     let days = since_1970 + 719_468;
     let (era, of_era) = (days / 146_097, days % 146_097);

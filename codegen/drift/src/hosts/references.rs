@@ -57,7 +57,7 @@ fn leads_back<'a>(
     if way.contains(&to) {
         return true;
     }
-    // A way of so many references is as bad as one without an end.
+    // A chain of this many references is treated like an endless one.
     if sound.contains(to) {
         return false;
     }
