@@ -88,7 +88,7 @@ fn reserved_nodes_and_old_events_are_refused_by_name() {
     );
 
     world.import(&[gain("e1", "alice", "bob", 500, now - 1)]).ends(0);
-    let late = [gain("e2", "bob", "alice", 500, now), gain("e3", "alice", "bob", 500, now - 2)];
+    let late = [gain("e2", "bob", "alice", 500, now - 3), gain("e3", "alice", "bob", 500, now - 2)];
     let run = world.import(&late);
     let text = format!(
         "line 2: ERR_EPOCH_ORDER: alice/social: epoch {} is before {}, its last one; standings move forward only\n",

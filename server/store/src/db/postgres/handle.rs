@@ -185,6 +185,13 @@ impl Handle {
         EXITS.queue(&mut self.session(), &exits)
     }
 
+    /// Notes that a query writes, as one with RETURNING does: forgetting what is kept back does not undo it.
+    fn note_write(&self, sql: &str) {
+        if !["SELECT", "WITH"].iter().any(|read| sql.starts_with(read)) {
+            self.is_queued.set(true);
+        }
+    }
+
     pub(crate) fn execute(&self, sql: &str, params: &[Value<'_>]) -> Result<(), Fault> {
         let params = params.iter().copied().map(Owned::from).collect();
         let count = {
@@ -209,6 +216,7 @@ impl Handle {
         read: impl FnOnce(&Row<'_>) -> Result<T, RowError>,
     ) -> Result<Option<T>, Fault> {
         self.queue_all().map_err(storage)?;
+        self.note_write(sql);
         let rows = self.session().query(sql, params, Limit::ONE).map_err(|error| self.told(error))?;
         rows.row(0).map(|row| read(&Row::from(row))).transpose().map_err(Fault::from)
     }
@@ -220,6 +228,7 @@ impl Handle {
         mut read: impl FnMut(&Row<'_>) -> Result<T, RowError>,
     ) -> Result<Vec<T>, Fault> {
         self.queue_all().map_err(storage)?;
+        self.note_write(sql);
         let rows = self.session().query(sql, params, Limit::ALL).map_err(|error| self.told(error))?;
         rows.iter().map(|row| read(&Row::from(row))).collect::<Result<_, _>>().map_err(Fault::from)
     }
@@ -232,6 +241,7 @@ impl Handle {
         mut take: impl FnMut(&Row<'_>) -> Result<bool, E>,
     ) -> Result<(), E> {
         self.queue_all().map_err(storage)?;
+        self.note_write(sql);
         let (mut portal, mut rows) =
             self.session().open_portal(sql, params).map_err(|error| self.told(error))?;
         let walked = loop {

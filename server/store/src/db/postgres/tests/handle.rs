@@ -81,3 +81,17 @@ fn a_postponed_failure_shows_at_the_next_answer_in_the_words_of_the_other_engine
         assert_eq!(db.query_one("SELECT count(*) FROM t", &[], |row| row.get(0)), Ok(0_i64));
     }
 }
+
+#[test]
+fn a_row_that_a_query_has_written_is_not_undone_by_forgetting() {
+    let Some(db) = db() else { return };
+    let handle = db.postgres().unwrap();
+    handle.end_call().unwrap();
+    db.execute("INSERT INTO t VALUES (1, 'kept back')", &[]).unwrap();
+    assert!(handle.undo_call());
+    db.query_one("SELECT count(*) FROM t", &[], |row| row.get::<i64>(0)).unwrap();
+    assert!(handle.undo_call());
+    let insert = "INSERT INTO t VALUES (2, 'written') RETURNING n";
+    assert_eq!(db.query_one(insert, &[], |row| row.get(0)), Ok(2_i64));
+    assert!(!handle.undo_call());
+}
