@@ -6,18 +6,26 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use colibri_codegen::import::{self, Surface};
 use colibri_codegen::project::{self, Source};
+use colibri_drift::command::Server;
 
 use super::{Failure, print};
 
 /// Arguments of `init`.
 #[derive(Args)]
 #[command(
-    after_help = "Takes an answer to `tools/list`, bare or as a JSON-RPC response, a list of tools, or an array of answers with that to `initialize`.\n\nExample:\n  colibri-codegen init --from tools.json --out catalogue"
+    after_help = "A file is a snapshot of mcp-drift, an answer to `tools/list`, bare or as a JSON-RPC response, a list of tools, or messages, one a line.
+A folder holds one file a tool. A server is asked once.
+
+Examples:
+  colibri-codegen init --from tools.json --out catalogue
+  colibri-codegen init -- node dist/index.js"
 )]
 pub(super) struct Init {
-    /// The file with the server's answers.
-    #[arg(long, value_name = "FILE")]
-    from: PathBuf,
+    /// The file or folder with the server's answers.
+    #[arg(long, value_name = "FILE", required_unless_present_any = ["command", "url"], conflicts_with_all = ["command", "url"])]
+    from: Option<PathBuf>,
+    #[command(flatten)]
+    server: Server,
     /// The folder of the catalogue; it is made, or is empty.
     #[arg(long, value_name = "DIR", default_value = "catalogue")]
     out: PathBuf,
@@ -41,8 +49,13 @@ pub(super) fn init(arguments: &Init) -> Result<(), Failure> {
     let unusable = |path: &Path, reason: &dyn std::fmt::Display| {
         Failure::Unusable(format!("{}: {reason}", path.display()))
     };
-    let text = fs::read_to_string(&arguments.from).map_err(|error| unusable(&arguments.from, &error))?;
-    let surface = Surface::read(&text).map_err(|error| unusable(&arguments.from, &error))?;
+    let surface = match &arguments.from {
+        Some(from) => {
+            let text = colibri_drift::command::read(from).map_err(Failure::Unusable)?;
+            Surface::read(&text).map_err(|error| unusable(from, &error))
+        }
+        None => Surface::read(&arguments.server.ask()?.to_string()).map_err(Failure::Unusable),
+    }?;
     let made =
         import::catalogue(&surface, &arguments.out).map_err(|error| unusable(&arguments.out, &error))?;
     print(&summary(&made, &arguments.out))?;

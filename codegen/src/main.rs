@@ -114,6 +114,18 @@ enum Failure {
     Reported,
     /// Input that cannot be read, output that cannot be written: exit code 2.
     Unusable(String),
+    /// Ctrl-C: exit code 130.
+    Interrupted(String),
+}
+
+impl From<colibri_drift::command::Failure> for Failure {
+    fn from(failure: colibri_drift::command::Failure) -> Self {
+        use colibri_drift::command::Failure as Drift;
+        match failure {
+            Drift::Unusable(message) => Self::Unusable(message),
+            Drift::Interrupted(message) => Self::Interrupted(message),
+        }
+    }
 }
 
 impl From<Vec<Finding>> for Failure {
@@ -161,6 +173,10 @@ fn main() -> ExitCode {
         Err(Failure::Unusable(message)) => {
             say(&format!("error: {message}"));
             ExitCode::from(2)
+        }
+        Err(Failure::Interrupted(message)) => {
+            say(&message);
+            ExitCode::from(130)
         }
     }
 }

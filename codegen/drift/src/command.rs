@@ -13,7 +13,9 @@ pub mod snapshot;
 
 use std::path::Path;
 
+pub use input::read;
 pub use outcome::{Answer, Failure};
+pub use server::Server;
 pub use settings::Settings;
 
 use clap::{Args, ValueEnum};

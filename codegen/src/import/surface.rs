@@ -1,5 +1,6 @@
 //! What a server said of itself and of its tools.
 
+use colibri_drift::snapshot;
 use serde_json::{Map, Value};
 
 /// A server's identity and tools, as it listed them.
@@ -14,8 +15,7 @@ pub struct Surface {
 }
 
 impl Surface {
-    /// Reads a server's answers to `tools/list` and `initialize` in the forms that the drift gate takes: a bare result, a
-    /// response around it, a list of tools, or an array of answers.
+    /// Reads a server's answers to `tools/list` and `initialize`, in any form that the drift gate takes but a lock.
     ///
     /// ```
     /// use colibri_codegen::import::Surface;
@@ -27,19 +27,12 @@ impl Surface {
     /// # Errors
     /// What is wrong with the text, in a sentence.
     pub fn read(text: &str) -> Result<Self, String> {
-        let value: Value = serde_json::from_str(text).map_err(|error| format!("not JSON: {error}"))?;
-        if value.get("lock").is_some() {
+        let answers = snapshot::answers(text).map_err(|error| error.to_string())?;
+        if answers.iter().any(|answer| answer.get("lock").is_some()) {
             return Err("this is the lock of a catalogue, and its YAML files are there already".to_owned());
         }
-        let answers = match value {
-            Value::Array(entries) if entries.iter().all(|entry| entry.get("inputSchema").is_some()) => {
-                vec![serde_json::json!({ "tools": entries })]
-            }
-            Value::Array(answers) => answers,
-            single => vec![single],
-        };
-        let text = Value::Array(answers.clone()).to_string();
-        colibri_drift::from_tools_list(&text).map_err(|error| error.to_string())?;
+        // Names and input schemas are there, and no name twice.
+        colibri_drift::from_tools_list(text).map_err(|error| error.to_string())?;
         let mut surface = Self::default();
         for answer in &answers {
             let result = answer.get("result").unwrap_or(answer);

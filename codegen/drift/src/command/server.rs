@@ -42,12 +42,19 @@ pub struct Captured {
 
 impl Server {
     /// Whether a server is named.
-    pub fn is_given(&self) -> bool {
+    pub(super) fn is_given(&self) -> bool {
         self.url.is_some() || !self.command.is_empty()
     }
 
-    /// Asks the server twice.
-    pub fn capture(&self, era: Option<Era>) -> Result<Captured, NotCaptured> {
+    /// Asks the server once; returns the content of a snapshot.
+    ///
+    /// # Errors
+    /// The server has no whole answer within the time, or a signal ended the capture.
+    pub fn ask(&self) -> Result<Value, Failure> {
+        Ok(self.once(self.era)?.1)
+    }
+
+    fn once(&self, era: Option<Era>) -> Result<(Era, Value), NotCaptured> {
         let source = match &self.url {
             Some(url) => Source::Url(url, &self.headers),
             None if self.command.is_empty() => {
@@ -57,15 +64,19 @@ impl Server {
             }
             None => Source::Command(&self.command),
         };
-        let timeout = Duration::from_secs(self.timeout);
-        let (era, first) = capture(&source, era, timeout)?;
-        let (_, second) = capture(&source, Some(era), timeout)?;
+        capture(&source, era, Duration::from_secs(self.timeout))
+    }
+
+    /// Asks the server twice.
+    pub(super) fn capture(&self, era: Option<Era>) -> Result<Captured, NotCaptured> {
+        let (era, first) = self.once(era)?;
+        let (_, second) = self.once(Some(era))?;
         let varies = file::differences(&first, &second);
         Ok(Captured { era, contents: [first, second], varies })
     }
 
     /// Returns the snapshot file of a capture. Refuses what holds a secret that the caller gave to the server.
-    pub fn file(&self, captured: &Captured) -> Result<String, Failure> {
+    pub(super) fn file(&self, captured: &Captured) -> Result<String, Failure> {
         let content = file::leave_out(&captured.contents[0], &captured.varies);
         if let Some(found) = Secrets::of(&self.headers).found_in(&content) {
             return Err(Failure::Unusable(format!(

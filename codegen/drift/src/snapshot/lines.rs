@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Snapshot, Unreadable, tools_list};
+use super::Unreadable;
 
 /// The members that hold a page of a list.
 const LISTS: [&str; 4] = ["tools", "prompts", "resources", "resourceTemplates"];
 
 /// Reads one message a line. `None` if the text is of another kind.
-pub fn parse(text: &str) -> Option<Result<Snapshot, Unreadable>> {
+pub fn answers(text: &str) -> Option<Result<Vec<Value>, Unreadable>> {
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
     if lines.len() < 2 || !lines.first()?.trim_start().starts_with(['{', '[']) {
         return None;
@@ -25,7 +25,7 @@ pub fn parse(text: &str) -> Option<Result<Snapshot, Unreadable>> {
             Err(error) => return Some(Err(Unreadable(format!("line {}: not JSON: {error}", index + 1)))),
         }
     }
-    Some(tools_list::read(last_lists(messages)))
+    Some(Ok(last_lists(messages)))
 }
 
 /// The answers of a session, of each list only the pages that were asked for last. A page that follows the last page of its list
@@ -61,6 +61,7 @@ fn last_lists(messages: Vec<Value>) -> Vec<Value> {
 mod tests {
     #![allow(clippy::unwrap_used)]
 
+    use super::super::from_tools_list;
     use super::*;
 
     #[test]
@@ -82,17 +83,17 @@ mod tests {
             &page(&["b"], ""),
         ]
         .join("\n");
-        let state = parse(&text).unwrap().unwrap();
+        let state = from_tools_list(&text).unwrap();
         let names: Vec<&str> = state.tools.iter().map(|tool| tool.name.as_str()).collect();
         assert_eq!((names, state.name.as_deref()), (vec!["a", "b"], Some("s")));
     }
 
     #[test]
     fn a_line_that_is_not_json_is_named() {
-        let told = parse("{\"id\": 1}\n{\"id\": ").unwrap().map_err(|error| error.to_string());
+        let told = answers("{\"id\": 1}\n{\"id\": ").unwrap().map_err(|error| error.to_string());
         assert!(told.unwrap_err().starts_with("line 2: not JSON: "));
         for other in ["", "{", "{\n\"a\": 1", "tools:\n- a"] {
-            assert!(parse(other).is_none(), "{other}");
+            assert!(answers(other).is_none(), "{other}");
         }
     }
 }

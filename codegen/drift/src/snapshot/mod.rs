@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 pub use lock::parse as from_lock;
-pub use tools_list::parse as from_tools_list;
 #[cfg(feature = "cli")]
 pub(crate) use tools_list::{IDENTITY, given};
+pub use tools_list::{answers, parse as from_tools_list};
 
 /// Why a text is not a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -249,12 +249,8 @@ impl Snapshot {
     pub fn parse(text: &str) -> Result<Self, Unreadable> {
         let text = text.trim_start_matches('\u{feff}');
         match serde_json::from_str::<Value>(text) {
-            Err(error) => match lines::parse(text) {
-                Some(state) => state,
-                None => Err(Unreadable(format!("not JSON: {error}"))),
-            },
             Ok(value) if value.get("lock").is_some() => from_lock(text),
-            Ok(_) => from_tools_list(text),
+            _ => from_tools_list(text),
         }
     }
 

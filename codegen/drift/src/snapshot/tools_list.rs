@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::{Hints, Snapshot, TaskSupport, Tool, Unreadable};
+use super::{Hints, Snapshot, TaskSupport, Tool, Unreadable, lines};
 
 /// Where `server/discover` puts the server's identity.
 pub const IDENTITY: &str = "io.modelcontextprotocol/serverInfo";
@@ -21,9 +21,23 @@ const GREETINGS: [&str; 2] = ["initialize", "server/discover"];
 /// # Errors
 /// The text is not JSON, no answer in it lists tools, or a tool has no name or input schema.
 pub fn parse(text: &str) -> Result<Snapshot, Unreadable> {
-    let value: Value = serde_json::from_str(text).map_err(Unreadable::new)?;
+    read(&answers(text)?)
+}
+
+/// Returns a server's answers, from a text of any kind but a lock: each a result or a response around it.
+///
+/// # Errors
+/// The text is not JSON, or a snapshot file that was changed after it was captured.
+pub fn answers(text: &str) -> Result<Vec<Value>, Unreadable> {
+    let text = text.trim_start_matches('\u{feff}');
+    let value: Value = match serde_json::from_str(text) {
+        Ok(value) => value,
+        Err(error) => {
+            return lines::answers(text).unwrap_or_else(|| Err(Unreadable(format!("not JSON: {error}"))));
+        }
+    };
     super::file::check(&value)?;
-    read(match value {
+    Ok(match value {
         Value::Array(entries) if entries.iter().any(is_tool) => vec![json!({ "tools": entries })],
         Value::Array(answers) => answers,
         single if is_tool(&single) => vec![json!({ "tools": [single] })],
@@ -37,10 +51,10 @@ fn is_tool(value: &Value) -> bool {
 }
 
 /// Reads answers one after another.
-pub(super) fn read(answers: Vec<Value>) -> Result<Snapshot, Unreadable> {
+fn read(answers: &[Value]) -> Result<Snapshot, Unreadable> {
     let mut snapshot = Snapshot::default();
     let mut listed = false;
-    for answer in &answers {
+    for answer in answers {
         let result = answer.get("result").unwrap_or(answer);
         for greeting in GREETINGS.iter().filter_map(|name| result.get(*name)) {
             greet(greeting.get("result").unwrap_or(greeting), &mut snapshot);

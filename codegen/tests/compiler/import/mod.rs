@@ -223,3 +223,54 @@ fn what_is_not_a_list_is_refused_and_nothing_is_overwritten() {
     let (_, told) = run(&["init", "--from", file.to_str().unwrap(), "--out", there], 2);
     assert!(told.contains("holds files"), "{told}");
 }
+
+#[test]
+fn a_folder_and_a_session_are_imported_as_a_list_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let tool = |name: &str| json!({"name": name, "description": "Reads.", "inputSchema": {"type": "object"}});
+    let tools = folder.path().join("snaps");
+    fs::create_dir(&tools).unwrap();
+    for name in ["a", "b"] {
+        fs::write(tools.join(format!("{name}.snap")), tool(name).to_string()).unwrap();
+    }
+    let list = folder.path().join("tools.json");
+    fs::write(&list, json!([tool("a"), tool("b")]).to_string()).unwrap();
+    let session = folder.path().join("session.jsonl");
+    let messages = [
+        json!({"id": 1, "method": "tools/list"}),
+        json!({"id": 1, "result": {"tools": [tool("a"), tool("b")]}}),
+    ];
+    fs::write(&session, messages.map(|message| format!("{message}\n")).concat()).unwrap();
+    let made = [tools, list, session].map(|from| {
+        let out = from.with_extension("catalogue");
+        run(&["init", "--from", from.to_str().unwrap(), "--out", out.to_str().unwrap()], 0);
+        fs::read_to_string(out.join("tools/tools.yaml")).unwrap()
+    });
+    assert!(made[0].contains("- name: b\n") && made.iter().all(|text| text == &made[0]), "{made:?}");
+}
+
+#[test]
+fn a_running_server_is_asked_and_imported() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("catalogue");
+    let out = out.to_str().unwrap();
+    let tool = json!({"name": "a", "description": "Reads.", "inputSchema": {"type": "object"}});
+    let greeting = json!({"protocolVersion": "2025-11-25", "capabilities": {"tools": {}}, "serverInfo": {"name": "s", "version": "1"}});
+    let server = |id: u32, result: &Value| {
+        format!("echo '{}'; ", json!({"jsonrpc": "2.0", "id": id, "result": result}))
+    };
+    let script = format!(
+        "read a; {}read b; read c; {}cat >/dev/null",
+        server(1, &greeting),
+        server(2, &json!({"tools": [tool]}))
+    );
+    let (said, _) = run(&["init", "--out", out, "--era", "handshake", "--", "sh", "-c", &script], 0);
+    assert!(said.contains("1 tool, no text changed"), "{said}");
+    assert!(fs::read_to_string(format!("{out}/catalogue.yaml")).unwrap().contains("\nname: s\n"));
+    let (_, told) = run(&["init", "--out", out, "--", "sh", "-c", "echo no >&2"], 2);
+    assert!(told.contains("ended before it answered") && told.contains("no"), "{told}");
+    let (_, told) = run(&["init", "--from", "tools.json", "--", "sh"], 2);
+    assert!(told.contains("cannot be used with"), "{told}");
+    let (_, told) = run(&["init"], 2);
+    assert!(told.contains("--from <FILE>"), "{told}");
+}
