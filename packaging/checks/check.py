@@ -204,6 +204,10 @@ def wheel(folder, expected):
 
 def texts():
     binstall = tomllib.loads((GENERATED / "colibri/binstall.toml").read_text())["package"]["metadata"]["binstall"]
+    stated = tomllib.loads(Path("server/Cargo.toml").read_text())["package"]["metadata"]["binstall"]
+    check("server/Cargo.toml has the lines of cargo binstall", stated == binstall, f"{stated} and {binstall}")
+    name = json.loads((PACKAGES / "server.json").read_text())["name"]
+    check("the crate's page shows its name in the registry", f"`mcp-name: {name}`" in Path("server/README.md").read_text(), name)
     target, version = "x86_64-unknown-linux-gnu", json.loads((GENERATED / "colibri/release.json").read_text())["version"]
     fill = lambda text: text.replace("{ version }", version).replace("{ target }", target).replace("{ bin }", "colibri").replace("{ binary-ext }", "")
     archive = fill(binstall["pkg-url"]).rsplit("/", 1)[1]

@@ -1,5 +1,6 @@
 //! Files as the subcommands read and write them.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -36,17 +37,38 @@ fn read_folder(folder: &Path) -> Result<String, String> {
     }
     // The folder has no order of its own.
     files.sort();
-    let tools = files.iter().map(|file| {
-        let told = |why: String| format!("{}: {why}", file.display());
-        let text = fs::read_to_string(file).map_err(|error| told(error.to_string()))?;
-        let tool: Value = serde_json::from_str(&text).map_err(|error| told(format!("not JSON: {error}")))?;
-        match tool.get("name").is_some_and(Value::is_string) && tool.get("inputSchema").is_some() {
-            true => Ok(tool),
-            false => Err(told("not a tool: it has no `name` and `inputSchema`".to_owned())),
+    let mut tools = Vec::new();
+    for file in &files {
+        tools.push((file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default(), read_tool(file)?));
+    }
+    // Beside the tool in the file of its name there may be others of that name: what it is with a flag. Such a variant goes by the name of
+    // its file.
+    let usual: BTreeSet<String> = tools
+        .iter()
+        .filter(|(stem, tool)| tool["name"] == *stem)
+        .map(|(stem, _)| (*stem).to_owned())
+        .collect();
+    for (stem, tool) in &mut tools {
+        if tool["name"].as_str().is_some_and(|name| name != *stem && usual.contains(name)) {
+            tool["name"] = (*stem).into();
         }
-    });
-    let tools: Vec<Value> = tools.collect::<Result<_, String>>()?;
+    }
+    let tools: Vec<Value> = tools.into_iter().map(|(_, tool)| tool).collect();
     Ok(json!({ "tools": tools }).to_string())
+}
+
+fn read_tool(file: &Path) -> Result<Value, String> {
+    let told = |why: String| format!("{}: {why}", file.display());
+    let text = fs::read_to_string(file).map_err(|error| told(error.to_string()))?;
+    let mut tool: Value = serde_json::from_str(&text).map_err(|error| told(format!("not JSON: {error}")))?;
+    if !tool.get("name").is_some_and(Value::is_string) || tool.get("inputSchema").is_none() {
+        return Err(told("not a tool: it has no `name` and `inputSchema`".to_owned()));
+    }
+    // Go's library writes null into such files for a tool without arguments, and lists an object.
+    if tool["inputSchema"].is_null() {
+        tool["inputSchema"] = json!({ "type": "object" });
+    }
+    Ok(tool)
 }
 
 /// Writes a file whole or not at all.

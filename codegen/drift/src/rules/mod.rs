@@ -142,8 +142,8 @@ rules! {
         "readers meet properties that they do not know" => by_schema;
     O10 "output-schema-removed" Output Break: "`outputSchema` added or removed", "INFO added, BREAK removed",
         "once declared, results and errors must fit it, and clients read the structured content" => outputs::schema_declared;
-    O11 "error-envelope-changed" Output Break: "envelope pattern changed", "BREAK",
-        "clients look for errors in one place: at the top with `isError`, or inside `data`" => outputs::envelope_changed;
+    O11 "error-envelope-changed" Output Break: "envelope or its pattern changed", "BREAK",
+        "clients look for results and errors in one place: `data` or the whole reply, and `isError` or `data`" => outputs::envelope_changed;
     O17 "output-text-changed" Output Ack: "text of an output schema changed or new", "ACK, security; INFO for plain titles and values, and for white space",
         "models read results by it, and are told more by it than a person reads" => by_text;
     E1 "error-code-added" Error Break: "error code added", "BREAK; ACK if the input takes more now",

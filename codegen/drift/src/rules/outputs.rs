@@ -118,6 +118,17 @@ pub fn schema_declared(change: &Comparison<'_>, found: &mut Vec<Finding>) {
 pub fn envelope_changed(change: &Comparison<'_>, found: &mut Vec<Finding>) {
     for pair in &change.pairs {
         let Some((old, new)) = pair.contracts() else { continue };
+        let plain = old.is_plain().zip(new.is_plain());
+        if let Some((before, after)) = plain.filter(|(before, after)| before != after) {
+            let message = match after {
+                true => "Results stand in the reply as they are, no longer in `data`.",
+                false => "Results stand in `data`, no longer in the reply as they are.",
+            };
+            let finding = O11.finding(Severity::Break, "/envelope", (json!(!before), json!(!after)), message);
+            found.push(
+                finding.of(pair.name()).help("leave the envelope, or add a tool that has the other one"),
+            );
+        }
         if old.pattern == new.pattern {
             continue;
         }

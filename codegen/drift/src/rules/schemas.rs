@@ -38,8 +38,8 @@ pub(crate) fn check(change: &Comparison<'_>, found: &mut Vec<Finding>) {
 /// Compares what only locks hold: the reply around the payload, and the input under a setting.
 fn contracts(pair: &Pair<'_>, push: &mut impl FnMut(&str, Vec<SchemaChange>)) {
     let Some((old, new)) = pair.contracts() else { return };
-    // Another pattern is O11's.
-    if old.pattern == new.pattern {
+    // Another pattern, and an envelope that comes or goes, are O11's.
+    if old.pattern == new.pattern && old.is_plain() == new.is_plain() {
         push("/envelope", compare(&old.frame, &new.frame, Direction::Output));
     }
     let input = |relaxed: Option<&crate::snapshot::Relaxed>, strict| {

@@ -190,6 +190,13 @@ pub enum Stability {
     Experimental,
 }
 
+impl Contract {
+    /// Returns whether results stand in the reply as they are, without an envelope. `None` if the lock does not tell.
+    pub(crate) fn is_plain(&self) -> Option<bool> {
+        self.frame.as_object().map(Map::is_empty)
+    }
+}
+
 /// A tool's input under a setting of the server.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Relaxed {

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
-use colibri_drift::compare;
+use colibri_drift::judge;
+use colibri_drift::report::{self, Names};
 use serde_json::Value;
 
 use super::{golden, here, names, snapshot};
@@ -27,27 +28,24 @@ pub fn servers() -> Vec<String> {
 }
 
 #[test]
-fn findings_of_published_versions_are_as_they_were_checked() {
+fn reports_on_published_versions_are_as_they_were_checked() {
     for server in servers() {
         let folder = here().join("history").join(&server);
         let mut text = String::new();
         for step in versions(&folder).windows(2) {
             let [old, new] = step else { unreachable!() };
             let state = |version: &str| snapshot(&folder.join(format!("{version}.json")));
-            writeln!(text, "== {old} -> {new}").unwrap();
-            for finding in compare(&state(old), &state(new)) {
-                let security = if finding.security { " S" } else { "" };
-                let tool = finding.tool.as_deref().unwrap_or("-");
-                writeln!(text, "{}{security} {} {tool} {}", finding.severity, finding.rule, finding.pointer)
-                    .unwrap();
-                writeln!(text, "  {}", finding.message).unwrap();
-                if let Some(witness) = &finding.witness {
-                    writeln!(text, "  witness: {witness}").unwrap();
-                }
-            }
-            text.push('\n');
+            let names = Names {
+                old: old.clone(),
+                new: new.clone(),
+                version: None,
+                waivers: None,
+                below_drift: false,
+            };
+            let verdict = judge(&state(old), &state(new), &[], true);
+            writeln!(text, "== {old} -> {new}\n{}", report::text(&verdict, &names)).unwrap();
         }
-        golden(&folder.join("findings.txt"), &text);
+        golden(&folder.join("reports.txt"), &text);
     }
 }
 

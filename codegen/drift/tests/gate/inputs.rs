@@ -58,6 +58,28 @@ fn all_forms_of_one_list_are_the_same_state() {
 }
 
 #[test]
+fn a_folder_may_hold_what_a_tool_is_with_a_flag() {
+    let folder = tempfile::tempdir().unwrap();
+    let [old, new] = ["old", "new"].map(|name| folder.path().join(name));
+    for (snaps, limit) in [(&old, 9), (&new, 8)] {
+        fs::create_dir(snaps).unwrap();
+        let mut list = tool("list");
+        fs::write(snaps.join("list.snap"), list.to_string()).unwrap();
+        list["inputSchema"]["properties"] = json!({ "page": { "type": "integer", "maximum": limit } });
+        fs::write(snaps.join("list_ff_pages.snap"), list.to_string()).unwrap();
+        fs::write(snaps.join("me.snap"), json!({ "name": "me", "inputSchema": null }).to_string()).unwrap();
+    }
+    let output = compare(&old, &new);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(
+        said.contains("BREAK [I7] list_ff_pages /input/properties/page") && !said.contains("] list "),
+        "{said}"
+    );
+    assert_eq!(compare(&old, &old).status.code(), Some(0));
+}
+
+#[test]
 fn members_that_are_null_count_as_absent_but_not_in_schemas() {
     let mut given = tool("a");
     for name in ["_meta", "annotations", "title", "icons", "execution", "outputSchema"] {
