@@ -37,7 +37,7 @@ fn tests_of_sqlite_alone_are_few_and_give_their_reasons() {
 #[test]
 fn the_gate_runs_the_suites_whole_on_postgresql() {
     let script = std::fs::read_to_string(tree::root().join(".ci/postgres")).unwrap();
-    let run = "COLIBRI_TEST_ENGINE=postgres cargo test --quiet --locked --package colibri-tests --test domains --test protocol \
+    let run = "COLIBRI_TEST_ENGINE=postgres cargo test --quiet --locked --workspace --test domains --test protocol \
                -- --test-threads=8";
     assert!(script.lines().any(|line| line.trim() == run), "no line is {run:?}");
 }
