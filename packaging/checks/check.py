@@ -66,6 +66,8 @@ def serves(what, command, expected, folder):
     found, done = tools(command, environment)
     check(f"{what}: lists its tools", found == expected, f"{found}\n  {done.stderr}")
     check(f"{what}: ends with 0", done.returncode == 0, f"{done.returncode}: {done.stderr}")
+    told = subprocess.run([*command, "doctor"], capture_output=True, text=True, env=environment).stdout
+    check(f"{what}: SQLite is compiled as it was tested", "compiled as it was tested" in told, told)
 
 
 def registry():

@@ -41,7 +41,7 @@ impl Copy {
         let output = Command::new(env!("CARGO"))
             .args(["check", "--offline", "--quiet", "--color=never"])
             .current_dir(self.folder.path())
-            .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("example"))
+            .env("CARGO_TARGET_DIR", target())
             .output()
             .unwrap();
         (output.status.success(), String::from_utf8(output.stderr).unwrap())
@@ -55,6 +55,11 @@ impl Copy {
         let pages = reference(&Catalogue::load(&self.path("catalogue")).unwrap()).unwrap();
         pages.into_iter().find(|(path, _)| path == Path::new("notes.md")).unwrap().1
     }
+}
+
+/// The folder that this test was compiled in: most of what a project needs is there.
+pub fn target() -> &'static Path {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap()
 }
 
 /// Writes the manifest of a workspace with one member that has the profiles of this one, so that what the tests compile is shared.

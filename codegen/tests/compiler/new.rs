@@ -7,6 +7,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
+use crate::example_edits::target;
+
 fn new(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_colibri-codegen"));
     let output = command.arg("new").args(arguments).current_dir(folder).output().unwrap();
@@ -37,7 +39,7 @@ fn a_new_project_answers_in_one_cargo_run() {
         .args(arguments.split(' '))
         .current_dir(&project)
         .env("CARGO_NET_OFFLINE", "true")
-        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("example"))
+        .env("CARGO_TARGET_DIR", target())
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

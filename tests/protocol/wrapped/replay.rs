@@ -115,10 +115,10 @@ fn replay(folder: &Path) -> usize {
 }
 
 #[test]
-fn wrap_47_refuse_withholds_exactly_what_each_version_of_nine_servers_changed() {
+fn wrap_47_refuse_withholds_exactly_what_each_version_of_twelve_servers_changed() {
     let folders: Vec<_> = fs::read_dir(history()).unwrap().map(|entry| entry.unwrap().path()).collect();
     let folders: Vec<_> = folders.into_iter().filter(|path| path.is_dir()).collect();
-    assert_eq!(folders.len(), 9);
+    assert_eq!(folders.len(), 12);
     let withheld: usize = std::thread::scope(|scope| {
         let replays: Vec<_> = folders.iter().map(|folder| scope.spawn(|| replay(folder))).collect();
         replays.into_iter().map(|one| one.join().unwrap()).sum()

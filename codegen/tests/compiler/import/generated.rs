@@ -1,13 +1,12 @@
 //! What is emitted for imported catalogues compiles, without a warning of the compiler or of clippy.
 
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use colibri_codegen::compile;
 
 use super::{SERVERS, import};
-use crate::example_edits::workspace_around;
+use crate::example_edits::{target, workspace_around};
 
 #[test]
 fn generated_code_of_public_servers_compiles_without_warnings() {
@@ -32,7 +31,7 @@ fn generated_code_of_public_servers_compiles_without_warnings() {
     let output = Command::new(env!("CARGO"))
         .args(["clippy", "--offline", "--quiet", "--color=never", "--", "-D", "warnings"])
         .current_dir(folder.path())
-        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("example"))
+        .env("CARGO_TARGET_DIR", target())
         .output()
         .unwrap();
     let said = String::from_utf8(output.stderr).unwrap();

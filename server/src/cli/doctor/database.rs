@@ -11,6 +11,7 @@ use crate::migrations::MIGRATIONS;
 use crate::settings::config::Config;
 use crate::settings::mode::{Mode, capabilities_for};
 use colibri_proof::keys::TrustedKeys;
+use colibri_store::sqlite::look::engine::engine;
 use colibri_store::sqlite::look::inspect::{Header, Inspection};
 use colibri_store::sqlite::open::error::OpenError;
 use colibri_store::sqlite::open::is_there;
@@ -59,7 +60,7 @@ pub fn check(config: &Config, trusted: &TrustedKeys, work: &mut Work<'_>) -> Vec
         Ok(look) => look,
         Err(error) => return vec![refused(&error.kind)],
     };
-    let mut findings = vec![Finding::ok("database", format!("{} can be read", path.display()))];
+    let mut findings = vec![Finding::ok("database", format!("{} can be read", path.display())), sqlite()];
     match look.refused_by_header(MIGRATIONS, !writes) {
         Ok(Some(error @ OpenError::Foreign { .. })) => {
             findings.push(refused(&error));
@@ -72,6 +73,22 @@ pub fn check(config: &Config, trusted: &TrustedKeys, work: &mut Work<'_>) -> Vec
     findings.push(wal(&look));
     findings.push(lock_files(&look));
     findings
+}
+
+/// Tells how SQLite is compiled. Who builds the server may have chosen other options or another SQLite.
+fn sqlite() -> Finding {
+    const CHECK: &str = "sqlite";
+    match engine() {
+        Ok((version, differs)) if differs.is_empty() => {
+            Finding::ok(CHECK, format!("{version}, compiled as it was tested"))
+        }
+        Ok((version, differs)) => Finding::warn(
+            CHECK,
+            format!("{version}, compiled otherwise than it was tested: {}", differs.join(" ")),
+            "take a package of the release, or build without LIBSQLITE3_FLAGS and LIBSQLITE3_SYS_USE_PKG_CONFIG",
+        ),
+        Err(fault) => unreadable(CHECK, &fault),
+    }
 }
 
 /// Returns the finding for an obstacle that keeps every start waiting.
