@@ -83,13 +83,14 @@ fn machines_14_a_standby_is_refused_by_name() {
     pair.primary.set_up("there");
     let url = pair.standby.url(Role::App, "there");
     // The standby follows by and by.
-    let followed = || {
-        let mut client =
-            postgres::Client::connect(&pair.standby.socket_url(Role::Superuser, "there"), postgres::NoTls)
-                .ok()?;
-        client.query_one("SELECT version FROM colibri.schema_version", &[]).ok()
+    let newest = |url: String| -> Option<i64> {
+        let mut client = postgres::Client::connect(&url, postgres::NoTls).ok()?;
+        let newest = client.query_one("SELECT max(version) FROM colibri.schema_version", &[]).ok()?;
+        newest.get(0)
     };
-    while followed().is_none() {
+    let wanted = newest(pair.primary.socket_url(Role::Superuser, "there"));
+    assert!(wanted.is_some());
+    while newest(pair.standby.socket_url(Role::Superuser, "there")) != wanted {
         std::thread::sleep(Duration::from_millis(5));
     }
     let target = Target::at(url);
