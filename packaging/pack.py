@@ -22,6 +22,8 @@ import archives
 import sbom
 
 LICENCES = ["LICENSE-MIT", "LICENSE-APACHE"]
+# The terms of the crates that a program is built from, and how they ask to be named.
+OTHERS = "THIRD-PARTY-LICENSES.txt"
 SHELLS = {"bash": "{}.bash", "zsh": "_{}", "fish": "{}.fish"}
 
 
@@ -36,6 +38,7 @@ class Pack:
         self.platforms = list(built)
         if not self.platforms:
             sys.exit(f"pack.py: {programs} has no program {self.command} for any target; packaging/build builds it")
+        self.others = {}
         self.work = tempfile.mkdtemp(prefix="pack-")
         os.makedirs(out, exist_ok=True)
 
@@ -75,6 +78,18 @@ class Pack:
         for shell, file in SHELLS.items():
             self.put_text(run(program, "completions", shell), "completions", file.format(self.command))
 
+    def put_licences(self, platform, *parts):
+        for licence in LICENCES:
+            self.put(licence, *parts, licence)
+        if platform:
+            self.put_text(self.terms(platform), *parts, OTHERS)
+
+    def terms(self, platform):
+        target = platform["target"]
+        if target not in self.others:
+            self.others[target] = sbom.terms(self.release["crate"], target)
+        return self.others[target]
+
     def put_manuals(self, *parts):
         for kind in ("man", "completions"):
             if self.release["manuals"]:
@@ -83,9 +98,8 @@ class Pack:
     def archive(self, platform):
         name = platform["archive"].removesuffix(".tar.gz")
         self.put(self.program(platform), name, self.command, mode=0o755)
-        for licence in LICENCES:
-            self.put(licence, name, licence)
-        self.put("README.md", name, "README.md")
+        self.put_licences(platform, name)
+        self.put(os.path.join(sbom.folder(self.release["crate"]), "README.md"), name, "README.md")
         self.put_manuals(name)
         archives.tar_gz(self.folder(name), os.path.join(self.out, platform["archive"]))
 
@@ -94,13 +108,24 @@ class Pack:
         for name, platform in names.items():
             folder = self.folder("npm", name)
             shutil.copytree(os.path.join(self.generated, "npm", name), folder, dirs_exist_ok=True)
-            for licence in LICENCES:
-                self.put(licence, "npm", name, licence)
+            self.put_licences(platform, "npm", name)
             if platform:
                 self.put(self.program(platform), "npm", name, "bin", self.command, mode=0o755)
             else:
                 self.put_manuals("npm", name)
+                self.name_manuals(folder)
             run("npm", "pack", "--silent", "--ignore-scripts", "--pack-destination", os.path.abspath(self.out), folder)
+
+    def name_manuals(self, folder):
+        """npm puts those pages in place that a package names one by one."""
+        if self.release["manuals"]:
+            path = os.path.join(folder, "package.json")
+            with open(path, encoding="utf-8") as file:
+                package = json.load(file)
+            package["man"] = [f"./man/{page}" for page in sorted(os.listdir(os.path.join(folder, "man")))]
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(package, file, indent=2)
+                file.write("\n")
 
     def wheel(self, platform):
         """A wheel is a zip file whose last entry lists the hashes of all others (PEP 427)."""
@@ -119,8 +144,7 @@ class Pack:
         tags = self.text("wheel", platform["id"], "WHEEL")
         self.put_text(self.text("wheel", "METADATA"), top, info, "METADATA")
         self.put_text(tags, top, info, "WHEEL")
-        for licence in LICENCES:
-            self.put(licence, top, info, "licenses", licence)
+        self.put_licences(platform, top, info, "licenses")
         folder, lines = self.folder(top), []
         for name in archives.files(folder):
             with open(os.path.join(folder, name), "rb") as file:
@@ -146,10 +170,6 @@ class Pack:
         top = f"deb-{platform['id']}"
         share, doc = [top, "usr", "share"], [top, "usr", "share", "doc", self.name]
         self.put(self.program(platform), top, "usr", "bin", self.command, mode=0o755)
-        # Debian takes no symbol tables.
-        strip = {"amd64": "x86_64-linux-gnu-strip", "arm64": "aarch64-linux-gnu-strip"}[platform["deb"]]
-        if shutil.which(strip):
-            run(strip, "--strip-unneeded", os.path.join(self.work, top, "usr", "bin", self.command))
         if self.release["manuals"]:
             for page in os.listdir(os.path.join(self.work, "man")):
                 self.put_packed(os.path.join(self.work, "man", page), *share, "man", "man1", page + ".gz")
@@ -158,6 +178,8 @@ class Pack:
             terms = file.read()
         apache_text = "The text of the Apache License, Version 2.0 is in /usr/share/common-licenses/Apache-2.0.\n"
         self.put_text(f"{self.text('deb', 'copyright')}\nMIT:\n\n{terms}\n\n{apache_text}", *doc, "copyright")
+        self.put_text(self.terms(platform), OTHERS)
+        self.put_packed(os.path.join(self.work, OTHERS), *doc, OTHERS + ".gz")
         day = datetime.fromtimestamp(archives.moment(), timezone.utc).strftime("%a, %d %b %Y %H:%M:%S +0000")
         news = f"{self.name} ({fields['Version']}) unstable; urgency=medium\n\n  * Release {self.version}.\n\n -- {fields['Maintainer']}  {day}\n"
         self.put_text(news, "changelog")
@@ -189,12 +211,12 @@ class Pack:
         self.put(os.path.join(self.generated, "mcpb", platform["id"], "manifest.json"), top, "manifest.json")
         self.put(self.program(platform), top, "server", self.command, mode=0o755)
         self.put("packaging/icon.png", top, "icon.png")
-        for licence in LICENCES:
-            self.put(licence, top, licence)
+        self.put_licences(platform, top)
         archives.zipped(self.folder(top), os.path.join(self.out, platform["bundle"]))
 
     def container(self):
         self.put(os.path.join(self.generated, "container", "Containerfile"), "container", "Containerfile")
+        self.put_licences(self.platforms[0], "container")
         for platform in self.platforms:
             if platform["deb"]:
                 self.put(self.program(platform), "container", f"program-{platform['deb']}", mode=0o755)

@@ -1,6 +1,8 @@
-"""What a program is built from, as a CycloneDX list: every crate of `Cargo.lock` that its build reaches."""
+"""What a program is built from: every crate of `Cargo.lock` that its build reaches, as a CycloneDX list and with its terms."""
 
 import json
+import os
+import re
 import subprocess
 import tomllib
 import uuid
@@ -29,6 +31,38 @@ def reached(whole, root):
     return found
 
 
+def of_the_tree(whole, crate):
+    return next(package for package in whole["packages"] if package["name"] == crate and package["source"] is None)
+
+
+def folder(crate):
+    """The folder of a crate of this repository."""
+    command = ["cargo", "metadata", "--format-version", "1", "--locked", "--no-deps"]
+    whole = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return os.path.dirname(of_the_tree(whole, crate)["manifest_path"])
+
+
+def terms(crate, target):
+    """The licences and notices of the crates in a program, each text once below the names that it belongs to."""
+    whole = metadata(target)
+    packages = {package["id"]: package for package in whole["packages"]}
+    texts = {}
+    for found, scope in reached(whole, of_the_tree(whole, crate)["id"]).items():
+        package = packages[found]
+        if scope != "required" or package["source"] is None:
+            continue
+        top = os.path.dirname(package["manifest_path"])
+        files = sorted(name for name in os.listdir(top) if re.match(r"(?i)(licen[cs]e|copying|notice|unlicense)", name))
+        name = f"{package['name']} {package['version']} ({package['license']})"
+        for file in filter(os.path.isfile, (os.path.join(top, file) for file in files)):
+            with open(file, encoding="utf-8", errors="replace") as text:
+                texts.setdefault(text.read().strip(), set()).add(name)
+        if not files:
+            texts.setdefault("Its package has no file with the text of its licence.", set()).add(name)
+    parts = sorted((sorted(names), text) for text, names in texts.items())
+    return "".join("\n".join(names) + f"\n\n{text}\n\n{'-' * 72}\n" for names, text in parts)
+
+
 def component(package, scope, checksums):
     name, version = package["name"], package["version"]
     listed = {"type": "library", "bom-ref": package["id"], "name": name, "version": version, "scope": scope}
@@ -44,7 +78,7 @@ def write(crate, target, moment, path):
     """Writes the list of a crate's program for a target."""
     whole = metadata(target)
     packages = {package["id"]: package for package in whole["packages"]}
-    root = next(package for package in whole["packages"] if package["name"] == crate and package["source"] is None)
+    root = of_the_tree(whole, crate)
     with open("Cargo.lock", "rb") as lock:
         locked = tomllib.load(lock)["package"]
     checksums = {(each["name"], each["version"]): each["checksum"] for each in locked if "checksum" in each}

@@ -20,11 +20,15 @@ function program() {
   const name = PACKAGES[platform];
   if (!name) fail(`there is no package for ${platform}; HOMEPAGE says how to build it`);
   try {
+    const { version } = require(`${name}/package.json`);
+    if (version !== "VERSION") {
+      fail(`the package ${name} has version ${version}, and this launcher is VERSION; install both in the same version: npm install ${name}@VERSION`);
+    }
     return require.resolve(`${name}/bin/COMMAND`);
   } catch {
     const musl = process.platform === "linux" && !process.report.getReport().header.glibcVersionRuntime;
     if (musl) return fail("the packages for Linux need glibc, which this system does not have; HOMEPAGE says how to build it");
-    return fail(`the package ${name} is missing; install again, without --omit=optional or --no-optional`);
+    return fail(`the package ${name} is missing, which npm leaves out with --omit=optional; install it beside this one: npm install ${name}@VERSION, or its file`);
   }
 }
 

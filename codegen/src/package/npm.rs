@@ -45,6 +45,7 @@ fn launcher(release: &Release) -> String {
         .collect();
     LAUNCHER
         .replace("COMMAND", &release.command)
+        .replace("VERSION", &release.version)
         .replace("\"PACKAGES\"", &format!("{:#}", Value::Object(packages)))
         .replace("HOMEPAGE", &release.homepage)
 }
@@ -73,10 +74,7 @@ fn main(release: &Release) -> Value {
     set("keywords", json!(release.keywords));
     // `npx NAME` runs what has the package's name.
     set("bin", json!({ &release.command: "launcher.js", &release.name: "launcher.js" }));
-    if release.manuals {
-        set("directories", json!({ "man": "man" }));
-    }
-    set("files", json!(["launcher.js", "man", "completions"]));
+    set("files", json!(["launcher.js", "man", "completions", "LICENSE-*"]));
     set("engines", json!({ "node": ">=18" }));
     let optional =
         release.platforms.iter().map(|platform| (self::package(release, *platform), json!(release.version)));
@@ -94,7 +92,7 @@ fn of_platform(release: &Release, platform: Platform) -> Value {
     if names.os == "linux" {
         set("libc", json!(["glibc"]));
     }
-    set("files", json!([format!("bin/{}", release.command)]));
+    set("files", json!([format!("bin/{}", release.command), "LICENSE-*", "THIRD-PARTY-LICENSES.txt"]));
     Value::Object(package)
 }
 

@@ -24,7 +24,8 @@ pub fn files(release: &Release) -> Vec<File> {
     }
     if release.name != release.command {
         // `uvx NAME` runs what has the package's name.
-        let script = format!("#!/bin/sh\nexec \"$(dirname \"$0\")/{}\" \"$@\"\n", release.command);
+        let script =
+            format!("#!/bin/sh\nexec \"$(dirname \"$(readlink -f \"$0\")\")/{}\" \"$@\"\n", release.command);
         files.push((folder.join(&release.name), script));
     }
     files

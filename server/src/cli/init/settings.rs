@@ -134,11 +134,24 @@ fn program(env: &Environment) -> Result<PathBuf, Failure> {
     let real = std::env::current_exe().and_then(|path| path.canonicalize()).map_err(|error| {
         Failure::Failed(format!("this program does not find its own file: {error}; start it by its path"))
     })?;
+    if is_fetched(&real) {
+        return Err(Failure::Usage(format!(
+            "{} is emptied now and then, and the host would start this program from there; install it first, with \
+             `npm install --global` or `uv tool install`",
+            real.parent().unwrap_or(&real).display()
+        )));
+    }
     let path = env.get_os("PATH").unwrap_or_default();
     let in_path = std::env::split_paths(path)
         .map(|folder| folder.join("colibri"))
         .find(|named| named.is_absolute() && named.canonicalize().is_ok_and(|found| found == real));
     Ok(in_path.unwrap_or(real))
+}
+
+/// Returns whether a program lies where `npx` and `uvx` keep what they fetch.
+fn is_fetched(program: &Path) -> bool {
+    let has = |folder: &str| program.iter().any(|part| part == folder);
+    has("_npx") || has("uv") && has("archive-v0")
 }
 
 fn absolute(path: &Path, option: &str) -> Result<PathBuf, Failure> {
@@ -173,5 +186,28 @@ fn instead(option: &str) -> &'static str {
     match option {
         HOME => "name both files elsewhere, with --db and --key",
         _ => "choose a value without them",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::is_fetched;
+
+    #[test]
+    fn what_is_fetched_to_run_once_is_told_from_what_is_installed() {
+        for fetched in
+            ["/u/.npm/_npx/3888/node_modules/x/bin/colibri", "/u/.cache/uv/archive-v0/a1/bin/colibri"]
+        {
+            assert!(is_fetched(Path::new(fetched)), "{fetched}");
+        }
+        for installed in [
+            "/usr/bin/colibri",
+            "/u/.local/share/uv/tools/x/bin/colibri",
+            "/u/lib/node_modules/x/bin/colibri",
+        ] {
+            assert!(!is_fetched(Path::new(installed)), "{installed}");
+        }
     }
 }
