@@ -46,6 +46,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
         let message = format!("the catalogue has no tool `{name}`; leave out --tool to run all examples");
         return Err(Failure::Unusable(message));
     }
+    if tools.iter().all(|tool| tool.examples.is_empty()) {
+        let message = "there is no example to run; write some below `examples:` of a tool".to_owned();
+        return Err(Failure::Unusable(message));
+    }
     let kit = Kit::new(&arguments.command).with_timeout(Duration::from_secs(arguments.timeout));
     let (mut equal, mut different) = (0_usize, 0_usize);
     for tool in tools {

@@ -5,10 +5,21 @@ use std::collections::HashSet;
 use proc_macro2::{Ident, Span};
 use serde_json::Value;
 
-/// `make_note`, `ERR_NO_NOTE`, `canWrite` into `MakeNote`, `ErrNoNote`, `CanWrite`.
+/// `make_note`, `ERR_NO_NOTE`, `canWrite` into `MakeNote`, `ErrNoNote`, `CanWrite`. Words of one letter that follow each other become one, as in
+/// typify: `x.y` into `Xy`. A digit at the beginning gets a letter: `9lives` into `N9lives`.
 #[must_use]
 pub fn pascal(name: &str) -> String {
-    words(name).iter().map(|word| capitalised(word)).collect()
+    let mut pascal = String::new();
+    if name.starts_with(|first: char| first.is_ascii_digit()) {
+        pascal.push('N');
+    }
+    let mut after_letter = false;
+    for word in words(name) {
+        let is_letter = word.len() == 1;
+        pascal.push_str(&if is_letter && after_letter { word } else { capitalised(&word) });
+        after_letter = is_letter;
+    }
+    pascal
 }
 
 /// `MakeNote`, `canWrite` into `make_note`, `can_write`.
@@ -94,6 +105,8 @@ mod tests {
             ("ERR_NO_NOTE", "ErrNoNote", "err_no_note"),
             ("canWriteDatabase", "CanWriteDatabase", "can_write_database"),
             ("tool-lock", "ToolLock", "tool_lock"),
+            ("x.y", "Xy", "x_y"),
+            ("9lives", "N9lives", "9lives"),
         ] {
             assert_eq!(pascal(written), in_pascal, "{written}");
             assert_eq!(snake(written), in_snake, "{written}");

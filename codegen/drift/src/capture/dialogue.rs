@@ -121,6 +121,12 @@ pub fn ask_all(
 ) -> Result<(Era, Value), Trouble> {
     let mut asker = Asker { server, until, sent: 0, meta: None };
     let (era, greeting) = asker.greet(era)?;
+    if !greeting.is_object() {
+        return Err(Trouble::Unusable(format!(
+            "answered {} with something that is no object",
+            era.greeting()
+        )));
+    }
     let mut content = Map::new();
     let capabilities = greeting.get("capabilities").cloned().unwrap_or_default();
     content.insert(era.greeting().to_owned(), told(&greeting));

@@ -76,7 +76,7 @@ pub fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let mut answer = Answer::new(report, verdict.passes());
     answer.notes.extend(captured.note("the start that breaks more counts"));
     if arguments.update {
-        answer.notes.extend(update(arguments, against, &captured)?);
+        answer.notes.extend(update(against, &captured)?);
         answer.passes = true;
     }
     Ok(answer)
@@ -91,12 +91,12 @@ fn first(arguments: &Arguments, against: &Path) -> Result<Answer, Failure> {
         )));
     }
     let captured = arguments.server.capture(arguments.server.era)?;
-    let notes = update(arguments, against, &captured)?;
+    let notes = update(against, &captured)?;
     Ok(Answer { text: String::new(), notes, passes: true })
 }
 
-fn update(arguments: &Arguments, against: &Path, captured: &Captured) -> Result<Vec<String>, Failure> {
-    input::write(against, &arguments.server.file(captured)?)?;
+fn update(against: &Path, captured: &Captured) -> Result<Vec<String>, Failure> {
+    input::write(against, &Server::file(captured))?;
     Ok(vec![format!("wrote {}: {}", against.display(), summary(captured))])
 }
 

@@ -71,9 +71,13 @@ fn read_tool(file: &Path) -> Result<Value, String> {
     Ok(tool)
 }
 
-/// Writes a file whole or not at all.
+/// Writes a file whole or not at all. A link stays one, and a device or pipe is written to.
 pub fn write(file: &Path, text: &str) -> Result<(), String> {
     let told = |error| format!("cannot write {}: {error}", file.display());
+    let file = &fs::canonicalize(file).unwrap_or_else(|_| file.to_owned());
+    if fs::metadata(file).is_ok_and(|about| !about.is_file()) {
+        return fs::write(file, text).map_err(told);
+    }
     let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let part = file.with_file_name(format!("{name}.mcp-drift-part-{}", std::process::id()));
     fs::write(&part, text).and_then(|()| fs::rename(&part, file)).map_err(|error| {

@@ -54,6 +54,7 @@ impl Server {
         Ok(self.once(self.era)?.1)
     }
 
+    /// Refuses what holds a secret that the caller gave to the server: reports and catalogues are as public as snapshots.
     fn once(&self, era: Option<Era>) -> Result<(Era, Value), NotCaptured> {
         let source = match &self.url {
             Some(url) => Source::Url(url, &self.headers),
@@ -64,7 +65,14 @@ impl Server {
             }
             None => Source::Command(&self.command),
         };
-        capture(&source, era, Duration::from_secs(self.timeout))
+        let (era, content) = capture(&source, era, Duration::from_secs(self.timeout))?;
+        match Secrets::of(&self.headers).found_in(&content) {
+            None => Ok((era, content)),
+            Some(found) => Err(NotCaptured::Failed(format!(
+                "the server tells its clients {found}, and what it tells goes into files and reports; start it with another value, \
+                 or without one"
+            ))),
+        }
     }
 
     /// Asks the server twice.
@@ -75,15 +83,10 @@ impl Server {
         Ok(Captured { era, contents: [first, second], varies })
     }
 
-    /// Returns the snapshot file of a capture. Refuses what holds a secret that the caller gave to the server.
-    pub(super) fn file(&self, captured: &Captured) -> Result<String, Failure> {
+    /// Returns the snapshot file of a capture.
+    pub(super) fn file(captured: &Captured) -> String {
         let content = file::leave_out(&captured.contents[0], &captured.varies);
-        if let Some(found) = Secrets::of(&self.headers).found_in(&content) {
-            return Err(Failure::Unusable(format!(
-                "the server tells its clients {found}, and a snapshot must not hold secrets; start it with another value, or without one"
-            )));
-        }
-        Ok(file::write(&content, &captured.varies))
+        file::write(&content, &captured.varies)
     }
 }
 

@@ -37,7 +37,7 @@ pub struct Arguments {
 /// The server has no whole answer, or the file cannot be written.
 pub fn run(arguments: &Arguments) -> Result<Answer, Failure> {
     let captured = arguments.server.capture(arguments.server.era)?;
-    let text = arguments.server.file(&captured)?;
+    let text = Server::file(&captured);
     let text = match &arguments.output {
         None => text,
         Some(file) => {

@@ -110,6 +110,16 @@ pub const ROWS: &[Row] = &[
         find: schemas::root_not_object,
     },
     Row {
+        name: "malformed",
+        effect: Effect::ListRefused,
+        title: "a member of another form than the protocol gives it, such as a description that is no text",
+        seen: "Clients of the official TypeScript library refuse the whole list.",
+        help: "write the member as the protocol has it, or leave it out",
+        source: "https://github.com/modelcontextprotocol/modelcontextprotocol/blob/main/schema/2025-11-25/schema.json",
+        date: "2026-11-26",
+        find: schemas::malformed,
+    },
+    Row {
         name: "reference-cycle",
         effect: Effect::ListRefused,
         title: "`$ref`s in `inputSchema` that lead back to themselves",

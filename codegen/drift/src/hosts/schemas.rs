@@ -65,6 +65,15 @@ pub fn root_union(state: &Snapshot, found: &mut Vec<Place>) {
     }
 }
 
+pub fn malformed(state: &Snapshot, found: &mut Vec<Place>) {
+    for tool in &state.tools {
+        for (pointer, should) in &tool.malformed {
+            let detail = format!("it should be {should}");
+            found.push(Place { tool: Some(tool.name.clone()), pointer: pointer.clone(), detail });
+        }
+    }
+}
+
 pub fn root_not_object(state: &Snapshot, found: &mut Vec<Place>) {
     for tool in state.tools.iter().filter(|tool| !tool.of_object) {
         found.push(place(tool, "/input/type", "the root does not say `type: object`"));

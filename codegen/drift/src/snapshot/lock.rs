@@ -145,6 +145,7 @@ fn tool(entry: Entry) -> Result<Tool, Unreadable> {
         input: entry.input,
         output: Some(entry.output),
         contract: Some(contract),
+        malformed: Vec::new(),
         rest,
     })
 }

@@ -96,6 +96,8 @@ pub struct Tool {
     pub output: Option<Value>,
     /// What only a lock holds.
     pub contract: Option<Contract>,
+    /// Places of members that have another form than the protocol gives them, with what they should be.
+    pub malformed: Vec<(String, &'static str)>,
     /// Members that this code does not know.
     pub rest: Map<String, Value>,
 }

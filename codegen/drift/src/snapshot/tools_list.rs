@@ -99,12 +99,21 @@ fn greet(result: &Value, snapshot: &mut Snapshot) {
     snapshot.capabilities = result.get("capabilities").and_then(Value::as_object).map(capabilities);
 }
 
-/// Returns the capabilities by name; extensions and experiments by their own names.
+/// Returns the capabilities by name, with what a client may ask for by them; extensions and experiments by their own names.
 fn capabilities(all: &Map<String, Value>) -> Vec<String> {
     const GROUPS: [&str; 2] = ["extensions", "experimental"];
-    let plain = all.keys().filter(|key| !GROUPS.contains(&key.as_str())).cloned();
+    let mut names = Vec::new();
+    for (name, capability) in all.iter().filter(|(name, _)| !GROUPS.contains(&name.as_str())) {
+        names.push(name.clone());
+        let parts = capability.as_object().into_iter().flatten();
+        // A client that is told of no change reads the list again when it needs it.
+        let asked = parts.filter(|(part, value)| {
+            *part != "listChanged" && (**value == Value::Bool(true) || value.is_object())
+        });
+        names.extend(asked.map(|(part, _)| format!("{name}.{part}")));
+    }
     let grouped = GROUPS.iter().filter_map(|group| all.get(*group)?.as_object()).flatten();
-    plain.chain(grouped.map(|(name, _)| name.clone())).collect()
+    names.into_iter().chain(grouped.map(|(name, _)| name.clone())).collect()
 }
 
 /// Reads pages of `prompts/list`, `resources/list` and `resources/templates/list`.
@@ -182,9 +191,39 @@ fn tool(entry: &Value) -> Result<Tool, Unreadable> {
         of_object,
         output: schema("outputSchema"),
         contract: None,
+        malformed: malformed(entry),
         rest: rest(entry, &annotations),
         name,
     })
+}
+
+/// Returns the members that have another form than the protocol gives them, each with its place and what it should be.
+fn malformed(entry: &Value) -> Vec<(String, &'static str)> {
+    let mut found = Vec::new();
+    let mut check = |pointer: String, should: &'static str, is: &dyn Fn(&Value) -> bool| {
+        if entry.pointer(&pointer).is_some_and(|value| !is(value)) {
+            found.push((pointer, should));
+        }
+    };
+    for name in ["title", "description", "annotations/title"] {
+        check(format!("/{name}"), "text", &Value::is_string);
+    }
+    check("/icons".to_owned(), "a list", &Value::is_array);
+    check("/annotations".to_owned(), "an object", &Value::is_object);
+    for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+        check(format!("/annotations/{hint}"), "true or false", &Value::is_boolean);
+    }
+    for schema in ["inputSchema", "outputSchema"] {
+        let texts = |value: &Value| value.as_array().is_some_and(|items| items.iter().all(Value::is_string));
+        check(format!("/{schema}/required"), "a list of texts", &texts);
+        let schemas = |value: &Value| {
+            value.as_object().is_some_and(|members| {
+                members.values().all(|schema| schema.is_object() || schema.is_boolean())
+            })
+        };
+        check(format!("/{schema}/properties"), "an object of schemas", &schemas);
+    }
+    found
 }
 
 /// Adds `type: object` where the schema omits it: in every call the arguments are an object.

@@ -256,6 +256,21 @@ fn a_secret_of_the_caller_is_not_written() {
     assert_eq!(output.status.code(), Some(2));
     assert!(said.contains("the value of the variable PLAYED_API_TOKEN at /tools/0/description"), "{said}");
     assert!(!said.contains("tok_") && !bench.path("s.json").exists());
+    // Nor does a report tell it.
+    let mut command = bench.command(&["lint"]);
+    let output = command.env("PLAYED_API_TOKEN", "tok_0123456789abc").output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(!text(&output.stdout).contains("tok_") && !text(&output.stderr).contains("tok_"));
+}
+
+#[test]
+fn a_greeting_that_is_no_object_is_no_baseline() {
+    let server = r#"read a; echo '{"jsonrpc":"2.0","id":1,"result":[1]}'; cat >/dev/null"#;
+    let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-drift"));
+    let output = command.args(["snapshot", "--era", "handshake", "--", "sh", "-c", server]).output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{output:?}");
+    assert!(said.contains("answered initialize with something that is no object"), "{said}");
 }
 
 #[test]

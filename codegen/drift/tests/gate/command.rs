@@ -109,3 +109,27 @@ fn bad_command_lines_and_unreadable_files_end_with_2_and_say_why() {
         assert!(text(&output.stderr).contains(told), "{arguments:?}: {}", text(&output.stderr));
     }
 }
+
+#[test]
+fn a_device_is_written_to_and_a_link_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, link] = ["file.json", "link.json"].map(|name| folder.path().join(name));
+    fs::write(&file, "").unwrap();
+    std::os::unix::fs::symlink(&file, &link).unwrap();
+    let tool = r#"{"name": "a", "inputSchema": {"type": "object"}}"#;
+    let script = format!(
+        r#"read a; echo '{{"jsonrpc":"2.0","id":1,"result":{{"protocolVersion":"2025-11-25","capabilities":{{"tools":{{}}}},"serverInfo":{{"name":"s","version":"1"}}}}}}'; read b; read c; echo '{{"jsonrpc":"2.0","id":2,"result":{{"tools":[{tool}]}}}}'; cat >/dev/null"#
+    );
+    let snapshot = |out: &str| {
+        Command::new(env!("CARGO_BIN_EXE_mcp-drift"))
+            .args(["snapshot", "-o", out, "--era", "handshake", "--", "sh", "-c", &script])
+            .output()
+            .unwrap()
+    };
+    for out in ["/dev/stdout", link.to_str().unwrap()] {
+        let output = snapshot(out);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+    }
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    assert!(fs::read_to_string(&file).unwrap().contains("\"name\": \"a\""));
+}

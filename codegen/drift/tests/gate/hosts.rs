@@ -38,7 +38,7 @@ fn many(list: &mut Value, count: usize) {
 type Edit = &'static dyn Fn(&mut Value);
 
 /// Edits that a row is about, and near ones that it is not about.
-const CASES: [(&str, &[Edit], &[Edit]); 19] = [
+const CASES: [(&str, &[Edit], &[Edit]); 20] = [
     (
         "root-union",
         &[&|list| tool(list)["inputSchema"]["anyOf"] = json!([{"required": ["words"]}]), &|list| {
@@ -52,6 +52,19 @@ const CASES: [(&str, &[Edit], &[Edit]); 19] = [
             tool(list)["inputSchema"]["type"] = json!(["object"])
         }],
         &[&|list| tool(list)["inputSchema"] = json!({"type": "object"})],
+    ),
+    (
+        "malformed",
+        &[
+            &|list| tool(list)["description"] = json!(5),
+            &|list| tool(list)["annotations"] = json!({"readOnlyHint": "yes"}),
+            &|list| tool(list)["inputSchema"]["required"] = json!("words"),
+            &|list| tool(list)["inputSchema"]["properties"]["words"] = json!(5),
+            &|list| tool(list)["outputSchema"]["required"] = json!([1]),
+        ],
+        &[&|list| tool(list)["title"] = Value::Null, &|list| {
+            tool(list)["inputSchema"]["required"] = json!([])
+        }],
     ),
     (
         "reference-cycle",

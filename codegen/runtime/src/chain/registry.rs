@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use crate::schema::{Schema, Shape};
 use crate::spec::{CatalogueSpec, ToolSpec};
 
-/// The longest tool name.
-pub(crate) const TOOL_NAME_CHARACTERS: usize = 64;
+/// The longest tool name (MCP 2025-11-25, server/tools#tool-names).
+pub(crate) const TOOL_NAME_CHARACTERS: usize = 128;
 
 /// Why a tool was not registered. The registry is as it was.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RegistrationError {
-    /// The name does not match `^[a-z_][a-z0-9_]*$` or is too long.
+    /// The name has other characters than ASCII letters, digits, `_`, `-` and `.`, or is empty or too long.
     #[error("invalid tool name: {0}")]
     InvalidName(String),
     /// The input's root is not an object.
@@ -27,9 +27,8 @@ pub enum RegistrationError {
 
 /// Whether a name is one a tool may have.
 pub(crate) fn is_valid_tool_name(name: &str) -> bool {
-    let head = name.bytes().next().is_some_and(|b| b.is_ascii_lowercase() || b == b'_');
-    head && name.len() <= TOOL_NAME_CHARACTERS
-        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+    (1..=TOOL_NAME_CHARACTERS).contains(&name.len())
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b))
 }
 
 /// The registered tools, in registration order.

@@ -274,3 +274,29 @@ fn a_running_server_is_asked_and_imported() {
     let (_, told) = run(&["init"], 2);
     assert!(told.contains("--from <FILE>"), "{told}");
 }
+
+#[test]
+fn every_legal_name_of_a_tool_compiles_and_is_listed_by_the_mock() {
+    let folder = tempfile::tempdir().unwrap();
+    let [file, out] = ["tools.json", "catalogue"].map(|name| folder.path().join(name));
+    let names = ["x.y", "get-Note.v2", "9lives", "UPPER_case"];
+    let tool = |name: &str| json!({"name": name, "inputSchema": {"type": "object", "properties": {"a": {"type": "string"}}}});
+    fs::write(&file, json!(names.map(tool)).to_string()).unwrap();
+    run(&["init", "--from", file.to_str().unwrap(), "--out", out.to_str().unwrap()], 0);
+    assert!(compile(&out).is_ok());
+    let ask = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"tools/list"}"#;
+    let script = "printf '%s\\n' \"$1\" | \"$2\" mock \"$3\"";
+    let command = ["-c", script, "sh", ask, env!("CARGO_BIN_EXE_colibri-codegen"), out.to_str().unwrap()];
+    let output = Command::new("sh").args(command).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    let list: Value = serde_json::from_str(said.lines().last().unwrap_or_default()).unwrap();
+    let listed: Vec<&str> = list["result"]["tools"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|tool| tool["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(listed, names);
+}

@@ -334,14 +334,14 @@ async fn each_ended_call_is_one_line() {
 
 #[test]
 fn registration_is_checked_and_ends_at_the_start() {
-    static BAD: [ToolSpec; 2] = [tool("9x"), ToolSpec { input: &ANY_NUMBER_ITSELF, ..tool("odd") }];
+    static BAD: [ToolSpec; 2] = [tool("9 x"), ToolSpec { input: &ANY_NUMBER_ITSELF, ..tool("odd") }];
     static ANY_NUMBER_ITSELF: Schema = ANY_NUMBER;
     let mut chain = chain(FaultyStore::sound());
     chain.seal_registry();
     let mut registry = Registry::empty(chain.registry().catalogue());
     let texts: Vec<String> =
         BAD.iter().map(|tool| registry.register(tool).unwrap_err().to_string()).collect();
-    assert_eq!(texts, ["invalid tool name: 9x", "inputSchema must be an object schema"]);
+    assert_eq!(texts, ["invalid tool name: 9 x", "inputSchema must be an object schema"]);
     registry.start();
     let late = registry.register(&CATALOGUE.tools[0]).unwrap_err();
     assert_eq!(late.to_string(), "cannot register tool after start: keep");
