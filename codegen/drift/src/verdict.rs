@@ -17,6 +17,8 @@ pub struct Verdict {
     pub new_version: Option<String>,
     /// The least severity that fails.
     pub fail_on: FailOn,
+    /// How many changes are of rules that the team has switched off.
+    pub switched_off: usize,
     /// Findings that fail, the worst first.
     pub blocking: Vec<Finding>,
     /// Findings that a waiver accepts, with its reason.
@@ -108,8 +110,9 @@ pub fn judge(old: &Snapshot, new: &Snapshot, waivers: &[Waiver], touched: bool) 
 /// Compares two snapshots and weighs what changed as the team decides; [`judge`] says what `touched` is.
 #[must_use]
 pub fn judge_by(old: &Snapshot, new: &Snapshot, config: &Config, touched: bool) -> Verdict {
-    let mut found: Vec<Finding> =
-        super::compare(old, new).into_iter().filter_map(|finding| config.weighed(finding)).collect();
+    let all = super::compare(old, new);
+    let changes = all.len();
+    let mut found: Vec<Finding> = all.into_iter().filter_map(|finding| config.weighed(finding)).collect();
     found.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let worst = found.iter().map(|finding| finding.severity).max();
     let (old_version, new_version) = (old.version.as_deref(), new.version.as_deref());
@@ -117,6 +120,7 @@ pub fn judge_by(old: &Snapshot, new: &Snapshot, config: &Config, touched: bool) 
         old_version: old.version.clone(),
         new_version: new.version.clone(),
         fail_on: config.fail_on,
+        switched_off: changes - found.len(),
         blocking: Vec::new(),
         waived: Vec::new(),
         listed: Vec::new(),

@@ -64,6 +64,13 @@ pub fn headline(verdict: &Verdict) -> String {
     if !verdict.waived.is_empty() {
         parts.push(counted(verdict.waived.len(), "change is waived", "changes are waived"));
     }
+    if verdict.switched_off > 0 {
+        parts.push(counted(
+            verdict.switched_off,
+            "change is of a rule that is switched off",
+            "changes are of rules that are switched off",
+        ));
+    }
     if !harmless.is_empty() {
         parts.push(counted(harmless.len(), "change is harmless", "changes are harmless"));
     }

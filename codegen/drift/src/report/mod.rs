@@ -21,7 +21,7 @@ pub use text::text;
 
 use change::change;
 
-use super::finding::{Direction, Finding};
+use super::finding::{Direction, Finding, Severity};
 use super::rules::rule;
 use super::rules::waivers::REASON;
 use super::verdict::Verdict;
@@ -62,8 +62,11 @@ fn tools(finding: &Finding) -> Option<String> {
     (!finding.also.is_empty()).then(|| tools.collect::<Vec<_>>().join(", "))
 }
 
-/// The call that a witness is, or the reply, by the side it is on.
+/// The call that a witness is, or the reply, by the side it is on. A harmless change has none to show.
 fn witness(finding: &Finding) -> Option<(&'static str, String)> {
+    if finding.severity == Severity::Info {
+        return None;
+    }
     let shown = finding.witness.as_ref().map(short)?;
     let shown = finding.tool.as_ref().map_or_else(|| shown.clone(), |tool| format!("{tool} {shown}"));
     let direction = rule(finding.rule).map(|rule| rule.direction);

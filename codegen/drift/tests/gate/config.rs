@@ -4,6 +4,7 @@ use std::fs;
 use std::process::{Command, Output};
 
 use colibri_drift::config::{Profile, schema};
+use colibri_drift::report;
 use colibri_drift::{Config, RULES, Severity, Snapshot, Verdict, compare, from_tools_list, judge_by};
 use serde_json::{Value, json};
 
@@ -55,6 +56,14 @@ fn every_rule_can_be_set_by_name_or_id() {
         expected[0].sort_unstable();
         assert_eq!(found, expected, "{config}");
     }
+}
+
+#[test]
+fn what_is_switched_off_is_counted() {
+    let verdict = judged("rules: {I6: 'off', T5: 'off'}");
+    let told = "No client is known to break; 2 changes are of rules that are switched off.";
+    assert_eq!(report::headline(&verdict), told);
+    assert!(verdict.passes());
 }
 
 #[test]
