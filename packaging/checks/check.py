@@ -157,9 +157,15 @@ def npm(folder, expected, entry):
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         with_launcher, bare = ended([launcher], number, folder), ended([program_of(folder)], number, folder)
         check(f"npm's launcher hands {number.name} on", with_launcher == bare, f"{with_launcher}, without it {bare}")
+    of_platform = Path(program_of(folder)).parent.parent / "package.json"
+    right = of_platform.read_text()
+    of_platform.write_text(json.dumps({**json.loads(right), "version": "0.0.1"}))
+    other = subprocess.run([launcher], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    check("npm's launcher takes no program of another version", other.returncode == 127 and "has version 0.0.1" in other.stderr, other.stderr)
+    of_platform.write_text(right)
     os.remove(program_of(folder))
     gone = subprocess.run([launcher], stdin=subprocess.DEVNULL, capture_output=True, text=True)
-    check("npm's launcher says what is missing", gone.returncode == 127 and "install again" in gone.stderr, gone.stderr)
+    check("npm's launcher says what is missing", gone.returncode == 127 and "npm install colibri-mcp-linux-x64@" in gone.stderr, gone.stderr)
 
 
 def program_of(folder):
