@@ -83,7 +83,12 @@ impl Live {
     /// Waits for its end, and checks that the terminal is as it was; returns the exit code and what the person sees then.
     fn ends(mut self) -> (Option<i32>, String) {
         let status = wait(&mut self.board);
-        let screen = self.screen();
+        // What it wrote last arrives by and by.
+        let began = Instant::now();
+        let mut screen = self.screen();
+        while self.parser.screen().alternate_screen() && began.elapsed() < PATIENCE {
+            screen = self.screen();
+        }
         assert_eq!(format!("{:?}", self.terminal.modes()), self.modes, "echo and whole lines are back");
         assert!(!self.parser.screen().alternate_screen(), "the screen of before is back");
         assert!(!self.parser.screen().hide_cursor(), "the cursor is back");
