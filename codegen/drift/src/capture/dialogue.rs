@@ -123,7 +123,7 @@ pub fn ask_all(
     let (era, greeting) = asker.greet(era)?;
     if !greeting.is_object() {
         return Err(Trouble::Unusable(format!(
-            "answered {} with something that is no object",
+            "answered {} with something other than an object",
             era.greeting()
         )));
     }

@@ -112,7 +112,7 @@ pub const ROWS: &[Row] = &[
     Row {
         name: "malformed",
         effect: Effect::ListRefused,
-        title: "a member of another form than the protocol gives it, such as a description that is no text",
+        title: "a member of another form than the protocol gives it, such as a description that is a number",
         seen: "Clients of the official TypeScript library refuse the whole list.",
         help: "write the member as the protocol has it, or leave it out",
         source: "https://github.com/modelcontextprotocol/modelcontextprotocol/blob/main/schema/2025-11-25/schema.json",
