@@ -75,7 +75,7 @@ pub fn check(config: &Config, trusted: &TrustedKeys, work: &mut Work<'_>) -> Vec
     findings
 }
 
-/// Tells how SQLite is compiled. Who builds the server may have chosen other options or another SQLite.
+/// Tells how SQLite is compiled: a build may have been given other options, or another SQLite.
 fn sqlite() -> Finding {
     const CHECK: &str = "sqlite";
     match engine() {
