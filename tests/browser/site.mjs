@@ -3,6 +3,7 @@
 import { createReadStream, readdirSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { createServer } from "node:http";
+import { availableParallelism } from "node:os";
 import { extname, join } from "node:path";
 import { start } from "./browser.mjs";
 
@@ -11,6 +12,8 @@ const shots = process.env.COLIBRI_SHOTS;
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const WIDTHS = [400, 1280];
 const SCHEMES = ["light", "dark"];
+/// What mdBook calls them.
+const THEMES = { light: "light", dark: "navy" };
 /// Pages whose pictures are kept, to be looked at.
 const PICTURES = ["index.html", "tutorial/first-hour.html", "guide/views.html", "guide/install.html", "reference/tasks.html", "reference/commands.html", "explanation/promises.html", "design/store.html"];
 const TYPES = {
@@ -37,7 +40,7 @@ function serve() {
       response.writeHead(404).end();
       return;
     }
-    response.writeHead(200, { "content-type": TYPES[extname(path)] ?? "application/octet-stream" });
+    response.writeHead(200, { "content-type": TYPES[extname(path)] ?? "application/octet-stream", "cache-control": "max-age=3600" });
     createReadStream(path).pipe(response);
   });
   return new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(server)));
@@ -79,15 +82,37 @@ const overflow = (page) => page.evaluate(() => {
 const UNASKED = ["scrollable-region-focusable", "empty-table-header"];
 
 /// Returns what axe finds in these parts of a page: contrast, the order of headings, names of links and pictures. The bar above the text is
-/// mdBook's own.
-async function accessibility(page, parts) {
+/// mdBook's own. `only` names the rules to ask, where not all are needed.
+async function accessibility(page, parts, only) {
   await page.addScriptTag({ path: axe });
-  const { violations } = await page.evaluate(({ unasked, parts }) => {
+  const { violations } = await page.evaluate(({ unasked, parts, only }) => {
     const rules = Object.fromEntries(unasked.map((rule) => [rule, { enabled: false }]));
     const include = parts.filter((part) => document.querySelector(part));
-    return window.axe.run({ include }, { resultTypes: ["violations"], rules });
-  }, { unasked: UNASKED, parts });
+    return window.axe.run({ include }, { resultTypes: ["violations"], ...(only ? { runOnly: only } : { rules }) });
+  }, { unasked: UNASKED, parts, only });
   return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html, any }) => `${id}: ${help}: ${html.slice(0, 100)} ${any[0]?.message ?? ""}`));
+}
+
+/// Opens a page at a width, and looks at it in each scheme.
+async function look(name, width) {
+  const { page, wrong } = await open(contexts.get(width), origin + name);
+  for (const colorScheme of SCHEMES) {
+    await page.emulateMedia({ colorScheme });
+    const found = [];
+    // A theme's sheets are fetched when it is first shown.
+    await page.waitForFunction((theme) => document.documentElement.classList.contains(theme)
+      && [...document.querySelectorAll("link[rel=stylesheet]")].every((link) => link.disabled || link.sheet), THEMES[colorScheme], { timeout: 20000 })
+      .catch(() => found.push(`the theme is not ${THEMES[colorScheme]}`));
+    found.push(...wrong.splice(0), ...await overflow(page));
+    if (PICTURES.includes(name)) await page.screenshot({ path: join(shots, `site-${name.replaceAll("/", "-")}-${width}-${colorScheme}.png`) });
+    if (width === 1280) {
+      if (colorScheme === "light") known.set(name, await links(page));
+      // The list of pages is the same on all of them, and in dark only the colours are others.
+      found.push(...await accessibility(page, name === pages[0] ? ["main", "nav"] : ["main"], colorScheme === "light" ? undefined : ["color-contrast"]));
+    }
+    check(`${name}, ${width} px, ${colorScheme}`, found);
+  }
+  await page.close();
 }
 
 /// Returns the targets of a page's links, and what can be linked to.
@@ -99,24 +124,17 @@ const links = (page) => page.evaluate(() => ({
 const server = await serve();
 const origin = `http://127.0.0.1:${server.address().port}/`;
 const browser = await start();
+const contexts = new Map();
 const known = new Map();
 try {
-  for (const width of WIDTHS) {
-    for (const colorScheme of SCHEMES) {
-      const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
-      for (const name of pages) {
-        const { page, wrong } = await open(context, origin + name);
-        wrong.push(...await overflow(page));
-        if (PICTURES.includes(name)) await page.screenshot({ path: join(shots, `site-${name.replaceAll("/", "-")}-${width}-${colorScheme}.png`) });
-        if (width === 1280 && colorScheme === "light") known.set(name, await links(page));
-        // The list of pages is the same on all of them.
-        if (width === 1280) wrong.push(...await accessibility(page, name === pages[0] ? ["main", "nav"] : ["main"]));
-        check(`${name}, ${width} px, ${colorScheme}`, wrong);
-        await page.close();
-      }
-      await context.close();
+  for (const width of WIDTHS) contexts.set(width, await browser.newContext({ viewport: { width, height: 900 }, colorScheme: SCHEMES[0] }));
+  const left = pages.flatMap((name) => WIDTHS.map((width) => [name, width]));
+  // As many pages at once as the machine has processors: axe keeps one busy.
+  await Promise.all(Array.from({ length: availableParallelism() }, async () => {
+    for (let next = left.shift(); next; next = left.shift()) {
+      await look(...next);
     }
-  }
+  }));
 
   for (const [name, { links: targets }] of known) {
     const broken = targets.filter(([target]) => target.startsWith(origin)).flatMap(([target]) => {
