@@ -25,6 +25,7 @@ use std::sync::Arc;
 use colibri_canonical::HexDigest;
 use colibri_runtime::chain::foreign::{ForeignEnd, Ticket};
 use colibri_runtime::chain::log::{Level, Log};
+use colibri_runtime::chain::store::Store as _;
 use colibri_runtime::handler::Dispatch;
 use colibri_runtime::spec::ForeignCodes;
 use colibri_runtime::wire::identity::Identities;
@@ -230,6 +231,7 @@ impl<'a, D: Dispatch<Cx>> Relay<'a, D> {
             }
             self.release();
             self.flush_now();
+            self.operator.chain().store.upkeep();
             if self.is_over() {
                 return self.finish().await;
             }

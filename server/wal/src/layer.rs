@@ -9,11 +9,12 @@ use std::sync::OnceLock;
 
 use rusqlite::Connection;
 use rusqlite::ffi::{
-    SQLITE_CANTOPEN, SQLITE_CONFIG_MEMSTATUS, SQLITE_CONFIG_STMTJRNL_SPILL, SQLITE_ERROR,
-    SQLITE_FCNTL_DATA_VERSION, SQLITE_IOERR_CLOSE, SQLITE_IOERR_FSTAT, SQLITE_IOERR_FSYNC, SQLITE_IOERR_READ,
-    SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE, SQLITE_NOTFOUND, SQLITE_OK, SQLITE_OPEN_WAL, sqlite3_config,
-    sqlite3_file, sqlite3_file_control, sqlite3_hard_heap_limit64, sqlite3_int64, sqlite3_io_methods,
-    sqlite3_vfs, sqlite3_vfs_find, sqlite3_vfs_register,
+    SQLITE_BUSY, SQLITE_CANTOPEN, SQLITE_CHECKPOINT_PASSIVE, SQLITE_CONFIG_MEMSTATUS,
+    SQLITE_CONFIG_STMTJRNL_SPILL, SQLITE_ERROR, SQLITE_FCNTL_DATA_VERSION, SQLITE_IOERR_CLOSE,
+    SQLITE_IOERR_FSTAT, SQLITE_IOERR_FSYNC, SQLITE_IOERR_READ, SQLITE_IOERR_TRUNCATE, SQLITE_IOERR_WRITE,
+    SQLITE_NOTFOUND, SQLITE_OK, SQLITE_OPEN_WAL, sqlite3_config, sqlite3_file, sqlite3_file_control,
+    sqlite3_hard_heap_limit64, sqlite3_int64, sqlite3_io_methods, sqlite3_vfs, sqlite3_vfs_find,
+    sqlite3_vfs_register, sqlite3_wal_checkpoint_v2,
 };
 
 use crate::frames;
@@ -85,6 +86,22 @@ pub fn data_version(conn: &Connection) -> Option<u32> {
         sqlite3_file_control(handle, c"main".as_ptr(), SQLITE_FCNTL_DATA_VERSION, (&raw mut version).cast())
     };
     (code == SQLITE_OK).then_some(version)
+}
+
+/// Copies the frames of the log that no reader needs into the database (<https://www.sqlite.org/c3ref/wal_checkpoint_v2.html>, mode
+/// `PASSIVE`). Returns `false` on an error, and `true` where readers or another copier stand in the way. The statement `PRAGMA wal_checkpoint` does the same and reads the whole
+/// schema before, which takes as much memory as the rest of a connection that does nothing else.
+pub fn checkpoint(conn: &Connection) -> bool {
+    // SQLite opens a log with the first look at its database, and this one needs no schema.
+    if conn.pragma_query_value(None, "schema_version", |row| row.get::<_, i64>(0)).is_err() {
+        return false;
+    }
+    // SAFETY: the handle lives as long as the connection, which is borrowed, and is not closed here.
+    let handle = unsafe { conn.handle() };
+    let (name, mode) = (c"main".as_ptr(), SQLITE_CHECKPOINT_PASSIVE);
+    // SAFETY: the name ends in a zero, and SQLite writes no number where it is given no place.
+    let code = unsafe { sqlite3_wal_checkpoint_v2(handle, name, mode, ptr::null_mut(), ptr::null_mut()) };
+    matches!(code & 0xff, SQLITE_OK | SQLITE_BUSY)
 }
 
 /// Bounds what SQLite allocates in this process; beyond the bound, statements fail for lack of memory. Returns whether the bound

@@ -180,3 +180,20 @@ fn wrap_21_many_rows_share_a_sync_and_those_of_replies_and_calls_one_transaction
     // What leaves between two syncs is what the first of them covered.
     assert!(both > 0, "none of {syncs} syncs covered both replies and calls");
 }
+
+#[test]
+fn wrap_21_the_log_of_the_database_does_not_grow_with_the_calls() {
+    let folder = Arc::new(TempDir::new().unwrap());
+    let setup = Setup { durability: "normal", ..Setup::new(Relay::Wrap, "odd", &folder) };
+    let mut client = setup.start();
+    assert!(client.greet());
+    // One at a time, each in two commits of some 6 KB.
+    for _ in 0..calls(1_500) {
+        echoes(&mut client, 1);
+    }
+    // It is copied when it has 4 MiB, beside the calls, and then written from its beginning.
+    let length = std::fs::metadata(folder.path().join("colibri.db-wal")).unwrap().len();
+    assert!((4..12).contains(&(length / 1_000_000)), "{length} bytes");
+    client.close();
+    assert_eq!(client.wait().code(), Some(0));
+}

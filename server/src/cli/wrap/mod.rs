@@ -66,8 +66,15 @@ pub fn run(arguments: &Wrap, env: &Environment, out: &mut dyn Write) -> Result<u
     let log: Arc<dyn Log> =
         Arc::new(Logger::beside(config.log_level, Redactor::new(config.secrets()), modes.midline()));
     hook_panics(log.clone());
-    let options =
-        Options { environment, config: Some(config.clone()), log: Some(log.clone()), ..Options::default() };
+    let options = Options {
+        environment,
+        config: Some(config.clone()),
+        log: Some(log.clone()),
+        on_open: Some(Box::new(|db| {
+            db.map_or(Ok(()), |db| db.keep_pages(PAGES_KIB)).map_err(|fault| fault.to_string())
+        })),
+        ..Options::default()
+    };
     limits::check(&*options.clock).map_err(Failure::Failed)?;
     let opened = end_late_start(&config, log.clone());
     let mut operator = Operator::open(Dispatcher(Domains::default()), options)?;
@@ -92,6 +99,9 @@ pub fn run(arguments: &Wrap, env: &Environment, out: &mut dyn Write) -> Result<u
     modes.restore();
     code
 }
+
+/// A relay adds rows and seldom reads one again, so it keeps only as many pages as several turns touch: a host may run ten of them.
+const PAGES_KIB: u32 = 512;
 
 fn runtime() -> Result<Runtime, Failure> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();

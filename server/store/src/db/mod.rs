@@ -62,6 +62,17 @@ impl Db {
         }
     }
 
+    /// Keeps at most so many KiB of a file's pages in memory. Of a database behind a wire none are kept here.
+    ///
+    /// # Errors
+    /// [`Fault::Storage`].
+    pub fn keep_pages(&self, kib: u32) -> Result<(), Fault> {
+        match &self.engine {
+            Engine::Sqlite(handle) => handle.changed(&format!("PRAGMA cache_size = -{kib}"), &[]).map(drop),
+            Engine::Postgres(_) => Ok(()),
+        }
+    }
+
     /// Runs a statement that returns no rows. An engine may postpone it to the next statement that needs an answer, or to the
     /// commit; then its failure is theirs.
     ///

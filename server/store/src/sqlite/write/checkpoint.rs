@@ -145,8 +145,8 @@ fn copy_when_wished(location: &Location, wished: &Receiver<()>, place: &Place, l
 }
 
 fn open_beside(location: &Location) -> Option<(Connection, WriteQueue)> {
+    // Without the settings for statements: it executes none, and SQLite syncs when it copies unless it is told otherwise.
     let conn = connection::read_write(location).ok()?;
-    connection::settle(&conn).ok()?;
     let queue = WriteQueue::open(location.file()?).ok()?;
     Some((conn, queue))
 }
@@ -154,7 +154,7 @@ fn open_beside(location: &Location) -> Option<(Connection, WriteQueue)> {
 /// Copies the frames of the log that no reader needs; returns whether it succeeded. SQLite syncs the log first, and the
 /// database at the end.
 fn copy(conn: &Connection, may: impl FnOnce() -> bool) -> bool {
-    may() && conn.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).is_ok()
+    may() && colibri_wal::checkpoint(conn)
 }
 
 #[cfg(test)]
