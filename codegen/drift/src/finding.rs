@@ -72,11 +72,15 @@ pub struct Rule {
     pub why: &'static str,
 }
 
+/// The page that describes all rules. Their names never change, so the newest page serves every version.
+pub(crate) const REFERENCE: &str =
+    concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/reference/drift-rules.md");
+
 impl Rule {
-    /// Returns the address of its entry in the reference, from the root of Colibri's repository.
+    /// Returns the address of its entry in the reference.
     #[must_use]
     pub fn link(&self) -> String {
-        format!("docs/reference/drift-rules.md#{}", self.name)
+        format!("{REFERENCE}#{}", self.name)
     }
 
     /// Returns a finding of this rule about the server as a whole; the other methods add the details.

@@ -57,9 +57,15 @@ impl Waiver {
     }
 }
 
-/// Returns whether a finding stands at a pointer. The pointer may leave the tool's input or output out at its beginning, and may go
-/// one step further, to the keyword that changed.
+/// Returns whether a finding stands at a pointer. The pointer may leave the tool's input or output out at its beginning, or name it as
+/// `tools/list` does, and may go one step further, to the keyword that changed.
 fn stands_at(pointer: &str, finding: &Finding) -> bool {
+    let of_schema =
+        [("/inputSchema", "/input"), ("/outputSchema", "/output")].into_iter().find_map(|(listed, part)| {
+            let rest = pointer.strip_prefix(listed)?;
+            (rest.is_empty() || rest.starts_with('/')).then(|| format!("{part}{rest}"))
+        });
+    let pointer = of_schema.as_deref().unwrap_or(pointer);
     ["", "/input", "/output"].into_iter().any(|part| {
         let rest = format!("{part}{pointer}");
         let Some(rest) = rest.strip_prefix(&finding.pointer) else { return false };

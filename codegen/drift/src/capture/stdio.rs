@@ -33,6 +33,8 @@ enum Piece {
     Message(Value),
     /// A line without a message.
     Other(String),
+    /// A line that was meant as a message, or as a part of one, and what is wrong with it.
+    Malformed(String),
     TooLong,
     Closed,
 }
@@ -209,6 +211,11 @@ impl Connection for Server {
                 Ok(Piece::Other(line)) => {
                     self.other.get_or_insert(line);
                 }
+                Ok(Piece::Malformed(what)) => {
+                    return Err(Trouble::Unusable(format!(
+                        "wrote a message that is not one line of JSON: {what}"
+                    )));
+                }
                 Ok(Piece::TooLong) => {
                     let mebibytes = LINE_BYTES / (1024 * 1024);
                     return Err(Trouble::Unusable(format!("wrote a line of over {mebibytes} MiB")));
@@ -257,15 +264,21 @@ fn read_lines(stdout: impl Read, pieces: &SyncSender<Piece>) {
 /// Reads a line; `None` if it is blank.
 fn piece_of(line: &[u8]) -> Option<Piece> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).trim_ascii();
-    let other = || {
-        let text = String::from_utf8_lossy(line);
-        Piece::Other(text.chars().take(200).collect())
-    };
+    let shown = || String::from_utf8_lossy(line).chars().take(200).collect::<String>();
     match serde_json::from_slice(line) {
         _ if line.is_empty() => None,
         Ok(message @ (Value::Object(_) | Value::Array(_))) => Some(Piece::Message(message)),
-        _ => Some(other()),
+        // Waiting for another answer would only end as a time-out.
+        Err(error) if is_message(line) => Some(Piece::Malformed(format!("{error}: {}", shown()))),
+        _ => Some(Piece::Other(shown())),
     }
+}
+
+/// Returns whether a line is meant as a message, or as a line of one that is printed over several. Servers also log messages that they
+/// read, behind words of their own.
+fn is_message(line: &[u8]) -> bool {
+    const MARK: &[u8] = b"\"jsonrpc\"";
+    line.starts_with(MARK) || line.starts_with(b"{") && line.windows(MARK.len()).any(|part| part == MARK)
 }
 
 fn keep_end(mut stderr: impl Read, kept: &Mutex<VecDeque<u8>>) {

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, REFERENCE, Severity};
 use crate::rules::{RULES, rule};
 use crate::waiver::Waiver;
 pub use profiles::Profile;
@@ -140,7 +140,7 @@ pub(crate) fn unknown(named: &str) -> String {
     let near = colibri_suggest::closest(&named.replace('-', "_"), names.iter().map(String::as_str));
     let end = match near {
         Some(near) => format!("did you mean `{}`?", near.replace('_', "-")),
-        None => "docs/reference/drift-rules.md lists all rules".to_owned(),
+        None => format!("{REFERENCE} lists all rules"),
     };
     format!("no rule has the name or id `{named}`; {end}")
 }

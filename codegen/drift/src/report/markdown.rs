@@ -88,7 +88,7 @@ fn section(finding: &Finding, word: &str) -> String {
     if !finding.help.is_empty() {
         let _ = writeln!(out, "- to go on: {}", finding.help);
     }
-    let _ = writeln!(out, "- more: {}", code(&link(finding)));
+    let _ = writeln!(out, "- more: <{}>", link(finding));
     out
 }
 

@@ -34,6 +34,7 @@ pub fn sarif(verdict: &Verdict, names: &Names, place: &dyn Fn(&Finding) -> Optio
             "tool": { "driver": {
                 "name": "mcp-drift",
                 "semanticVersion": env!("CARGO_PKG_VERSION"),
+                "informationUri": env!("CARGO_PKG_REPOSITORY"),
                 "rules": RULES.iter().map(described).collect::<Vec<_>>(),
             } },
             "properties": { "verdict": headline(verdict), "passes": verdict.passes() },
@@ -49,7 +50,7 @@ fn described(rule: &crate::Rule) -> Value {
         "name": rule.name,
         "shortDescription": { "text": rule.title },
         "fullDescription": { "text": format!("{}. Asks for: {}.", rule.why, rule.asks) },
-        "help": { "text": format!("See {} in Colibri's repository.", rule.link()) },
+        "helpUri": rule.link(),
         "defaultConfiguration": { "level": level(rule.severity) },
     })
 }
@@ -102,9 +103,10 @@ fn result(finding: &Finding, level: &str, names: &Names, at: Option<Location>) -
     })
 }
 
-/// A path as a relative reference of RFC 3986 §4.2, or an absolute path.
+/// A path as a relative reference of RFC 3986 §4.2; an absolute one as a URI of RFC 8089, since viewers put the former behind the address
+/// of a repository.
 fn uri(path: &str) -> String {
-    let mut out = String::new();
+    let mut out = String::from(if path.starts_with('/') { "file://" } else { "" });
     for byte in path.replace('\\', "/").bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' => {
@@ -123,6 +125,7 @@ mod tests {
     #[test]
     fn paths_are_references() {
         assert_eq!(uri("a b/ü.json"), "a%20b/%C3%BC.json");
+        assert_eq!(uri("/a b"), "file:///a%20b");
         assert_eq!(uri("C:\\a"), "C%3A/a");
     }
 }

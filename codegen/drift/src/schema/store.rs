@@ -193,6 +193,20 @@ impl<'a> Store<'a> {
         Some(self.site(found, root))
     }
 
+    /// The node of the definition to which a schema that is a reference and nothing else leads; other nodes stay.
+    pub(crate) fn definition(&self, node: NodeId) -> NodeId {
+        let mut node = node;
+        // A chain of references may lead back to its beginning.
+        for _ in 0..MAX_NESTED {
+            let [site] = *self.sites(node) else { break };
+            let Value::Object(keywords) = self.place(site).schema else { break };
+            let reference = keywords.get("$ref").filter(|_| keywords.len() == 1).and_then(Value::as_str);
+            let Some(target) = reference.and_then(|reference| self.target(site, reference)) else { break };
+            node = self.node(&[target]);
+        }
+        node
+    }
+
     /// Up to draft 7, keywords beside `$ref` do not count.
     pub(crate) fn reference_stands_alone(&self, site: Site) -> bool {
         let draft = self.place(site).root.get("$schema").and_then(Value::as_str).unwrap_or_default();

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::Unreadable;
 
 /// The members that hold a page of a list.
-const LISTS: [&str; 4] = ["tools", "prompts", "resources", "resourceTemplates"];
+pub(super) const LISTS: [&str; 4] = ["tools", "prompts", "resources", "resourceTemplates"];
 
 /// Reads one message a line. `None` if the text is of another kind.
 pub fn answers(text: &str) -> Option<Result<Vec<Value>, Unreadable>> {
@@ -28,6 +28,11 @@ pub fn answers(text: &str) -> Option<Result<Vec<Value>, Unreadable>> {
     Some(Ok(last_lists(messages)))
 }
 
+/// Returns whether a page of a list is followed by another one.
+pub(super) fn goes_on(page: &Value) -> bool {
+    page.get("nextCursor").is_some_and(|cursor| !cursor.is_null())
+}
+
 /// The answers of a session, of each list only the pages that were asked for last. A page that follows the last page of its list
 /// begins it anew.
 fn last_lists(messages: Vec<Value>) -> Vec<Value> {
@@ -40,7 +45,7 @@ fn last_lists(messages: Vec<Value>) -> Vec<Value> {
         if message.get("method").is_some() {
             continue;
         }
-        let ends = result.get("nextCursor").is_none_or(Value::is_null);
+        let ends = !goes_on(result);
         match list {
             None => answers.push(message),
             Some(list) => {

@@ -67,6 +67,12 @@ fn read(answers: &[Value]) -> Result<Snapshot, Unreadable> {
             greet(result, &mut snapshot);
         }
     }
+    if let Some(list) = cut_off(answers) {
+        return Err(Unreadable(format!(
+            "the last page of `{list}` has a `nextCursor`, so the list goes on; put the answers with its other pages into the same \
+             file, as an array or one a line"
+        )));
+    }
     if !listed {
         return Err(Unreadable("no answer to `tools/list`: no `tools` array in it".to_owned()));
     }
@@ -75,6 +81,15 @@ fn read(answers: &[Value]) -> Result<Snapshot, Unreadable> {
         Some(tool) => Err(Unreadable(format!("the tool `{}` is listed twice", tool.name))),
         None => Ok(snapshot),
     }
+}
+
+/// Returns the list whose last page here is not its last.
+fn cut_off(answers: &[Value]) -> Option<&'static str> {
+    lines::LISTS.into_iter().find(|list| {
+        let mut pages = answers.iter().rev().map(|answer| answer.get("result").unwrap_or(answer));
+        let last = pages.find(|result| result.get(*list).is_some_and(Value::is_array));
+        last.is_some_and(lines::goes_on)
+    })
 }
 
 /// Reads the answer to `initialize` or `server/discover`.

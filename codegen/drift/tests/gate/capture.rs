@@ -264,13 +264,31 @@ fn a_secret_of_the_caller_is_not_written() {
 }
 
 #[test]
-fn a_greeting_that_is_no_object_is_no_baseline() {
-    let server = r#"read a; echo '{"jsonrpc":"2.0","id":1,"result":[1]}'; cat >/dev/null"#;
-    let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-drift"));
-    let output = command.args(["snapshot", "--era", "handshake", "--", "sh", "-c", server]).output().unwrap();
-    let said = text(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
-    assert!(said.contains("answered initialize with something other than an object"), "{said}");
+fn a_greeting_that_cannot_be_used_is_no_baseline() {
+    for (server, told) in [
+        (
+            r#"read a; echo '{"jsonrpc":"2.0","id":1,"result":[1]}'; cat >/dev/null"#,
+            "answered initialize with something other than an object",
+        ),
+        // Over several lines, and with half of a pair of UTF-16.
+        (
+            r#"read a; printf '{\n  "jsonrpc": "2.0",\n  "id": 1,\n  "result": {}\n}\n'; cat >/dev/null"#,
+            "wrote a message that is not one line of JSON: trailing characters at line 1 column 10: \"jsonrpc\": \"2.0\",",
+        ),
+        (
+            r#"read a; printf '%s\n' '{"jsonrpc":"2.0","id":1,"result":{"instructions":"\ud83d"}}'; cat >/dev/null"#,
+            "wrote a message that is not one line of JSON: ",
+        ),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_mcp-drift"));
+        let began = Instant::now();
+        let output =
+            command.args(["snapshot", "--era", "handshake", "--", "sh", "-c", server]).output().unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        assert!(said.contains(told), "{said}");
+        assert!(began.elapsed() < Duration::from_secs(20), "it ran into the time-out");
+    }
 }
 
 #[test]

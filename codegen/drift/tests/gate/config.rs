@@ -93,6 +93,7 @@ fn a_waiver_by_place_accepts_each_finding_also_the_version() {
     for (from, to) in [
         ("/properties/order/enum", "/input/properties/order"),
         ("/properties/order/enum", "/properties/order"),
+        ("/properties/order/enum", "/inputSchema/properties/order/enum"),
         ("pointer: /properties/order/enum, ", ""),
     ] {
         assert!(judged(&all.replace(from, to)).passes(), "{to}");
@@ -100,6 +101,7 @@ fn a_waiver_by_place_accepts_each_finding_also_the_version() {
     for (from, to, told) in [
         ("/properties/order/enum", "/properties/limit", "(line 2) accepts nothing that changed"),
         ("/properties/order/enum", "/properties/ord", "(line 2) accepts nothing that changed"),
+        ("/properties/order/enum", "/outputSchema/properties/order", "(line 2) accepts nothing that changed"),
         ("tool: list_issues, reason: I read", "reason: I read", "(line 3) accepts nothing that changed"),
         ("tool: list_issues, reason: I read", "tool: list, reason: I read", "(line 3) accepts nothing"),
         ("2027-03-01", "2026-11-26", "(line 2) counted until 2026-11-26"),

@@ -101,6 +101,20 @@ fn members_that_are_null_count_as_absent_but_not_in_schemas() {
 }
 
 #[test]
+fn a_list_that_goes_on_is_refused() {
+    let page =
+        |name: &str, more: Value| json!({"id": 1, "result": {"tools": [tool(name)], "nextCursor": more}});
+    let (first, last) = (page("a", json!("2")), page("b", Value::Null));
+    for cut in [&first, &json!([first]), &json!([last, first]), &first["result"]] {
+        let error = Snapshot::parse(&cut.to_string()).unwrap_err().to_string();
+        assert!(error.contains("the last page of `tools` has a `nextCursor`"), "{error}");
+    }
+    let whole = Snapshot::parse(&json!([first, last]).to_string()).unwrap();
+    assert_eq!(whole, Snapshot::parse(&format!("{first}\n{last}\n")).unwrap());
+    assert_eq!(whole.tools.len(), 2);
+}
+
+#[test]
 fn a_snapshot_that_was_changed_is_refused_with_what_to_do() {
     let content = json!({"tools": [tool("a")], "initialize": {"serverInfo": {"name": "s"}}});
     let text = file::write(&content, &[]);

@@ -73,7 +73,7 @@ fn a_finding_has_change_reason_call_advice_and_link() {
         "  Why it matters: calls beyond the new bound are refused",
         "  Worked before, is refused now: tool_0 {\"text0\":\"aaaaaaaaa\"}\n",
         "  To go on: ",
-        "  More: docs/reference/drift-rules.md#input-bound-tightened\n",
+        "  More: https://github.com/colibri-mcp/colibri/blob/main/docs/reference/drift-rules.md#input-bound-tightened\n",
         "Put these lines into the file mcp-drift.yaml",
     ] {
         assert!(text.contains(told), "{told}\n{text}");
@@ -163,13 +163,16 @@ fn sarif_has_the_required_structure() {
         let run = &report["runs"][0];
         assert_eq!(keys(run), only(&["tool", "properties", "results"]));
         let driver = &run["tool"]["driver"];
-        assert_eq!(keys(driver), only(&["name", "semanticVersion", "rules"]));
+        assert_eq!(keys(driver), only(&["name", "semanticVersion", "informationUri", "rules"]));
         assert_eq!(driver["rules"].as_array().unwrap().len(), RULES.len());
         for rule in driver["rules"].as_array().unwrap() {
             let members =
-                ["id", "name", "shortDescription", "fullDescription", "help", "defaultConfiguration"];
+                ["id", "name", "shortDescription", "fullDescription", "helpUri", "defaultConfiguration"];
             assert_eq!(keys(rule), only(&members));
-            assert!(rule["shortDescription"]["text"].is_string() && rule["help"]["text"].is_string());
+            assert!(
+                rule["shortDescription"]["text"].is_string()
+                    && rule["helpUri"].as_str().unwrap().starts_with("https://")
+            );
         }
         let found =
             verdict.blocking.len() + verdict.failures.len() + verdict.waived.len() + verdict.listed.len();

@@ -11,7 +11,10 @@ mod renames;
 mod scalars;
 mod unions;
 
-use std::collections::{BTreeSet, HashSet};
+use std::cell::Cell;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write as _;
+use std::ops::Range;
 
 use serde_json::Value;
 
@@ -57,7 +60,9 @@ fn changes(old: &Value, new: &Value, direction: Direction) -> (Vec<SchemaChange>
         roots: (old_root, new_root),
         found: Vec::new(),
         open: Vec::new(),
-        clean: HashSet::new(),
+        seen: HashMap::new(),
+        undecided: Cell::new(0),
+        places: Vec::new(),
     };
     let place = if direction == Direction::Input { "the input" } else { "the output" };
     walk.pair(&Spot {
@@ -71,6 +76,7 @@ fn changes(old: &Value, new: &Value, direction: Direction) -> (Vec<SchemaChange>
         may_be_absent: false,
     });
     walk.unknown_keywords(old, new);
+    walk.name_places();
     walk.net();
     (walk.found, store.spent())
 }
@@ -94,8 +100,12 @@ struct Walk<'s, 'a> {
     found: Vec<SchemaChange>,
     /// The enclosing pairs, to which a recursive schema returns.
     open: Vec<(NodeId, NodeId)>,
-    /// Pairs without any difference.
-    clean: HashSet<(NodeId, NodeId, bool, bool, bool)>,
+    /// Pairs, and which of `found` were found in each.
+    seen: HashMap<(NodeId, NodeId, bool, bool, bool), Range<usize>>,
+    /// How many questions were left undecided so far.
+    undecided: Cell<usize>,
+    /// Further places of a definition, with what was found at the first.
+    places: Vec<(Range<usize>, String)>,
 }
 
 /// Two schemas for the same part of a value.
@@ -146,15 +156,19 @@ impl Walk<'_, '_> {
     }
 
     fn pair(&mut self, spot: &Spot) {
-        let key = (spot.old, spot.new, spot.safe, spot.safe_back, spot.may_be_absent);
-        if self.open.contains(&(spot.old, spot.new)) || self.clean.contains(&key) {
+        let nodes = (self.store.definition(spot.old), self.store.definition(spot.new));
+        let key = (nodes.0, nodes.1, spot.safe, spot.safe_back, spot.may_be_absent);
+        if self.open.contains(&nodes) {
             return;
+        }
+        if let Some(found) = self.seen.get(&key) {
+            return self.places.push((found.clone(), spot.place.clone()));
         }
         if !self.store.spend(STEP) || self.found.len() >= MAX_CHANGES {
             return self.store.exhaust();
         }
-        self.open.push((spot.old, spot.new));
-        let before = self.found.len();
+        self.open.push(nodes);
+        let before = (self.found.len(), self.undecided.get());
         let (giver, taker) = sides(self.direction, spot.old, spot.new);
         let mut spot = spot.clone();
         let (loss, gain) = (self.store.contained(giver, taker), self.store.contained(taker, giver));
@@ -165,8 +179,9 @@ impl Walk<'_, '_> {
         self.remarks(&spot);
         self.meaning(&spot);
         self.open.pop();
-        if self.found.len() == before {
-            self.clean.insert(key);
+        // What is undecided here may be decided at another place, where other values reach it.
+        if self.found.len() == before.0 || self.undecided.get() == before.1 {
+            self.seen.insert(key, before.0..self.found.len());
         }
     }
 
@@ -256,7 +271,29 @@ impl Walk<'_, '_> {
                 format!("`{candidate}` tells them apart, but no whole example was found")
             });
         }
+        self.undecided.set(self.undecided.get() + 1);
         Verdict::Unknown(reason.unwrap_or_else(|| NOT_DECIDED.to_owned()))
+    }
+
+    /// Adds to each change the other places of the definition in which it was found.
+    fn name_places(&mut self) {
+        const MOST: usize = 3;
+        for (index, change) in self.found.iter_mut().enumerate() {
+            let mut places: Vec<&str> = Vec::new();
+            for (_, place) in self.places.iter().filter(|(found, _)| found.contains(&index)) {
+                if !places.contains(&place.as_str()) {
+                    places.push(place);
+                }
+            }
+            if places.is_empty() {
+                continue;
+            }
+            let more = places.len().saturating_sub(MOST);
+            let named =
+                places.iter().take(MOST).map(|place| format!("`{place}`")).collect::<Vec<_>>().join(", ");
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            let _ = write!(change.message, "; the same definition is used for {named}{more}");
+        }
     }
 
     fn difference(&self, spot: &Spot, old: Value, new: Value, verdict: Verdict) -> Difference {
