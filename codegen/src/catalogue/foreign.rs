@@ -1,12 +1,12 @@
 //! The codes of calls to other servers, for a server that passes such calls on and records them in its own log.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 macro_rules! foreign {
     ($($(#[$doc:meta])* $role:ident,)*) => {
         /// The codes that rows of calls to other servers end with, by role.
-        #[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+        #[derive(Debug, Clone, Deserialize, Serialize)]
+        #[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
         #[serde(deny_unknown_fields)]
         pub struct ForeignErrors {
             $($(#[$doc])* pub(crate) $role: ForeignError,)*
@@ -59,7 +59,8 @@ foreign! {
 }
 
 /// One of these codes.
-#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ForeignError {
     /// The code.

@@ -15,6 +15,7 @@ mod load;
 pub mod model;
 mod next_call;
 mod portable;
+#[cfg(feature = "cli")]
 pub mod schema;
 mod shared;
 mod source;

@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -15,7 +14,8 @@ use super::{Drift, Example, ForeignErrors, Hints, NextCall};
 pub type SchemaValue = Map<String, Value>;
 
 /// `catalogue.yaml`.
-#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Head {
     /// Which rules of the lint hold.
@@ -58,7 +58,8 @@ impl Head {
 }
 
 /// Which rules of the lint a catalogue obeys.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Profile {
     /// What can be compiled, in any style: texts of any length, every tool name that the protocol allows, open objects.
@@ -69,7 +70,8 @@ pub enum Profile {
 }
 
 /// A group of tools that an operator can offer alone.
-#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Toolset {
     /// Its name, `snake_case`.
@@ -84,7 +86,8 @@ pub struct Toolset {
 }
 
 /// Limits of the catalogue.
-#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Budget {
     /// The most bytes the answer to `tools/list` may have.
@@ -95,7 +98,8 @@ pub struct Budget {
 }
 
 /// Settings of the lint.
-#[derive(Debug, Clone, Default, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LintSettings {
     /// Required parameters that look like ids of something a tool has returned, and are names that callers make up.
@@ -104,7 +108,8 @@ pub struct LintSettings {
 }
 
 /// The codes that the call chain answers by itself, by role.
-#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ChainErrors {
     /// Stage 2 refused the arguments.
@@ -160,7 +165,8 @@ impl ChainErrors {
 }
 
 /// One of the chain's codes.
-#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ChainError {
     /// The code.
@@ -176,7 +182,8 @@ pub struct ChainError {
 }
 
 /// `types.yaml`.
-#[derive(Debug, Clone, Default, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SharedTypes {
     /// Named schemas, `PascalCase`.
@@ -188,7 +195,8 @@ pub struct SharedTypes {
 }
 
 /// `tools/<domain>.yaml`.
-#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct DomainFile {
     /// The domain's name, the file's stem.
@@ -202,7 +210,8 @@ pub struct DomainFile {
 }
 
 /// One tool.
-#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Tool {
     /// The name clients call, `snake_case`.
@@ -252,7 +261,7 @@ pub struct Tool {
     pub output: SchemaValue,
     /// The errors it may answer with: declared here, or the code of one in `types.yaml`.
     #[serde(default)]
-    #[schemars(schema_with = "declared_or_named")]
+    #[cfg_attr(feature = "cli", schemars(schema_with = "super::schema::declared_or_named"))]
     pub errors: Vec<ToolErrorEntry>,
     /// Calls with their replies; every one is executed by the tests. `house` asks for one.
     #[serde(default)]
@@ -290,7 +299,8 @@ impl Tool {
 }
 
 /// What is around a tool's payload (chain#envelopes).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Envelope {
     /// `{ ok, data }` or `{ ok, error }`.
@@ -301,7 +311,8 @@ pub enum Envelope {
 }
 
 /// Where a tool runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Runs {
     /// In the store's transaction.
@@ -319,7 +330,8 @@ pub enum Runs {
 }
 
 /// Where an error stands in the envelope.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 pub enum ErrorPattern {
     /// `ok: false`, `isError: true`.
     A,
@@ -330,7 +342,8 @@ pub enum ErrorPattern {
 }
 
 /// How far a tool's shape is fixed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Stability {
     /// Changes only with a major version.
@@ -351,7 +364,8 @@ pub(crate) struct Listed {
 }
 
 /// A rule across fields, by name (catalogue#cross-rules).
-#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Rule {
     /// If both fields are given they must be equal.
@@ -398,7 +412,8 @@ pub enum Rule {
 }
 
 /// A setting of the server that changes a tool's input (catalogue#relaxed).
-#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Relaxation {
     /// The setting's name, as the server's configuration has it.
@@ -410,7 +425,8 @@ pub struct Relaxation {
 }
 
 /// An error a tool declares.
-#[derive(Debug, Clone, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ToolErrorEntry {
     /// The code, `SCREAMING_SNAKE_CASE`.
@@ -434,12 +450,6 @@ pub struct ToolErrorEntry {
     /// The tool names it, and `types.yaml` declares it.
     #[serde(skip)]
     pub shared: bool,
-}
-
-/// What files hold for [`Tool::errors`]; the loader puts the declaration in the place of a code.
-fn declared_or_named(generator: &mut SchemaGenerator) -> Schema {
-    let declared = generator.subschema_for::<ToolErrorEntry>();
-    json_schema!({ "type": "array", "items": { "anyOf": [declared, { "type": "string" }] } })
 }
 
 fn yes() -> bool {

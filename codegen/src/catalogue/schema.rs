@@ -1,9 +1,9 @@
 //! `catalogue.schema.json`: the JSON Schema of the YAML files, for editors.
 
-use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
+use schemars::{JsonSchema, Schema, SchemaGenerator, generate::SchemaSettings, json_schema};
 use serde_json::{Value, json};
 
-use super::{DomainFile, Head, SharedTypes};
+use super::{DomainFile, Head, SharedTypes, ToolErrorEntry};
 
 /// The schema as pretty-printed JSON with a final line feed. One document for all three kinds of
 /// file; an editor that knows only the document takes a file that fits one of them.
@@ -30,4 +30,10 @@ pub fn text() -> String {
 
 fn kind<T: JsonSchema>(generator: &mut SchemaGenerator) -> Value {
     generator.subschema_for::<T>().to_value()
+}
+
+/// The errors of a tool: each declared in its place, or the code of one that several tools share.
+pub(super) fn declared_or_named(generator: &mut SchemaGenerator) -> Schema {
+    let declared = generator.subschema_for::<ToolErrorEntry>();
+    json_schema!({ "type": "array", "items": { "anyOf": [declared, { "type": "string" }] } })
 }

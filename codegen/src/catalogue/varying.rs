@@ -1,13 +1,13 @@
 //! Values of an example's reply that differ from run to run: what may stand there instead.
 
-use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::SchemaValue;
 
 /// What every run's value is like.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Serialize)]
+#[cfg_attr(feature = "cli", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Varying {
     /// A UUID of version 7, in lower case.
