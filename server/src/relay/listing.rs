@@ -143,6 +143,14 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
                 self.tell(Level::Warn, &format!("what the difference means is not told: {error}"));
             }
         }
+        // A list that is to be stored may not be the pin: another run of this name may store one before.
+        if self.notes.is_empty() {
+            self.take_aside();
+        }
+    }
+
+    /// Goes on with the calls that waited for a list.
+    fn take_aside(&mut self) {
         for aside in std::mem::take(&mut self.aside) {
             self.take_line(aside.line, Some(aside.until));
         }
@@ -156,8 +164,11 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
         }
     }
 
-    /// Stores the lists that are to be, each by a call of the operation.
+    /// Stores the lists that are to be, each by a call of the operation. From then on the pin is the stored one.
     pub(super) async fn store_lists(&mut self) {
+        if self.notes.is_empty() {
+            return;
+        }
         while let Some(seen) = self.notes.pop_front() {
             let SeenList { instructions, .. } = &seen;
             let tools: Vec<Value> =
@@ -180,6 +191,8 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
                 Err(error) => self.tell(Level::Error, &format!("the list of tools is not stored: {error}")),
             }
         }
+        self.renew_pin();
+        self.take_aside();
     }
 }
 

@@ -235,7 +235,7 @@ impl<'a, D: Dispatch<Cx>> Relay<'a, D> {
             if self.is_over() {
                 return self.finish().await;
             }
-            if self.can_write() {
+            if self.can_write() || !self.notes.is_empty() {
                 self.react_if_ready().await;
                 continue;
             }

@@ -1,5 +1,8 @@
 //! What counts as a change of the pinned tools, and how a change is accepted.
 
+use std::time::Duration;
+
+use colibri_test_support::sqlite_only;
 use serde_json::{Value, json};
 
 use super::place::{Place, answer, names, tool, tools};
@@ -330,5 +333,40 @@ fn wrap_56_clients_with_different_lists_share_a_pin() {
         );
         place.run(&["pins", "diff", "odd"]).ends(0);
         place.run(&["pins"]).ends(0).says("as pinned");
+    }
+}
+
+#[test]
+fn wrap_45_of_two_first_lists_at_once_one_is_the_pin_for_both_runs() {
+    sqlite_only!("another program holds the file until both runs have compared their lists");
+    for era in ERAS {
+        let place = Place::new();
+        place.lists(&[tool("get", "One.")]);
+        let start = || place.greeted(Setup::new(era).with(&["--pin", "refuse"])).0;
+        let mut runs = [start(), start()];
+        let conn = place.sql();
+        conn.execute_batch("BEGIN IMMEDIATE").unwrap();
+        for (wrap, description) in runs.iter_mut().zip(["One.", "Another."]) {
+            place.lists(&[tool("get", description)]);
+            let request = wrap.request(json!("list"), "tools/list");
+            wrap.send(&request);
+            wrap.await_read("tools/list");
+            // It has the answer, and cannot store the list.
+            std::thread::sleep(Duration::from_millis(200));
+            let call = wrap.call(json!("call"), "get", json!({ "word": "call" }));
+            wrap.send(&call);
+        }
+        conn.execute_batch("ROLLBACK").unwrap();
+        let refused = runs.each_mut().map(|wrap| {
+            let answers = [wrap.message(), wrap.message()];
+            let answer = answers.iter().find(|answer| answer["id"] == "call").unwrap();
+            answer["result"]["isError"] == true
+        });
+        // Whichever list came first is the pin; the tool of the other one has changed.
+        assert_eq!(refused.iter().filter(|refused| **refused).count(), 1, "{refused:?}");
+        place.await_events(&["pinned", "seen"]);
+        for wrap in runs {
+            wrap.end();
+        }
     }
 }
