@@ -99,6 +99,7 @@ impl Rule {
             nature: Nature::Plain,
             tool: None,
             also: Vec::new(),
+            places: Vec::new(),
             pointer: pointer.into(),
             old: old.into(),
             new: new.into(),
@@ -139,6 +140,8 @@ pub struct Finding {
     pub also: Vec<String>,
     /// Where in the tool's entry, for instance `/input/properties/title`; a place in the catalogue if there is no tool.
     pub pointer: String,
+    /// Where else in the entry the same definition changes in the same way.
+    pub places: Vec<String>,
     /// The old value; null if there was none.
     pub old: Value,
     /// The new value; null if there is none.
@@ -173,7 +176,7 @@ impl Finding {
     }
 
     /// Returns what a waiver names: the first 16 hexadecimal digits of the SHA-256 of rule, tool, pointer, old and
-    /// new. It survives rebases, and changes as soon as the change itself does. Of a group it covers all tools.
+    /// new. It survives rebases, and changes as soon as the change itself does. Of a group it covers all tools, and of a definition all places.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let mut text = String::new();
@@ -181,7 +184,12 @@ impl Finding {
             [] => json!(self.tool),
             also => self.tool.iter().chain(also).cloned().collect(),
         };
-        canonical(&json!([self.rule, tools, self.pointer, self.old, self.new]), &mut text);
+        let mut change =
+            vec![json!(self.rule), tools, json!(self.pointer), self.old.clone(), self.new.clone()];
+        if !self.places.is_empty() {
+            change.push(json!(self.places));
+        }
+        canonical(&change.into(), &mut text);
         let mut digits = String::with_capacity(16);
         for byte in Sha256::digest(text.as_bytes()).iter().take(8) {
             let _ = write!(digits, "{byte:02x}");
@@ -254,7 +262,7 @@ pub(crate) fn in_other_words(group: &[Finding]) -> Option<Finding> {
 }
 
 /// The names on the way to a description, of properties and of nothing else.
-fn place(pointer: &str) -> String {
+pub(crate) fn place(pointer: &str) -> String {
     let mut names = Vec::new();
     let mut parts = pointer.split('/');
     while let Some(part) = parts.next() {
@@ -313,6 +321,7 @@ mod tests {
             tool: Some("note_add".to_owned()),
             also: Vec::new(),
             pointer: "/input/properties/text".to_owned(),
+            places: Vec::new(),
             old,
             new: json!({"maxLength": 10}),
             message: "shorter".to_owned(),
@@ -336,5 +345,7 @@ mod tests {
         assert_ne!(one.fingerprint(), finding(json!({"a": 2, "b": [2]})).fingerprint());
         let elsewhere = Finding { tool: None, ..one.clone() };
         assert_ne!(one.fingerprint(), elsewhere.fingerprint());
+        let twice = Finding { places: vec!["/input/properties/title".to_owned()], ..one.clone() };
+        assert_ne!(one.fingerprint(), twice.fingerprint());
     }
 }

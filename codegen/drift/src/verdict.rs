@@ -71,6 +71,19 @@ impl Waivers<'_> {
                 }
             }
         }
+        if reason.is_none() && !finding.places.is_empty() {
+            let alone = |pointer: &String| Finding {
+                pointer: pointer.clone(),
+                places: Vec::new(),
+                ..finding.clone()
+            };
+            let reasons: Vec<_> = std::iter::once(&finding.pointer)
+                .chain(&finding.places)
+                .map(|at| self.accept(&alone(at)))
+                .collect();
+            // What is accepted at one place is not accepted at the others.
+            reason = reasons.into_iter().collect::<Option<Vec<_>>>().and_then(|all| all.into_iter().next());
+        }
         reason
     }
 

@@ -37,7 +37,11 @@ impl Waiver {
     /// Returns whether it is meant for a finding, whose fingerprint is given.
     pub(crate) fn is_for(&self, finding: &Finding, fingerprint: &str) -> bool {
         let is_named = rule(&self.rule).is_some_and(|rule| rule.id == finding.rule);
-        let is_there = self.pointer.as_ref().is_none_or(|pointer| stands_at(pointer, finding));
+        // A definition is accepted place by place.
+        let is_there = self
+            .pointer
+            .as_ref()
+            .is_none_or(|pointer| finding.places.is_empty() && stands_at(pointer, finding));
         let is_it = match &self.fingerprint {
             Some(known) => known == fingerprint && (self.tool.is_none() || self.tool == finding.tool),
             // A group is accepted tool by tool.

@@ -2,12 +2,16 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{self, Read as _};
 use std::path::Path;
 
 use serde_json::{Value, json};
 
 /// The endings of files that hold one tool each: `.snap` is github-mcp-server's.
 const TOOL_FILES: [&str; 2] = ["snap", "json"];
+
+/// The most bytes of a file that are read; a device may have no end.
+const MOST_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Reads a file, or a folder with one file a tool, which becomes one list.
 pub fn read(place: &Path) -> Result<String, String> {
@@ -16,7 +20,15 @@ pub fn read(place: &Path) -> Result<String, String> {
 
 /// Reads a file.
 pub fn read_file(file: &Path) -> Result<String, String> {
-    fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))
+    let told = |error: io::Error| format!("{}: {error}", file.display());
+    let mut text = String::new();
+    let read = fs::File::open(file).and_then(|file| file.take(MOST_BYTES + 1).read_to_string(&mut text));
+    match read.map_err(told)? as u64 {
+        MOST_BYTES.. => {
+            Err(format!("{}: longer than {} MiB, which no state is", file.display(), MOST_BYTES >> 20))
+        }
+        _ => Ok(text),
+    }
 }
 
 fn read_folder(folder: &Path) -> Result<String, String> {
@@ -59,7 +71,7 @@ fn read_folder(folder: &Path) -> Result<String, String> {
 
 fn read_tool(file: &Path) -> Result<Value, String> {
     let told = |why: String| format!("{}: {why}", file.display());
-    let text = fs::read_to_string(file).map_err(|error| told(error.to_string()))?;
+    let text = read_file(file)?;
     let mut tool: Value = serde_json::from_str(&text).map_err(|error| told(format!("not JSON: {error}")))?;
     if !tool.get("name").is_some_and(Value::is_string) || tool.get("inputSchema").is_none() {
         return Err(told("not a tool: it has no `name` and `inputSchema`".to_owned()));

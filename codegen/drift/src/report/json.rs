@@ -49,6 +49,7 @@ fn finding(finding: &Finding) -> Value {
         "tool": finding.tool,
         "also": finding.also,
         "pointer": finding.pointer,
+        "places": finding.places,
         "fingerprint": finding.fingerprint(),
         "message": finding.message,
         "why": finding.why,

@@ -78,6 +78,7 @@ fn finding(change: SchemaChange, prefix: &str) -> Finding {
         tool: None,
         also: Vec::new(),
         pointer: format!("{prefix}{}", change.pointer),
+        places: change.places.iter().map(|place| format!("{prefix}{place}")).collect(),
         old: change.old,
         new: change.new,
         message: sentence(&change.message),

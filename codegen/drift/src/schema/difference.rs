@@ -46,6 +46,7 @@ impl Difference {
             security: false,
             nature: Nature::Plain,
             pointer: self.pointer,
+            places: Vec::new(),
             old: self.old,
             new: self.new,
             message,

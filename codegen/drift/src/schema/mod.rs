@@ -52,6 +52,8 @@ pub struct SchemaChange {
     pub nature: Nature,
     /// Where in the schema, with references followed: `/properties/title`.
     pub pointer: String,
+    /// Where else the same definition changes in the same way.
+    pub places: Vec<String>,
     /// The old value there; null if there was none.
     pub old: Value,
     /// The present value there; null if there is none.

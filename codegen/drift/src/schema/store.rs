@@ -193,18 +193,24 @@ impl<'a> Store<'a> {
         Some(self.site(found, root))
     }
 
-    /// The node of the definition to which a schema that is a reference and nothing else leads; other nodes stay.
-    pub(crate) fn definition(&self, node: NodeId) -> NodeId {
-        let mut node = node;
+    /// The node of the definition to which a schema leads that is a reference, and whether the schema says something beside it that
+    /// constrains nothing. Other nodes stay.
+    pub(crate) fn definition(&self, node: NodeId) -> (NodeId, bool) {
+        const REMARKS: [&str; 6] = ["title", "description", "default", "examples", "deprecated", "$comment"];
+        let (mut node, mut says) = (node, false);
         // A chain of references may lead back to its beginning.
         for _ in 0..MAX_NESTED {
             let [site] = *self.sites(node) else { break };
             let Value::Object(keywords) = self.place(site).schema else { break };
-            let reference = keywords.get("$ref").filter(|_| keywords.len() == 1).and_then(Value::as_str);
+            if !keywords.keys().all(|keyword| keyword == "$ref" || REMARKS.contains(&keyword.as_str())) {
+                break;
+            }
+            let reference = keywords.get("$ref").and_then(Value::as_str);
             let Some(target) = reference.and_then(|reference| self.target(site, reference)) else { break };
             node = self.node(&[target]);
+            says |= keywords.len() > 1;
         }
-        node
+        (node, says)
     }
 
     /// Up to draft 7, keywords beside `$ref` do not count.

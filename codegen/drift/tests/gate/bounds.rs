@@ -72,8 +72,23 @@ fn what_differs_in_one_definition_is_told_once_with_its_places() {
         told,
         [(
             "/properties/filter/properties/op",
-            "a bound of `filter.op`: `maxLength 9` became `maxLength 8`; the same definition is used for `having`"
+            "a bound of `filter.op`: `maxLength 9` became `maxLength 8`; the same definition is used for `having.op`"
         )]
+    );
+    assert_eq!(changes[0].places, ["/properties/having/properties/op"]);
+    // With a description beside each reference, and through a definition in between.
+    let point = |kind: &str| {
+        let of = |name: &str, text: &str| json!({ "$ref": format!("#/$defs/{name}"), "description": text });
+        json!({ "type": "object", "properties": { "from": of("A", "From."), "to": of("A", "To."), "way": of("B", "By.") },
+            "$defs": { "A": { "type": kind }, "B": { "type": "object", "properties": { "via": of("A", "Via.") } } } })
+    };
+    let (_, changes) = both(&point("string"), &point("integer"));
+    let [change] = &changes[..] else { panic!("{changes:#?}") };
+    assert_eq!(change.places, ["/properties/to", "/properties/way/properties/via"]);
+    assert!(
+        change.message.ends_with("; the same definition is used for `to`, `way.via`"),
+        "{}",
+        change.message
     );
 }
 

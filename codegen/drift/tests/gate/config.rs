@@ -115,6 +115,38 @@ fn a_waiver_by_place_accepts_each_finding_also_the_version() {
 }
 
 #[test]
+fn a_definition_is_accepted_at_each_of_its_places() {
+    let state = |x: &str, y: &str, now: Value| {
+        let of = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
+        let before = json!({ "type": "object", "properties": { "q": { "type": "string" } } });
+        let schema = json!({ "type": "object", "properties": { "x": of(x), "y": of(y) }, "$defs": { "A": before, "B": now } });
+        from_tools_list(
+            &json!({ "tools": [{ "name": "t", "description": "d", "inputSchema": schema }] }).to_string(),
+        )
+        .unwrap()
+    };
+    let now = json!({ "type": "object", "properties": { "q": { "type": "string" } }, "required": ["q"] });
+    let old = state("A", "A", now.clone());
+    let (one, two) = (state("B", "A", now.clone()), state("B", "B", now));
+    let judged = |new: &Snapshot, waivers: &str| judge_by(&old, new, &Config::parse(waivers).unwrap(), true);
+    let of_one = compare(&old, &one)[0].fingerprint();
+    let at = |pointer: &str| format!("  - {{rule: I1, tool: t, pointer: {pointer}, reason: It is ours.}}\n");
+    let (x, y) = (at("/inputSchema/properties/x/properties/q"), at("/properties/y/properties/q"));
+    let by_fingerprint = format!("  - {{rule: I1, fingerprint: {of_one}, reason: It is ours.}}\n");
+    for accepted in [&x, &by_fingerprint] {
+        assert!(judged(&one, &format!("waivers:\n{accepted}")).passes());
+        let verdict = judged(&two, &format!("waivers:\n{accepted}"));
+        assert_eq!(verdict.blocking.len(), 1, "{verdict:#?}");
+        assert!(
+            verdict.blocking[0].message.ends_with("; the same definition is used for `y.q`."),
+            "{verdict:#?}"
+        );
+    }
+    assert!(judged(&two, &format!("waivers:\n{x}{y}")).passes());
+    assert!(judged(&two, &format!("waivers:\n{by_fingerprint}{y}")).passes());
+}
+
+#[test]
 fn profiles_move_what_their_table_says_and_no_security() {
     let mut moved = std::collections::BTreeSet::new();
     for name in names(&here().join("tool")) {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use colibri_drift::compare_schemas as compare;
 use colibri_drift::schema::{Direction, SchemaChange};
 use colibri_drift::{RULES, Rule, Severity};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gate/schema")
@@ -99,6 +99,49 @@ fn every_rule_about_schemas_has_a_folder() {
     let ids: BTreeSet<String> =
         RULES.iter().filter(about_schemas).map(|rule| rule.id.to_lowercase()).collect();
     assert_eq!(ids, rules().into_iter().collect());
+}
+
+#[test]
+fn what_may_mean_something_else_elsewhere_is_for_a_person() {
+    let object = |x: Value, defs: Value| json!({ "type": "object", "properties": { "x": x }, "$defs": defs });
+    let led = |kind: &str| {
+        object(json!({ "$dynamicRef": "#n" }), json!({ "n": { "$dynamicAnchor": "n", "type": kind } }))
+    };
+    let based = |kind: &str| {
+        let inner = json!({ "$id": "https://e/n", "$ref": "#/$defs/A", "$defs": { "A": { "type": kind } } });
+        object(inner, json!({ "A": { "type": "string" } }))
+    };
+    let in_draft_7 = |schema: &Value| {
+        let mut schema = schema.clone();
+        schema["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+        schema
+    };
+    let beside = object(json!({ "$ref": "#/$defs/A", "maxLength": 3 }), json!({ "A": { "type": "string" } }));
+    let list = object(json!({ "type": "array", "prefixItems": [{ "type": "string" }] }), json!({}));
+    for (old, new, told) in [
+        (led("string"), led("integer"), "`$dynamicRef` leads to"),
+        (based("string"), based("integer"), "an `$id` of their own"),
+        (in_draft_7(&beside), beside, "`$ref` may mean something else with another `$schema`"),
+        (list.clone(), in_draft_7(&list), "`prefixItems` may mean something else"),
+    ] {
+        for direction in [Direction::Input, Direction::Output] {
+            let changes = compare(&old, &new, direction);
+            assert!(
+                changes
+                    .iter()
+                    .any(|change| change.severity == Severity::Ack && change.message.contains(told)),
+                "{told}: {changes:#?}"
+            );
+        }
+    }
+    // A library that stops writing the dialect changes nothing by that alone.
+    let plain =
+        object(json!({ "$ref": "#/$defs/A", "description": "One." }), json!({ "A": { "type": "string" } }));
+    assert!(
+        compare(&in_draft_7(&plain), &plain, Direction::Input)
+            .iter()
+            .all(|change| change.severity == Severity::Info)
+    );
 }
 
 #[test]

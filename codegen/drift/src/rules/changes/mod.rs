@@ -4,6 +4,7 @@
 //! compared once more, so every loss is named.
 
 mod arrays;
+mod dialect;
 mod embed;
 mod objects;
 mod remarks;
@@ -20,12 +21,14 @@ use serde_json::Value;
 
 use super::{inputs, outputs};
 use crate::Severity;
+use crate::finding::place;
 use crate::schema::contain::{NOT_DECIDED, Trial, Verdict};
 use crate::schema::difference::Difference;
 use crate::schema::node::{Body, Case, Normal, TYPES, Type};
 use crate::schema::store::{NodeId, Store, TOO_COMPLEX};
 use crate::schema::text::unknown_keywords;
 use crate::schema::{Direction, SchemaChange};
+use dialect::other_meaning;
 use embed::Step;
 
 /// All differences between two schemas in one direction, in the order of the walk. Schemas that mean the
@@ -78,6 +81,7 @@ fn changes(old: &Value, new: &Value, direction: Direction) -> (Vec<SchemaChange>
     walk.unknown_keywords(old, new);
     walk.name_places();
     walk.net();
+    walk.other_meaning(old, new);
     (walk.found, store.spent())
 }
 
@@ -101,11 +105,21 @@ struct Walk<'s, 'a> {
     /// The enclosing pairs, to which a recursive schema returns.
     open: Vec<(NodeId, NodeId)>,
     /// Pairs, and which of `found` were found in each.
-    seen: HashMap<(NodeId, NodeId, bool, bool, bool), Range<usize>>,
+    seen: HashMap<Key, Seen>,
     /// How many questions were left undecided so far.
     undecided: Cell<usize>,
     /// Further places of a definition, with what was found at the first.
-    places: Vec<(Range<usize>, String)>,
+    places: Vec<(Seen, String)>,
+}
+
+/// The definitions at a place; whether the place has a description or default of its own; and what is known of the place.
+type Key = ((NodeId, NodeId), bool, [bool; 3]);
+
+/// A place, and which of the changes were found there.
+#[derive(Clone)]
+struct Seen {
+    pointer: String,
+    found: Range<usize>,
 }
 
 /// Two schemas for the same part of a value.
@@ -156,13 +170,20 @@ impl Walk<'_, '_> {
     }
 
     fn pair(&mut self, spot: &Spot) {
-        let nodes = (self.store.definition(spot.old), self.store.definition(spot.new));
-        let key = (nodes.0, nodes.1, spot.safe, spot.safe_back, spot.may_be_absent);
+        let ((old, old_says), (new, new_says)) =
+            (self.store.definition(spot.old), self.store.definition(spot.new));
+        let nodes = (old, new);
         if self.open.contains(&nodes) {
             return;
         }
-        if let Some(found) = self.seen.get(&key) {
-            return self.places.push((found.clone(), spot.place.clone()));
+        // What stands beside a reference is said of its place alone.
+        let says = old_says || new_says;
+        if says {
+            self.remarks(spot);
+        }
+        let key = (nodes, says, [spot.safe, spot.safe_back, spot.may_be_absent]);
+        if let Some(seen) = self.seen.get(&key) {
+            return self.places.push((seen.clone(), spot.pointer.clone()));
         }
         if !self.store.spend(STEP) || self.found.len() >= MAX_CHANGES {
             return self.store.exhaust();
@@ -176,12 +197,15 @@ impl Walk<'_, '_> {
         let same = inputs::is_same(&loss, &gain);
         spot.safe |= same || loss == Verdict::Inside;
         spot.safe_back |= same || gain == Verdict::Inside;
-        self.remarks(&spot);
+        if !says {
+            self.remarks(&spot);
+        }
         self.meaning(&spot);
         self.open.pop();
         // What is undecided here may be decided at another place, where other values reach it.
         if self.found.len() == before.0 || self.undecided.get() == before.1 {
-            self.seen.insert(key, before.0..self.found.len());
+            let found = before.0..self.found.len();
+            self.seen.insert(key, Seen { pointer: spot.pointer, found });
         }
     }
 
@@ -279,20 +303,26 @@ impl Walk<'_, '_> {
     fn name_places(&mut self) {
         const MOST: usize = 3;
         for (index, change) in self.found.iter_mut().enumerate() {
-            let mut places: Vec<&str> = Vec::new();
-            for (_, place) in self.places.iter().filter(|(found, _)| found.contains(&index)) {
-                if !places.contains(&place.as_str()) {
-                    places.push(place);
+            for (seen, pointer) in self.places.iter().filter(|(seen, _)| seen.found.contains(&index)) {
+                let Some(inside) = change.pointer.strip_prefix(&seen.pointer) else { continue };
+                let other = format!("{pointer}{inside}");
+                if other != change.pointer && !change.places.contains(&other) {
+                    change.places.push(other);
                 }
             }
-            if places.is_empty() {
+            let mut names: Vec<String> = Vec::new();
+            for name in change.places.iter().map(|pointer| format!("`{}`", place(pointer))) {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
+            if names.is_empty() {
                 continue;
             }
-            let more = places.len().saturating_sub(MOST);
-            let named =
-                places.iter().take(MOST).map(|place| format!("`{place}`")).collect::<Vec<_>>().join(", ");
+            let more = names.len().saturating_sub(MOST);
+            names.truncate(MOST);
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let _ = write!(change.message, "; the same definition is used for {named}{more}");
+            let _ = write!(change.message, "; the same definition is used for {}{more}", names.join(", "));
         }
     }
 
@@ -356,6 +386,17 @@ impl Walk<'_, '_> {
             let difference = self.whole(Value::Null, Value::Null, verdict);
             let change = if self.is_input() { inputs::whole(difference) } else { outputs::whole(difference) };
             self.push(change);
+        }
+    }
+
+    /// Keywords that the comparison takes for the same though they may mean something else: then a person must look.
+    fn other_meaning(&mut self, old: &Value, new: &Value) {
+        if let Some(reason) = other_meaning(old, new)
+            && self.found.iter().all(|change| change.severity < Severity::Ack)
+        {
+            let difference = self.whole(Value::Null, Value::Null, Verdict::Unknown(reason));
+            let is_input = self.is_input();
+            self.push(if is_input { inputs::whole(difference) } else { outputs::whole(difference) });
         }
     }
 
