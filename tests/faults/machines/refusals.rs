@@ -94,6 +94,9 @@ fn machines_14_a_standby_is_refused_by_name() {
         std::thread::sleep(Duration::from_millis(5));
     }
     let target = Target::at(url);
-    let said = refusal(launch(&target, &world.launch("none", 0).folder()));
-    assert!(said.contains("this server is a standby"), "{said}");
+    for durability in ["full", "replicated"] {
+        let launch = launch(&target, &world.launch("none", 0).folder()).env("COLIBRI_DURABILITY", durability);
+        let said = refusal(launch);
+        assert!(said.contains("this server is a standby"), "{durability}: {said}");
+    }
 }

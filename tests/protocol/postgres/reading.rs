@@ -43,7 +43,7 @@ fn what_cannot_be_read_is_told_with_a_way_out() {
     client.batch_execute("REVOKE USAGE ON SCHEMA colibri FROM colibri_read").unwrap();
     assert!(read(&database.url(Role::Read)).contains("GRANT colibri_read"));
     let gone = read(&database.url(Role::Read).replace(database.name(), "c4naryName"));
-    assert!(gone.contains("does not have this database") && !gone.contains("c4nary"), "{gone}");
+    assert!(gone.contains("does not have the database") && !gone.contains("c4nary"), "{gone}");
 }
 
 #[test]

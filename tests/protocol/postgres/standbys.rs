@@ -25,6 +25,10 @@ fn a_server_that_waits_for_an_absent_standby_is_refused_by_name_and_doctor_says_
     let called = shell.run_with(&variables, &["call", "task_list"]).ends(1);
     let waits = "the server's commits wait for a synchronous standby (elsewhere), and none";
     assert!(called.out.contains(&format!("STARTUP_FAILED: {waits} confirms them")), "{}", called.out);
+    // Of a start that failed no connection waits on, or the next ones would find none.
+    let left = "SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'colibri %'";
+    let left: i64 = cluster.client(Role::Superuser, "board").query_one(left, &[]).unwrap().get(0);
+    assert_eq!(left, 0);
     let report = shell.run_with(&variables, &["doctor", "--json"]).ends(1).json();
     let failed = findings(&report, "fail");
     assert_eq!(failed, [format!("durability: {waits} follows it")], "{report:#}");

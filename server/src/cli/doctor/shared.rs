@@ -38,7 +38,10 @@ pub fn check(config: &Config, trusted: &TrustedKeys, work: &mut Work<'_>) -> Vec
     findings.extend(found.loose_locks.iter().map(|reason| {
         Finding::fail("locks", reason.as_str(), "connect to PostgreSQL itself, without a pooler in between")
     }));
-    findings.push(durability(&found, config.durability));
+    // A standby stores nothing of its own, and neither does a server that only reads.
+    if writes && !found.standby {
+        findings.push(durability(&found, config.durability));
+    }
     if witness.is_some() && ours {
         findings.push(witnessed(&found));
     }
@@ -54,6 +57,9 @@ pub fn check(config: &Config, trusted: &TrustedKeys, work: &mut Work<'_>) -> Vec
 /// Returns what to do about a server that does not answer.
 fn way_to(error: &Unanswered) -> &'static str {
     match error {
+        Unanswered::Unreachable(error) if error.to_string().contains("no free connection") => {
+            "raise the server's max_connections, or the CONNECTION LIMIT of the role or the database; until then no server starts on it"
+        }
         Unanswered::Unreachable(_) => {
             "start the PostgreSQL server, or correct its host and port in COLIBRI_DATABASE_URL; until then no server starts on it"
         }
@@ -171,7 +177,7 @@ fn durability(found: &Examination, durability: Durability) -> Finding {
             found.without_standby().unwrap_or_default(),
             "set synchronous_standby_names on the server, or COLIBRI_DURABILITY to full",
         ),
-        _ if !found.standby && !found.standby_names.is_empty() && found.standbys == 0 => Finding::fail(
+        _ if !found.standby_names.is_empty() && found.standbys == 0 => Finding::fail(
             CHECK,
             format!(
                 "the server's commits wait for a synchronous standby ({}), and none follows it",
@@ -201,7 +207,7 @@ fn witnessed(found: &Examination) -> Finding {
             "do what the message says (with `mkdir -p` for a folder that is missing); until then no server starts on this machine",
         ),
         None => {
-            Finding::ok(CHECK, "the database holds the last call that this machine has seen acknowledged")
+            Finding::ok(CHECK, "the database holds all that this machine has noted of acknowledged calls")
         }
     }
 }

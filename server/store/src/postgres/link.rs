@@ -41,8 +41,8 @@ impl Link {
     /// Connects once.
     pub(super) fn connect(&self) -> Result<(Session, Name), PgError> {
         let mut session = Session::connect(&self.url, &self.options)?;
-        let (name, standbys) = name(&mut session)?;
-        match self.replicated && standbys.is_empty() {
+        let (name, waits) = name(&mut session)?;
+        match self.replicated && !waits {
             true => Err(PgError::Unreachable(NO_STANDBY.to_owned())),
             false => Ok((session, name)),
         }
@@ -65,9 +65,11 @@ impl Link {
     }
 }
 
-/// Returns the name of this connection, and the standbys that the server waits for.
-fn name(session: &mut Session) -> Result<(Name, String), PgError> {
-    let sql = "SELECT pid, CAST(backend_start AS text), current_setting('synchronous_standby_names') \
+/// Returns the name of this connection, and whether commits wait for a standby. A standby has no commits; that it takes no calls is said
+/// elsewhere.
+fn name(session: &mut Session) -> Result<(Name, bool), PgError> {
+    let sql = "SELECT pid, CAST(backend_start AS text), \
+               CAST(pg_is_in_recovery() OR current_setting('synchronous_standby_names') <> '' AS int) \
                FROM pg_stat_activity WHERE pid = pg_backend_pid()";
     let rows = session.query(sql, &[], Limit::ONE)?;
     let row = only(&rows)?;
@@ -75,7 +77,7 @@ fn name(session: &mut Session) -> Result<(Name, String), PgError> {
         pid: integer(&row, 0).unwrap_or_default(),
         since: text(&row, 1).unwrap_or_default().to_owned(),
     };
-    Ok((name, text(&row, 2).unwrap_or_default().to_owned()))
+    Ok((name, integer(&row, 2) == Some(1)))
 }
 
 /// Ends a connection that this process has given up, so that nothing that was sent on it is still carried out. Does nothing if the

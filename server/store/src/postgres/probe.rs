@@ -5,7 +5,7 @@ use crate::db::postgres::{Limit, PgError, Session};
 use crate::params;
 use crate::postgres::ask::{self, MOST_MS_APART, Rights};
 use crate::postgres::flight::{MARK, integer, only, text};
-use crate::postgres::link::Link;
+use crate::postgres::link::{self, Link};
 use crate::postgres::options::{Durability, PostgresOptions};
 use crate::postgres::schema::{self, SharedSchema};
 use crate::sqlite::look::schema::Difference;
@@ -100,13 +100,17 @@ fn standbys_confirm(session: &mut Session, link: &Link) -> Result<Result<(), Str
     // PostgreSQL ends such a wait for no time-out, so that this connection is given up.
     let mut short = link.clone();
     short.options.statement = Some(link.patience);
-    let (mut other, _) = short.connect()?;
+    let (mut other, name) = short.connect()?;
     match other.query(MARK, &[], Limit::ALL) {
         Ok(_) => Ok(Ok(())),
-        Err(PgError::Lost(_)) => Ok(Err(format!(
-            "the server's commits wait for a synchronous standby ({names}), and none confirms them: start the standby, or let the \
+        Err(PgError::Lost(_)) => {
+            // It would wait in the server until the standby returns, and each start would leave one more.
+            link::end(session, &name)?;
+            Ok(Err(format!(
+                "the server's commits wait for a synchronous standby ({names}), and none confirms them: start the standby, or let the \
              server's synchronous_standby_names name one that follows it"
-        ))),
+            )))
+        }
         Err(error) => Err(error),
     }
 }

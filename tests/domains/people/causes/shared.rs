@@ -88,7 +88,7 @@ pub const CAUSES: &[Cause] = &[
     fails(
         "A database that is not on the server",
         |site| with_url(site, |url| format!("{}/none", url.rsplit_once('/').unwrap().0)),
-        "does not have this database",
+        "does not have the database",
         corrected,
     ),
     fails(

@@ -222,7 +222,9 @@ fn refusal(error: Option<&ServerError>) -> PgError {
             "the server does not let this user in from here: its pg_hba.conf has no line for user, database and address, or asks \
              for TLS (sslmode=verify-full); or the role may not log in"
         }
-        "3D000" => "the server does not have this database",
+        "3D000" => {
+            "the server does not have the database that the URL names behind its last / (without one, that of the user's name)"
+        }
         "42501" => "the user may not connect to this database",
         "57P03" => "the server is starting, stopping or recovering",
         "53300" => "the server has no free connection",

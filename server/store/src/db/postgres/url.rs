@@ -352,7 +352,7 @@ fn port(text: &str) -> Result<u16, UrlError> {
     text.parse()
         .ok()
         .filter(|port| *port != 0)
-        .ok_or_else(|| error("has a port that is not between 1 and 65535"))
+        .ok_or_else(|| error("has a port that is not between 1 and 65535; in a user or password, write / @ : # as %2F %40 %3A %23"))
 }
 
 fn mode(text: &str) -> Result<TlsMode, UrlError> {
