@@ -7,7 +7,7 @@ use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -47,6 +47,8 @@ pub struct Server {
     input: Option<Sender<Vec<u8>>>,
     output: Receiver<Piece>,
     stderr: Arc<Mutex<VecDeque<u8>>>,
+    /// What fills it until its other end is closed.
+    keeper: JoinHandle<()>,
     /// Answers that came before they were waited for.
     early: Vec<(u64, Answer)>,
     /// It has answered something.
@@ -83,13 +85,14 @@ impl Server {
         // A pipe whose other end is not read blocks; then only its thread waits.
         thread::spawn(move || write_lines(stdin, &lines));
         thread::spawn(move || read_lines(stdout, &pieces));
-        thread::spawn(move || keep_end(stderr, &log));
+        let keeper = thread::spawn(move || keep_end(stderr, &log));
         Ok(Self {
             child,
             group,
             input: Some(input),
             output,
             stderr: kept,
+            keeper,
             early: Vec::new(),
             greeted: false,
             other: None,
@@ -136,8 +139,11 @@ impl Server {
     /// Ends the server as a client does, and kills what is left of its group. Returns the end of its stderr.
     pub fn end(mut self) -> String {
         self.stop();
-        // What it wrote last may still be on its way.
-        thread::sleep(TICK);
+        // What it wrote last may still be on its way; what it has left behind may write without end.
+        let until = Instant::now() + END_WAIT;
+        while !self.keeper.is_finished() && Instant::now() < until {
+            thread::sleep(TICK);
+        }
         let kept = self.stderr.lock().map(|kept| kept.iter().copied().collect()).unwrap_or_default();
         let kept: Vec<u8> = kept;
         let mut text = String::from_utf8_lossy(&kept).into_owned();

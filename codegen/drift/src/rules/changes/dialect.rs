@@ -15,7 +15,7 @@ const DIALECTS: [&str; 9] = [
     "maxContains",
 ];
 
-/// What may stand beside `$ref` in any dialect without a meaning.
+/// Members of a schema with `$ref` that mean the same in any dialect: nothing.
 const REMARKS: [&str; 8] =
     ["$ref", "title", "description", "default", "examples", "deprecated", "$comment", "$defs"];
 

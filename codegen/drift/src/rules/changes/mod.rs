@@ -176,7 +176,7 @@ impl Walk<'_, '_> {
         if self.open.contains(&nodes) {
             return;
         }
-        // What stands beside a reference is said of its place alone.
+        // A description that a reference comes with is said of its place alone.
         let says = old_says || new_says;
         if says {
             self.remarks(spot);
