@@ -67,9 +67,12 @@ fn an_altered_schema_is_refused_by_name_and_one_that_is_put_right_is_not() {
     }
     // Settings of a database or a role change how the schema reads, and nothing of it.
     let mut client = database.client(Role::Superuser);
-    for setting in
-        ["bytea_output = 'escape'", "quote_all_identifiers = on", "standard_conforming_strings = off"]
-    {
+    for setting in [
+        "bytea_output = 'escape'",
+        "quote_all_identifiers = on",
+        "standard_conforming_strings = off",
+        "default_transaction_read_only = on",
+    ] {
         let setting = setting.replace('\'', "''");
         let alter = format!(
             "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET {setting}', current_database()); END $$"

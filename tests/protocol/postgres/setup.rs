@@ -165,3 +165,19 @@ fn a_server_that_cannot_be_reached_or_refuses_is_told_in_words() {
     let run = postgres(&shell, &url, &["setup"]);
     assert!(run.code == Some(1) && run.err.contains("refuses the password"), "{}", run.err);
 }
+
+#[test]
+fn a_schema_of_another_program_is_left_alone() {
+    let Some(database) = Database::empty() else { return };
+    let mut client = database.client(Role::Superuser);
+    client
+        .batch_execute("CREATE SCHEMA colibri; CREATE TABLE colibri.calls (x int); GRANT ALL ON SCHEMA colibri TO PUBLIC")
+        .unwrap();
+    let tables = "SELECT count(*) FROM pg_class WHERE relnamespace = 'colibri'::regnamespace";
+    for command in ["setup", "migrate"] {
+        let run = postgres(&shell(), &database.url(Role::Superuser), &[command]);
+        assert_eq!(run.code, Some(1), "{}", run.err);
+        assert!(run.err.contains("the schema colibri belongs to the role "), "{command}: {}", run.err);
+        assert_eq!(client.query_one(tables, &[]).unwrap().get::<_, i64>(0), 1);
+    }
+}

@@ -1,6 +1,8 @@
 //! The witness of a machine, in the words of a start and of doctor.
 
+use colibri_test_support::client::Launch;
 use colibri_test_support::postgres::{Database, Role};
+use serde_json::json;
 use tempfile::TempDir;
 
 use super::reading::findings;
@@ -26,9 +28,27 @@ fn doctor_asks_the_witness_of_this_machine_and_changes_nothing() {
     assert!(refused.out.contains(make), "{}", refused.out);
 
     std::fs::create_dir(&witness).unwrap();
-    assert!(says(&first, "ok").contains("the database holds the last call"));
+    assert!(says(&first, "ok").contains("the database holds all that this machine has noted"));
     assert_eq!(std::fs::read_dir(&witness).unwrap().count(), 0, "doctor creates nothing");
     run(&first, &["call", "task_list"]).ends(0);
-    assert!(says(&first, "ok").contains("the database holds the last call"));
+    assert!(says(&first, "ok").contains("the database holds all that this machine has noted"));
     assert!(says(&other, "fail").contains("the database has lost acknowledged calls"));
+}
+
+#[test]
+fn a_running_server_notices_that_the_end_of_the_log_was_erased() {
+    let Some(database) = Database::new() else { return };
+    let launch = Launch::new(env!("CARGO_BIN_EXE_colibri-under-test"));
+    let mut server = launch.env("COLIBRI_DATABASE_URL", database.url(Role::App)).start();
+    for title in ["one", "two"] {
+        server.data("task_create", json!({ "title": title }));
+    }
+    // As a superuser can, with the triggers off and without cutting a connection.
+    let erase = "SET session_replication_role = replica; SET search_path = colibri; \
+                 DELETE FROM exits WHERE exit_no = (SELECT max(exit_no) FROM exits)";
+    database.client(Role::Superuser).batch_execute(erase).unwrap();
+    server.send_call("task_create", json!({ "title": "three" }));
+    let ended = server.wait();
+    assert_eq!(ended.code(), 1, "{}", ended.stderr);
+    assert!(ended.stderr.contains("the database has lost acknowledged calls"), "{}", ended.stderr);
 }

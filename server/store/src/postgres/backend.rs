@@ -102,13 +102,25 @@ impl PgBackend {
         self.latch.clone().map_or(Ok(()), Err)
     }
 
+    /// Ends all acknowledging if the log ends before what this process has acknowledged: someone has erased its end.
+    pub(super) fn loss_at(&mut self, end: &Head) -> Option<StoreFault> {
+        // Who only reads may read a standby, which may be behind.
+        let loss = self.witness.loss_at(end).filter(|_| !self.read_only)?;
+        Some(self.lose(loss))
+    }
+
     /// Opens a transaction with its locks; returns where the log ends.
     fn open(&mut self, handle: &Handle, access: Access) -> Result<Head, StoreFault> {
         let until = Instant::now() + self.link.patience;
         loop {
             let mut session = self.connected(handle)?;
             match begin(&mut session, access) {
-                Ok(head) => return Ok(head),
+                Ok(head) => {
+                    let Some(loss) = self.loss_at(&head) else { return Ok(head) };
+                    drop(session);
+                    self.undo(handle);
+                    return Err(loss);
+                }
                 // Nothing was done yet, so another connection may do it.
                 Err(PgError::Lost(_)) if Instant::now() < until => {}
                 Err(error) => {

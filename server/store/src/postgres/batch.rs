@@ -43,6 +43,11 @@ impl PgBackend {
         }
         match turn {
             Ok((last, head)) => {
+                drop(session);
+                if self.loss_at(&head).is_some() {
+                    self.undo(handle);
+                    return Err(PgError::Usage("the database has lost acknowledged calls"));
+                }
                 self.state = State::Turn(head);
                 Ok(last)
             }

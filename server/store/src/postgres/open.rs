@@ -1,16 +1,16 @@
 //! Opens a shared database for a server (postgres#start). Nothing is written before the server and the schema are known to be what
 //! Colibri needs; a server never changes the schema.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use colibri_runtime::chain::store::StoreFault;
 
 use crate::db::Db;
-use crate::db::postgres::{PgError, Target};
+use crate::db::postgres::{PgError, Session, Target};
 use crate::postgres::backend::{PgBackend, State, Unsynced};
 use crate::postgres::flight;
 use crate::postgres::lease::{self, Lease, Tenant};
-use crate::postgres::link::Link;
+use crate::postgres::link::{Link, Name};
 pub use crate::postgres::options::{Durability, PostgresOptions};
 use crate::postgres::probe;
 use crate::postgres::witness::Witness;
@@ -19,6 +19,10 @@ use crate::store::{OpenBackend, OpenedDatabase};
 
 /// How long that is where no setting says it.
 const DEFAULT_PATIENCE: Duration = Duration::from_secs(5);
+/// How long a start waits before it asks again a server that starts itself.
+const PAUSE: Duration = Duration::from_millis(200);
+/// What such a server says (`cannot_connect_now`).
+const STARTING: &str = "SQLSTATE 57P03";
 
 /// A shared database that is open.
 #[derive(Debug)]
@@ -58,7 +62,7 @@ impl OpenedDatabase for OpenedPostgres {
 /// One sentence: what is wrong, and what to do.
 pub fn open(options: &PostgresOptions) -> Result<Box<dyn OpenedDatabase>, String> {
     let mut link = link_of(options);
-    let (mut session, name) = link.connect().map_err(|error| error.to_string())?;
+    let (mut session, name) = started(&link).map_err(|error| error.to_string())?;
     let warnings = probe::check(&mut session, &link, options)?;
     if !options.read_only {
         // The first host of the URL may be a standby later, and behind what was acknowledged.
@@ -111,6 +115,19 @@ pub fn open(options: &PostgresOptions) -> Result<Box<dyn OpenedDatabase>, String
     Ok(Box::new(OpenedPostgres { db: Db::from(session), backend, schema_version, aborted, warnings }))
 }
 
+/// Connects once, or again as long as a call would wait while the server itself starts: then it is there, and will answer.
+fn started(link: &Link) -> Result<(Session, Name), PgError> {
+    let until = Instant::now() + link.patience;
+    loop {
+        match link.connect() {
+            Err(PgError::Unreachable(reason)) if reason.contains(STARTING) && Instant::now() < until => {
+                std::thread::sleep(PAUSE);
+            }
+            done => return done,
+        }
+    }
+}
+
 /// Returns how long calls wait for others' locks, and for a server that is away.
 fn patience(options: &PostgresOptions) -> Duration {
     options.session.lock.unwrap_or(DEFAULT_PATIENCE)
@@ -132,6 +149,10 @@ fn link_of(options: &PostgresOptions) -> Link {
     ];
     let mut session = options.session.clone();
     session.settings = settings.map(|(name, value)| (name.to_owned(), value)).to_vec();
+    if !options.read_only {
+        // A role or a database may have it on.
+        session.settings.push(("default_transaction_read_only".to_owned(), "off".to_owned()));
+    }
     let replicated = options.durability == Durability::Replicated && !options.read_only;
     Link { url: options.url.clone(), options: session, patience: patience(options), replicated }
 }

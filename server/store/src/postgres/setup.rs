@@ -26,6 +26,12 @@ pub enum SetupError {
     /// The roles or the schema are missing.
     #[error("the database has no schema of Colibri's; run `colibri postgres setup` first")]
     NotSetUp,
+    /// The schema is another program's.
+    #[error(
+        "the schema colibri belongs to the role {0} and not to colibri_owner, so it may be another program's, and nothing in it is \
+         changed; name another database"
+    )]
+    Foreign(String),
     /// The login role may not do it.
     #[error(
         "the login role may not set the database up; name a superuser, or the database's owner with the right to create roles. \
@@ -85,6 +91,7 @@ pub fn set_up(
     let mut session = connect(url, options)?;
     begin(&mut session)?;
     let before = present(&mut session)?;
+    own(&mut session)?;
     session.simple(schema.setup).map_err(|error| match error {
         PgError::Server(error) if error.code == "42501" => SetupError::MayNotSetUp,
         PgError::Server(error) => SetupError::Setup(error),
@@ -153,9 +160,20 @@ fn begin(session: &mut Session) -> Result<(), SetupError> {
     })
 }
 
+/// Refuses a schema of that name that setup did not make.
+fn own(session: &mut Session) -> Result<(), SetupError> {
+    let sql = "SELECT CAST(pg_get_userbyid(nspowner) AS text) FROM pg_namespace WHERE nspname = 'colibri'";
+    let rows = session.query(sql, &[], Limit::ONE)?;
+    match rows.row(0).as_ref().and_then(|row| text(row, 0)) {
+        Some(owner) if owner != "colibri_owner" => Err(SetupError::Foreign(owner.to_owned())),
+        _ => Ok(()),
+    }
+}
+
 /// The same, as the owner of the schema, whose tables the migrations make.
 pub(crate) fn become_owner(session: &mut Session) -> Result<(), SetupError> {
     begin(session)?;
+    own(session)?;
     session.simple("SET LOCAL ROLE colibri_owner").map_err(|error| match error.sqlstate() {
         Some("22023") => SetupError::NotSetUp,
         Some("42501") => SetupError::MayNotMigrate,

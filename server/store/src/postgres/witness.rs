@@ -69,6 +69,15 @@ impl Witness {
         Ok(Some(loss(&head)))
     }
 
+    /// Returns the same of a log that ends there, as far as its end tells.
+    pub(super) fn loss_at(&self, end: &Head) -> Option<String> {
+        let seen = self.seen.filter(|seen| {
+            let (number, noted) = (end.last_exit_no, seen.last_exit_no);
+            number < noted || number == noted && end.last_row_hash != seen.last_row_hash
+        })?;
+        Some(loss(&seen))
+    }
+
     /// Notes that all calls up to this end are acknowledged.
     pub(super) fn acknowledge(&mut self, head: Head) -> Result<(), String> {
         self.seen = Some(head);
