@@ -28,10 +28,10 @@ fn doctor_asks_the_witness_of_this_machine_and_changes_nothing() {
     assert!(refused.out.contains(make), "{}", refused.out);
 
     std::fs::create_dir(&witness).unwrap();
-    assert!(says(&first, "ok").contains("the database holds all that this machine has noted"));
+    assert!(says(&first, "ok").contains("the database holds every acknowledged call"));
     assert_eq!(std::fs::read_dir(&witness).unwrap().count(), 0, "doctor creates nothing");
     run(&first, &["call", "task_list"]).ends(0);
-    assert!(says(&first, "ok").contains("the database holds all that this machine has noted"));
+    assert!(says(&first, "ok").contains("the database holds every acknowledged call"));
     assert!(says(&other, "fail").contains("the database has lost acknowledged calls"));
 }
 

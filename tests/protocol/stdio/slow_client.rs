@@ -18,7 +18,7 @@ const STUCK: Duration = Duration::from_millis(1500);
 /// More than the server can take without being read.
 const REQUESTS: usize = 20_000;
 /// What a debug build may hold: 8 MiB of replies, one batch, its buffers and the program itself.
-const MEMORY_LIMIT_KB: u64 = 44 * 1024;
+const MEMORY_LIMIT_KB: u64 = 40 * 1024;
 
 /// The memory of a process, kilobytes.
 fn resident_kb(child: &Child) -> u64 {

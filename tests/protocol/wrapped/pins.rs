@@ -363,7 +363,7 @@ fn wrap_45_of_two_first_lists_at_once_one_is_the_pin_for_both_runs() {
             let answer = answers.iter().find(|answer| answer["id"] == "call").unwrap();
             answer["result"]["isError"] == true
         });
-        // Whichever list came first is the pin; the tool of the other one has changed.
+        // The list that was stored first is the pin, and the other run's tool differs from it.
         assert_eq!(refused.iter().filter(|refused| **refused).count(), 1, "{refused:?}");
         place.await_events(&["pinned", "seen"]);
         for wrap in runs {

@@ -14,6 +14,7 @@ use super::contain::Verdict;
 use super::node::{Case, Normal};
 use super::number::Known;
 use super::regex::Automaton;
+use super::text::ANNOTATIONS;
 use super::validate::Checks;
 
 /// A schema somewhere in one of the documents.
@@ -193,16 +194,15 @@ impl<'a> Store<'a> {
         Some(self.site(found, root))
     }
 
-    /// The node of the definition to which a schema leads that is a reference, and whether the schema says something beside it that
-    /// constrains nothing. Other nodes stay.
+    /// Follows a schema that only refers to a definition, and says whether a description or another remark accompanies the reference. Any
+    /// other node is returned as it is.
     pub(crate) fn definition(&self, node: NodeId) -> (NodeId, bool) {
-        const REMARKS: [&str; 6] = ["title", "description", "default", "examples", "deprecated", "$comment"];
         let (mut node, mut says) = (node, false);
         // A chain of references may lead back to its beginning.
         for _ in 0..MAX_NESTED {
             let [site] = *self.sites(node) else { break };
             let Value::Object(keywords) = self.place(site).schema else { break };
-            if !keywords.keys().all(|keyword| keyword == "$ref" || REMARKS.contains(&keyword.as_str())) {
+            if !keywords.keys().all(|keyword| keyword == "$ref" || ANNOTATIONS.contains(&keyword.as_str())) {
                 break;
             }
             let reference = keywords.get("$ref").and_then(Value::as_str);

@@ -16,7 +16,7 @@ const MAX_TEXT: usize = 40_000;
 const MAX_OPEN: usize = 128;
 
 /// Keywords that do not affect which values a schema accepts.
-const ANNOTATIONS: [&str; 19] = [
+pub(crate) const ANNOTATIONS: [&str; 19] = [
     "$schema",
     "$id",
     "id",

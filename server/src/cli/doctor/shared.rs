@@ -206,9 +206,7 @@ fn witnessed(found: &Examination) -> Finding {
             reason.as_str(),
             "do what the message says (with `mkdir -p` for a folder that is missing); until then no server starts on this machine",
         ),
-        None => {
-            Finding::ok(CHECK, "the database holds all that this machine has noted of acknowledged calls")
-        }
+        None => Finding::ok(CHECK, "the database holds every acknowledged call that this machine has noted"),
     }
 }
 

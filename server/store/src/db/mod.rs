@@ -62,7 +62,7 @@ impl Db {
         }
     }
 
-    /// Keeps at most so many KiB of a file's pages in memory. Of a database behind a wire none are kept here.
+    /// Sets how many KiB of a file's pages SQLite keeps in memory at most. PostgreSQL keeps its pages itself.
     ///
     /// # Errors
     /// [`Fault::Storage`].

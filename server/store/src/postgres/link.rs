@@ -65,8 +65,8 @@ impl Link {
     }
 }
 
-/// Returns the name of this connection, and whether commits wait for a standby. A standby has no commits; that it takes no calls is said
-/// elsewhere.
+/// Returns the name of this connection, and whether commits wait for a standby. For a standby the second is true: it commits nothing, and the
+/// start refuses it in words of its own.
 fn name(session: &mut Session) -> Result<(Name, bool), PgError> {
     let sql = "SELECT pid, CAST(backend_start AS text), \
                CAST(pg_is_in_recovery() OR current_setting('synchronous_standby_names') <> '' AS int) \

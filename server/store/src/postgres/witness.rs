@@ -69,7 +69,7 @@ impl Witness {
         Ok(Some(loss(&head)))
     }
 
-    /// Returns the same of a log that ends there, as far as its end tells.
+    /// Returns what to say if a log with this end cannot hold what was acknowledged. It looks at nothing but the end.
     pub(super) fn loss_at(&self, end: &Head) -> Option<String> {
         let seen = self.seen.filter(|seen| {
             let (number, noted) = (end.last_exit_no, seen.last_exit_no);

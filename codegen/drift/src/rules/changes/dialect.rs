@@ -2,6 +2,8 @@
 
 use serde_json::{Map, Value};
 
+use crate::schema::text::ANNOTATIONS;
+
 /// Keywords that some dialects do not know, or read in another way.
 const DIALECTS: [&str; 9] = [
     "prefixItems",
@@ -14,10 +16,6 @@ const DIALECTS: [&str; 9] = [
     "minContains",
     "maxContains",
 ];
-
-/// Members of a schema with `$ref` that mean the same in any dialect: nothing.
-const REMARKS: [&str; 8] =
-    ["$ref", "title", "description", "default", "examples", "deprecated", "$comment", "$defs"];
 
 /// Returns why two schemas may differ although their comparison finds the same; `None` if they cannot.
 pub(super) fn other_meaning(old: &Value, new: &Value) -> Option<String> {
@@ -41,7 +39,7 @@ pub(super) fn other_meaning(old: &Value, new: &Value) -> Option<String> {
         let read = |schema: &Map<String, Value>| {
             let is_list = schema.get("items").is_some_and(Value::is_array);
             let beside = schema.contains_key("$ref")
-                && schema.keys().any(|keyword| !REMARKS.contains(&keyword.as_str()));
+                && schema.keys().any(|keyword| keyword != "$ref" && !ANNOTATIONS.contains(&keyword.as_str()));
             let other = DIALECTS.into_iter().find(|keyword| schema.contains_key(*keyword));
             let keyword = other.or(is_list.then_some("items")).or(beside.then_some("$ref"))?;
             Some(format!("`{keyword}` may mean something else with another `$schema`"))

@@ -389,7 +389,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Keywords that the comparison takes for the same though they may mean something else: then a person must look.
+    /// Asks for a person where a keyword may mean something else than before although its text is the same.
     fn other_meaning(&mut self, old: &Value, new: &Value) {
         if let Some(reason) = other_meaning(old, new)
             && self.found.iter().all(|change| change.severity < Severity::Ack)
