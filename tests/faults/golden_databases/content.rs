@@ -11,9 +11,12 @@ pub const SEED: &str = "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac03
 /// Its public key.
 pub const PUBLIC_KEY: &str = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
 
-/// The directory whose index the databases hold.
+/// The skills whose index the databases hold.
+pub const SKILLS: [&str; 3] = ["colibri-one", "colibri-two", "colibri-three"];
+
+/// Writes their directory.
 pub fn skills(folder: &Path) {
-    for name in ["colibri-one", "colibri-two", "colibri-three"] {
+    for name in SKILLS {
         let place = folder.join("skills").join(name);
         std::fs::create_dir_all(&place).unwrap();
         let text = format!(

@@ -52,8 +52,10 @@ fn there_and_back(golden: &Golden) {
     let folder = golden.unpacked();
     // A start migrates it, and makes calls of its own.
     assert_eq!(opened::differences(golden, &folder), Vec::<String>::new());
-    // What no release has written yet is copied, too.
-    wrapped::fill(&folder.path().join("colibri.db"));
+    // Calls to another server are copied, too, also where the file has none yet.
+    if golden.expected["tables"]["wrap_runs"].as_i64().unwrap_or(0) == 0 {
+        wrapped::fill(&folder.path().join("colibri.db"));
+    }
     let shell = Shell::new(env!("CARGO_BIN_EXE_colibri-under-test"));
     let original = folder.path().join("colibri.db");
     let (original, back) = (original.to_str().unwrap(), shell.path().join("back.db"));

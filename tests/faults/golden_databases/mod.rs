@@ -23,9 +23,11 @@ fn all() -> Vec<Golden> {
         }
     });
     let all = golden::stored();
-    for kind in ["full", "retention", "unclean"] {
-        let name = format!("0.1.0-{kind}");
-        assert!(all.iter().any(|golden| golden.name == name), "{name} is gone: it must stay for good");
+    for release in ["0.1.0", "0.2.0"] {
+        for kind in ["full", "retention", "unclean"] {
+            let name = format!("{release}-{kind}");
+            assert!(all.iter().any(|golden| golden.name == name), "{name} is gone: it must stay for good");
+        }
     }
     all
 }

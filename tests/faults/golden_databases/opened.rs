@@ -152,6 +152,12 @@ fn state(golden: &Golden, folder: &Arc<TempDir>, found: &mut Vec<String>) {
     if let Some(loads) = names.shift_remove("skill_index") {
         names.insert("skill_roots".to_owned(), loads);
     }
+    // This server is a caller of its own, and its folder of skills a root of its own.
+    let callers = expected["tables"]["callers"].as_i64().unwrap_or(0);
+    let added = [("callers", 1), ("skill_roots", 1), ("skills", content::SKILLS.len())];
+    for (name, added) in added.iter().filter(|_| expected["tables"]["skill_roots"].is_number()) {
+        rows[name] = json!(rows[name].as_u64().unwrap() + *added as u64);
+    }
     compare("rows", &rows, &tables(folder), found);
     // The rows that were open belonged to dead processes.
     let mut ends = expected["outcomes"].clone();
@@ -164,8 +170,8 @@ fn state(golden: &Golden, folder: &Arc<TempDir>, found: &mut Vec<String>) {
     let log = &expected["log"];
     compare("calls", &json!(ends), &outcomes(folder, log["last_sequence_no"].as_i64().unwrap()), found);
     let old = "SELECT count(*) FROM callers WHERE sequence_no <= ?1";
-    let callers: i64 = sql.query_row(old, [log["last_sequence_no"].as_i64()], |row| row.get(0)).unwrap();
-    compare("callers of its calls", &json!(0), &json!(callers), found);
+    let kept: i64 = sql.query_row(old, [log["last_sequence_no"].as_i64()], |row| row.get(0)).unwrap();
+    compare("callers of its calls", &json!(callers), &json!(kept), found);
     let hash: Option<String> = sql
         .query_row("SELECT row_hash FROM actions WHERE exit_no = ?1", [log["last_exit_no"].as_i64()], |row| {
             row.get(0)
@@ -182,7 +188,10 @@ pub fn read_only(golden: &Golden) -> Vec<String> {
     let before = bytes(folder.path());
     let mut found = Vec::new();
     let mut server = launch(&folder).env("COLIBRI_MODE", "READONLY").start();
-    replies(&golden.expected["replies"], &mut server, &mut found);
+    let mut expected = golden.expected["replies"].clone();
+    // Only a start that writes can load the skills of this folder, which the file does not know.
+    expected.as_array_mut().unwrap().retain(|call| call["tool"] != json!("skill_list"));
+    replies(&expected, &mut server, &mut found);
     let refused = server.call("task_create", json!({ "title": "no" }));
     assert_eq!(refused["ok"], json!(false), "{refused}");
     assert_eq!(server.finish().code(), 0);
