@@ -136,6 +136,7 @@ impl Known {
             },
             name: name.to_owned(),
             arguments,
+            args_hash: None,
             trace_context: None,
             client: identity(self.requests / 5 % CLIENTS),
             bytes: 100,

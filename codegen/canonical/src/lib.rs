@@ -20,6 +20,7 @@ mod error;
 pub mod escape;
 pub mod hex;
 pub mod object;
+mod sent;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -27,6 +28,7 @@ mod value;
 
 pub use digest::{HexDigest, sha256_hex};
 pub use error::CanonicalError;
+pub use sent::keeps_numbers;
 pub use text::{canonical_text, value_of};
 pub use value::{MAX_DEPTH, NumberRule, canonical_json, cmp_utf16};
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::*;
 
-const RULES: [NumberRule; 3] = [NumberRule::Wire, NumberRule::Trail, NumberRule::Exact];
+const RULES: [NumberRule; 4] = [NumberRule::Wire, NumberRule::Sent, NumberRule::Trail, NumberRule::Exact];
 
 fn vectors() -> Value {
     serde_json::from_str(include_str!("vectors.json")).unwrap()
@@ -112,7 +112,7 @@ fn nesting_is_limited_to_128() {
     }
 }
 
-/// Values on which the three rules agree.
+/// Values on which the rules agree.
 fn common() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         Just(Value::Null),
@@ -177,5 +177,57 @@ proptest! {
         let again: Map<String, Value> = serde_json::from_str(&text).unwrap();
         let printed: Vec<&String> = again.keys().collect();
         prop_assert!(printed.windows(2).all(|pair| cmp_utf16(pair[0], pair[1]).is_lt()));
+    }
+}
+
+/// The two numbers of each pair are written alike in a value, and not as they were sent.
+#[test]
+fn a_number_that_64_bits_do_not_keep_is_written_as_it_was_sent() {
+    let sent = |text: &str| canonical_text(text, NumberRule::Sent).unwrap();
+    for number in [
+        "18446744073709551616",
+        "-9223372036854775809",
+        "1000000000000000000000000",
+        "12345678901234567890123.50",
+        "9007199254740993.0",
+        "0.1000000000000000055511151231257827",
+        "1e400",
+        "-1E+400",
+        "1e-400",
+        "4.9e-324",
+        "1e99999999999999999999",
+        "1e-99999999999999999999",
+    ] {
+        assert!(!keeps_numbers(number), "{number}");
+        assert_eq!(sent(number), number);
+    }
+    let text = r#" {"b":[1e400, 1.50, {"18446744073709551616": 18446744073709551616}], "a\"1e400": 0.1e1} "#;
+    assert_eq!(sent(text), r#"{"a\"1e400":1,"b":[1e400,1.5,{"18446744073709551616":18446744073709551616}]}"#);
+    for text in ["1.e5000", "01e5000", "1e5000.5", "-", "1e400 1e400", "[1e400,]", r#"{"a":1e400,"a":1}"#] {
+        assert_eq!(canonical_text(text, NumberRule::Sent), None, "{text}");
+    }
+}
+
+#[test]
+fn a_number_that_64_bits_keep_is_written_as_before() {
+    for number in [
+        "18446744073709551615",
+        "-9223372036854775808",
+        "9007199254740993",
+        "9007199254740992.0",
+        "0.10000000000000000000",
+        "1e24",
+        "123456789012345680000.0",
+        "-0.0",
+        "0e99999999999999999999",
+        "5e-324",
+        "1.7976931348623157e308",
+    ] {
+        assert!(keeps_numbers(number), "{number}");
+        assert_eq!(canonical_text(number, NumberRule::Sent), canonical_text(number, NumberRule::Wire));
+    }
+    // No number, however long.
+    for text in [r#""18446744073709551616 \" 1e400""#, "1.e5000", "01e5000"] {
+        assert!(keeps_numbers(text), "{text}");
     }
 }

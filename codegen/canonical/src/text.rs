@@ -11,6 +11,7 @@ use serde_json::{Number, Value};
 
 use crate::NumberRule;
 use crate::escape::push_string;
+use crate::sent::Sent;
 use crate::value::{Encoder, sort_members};
 
 /// Writes one JSON text in the form that [`canonical_json`](crate::canonical_json) gives to its value.
@@ -18,11 +19,13 @@ use crate::value::{Encoder, sort_members};
 /// Returns `None` where the two might differ or no such form exists: the text is not JSON, an object names a member
 /// twice, `rule` refuses a number, or the nesting is deeper than 127 levels.
 pub fn canonical_text(json: &str, rule: NumberRule) -> Option<String> {
-    let mut encoder = Encoder::new(json.len(), rule);
-    let mut reader = serde_json::Deserializer::from_str(json);
-    Node(&mut encoder).deserialize(&mut reader).ok()?;
+    let mut sent = if rule == NumberRule::Sent { Sent::of(json) } else { None };
+    let text = sent.as_mut().map(|sent| std::mem::take(&mut sent.text));
+    let mut writer = Writer { encoder: Encoder::new(json.len(), rule), sent };
+    let mut reader = serde_json::Deserializer::from_str(text.as_deref().unwrap_or(json));
+    Node(&mut writer).deserialize(&mut reader).ok()?;
     reader.end().ok()?;
-    Some(encoder.out)
+    Some(writer.encoder.out)
 }
 
 /// Returns the value of a text that was written from one, however deep it is nested.
@@ -32,10 +35,16 @@ pub fn value_of(json: &str) -> Option<Value> {
     Value::deserialize(&mut reader).ok()
 }
 
-/// A value on its way from the reader to the encoder.
-struct Node<'a>(&'a mut Encoder);
+/// The encoder, and the numbers that the reader does not keep.
+struct Writer<'t> {
+    encoder: Encoder,
+    sent: Option<Sent<'t>>,
+}
 
-impl<'de> DeserializeSeed<'de> for Node<'_> {
+/// A value on its way from the reader to the encoder.
+struct Node<'a, 't>(&'a mut Writer<'t>);
+
+impl<'de> DeserializeSeed<'de> for Node<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<(), D::Error> {
@@ -43,7 +52,7 @@ impl<'de> DeserializeSeed<'de> for Node<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Node<'_> {
+impl<'de> Visitor<'de> for Node<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -51,12 +60,12 @@ impl<'de> Visitor<'de> for Node<'_> {
     }
 
     fn visit_unit<E>(self) -> Result<(), E> {
-        self.0.out.push_str("null");
+        self.0.encoder.out.push_str("null");
         Ok(())
     }
 
     fn visit_bool<E>(self, value: bool) -> Result<(), E> {
-        self.0.out.push_str(if value { "true" } else { "false" });
+        self.0.encoder.out.push_str(if value { "true" } else { "false" });
         Ok(())
     }
 
@@ -74,59 +83,64 @@ impl<'de> Visitor<'de> for Node<'_> {
     }
 
     fn visit_str<E>(self, value: &str) -> Result<(), E> {
-        push_string(&mut self.0.out, value);
+        push_string(&mut self.0.encoder.out, value);
         Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
-        self.0.out.push('[');
-        let first = self.0.out.len();
+        self.0.encoder.out.push('[');
+        let first = self.0.encoder.out.len();
         loop {
-            let end = self.0.out.len();
+            let end = self.0.encoder.out.len();
             if end > first {
-                self.0.out.push(',');
+                self.0.encoder.out.push(',');
             }
             if items.next_element_seed(Node(self.0))?.is_none() {
-                self.0.out.truncate(end);
+                self.0.encoder.out.truncate(end);
                 break;
             }
         }
-        self.0.out.push(']');
+        self.0.encoder.out.push(']');
         Ok(())
     }
 
     /// Writes the members as they come and orders them afterwards.
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let out = &mut *self.0;
-        let start = out.out.len();
+        let writer = self.0;
+        let start = writer.encoder.out.len();
         let mut members: Vec<(Cow<'de, str>, Range<usize>)> = Vec::with_capacity(16);
         while let Some(key) = map.next_key_seed(Key)? {
-            let from = out.out.len();
-            push_string(&mut out.out, &key);
-            out.out.push(':');
-            map.next_value_seed(Node(out))?;
-            members.push((key, from - start..out.out.len() - start));
+            let from = writer.encoder.out.len();
+            push_string(&mut writer.encoder.out, &key);
+            writer.encoder.out.push(':');
+            map.next_value_seed(Node(writer))?;
+            members.push((key, from - start..writer.encoder.out.len() - start));
         }
         sort_members(&mut members, |(key, _)| key);
         if members.windows(2).any(|pair| matches!(pair, [(left, _), (right, _)] if left == right)) {
             return Err(A::Error::custom("a member is named twice"));
         }
-        let written = out.out.split_off(start);
-        out.out.push('{');
+        let out = &mut writer.encoder.out;
+        let written = out.split_off(start);
+        out.push('{');
         for (index, (_, place)) in members.into_iter().enumerate() {
             if index > 0 {
-                out.out.push(',');
+                out.push(',');
             }
-            out.out.push_str(written.get(place).unwrap_or_default());
+            out.push_str(written.get(place).unwrap_or_default());
         }
-        out.out.push('}');
+        out.push('}');
         Ok(())
     }
 }
 
-impl Node<'_> {
+impl Node<'_, '_> {
     fn number<E: Error>(self, number: Number) -> Result<(), E> {
-        self.0.number(&number).map_err(|_| E::custom("a number that the rule refuses"))
+        if let Some(digits) = self.0.sent.as_mut().and_then(Sent::next) {
+            self.0.encoder.out.push_str(digits);
+            return Ok(());
+        }
+        self.0.encoder.number(&number).map_err(|_| E::custom("a number that the rule refuses"))
     }
 }
 
@@ -193,7 +207,7 @@ mod tests {
         #[test]
         fn it_is_the_values_own_form(value in any_json()) {
             for text in [value.to_string(), serde_json::to_string_pretty(&value).unwrap_or_default()] {
-                for rule in [NumberRule::Wire, NumberRule::Trail, NumberRule::Exact] {
+                for rule in [NumberRule::Wire, NumberRule::Sent, NumberRule::Trail, NumberRule::Exact] {
                     prop_assert_eq!(canonical_text(&text, rule), canonical_json(&value, rule).ok());
                 }
             }

@@ -13,12 +13,15 @@ use crate::{CanonicalError, MAX_SAFE_INTEGER, error};
 pub const MAX_DEPTH: usize = 128;
 
 /// What the encoder does with the numbers on which readers of JSON disagree. On everything else,
-/// integers within ±(2^53-1) included, the three rules give the same bytes.
+/// integers within ±(2^53-1) included, the rules give the same bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NumberRule {
     /// Audit hashes: big integers are written exactly as far as the parser kept them, fractions in
     /// their shortest form.
     Wire,
+    /// Hashes of arguments: as `Wire`, but [`canonical_text`](crate::canonical_text) writes numbers that 64 bits do not keep as
+    /// they were sent. A value has none of them any more.
+    Sent,
     /// Trail records: big integers are refused, fractions in their shortest form.
     Trail,
     /// Rules, reputation and consensus: big integers are written exactly, fractions are refused.

@@ -114,6 +114,7 @@ impl<D: Dispatch<Cx>> Server<D> {
             reply_to: ReplyTo { id: NO_REQUEST.into(), stateless: true, member: None, progress },
             name: operation.name().to_owned(),
             arguments,
+            args_hash: None,
             trace_context: None,
             client: Arc::new(Client::unnamed(Source::Command)),
             bytes: 0,

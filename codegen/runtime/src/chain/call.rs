@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use colibri_canonical::HexDigest;
 use serde_json::Value;
 
 use crate::chain::client::Client;
@@ -41,6 +42,8 @@ pub struct Call {
     pub name: String,
     /// The arguments as received; absent and `null` are an empty object.
     pub arguments: Value,
+    /// Their hash, if the value has lost digits of a number; otherwise it is taken of the value.
+    pub args_hash: Option<HexDigest>,
     /// Canonical JSON of the request's trace headers.
     pub trace_context: Option<String>,
     /// Who it says it comes from.

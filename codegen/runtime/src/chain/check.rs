@@ -65,7 +65,10 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             call.arguments = Value::Object(serde_json::Map::new());
         }
         // Hashed as received, before defaults are put in: a client can then recompute it.
-        let args_hash = args_hash(&call.arguments);
+        let args_hash = match call.args_hash {
+            Some(hash) => hash.as_str().to_owned(),
+            None => args_hash(&call.arguments),
+        };
         // From here on nothing sees a secret of the server's: no handler, no table, no sink.
         self.kernel.redactor.redact_value(&mut call.arguments);
         let Some((index, tool)) = found else {

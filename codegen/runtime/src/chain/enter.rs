@@ -107,6 +107,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             reply_to,
             name: name.to_owned(),
             arguments,
+            args_hash: None,
             trace_context: None,
             client,
             bytes: 0,

@@ -144,7 +144,7 @@ fn redacted_arguments(sensitive: &[&str], arguments: &Value) -> Option<Value> {
     Some(Value::Object(copy))
 }
 
-/// Returns the SHA-256 of the canonical arguments (chain#hashes). Integers of any size are kept exactly, so the encoder
+/// Returns the SHA-256 of the canonical arguments (chain#hashes), of which the value has kept every number. The encoder
 /// refuses only nesting beyond its limit, which the decoder has refused before.
 pub(super) fn args_hash(arguments: &Value) -> String {
     match canonical_json(arguments, NumberRule::Wire) {

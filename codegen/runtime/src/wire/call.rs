@@ -6,10 +6,12 @@ use serde::Deserialize as _;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use colibri_canonical::{HexDigest, NumberRule, canonical_text, keeps_numbers};
+
 use super::era::{Era, Stateless, call_meta};
 use super::fault::ProtocolFault;
 use super::message::{Request, RequestId};
-use super::params::{Params, text_of};
+use super::params::{Params, raw_form, text_of};
 
 /// What the chain needs of a `tools/call`.
 #[derive(Debug, Clone, PartialEq)]
@@ -24,6 +26,8 @@ pub struct ToolCall<'a> {
     pub name: Cow<'a, str>,
     /// The arguments as received, of any type; `{}` when absent or `null`.
     pub arguments: Value,
+    /// The arguments' hash, if their value has lost digits of a number.
+    pub args_hash: Option<HexDigest>,
     /// Canonical JSON of the trace headers.
     pub trace_context: Option<String>,
     /// JSON text of the token under which the client wants to hear of the call's progress.
@@ -51,9 +55,21 @@ impl<'a> ToolCall<'a> {
             let problem = "\"arguments\" holds a number beyond the range of a 64-bit float";
             return Err(ProtocolFault::invalid_params(problem, request.id));
         };
+        let args_hash = params.arguments.and_then(|raw| hash_of_sent(raw, request.params));
         let (trace_context, progress_token) = call_meta(params.meta);
-        Ok(Self { era, stateless, name, arguments, trace_context, progress_token, id: request.id })
+        Ok(Self { era, stateless, name, arguments, args_hash, trace_context, progress_token, id: request.id })
     }
+}
+
+/// Returns the hash of arguments with a number that their value does not keep (chain#hashes): of their canonical form with the digits
+/// as sent or, if an object names a member twice, of the bytes of `params`. `None` if the value keeps every number.
+fn hash_of_sent(arguments: &RawValue, params: Option<&RawValue>) -> Option<HexDigest> {
+    if keeps_numbers(arguments.get()) {
+        return None;
+    }
+    let text = canonical_text(arguments.get(), NumberRule::Sent);
+    let text = text.unwrap_or_else(|| raw_form(params.unwrap_or(arguments).get()));
+    Some(HexDigest::of(text.as_bytes()))
 }
 
 /// The arguments as a value; a repeated key keeps its last value.

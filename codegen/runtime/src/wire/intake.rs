@@ -107,6 +107,7 @@ impl Intake {
                         reply_to: ReplyTo { id: call.id.as_str().into(), stateless, member, progress },
                         name: call.name.into_owned(),
                         arguments: call.arguments,
+                        args_hash: call.args_hash,
                         trace_context: call.trace_context,
                         client: self.identities.of_call(call.stateless, &self.redactor),
                         bytes,

@@ -33,6 +33,11 @@ impl<'a> Params<'a> {
     }
 }
 
+/// Returns what is hashed of `params` that have no one canonical form: a line that says so, and their bytes.
+pub fn raw_form(params: &str) -> String {
+    format!("colibri-raw-v1\n{params}")
+}
+
 /// Returns the text of a JSON string, borrowed when it holds no escape; `None` for other types.
 pub fn text_of(raw: &str) -> Option<Cow<'_, str>> {
     let inner = raw.strip_prefix('"')?.strip_suffix('"')?;

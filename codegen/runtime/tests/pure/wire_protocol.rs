@@ -112,6 +112,7 @@ fn call(params: &str) -> ToolCall<'static> {
             era: call.era,
             stateless: None,
             arguments: call.arguments,
+            args_hash: call.args_hash,
             trace_context: call.trace_context,
             progress_token: call.progress_token.map(|token| &*token.to_owned().leak()),
         },

@@ -3,21 +3,20 @@
 use std::fmt;
 
 use colibri_canonical::{HexDigest, NumberRule, canonical_text, escape};
+use colibri_runtime::wire::params::raw_form;
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// Stands before the canonical form of a call's members where its arguments are not all of it.
 const CALL_FORM: &str = "colibri-call-v1\n";
-/// Stands before the bytes of `params` that have no one canonical form.
-const RAW_FORM: &str = "colibri-raw-v1\n";
 
 /// Returns the hash of a call's arguments: of their canonical form, as for Colibri's own calls, so that a client's transcript can be
 /// held against it. Arguments that are absent or null are an empty object. If `params` has `others` besides name, arguments and
-/// `_meta`, of all members but name and `_meta`. If an object names a member twice, a number is beyond a double, half a surrogate
-/// pair is escaped, or more than 127 levels are nested, of the bytes as they were written.
+/// `_meta`, of all members but name and `_meta`. If an object names a member twice, half a surrogate pair is escaped, or more than 127
+/// levels are nested, of the bytes as they were written.
 pub(super) fn args_hash(params: Option<&RawValue>, arguments: Option<&RawValue>, others: bool) -> HexDigest {
-    let canonical = |text: &str| canonical_text(text, NumberRule::Wire);
+    let canonical = |text: &str| canonical_text(text, NumberRule::Sent);
     let params = params.map_or("{}", RawValue::get);
     let text = if others {
         members(params).and_then(|members| Some(format!("{CALL_FORM}{}", canonical(&members)?)))
@@ -25,16 +24,12 @@ pub(super) fn args_hash(params: Option<&RawValue>, arguments: Option<&RawValue>,
         let arguments = arguments.map(RawValue::get).filter(|text| *text != "null");
         canonical(arguments.unwrap_or("{}"))
     };
-    HexDigest::of(text.unwrap_or_else(|| raw(params)).as_bytes())
+    HexDigest::of(text.unwrap_or_else(|| raw_form(params)).as_bytes())
 }
 
 /// The same for parameters that readers understand differently.
 pub(super) fn raw_hash(params: Option<&RawValue>) -> HexDigest {
-    HexDigest::of(raw(params.map_or("{}", RawValue::get)).as_bytes())
-}
-
-fn raw(params: &str) -> String {
-    format!("{RAW_FORM}{params}")
+    HexDigest::of(raw_form(params.map_or("{}", RawValue::get)).as_bytes())
 }
 
 /// Returns the text of `params` without `name` and `_meta`. `None` if it is not an object, or a name in it is not Unicode.

@@ -463,6 +463,7 @@ fn call(id: usize, tool: &str) -> Call {
         },
         name: tool.to_owned(),
         arguments: json!({ "key": id.to_string() }),
+        args_hash: None,
         trace_context: None,
         client: Arc::new(Client::unnamed(Source::None)),
         bytes: 10,
