@@ -24,7 +24,10 @@ pub enum Runs {
         mutates: bool,
     },
     /// Inline, with or without a store: it has no effects that outlive the process.
-    Free,
+    Free {
+        /// It changes what the process keeps in memory, so a call has its row before it runs.
+        changes: bool,
+    },
     /// In a helper thread on a read transaction of its own.
     Scan,
     /// Beside the loop, without the store.
@@ -92,7 +95,13 @@ impl ToolSpec {
     /// Whether the tool needs no store: it runs in modes that open none, too.
     #[must_use]
     pub const fn is_free(&self) -> bool {
-        matches!(self.runs, Runs::Free)
+        matches!(self.runs, Runs::Free { .. })
+    }
+
+    /// Whether a call may run before its enter row is stored: it changes nothing, in memory neither.
+    #[must_use]
+    pub const fn runs_unentered(&self) -> bool {
+        matches!(self.runs, Runs::Free { changes: false })
     }
 
     /// Whether the tool is an operation: only a command of the operator runs it.

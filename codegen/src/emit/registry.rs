@@ -158,7 +158,10 @@ fn spec(
     let mutates = entry.mutates();
     let runs = match entry.runs {
         Runs::Store => quote!(Runs::Store { mutates: #mutates }),
-        Runs::Free => quote!(Runs::Free),
+        Runs::Free => {
+            let changes = !entry.hints.is_read_only();
+            quote!(Runs::Free { changes: #changes })
+        }
         Runs::Scan => quote!(Runs::Scan),
         Runs::Network => {
             let at_a_time = entry.concurrency.unwrap_or(1) as usize;

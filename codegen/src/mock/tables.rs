@@ -61,7 +61,7 @@ fn tool(tool: &ToolIr<'_>, domain: &str, ir: &Ir<'_>) -> ToolSpec {
             (Envelope::Ok, ErrorPattern::B) => Pattern::B,
             (Envelope::Ok, ErrorPattern::C) => Pattern::C,
         },
-        runs: Runs::Free,
+        runs: Runs::Free { changes: false },
         early: false,
         sensitive: all_stay(entry.sensitive.iter().map(|name| kept(name))),
         input: stays(schema(&tool.input, &ir.shared)),

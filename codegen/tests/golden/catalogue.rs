@@ -2074,7 +2074,7 @@ mod registry {
                 domain: "records",
                 toolset: Some("ground"),
                 pattern: ErrorPattern::Plain,
-                runs: Runs::Free,
+                runs: Runs::Free { changes: false },
                 early: false,
                 sensitive: &[],
                 input: &INPUT_RECORD_GET,

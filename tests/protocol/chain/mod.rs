@@ -7,6 +7,7 @@
 
 mod audit_failures;
 mod concurrency;
+mod entered_first;
 mod envelopes;
 mod secrets;
 mod verdicts;

@@ -189,6 +189,13 @@ impl<D: Dispatch<Cx>> Dispatch<Cx> for Spy<D> {
         self.ran.set(self.ran.get() + 1);
         self.inner.network(cx, tool, arguments)
     }
+    // The operation that stores a caller is no handler of a call.
+    fn operate(&mut self, cx: &mut Cx, operation: usize, arguments: &Value) -> Dispatched {
+        self.inner.operate(cx, operation, arguments)
+    }
+    fn rolled_back(&mut self) {
+        self.inner.rolled_back();
+    }
 }
 
 /// What a sink has seen.

@@ -27,7 +27,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             self.resume(outlet);
             return Vec::new();
         }
-        if !calls.iter().any(Entered::works_in_store) {
+        if calls.iter().all(Entered::runs_unentered) {
             self.run_rows_only(calls, outlet);
             return Vec::new();
         }
@@ -47,8 +47,9 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         flights
     }
 
-    /// Runs a batch in which no call works in the store: refused calls and free tools. One transaction holds both halves of
-    /// their rows. An enter row on its own would add nothing: if the process dies meanwhile, the calls leave no effect.
+    /// Runs a batch in which no call changes anything outside of its row: refused calls and free tools that only answer. One
+    /// transaction holds both halves of their rows. An enter row on its own would add nothing: if it fails, or the process dies
+    /// meanwhile, the calls leave no effect.
     fn run_rows_only(&mut self, mut waiting: VecDeque<Entered>, outlet: &mut dyn Outlet) {
         let mut ended = Vec::with_capacity(waiting.len());
         match self.write_rows(&mut waiting, &mut ended) {

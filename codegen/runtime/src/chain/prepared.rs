@@ -69,13 +69,13 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         if self.audit.is_sink() { 1 } else { most }
     }
 
-    /// Answers the calls of a batch that do not work in the store, although the store cannot be written to: refused calls
-    /// and free tools. Keeps their rows for the next turn, as many as [`Chain::may_answer_early`] allows.
+    /// Answers the calls of a batch that change nothing, although the store cannot be written to: refused calls
+    /// and free tools that only answer. Keeps their rows for the next turn, as many as [`Chain::may_answer_early`] allows.
     pub(crate) fn answer_without_store(&mut self, batch: &mut Prepared, outlet: &mut dyn Outlet) {
         let Calls::Together(calls) = &mut batch.0 else { return };
         let mut ended: Vec<(Entered, Ending)> = Vec::new();
         for call in std::mem::take(calls) {
-            if call.works_in_store() || !self.may_answer_early() {
+            if !call.runs_unentered() || !self.may_answer_early() {
                 calls.push_back(call);
                 continue;
             }

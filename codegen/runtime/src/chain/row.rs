@@ -86,8 +86,16 @@ impl Entered {
         matches!(self.verdict, Verdict::Open(_))
     }
 
-    /// Returns whether a handler runs that may need the store, or that has effects elsewhere. Refused calls and those of
-    /// free tools leave nothing but their row.
+    /// Returns whether nothing but its row is left of the call, so that it may run before it has one: a refused call, or a free tool
+    /// that changes nothing.
+    pub fn runs_unentered(&self) -> bool {
+        match self.verdict {
+            Verdict::Open(target) => target.tool.runs_unentered(),
+            _ => true,
+        }
+    }
+
+    /// Returns whether a handler runs that may need the store.
     pub fn works_in_store(&self) -> bool {
         matches!(self.verdict, Verdict::Open(target) if !target.tool.is_free())
     }

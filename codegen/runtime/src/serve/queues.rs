@@ -69,11 +69,11 @@ impl Queues {
         (!calls.is_empty()).then_some(Batch::Calls { calls, acquired })
     }
 
-    /// Takes the first call that needs no store, or names no tool at all.
+    /// Takes the first call that may run before it has a row, or names no tool at all.
     pub fn take_free(&mut self, registry: &Registry) -> Option<Call> {
         let at = self.ready.iter().position(|call| {
             let tool = registry.lookup(&call.name).and_then(|index| registry.get(index));
-            tool.is_none_or(|tool| tool.is_free())
+            tool.is_none_or(|tool| tool.runs_unentered())
         })?;
         self.ready.remove(at)
     }

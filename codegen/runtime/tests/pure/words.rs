@@ -12,7 +12,7 @@ fn refusal_of(schema: &str, sensitive: &'static [&'static str], mut input: Value
         domain: "demo",
         toolset: None,
         pattern: Pattern::A,
-        runs: Runs::Free,
+        runs: Runs::Free { changes: false },
         early: false,
         sensitive,
         input: table(schema),

@@ -40,6 +40,13 @@ pub(in crate::lint) fn check(context: &Context<'_>, report: &mut Report<'_>) {
         if tool.early && tool.runs != Runs::Free {
             let message = format!("`early` contradicts `runs: {runs}`: the store is not open yet");
             report.key(&place.child("early"), message, "remove `early`, or write `runs: free`");
+        } else if tool.early && !tool.hints.is_read_only() {
+            let message = "`early` needs a read-only tool: it answers before its call can be logged";
+            report.key(
+                &place.child("early"),
+                message,
+                "remove `early`, or write `read_only: true` among the hints",
+            );
         }
         if tool.runs == Runs::Operator && tool.relaxed.is_some() {
             let message =

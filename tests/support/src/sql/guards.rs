@@ -38,7 +38,7 @@ impl Refused<'_> {
     fn in_postgres(self) -> String {
         let always = || "true".to_owned();
         let (table, condition) = match self {
-            Self::Inserts("actions") => ("enters", always()),
+            Self::Inserts("actions") | Self::Commits("actions") => ("enters", always()),
             Self::Inserts(table) | Self::Commits(table) => (table, always()),
             Self::Enters(tool) => ("enters", format!("new.tool = '{tool}'")),
             Self::Exits(tool) => {

@@ -62,6 +62,41 @@ async fn fails_at_every_step(batch: fn() -> Vec<Call>) {
     }
 }
 
+/// Counts its calls, as a tool does that changes something in memory.
+struct Counts(usize);
+
+impl Dispatch<MemoryCx<Data>> for Counts {
+    fn call(&mut self, _: &mut MemoryCx<Data>, _: usize, _: &Value) -> Dispatched {
+        self.0 += 1;
+        Dispatched::Value(json!({}))
+    }
+    fn scan(&mut self, _: usize, _: Value) -> ScanCall<MemoryCx<Data>> {
+        panic!("no scan")
+    }
+    fn network(&mut self, (): (), _: usize, _: Value) -> NetworkCall {
+        panic!("no network tool")
+    }
+}
+
+#[tokio::test]
+async fn a_free_tool_that_changes_something_runs_only_once_its_row_is_stored() {
+    let mut refused = 0;
+    for mode in [Mode::Refuse, Mode::Drop] {
+        for first in 0..12 {
+            let Chain { registry, kernel, audit, store, .. } =
+                chain(FaultyStore::new(&[first..first + 1], mode));
+            let mut chain = Chain::new(registry, store, Counts(0), audit, kernel);
+            let mut replies = Vec::new();
+            chain.run(vec![call(1, "early"), call(2, "change")], &mut replies).await;
+            if envelope(&replies[1])["error"]["code"] == "NOT_ENTERED" {
+                assert_eq!(chain.dispatch.0, 0, "{mode:?} at step {first}");
+                refused += 1;
+            }
+        }
+    }
+    assert!(refused > 4, "{refused}");
+}
+
 /// The same with a handler that writes although its tool needs no store, and fails.
 fn with_a_failure() -> Vec<Call> {
     let mut calls = batch();

@@ -103,7 +103,7 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
         tool("panic"),
         ToolSpec { runs: Runs::Network { at_a_time: 1 }, ..tool("network") },
         ToolSpec { runs: Runs::Scan, ..tool("scan") },
-        ToolSpec { runs: Runs::Free, early: true, ..tool("early") },
+        ToolSpec { runs: Runs::Free { changes: false }, early: true, ..tool("early") },
         tool("domain"),
         ToolSpec { output: &NUMBER, ..tool("number") },
         tool("misfit"),
@@ -112,6 +112,7 @@ static CATALOGUE: CatalogueSpec = CatalogueSpec {
         ToolSpec { input: &STRICT, ..tool("strict") },
         ToolSpec { pattern: Pattern::C, input: &KEYED, ..tool("flat") },
         ToolSpec { pattern: Pattern::Plain, input: &KEYED, ..tool("plain") },
+        ToolSpec { runs: Runs::Free { changes: true }, ..tool("change") },
     ],
     operations: &[
         ToolSpec { runs: Runs::Operator { mutates: true }, listing: "", ..tool("inspect") },
@@ -146,8 +147,8 @@ impl Dispatch<MemoryCx<Data>> for Handlers {
             next: suggestions(&key),
         };
         match tool {
-            0 | 5 | 9 => {
-                if tool == 0 {
+            0 | 5 | 9 | 14 => {
+                if tool == 0 || tool == 14 {
                     cx.data.push(key);
                     return Dispatched::Text("{}".to_owned());
                 }
