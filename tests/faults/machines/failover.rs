@@ -9,7 +9,7 @@ use colibri_test_support::dice::Dice;
 use colibri_test_support::postgres::{Cluster, Pair, Replication, Role, Stop};
 use colibri_test_support::sql::Connection;
 
-use super::agent::{Agent, Deed, Reply};
+use super::agent::{Agent, Deed, Reply, Told};
 use super::campaign::number;
 use super::controls::LOST;
 use super::judge::{Tally, judge_at};
@@ -20,6 +20,8 @@ use super::world::{PLANTED, Target, World};
 const AGENTS: usize = 3;
 /// Calls wait so long for a server that takes writes; a standby has taken over long before.
 const PATIENCE_MS: u64 = 30_000;
+/// A server has read its settings again.
+const RELOADED: Duration = Duration::from_millis(500);
 
 /// How the primary goes.
 #[derive(Debug, Clone, Copy)]
@@ -212,6 +214,65 @@ fn a_server_with_replicated_durability_takes_no_primary_without_a_standby() {
     let Reply::Failed(message) = ask(&mut agent) else { panic!("{:?}", agent.told) };
     assert!(message.contains("STORE_UNAVAILABLE") && message.contains("waits for no standby"), "{message}");
     agent.finish();
+}
+
+/// Has the primary wait for these standbys from now on.
+fn wait_for(pair: &Pair, names: &str) {
+    let conn = Connection::in_cluster(&pair.primary, PLANTED);
+    conn.execute_batch(&format!("ALTER SYSTEM SET synchronous_standby_names = '{names}'")).unwrap();
+    pair.primary.reload();
+}
+
+#[test]
+fn a_server_with_replicated_durability_acknowledges_nothing_while_the_primary_waits_for_no_standby() {
+    let Some(mut world) = World::new("") else { return };
+    world.cluster.stop(Stop::Fast);
+    let pair = Pair::of(world.cluster.copy(), Replication::Synchronous, |port| port);
+    let target = both(&pair, pair.primary.port())
+        .with("COLIBRI_DATABASE_LOCK_TIMEOUT_MS", 1_000)
+        .with("COLIBRI_DURABILITY", "replicated");
+    let mut agent = Agent::new("alone".to_owned(), Dice::new(1), target, 1);
+    agent.warm_up();
+    for deed in [Deed::Create, Deed::Think, Deed::Ping, Deed::Create] {
+        wait_for(&pair, "");
+        std::thread::sleep(RELOADED);
+        agent.ask(deed);
+        agent.settle();
+        let Some(Told { reply: Reply::Failed(message), .. }) = agent.told.last() else {
+            panic!("{:?}", agent.told.last())
+        };
+        assert!(message.contains("the server waits for no standby"), "{message}");
+        wait_for(&pair, "*");
+        std::thread::sleep(RELOADED);
+        assert!(matches!(ask(&mut agent), Reply::Done(_)), "{:?}", agent.told.last());
+    }
+    agent.finish();
+    assert_eq!(agent.ended[0].status.code(), Some(0), "{}", agent.ended[0].stderr);
+}
+
+#[test]
+fn a_commit_that_is_released_because_the_standbys_names_are_emptied_is_not_acknowledged() {
+    let Some(mut world) = World::new("") else { return };
+    world.cluster.stop(Stop::Fast);
+    let mut pair = Pair::of(world.cluster.copy(), Replication::Synchronous, |port| port);
+    let target = both(&pair, pair.primary.port())
+        .with("COLIBRI_DATABASE_LOCK_TIMEOUT_MS", 1_000)
+        .with("COLIBRI_DURABILITY", "replicated");
+    let mut agent = Agent::new("alone".to_owned(), Dice::new(1), target, 1);
+    agent.warm_up();
+    pair.standby.stop(Stop::Immediate);
+    agent.ask(Deed::Create);
+    std::thread::sleep(RELOADED);
+    wait_for(&pair, "");
+    agent.settle();
+    let Some(Told { reply: Reply::Failed(message), .. }) = agent.told.last() else {
+        panic!("{:?}", agent.told.last())
+    };
+    assert!(message.contains("STORE_COMMIT_FAILED") && message.contains("no standby"), "{message}");
+    while agent.ended.is_empty() {
+        agent.hear();
+    }
+    assert!(agent.ended[0].stderr.contains("nothing more can be acknowledged"), "{}", agent.ended[0].stderr);
 }
 
 #[test]

@@ -12,9 +12,9 @@ use crate::db::postgres::handle::fault;
 use crate::db::postgres::{Handle, PgError, Session, TransactionStatus};
 use crate::log::head::Head;
 use crate::log::rows::{AuditFacts, Closing};
-use crate::postgres::flight::{self, Lock, MARK, settle};
+use crate::postgres::flight::{self, Lock, settle};
 use crate::postgres::lease::{self, Lease};
-use crate::postgres::link::{self, Link, Name};
+use crate::postgres::link::{self, Link, NO_STANDBY, Name};
 use crate::postgres::witness::Witness;
 use crate::store::Backend;
 
@@ -114,7 +114,7 @@ impl PgBackend {
         let until = Instant::now() + self.link.patience;
         loop {
             let mut session = self.connected(handle)?;
-            match begin(&mut session, access) {
+            match begin(&mut session, access, self.link.replicated) {
                 Ok(head) => {
                     let Some(loss) = self.loss_at(&head) else { return Ok(head) };
                     drop(session);
@@ -134,6 +134,9 @@ impl PgBackend {
     /// Ends a transaction that the server has refused, and returns the reason. A lock that did not come names its holder.
     pub(super) fn refused(&mut self, handle: &Handle, error: PgError) -> StoreFault {
         self.undo(handle);
+        if flight::is_refused_demand(&error) {
+            return StoreFault(format!("STORE_UNAVAILABLE: {NO_STANDBY}"));
+        }
         match error.server().map(|server| (server.code.as_str(), server.table.as_deref())) {
             None if error.is_lost() => return link::unavailable(&error),
             Some(("55P03", _)) => {}
@@ -166,7 +169,7 @@ impl PgBackend {
 }
 
 /// Opens a transaction, in one round trip.
-fn begin(session: &mut Session, access: Access) -> Result<Head, PgError> {
+fn begin(session: &mut Session, access: Access, replicated: bool) -> Result<Head, PgError> {
     match access {
         Access::Read => session.queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", &[])?,
         Access::Enter | Access::Write => session.queue("BEGIN", &[])?,
@@ -176,6 +179,9 @@ fn begin(session: &mut Session, access: Access) -> Result<Head, PgError> {
     }
     if access != Access::Read {
         flight::lock(session, Lock::Exit)?;
+        if replicated {
+            flight::demand(session)?;
+        }
     }
     flight::tip(session)
 }
@@ -303,25 +309,7 @@ impl Backend for PgBackend {
         if !self.unsynced.any {
             return Ok(());
         }
-        let handle = db.postgres()?;
-        let mut until = None;
-        while self.durable && !self.unsynced.marked {
-            let mut session = handle.session();
-            let marked = session.queue(MARK, &[]).and_then(|()| settle(&mut session));
-            drop(session);
-            match marked {
-                Ok(()) => break,
-                // The commit is known. A new connection looks whether it is still there, and sets a mark behind it.
-                Err(PgError::Lost(lost)) => {
-                    let until = *until.get_or_insert_with(|| Instant::now() + self.link.patience);
-                    if Instant::now() >= until {
-                        return Err(self.unmarked(&PgError::Lost(lost)));
-                    }
-                    self.look_again(handle, until)?;
-                }
-                Err(error) => return Err(self.unmarked(&error)),
-            }
-        }
+        self.mark(db.postgres()?)?;
         let unsynced = std::mem::take(&mut self.unsynced);
         if let Some(head) = unsynced.head {
             self.witness.acknowledge(head).map_err(|reason| self.lose(reason))?;
@@ -413,7 +401,7 @@ impl Backend for PgBackend {
     fn scan(&mut self, _: &Db) -> Result<Db, StoreFault> {
         let (mut session, _) = self.link.connect().map_err(fault)?;
         // The first statement fixes what the transaction sees, so it is run here, in arrival order.
-        begin(&mut session, Access::Read).map_err(fault)?;
+        begin(&mut session, Access::Read, false).map_err(fault)?;
         Ok(Db::from(session))
     }
 

@@ -8,7 +8,8 @@ use colibri_runtime::chain::store::StoreFault;
 use crate::db::postgres::{CommitState, Handle, Limit, Lost, PgError, Session};
 use crate::log::rows::AuditFacts;
 use crate::postgres::backend::{PgBackend, State, Writing};
-use crate::postgres::flight::{self, Lock, MARK};
+use crate::postgres::flight::{self, Lock};
+use crate::postgres::mark::{self, Cover};
 
 impl PgBackend {
     /// Sends the first flight of a batch.
@@ -22,6 +23,9 @@ impl PgBackend {
         let at = Instant::now();
         session.queue("BEGIN", &[])?;
         flight::lock(&mut session, Lock::Enter)?;
+        if self.link.replicated {
+            flight::demand(&mut session)?;
+        }
         let renewing = match &self.lease {
             Some(lease) => lease.renew_if_due(&mut session)?.then_some(lease),
             None => None,
@@ -67,10 +71,10 @@ impl PgBackend {
     pub(super) fn commit_writing(&mut self, handle: &Handle, writing: &Writing) -> Result<(), StoreFault> {
         let queued = handle.queue_all();
         handle.forget();
-        let committed = queued.and_then(|()| send_commit(&mut handle.session(), self.durable));
-        self.unsynced.marked = matches!(committed, Ok(Ok(())));
+        let committed = queued.and_then(|()| self.send_commit(&mut handle.session()));
+        self.unsynced.marked = matches!(committed, Ok(Ok(Cover::All)));
         match committed {
-            Ok(Ok(())) => {}
+            Ok(Ok(_)) => {}
             // A server that stopped after the commit may have lost it, since the mark was not answered.
             Ok(Err(PgError::Lost(lost)))
             | Err(PgError::Lost(lost @ Lost { commit: CommitState::Unknown, .. })) => {
@@ -89,20 +93,17 @@ impl PgBackend {
         }
         Ok(())
     }
-}
 
-/// Sends COMMIT and the mark behind it, and waits for both. The outer result is that of the commit, the inner one that of the mark.
-fn send_commit(session: &mut Session, durable: bool) -> Result<Result<(), PgError>, PgError> {
-    session.queue_commit()?;
-    let committed = session.boundary();
-    let mark = match durable {
-        true => {
-            session.queue(MARK, &[])?;
-            Some(session.boundary())
-        }
-        false => None,
-    };
-    session.send()?;
-    session.wait(committed)?;
-    Ok(mark.map_or(Ok(()), |mark| session.wait(mark).map(drop)))
+    /// Sends COMMIT and the mark behind it, and waits for both. The outer result is that of the commit, the inner one that of the mark.
+    fn send_commit(&mut self, session: &mut Session) -> Result<Result<Cover, PgError>, PgError> {
+        session.queue_commit()?;
+        let committed = session.boundary();
+        let mark = match self.durable {
+            true => mark::send(session, &mut self.name, self.link.replicated),
+            false => session.send().map(|()| Cover::All),
+        };
+        // The commit may be answered although the connection was lost behind it.
+        session.wait(committed)?;
+        Ok(mark)
+    }
 }

@@ -34,6 +34,22 @@ pub(crate) fn lock(session: &mut Session, lock: Lock) -> Result<(), PgError> {
     )
 }
 
+/// Fails where the server waits for no standby. PostgreSQL quotes the text in its message in every language.
+const DEMAND: &str = "SELECT CASE WHEN current_setting('synchronous_standby_names') = '' \
+                      THEN CAST(current_setting('synchronous_standby_names') || 'waits for no standby' AS int) END";
+
+/// Queues the demand that the server waits for a standby: what follows up to the boundary is refused otherwise.
+pub(super) fn demand(session: &mut Session) -> Result<(), PgError> {
+    session.queue(DEMAND, &[])
+}
+
+/// Returns whether [`demand`] was refused.
+pub(super) fn is_refused_demand(error: &PgError) -> bool {
+    error
+        .server()
+        .is_some_and(|server| server.code == "22P02" && server.message.contains("waits for no standby"))
+}
+
 /// Sends what is queued, and waits for it.
 pub(super) fn settle(session: &mut Session) -> Result<(), PgError> {
     let done = session.boundary();

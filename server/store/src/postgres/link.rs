@@ -35,6 +35,8 @@ pub(super) const NO_STANDBY: &str = "COLIBRI_DURABILITY is replicated, and the s
 pub(super) struct Name {
     pid: i64,
     since: String,
+    /// When it has last read the server's settings, as far as this process knows.
+    pub loaded: String,
 }
 
 impl Link {
@@ -69,13 +71,15 @@ impl Link {
 /// start refuses it in words of its own.
 fn name(session: &mut Session) -> Result<(Name, bool), PgError> {
     let sql = "SELECT pid, CAST(backend_start AS text), \
-               CAST(pg_is_in_recovery() OR current_setting('synchronous_standby_names') <> '' AS int) \
+               CAST(pg_is_in_recovery() OR current_setting('synchronous_standby_names') <> '' AS int), \
+               CAST(pg_conf_load_time() AS text) \
                FROM pg_stat_activity WHERE pid = pg_backend_pid()";
     let rows = session.query(sql, &[], Limit::ONE)?;
     let row = only(&rows)?;
     let name = Name {
         pid: integer(&row, 0).unwrap_or_default(),
         since: text(&row, 1).unwrap_or_default().to_owned(),
+        loaded: text(&row, 3).unwrap_or_default().to_owned(),
     };
     Ok((name, integer(&row, 2) == Some(1)))
 }

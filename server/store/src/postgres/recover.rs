@@ -2,7 +2,7 @@
 //! (postgres#lost). What cannot be learned is never acknowledged and never repeated.
 
 use std::cell::RefMut;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use colibri_runtime::chain::audit::EnterEvent;
 use colibri_runtime::chain::store::StoreFault;
@@ -10,10 +10,14 @@ use colibri_runtime::chain::store::StoreFault;
 use crate::db::postgres::{Handle, PgError, Session};
 use crate::postgres::backend::{PgBackend, State, Writing};
 use crate::postgres::flight::{self, Lock, settle};
-use crate::postgres::link::{self, Name};
+use crate::postgres::link::{self, NO_STANDBY, Name};
+use crate::postgres::mark::{self, Cover};
 
 /// How many calls may be between the last number that this process has seen and one that it looks up.
 const FAR: i64 = 100_000;
+
+/// How long a process waits before it asks again whether the server has a standby.
+const PAUSE: Duration = Duration::from_millis(200);
 
 impl PgBackend {
     /// Ends all acknowledging. The first reason is kept.
@@ -111,6 +115,36 @@ impl PgBackend {
             settle(session)?;
             Ok(found)
         })
+    }
+
+    /// Sets marks until one covers what is committed.
+    pub(super) fn mark(&mut self, handle: &Handle) -> Result<(), StoreFault> {
+        let mut until = None;
+        let mut over = |patience| Instant::now() >= *until.get_or_insert_with(|| Instant::now() + patience);
+        while self.durable && !self.unsynced.marked {
+            let marked = {
+                let mut session = handle.session();
+                let replicated = self.link.replicated;
+                settle(&mut session).and_then(|()| mark::send(&mut session, &mut self.name, replicated))
+            };
+            match marked {
+                Ok(Cover::All) => self.unsynced.marked = true,
+                Ok(Cover::Unknown) => {}
+                Ok(Cover::OneServer) if over(self.link.patience) => {
+                    return Err(self.lose(format!("a commit has waited for no standby: {NO_STANDBY}")));
+                }
+                Ok(Cover::OneServer) => std::thread::sleep(PAUSE),
+                // The commit is known. A new connection looks whether it is still there, and sets a mark behind it.
+                Err(PgError::Lost(lost)) => {
+                    if over(self.link.patience) {
+                        return Err(self.unmarked(&PgError::Lost(lost)));
+                    }
+                    self.look_again(handle, Instant::now() + self.link.patience)?;
+                }
+                Err(error) => return Err(self.unmarked(&error)),
+            }
+        }
+        Ok(())
     }
 
     /// Connects anew after a mark whose answer was lost, and looks whether what it covers is still there.
