@@ -35,8 +35,7 @@ fn mode_is_full_unless_set_exactly() {
     for mode in Mode::ALL {
         assert_eq!(detect_mode(&[("COLIBRI_MODE", mode.as_str())].into()), Ok(mode));
     }
-    for (bad, form) in [("readonly", ", in capitals"), ("", ""), ("WATCH", ""), (" FULL", ""), ("FULL\n", "")]
-    {
+    for (bad, form) in [("readonly", ", in capitals"), ("WATCH", ""), (" FULL", ""), ("FULL\n", "")] {
         let text =
             format!("Invalid COLIBRI_MODE: \"{bad}\". Expected one of FULL, READONLY, TEST, MINIMAL{form}.");
         assert_eq!(detect_mode(&[("COLIBRI_MODE", bad)].into()), Err(text.clone()), "{bad:?}");
@@ -46,7 +45,7 @@ fn mode_is_full_unless_set_exactly() {
 
 #[test]
 fn legacy_variables_are_refused_by_name() {
-    let env: Environment = [("AMS_ROOT", "x"), ("AMS_MODE", ""), ("COLIBRI_MODE", "bad")].into();
+    let env: Environment = [("AMS_ROOT", "x"), ("AMS_MODE", "FULL"), ("COLIBRI_MODE", "bad")].into();
     let text = "Colibri does not support the legacy AMS_* namespace. Found: AMS_MODE, AMS_ROOT. \
                 Rename to COLIBRI_* or unset.";
     assert_eq!(assert_no_donor_namespace(&env), Err(text.to_owned()));
@@ -112,19 +111,41 @@ fn defaults_are_those_of_the_table() {
 }
 
 #[test]
+fn an_empty_variable_is_not_set() {
+    let unset = config(Environment::default());
+    let names: Vec<&str> =
+        keys::all().map(|key| key.name()).chain(["AMS_MODE", "AMS_ROOT", "COLIBRI_UNKNOWN"]).collect();
+    let every = Environment::from_iter(names.iter().map(|name| (*name, "")));
+    for env in names.iter().map(|name| Environment::from([(*name, "")])).chain([every]) {
+        let (empty, warnings) = load(env.clone()).unwrap_or_else(|problems| panic!("{problems:?}"));
+        assert_eq!(warnings, [] as [&str; 0]);
+        assert_eq!(
+            (empty.place.file(), empty.mode, empty.durability),
+            (unset.place.file(), unset.mode, unset.durability)
+        );
+        assert_eq!(
+            (&empty.proof_signing_key_file, &empty.skills_root),
+            (&unset.proof_signing_key_file, &unset.skills_root)
+        );
+        assert_eq!(
+            (&empty.consensus_key_file, empty.sharing.witness_dir.is_none()),
+            (&unset.consensus_key_file, true)
+        );
+        assert_eq!(detect_mode(&env), Ok(Mode::Full));
+        assert_eq!(assert_no_donor_namespace(&env), Ok(()));
+    }
+}
+
+#[test]
 fn every_refusal_names_its_variable_and_what_is_allowed() {
     let long = "x".repeat(129);
     let cases = [
-        ("COLIBRI_DB_PATH", "", "must not be empty"),
-        ("COLIBRI_SKILLS_ROOT", "", "must not be empty"),
         ("COLIBRI_SESSION_ID", long.as_str(), "must be 1 to 128 printable ASCII characters"),
         ("COLIBRI_SESSION_ID", "a\tb", "must be 1 to 128 printable ASCII characters"),
         ("COLIBRI_DURABILITY", "loud", "must be one of full, normal, replicated"),
-        ("COLIBRI_DATABASE_URL", "", "must not be empty"),
         ("COLIBRI_DATABASE_URL", "mysql://u@h/d", "does not start with postgres://"),
         ("COLIBRI_DATABASE_TLS", "off", "must be one of verify, insecure"),
         ("COLIBRI_DATABASE_LEASE_SECONDS", "4", "must be an integer between 5 and 86400"),
-        ("COLIBRI_WITNESS_DIR", "", "must not be empty"),
         ("COLIBRI_TRAIL_SESSION_POLICY", "maybe", "must be one of required, optional"),
         ("COLIBRI_REPUTATION_FEED", "ON", "must be one of on, off"),
         ("COLIBRI_EPOCH_SECONDS", "0", "must be an integer between 1 and 31536000"),
@@ -283,7 +304,8 @@ const PAGE_HEAD: &str = "\
 
 Colibri is configured by environment variables alone; no file is read. They are checked before anything else happens:
 every bad value is reported on stderr, one line each, and the server exits with code 1. A variable that starts with
-`COLIBRI_` and is not listed here gives a warning. Variables of the legacy namespace `AMS_*` are refused.
+`COLIBRI_` and is not listed here gives a warning. Variables of the legacy namespace `AMS_*` are refused. An empty variable
+counts as one that is not set.
 ";
 
 const TABLE_HEAD: &str = "\n| Variable | Value | Default | Purpose |\n|---|---|---|---|\n";

@@ -45,7 +45,7 @@ fn the_mode_is_full_unless_named_exactly() {
     assert_eq!(colibri().start().data("server_ping", json!({}))["mode"], "FULL");
     let readonly = colibri().in_folder(used_folder()).env("COLIBRI_MODE", "READONLY");
     assert_eq!(readonly.start().data("server_ping", json!({}))["mode"], "READONLY");
-    for (bad, form) in [("readonly", ", in capitals"), ("", ""), ("WATCH", "")] {
+    for (bad, form) in [("readonly", ", in capitals"), ("WATCH", "")] {
         let ended = refusal(colibri().env("COLIBRI_MODE", bad));
         let text =
             format!("Invalid COLIBRI_MODE: \"{bad}\". Expected one of FULL, READONLY, TEST, MINIMAL{form}.");
@@ -56,7 +56,7 @@ fn the_mode_is_full_unless_named_exactly() {
 #[test]
 fn the_legacy_namespace_is_refused_by_name() {
     // `detect_mode` alone has its own text: tests/protocol/configuration.rs.
-    let ended = refusal(colibri().env("AMS_ROOT", "x").env("AMS_MODE", ""));
+    let ended = refusal(colibri().env("AMS_ROOT", "x").env("AMS_MODE", "FULL"));
     let text = "[colibri] fatal: Colibri does not support the legacy AMS_* namespace. Found: AMS_MODE, AMS_ROOT. \
                 Rename to COLIBRI_* or unset.";
     assert_eq!(ended.last_message(), text);

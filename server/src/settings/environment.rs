@@ -52,9 +52,10 @@ impl Environment {
             .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
     }
 
-    /// Returns the variable's value, if it is set.
+    /// Returns the variable's value, if it is set. A host's form leaves a field empty where the person means no value, so an
+    /// empty variable counts as one that is not set.
     pub(crate) fn get_os(&self, name: &str) -> Option<&OsStr> {
-        self.variables.get(OsStr::new(name)).map(OsString::as_os_str)
+        self.variables.get(OsStr::new(name)).map(OsString::as_os_str).filter(|value| !value.is_empty())
     }
 
     /// Returns the variable's value as text, if it is set.
@@ -65,11 +66,10 @@ impl Environment {
         self.get_os(name).map(|value| value.to_str().ok_or(NotUtf8)).transpose()
     }
 
-    /// Returns the names that begin with `prefix`, sorted; bytes that are not UTF-8 are shown as U+FFFD.
+    /// Returns the names of set variables that begin with `prefix`, sorted; bytes that are not UTF-8 are shown as U+FFFD.
     pub(crate) fn names_with_prefix(&self, prefix: &str) -> Vec<String> {
-        self.variables
-            .keys()
-            .filter(|name| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
+        let set = self.variables.iter().filter(|(_, value)| !value.is_empty()).map(|(name, _)| name);
+        set.filter(|name| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
             .map(|name| name.to_string_lossy().into_owned())
             .collect()
     }

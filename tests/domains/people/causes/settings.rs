@@ -44,12 +44,6 @@ pub const CAUSES: &[Cause] = &[
         |site, found| set_to_last_of("COLIBRI_LOG_LEVEL", "one of ", site, found),
     ),
     fails(
-        "A path that is empty",
-        |site| site.set("COLIBRI_DB_PATH", ""),
-        "COLIBRI_DB_PATH must not be empty",
-        |site, _| site.set("COLIBRI_DB_PATH", DATABASE),
-    ),
-    fails(
         "A URL where a path belongs",
         |site| site.set("COLIBRI_DB_PATH", "postgres://colibri@db/board"),
         "COLIBRI_DB_PATH is the URL of a database",
