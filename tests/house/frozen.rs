@@ -24,7 +24,7 @@ const COMMANDS_HEAD: &str = "\
 # Commands
 
 Here you look up what each command does and which options it takes. Exit codes: 0 done or sound, 1 a finding or a failure, 2 a bad command line or bad
-input, 130 ended by Ctrl-C. A server also ends with 75 if its start takes too long. `colibri --help` also lists the [settings](configuration.md).
+input, 3 the content holds, but only by a key or root that you did not give, 130 ended by Ctrl-C. A server also ends with 75 if its start takes too long. `colibri --help` also lists the [settings](configuration.md).
 ";
 
 fn frozen(name: &str) -> PathBuf {

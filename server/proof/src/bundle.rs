@@ -9,6 +9,8 @@ mod verdict;
 
 use colibri_canonical::{CanonicalError, NumberRule, canonical_json};
 
+use crate::mangled::Mangled;
+
 pub use parts::{BundleRecord, InclusionBundle, LegacyInclusion, NotABundle, TreeInclusion};
 pub use verdict::{BundleVerdict, verify_bundle};
 
@@ -27,6 +29,9 @@ pub enum BundleError {
     /// A number that JSON's readers disagree about.
     #[error("the proof holds a number that has no exact form: {0}")]
     Number(#[from] CanonicalError),
+    /// The right values, written by another program.
+    #[error("{0}; use the file as it was written")]
+    Mangled(Mangled),
     /// The right values, but not in canonical form.
     #[error("the proof is not in canonical form from byte {at} on; use the file as it was written")]
     NotCanonical {
@@ -55,13 +60,16 @@ pub fn parse_bundle(bytes: &[u8]) -> Result<InclusionBundle, BundleError> {
     if bytes.len() > MAX_FILE_BYTES {
         return Err(NotABundle::TooLarge.into());
     }
-    let bundle: InclusionBundle = serde_json::from_slice(bytes).map_err(|error| {
-        parts::not_a_bundle(bytes).map_or(BundleError::Shape(error), BundleError::NotABundle)
-    })?;
+    let bundle: InclusionBundle =
+        serde_json::from_slice(bytes).map_err(|error| match parts::not_a_bundle(bytes) {
+            Some(reason) => BundleError::NotABundle(reason),
+            None => Mangled::broken(bytes).map_or(BundleError::Shape(error), BundleError::Mangled),
+        })?;
     let canonical = bundle.to_file()?;
     match first_difference(bytes, canonical.as_bytes()) {
         None => Ok(bundle),
-        Some(at) => Err(BundleError::NotCanonical { at }),
+        Some(at) => Err(Mangled::difference(bytes, canonical.as_bytes(), at)
+            .map_or(BundleError::NotCanonical { at }, BundleError::Mangled)),
     }
 }
 

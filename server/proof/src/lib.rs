@@ -45,20 +45,25 @@ pub mod checkpoint;
 #[cfg(feature = "cli")]
 pub mod command;
 pub mod envelope;
+pub mod given;
 pub mod head;
 pub mod keys;
 pub mod log_row;
+mod mangled;
 pub mod record;
 pub mod secret;
 pub mod session_export;
 pub mod tree;
+mod verdict;
 
 pub use bundle::{BundleVerdict, InclusionBundle, parse_bundle, verify_bundle};
 pub use checkpoint::Checkpoint;
 pub use head::SignedTreeHead;
 pub use keys::{SigningKey, TrustedKeys};
+pub use mangled::Mangled;
 pub use session_export::ExportCheck;
 pub use tree::rfc9162;
+pub use verdict::Verdict;
 
 #[cfg(test)]
 mod tests {

@@ -4,13 +4,15 @@ use std::io::{self, Read, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+use colibri_proof::Verdict;
 use colibri_proof::command::output::{ToTheEnd, Visible};
 use colibri_proof::command::{CheckFile, Failure, check_proof, verify_export};
 use colibri_visible::printable;
 
 /// Checks what a Colibri server left for auditors, without the server.
 ///
-/// Exit codes: 0 it holds, 1 it does not hold, 2 bad command line or input.
+/// Exit codes: 0 it holds, 1 it does not hold, 2 bad command line or input, 3 it holds, but only by a key or root that you
+/// did not give.
 #[derive(Parser)]
 #[command(name = "colibri-proof", version)]
 struct Arguments {
@@ -20,9 +22,9 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Check a proof file, as `colibri proof` writes it. Exit 1 if it does not hold
+    /// Check a proof file, as `colibri proof` writes it
     CheckProof(CheckFile),
-    /// Verify an export, as `colibri export` writes it. Exit 1 if it is not sound
+    /// Verify an export, as `colibri export` writes it
     VerifyExport(CheckFile),
 }
 
@@ -32,7 +34,8 @@ fn main() -> ExitCode {
     let done = run(&arguments.command, &mut out, &mut input);
     let (code, complaint) = match done {
         Ok(()) => (0, None),
-        Err(Failure::Finding) => (1, None),
+        Err(Failure::Finding) => (Verdict::Fails.exit_code(), None),
+        Err(Failure::Unconfirmed) => (Verdict::Unconfirmed.exit_code(), None),
         Err(Failure::Usage(text)) => (2, Some(text)),
         Err(Failure::Output(error)) => (1, Some(format!("cannot write the result: {error}"))),
     };

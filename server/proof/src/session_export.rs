@@ -17,6 +17,8 @@ mod links;
 mod verdict;
 
 pub use check::ExportCheck;
+#[cfg(feature = "cli")]
+pub(crate) use lines::FORMAT;
 pub use lines::{
     ExportHeader, ExportRecord, ExportState, FormFault, FormProblem, LineKind, NotAnExport, head_line,
     tips_line,

@@ -135,6 +135,9 @@ pub struct VerifyArguments {
     /// signed tree head on, each must then be signed by one of these keys; the configured keys do not count
     #[arg(long = "key", value_name = "FILE|HEX")]
     pub keys: Vec<String>,
+    /// Require the signatures that --key requires, also where no --key is given: by the configured keys
+    #[arg(long)]
+    pub require_key: bool,
     /// Show progress on stderr, even if stderr is not a terminal
     #[arg(long)]
     pub progress: bool,

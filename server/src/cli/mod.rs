@@ -21,7 +21,8 @@
 //!           '- demo    the main job as a transcript                (client, transcript)
 //! ```
 //!
-//! Exit codes (chain#commands): 0 done or sound, 1 a finding or a failure, 2 bad command line or input, 130 ended by Ctrl-C.
+//! Exit codes (chain#commands): 0 done or sound, 1 a finding or a failure, 2 bad command line or input, 3 the content holds, but
+//! only by a key or root that the reader did not give, 130 ended by Ctrl-C.
 
 pub mod arguments;
 mod backup;
@@ -63,6 +64,7 @@ mod wrap;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Read, Write};
 
+use colibri_proof::Verdict;
 use colibri_proof::command::{self, check_proof, verify_export};
 use colibri_visible::printable;
 
@@ -107,6 +109,8 @@ pub struct Streams<'a> {
 enum Failure {
     /// It ran and found something, and has printed it: exit 1.
     Finding,
+    /// It found nothing, but what the reader gave does not confirm the content: exit 3.
+    Unconfirmed,
     /// It could not do its work: exit 1.
     Failed(String),
     /// It was used the wrong way: exit 2.
@@ -129,6 +133,7 @@ impl From<command::Failure> for Failure {
     fn from(failure: command::Failure) -> Self {
         match failure {
             command::Failure::Finding => Self::Finding,
+            command::Failure::Unconfirmed => Self::Unconfirmed,
             command::Failure::Usage(text) => Self::Usage(text),
             command::Failure::Output(error) => Self::Output(error),
         }
@@ -297,7 +302,8 @@ fn show(out: &mut dyn Write, text: &str) -> Result<(), Failure> {
 fn end(done: Result<(), Failure>, err: &mut dyn Write) -> Next {
     let (code, complaint) = match done {
         Ok(()) => (0, None),
-        Err(Failure::Finding) => (1, None),
+        Err(Failure::Finding) => (Verdict::Fails.exit_code(), None),
+        Err(Failure::Unconfirmed) => (Verdict::Unconfirmed.exit_code(), None),
         Err(Failure::BadInput) => (2, None),
         Err(Failure::Interrupted(text)) => (work::INTERRUPTED, text.map(str::to_owned)),
         Err(Failure::Failed(text)) => (1, Some(text)),

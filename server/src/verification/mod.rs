@@ -52,6 +52,7 @@ use self::ties::Ties;
 use self::wraps::Wraps;
 use crate::domains::proof::Signers;
 use crate::domains::trail as records;
+use colibri_proof::Verdict;
 use colibri_proof::checkpoint::{Checkpoint, LogPosition, OpenCall, RecordsPin, ReputationPin};
 use colibri_store::SharedSchema;
 use colibri_store::db::Db;
@@ -137,6 +138,12 @@ impl Report {
     /// Returns whether nothing was found.
     pub fn is_sound(&self) -> bool {
         self.findings.is_empty()
+    }
+
+    /// Returns the verdict: a seal by a key that the reader did not give confirms nothing.
+    pub fn verdict(&self) -> Verdict {
+        let unconfirmed = self.heads.as_ref().is_some_and(|heads| heads.unconfirmed);
+        Verdict::of(self.is_sound(), !unconfirmed)
     }
 }
 

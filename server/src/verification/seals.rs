@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::issue::raise;
-use super::pinned;
 use super::run::Run;
 use crate::domains::proof::ties::head_hash_at;
 use crate::domains::proof::{SessionState, Signers, each_session, verify_head_chain, verify_sealed_records};
@@ -29,6 +28,9 @@ pub struct Heads {
     pub unknown_key: i64,
     /// Whether a trusted key's signature was required.
     pub signature_required: bool,
+    /// Whether only keys that are not trusted have signed the newest signed heads, and no checkpoint pins these.
+    #[serde(skip)]
+    pub unconfirmed: bool,
 }
 
 impl Heads {
@@ -51,10 +53,11 @@ pub fn check(
     run.begin(NAME, 0);
     let db = run.db;
     let chain = verify_head_chain(db, signers, &mut |issue| raise(run, &issue))?;
+    let pinned = checkpoint.map_or(0, |checkpoint| checkpoint.tree_heads.count);
     if let Some(checkpoint) = checkpoint {
         let then = checkpoint.tree_heads.count;
         let hash = if then > 0 { head_hash_at(db, then - 1)? } else { None };
-        pinned::compare_heads(checkpoint, run, chain.heads, hash.as_deref());
+        super::pinned::compare_heads(checkpoint, run, chain.heads, hash.as_deref());
     }
     let (mut open, mut sealed, mut leaves, mut stop) = (0, 0, 0, None);
     each_session(db, |session_id| {
@@ -79,5 +82,6 @@ pub fn check(
         unsigned: chain.unsigned,
         unknown_key: chain.unknown_key,
         signature_required: signers.required,
+        unconfirmed: chain.unconfirmed.is_some_and(|index| index >= pinned),
     })
 }

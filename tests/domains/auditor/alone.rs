@@ -23,11 +23,12 @@ fn run(program: &str, arguments: &[&str], file: &Path) -> Output {
 
 #[test]
 fn both_programs_say_the_same_of_every_file() {
-    let mut codes = [0; 3];
+    let mut codes = [0; 4];
     for (command, kind) in [("check-proof", "proof"), ("verify-export", "export")] {
         for file in corpus(kind) {
-            let more: [&[&str]; 4] =
-                [&[], &["--json"], &["--key", KEY], &["--root", &"0".repeat(64), "--json"]];
+            let zeros = "0".repeat(64);
+            let more: [&[&str]; 5] =
+                [&[], &["--json"], &["--key", KEY], &["--require-key"], &["--root", &zeros, "--json"]];
             for more in more {
                 let arguments = [&[command], more].concat();
                 let (server, alone) = (run(SERVER, &arguments, &file), run(PROOF, &arguments, &file));

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::envelope::LeafEnvelope;
 use crate::head::{SignedTreeHead, VERSION};
+use crate::mangled::Mangled;
 use crate::record::{Preimage, ThoughtType};
 use crate::tree::legacy::ProofStep;
 
@@ -30,7 +31,7 @@ pub(super) fn not_a_bundle(bytes: &[u8]) -> Option<NotABundle> {
         }
         Ok(Claim { format, .. }) if format == FORMAT => None,
         _ if bytes.starts_with(BEGINNING) => None,
-        _ => Some(NotABundle::OtherFile),
+        _ => Some(Mangled::beginning(bytes, FORMAT).map_or(NotABundle::OtherFile, NotABundle::Mangled)),
     }
 }
 
@@ -46,6 +47,9 @@ pub enum NotABundle {
     /// It does not claim to be one.
     #[error("it does not hold a proof made by `colibri proof`")]
     OtherFile,
+    /// It was one, until another program changed its encoding.
+    #[error("{0}")]
+    Mangled(Mangled),
     /// It is a bundle of another release.
     #[error("it is a proof of version {0}, and this release reads version {VERSION}")]
     OtherVersion(i64),
@@ -165,6 +169,11 @@ impl TryFrom<File> for InclusionBundle {
             return Err("another format or version");
         }
         let File { record, legacy, rfc9162, tree_head, .. } = file;
+        let head = &tree_head.head;
+        let numbers = [legacy.record_count, rfc9162.leaf_index, rfc9162.tree_size, head.tree_size];
+        if numbers.into_iter().chain([head.head_index, head.log_exit_no]).any(|number| number < 0) {
+            return Err("a number that is not natural");
+        }
         Ok(Self { record, legacy, rfc9162, tree_head })
     }
 }

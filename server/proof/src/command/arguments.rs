@@ -14,6 +14,16 @@ pub struct Evidence {
     /// A public key that you trust, or a file that holds it: a valid signature by one of these is required; may be repeated
     #[arg(long, value_name = "FILE|HEX")]
     pub key: Vec<String>,
+    /// Require a signature by one of the keys of --key, also where --root matches: exit 1 without it
+    #[arg(long)]
+    pub require_key: bool,
+}
+
+impl Evidence {
+    /// Checks whether the file must be signed by one of the keys.
+    pub(super) fn signature_wanted(&self) -> bool {
+        self.require_key || !self.key.is_empty()
+    }
 }
 
 /// Of `check-proof` and `verify-export`.

@@ -6,19 +6,23 @@ use std::io::{self, Read, Write};
 use colibri_visible::printable;
 use serde::Serialize;
 
-use super::evidence::{Keys, Matched, input, matched, signature_text};
+use super::evidence::{Keys, input, other_file, signature_text};
 use super::output::print_json;
 use super::verdict::{Mark, line};
-use super::{CheckFile, Failure};
+use super::worth::{left_open, worth};
+use super::{CheckFile, Failure, conclude};
 use crate::bundle::{
-    BundleError, BundleVerdict, InclusionBundle, MAX_FILE_BYTES, parse_bundle, verify_bundle,
+    BundleError, BundleVerdict, InclusionBundle, MAX_FILE_BYTES, NotABundle, parse_bundle, verify_bundle,
 };
+use crate::given::{Given, Matched, Part, Subject, matched};
 use crate::keys::{SignatureStatus, TrustedKeys};
+use crate::verdict::Verdict;
 
 /// The verdict as JSON.
 #[derive(Serialize)]
 struct Report<'a> {
     valid: bool,
+    verdict: Verdict,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
     #[serde(flatten)]
@@ -45,6 +49,8 @@ struct Checked<'a> {
     root_hash: &'a str,
     legacy_root: &'a str,
     key_id: Option<&'a str>,
+    /// The parts of the file that the given root and keys fix.
+    fixed: &'static [Part],
     proven: Vec<String>,
     not_proven: Vec<String>,
 }
@@ -70,14 +76,18 @@ pub fn run(arguments: &CheckFile, out: &mut dyn Write, stdin: &mut dyn Read) -> 
     let bundle = match parse_bundle(&bytes) {
         Ok(bundle) => bundle,
         Err(BundleError::NotABundle(reason)) => {
-            return Err(Failure::Usage(format!(
-                "{} is not a proof: {reason}; name another file",
-                arguments.file.display()
-            )));
+            let name = arguments.file.display();
+            return Err(Failure::Usage(match (reason, other_file(&bytes)) {
+                (NotABundle::Mangled(_), _) => {
+                    format!("{name} cannot be read as a proof: {reason}; use the file as it was written")
+                }
+                (NotABundle::OtherFile, Some(other)) => format!("{name} is not a proof: {other}"),
+                _ => format!("{name} is not a proof: {reason}; name another file"),
+            }));
         }
         Err(error) => return unreadable(&error.to_string(), arguments.json, out),
     };
-    let signature_wanted = !arguments.evidence.key.is_empty();
+    let signature_wanted = arguments.evidence.signature_wanted();
     let verdict = verify_bundle(&bundle, &keys.trusted, signature_wanted);
     if verdict.signature == SignatureStatus::UnknownKey {
         keys.not_mistaken(&bundle.tree_head)?;
@@ -85,18 +95,20 @@ pub fn run(arguments: &CheckFile, out: &mut dyn Write, stdin: &mut dyn Read) -> 
     let root = arguments.evidence.root.as_ref().map(|root| matched(root, &bundle.tree_head));
     let examined = Examined { bundle: &bundle, verdict, root, trusted: &keys.trusted, signature_wanted };
     if arguments.json {
-        json(&Report { valid: examined.holds(), error: None, checked: Some(examined.report()) }, out)?;
+        let (valid, verdict) = (examined.holds(), examined.verdict());
+        json(&Report { valid, verdict, error: None, checked: Some(examined.report()) }, out)?;
     } else {
         examined.print(out)?;
     }
     out.flush()?;
-    if examined.holds() { Ok(()) } else { Err(Failure::Finding) }
+    conclude(examined.verdict())
 }
 
 /// Reports a proof that is damaged, or not in a proof's form.
 fn unreadable(error: &str, as_json: bool, out: &mut dyn Write) -> Result<(), Failure> {
     if as_json {
-        json(&Report { valid: false, error: Some(error.to_owned()), checked: None }, out)?;
+        let (verdict, error) = (Verdict::Fails, Some(error.to_owned()));
+        json(&Report { valid: false, verdict, error, checked: None }, out)?;
     } else {
         line(out, Mark::Fail, "form", &printable(error))?;
         writeln!(out, "\nThis proves nothing.")?;
@@ -112,6 +124,23 @@ fn json(report: &Report<'_>, out: &mut dyn Write) -> io::Result<()> {
 impl Examined<'_> {
     fn holds(&self) -> bool {
         self.verdict.valid && self.root != Some(None)
+    }
+
+    fn verdict(&self) -> Verdict {
+        Verdict::of(self.holds(), self.fixed().contains(&Part::Record))
+    }
+
+    fn given(&self) -> Given {
+        Given { root: self.root.flatten(), signed: self.verdict.signature == SignatureStatus::Valid }
+    }
+
+    /// Returns whether the content is there, without which a legacy root proves nothing.
+    fn whole(&self) -> bool {
+        self.bundle.record.content.is_some()
+    }
+
+    fn fixed(&self) -> &'static [Part] {
+        if self.holds() { self.given().fixes(Subject::Proof, self.whole()) } else { &[] }
     }
 
     fn report(&self) -> Checked<'_> {
@@ -132,6 +161,7 @@ impl Examined<'_> {
             root_hash: &tree_head.head.root_hash,
             legacy_root: &tree_head.head.legacy_root,
             key_id: tree_head.signature.as_ref().map(|signed| signed.key_id.as_str()),
+            fixed: self.fixed(),
             proven: self.proven(),
             not_proven: self.not_proven(),
         }
@@ -142,7 +172,7 @@ impl Examined<'_> {
         let verdict = &self.verdict;
         if record.content.is_none() {
             // This comes first, since it limits what all later lines mean.
-            let worth = if self.holds() { "is proven" } else { "is given" };
+            let worth = if self.verdict() == Verdict::Holds { "is proven" } else { "is given" };
             let digest = printable(&record.content_hash);
             let text = format!("not in this file; only its SHA-256 {digest} {worth}");
             line(out, Mark::None, "content", &text)?;
@@ -194,24 +224,33 @@ impl Examined<'_> {
             "signature",
             &printable(&signature_text(verdict.signature, tree_head, self.trusted)),
         )?;
-        if let Some(root) = self.root {
-            let text = root.map_or(
-                "it matches no hash in this proof: the proof is for a different tree",
-                Matched::worth,
-            );
-            line(out, root.is_some(), "--root", text)?;
+        match self.root {
+            None => {}
+            Some(None) => {
+                let text = "it matches no hash in this proof: the proof is for a different tree";
+                line(out, Mark::Fail, "--root", text)?;
+            }
+            Some(Some(root)) => {
+                let bare = root == Matched::LegacyRoot && !self.whole();
+                let mark = if bare { Mark::None } else { Mark::Ok };
+                line(out, mark, "--root", worth(root, Subject::Proof, self.whole()))?;
+            }
         }
         writeln!(out)?;
         self.conclude(out)
     }
 
     fn conclude(&self, out: &mut dyn Write) -> io::Result<()> {
-        let text = match (self.holds(), &self.bundle.record.content) {
-            (true, Some(_)) => "The proof holds.",
-            (true, None) => {
+        let cold = self.bundle.record.content.is_none();
+        let text = match self.verdict() {
+            Verdict::Holds if cold => {
                 "The content is not in this file; only its hash is proven. For the hash, the proof holds."
             }
-            (false, _) => "The proof does not hold.",
+            Verdict::Holds => "The proof holds.",
+            Verdict::Unconfirmed => {
+                "The proof agrees with itself, but nothing that you gave with --key or --root confirms it."
+            }
+            Verdict::Fails => "The proof does not hold.",
         };
         writeln!(out, "{text}")?;
         if !self.holds() {
@@ -231,33 +270,32 @@ impl Examined<'_> {
             return Vec::new();
         }
         let InclusionBundle { record, rfc9162, tree_head, .. } = self.bundle;
-        let content = if record.content.is_some() { "content" } else { "content's digest" };
-        let mut proven = vec![format!(
+        let content = if self.whole() { "content" } else { "content's digest" };
+        let Given { root, signed } = self.given();
+        let in_head = format!(
             "the record, with this {content}, author, task and time, is leaf {} of the {} that head {} commits to.",
             rfc9162.leaf_index, rfc9162.tree_size, tree_head.head_hash
-        )];
-        match self.root {
-            Some(Some(Matched::HeadHash)) => {
-                proven.push("the head is the one whose hash was given.".to_owned())
-            }
-            Some(Some(Matched::Rfc9162Root)) => {
-                proven.push("the tree is the one whose root was given.".to_owned())
-            }
-            Some(Some(Matched::LegacyRoot)) => {
-                proven.push(
-                    "the record's hash is in the set of records whose legacy root was given.".to_owned(),
-                );
-            }
-            Some(None) | None => {}
-        }
-        if self.verdict.signature == SignatureStatus::Valid {
+        );
+        let mut proven = match root {
+            Some(Matched::HeadHash) => vec![in_head, "the head is the one whose hash was given.".to_owned()],
+            _ if signed => vec![in_head],
+            Some(Matched::Rfc9162Root) => vec![format!(
+                "the record, with this {content}, author, session, task and time, is in the tree whose root was given."
+            )],
+            Some(Matched::LegacyRoot) if self.whole() => vec![format!(
+                "the record {}, with this content, type, task and time, is in the set whose legacy root was given.",
+                record.hash
+            )],
+            Some(Matched::LegacyRoot) => Vec::new(),
+            None => vec![in_head],
+        };
+        if signed {
             proven.push("the head was signed by the given key.".to_owned());
         }
         proven
     }
 
     fn not_proven(&self) -> Vec<String> {
-        let head = &self.bundle.tree_head;
         if !self.holds() {
             return vec!["anything; one of the checks failed.".to_owned()];
         }
@@ -267,16 +305,8 @@ impl Examined<'_> {
                 "what the content says; it is not in this file. Compare its SHA-256 with a copy.".to_owned(),
             );
         }
-        match self.root {
-            None => open.push(format!(
-                "that this is the sealed tree; compare {} with the published head hash, or pass that with --root.",
-                head.head_hash
-            )),
-            Some(Some(Matched::LegacyRoot)) => open.push(
-                "its order, author and session; the legacy root does not cover them. Compare the head hash.".to_owned(),
-            ),
-            Some(_) => {}
-        }
+        let head_hash = &self.bundle.tree_head.head_hash;
+        open.extend(left_open(self.given(), Subject::Proof, self.whole(), head_hash));
         match self.verdict.signature {
             SignatureStatus::Unsigned => open.push("who sealed it; the head is not signed.".to_owned()),
             SignatureStatus::UnknownKey => {

@@ -4,8 +4,6 @@
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use colibri_canonical::HexDigest;
-
 use super::Failure;
 use crate::bounded_file;
 use crate::head::SignedTreeHead;
@@ -27,6 +25,20 @@ pub fn input<'a>(file: &Path, stdin: &'a mut dyn Read) -> Result<Box<dyn BufRead
         Err(error) => {
             Err(Failure::Usage(format!("cannot read {}: {error}; name the file to check", file.display())))
         }
+    }
+}
+
+/// Names a file of Colibri that is given to the wrong command, by its first bytes.
+pub fn other_file(bytes: &[u8]) -> Option<&'static str> {
+    let begins = |format: &str| bytes.starts_with(format!("{{\"format\":\"{format}\",").as_bytes());
+    if begins("colibri-session-export") {
+        Some("it is an export, which `verify-export` reads")
+    } else if begins("colibri-inclusion-bundle") {
+        Some("it is a proof, which `check-proof` reads")
+    } else if begins("colibri-checkpoint") {
+        Some("it is a checkpoint, which `colibri verify --checkpoint` reads")
+    } else {
+        None
     }
 }
 
@@ -90,49 +102,6 @@ fn key_file(path: &str) -> Result<String, Failure> {
     bounded_file::text(Path::new(path), MAX_KEY_FILE_BYTES).map_err(|error| {
         Failure::Usage(format!("--key {path}: {error}; give 64 hex characters, or a file that holds them"))
     })
-}
-
-/// Returns which of a tree's three hashes a published one is.
-pub fn matched(root: &HexDigest, head: &SignedTreeHead) -> Option<Matched> {
-    let root = root.as_str();
-    if root == head.head_hash {
-        Some(Matched::HeadHash)
-    } else if root == head.head.root_hash {
-        Some(Matched::Rfc9162Root)
-    } else if root == head.head.legacy_root {
-        Some(Matched::LegacyRoot)
-    } else {
-        None
-    }
-}
-
-/// Which hash a published one is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Matched {
-    /// It fixes everything.
-    HeadHash,
-    /// It fixes the records.
-    Rfc9162Root,
-    /// It fixes which records there are.
-    LegacyRoot,
-}
-
-impl Matched {
-    /// Returns what the match proves, in words.
-    pub fn worth(self) -> &'static str {
-        match self {
-            Self::HeadHash => "it is the head hash, which fixes everything in the seal",
-            Self::Rfc9162Root => {
-                "it is the RFC 9162 root, which fixes the records with order, author and session, but not the \
-                 session's intent and times"
-            }
-            Self::LegacyRoot => {
-                "it is the legacy root, which fixes what the records say and when, but not their order, authors or \
-                 session"
-            }
-        }
-    }
 }
 
 /// Returns a signature's status in words, given the keys that `--key` names.

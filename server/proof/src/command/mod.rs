@@ -7,8 +7,11 @@ mod evidence;
 pub mod output;
 mod verdict;
 mod verify_export;
+mod worth;
 
 use std::io;
+
+use crate::verdict::Verdict;
 
 pub use arguments::{CheckFile, Evidence};
 pub use check_proof::run as check_proof;
@@ -20,10 +23,24 @@ pub use verify_export::run as verify_export;
 pub enum Failure {
     /// The check found something, and the command has printed it: exit 1.
     Finding,
+    /// No check failed, but what the reader gave does not confirm the content: exit 3.
+    Unconfirmed,
     /// The command was used the wrong way: exit 2.
     Usage(String),
     /// The output cannot be written.
     Output(io::Error),
+}
+
+/// Returns how a command ends with this verdict, once it has printed it.
+///
+/// # Errors
+/// For every verdict but [`Verdict::Holds`].
+pub fn conclude(verdict: Verdict) -> Result<(), Failure> {
+    match verdict {
+        Verdict::Holds => Ok(()),
+        Verdict::Unconfirmed => Err(Failure::Unconfirmed),
+        Verdict::Fails => Err(Failure::Finding),
+    }
 }
 
 impl From<io::Error> for Failure {

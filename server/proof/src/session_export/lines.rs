@@ -11,12 +11,13 @@ use serde::{Deserialize, Serialize};
 use super::MAX_LINE_BYTES;
 use crate::envelope::LeafEnvelope;
 use crate::head::{ChainTip, SessionFacts, SignedTreeHead, VERSION};
+use crate::mangled::Mangled;
 use crate::record::Preimage;
 use colibri_canonical::object::text;
 
 /// How every export begins, in all versions.
 const BEGINNING: &[u8] = b"{\"format\":\"colibri-session-export\",";
-const FORMAT: &str = "colibri-session-export";
+pub(crate) const FORMAT: &str = "colibri-session-export";
 
 /// How much of a parser's complaint is repeated; it may hold a piece of the line.
 const REASON_CHARS: usize = 160;
@@ -86,6 +87,9 @@ pub enum FormProblem {
         /// What the line is or lacks.
         reason: String,
     },
+    /// The right values, written by another program.
+    #[error("is not as it was written: {0}")]
+    Mangled(Mangled),
     /// The right values, but not in canonical form.
     #[error("is not in canonical form from byte {at} on")]
     NotCanonical {
@@ -363,6 +367,9 @@ fn parse<'a, T: Serialize + Deserialize<'a>>(
 
 fn read<'a, T: Deserialize<'a>>(line: &'a [u8], kind: LineKind) -> Result<T, FormProblem> {
     serde_json::from_slice(line).map_err(|error| {
+        if let Some(mangled) = Mangled::broken(line) {
+            return FormProblem::Mangled(mangled);
+        }
         let full = error.to_string();
         // The parser counts lines of its own.
         let reason = full.rsplit_once(" at line ").map_or(full.as_str(), |(reason, _)| reason);
@@ -376,5 +383,5 @@ fn same(line: &[u8], form: &[u8]) -> Result<(), FormProblem> {
         return Ok(());
     }
     let at = line.iter().zip(form).take_while(|(left, right)| left == right).count();
-    Err(FormProblem::NotCanonical { at })
+    Err(Mangled::difference(line, form, at).map_or(FormProblem::NotCanonical { at }, FormProblem::Mangled))
 }

@@ -1,5 +1,6 @@
 //! `colibri verify`: recomputes a whole database, for auditors who trust neither the agent nor the server.
-//! Exit 0 for a sound one, 1 if something does not fit, 2 if nothing could be verified.
+//! Exit 0 for a sound one, 1 if something does not fit, 2 if nothing could be verified, 3 if only a key that the reader did
+//! not give has signed.
 
 mod print;
 
@@ -18,7 +19,7 @@ use crate::settings::environment::Environment;
 use crate::settings::place::{Place, Sharing};
 use crate::shared_schema::SCHEMA;
 use crate::verification::{self, Expected, Options, Report, file};
-use colibri_proof::command::{Keys, MISTAKEN};
+use colibri_proof::command::{Keys, MISTAKEN, conclude};
 use colibri_store::DatabaseUrl;
 use colibri_store::db::Db;
 use colibri_store::shared_look::{self, Examined};
@@ -52,7 +53,10 @@ pub fn run(
             Place::File(_) => Expected::File(&expected),
             Place::Shared(_) => Expected::Shared(&SCHEMA),
         },
-        signers: Signers { trusted: &keys.trusted, required: !arguments.keys.is_empty() },
+        signers: Signers {
+            trusted: &keys.trusted,
+            required: arguments.require_key || !arguments.keys.is_empty(),
+        },
         checkpoint: checkpoint.as_ref(),
         take_checkpoint: target.is_some(),
         interrupt: &work.interrupt().clone(),
@@ -75,7 +79,8 @@ pub fn run(
         print::text(&place, &report, written, out)?;
     }
     if report.is_sound() {
-        return saved.map(drop).map_err(Failure::Failed);
+        saved.map(drop).map_err(Failure::Failed)?;
+        return conclude(report.verdict()).map_err(Failure::from);
     }
     if target.is_some() {
         // A closed stderr changes nothing about the result.

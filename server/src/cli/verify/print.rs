@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use colibri_proof::Verdict;
 use colibri_visible::printable;
 use serde::Serialize;
 
@@ -17,6 +18,7 @@ use crate::verification::{CheckReport, Indexes, Report};
 #[derive(Serialize)]
 struct Document<'a> {
     sound: bool,
+    verdict: Verdict,
     database: String,
     checks: &'a [CheckReport],
     findings: &'a [Found],
@@ -39,6 +41,7 @@ struct Log {
 pub fn json(place: &Place, report: &Report, written: Option<&Path>, out: &mut dyn Write) -> io::Result<()> {
     let document = Document {
         sound: report.is_sound(),
+        verdict: report.verdict(),
         database: place.to_string(),
         checks: &report.checks,
         findings: report.findings.kinds(),
@@ -126,10 +129,11 @@ fn keep(noun: &str, report: &Report, out: &mut dyn Write) -> io::Result<()> {
             "  signatures {} by a trusted key, {} missing, {} by an untrusted key",
             heads.signed, heads.unsigned, heads.unknown_key
         )?;
-        if heads.unknown_key > 0 {
+        if heads.unconfirmed {
             writeln!(
                 out,
-                "To trust a key, name it with --key, or set COLIBRI_PROOF_SIGNING_KEY_FILE as the server has it."
+                "To trust a key, name it with --key, or set COLIBRI_PROOF_SIGNING_KEY_FILE as the server has it. Until then the \
+                 exit code is 3."
             )?;
         }
     }

@@ -11,7 +11,7 @@ use colibri_store::db::Db;
 use colibri_store::log::log_tip::log_row;
 
 /// The result of a walk over all heads.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HeadChainReport {
     /// Heads found.
     pub heads: i64,
@@ -25,6 +25,9 @@ pub struct HeadChainReport {
     pub unsigned: i64,
     /// Heads signed by a key that is not trusted.
     pub unknown_key: i64,
+    /// Index of the newest head that is signed by a key that is not trusted. `None` if a trusted key signed a later one,
+    /// which commits to it.
+    pub unconfirmed: Option<i64>,
     /// Findings reported.
     pub issues: i64,
 }
@@ -65,8 +68,7 @@ pub fn verify_head_chain(
     signers: Signers<'_>,
     issues: &mut dyn FnMut(Issue),
 ) -> Result<HeadChainReport, Fault> {
-    let mut report =
-        HeadChainReport { heads: 0, tip: None, valid: 0, invalid: 0, unsigned: 0, unknown_key: 0, issues: 0 };
+    let mut report = HeadChainReport::default();
     let mut found = 0;
     store::each_head(db, |head| {
         let mut raise = |issue| {
@@ -88,6 +90,11 @@ pub fn verify_head_chain(
             SignatureStatus::UnknownKey => &mut report.unknown_key,
         };
         *count += 1;
+        report.unconfirmed = match status {
+            SignatureStatus::Valid => None,
+            SignatureStatus::UnknownKey => Some(head.head.head_index),
+            SignatureStatus::Invalid | SignatureStatus::Unsigned => report.unconfirmed,
+        };
         report.heads += 1;
         report.tip = Some((head.head.head_index, head.head_hash.clone()));
         Ok(true)

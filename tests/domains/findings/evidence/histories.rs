@@ -3,6 +3,7 @@
 use colibri_proof::keys::SigningKey;
 use colibri_test_support::engine;
 use colibri_test_support::forger::recompute_signing;
+use serde_json::json;
 
 use super::desk::{Desk, finish, public, sealed};
 
@@ -17,9 +18,9 @@ pub struct History {
     ids: [String; 2],
 }
 
-/// What the commands make of a history, given these keys: the codes of `verify`'s findings, and the exit codes of
+/// What the commands make of a history, given these keys: `verify`'s exit code without findings, the codes of its findings, and the exit codes of
 /// `verify-export` and `check-proof` on what was taken from the first session and from the second.
-pub type Verdicts<'a> = (&'a [u8], &'a [&'a str], [i32; 2], [i32; 2]);
+pub type Verdicts<'a> = (&'a [u8], i32, &'a [&'a str], [i32; 2], [i32; 2]);
 
 impl History {
     /// The real server seals two sessions, each with the key that it has then.
@@ -53,42 +54,57 @@ impl History {
             self.desk.run(&["export", session, "--out", &export]).ends(0);
             self.desk.run(&["proof", session, id, "--out", &proof]).ends(0);
         }
-        for (keys, findings, exports, proofs) in table {
+        for (keys, sound, findings, exports, proofs) in table {
             let named: Vec<String> =
                 keys.iter().flat_map(|seed| ["--key".to_owned(), public(*seed)]).collect();
             let named: Vec<&str> = named.iter().map(String::as_str).collect();
-            self.verify_finds(&named, findings);
+            self.verify_finds(&named, *sound, findings);
             for (at, session) in ["one", "two"].into_iter().enumerate() {
                 let export = ["verify-export", &format!("{session}.jsonl")];
-                self.holds(&[&export, &named[..]].concat(), exports[at], ["valid: ", "not valid."]);
+                self.holds(
+                    &[&export, &named[..]].concat(),
+                    exports[at],
+                    ["valid: ", "not valid.", "nothing that you gave"],
+                );
                 let proof = ["check-proof", &format!("{session}.json")];
                 self.holds(
                     &[&proof, &named[..]].concat(),
                     proofs[at],
-                    ["proof holds", "proof does not hold"],
+                    ["proof holds", "proof does not hold", "nothing that you gave"],
                 );
             }
         }
     }
 
-    fn verify_finds(&self, keys: &[&str], findings: &[&str]) {
+    /// `sound`: the code if nothing is found.
+    fn verify_finds(&self, keys: &[&str], sound: i32, findings: &[&str]) {
         let verify = [&["verify"], keys].concat();
-        let (code, text) = if findings.is_empty() { (0, "Sound: ") } else { (1, "Not sound: ") };
+        let (code, text) = if findings.is_empty() { (sound, "Sound: ") } else { (1, "Not sound: ") };
         self.desk.run(&verify).ends(code).says(text);
         let found = self.desk.run(&[&verify[..], &["--json"]].concat()).ends(code).json();
         let kinds = found["findings"].as_array().unwrap().iter();
         let kinds: Vec<&str> = kinds.map(|kind| kind["code"].as_str().unwrap()).collect();
         assert_eq!(kinds, findings, "{keys:?}: {found:#}");
-        assert_eq!(found["sound"], code == 0);
+        assert_eq!((&found["sound"], &found["verdict"]), (&json!(code != 1), &json!(verdict(code))));
     }
 
-    /// A check of one file: its code, and the words for a good end and a bad one.
-    fn holds(&self, check: &[&str], code: i32, words: [&str; 2]) {
+    /// A check of one file: its code, and the words for a good end, a bad one, and one that nothing confirms.
+    fn holds(&self, check: &[&str], code: i32, words: [&str; 3]) {
         let text = self.desk.run(check);
         assert_eq!(text.code, Some(code), "{check:?}: {}{}", text.out, text.err);
-        let word = words[usize::from(code != 0)];
+        let word = words[usize::try_from(code.min(2)).unwrap()];
         assert!(text.out.contains(word), "{check:?}: {word:?} is missing: {}", text.out);
         let json = self.desk.run(&[check, &["--json"]].concat());
-        assert_eq!((json.code, &json.json()["valid"]), (Some(code), &(code == 0).into()), "{check:?}");
+        let told = json.json();
+        assert_eq!((json.code, &told["valid"]), (Some(code), &(code != 1).into()), "{check:?}");
+        assert_eq!(told["verdict"], verdict(code), "{check:?}");
+    }
+}
+
+fn verdict(code: i32) -> &'static str {
+    match code {
+        0 => "holds",
+        3 => "unconfirmed",
+        _ => "fails",
     }
 }

@@ -11,26 +11,26 @@ const STRIP: &str = "UPDATE tree_heads SET signature = NULL, key_id = NULL, publ
 #[test]
 fn finding_b2_a_signed_history_holds_by_its_key_and_by_no_other() {
     History::sealed_by([Some(OWNER), Some(OWNER)]).is_judged(&[
-        (&[], &[], [0, 0], [0, 0]),
-        (&[OWNER], &[], [0, 0], [0, 0]),
-        (&[FORGER, OWNER], &[], [0, 0], [0, 0]),
-        (&[FORGER], &["SIGNER_NOT_TRUSTED"], [1, 1], [1, 1]),
+        (&[], 3, &[], [3, 3], [3, 3]),
+        (&[OWNER], 0, &[], [0, 0], [0, 0]),
+        (&[FORGER, OWNER], 0, &[], [0, 0], [0, 0]),
+        (&[FORGER], 0, &["SIGNER_NOT_TRUSTED"], [1, 1], [1, 1]),
     ]);
 }
 
 #[test]
 fn finding_b2_an_unsigned_history_holds_by_no_key() {
     History::sealed_by([None, None])
-        .is_judged(&[(&[], &[], [0, 0], [0, 0]), (&[OWNER], &["NOTHING_SIGNED"], [1, 1], [1, 1])]);
+        .is_judged(&[(&[], 0, &[], [3, 3], [3, 3]), (&[OWNER], 0, &["NOTHING_SIGNED"], [1, 1], [1, 1])]);
 }
 
 #[test]
 fn finding_b2_a_mixed_history_holds_as_a_whole_and_its_unsigned_files_do_not() {
     let history = History::sealed_by([None, Some(OWNER)]);
     history.is_judged(&[
-        (&[], &[], [0, 0], [0, 0]),
-        (&[OWNER], &[], [1, 0], [1, 0]),
-        (&[FORGER], &["SIGNER_NOT_TRUSTED"], [1, 1], [1, 1]),
+        (&[], 3, &[], [3, 3], [3, 3]),
+        (&[OWNER], 0, &[], [1, 0], [1, 0]),
+        (&[FORGER], 0, &["SIGNER_NOT_TRUSTED"], [1, 1], [1, 1]),
     ]);
     // Unsigned heads before the first signed one are counted and explained.
     let verify = history.desk.run(&["verify", "--key", &public(OWNER)]).ends(0);
@@ -41,8 +41,8 @@ fn finding_b2_a_mixed_history_holds_as_a_whole_and_its_unsigned_files_do_not() {
 #[test]
 fn finding_b2_a_stripped_history_is_named_by_its_log_and_holds_by_no_key() {
     History::sealed_by([Some(OWNER), Some(OWNER)]).tampered(STRIP).is_judged(&[
-        (&[], &["ROW_CHANGED"], [0, 0], [0, 0]),
-        (&[OWNER], &["NOTHING_SIGNED", "ROW_CHANGED"], [1, 1], [1, 1]),
+        (&[], 0, &["ROW_CHANGED"], [3, 3], [3, 3]),
+        (&[OWNER], 0, &["NOTHING_SIGNED", "ROW_CHANGED"], [1, 1], [1, 1]),
     ]);
 }
 
@@ -50,24 +50,24 @@ fn finding_b2_a_stripped_history_is_named_by_its_log_and_holds_by_no_key() {
 fn finding_b2_a_stripped_history_that_was_recomputed_is_told_by_the_key_alone() {
     History::sealed_by([Some(OWNER), Some(OWNER)])
         .recomputed(None)
-        .is_judged(&[(&[], &[], [0, 0], [0, 0]), (&[OWNER], &["NOTHING_SIGNED"], [1, 1], [1, 1])]);
+        .is_judged(&[(&[], 0, &[], [3, 3], [3, 3]), (&[OWNER], 0, &["NOTHING_SIGNED"], [1, 1], [1, 1])]);
 }
 
 #[test]
 fn finding_b2_a_history_stripped_at_its_end_does_not_hold_by_its_key() {
     let stripped = format!("{STRIP} WHERE head_index = 1");
     History::sealed_by([Some(OWNER), Some(OWNER)]).tampered(&stripped).is_judged(&[
-        (&[], &["ROW_CHANGED"], [0, 0], [0, 0]),
-        (&[OWNER], &["SIGNATURE_MISSING", "ROW_CHANGED"], [0, 1], [0, 1]),
+        (&[], 3, &["ROW_CHANGED"], [3, 3], [3, 3]),
+        (&[OWNER], 0, &["SIGNATURE_MISSING", "ROW_CHANGED"], [0, 1], [0, 1]),
     ]);
 }
 
 #[test]
 fn finding_b2_a_history_signed_again_by_another_key_is_told_by_the_key_alone() {
     History::sealed_by([Some(OWNER), Some(OWNER)]).recomputed(Some(&key(FORGER))).is_judged(&[
-        (&[], &[], [0, 0], [0, 0]),
-        (&[OWNER], &["SIGNER_NOT_TRUSTED"], [1, 1], [1, 1]),
-        (&[FORGER], &[], [0, 0], [0, 0]),
+        (&[], 3, &[], [3, 3], [3, 3]),
+        (&[OWNER], 0, &["SIGNER_NOT_TRUSTED"], [1, 1], [1, 1]),
+        (&[FORGER], 0, &[], [0, 0], [0, 0]),
     ]);
 }
 
@@ -75,10 +75,10 @@ fn finding_b2_a_history_signed_again_by_another_key_is_told_by_the_key_alone() {
 fn finding_b2_a_history_whose_key_was_replaced_holds_by_both_keys() {
     let history = History::sealed_by([Some(OWNER), Some(NEXT)]);
     history.is_judged(&[
-        (&[], &[], [0, 0], [0, 0]),
-        (&[OWNER, NEXT], &[], [0, 0], [0, 0]),
-        (&[OWNER], &["SIGNER_NOT_TRUSTED"], [0, 1], [0, 1]),
-        (&[NEXT], &["SIGNER_NOT_TRUSTED"], [1, 0], [1, 0]),
+        (&[], 3, &[], [3, 3], [3, 3]),
+        (&[OWNER, NEXT], 0, &[], [0, 0], [0, 0]),
+        (&[OWNER], 0, &["SIGNER_NOT_TRUSTED"], [0, 1], [0, 1]),
+        (&[NEXT], 0, &["SIGNER_NOT_TRUSTED"], [1, 0], [1, 0]),
     ]);
     let verify = history.desk.run(&["verify", "--key", &public(OWNER)]).ends(1);
     let verify = verify.says(&format!("trusted {}, signed by {}", id(OWNER), id(NEXT)));
@@ -88,7 +88,7 @@ fn finding_b2_a_history_whose_key_was_replaced_holds_by_both_keys() {
 #[test]
 fn finding_b2_a_history_whose_key_was_taken_away_does_not_hold_by_it() {
     History::sealed_by([Some(OWNER), None])
-        .is_judged(&[(&[], &[], [0, 0], [0, 0]), (&[OWNER], &["SIGNATURE_MISSING"], [0, 1], [0, 1])]);
+        .is_judged(&[(&[], 3, &[], [3, 3], [3, 3]), (&[OWNER], 0, &["SIGNATURE_MISSING"], [0, 1], [0, 1])]);
 }
 
 #[test]

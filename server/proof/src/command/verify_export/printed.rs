@@ -7,13 +7,15 @@ use serde::Serialize;
 use super::Examined;
 use super::words::not_proven;
 use crate::chain::Issue;
-use crate::command::evidence::Matched;
 use crate::command::output::print_json;
+use crate::given::{Matched, Part};
 use crate::session_export::{Checks, ExportState};
+use crate::verdict::Verdict;
 
 #[derive(Serialize)]
 struct Printed<'a> {
     valid: bool,
+    verdict: Verdict,
     session_id: Option<&'a str>,
     state: Option<ExportState>,
     record_count: i64,
@@ -31,6 +33,8 @@ struct Printed<'a> {
     legacy_root: Option<&'a str>,
     /// Which hash `--root` is; `null` if it matches none of them, or was not given.
     root_match: Option<Matched>,
+    /// The parts of the file that the given root and keys fix.
+    fixed: &'static [Part],
     issues: Vec<PrintedIssue<'a>>,
     issue_count: u64,
     not_proven: Vec<String>,
@@ -78,6 +82,7 @@ pub(super) fn print(examined: &Examined<'_>, out: &mut dyn Write) -> io::Result<
     let head = verdict.head.as_ref();
     let printed = Printed {
         valid: examined.holds(),
+        verdict: examined.verdict(),
         session_id: header.map(|header| header.session().session_id),
         state: header.map(|header| header.state),
         record_count: verdict.record_count,
@@ -95,6 +100,7 @@ pub(super) fn print(examined: &Examined<'_>, out: &mut dyn Write) -> io::Result<
         root_hash: head.map(|head| head.head.root_hash.as_str()),
         legacy_root: head.map(|head| head.head.legacy_root.as_str()),
         root_match: examined.root.flatten(),
+        fixed: examined.fixed(),
         issues: verdict.issues.iter().map(PrintedIssue::of).collect(),
         issue_count: verdict.issue_count,
         not_proven: not_proven(examined),

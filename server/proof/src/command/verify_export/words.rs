@@ -7,11 +7,14 @@ use colibri_visible::printable;
 use super::Examined;
 use super::printed::line_of;
 use crate::chain::Issue;
-use crate::command::evidence::{Matched, signature_text};
+use crate::command::evidence::signature_text;
 use crate::command::verdict::{Mark, line};
+use crate::command::worth::{left_open, worth};
+use crate::given::{Matched, Subject};
 use crate::head::SignedTreeHead;
 use crate::keys::SignatureStatus;
 use crate::session_export::{ExportState, ExportVerdict};
+use crate::verdict::Verdict;
 
 /// How many findings are printed; `--json` holds more of them.
 const SHOWN_ISSUES: usize = 10;
@@ -36,12 +39,17 @@ pub(super) fn print(examined: &Examined<'_>, out: &mut dyn Write) -> io::Result<
     if let (Some(head), None) = (&verdict.head, &verdict.fault) {
         print_seal(examined, head, out)?;
     }
-    if let Some(root) = examined.root {
-        let text = root.map_or(
-            "it matches no hash in this export: the export has a different seal, or none",
-            Matched::worth,
-        );
-        line(out, root.is_some(), "--root", text)?;
+    match examined.root {
+        None => {}
+        Some(None) => {
+            let text = "it matches no hash in this export: the export has a different seal, or none";
+            line(out, Mark::Fail, "--root", text)?;
+        }
+        Some(Some(root)) => {
+            let bare = root == Matched::LegacyRoot && !examined.whole();
+            let mark = if bare { Mark::None } else { Mark::Ok };
+            line(out, mark, "--root", worth(root, Subject::Export, examined.whole()))?;
+        }
     }
     if examined.signature_wanted && verdict.head.is_none() {
         line(out, false, "--key", "there is no seal, so nothing is signed")?;
@@ -174,12 +182,16 @@ fn issue_text(issue: &Issue) -> String {
 }
 
 fn conclude(examined: &Examined<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let text = match (examined.holds(), examined.verdict.head.is_some()) {
-        (true, true) => "The export is valid: every byte of it is covered by the head hash.",
-        (true, false) => {
+    let text = match (examined.verdict(), examined.verdict.head.is_some()) {
+        (Verdict::Holds, _) => "The export is valid: every byte of it is covered by the head hash.",
+        (Verdict::Unconfirmed, true) => {
+            "The export is valid: every byte of it is covered by the head hash. But nothing that you gave with --key \
+             or --root confirms that hash."
+        }
+        (Verdict::Unconfirmed, false) => {
             "The export is valid as far as an open session's can be: nothing in it contradicts itself."
         }
-        (false, _) => "The export is not valid.",
+        (Verdict::Fails, _) => "The export is not valid.",
     };
     writeln!(out, "\n{text}")?;
     if !examined.holds() {
@@ -216,23 +228,8 @@ pub(super) fn not_proven(examined: &Examined<'_>) -> Vec<String> {
 }
 
 fn seal_leaves_open(examined: &Examined<'_>, head: &SignedTreeHead, open: &mut Vec<String>) {
-    let signed = examined.verdict.signature == Some(SignatureStatus::Valid);
-    match examined.root {
-        // A trusted signature says that this was sealed; a published hash also says when at the latest.
-        None if !signed => open.push(format!(
-            "that this is the sealed session; compare {} with the published head hash, or pass that with --root.",
-            head.head_hash
-        )),
-        Some(Some(Matched::LegacyRoot)) if !signed => open.push(
-            "order, authors and session; the legacy root does not cover them. Compare the head hash."
-                .to_owned(),
-        ),
-        Some(Some(Matched::Rfc9162Root)) if !signed => open.push(
-            "the session's intent and times; the RFC 9162 root does not cover them. Compare the head hash."
-                .to_owned(),
-        ),
-        _ => {}
-    }
+    // A trusted signature says that this was sealed; a published hash also says when at the latest.
+    open.extend(left_open(examined.given(), Subject::Export, examined.whole(), &head.head_hash));
     match examined.verdict.signature {
         Some(SignatureStatus::Unsigned) => open.push("who sealed it; the head is not signed.".to_owned()),
         Some(SignatureStatus::UnknownKey) => {

@@ -64,7 +64,7 @@ const DEPARTURES: [(&str, &str, &str); 17] = [
     (
         "{\"record\":{\"agent_id\"",
         "{\"record\": {\"agent_id\"",
-        "line 2 is not in canonical form from byte 10 on",
+        "line 2 is not as it was written: a program has formatted the JSON",
     ),
     ("\"agent_id\":\"agent-7\",", "", "line 2 should be a record, and is not: missing field `agent_id`"),
     (
@@ -138,7 +138,7 @@ fn blank_lines_carriage_returns_and_a_missing_line_end_are_found() {
     assert_eq!(fault(format!("{GOLDEN}x").as_bytes()), "line 8 has no line end");
     let crlf = GOLDEN.replace('\n', "\r\n");
     assert!(
-        fault(crlf.as_bytes()).starts_with("line 1 is not in canonical form"),
+        fault(crlf.as_bytes()).starts_with("line 1 is not as it was written: the lines end with CRLF"),
         "{}",
         fault(crlf.as_bytes())
     );

@@ -5,4 +5,4 @@ mod golden;
 mod links;
 mod mutations;
 mod seals;
-mod support;
+pub mod support;

@@ -6,4 +6,4 @@ mod exchange;
 mod heads;
 mod legacy;
 mod rfc9162;
-mod support;
+pub mod support;

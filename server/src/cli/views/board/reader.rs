@@ -161,7 +161,7 @@ fn words(failure: Failure) -> String {
     match failure {
         Failure::Failed(text) | Failure::Usage(text) => text,
         Failure::Output(error) => error.to_string(),
-        Failure::Finding | Failure::BadInput | Failure::Interrupted(_) => {
+        Failure::Finding | Failure::Unconfirmed | Failure::BadInput | Failure::Interrupted(_) => {
             "the database cannot be read".to_owned()
         }
     }
