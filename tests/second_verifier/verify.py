@@ -6,15 +6,17 @@
     verify.py --proof FILE [PUBLIC_KEY_HEX]...
 
 It shares no code with the server and needs nothing beyond Python's standard library. It prints what it checked and
-the first thing of each kind that does not fit; exit code 0 if all is sound, 1 if something is not. If keys are given,
-one of them must have signed: the tree head of an export or a proof, and in a database every tree head from the first
-signed one on, of which there must be one if there are tree heads at all.
+the first thing of each kind that does not fit. Exit code 0 if all is sound, 1 if something is not, 3 if all is sound but
+only a key or a root that was not given can confirm it. If keys are given, one of them must have signed: the tree head of
+an export or a proof, and in a database every tree head from the first signed one on, of which there must be one if there
+are tree heads at all.
 """
 
 import base64
 import gzip
 import hashlib
 import json
+import re
 import sqlite3
 import sys
 from datetime import datetime, timedelta, timezone
@@ -35,13 +37,32 @@ def canonical(value):
 
 class Findings:
     def __init__(self):
-        self.counts, self.first = {}, {}
+        self.counts, self.first, self.confirmed = {}, {}, True
 
     def expect(self, fits, kind, subject):
         if not fits:
             self.counts[kind] = self.counts.get(kind, 0) + 1
             self.first.setdefault(kind, subject)
         return fits
+
+
+TIME = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z")
+
+
+def is_row(row):
+    """Whether a row of the log has values that a call leaves."""
+    closed, ok, aborted = row["outcome"] != "running", row["outcome"] == "ok", row["outcome"] == "aborted"
+    fits = len(row["correlation_id"]) == 36 and 36 <= len(row["boot_id"]) <= 165 and is_hash(row["args_hash"])
+    fits &= row["mode"] in ("FULL", "READONLY", "TEST", "MINIMAL") and row["enter_ms"] >= 0
+    fits &= TIME.fullmatch(row["entered_at"]) is not None
+    ends = ("error_code", "error_message", "result_hash", "duration_ms", "exited_at", "exit_no", "prev_hash", "row_hash", "subject")
+    if not closed:
+        return fits and all(row[name] is None for name in ends)
+    fits &= row["outcome"] in ("ok", "domain_error", "error", "invalid", "denied", "aborted")
+    fits &= (row["error_code"] is None) == ok and not (ok and row["error_message"] is not None)
+    fits &= aborted if row["result_hash"] is None else not aborted and is_hash(row["result_hash"])
+    fits &= aborted if row["duration_ms"] is None else not aborted and row["duration_ms"] >= 0
+    return fits and TIME.fullmatch(row["exited_at"] or "") is not None and (ok or row["subject"] is None)
 
 
 def check_log(db, found):
@@ -55,6 +76,8 @@ def check_log(db, found):
         found.expect(columns["prev_hash"] == tip, "log: link", columns["sequence_no"])
         tip = sha256(canonical(columns))
         found.expect(stored == tip, "log: row hash", columns["sequence_no"])
+    for row in db.execute("SELECT * FROM actions"):
+        found.expect(is_row(row), "log: a value that no call leaves", row["sequence_no"])
     rows, highest = db.execute("SELECT count(*), coalesce(max(sequence_no), 0) FROM actions").fetchone()
     found.expect(rows == highest, "log: sequence_no has a gap", highest)
     head = db.execute("SELECT last_sequence_no, last_exit_no, last_row_hash FROM actions_head").fetchone()
@@ -187,7 +210,10 @@ def check_seals(db, found, trusted):
         else:
             fits = head["log_row_hash"] == ZERO
         found.expect(fits, "seal: place in the log", session_id)
-        signed |= check_signature(head, message, "seal", found)
+        of_head = check_signature(head, message, "seal", found)
+        signed |= of_head
+        # A trusted key that signs a later head confirms the earlier ones, too.
+        found.confirmed = head["public_key"] in trusted if of_head else found.confirmed
         fits = not trusted or not signed or head["public_key"] in trusted
         found.expect(fits, "seal: signed by none of the keys", session_id)
     roots = db.execute("SELECT count(*) FROM merkle_roots").fetchone()[0]
@@ -240,14 +266,15 @@ def caller_reply(db, row):
     return {key: row[key] for key in row.keys()}
 
 
+# Each table with its key, the tools that write it, its reply, and the order in which its rows were created.
 TIED = [
-    ("callers", "caller_no", ("caller_begin",), caller_reply),
-    ("tasks", "id", ("task_create", "task_update"), task_reply),
-    ("thought_records", "id", ("thought_record",), thought_reply),
-    ("audit_sessions", "session_id", ("audit_session_start",), session_reply),
-    ("merkle_roots", "session_id", ("merkle_finalize",), seal_reply),
-    ("wrap_runs", "run_id", ("wrap_begin",), run_reply),
-    ("tool_pins", "pin_no", ("pins_note", "pins_accept"), pin_reply),
+    ("callers", "caller_no", ("caller_begin",), caller_reply, "caller_no"),
+    ("tasks", "id", ("task_create", "task_update"), task_reply, "rowid"),
+    ("thought_records", "id", ("thought_record",), thought_reply, "seq"),
+    ("audit_sessions", "session_id", ("audit_session_start",), session_reply, "rowid"),
+    ("merkle_roots", "session_id", ("merkle_finalize",), seal_reply, "rowid"),
+    ("wrap_runs", "run_id", ("wrap_begin",), run_reply, "run_no"),
+    ("tool_pins", "pin_no", ("pins_note", "pins_accept"), pin_reply, "pin_no"),
 ]
 
 
@@ -265,10 +292,24 @@ def check_callers(db, found):
     return len(numbers)
 
 
+def check_order(db, table, key, tools, order, found):
+    """Each call that creates a row names one of its own, and the rows stand in the order in which these calls ended."""
+    tools, place = [tool for tool in tools if tool != "task_update"], None
+    marks = ", ".join("?" * len(tools))
+    calls = (f"SELECT a.sequence_no, a.subject, t.{order} AS place FROM actions AS a LEFT JOIN {table} AS t ON t.{key} = a.subject "
+             f"WHERE a.outcome = 'ok' AND a.tool IN ({marks}) ORDER BY a.exit_no")
+    for call in db.execute(calls, tools):
+        found.expect(call["subject"] is not None, f"tie: call without a row of {table}", call["sequence_no"])
+        if call["place"] is not None:
+            found.expect(place is None or call["place"] > place, f"tie: order of {table}", call["subject"])
+            place = max(call["place"], place or call["place"])
+
+
 def check_ties(db, found):
     """Rows against the calls that wrote them, in both directions."""
     rows = 0
-    for table, key, tools, reply in TIED:
+    for table, key, tools, reply, order in TIED:
+        check_order(db, table, key, tools, order, found)
         for row in db.execute(f"SELECT * FROM {table}"):
             rows += 1
             call = db.execute("SELECT * FROM actions WHERE sequence_no = ?", [row["sequence_no"]]).fetchone()
@@ -360,7 +401,9 @@ class History:
         begins, held = kind in ("claimed", "taken_over"), before is not None and before["released_at"] is None
         fits = event["from_status"] == event["to_status"] == self.task["status"] and held == (kind != "claimed")
         fits &= kind == "released" or event["to_status"] not in FINISHED
-        holders = {"held_by": [before["agent_id"], event["agent_id"]]} if kind == "taken_over" and held else {}
+        holders = {}
+        if kind == "taken_over" and held and before["agent_id"] != event["agent_id"]:
+            holders = {"held_by": [before["agent_id"], event["agent_id"]]}
         fits &= changes == holders
         if begins:
             fits &= event["claim_no"] == ((before["claim_no"] or 0) + 1 if before else 1)
@@ -443,8 +486,11 @@ def claim_time(entered_at, latest):
     """The time of a call that claims or releases; None if the call's own time is malformed."""
     try:
         a_day_later = datetime.strptime(entered_at, "%Y-%m-%dT%H:%M:%S.%fZ") + timedelta(days=1)
-    except (ValueError, OverflowError):
+    except ValueError:
         return None
+    except OverflowError:
+        # No time that can be written is more than a day after the last day of the year 9999.
+        return max(entered_at, latest)
     limit = a_day_later.strftime("%Y-%m-%dT%H:%M:%S.") + f"{a_day_later.microsecond // 1000:03}Z"
     return entered_at if latest > limit else max(entered_at, latest)
 
@@ -507,6 +553,10 @@ def is_of_call(entry, call):
     return entry["source"] == "import" and call["tool"] == "reputation_import" and numbers
 
 
+# 9999-12-31T23:59:59.999Z, the last time that can be written.
+LAST_MS = 253402300799999
+
+
 def time_text(milliseconds):
     time = datetime.fromtimestamp(milliseconds // 1000, timezone.utc)
     return time.strftime("%Y-%m-%dT%H:%M:%S") + f".{milliseconds % 1000:03}Z"
@@ -519,7 +569,7 @@ def check_entry_call(db, entry, last_exit_no, found):
         return last_exit_no
     found.expect(call["exit_no"] >= last_exit_no, "ledger: order of calls", entry["history_id"])
     times = sorted((call["entered_at"], call["exited_at"]))
-    fits = times[0] <= time_text(entry["recorded_at"]) <= times[1]
+    fits = 0 <= entry["recorded_at"] <= LAST_MS and times[0] <= time_text(entry["recorded_at"]) <= times[1]
     found.expect(fits, "ledger: not recorded while its call ran", entry["history_id"])
     if entry["source"] == "task" and caller_of(db, entry["sequence_no"]) is not None:
         first = "SELECT kind, to_status FROM task_events WHERE task_id = ? ORDER BY event_no LIMIT 1"
@@ -635,13 +685,17 @@ def point_of(data):
 BASE = point_of((4 * pow(5, P - 2, P) % P).to_bytes(32, "little"))
 
 
+def is_small(point):
+    """Whether the order of a point is 1, 2, 4 or 8: such a key or point R fits signatures of many messages."""
+    return point_equal(point_times(8, point), (0, 1, 1, 0))
+
+
 def ed25519_verifies(key_hex, message, signature_hex):
     key, signature = bytes.fromhex(key_hex), bytes.fromhex(signature_hex)
     if len(key) != 32 or len(signature) != 64:
         return False
     a, r, s = point_of(key), point_of(signature[:32]), int.from_bytes(signature[32:], "little")
-    small = (0, 1, 1, 0)
-    if a is None or r is None or s >= L or point_equal(point_times(8, a), small):
+    if a is None or r is None or s >= L or is_small(a) or is_small(r):
         return False
     challenge = hashlib.sha512(signature[:32] + key + message).digest()
     return point_equal(point_times(s, BASE), point_add(r, point_times(int.from_bytes(challenge, "little") % L, a)))
@@ -653,12 +707,22 @@ HEADER_KEYS = {"format", "v", "session", "state", "record_count"}
 RECORD_KEYS = set("id type task_id agent_id content content_hash timestamp prev_hash hash session_id".split())
 TIP_KEYS = {"task_id", "chain_length", "tip_hash"}
 HEAD_KEYS = {*HEAD_FIELDS, "v", "head_hash", "signature", "key_id", "public_key"}
-NUMBERS = {"v", "record_count", "chain_length", "tree_size", "head_index", "log_exit_no"}
+# The keys of a proof.
+PROOF_KEYS = {"format", "v", "record", "legacy", "rfc9162", "tree_head"}
+LEGACY_KEYS = {"root", "record_count", "proof"}
+STEP_KEYS = {"data", "position"}
+TREE_KEYS = {"leaf_index", "tree_size", "audit_path", "root_hash"}
+NUMBERS = {"v", "record_count", "chain_length", "tree_size", "leaf_index", "head_index", "log_exit_no"}
+OBJECTS = {"session", "record", "legacy", "rfc9162", "tree_head"}
+LISTS = {"proof", "audit_path"}
+TYPES = ("plan", "analysis", "decision", "reflection")
 MAX_LINE_BYTES = 8 * 1024 * 1024
+MAX_PROOF_BYTES = 16 * 1024 * 1024
+MAX_STEPS = 64
 
 
 class NoExport(Exception):
-    """The file leaves the form of an export."""
+    """The file leaves the form of an export or a proof."""
 
 
 def is_hash(text):
@@ -666,11 +730,11 @@ def is_hash(text):
 
 
 def members(value, keys, nullable=()):
-    """An object with exactly these keys: natural numbers, the session, texts, and null where that may be."""
+    """An object with exactly these keys: natural numbers, objects, lists, texts, and null where that may be."""
     if not isinstance(value, dict) or value.keys() != keys:
         raise NoExport("not the members that belong there")
     for key, one in value.items():
-        kind = int if key in NUMBERS else dict if key == "session" else str
+        kind = int if key in NUMBERS else dict if key in OBJECTS else list if key in LISTS else str
         fits = type(one) is kind and (kind is not int or 0 <= one < 2**53)
         if not fits and not (one is None and key in nullable):
             raise NoExport(f"a value that {key} cannot have")
@@ -707,7 +771,7 @@ def check_export_record(record, session_id, tips, misled, found):
     for key in ("content_hash", "prev_hash", "hash"):
         found.expect(is_hash(record[key]), f"export: {key} is none", record["id"])
     named = all(record[key] for key in ("id", "task_id", "agent_id", "timestamp"))
-    fits = named and record["type"] in ("plan", "analysis", "decision", "reflection")
+    fits = named and record["type"] in TYPES
     found.expect(fits, "export: no such record", record["id"])
     found.expect(record["session_id"] == session_id, "export: record of another session", record["id"])
     if record["content"] is not None:
@@ -753,7 +817,8 @@ def check_export_seal(header, hashes, leaves, chains, lines, found, trusted):
         fits = fits and is_hash(tip["tip_hash"]) and not (later and tip["tip_hash"] in hashes)
         found.expect(fits, "export: tip", tip["task_id"])
     check_signature(head, message, "export", found)
-    found.expect(not trusted or head["public_key"] in trusted, "export: signed by none of the keys", session_id)
+    found.confirmed = head["public_key"] in trusted
+    found.expect(not trusted or found.confirmed, "export: signed by none of the keys", session_id)
 
 
 def check_export(file, found, trusted):
@@ -784,7 +849,9 @@ def check_export(file, found, trusted):
 
 
 def verify_export(path, trusted):
+    """An export, alone. Without a seal nothing outside of the file can confirm it."""
     found = Findings()
+    found.confirmed = False
     try:
         with open(path, "rb") as file:
             print(check_export(file, found, trusted))
@@ -817,14 +884,38 @@ def audit_path_root(index, size, leaf, path):
     return leaf if last == 0 else None
 
 
+def read_proof(path):
+    """The four parts of a proof file, each of its one form."""
+    with open(path, "rb") as file:
+        data = file.read(MAX_PROOF_BYTES + 1)
+    proof = members(json.loads(data.decode()), PROOF_KEYS)
+    if len(data) > MAX_PROOF_BYTES or data != canonical(proof).encode() + b"\n":
+        raise NoExport("too long, or not canonical")
+    record, legacy, tree, head = (proof[key] for key in ("record", "legacy", "rfc9162", "tree_head"))
+    members(record, RECORD_KEYS, ("content",))
+    members(head, HEAD_KEYS, ("signature", "key_id", "public_key"))
+    members(legacy, LEGACY_KEYS)
+    members(tree, TREE_KEYS)
+    steps = [members(step, STEP_KEYS) for step in legacy["proof"]]
+    hashes = [record["hash"], *(step["data"] for step in steps), *tree["audit_path"]]
+    if proof["format"] != "colibri-inclusion-bundle" or (proof["v"], head["v"]) != (1, 1) or record["type"] not in TYPES:
+        raise NoExport("no proof of this version")
+    if len(steps) > MAX_STEPS or any(step["position"] not in ("left", "right") for step in steps):
+        raise NoExport("no path in the legacy tree")
+    if not all(map(is_hash, hashes)):
+        raise NoExport("a hash that is none")
+    return record, legacy, tree, head
+
+
 def verify_proof(path, trusted):
     """A proof file, alone."""
     found = Findings()
-    with open(path, "rb") as file:
-        data = file.read()
-    proof = json.loads(data)
-    found.expect(data == canonical(proof).encode() + b"\n", "proof: not canonical", path)
-    record, legacy, tree, head = (proof[key] for key in ("record", "legacy", "rfc9162", "tree_head"))
+    try:
+        parts = read_proof(path)
+    except (NoExport, ValueError, RecursionError) as error:
+        found.expect(False, "proof: form", error)
+        return found
+    record, legacy, tree, head = parts
     if record["content"] is not None:
         preimage = {key: record[key] for key in ("content", "id", "type", "task_id", "timestamp", "prev_hash")}
         fits = sha256(record["content"]) == record["content_hash"] and sha256(canonical(preimage)) == record["hash"]
@@ -842,28 +933,31 @@ def verify_proof(path, trusted):
     message = "colibri-tree-head-v1\n" + canonical({**{key: head[key] for key in HEAD_FIELDS}, "v": 1})
     found.expect(sha256(message) == head["head_hash"], "proof: head hash", head["session_id"])
     check_signature(head, message, "proof", found)
-    found.expect(not trusted or head["public_key"] in trusted, "proof: signed by none of the keys", head["session_id"])
+    found.confirmed = head["public_key"] in trusted
+    found.expect(not trusted or found.confirmed, "proof: signed by none of the keys", head["session_id"])
     return found
 
 
 def main():
+    # A reader may write a key in either case; a file may not.
+    keys = {key.lower() for key in sys.argv[2:]}
     if sys.argv[1:2] == ["--proof"] and len(sys.argv) > 2:
-        conclude(verify_proof(sys.argv[2], set(sys.argv[3:])))
+        conclude(verify_proof(sys.argv[2], keys))
     exported = sys.argv[1:2] == ["--export"]
     if len(sys.argv) < 2 + exported:
         sys.exit("usage: verify.py DATABASE [PUBLIC_KEY_HEX]...\n       verify.py --export FILE [PUBLIC_KEY_HEX]...\n"
                  "       verify.py --proof FILE [PUBLIC_KEY_HEX]...")
-    conclude(verify_export(sys.argv[2], set(sys.argv[3:])) if exported else verify_database())
+    conclude(verify_export(sys.argv[2], keys) if exported else verify_database(keys))
 
 
-def verify_database():
+def verify_database(trusted):
     db = sqlite3.connect(f"file:{sys.argv[1]}?mode=ro", uri=True)
     db.row_factory = sqlite3.Row
     db.execute("BEGIN")
     found = Findings()
     print(f"{check_log(db, found)} closed calls")
     print(f"{check_trail(db, found)} thought records")
-    print(f"{check_seals(db, found, set(sys.argv[2:]))} seals")
+    print(f"{check_seals(db, found, trusted)} seals")
     print(f"{check_callers(db, found)} callers")
     print(f"{check_ties(db, found)} rows tied to calls")
     print(f"{check_histories(db, found)} events of tasks")
@@ -875,8 +969,8 @@ def verify_database():
 def conclude(found):
     for kind, count in found.counts.items():
         print(f"BROKEN  {kind}: {count}, first {found.first[kind]}")
-    print("sound" if not found.counts else "not sound")
-    sys.exit(1 if found.counts else 0)
+    print("not sound" if found.counts else "sound" if found.confirmed else "sound, but confirmed by nothing that was given")
+    sys.exit(1 if found.counts else 0 if found.confirmed else 3)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ pub enum KeyTextError {
     /// Not 64 hex characters.
     #[error("a key is 64 hex characters (32 bytes)")]
     NotHex,
-    /// Not a point of the curve, or one of small order, which would verify anything.
+    /// Not a point of the curve in its one form, or one of small order, which would verify anything.
     #[error("the 64 hex characters are not an Ed25519 public key")]
     NotAKey,
 }
@@ -87,7 +87,9 @@ impl PublicKey {
     pub fn parse(text: &str) -> Result<Self, KeyTextError> {
         let bytes = hex::decode_array_of_either_case(text).ok_or(KeyTextError::NotHex)?;
         let key = VerifyingKey::from_bytes(&bytes).map_err(|_| KeyTextError::NotAKey)?;
-        if key.is_weak() { Err(KeyTextError::NotAKey) } else { Ok(Self(key)) }
+        // Decoding also takes a y of 2^255-19 or more, which RFC 8032 §5.1.3 refuses. So a key has one form only.
+        let canonical = key.to_edwards().compress().as_bytes() == &bytes;
+        if key.is_weak() || !canonical { Err(KeyTextError::NotAKey) } else { Ok(Self(key)) }
     }
 
     /// Returns the key as 64 lowercase hex characters.

@@ -47,7 +47,8 @@ pub fn left_open(given: Given, subject: Subject, whole: bool, head_hash: &str) -
     let fixed = given.fixes(subject, whole);
     let parts = [Part::Record, Part::Origin, Part::Order, Part::Number, Part::Head];
     let open = parts.into_iter().filter(|part| !fixed.contains(part));
-    open.map(|part| format!("{}; {root} does not cover that. Compare the head hash.", named(part, subject))).collect()
+    open.map(|part| format!("{}; {root} does not cover that. Compare the head hash.", named(part, subject)))
+        .collect()
 }
 
 /// Returns what is open if a part is not fixed.
@@ -59,7 +60,9 @@ fn named(part: Part, subject: Subject) -> &'static str {
         (Part::Order, Subject::Proof) => "the place of the record in its session",
         (Part::Order, Subject::Export) => "the order of the records",
         (Part::Number, _) => "how many records the session has",
-        (Part::Head, _) => "what the session was for, when it was sealed, and its place among the seals and in the log",
+        (Part::Head, _) => {
+            "what the session was for, when it was sealed, and its place among the seals and in the log"
+        }
         (Part::Signer, _) => "who sealed it",
     }
 }
