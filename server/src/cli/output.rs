@@ -37,7 +37,6 @@ impl Write for Product<'_> {
 pub fn text_only(env: &Environment) -> Option<&'static str> {
     match env.get_os("TERM") {
         None => Some("TERM is not set"),
-        Some(name) if name.is_empty() => Some("TERM is empty"),
         Some(name) if name == "dumb" => Some("TERM is dumb"),
         Some(_) => None,
     }

@@ -56,7 +56,7 @@ fn people_61_all_of_a_thought_is_wrapped_on_a_terminal() {
 fn people_58_a_terminal_that_can_show_text_only_gets_no_colours_and_no_board() {
     let board = Board::new();
     for (name, reason) in
-        [(Some("dumb"), "TERM is dumb"), (Some(""), "TERM is empty"), (None, "TERM is not set")]
+        [(Some("dumb"), "TERM is dumb"), (Some(""), "TERM is not set"), (None, "TERM is not set")]
     {
         let run = |view: &[&str]| {
             let launch = view
