@@ -10,8 +10,6 @@ mod findings;
 mod fuzz_corpus;
 mod golden_databases;
 #[cfg(target_os = "linux")]
-mod lacking;
-#[cfg(target_os = "linux")]
 mod machines;
 mod sharing;
 mod tamper;

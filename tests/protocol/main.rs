@@ -11,7 +11,6 @@ mod commands;
 mod configuration;
 mod database;
 mod findings;
-mod followed;
 mod lifecycle;
 mod modes;
 mod postgres;

@@ -120,21 +120,6 @@ pub trait Context {
     fn is_rehearsal(&self) -> bool {
         false
     }
-
-    /// Takes what the call that just ran says beside its result. It goes to the caller alone: the log's hash of the reply does not
-    /// cover it.
-    fn take_notices(&mut self) -> Vec<Notice> {
-        Vec::new()
-    }
-}
-
-/// What a reply says beside its result.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Notice {
-    /// Its code.
-    pub code: &'static str,
-    /// The message.
-    pub message: String,
 }
 
 /// What the chain tells the context about the call that is about to run, and about itself.
@@ -147,7 +132,7 @@ pub struct CallStatus {
     pub entered_ms: Option<i64>,
     /// Whether the gate is open.
     pub ready: bool,
-    /// The sink's kind: `buffer`, the name of the store's engine, `memory`, `noop` or `custom`.
+    /// The sink's kind: `buffer`, `sqlite`, `memory`, `noop` or `custom`.
     pub audit_sink: &'static str,
     /// Calls since the start whose exit record could not be stored at first.
     pub exit_failures: u64,

@@ -29,7 +29,7 @@ use crate::domains::system::facts::{DatabaseState, DatabaseStatus, Phase, System
 use crate::migrations::MIGRATIONS;
 use crate::settings::config::{Config, load_config};
 use crate::settings::mode::{Mode, ModeGate, capabilities_for, is_admitted, is_listed};
-use crate::settings::toolsets::{ToolsetGate, offered};
+use crate::settings::toolsets::ToolsetGate;
 use crate::tools::cx::{Cx, Parts};
 use colibri_store::AuditFacts;
 use colibri_store::ServerStore;
@@ -86,7 +86,7 @@ pub fn create_server<D: Dispatch<Cx>>(
         config.skills_root.clone_from(root);
         config.skills_root_is_set = true;
     }
-    let redactor = Redactor::new(config.secrets()).sparing(catalogue.names());
+    let redactor = Redactor::new(config.secrets());
     let log =
         options.log.clone().unwrap_or_else(|| Arc::new(Logger::stderr(config.log_level, redactor.clone())));
     for warning in warnings {
@@ -149,10 +149,9 @@ fn configure<D: Dispatch<Cx>>(
     catalogue: &CatalogueSpec,
 ) {
     // Before the mode: what is switched off stays so in every mode.
-    let offered = offered(&config.tools, config.mode, catalogue);
-    chain.add_admission(Box::new(ToolsetGate::new(offered.clone(), config.mode, catalogue)));
+    chain.add_admission(Box::new(ToolsetGate::new(config.tools.clone(), config.mode, catalogue)));
     chain.add_admission(Box::new(ModeGate::new(config.mode, catalogue)));
-    chain.set_selection(offered);
+    chain.set_selection(config.tools.clone());
     // Every catalogue of a server with a log has this operation.
     chain.set_introduction(ToolId::CallerBegin.name());
     if !capabilities_for(config.mode).write_database {
@@ -184,8 +183,7 @@ fn first_sink(choice: AuditChoice, mode: Mode) -> Audit {
 
 fn first_facts(config: &Config, registry: &Registry, version: &str, options: &Options) -> SystemFacts {
     let skipped = config.mode == Mode::Minimal;
-    let selection = offered(&config.tools, config.mode, registry.catalogue());
-    let offered = || registry.tools().iter().filter(|tool| selection.holds(tool));
+    let offered = || registry.tools().iter().filter(|tool| config.tools.holds(tool));
     SystemFacts {
         version: version.to_owned(),
         boot_start_ms: options.boot_start_ms.unwrap_or_else(|| options.clock.monotonic_ms()),

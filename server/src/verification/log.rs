@@ -18,7 +18,7 @@ pub const NAME: &str = "log";
 /// Walks the log and returns its end, and the calls that still run.
 ///
 /// # Errors
-/// The engine's error.
+/// SQLite's error.
 pub fn check(
     run: &mut Run<'_>,
     followers: Followers<'_>,

@@ -44,7 +44,7 @@ impl Heads {
 /// Verifies every head once, in chain order, and every session's records and leaves.
 ///
 /// # Errors
-/// The engine's error.
+/// SQLite's error.
 pub fn check(
     run: &mut Run<'_>,
     signers: Signers<'_>,

@@ -54,7 +54,7 @@ fn no_tool_that_changes_anything_runs_before_its_row_is_stored() {
     let mut server = create_server(&CATALOGUE, dispatch, options).unwrap();
     block_on(converse(&mut server, wire, async |wire: &mut Wire| {
         assert_eq!(wire.call("task_list", json!({})).await["ok"], true);
-        let conn = engine::open(folder.path().join("colibri.db"));
+        let conn = engine::open(&folder.path().join("colibri.db"));
         conn.refuse(Refused::Commits("actions"));
         ran.set(0);
         for (tool, arguments) in changing() {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use colibri_canonical::HexDigest;
 use serde_json::Value;
 
 use crate::chain::client::Client;
@@ -20,7 +21,7 @@ pub struct ReplyTo {
     pub progress: Progress,
 }
 
-/// The request id of an operation, which has no request. Its audit row has none.
+/// The request id in the audit row of an operation: it has no request.
 pub const NO_REQUEST: &str = "null";
 
 /// A message's place in an array of messages.
@@ -42,7 +43,7 @@ pub struct Call {
     /// The arguments as received; absent and `null` are an empty object.
     pub arguments: Value,
     /// Their hash, if the value has lost digits of a number; otherwise it is taken of the value.
-    pub args_hash: Option<Box<str>>,
+    pub args_hash: Option<HexDigest>,
     /// Canonical JSON of the request's trace headers.
     pub trace_context: Option<String>,
     /// Who it says it comes from.
@@ -85,8 +86,6 @@ pub struct Reply {
     pub to: ReplyTo,
     /// The answer.
     pub answer: Answer,
-    /// What else the caller should know, compact JSON: a text of its own behind the answer, outside of what the log hashes.
-    pub notice: Option<String>,
 }
 
 /// Takes replies once the effects they report are stored.

@@ -13,7 +13,7 @@ use crate::chain::row::args_hash;
 use crate::chain::store::Store;
 use crate::handler::Dispatch;
 use crate::spec::ToolSpec;
-use crate::validate::{Issues, Refusal, invalid_params, validate};
+use crate::validate::{Issue, Refusal, invalid_params, validate};
 
 /// What the stages so far have decided about a call. Each stage looks at it and only an open one goes on
 /// (precedence: chain#failure-codes).
@@ -23,7 +23,7 @@ pub(crate) enum Verdict {
     /// Carries the name as received, of which the row keeps less, and the tool that may be meant.
     Unknown(String, Option<&'static str>),
     Denied(Denial),
-    Invalid(Refusal, Issues),
+    Invalid(Refusal, Vec<Issue>),
     /// Stage 3 could not write; carries the reason.
     AuditFailed(String),
 }
@@ -44,8 +44,6 @@ pub(crate) struct Checked {
     /// Arguments that no sink may see.
     pub sensitive: &'static [&'static str],
     pub args_hash: String,
-    /// The arguments that held a secret of the server's, as they are now.
-    pub redacted: Vec<String>,
 }
 
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
@@ -67,27 +65,24 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             call.arguments = Value::Object(serde_json::Map::new());
         }
         // Hashed as received, before defaults are put in: a client can then recompute it.
-        let args_hash = match call.args_hash.take() {
-            Some(hash) => hash.into(),
+        let args_hash = match call.args_hash {
+            Some(hash) => hash.as_str().to_owned(),
             None => args_hash(&call.arguments),
         };
         // From here on nothing sees a secret of the server's: no handler, no table, no sink.
-        let redacted = self.kernel.redactor.redact_arguments(&mut call.arguments);
+        self.kernel.redactor.redact_value(&mut call.arguments);
         let Some((index, tool)) = found else {
             let close = closest(&call.name, self.listed().map(|tool| tool.name));
             let verdict = Verdict::Unknown(call.name.clone(), close);
-            return Checked { call, verdict, sensitive: &[], args_hash, redacted };
+            return Checked { call, verdict, sensitive: &[], args_hash };
         };
         let verdict = match self.admission.iter().try_for_each(|check| check.admit(tool)) {
             Err(denial) => Verdict::Denied(denial),
             Ok(()) => match validate(tool.input, tool.rules, &mut call.arguments) {
                 Ok(()) => Verdict::Open(Target { tool, index }),
-                Err(issues) => {
-                    let form = self.spec.messages.invalid_params;
-                    Verdict::Invalid(invalid_params(form, tool, &call.arguments, &issues), issues)
-                }
+                Err(issues) => Verdict::Invalid(invalid_params(tool, &call.arguments, &issues), issues),
             },
         };
-        Checked { call, verdict, sensitive: tool.sensitive, args_hash, redacted }
+        Checked { call, verdict, sensitive: tool.sensitive, args_hash }
     }
 }

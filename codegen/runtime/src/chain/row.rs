@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use crate::chain::audit::EnterEvent;
-use crate::chain::call::{Call, NO_REQUEST, ReplyTo};
+use crate::chain::call::{Call, ReplyTo};
 use crate::chain::check::{Checked, Verdict};
 use crate::chain::client::Client;
 use crate::chain::{AUDITED_NAME_CHARACTERS, Chain};
@@ -40,8 +40,7 @@ impl Row {
             args,
             timestamp: self.timestamp,
             correlation_id: &self.correlation_id,
-            // Nobody asked for an operation.
-            request_id: Some(&*self.request_id).filter(|id| *id != NO_REQUEST),
+            request_id: Some(&self.request_id),
             args_hash: &self.args_hash,
             trace_context: self.trace_context.as_deref(),
             entered_at: &self.entered_at,
@@ -74,8 +73,6 @@ pub(crate) struct Entered {
     /// The arguments with `sensitive` values replaced, if there are any.
     pub shown: Option<Value>,
     pub row: Row,
-    /// The arguments that held a secret of the server's.
-    pub redacted: Vec<String>,
 }
 
 impl Entered {
@@ -107,12 +104,12 @@ impl Entered {
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Gives the call its correlation id and reads the clocks.
     pub(super) fn enter_row(&mut self, checked: Checked) -> Entered {
-        let Checked { call, verdict, sensitive, args_hash, redacted } = checked;
+        let Checked { call, verdict, sensitive, args_hash } = checked;
         let Call { reply_to, name, arguments, trace_context, client, .. } = call;
         let shown = redacted_arguments(sensitive, &arguments);
         let request_id = reply_to.id.clone();
         let row = self.row_of(Named { name, request_id, args_hash, trace_context, client });
-        Entered { reply_to, verdict, arguments, shown, row, redacted }
+        Entered { reply_to, verdict, arguments, shown, row }
     }
 
     /// Builds the enter half of a row as of now, without a secret of the server's.

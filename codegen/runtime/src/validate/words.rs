@@ -9,10 +9,10 @@ use colibri_suggest::closest;
 use serde_json::Value;
 
 use super::check::NOT_UNIQUE;
-use super::issue::{Issue, Issues};
+use super::issue::Issue;
 use super::path::PathPart;
 use crate::schema::{Literal, ObjectRule, Schema, Shape, StringRule};
-use crate::spec::{ToolSpec, fill};
+use crate::spec::ToolSpec;
 
 /// How many problems a message names.
 const MAX_PROBLEMS: usize = 8;
@@ -36,19 +36,13 @@ struct Problem {
     came: String,
 }
 
-/// Describes the issues that [`validate`](super::validate) found in the arguments of a tool. The form names the places `{tool}` and
-/// `{problems}`.
-pub fn invalid_params(form: &str, tool: &ToolSpec, arguments: &Value, issues: &Issues) -> Refusal {
-    let mut refusal = Refusal { message: String::new(), stored: String::new() };
+/// Describes the issues that [`validate`](super::validate) found in the arguments of a tool.
+pub fn invalid_params(tool: &ToolSpec, arguments: &Value, issues: &[Issue]) -> Refusal {
+    let opening = format!("Invalid parameters for {}", tool.name);
+    let mut refusal = Refusal { message: opening.clone(), stored: opening };
     let mut count = 0;
     let mut closed: Vec<(String, &ObjectRule)> = Vec::new();
-    let mut before: Option<&Issue> = None;
-    for issue in issues.iter() {
-        // A text of the catalogue stands for every rule of its field, so it is said once.
-        if before.replace(issue).is_some_and(|last| last.path == issue.path && last.message == issue.message)
-        {
-            continue;
-        }
+    for issue in issues {
         let place = Place::find(tool, arguments, issue);
         match place.object() {
             Some(rule) if issue.code == "unrecognized_keys" => {
@@ -63,11 +57,7 @@ pub fn invalid_params(form: &str, tool: &ToolSpec, arguments: &Value, issues: &I
         }
     }
     if count > MAX_PROBLEMS {
-        let mut more = format!("; and {} more in details.issues", count - MAX_PROBLEMS);
-        if issues.more > 0 {
-            // Writing to a String cannot fail.
-            let _ = write!(more, ", which leaves out another {}", issues.more);
-        }
+        let more = format!("; and {} more in details.issues", count - MAX_PROBLEMS);
         refusal.message.push_str(&more);
         refusal.stored.push_str(&more);
     }
@@ -77,8 +67,7 @@ pub fn invalid_params(form: &str, tool: &ToolSpec, arguments: &Value, issues: &I
         // Writing to a String cannot fail.
         let _ = write!(refusal.message, "{stop} {holder} takes {}.", parameters(rule));
     }
-    let filled = |problems: &str| fill(form, &[("tool", tool.name), ("problems", problems)]);
-    Refusal { message: filled(&refusal.message), stored: filled(&refusal.stored) }
+    refusal
 }
 
 impl Refusal {
@@ -87,7 +76,7 @@ impl Refusal {
         *count += 1;
         if *count <= MAX_PROBLEMS {
             let Problem { wanted, came } = problem();
-            let joint = if *count == 1 { "" } else { "; " };
+            let joint = if *count == 1 { ": " } else { "; " };
             self.message.extend([joint, &wanted, &came]);
             self.stored.extend([joint, &wanted]);
         }

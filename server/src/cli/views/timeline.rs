@@ -24,7 +24,7 @@ use crate::domains::proof::session;
 use crate::domains::tasks::history::event_of_call;
 use crate::domains::tasks::shown::title;
 use crate::domains::trail::service::{StoredContent, get_thought_record};
-use crate::domains::wrap::store::noted_again;
+use crate::domains::wrap::store::NOTED_AGAIN;
 use colibri_store::db::Db;
 use colibri_store::log::log_query::{LogFilter, LogRow, each_call, first_since};
 
@@ -210,7 +210,7 @@ impl Teller<'_> {
     fn tell(&mut self, call: Call) -> Result<(Event, Weight), Fault> {
         let tool = ToolId::from_name(&call.tool);
         let is_noted_again = tool == Some(ToolId::PinsNote)
-            && call.error.as_ref().is_some_and(|(code, _)| code == noted_again());
+            && call.error.as_ref().is_some_and(|(code, _)| code == NOTED_AGAIN);
         let told = match &call.error {
             Some((_, message)) if is_noted_again => {
                 Told { says: format!("saw a list again: {}", printable(message)), ..Told::default() }

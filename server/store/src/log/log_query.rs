@@ -81,7 +81,7 @@ const CALLS: &str = "actions AS a LEFT JOIN callers AS c ON c.caller_no = (SELEC
 /// Hands over the matching calls, in the order of their numbers, up to the last or until `take` returns `false`.
 ///
 /// # Errors
-/// The engine's error; also for a row that holds a value of a wrong type.
+/// SQLite's error; also for a row that holds a value of a wrong type.
 pub fn each_call(
     db: &Db,
     filter: &LogFilter,
@@ -117,7 +117,7 @@ pub const MOST_OLDER: u32 = 10_000;
 /// Returns the first of the newest calls that were entered at a time or later, without a walk through the whole log.
 ///
 /// # Errors
-/// The engine's error.
+/// SQLite's error.
 pub fn first_since(db: &Db, since: &str) -> Result<Option<i64>, Fault> {
     let (mut first, mut older) = (None, 0);
     let sql = "SELECT sequence_no, entered_at FROM actions ORDER BY sequence_no DESC";
@@ -147,7 +147,7 @@ pub struct CallsOfHour {
 /// tools `without` do not count.
 ///
 /// # Errors
-/// The engine's error.
+/// SQLite's error.
 pub fn count_by_hour(db: &Db, since: &str, first: i64, without: &[&str]) -> Result<Vec<CallsOfHour>, Fault> {
     let mut params = vec![Value::Text(since), Value::Integer(first)];
     let mut condition = "entered_at >= ?1 AND sequence_no >= ?2".to_owned();

@@ -11,11 +11,13 @@ use crate::db::Row;
 use crate::db::postgres::handle::Owned;
 use crate::db::postgres::lists::EXITS;
 use crate::db::postgres::{Limit, PgError, Session};
-use crate::log::rows::{ABORTED_MESSAGE, Closing, OPEN_COLUMNS, read_open};
+use crate::log::rows::{Closing, OPEN_COLUMNS, read_open};
 use crate::params;
 use crate::postgres::flight::{self, Lock, UNREADABLE, settle};
 use crate::postgres::link::Link;
 
+/// The message of a row whose process ended.
+const MESSAGE: &str = "process ended before audit exit";
 /// The most calls that one transaction closes.
 const MOST_AT_ONCE: i64 = 1_000;
 
@@ -197,7 +199,7 @@ fn sweep_some(session: &mut Session, tenant: &Tenant) -> Result<usize, PgError> 
     );
     let rows = session.query(&sql, params![running, MOST_AT_ONCE], Limit::ALL)?;
     let now = rfc3339_ms(tenant.clock.wall_ms());
-    let closing = Closing::aborted(tenant.aborted, ABORTED_MESSAGE, &now);
+    let closing = Closing::aborted(tenant.aborted, MESSAGE, &now);
     let mut exits = Vec::with_capacity(rows.len() * EXITS.width());
     for row in rows.iter() {
         let open = read_open(&Row::from(row)).map_err(|_| UNREADABLE)?;

@@ -38,9 +38,7 @@ use crate::kernel::{Clock, SystemIds};
 use crate::memory::{MemoryCx, MemoryStore};
 use crate::progress::Progress;
 use crate::remedy::Suggestion;
-use crate::spec::{
-    CatalogueSpec, ChainCodes, ChainMessages, ChainRemedies, Pattern, Profile, Relaxation, Runs, ToolSpec,
-};
+use crate::spec::{CatalogueSpec, ChainCodes, ChainRemedies, Pattern, Relaxation, Runs, ToolSpec};
 
 use tables::{ANY_NUMBER, ANYTHING, KEYED, NUMBER, STRICT};
 
@@ -69,9 +67,7 @@ const CATALOGUE_HEAD: CatalogueSpec = CatalogueSpec {
     title: "Test",
     version: "0.0.0",
     instructions: "",
-    profile: Profile::House,
     toolsets: &[],
-    announcements: &[],
     tools: &[],
     operations: &[],
     codes: ChainCodes {
@@ -86,20 +82,6 @@ const CATALOGUE_HEAD: CatalogueSpec = CatalogueSpec {
         storage_failure: "STORAGE",
         store_commit_failed: "UNCOMMITTED",
         startup_failed: "STARTUP",
-        arguments_redacted: "REDACTED",
-    },
-    messages: ChainMessages {
-        invalid_params: "Invalid parameters for {tool}: {problems}",
-        audit_enter_failed: "the call could not be entered in the audit log, so it was not run: {reason}",
-        not_admitted: "{tool} is not admitted",
-        not_in_toolset: "{tool} is left out",
-        unknown_tool: "Unknown tool: {tool}; did you mean {name}?",
-        process_aborted: "the process died",
-        cancelled: "cancelled by the client",
-        storage_failure: "STORAGE: {reason}",
-        store_commit_failed: "UNCOMMITTED: {reason}",
-        startup_failed: "STARTUP: {reason}",
-        arguments_redacted: "A secret was taken out of {arguments}.",
     },
     remedies: ChainRemedies {
         invalid_params: "correct it",
@@ -397,6 +379,7 @@ impl Store for FaultyStore {
         self.step()?;
         self.inner.audit_exit(sequence_no, enter, exit)
     }
+
     fn audit_is_open(&mut self, sequence_no: i64) -> Result<bool, StoreFault> {
         self.inner.audit_is_open(sequence_no)
     }
