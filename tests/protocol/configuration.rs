@@ -265,7 +265,7 @@ fn no_variable_is_listed_twice_and_all_are_explained() {
         assert!(names.insert(key.name()), "{} is listed twice", key.name());
         assert!(key.help().ends_with('.') && !key.form().is_empty() && !key.default_text().is_empty());
     }
-    assert_eq!(names.len(), 50);
+    assert_eq!(names.len(), 51);
 }
 
 #[test]

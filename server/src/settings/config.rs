@@ -284,13 +284,38 @@ impl Reader<'_> {
                 "{name} and {other} are both set, and a server uses one database; unset one of them"
             ));
         }
-        match DatabaseUrl::parse(url.expose(), tls) {
+        let parsed = DatabaseUrl::parse(url.expose(), tls);
+        let password = self.database_password();
+        let parsed = parsed.and_then(|url| match password {
+            Some(password) => url.with_password(password),
+            None => Ok(url),
+        });
+        match parsed {
             Ok(url) => Some(Place::Shared(url)),
             Err(error) => {
                 self.problems.push(format!("{name} {}", error.reason()));
                 None
             }
         }
+    }
+
+    /// Reads the password of the shared database from its file: the first line.
+    fn database_password(&mut self) -> Option<Secret> {
+        let path = self.read(&keys::DATABASE_PASSWORD_FILE)?;
+        let read = std::fs::read_to_string(&path).map_err(|error| error.to_string());
+        let line = read.map(|text| text.lines().next().unwrap_or_default().to_owned());
+        match line {
+            Ok(line) if !line.is_empty() => return Some(Secret::new(line)),
+            Ok(_) => self.problems.push(format!(
+                "{} names a file whose first line is empty",
+                keys::DATABASE_PASSWORD_FILE.name
+            )),
+            Err(error) => self.problems.push(format!(
+                "{} names a file that cannot be read: {error}",
+                keys::DATABASE_PASSWORD_FILE.name
+            )),
+        }
+        None
     }
 
     fn durability(&mut self) -> Durability {

@@ -86,6 +86,13 @@ pub(crate) static DATABASE_URL: Key<Url> = key(
     Url,
     "The PostgreSQL database that servers on several machines share, in place of COLIBRI_DB_PATH; never logged, stored or shown.",
 );
+/// The password of the URL's user, in a file.
+pub(crate) static DATABASE_PASSWORD_FILE: Key<Path> = key(
+    "COLIBRI_DATABASE_PASSWORD_FILE",
+    "store",
+    Path { default_text: UNSET },
+    "A file that holds the password for COLIBRI_DATABASE_URL in its first line, so that the URL need not; never logged, stored or shown.",
+);
 /// Whether a server on the network must prove its name.
 pub(crate) static DATABASE_TLS: Key<Words<TlsPolicy>> = key(
     "COLIBRI_DATABASE_TLS",
@@ -304,11 +311,12 @@ pub(crate) static AT_CALL: [Key<AtCall>; 24] = [
 
 /// Returns the whole table, in display order.
 pub fn all() -> impl Iterator<Item = &'static dyn Entry> {
-    let checked: [&'static dyn Entry; 26] = [
+    let checked: [&'static dyn Entry; 27] = [
         &MODE,
         &TOOLS,
         &DB_PATH,
         &DATABASE_URL,
+        &DATABASE_PASSWORD_FILE,
         &DATABASE_TLS,
         &DATABASE_CONNECT_TIMEOUT_MS,
         &DATABASE_LOCK_TIMEOUT_MS,

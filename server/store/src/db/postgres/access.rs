@@ -21,7 +21,7 @@ impl Db {
     /// # Errors
     /// [`Fault::Storage`].
     pub fn connect(url: &DatabaseUrl, options: &SessionOptions) -> Result<Self, Fault> {
-        let session = Session::connect(url, options).map_err(|error| Fault::Storage(error.to_string()))?;
+        let session = Session::establish(url, options).map_err(|error| Fault::Storage(error.to_string()))?;
         Ok(Self::from(session))
     }
 

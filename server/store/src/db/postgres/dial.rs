@@ -9,7 +9,7 @@ use rustix::net::sockopt;
 use super::error::PgError;
 use super::options::SessionOptions;
 use super::startup::{Started, start};
-use super::tls;
+use super::tls::{self, Asks};
 use super::url::{DatabaseUrl, Host, Place, Target};
 use super::wire::{Socket, Wire, reason};
 
@@ -112,8 +112,9 @@ fn log_in(
 ) -> Result<(Wire, Started), PgError> {
     let deadline = Instant::now() + options.connect;
     let mut wire = Wire::new(socket, BYTES_BEFORE_LOGIN);
-    tls::negotiate(&mut wire, host.tls, name, url.root_certificates.as_deref(), deadline)?;
-    let started = start(&mut wire, url, &host.place, options, deadline)?;
+    let asks_for = Asks { mode: host.tls, host: name, roots: &url.roots, client: url.client.as_ref() };
+    let knows_us = tls::negotiate(&mut wire, &asks_for, deadline)?;
+    let started = start(&mut wire, url, host, knows_us, options, deadline)?;
     if let Some(unfit) = unfit(&started, url.target.unwrap_or(options.target)) {
         wire.hang_up();
         return Err(PgError::Unreachable(unfit.to_owned()));

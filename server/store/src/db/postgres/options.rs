@@ -1,8 +1,27 @@
 //! How a session is set up.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::url::Target;
+use super::url::{DatabaseUrl, Target};
+
+/// Parameters that every session sets, and their values.
+const SET: [(&str, &str); 8] = [
+    ("client_encoding", "UTF8"),
+    // In others, the schema reads like another one.
+    ("bytea_output", "hex"),
+    ("quote_all_identifiers", "off"),
+    ("standard_conforming_strings", "on"),
+    ("datestyle", "ISO, MDY"),
+    ("extra_float_digits", "1"),
+    // A commit that did not wait for its standby is told by a warning alone.
+    ("client_min_messages", "warning"),
+    // A connection that is idle stays.
+    ("idle_session_timeout", "0"),
+];
+/// What it says of itself to operators promises nothing.
+pub(super) const NAME: &str = "application_name";
 
 /// How a session is set up. Times are the settings `COLIBRI_DATABASE_*`.
 #[derive(Debug, Clone)]
@@ -35,5 +54,20 @@ impl Default for SessionOptions {
             target: Target::Any,
             most_bytes: 64 << 20,
         }
+    }
+}
+
+impl SessionOptions {
+    /// Returns what a session sets, by name.
+    pub(super) fn parameters<'a>(&'a self, url: &'a DatabaseUrl) -> BTreeMap<&'a str, Cow<'a, str>> {
+        let milliseconds =
+            |time: Option<Duration>| Cow::Owned(time.map_or(0, |time| time.as_millis()).to_string());
+        let mut all: BTreeMap<&str, Cow<'_, str>> =
+            SET.iter().map(|(name, value)| (*name, Cow::Borrowed(*value))).collect();
+        all.insert(NAME, Cow::Borrowed(url.application_name.as_str()));
+        all.insert("statement_timeout", milliseconds(self.statement));
+        all.insert("lock_timeout", milliseconds(self.lock));
+        all.extend(self.settings.iter().map(|(name, value)| (name.as_str(), Cow::Borrowed(value.as_str()))));
+        all
     }
 }

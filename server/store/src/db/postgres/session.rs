@@ -14,6 +14,7 @@ use super::error::{CommitState, Lost, PgError};
 use super::expect::Expect;
 use super::frontend::{self, Name};
 use super::options::SessionOptions;
+use super::question::Conditions;
 use super::rows::Rows;
 use super::sql::translate;
 use super::startup::Started;
@@ -72,6 +73,8 @@ pub struct Counters {
 pub struct Session {
     pub(super) wire: Wire,
     pub(super) started: Started,
+    /// What held when it was established.
+    pub(super) conditions: Option<Conditions>,
     pub(super) statements: Statements,
     /// What the server still has to answer, in order.
     pub(super) expected: VecDeque<Expect>,
@@ -124,6 +127,7 @@ impl Session {
         Ok(Self {
             wire,
             started,
+            conditions: None,
             statements: Statements::default(),
             expected: VecDeque::new(),
             answered: VecDeque::new(),

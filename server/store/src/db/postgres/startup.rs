@@ -3,7 +3,7 @@
 //! SCRAM-SHA-256 alone proves anything to this client: the server sees no password and shows that it knows one. On a TLS connection SCRAM is
 //! bound to the server's certificate. Cleartext and MD5 would show a server that is not the right one what it needs, so they are refused. A
 //! server that asks for no proof (`trust`, `peer`) is accepted through a Unix socket and on a loopback address alone: there, the operating system
-//! says who listens (postgres#connection).
+//! says who listens. Over the network it is accepted if both sides have shown a certificate (postgres#connection).
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,9 +14,10 @@ use super::body::Body;
 use super::error::{PgError, ServerError};
 use super::frontend;
 use super::options::SessionOptions;
+use super::poolers;
 use super::scram::{Binding, PLAIN, PLUS, Scram, ScramError, Verifier};
 use super::tls;
-use super::url::{DatabaseUrl, Place};
+use super::url::{DatabaseUrl, Host, TlsMode};
 use super::wire::{Wire, broken, reason};
 
 /// The most messages of a login. PostgreSQL 18 sends some twenty.
@@ -65,7 +66,8 @@ enum Proof {
 pub(super) fn start(
     wire: &mut Wire,
     url: &DatabaseUrl,
-    place: &Place,
+    host: &Host,
+    knows_us: bool,
     options: &SessionOptions,
     deadline: Instant,
 ) -> Result<Started, PgError> {
@@ -82,7 +84,7 @@ pub(super) fn start(
             Message::BackendKeyData(pid) if logged_in => started.pid = pid.cast_signed(),
             Message::ReadyForQuery(_) if logged_in => return ready(started),
             Message::Authentication(Request::Done) if !logged_in => {
-                accept(&proof, url, place)?;
+                accept(&proof, url, host, knows_us)?;
                 logged_in = true;
             }
             Message::Authentication(request) if !logged_in => proof = answer(wire, url, proof, request)?,
@@ -114,22 +116,10 @@ fn next(wire: &mut Wire, deadline: Instant) -> io::Result<(u8, Vec<u8>)> {
 
 /// Writes the StartupMessage. The settings of the session travel in it, so that they hold from the first statement on.
 fn introduce(wire: &mut Wire, url: &DatabaseUrl, options: &SessionOptions) -> Result<(), PgError> {
-    let milliseconds =
-        |time: Option<std::time::Duration>| time.map_or(0, |time| time.as_millis()).to_string();
-    let (statement, lock) = (milliseconds(options.statement), milliseconds(options.lock));
+    let settings = options.parameters(url);
     let mut parameters = vec![("user", url.user.expose())];
     parameters.extend(url.database.as_ref().map(|database| ("database", database.expose())));
-    parameters.extend([
-        ("application_name", url.application_name.as_str()),
-        ("client_encoding", "UTF8"),
-        // A role or a database may have others, in which the schema reads like another one.
-        ("bytea_output", "hex"),
-        ("quote_all_identifiers", "off"),
-        ("standard_conforming_strings", "on"),
-        ("statement_timeout", statement.as_str()),
-        ("lock_timeout", lock.as_str()),
-    ]);
-    parameters.extend(options.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())));
+    parameters.extend(settings.iter().map(|(name, value)| (*name, value.as_ref())));
     frontend::start(wire.out(), parameters)
         .map_err(|_| PgError::Usage("a setting of the session has a zero byte"))
 }
@@ -174,6 +164,12 @@ fn begin_scram(wire: &mut Wire, url: &DatabaseUrl, list: Body<'_>) -> Result<Box
     let end_point = tls::server_end_point(wire);
     let (mechanism, binding) = match end_point {
         Some(hash) if offers(PLUS) => (PLUS, Binding::EndPoint(hash)),
+        None if url.requires_binding && wire.tls().is_some() => {
+            return Err(refused(
+                "the server's certificate is signed with a kind of key for which there is no channel binding, such as Ed25519 or RSA-PSS \
+                 (RFC 5929), and the URL asks for it: let an authority with an RSA or ECDSA key sign it, or write channel_binding=prefer",
+            ));
+        }
         _ if url.requires_binding => {
             return Err(refused(
                 "the server cannot bind SCRAM to TLS, and the URL asks for it (channel_binding=require)",
@@ -192,7 +188,10 @@ fn begin_scram(wire: &mut Wire, url: &DatabaseUrl, list: Body<'_>) -> Result<Box
         None => (PLAIN, Binding::Unsupported),
     };
     let Some(password) = &url.password else {
-        return Err(refused("the server asks for a password, and the URL has none"));
+        return Err(refused(
+            "the server asks for a password, and the URL has none; write it there, or name its file with passfile= or \
+             COLIBRI_DATABASE_PASSWORD_FILE",
+        ));
     };
     let scram = Scram::new(password.expose(), binding).map_err(not_scram)?;
     frontend::sasl_first(wire.out(), mechanism, &scram.first())?;
@@ -200,10 +199,12 @@ fn begin_scram(wire: &mut Wire, url: &DatabaseUrl, list: Body<'_>) -> Result<Box
 }
 
 /// Decides whether the server may let this client in now.
-fn accept(proof: &Proof, url: &DatabaseUrl, place: &Place) -> Result<(), PgError> {
+fn accept(proof: &Proof, url: &DatabaseUrl, host: &Host, knows_us: bool) -> Result<(), PgError> {
     match proof {
         Proof::Done => Ok(()),
-        Proof::None if place.is_local() && !url.requires_binding => Ok(()),
+        Proof::None if host.place.is_local() && !url.requires_binding => Ok(()),
+        // Both sides have shown a certificate.
+        Proof::None if knows_us && host.tls == TlsMode::VerifyFull && !url.requires_binding => Ok(()),
         Proof::None => Err(refused(
             "the server asks for no password over the network (trust), which is refused; set its pg_hba.conf to scram-sha-256",
         )),
@@ -216,11 +217,14 @@ fn accept(proof: &Proof, url: &DatabaseUrl, place: &Place) -> Result<(), PgError
 /// Says in words why the server refuses the login. Its own text would name the user and the database.
 fn refusal(error: Option<&ServerError>) -> PgError {
     let Some(error) = error else { return unreachable(&broken("it sent an error without fields")) };
+    if let Some(refused) = poolers::refusal(&error.message) {
+        return refused;
+    }
     let what = match error.code.as_str() {
         "28P01" => "the server refuses the password, or does not know the user",
         "28000" => {
             "the server does not let this user in from here: its pg_hba.conf has no line for user, database and address, or asks \
-             for TLS (sslmode=verify-full); or the role may not log in"
+             for TLS (sslmode=verify-full) or for a client certificate (sslcert= and sslkey=); or the role may not log in"
         }
         "3D000" => {
             "the server does not have the database that the URL names behind its last / (without one, that of the user's name)"
@@ -258,8 +262,11 @@ mod tests {
             ("postgres://u:p@db.example/d", false),
             ("postgres://u:p@192.0.2.1/d", false),
         ] {
+            let with_certificate = DatabaseUrl::parse(url, TlsPolicy::Verify)
+                .map(|url| accept(&Proof::None, &url, &url.hosts()[0], true).is_ok());
+            assert_eq!(with_certificate, Ok(true), "{url}");
             let parsed = DatabaseUrl::parse(url, TlsPolicy::Verify).ok();
-            let verdict = parsed.map(|url| accept(&Proof::None, &url, &url.hosts()[0].place).is_ok());
+            let verdict = parsed.map(|url| accept(&Proof::None, &url, &url.hosts()[0], false).is_ok());
             assert_eq!(verdict, Some(accepted), "{url}");
         }
     }

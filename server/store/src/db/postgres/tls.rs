@@ -8,42 +8,60 @@ use std::time::Instant;
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{
-    CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore, SignatureScheme,
+    AlertDescription, CertificateError, ClientConfig, ClientConnection, DigitallySignedStruct, RootCertStore,
+    SignatureScheme,
 };
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
 use super::error::PgError;
 use super::frontend;
-use super::url::TlsMode;
+use super::login_files::{ClientCertificate, Presented};
+use super::url::{Roots, TlsMode};
 use super::wire::{Wire, reason};
 
 /// The most names of a certificate that an error lists.
 const MOST_NAMES: usize = 8;
 
-/// Asks the server for TLS and shakes hands, as the mode wants it. Without TLS the wire stays as it is.
+/// Where bundles of the system's authorities are: Debian and Arch, Fedora and its kin (two places), openSUSE, Alpine and BSD, macOS.
+const BUNDLES: [&str; 6] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+    "/etc/ssl/cert.pem",
+    "/usr/local/etc/ssl/cert.pem",
+];
+
+/// What a URL asks of TLS with one host.
+pub(super) struct Asks<'a> {
+    pub mode: TlsMode,
+    pub host: &'a str,
+    pub roots: &'a Roots,
+    pub client: Option<&'a ClientCertificate>,
+}
+
+/// Asks the server for TLS and shakes hands, as the mode wants it. Without TLS the wire stays as it is. Returns whether the server has asked
+/// for this client's certificate.
 ///
 /// # Errors
 /// [`PgError::Refused`] for a server that offers no TLS or does not prove who it is; the socket's errors.
-pub(super) fn negotiate(
-    wire: &mut Wire,
-    mode: TlsMode,
-    host: &str,
-    roots: Option<&Path>,
-    deadline: Instant,
-) -> Result<(), PgError> {
+pub(super) fn negotiate(wire: &mut Wire, asks: &Asks<'_>, deadline: Instant) -> Result<bool, PgError> {
+    let mode = asks.mode;
     if mode == TlsMode::Disable {
-        return Ok(());
+        return Ok(false);
     }
-    let name = ServerName::try_from(host.to_owned())
+    let name = ServerName::try_from(asks.host.to_owned())
         .map_err(|_| PgError::Refused("the URL's host is no name that a certificate can have".to_owned()))?;
-    let config = config(mode, roots)?;
+    let provider = Arc::new(ring::default_provider());
+    let client = asks.client.map(|client| client.read(&provider)).transpose()?;
+    let config = config(mode, asks.roots, provider, client.clone())?;
     frontend::ask_for_tls(wire.out());
     match wire.byte(deadline).map_err(|error| unreachable(&error))? {
         b'S' => {}
-        b'N' if mode == TlsMode::Prefer => return Ok(()),
+        b'N' if mode == TlsMode::Prefer => return Ok(false),
         b'N' => return Err(refused("the server offers no TLS; set ssl = on there")),
         // It may be an error message. The server has not proved who it is, so its text is not shown (CVE-2024-10977).
         _ => {
@@ -58,7 +76,8 @@ pub(super) fn negotiate(
             Some(error) => explain(error),
             None => unreachable(&error),
         }
-    })
+    })?;
+    Ok(client.is_some_and(|client| client.was_asked()))
 }
 
 fn unreachable(error: &io::Error) -> PgError {
@@ -69,44 +88,70 @@ fn refused(what: &str) -> PgError {
     PgError::Refused(what.to_owned())
 }
 
-fn config(mode: TlsMode, roots: Option<&Path>) -> Result<Arc<ClientConfig>, PgError> {
-    let provider = Arc::new(ring::default_provider());
+fn config(
+    mode: TlsMode,
+    roots: &Roots,
+    provider: Arc<CryptoProvider>,
+    client: Option<Arc<Presented>>,
+) -> Result<Arc<ClientConfig>, PgError> {
     let checks = matches!(mode, TlsMode::VerifyCa | TlsMode::VerifyFull);
     let chain = checks.then(|| verifier(roots, provider.clone())).transpose()?;
     let judge = Judge { chain, checks_name: mode == TlsMode::VerifyFull, provider: provider.clone() };
-    let mut config = ClientConfig::builder_with_provider(provider)
+    let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|error| explain(&error))?
         .dangerous()
-        .with_custom_certificate_verifier(Arc::new(judge))
-        .with_no_client_auth();
+        .with_custom_certificate_verifier(Arc::new(judge));
+    let mut config = match client {
+        Some(client) => builder.with_client_cert_resolver(client),
+        None => builder.with_no_client_auth(),
+    };
     config.alpn_protocols = vec![b"postgresql".to_vec()];
     Ok(Arc::new(config))
 }
 
-/// Trusts the authorities of a file, or those that browsers trust.
-fn verifier(
-    roots: Option<&Path>,
-    provider: Arc<CryptoProvider>,
-) -> Result<Arc<WebPkiServerVerifier>, PgError> {
+/// Trusts the authorities of a file, those of this system, or those that browsers trust.
+fn verifier(roots: &Roots, provider: Arc<CryptoProvider>) -> Result<Arc<WebPkiServerVerifier>, PgError> {
     let mut store = RootCertStore::empty();
     match roots {
-        None => store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
-        Some(path) => {
-            let setting = |what: &str| PgError::Setting(format!("the file that sslrootcert names {what}"));
-            let found = CertificateDer::pem_file_iter(path).map_err(|_| setting("cannot be read"))?;
-            for certificate in found {
-                let certificate = certificate.map_err(|_| setting("is not PEM"))?;
-                store.add(certificate).map_err(|_| setting("holds a certificate that cannot be read"))?;
-            }
-            if store.is_empty() {
-                return Err(setting("holds no certificate"));
-            }
+        Roots::Browsers => store.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned()),
+        Roots::System => {
+            let bundle = BUNDLES.iter().map(Path::new).find(|path| path.exists()).ok_or_else(|| {
+                PgError::Setting(
+                    "sslrootcert is system, and this system's authorities are in no file that is known; install its certificates (Debian: \
+                     ca-certificates), or name a file"
+                        .to_owned(),
+                )
+            })?;
+            add_file(&mut store, bundle, "the file of this system's authorities")?;
         }
+        Roots::File(path) => add_file(&mut store, path, "the file that sslrootcert names")?,
     }
     WebPkiServerVerifier::builder_with_provider(Arc::new(store), provider)
         .build()
         .map_err(|error| PgError::Setting(format!("the certificates of authorities cannot be used: {error}")))
+}
+
+/// Adds the authorities of a file. One that cannot be read does not stand in the way of the others: bundles are long.
+fn add_file(store: &mut RootCertStore, path: &Path, named: &str) -> Result<(), PgError> {
+    let setting = |what: &str| PgError::Setting(format!("{named} {what}"));
+    let found = CertificateDer::pem_file_iter(path).map_err(|_| setting("cannot be read"))?;
+    let (mut used, mut unread) = (0_usize, 0_usize);
+    for certificate in found {
+        match certificate {
+            Ok(certificate) => match store.add(certificate) {
+                Ok(()) => used += 1,
+                Err(_) => unread += 1,
+            },
+            Err(pem::Error::Io(_)) => return Err(setting("cannot be read")),
+            Err(_) => unread += 1,
+        }
+    }
+    match (used, unread) {
+        (0, 0) => Err(setting("holds no certificate")),
+        (0, _) => Err(setting("holds no certificate that can be read")),
+        _ => Ok(()),
+    }
 }
 
 /// Judges a certificate as a mode wants it. The signature of the handshake is checked in every mode.
@@ -162,8 +207,25 @@ impl ServerCertVerifier for Judge {
 
 /// Says in words why a handshake failed.
 fn explain(error: &rustls::Error) -> PgError {
-    let rustls::Error::InvalidCertificate(why) = error else {
-        return PgError::Refused(format!("TLS with the server failed: {error}"));
+    let why = match error {
+        rustls::Error::InvalidCertificate(why) => why,
+        rustls::Error::AlertReceived(AlertDescription::CertificateRequired) => {
+            return refused(
+                "the server asks for a client certificate; name its files with sslcert= and sslkey=",
+            );
+        }
+        rustls::Error::AlertReceived(
+            AlertDescription::HandshakeFailure
+            | AlertDescription::ProtocolVersion
+            | AlertDescription::InsufficientSecurity,
+        )
+        | rustls::Error::PeerIncompatible(_) => {
+            return PgError::Refused(format!(
+                "the server and this client have no version of TLS, no cipher or no kind of key in common: the server needs TLS 1.2 or later, \
+                 and a key of RSA with 2048 bits or more, P-256, P-384 or Ed25519 (not P-521) ({error})"
+            ));
+        }
+        other => return PgError::Refused(format!("TLS with the server failed: {other}")),
     };
     PgError::Refused(match why {
         CertificateError::NotValidForName => "the server's certificate does not name the URL's host".to_owned(),
@@ -178,6 +240,12 @@ fn explain(error: &rustls::Error) -> PgError {
         }
         CertificateError::UnknownIssuer => {
             "the authority that signed the server's certificate is not trusted; name the authority's file with sslrootcert="
+                .to_owned()
+        }
+        CertificateError::UnsupportedSignatureAlgorithmContext { .. }
+        | CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
+            "the server's certificate, or one that signed it, has a kind of key or signature that this client does not take: make one with RSA \
+             of 2048 bits or more, P-256, P-384 or Ed25519 (not P-521), and SHA-256 or better"
                 .to_owned()
         }
         CertificateError::Expired | CertificateError::ExpiredContext { .. } => {

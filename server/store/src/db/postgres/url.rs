@@ -1,7 +1,8 @@
 //! The URL of a database: `postgres://user:password@host:port/database?sslmode=…`. (PostgreSQL manual, "Connection URIs".)
 //!
-//! Differences from libpq: nothing is taken from the environment, from a password file or from a service file. A parameter that would
-//! weaken or replace a setting of the server is refused by its name. No error and no `Debug` shows any part of the URL.
+//! Differences from libpq: nothing is taken from the environment, and a password file or a service file is read only if the URL names it.
+//! A parameter that would weaken or replace a setting of the server is refused by its name. No error and no `Debug` shows any part of the
+//! URL.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
@@ -10,25 +11,15 @@ use std::path::PathBuf;
 use colibri_proof::secret::Secret;
 use percent_encoding::percent_decode_str;
 
+use super::login_files::{ClientCertificate, Wanted, password, service};
+use super::parameters::{REFUSED, instead_of};
+
 /// PostgreSQL's port.
 const PORT: u16 = 5432;
 /// The most hosts that a URL may name.
 const MOST_HOSTS: usize = 16;
-/// Parameters of libpq that are refused, and what takes their place.
-const REFUSED: [(&str, &str); 12] = [
-    ("connect_timeout", "COLIBRI_DATABASE_CONNECT_TIMEOUT_MS sets it"),
-    ("options", "the server sets what it relies on"),
-    ("client_encoding", "it is always UTF8"),
-    ("fallback_application_name", "write application_name"),
-    ("requiressl", "write sslmode=verify-full"),
-    ("sslcert", "client certificates are not supported; use a password (SCRAM-SHA-256)"),
-    ("sslkey", "client certificates are not supported; use a password (SCRAM-SHA-256)"),
-    ("sslnegotiation", "the server always asks before it starts TLS"),
-    ("passfile", "write the password into the URL"),
-    ("service", "write the hosts into the URL"),
-    ("gssencmode", "GSS is not supported"),
-    ("load_balance_hosts", "hosts are tried in their order"),
-];
+/// The value of `sslrootcert` that means the authorities of this system.
+const SYSTEM: &str = "system";
 
 /// Where a database is and how to reach it. Parsed once; its `Debug` shows no part of it.
 #[derive(Clone)]
@@ -37,11 +28,23 @@ pub struct DatabaseUrl {
     pub(super) user: Secret,
     pub(super) password: Option<Secret>,
     pub(super) database: Option<Secret>,
-    pub(super) root_certificates: Option<PathBuf>,
+    pub(super) roots: Roots,
+    pub(super) client: Option<ClientCertificate>,
     pub(super) application_name: String,
     pub(super) target: Option<Target>,
     pub(super) requires_binding: bool,
     secrets: Vec<Secret>,
+}
+
+/// Which authorities may have signed a server's certificate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Roots {
+    /// Those that browsers trust.
+    Browsers,
+    /// Those of this system.
+    System,
+    /// Those of a file.
+    File(PathBuf),
 }
 
 /// One server of the list.
@@ -140,7 +143,7 @@ impl DatabaseUrl {
         let rest = text
             .strip_prefix("postgres://")
             .or_else(|| text.strip_prefix("postgresql://"))
-            .ok_or_else(|| error("does not start with postgres://"))?;
+            .ok_or_else(|| error(instead_of(text)))?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
         let (login, hosts) = authority.rsplit_once('@').unwrap_or(("", authority));
@@ -164,9 +167,29 @@ impl DatabaseUrl {
         parts.finish(policy, secrets.collect())
     }
 
+    /// Gives it the password that another setting holds.
+    ///
+    /// # Errors
+    /// The URL has one already.
+    pub fn with_password(mut self, password: Secret) -> Result<Self, UrlError> {
+        if self.password.is_some() {
+            return Err(error(
+                "has a password already; unset COLIBRI_DATABASE_PASSWORD_FILE, or leave the password out of the URL",
+            ));
+        }
+        self.secrets.push(password.clone());
+        self.password = Some(password);
+        Ok(self)
+    }
+
     /// Returns the servers in the order in which they are tried.
     pub(super) fn hosts(&self) -> &[Host] {
         &self.hosts
+    }
+
+    /// Returns what the URL calls its connections.
+    pub(crate) fn application_name(&self) -> &str {
+        &self.application_name
     }
 
     /// Returns whether a connection over the network may go to a server that did not prove its name. A start warns then.
@@ -189,7 +212,12 @@ struct Parts {
     password: String,
     database: String,
     mode: Option<TlsMode>,
-    root_certificates: Option<PathBuf>,
+    roots: Option<String>,
+    certificate: Option<PathBuf>,
+    key: Option<PathBuf>,
+    passfile: Option<PathBuf>,
+    service: Option<String>,
+    service_file: Option<PathBuf>,
     application_name: Option<String>,
     target: Option<Target>,
     requires_binding: bool,
@@ -210,7 +238,12 @@ impl Parts {
             "password" => self.password = value,
             "dbname" => self.database = value,
             "sslmode" => self.mode = Some(mode(&value)?),
-            "sslrootcert" => self.root_certificates = Some(value.into()),
+            "sslrootcert" => self.roots = Some(value),
+            "sslcert" => self.certificate = Some(value.into()),
+            "sslkey" => self.key = Some(value.into()),
+            "passfile" => self.passfile = Some(value.into()),
+            "service" => self.service = Some(value),
+            "servicefile" => self.service_file = Some(value.into()),
             "application_name" => self.application_name = Some(value),
             "target_session_attrs" => self.target = Some(target(&value)?),
             "channel_binding" => {
@@ -232,7 +265,58 @@ impl Parts {
         Ok(())
     }
 
-    fn finish(self, policy: TlsPolicy, mut secrets: Vec<Secret>) -> Result<DatabaseUrl, UrlError> {
+    /// Fills what the URL leaves open from the service that it names.
+    fn fill(&mut self) -> Result<(), UrlError> {
+        let Some(name) = self.service.take() else { return Ok(()) };
+        let has_hosts = !self.hosts.is_empty();
+        let parameters = service(&name, self.service_file.as_deref()).map_err(|what| error(&what))?;
+        for (number, (name, value)) in parameters.into_iter().enumerate() {
+            let is_set = match name.as_str() {
+                "host" => has_hosts,
+                "port" => has_hosts || !self.ports.is_empty(),
+                "user" => !self.user.is_empty(),
+                "password" => !self.password.is_empty() || self.passfile.is_some(),
+                "dbname" => !self.database.is_empty(),
+                "sslmode" => self.mode.is_some(),
+                "sslrootcert" => self.roots.is_some(),
+                "sslcert" => self.certificate.is_some(),
+                "sslkey" => self.key.is_some(),
+                "passfile" => self.passfile.is_some() || !self.password.is_empty(),
+                "application_name" => self.application_name.is_some(),
+                "target_session_attrs" => self.target.is_some(),
+                "service" | "servicefile" => return Err(error("names a service that names another service")),
+                _ => false,
+            };
+            if !is_set {
+                self.take(&name, value, number + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the password of the password file, unless there is another one.
+    fn look_up_password(&mut self, hosts: &[Host]) -> Result<(), UrlError> {
+        let Some(path) = self.passfile.take().filter(|_| self.password.is_empty()) else { return Ok(()) };
+        let named = |host: &Host| match &host.place {
+            Place::Folder(_) => ("localhost".to_owned(), host.port),
+            Place::Name(name) => (name.clone(), host.port),
+        };
+        let database = if self.database.is_empty() { &self.user } else { &self.database };
+        let wanted = Wanted { hosts: hosts.iter().map(named).collect(), database, user: &self.user };
+        self.password = password(&path, &wanted).map_err(|what| error(&what))?;
+        Ok(())
+    }
+
+    fn client(&mut self) -> Result<Option<ClientCertificate>, UrlError> {
+        match (self.certificate.take(), self.key.take()) {
+            (None, None) => Ok(None),
+            (Some(certificate), Some(key)) => Ok(Some(ClientCertificate { certificate, key })),
+            _ => Err(error("has one of sslcert and sslkey, and a client certificate needs both")),
+        }
+    }
+
+    fn finish(mut self, policy: TlsPolicy, mut secrets: Vec<Secret>) -> Result<DatabaseUrl, UrlError> {
+        self.fill()?;
         if self.hosts.is_empty() {
             return Err(error(
                 "names no host; write postgres://user@host/database, or ?host=/folder for a Unix socket",
@@ -248,11 +332,18 @@ impl Parts {
             return Err(error("has another number of ports than of hosts"));
         }
         let port_of = |at: usize| self.ports.get(at).or(self.ports.first()).copied().unwrap_or(PORT);
-        let hosts = self.hosts.into_iter().enumerate().map(|(at, (place, port))| {
+        let hosts = std::mem::take(&mut self.hosts).into_iter().enumerate().map(|(at, (place, port))| {
             let tls = mode_of(&place, self.mode, policy)?;
             Ok(Host { port: port.unwrap_or_else(|| port_of(at)), tls, place })
         });
         let hosts = hosts.collect::<Result<Vec<_>, UrlError>>()?;
+        self.look_up_password(&hosts)?;
+        let client = self.client()?;
+        let roots = match self.roots {
+            None => Roots::Browsers,
+            Some(name) if name == SYSTEM => Roots::System,
+            Some(path) => Roots::File(path.into()),
+        };
         let secret = |text: String| (!text.is_empty()).then(|| Secret::new(text));
         let password = secret(self.password);
         secrets.extend(password.clone());
@@ -261,7 +352,8 @@ impl Parts {
             user: Secret::new(self.user),
             password,
             database: secret(self.database),
-            root_certificates: self.root_certificates,
+            roots,
+            client,
             application_name: self.application_name.unwrap_or_else(|| "colibri".to_owned()),
             target: self.target,
             requires_binding: self.requires_binding,

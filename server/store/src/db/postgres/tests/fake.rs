@@ -11,7 +11,9 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 /// The certificates and keys of these tests. `authority` has signed `server` (localhost, 127.0.0.1, ::1; SHA-256), `elsewhere` (db.example; SHA-384)
-/// and `expired` (2021), all for the key `server.key`. `stranger` is another authority. `openssl ca` made them, and they last until 2120.
+/// and `expired` (2021), all for the key `server.key`. `stranger` is another authority. `edwards-authority` signs with Ed25519, and has signed `edwards` for
+/// the same key. `clients-authority` has signed `client` (test_app), for `client.key`. `openssl ca` and `openssl x509` made them, and they
+/// last until 2120.
 pub fn certificate(name: &str) -> String {
     format!("{}/src/db/postgres/tests/certificates/{name}", env!("CARGO_MANIFEST_DIR"))
 }

@@ -138,6 +138,86 @@ fn postgresql_gets_scram_that_is_bound_to_its_certificate_and_nothing_else() {
     }
 }
 
+#[test]
+fn an_authority_whose_signatures_bind_nothing_is_trusted_and_named_where_binding_is_asked_for() {
+    let Some(mut cluster) = Cluster::private("") else { return };
+    restart(&mut cluster, "edwards");
+    let url = cluster.url(Role::Superuser, "postgres");
+    let url = format!("{url}?sslmode=verify-full&sslrootcert={}", certificate("edwards-authority.pem"));
+    for binding in ["", "&channel_binding=prefer"] {
+        connect(&format!("{url}{binding}")).expect("it is trusted");
+    }
+    let refused = connect(&format!("{url}&channel_binding=require")).expect_err("nothing binds");
+    let named = matches!(&refused, PgError::Refused(text) if text.contains("such as Ed25519") && text.contains("channel_binding=prefer"));
+    assert!(named, "{refused:?}");
+}
+
+#[test]
+fn one_certificate_that_cannot_be_read_does_not_spoil_a_file_of_authorities() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (file, spoilt) = (folder.path().join("bundle.pem"), folder.path().join("spoilt.pem"));
+    let odd = "-----BEGIN CERTIFICATE-----\nMAA=\n-----END CERTIFICATE-----\n";
+    let authority = std::fs::read_to_string(certificate("authority.pem")).expect("a certificate");
+    std::fs::write(&file, format!("# comment\n{odd}{authority}{odd}")).expect("a file");
+    std::fs::write(&spoilt, odd).expect("a file");
+    meet("server", &format!("?sslmode=verify-full&sslrootcert={}", file.display()))
+        .expect("the other one is read");
+    let refused = meet("server", &format!("?sslmode=verify-full&sslrootcert={}", spoilt.display()));
+    let refused = refused.expect_err("none is read").to_string();
+    assert!(refused.contains("holds no certificate that can be read"), "{refused}");
+}
+
+#[test]
+fn the_authorities_of_this_system_are_used_where_the_url_asks_for_them() {
+    let refused =
+        meet("server", "?sslmode=verify-full&sslrootcert=system").expect_err("it is not theirs").to_string();
+    // Of a system without any, the message says so.
+    let known = refused.contains("authority that signed the server's certificate is not trusted");
+    assert!(known || refused.contains("ca-certificates"), "{refused}");
+}
+
+#[test]
+fn a_client_proves_itself_by_its_certificate() {
+    let Some(mut cluster) = Cluster::private("") else { return };
+    let owner = std::fs::metadata(cluster.data()).expect("a folder").uid();
+    let authority = cluster.data().join("clients.pem");
+    std::fs::copy(certificate("clients-authority.pem"), &authority).expect("a copy");
+    chown(&authority, Some(owner), None).expect("it is ours");
+    cluster.configure("ssl_ca_file = 'clients.pem'");
+    restart(&mut cluster, "server");
+    cluster.admit("local all all trust\nhostssl all test_app all cert\nhostssl all all all scram-sha-256\n");
+    let folder = tempfile::tempdir().expect("a folder");
+    let key = folder.path().join("client.key");
+    std::fs::copy(certificate("client.key"), &key).expect("a copy");
+    let rights = |mode| std::fs::set_permissions(&key, Permissions::from_mode(mode)).expect("it is ours");
+    rights(0o600);
+    let url = format!("postgres://test_app@localhost:{}/postgres{}", cluster.port(), of_mode("verify-full"));
+    let with = format!("{url}&sslcert={}&sslkey={}", certificate("client.pem"), key.display());
+    let began = std::time::Instant::now();
+    while let Err(error) = connect(&with) {
+        assert!(began.elapsed() < Duration::from_secs(20), "{error}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let refused = connect(&url).expect_err("it shows no certificate").to_string();
+    assert!(refused.contains("client certificate (sslcert= and sslkey=)"), "{refused}");
+    for (change, words) in [
+        (
+            format!("{url}&sslcert={}&sslkey={}", certificate("server.pem"), key.display()),
+            "does not belong to the certificate",
+        ),
+        (
+            format!("{url}&sslcert=/nowhere/client.pem&sslkey={}", key.display()),
+            "sslcert names cannot be read",
+        ),
+    ] {
+        let refused = connect(&change).expect_err(words).to_string();
+        assert!(refused.contains(words), "{refused}");
+    }
+    rights(0o644);
+    let refused = connect(&with).expect_err("others may read the key").to_string();
+    assert!(refused.contains("sslkey names can be read by other users; run chmod 600"), "{refused}");
+}
+
 fn binds_scram(cluster: &Cluster, mode: &str) {
     let url = cluster.url(Role::Superuser, "postgres");
     let bound = format!("{url}{}&channel_binding=require", of_mode(mode));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 
-use super::super::url::{DatabaseUrl, Place, Target, TlsMode, TlsPolicy};
+use super::super::url::{DatabaseUrl, Place, Roots, Target, TlsMode, TlsPolicy};
 use super::parse;
 
 const CANARY: &str = "c4naryPassw0rd";
@@ -22,7 +22,7 @@ fn every_part_of_a_url_is_understood() {
     assert_eq!(url.user.expose(), "an@a");
     assert_eq!(url.password.as_ref().map(|secret| secret.expose()), Some("p?ss&/"));
     assert_eq!(url.database.as_ref().map(|secret| secret.expose()), Some("my db"));
-    assert_eq!(url.root_certificates, Some(PathBuf::from("/etc/ca.pem")));
+    assert_eq!(url.roots, Roots::File(PathBuf::from("/etc/ca.pem")));
     assert_eq!((url.application_name.as_str(), url.target), ("board", Some(Target::ReadWrite)));
     assert!(url.requires_binding && !url.is_insecure());
     let host = &url.hosts()[0];
@@ -100,11 +100,88 @@ fn a_refused_url_says_what_is_wrong() {
         ("postgres://u@h/d?sslmode=allow", "sslmode"),
         ("postgres://u@h/d?target_session_attrs=fast", "target_session_attrs"),
         ("postgres://u@h/d?options=-cfsync%3Doff", "options"),
-        ("postgres://u@h/d?sslcert=x", "sslcert"),
+        ("postgres://u@h/d?sslcert=x", "needs both"),
+        ("postgres://u@h/d?sslkey=x", "needs both"),
+        ("postgres://u@h/d?ssl=true", "ssl: write sslmode=verify-full"),
+        ("postgres://u@h/d?pgbouncer=true", "pgbouncer: a pooler"),
+        ("postgres://u@h/d?keepalives_idle=9", "keepalives_idle: the server asks"),
+        ("postgres://u@h/d?options=endpoint%3Dep-cool", "endpoint by the name of the host"),
+        ("postgres://u@h/d?sslmode=no-verify", "sslmode that is not verify-full"),
+        ("jdbc:postgresql://h/d", "in place of jdbc:postgresql://"),
+        ("postgresql+psycopg://u:p@h/d", "leave out the driver"),
+        ("host=h dbname=d user=u", "list of parameters"),
+        ("postgres://u@h/d?passfile=/nowhere/passwords", "passfile that cannot be read"),
+        ("postgres://u@h/d?service=board&servicefile=/nowhere/services", "service whose file cannot be read"),
         ("postgres://u@h/d?connect_timeout=9", "COLIBRI_DATABASE_CONNECT_TIMEOUT_MS"),
         ("postgres://u@h/d?x", "without ="),
     ] {
         assert!(refusal(url).contains(what), "{url}: {}", refusal(url));
+    }
+}
+
+/// Writes a file that its owner alone can read.
+fn secret_file(folder: &std::path::Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    crate::private_file::create_new(&path).expect("a new file");
+    std::fs::write(&path, text).expect("it is ours");
+    path.to_str().expect("UTF-8").to_owned()
+}
+
+#[test]
+fn a_password_comes_from_a_password_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let lines = format!(
+        "# a comment\nelsewhere:*:*:*:other\n*:5432:board:ada:{CANARY}\\:x\n[::1]:7:*:*:no\na:*:*:*:one\nb:*:*:*:two\n"
+    );
+    let file = secret_file(folder.path(), "passwords", &lines);
+    let url = parse(&format!("postgres://ada@db1,db2/board?passfile={file}"));
+    assert_eq!(url.password.as_ref().map(|secret| secret.expose()), Some(format!("{CANARY}:x").as_str()));
+    assert!(url.secrets().iter().any(|secret| secret.expose() == format!("{CANARY}:x")), "it is redacted");
+    assert_eq!(
+        parse(&format!("postgres://ada:own@db1/board?passfile={file}"))
+            .password
+            .map(|own| own.expose().to_owned()),
+        Some("own".to_owned())
+    );
+    for (url, what) in [
+        (format!("postgres://ben@db1/board?passfile={file}"), "no line for host"),
+        (format!("postgres://ben@a,b/board?passfile={file}"), "different passwords"),
+    ] {
+        let refused = refusal(&url);
+        assert!(refused.contains(what) && !refused.contains(CANARY) && !refused.contains("ben"), "{refused}");
+    }
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o644)).expect("it is ours");
+        let refused = refusal(&format!("postgres://ada@db1/board?passfile={file}"));
+        assert!(refused.contains("chmod 600"), "{refused}");
+    }
+}
+
+#[test]
+fn a_service_fills_what_the_url_leaves_open() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let text = format!(
+        "# services\n[other]\nhost=elsewhere\n\n[board]\nhost=db.example\nport=6000\nuser=ada\npassword={CANARY}\ndbname=work\n\
+         sslmode=verify-full\n\n[bare]\n[chain]\nservice=board\n[odd]\nsslmode\n"
+    );
+    let file = secret_file(folder.path(), "services", &text);
+    let url = parse(&format!("postgres://?service=board&servicefile={file}"));
+    assert_eq!((url.user.expose(), url.hosts()[0].port), ("ada", 6000));
+    assert_eq!(url.database.as_ref().map(|secret| secret.expose()), Some("work"));
+    assert!(url.secrets().iter().any(|secret| secret.expose() == CANARY), "it is redacted");
+    let url = parse(&format!("postgres://ben:p@db2/mine?service=board&servicefile={file}"));
+    assert!(url.hosts()[0].place == Place::Name("db2".to_owned()) && url.hosts()[0].port == 5432);
+    assert_eq!(url.user.expose(), "ben");
+    for (name, what) in [
+        ("none", "no section of that name"),
+        ("bare", "no host"),
+        ("chain", "another service"),
+        ("odd", "without ="),
+    ] {
+        let refused = refusal(&format!("postgres://?service={name}&servicefile={file}"));
+        assert!(refused.contains(what) && !refused.contains(CANARY), "{name}: {refused}");
     }
 }
 
