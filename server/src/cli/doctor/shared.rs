@@ -35,6 +35,7 @@ pub fn check(config: &Config, trusted: &TrustedKeys, work: &mut Work<'_>) -> Vec
     }
     let (schema, ours) = schema(&found);
     findings.push(schema);
+    findings.extend(beside(&found));
     findings.extend(found.loose_locks.iter().map(|reason| {
         Finding::fail("locks", reason.as_str(), "connect to PostgreSQL itself, without a pooler in between")
     }));
@@ -159,6 +160,20 @@ fn schema(found: &Examination) -> (Finding, bool) {
     }
 }
 
+/// Tells what was added to the schema without a promise that rests on it.
+fn beside(found: &Examination) -> Option<Finding> {
+    let first = found.beside.first()?;
+    let more = match found.beside.len() - 1 {
+        0 => String::new(),
+        more => format!(" (and {more} more)"),
+    };
+    Some(Finding::warn(
+        SCHEMA_CHECK,
+        format!("{first}{more}; it changes nothing that the log promises"),
+        "nothing to do if you know of it: an index that makes questions faster, or another role's right to read",
+    ))
+}
+
 fn durability(found: &Examination, durability: Durability) -> Finding {
     const CHECK: &str = "durability";
     match durability {
@@ -234,12 +249,14 @@ fn oldest(found: &Examination) -> Option<Finding> {
 
 fn leases(found: &Examination) -> Option<Finding> {
     let (live, ended) = found.leases?;
-    let message = format!("{live} processes use the database");
+    let message = format!("{live} processes have called within their lease");
     Some(match ended {
         0 => Finding::ok("processes", message),
         _ => Finding::ok(
             "processes",
-            format!("{message}; the next one closes the running calls of {ended} whose lease has ended"),
+            format!(
+                "{message}; {ended} more are idle or gone, and the next call closes what these have left open"
+            ),
         ),
     })
 }

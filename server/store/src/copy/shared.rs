@@ -107,7 +107,11 @@ fn must_be_empty(session: &mut Session, schema: &SharedSchema) -> Result<(), Cop
             return Err(CopyError::NotEmpty(table.to_owned()));
         }
     }
-    let rows = session.query("SELECT count(*) FROM processes WHERE lease_until > now()", &[], Limit::ONE);
+    // An idle server has a connection, whose name says whose it is, and perhaps no lease.
+    let sql = "SELECT greatest((SELECT count(*) FROM processes WHERE lease_until > now()), \
+               (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() \
+                AND application_name LIKE '% % on %'))";
+    let rows = session.query(sql, &[], Limit::ONE);
     match rows.map_err(server)?.row(0).and_then(|row| integer(&row, 0)) {
         Some(0) => Ok(()),
         servers => Err(CopyError::InUse(servers.unwrap_or(1))),

@@ -15,6 +15,7 @@ use crate::log::rows::{AuditFacts, Closing};
 use crate::postgres::flight::{self, Lock, settle};
 use crate::postgres::lease::{self, Lease};
 use crate::postgres::link::{self, Link, NO_STANDBY, Name};
+use crate::postgres::watch::Watch;
 use crate::postgres::witness::Witness;
 use crate::store::Backend;
 
@@ -25,6 +26,7 @@ pub(super) struct PgBackend {
     pub name: Name,
     pub lease: Option<Lease>,
     pub witness: Witness,
+    pub watch: Watch,
     /// Replies wait for the mark.
     pub durable: bool,
     pub read_only: bool,
@@ -156,6 +158,23 @@ impl PgBackend {
             // A connection that is lost meanwhile has rolled back, too.
             let _ = session.queue("ROLLBACK", &[]).and_then(|()| settle(&mut session));
         }
+    }
+
+    /// Does what is due now and then, before calls are acknowledged: looks whether the schema is what it was, and closes calls of processes
+    /// that are gone. An answer that does not come is for the next time.
+    fn look_around(&mut self, handle: &Handle) -> Result<(), StoreFault> {
+        if !matches!(self.state, State::Idle) || self.read_only {
+            return Ok(());
+        }
+        let mut session = handle.session();
+        if let Ok(Some(refusal)) = self.watch.refusal(&mut session) {
+            drop(session);
+            return Err(self.lose(refusal));
+        }
+        if let Some(lease) = &self.lease {
+            lease.sweep_if_due(&mut session);
+        }
+        Ok(())
     }
 
     fn writing(&mut self, handle: &Handle) -> Result<&mut Writing, StoreFault> {
@@ -309,10 +328,16 @@ impl Backend for PgBackend {
         if !self.unsynced.any {
             return Ok(());
         }
-        self.mark(db.postgres()?)?;
+        let handle = db.postgres()?;
+        self.mark(handle)?;
+        self.look_around(handle)?;
         let unsynced = std::mem::take(&mut self.unsynced);
         if let Some(head) = unsynced.head {
-            self.witness.acknowledge(head).map_err(|reason| self.lose(reason))?;
+            let noted = self.witness.acknowledge(head, &mut handle.session());
+            noted.map_err(|reason| self.lose(reason))?;
+        }
+        if let Some(lease) = &self.lease {
+            lease.closed();
         }
         Ok(())
     }
@@ -324,6 +349,10 @@ impl Backend for PgBackend {
         events: &mut dyn Iterator<Item = EnterEvent<'a>>,
     ) -> Result<i64, StoreFault> {
         let handle = db.postgres()?;
+        // The lease of a process that was idle may have ended.
+        if let Some(lease) = &self.lease {
+            lease.renew_if_due(&mut handle.session()).map_err(fault)?;
+        }
         let writing = self.writing(handle)?;
         if !writing.enters {
             return Err(StoreFault("the transaction is not one for new calls".into()));
@@ -340,6 +369,9 @@ impl Backend for PgBackend {
         }
         writing.used = true;
         self.last_number = writing.head.last_sequence_no;
+        if let Some(lease) = &self.lease {
+            lease.opened(first..=self.last_number);
+        }
         Ok(first)
     }
 
@@ -378,7 +410,12 @@ impl Backend for PgBackend {
         (self.unsynced.any, self.unsynced.marked) = (true, false);
         self.unsynced.entered = Some((last, last_event.correlation_id.to_owned()));
         self.last_number = last;
-        i64::try_from(events.len()).map(|count| last - count + 1).map_err(|_| fault(flight::UNREADABLE))
+        let first = i64::try_from(events.len()).map(|count| last - count + 1);
+        let first = first.map_err(|_| fault(flight::UNREADABLE))?;
+        if let Some(lease) = &self.lease {
+            lease.opened(first..=last);
+        }
+        Ok(first)
     }
 
     fn exit(&mut self, db: &Db, open: &OpenRow<'_>, closing: &Closing<'_>) -> Result<(), StoreFault> {
@@ -386,6 +423,9 @@ impl Backend for PgBackend {
         let writing = self.writing(handle)?;
         flight::exit(|values| handle.keep_exit(values), &mut writing.head, open, closing).map_err(fault)?;
         writing.exits = true;
+        if let Some(lease) = &self.lease {
+            lease.closing(open.sequence_no);
+        }
         Ok(())
     }
 

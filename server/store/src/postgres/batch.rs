@@ -100,7 +100,7 @@ impl PgBackend {
         let committed = session.boundary();
         let mark = match self.durable {
             true => mark::send(session, &mut self.name, self.link.replicated),
-            false => session.send().map(|()| Cover::All),
+            false => session.ask_what_holds(false).map(|_| Cover::All),
         };
         // The commit may be answered although the connection was lost behind it.
         session.wait(committed)?;

@@ -10,7 +10,7 @@ use crate::postgres::flight::{integer, only, text};
 use crate::postgres::link::{Link, NO_STANDBY};
 use crate::postgres::probe;
 use crate::postgres::schema::{self, SharedSchema, Stage};
-use crate::postgres::witness::Witness;
+use crate::postgres::witness::{Witness, WitnessError};
 
 /// Why a server was not examined, in the words of a start.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -53,6 +53,8 @@ pub struct Examination {
     pub unfit: Option<String>,
     /// Why this release does not work with what differs from the schema that the migrations make.
     pub altered: Option<String>,
+    /// What differs from that schema without a promise that rests on it, a sentence each.
+    pub beside: Vec<String>,
     /// The login's rights.
     pub rights: Rights,
     /// Why writers could fork the log. `None` if the locks hold, or could not be tried on a standby.
@@ -124,7 +126,9 @@ pub fn examination(
     let stage = schema::stage(&mut session)?;
     let readable = matches!(stage, Stage::At(_) | Stage::Empty);
     let ours = stage == Stage::At(schema.version());
-    let differences = if ours { schema::differences(&mut session, schema)? } else { Vec::new() };
+    let differences = if ours { schema::all_differences(&mut session, schema)? } else { Vec::new() };
+    let (beside, differences): (Vec<_>, Vec<_>) =
+        differences.into_iter().partition(|(object, _)| schema::is_harmless(object));
     let leases = if readable { leases(&mut session) } else { None };
     Ok(Examination {
         version,
@@ -134,6 +138,7 @@ pub fn examination(
         stage,
         unfit: stage.fits(schema.version()).err().map(|unfit| unfit.to_string()),
         altered: probe::altered(&differences),
+        beside: beside.iter().map(|(object, how)| how.sentence(object)).collect(),
         rights: ask::rights(&mut session)?,
         loose_locks: if standby { None } else { probe::locks_exclude(&mut session, &link)?.err() },
         lax: probe::lax(&ask::unsafe_settings(&mut session)?),
@@ -153,9 +158,10 @@ pub fn examination(
 
 /// Asks the witness of this machine, if it has one.
 fn testify(folder: Option<&Path>, session: &mut Session) -> Result<Option<String>, PgError> {
-    match folder.map(Witness::look) {
+    match folder.map(|folder| Witness::look(folder, session)) {
         None => Ok(None),
-        Some(Err(reason)) => Ok(Some(reason)),
+        Some(Err(WitnessError::File(reason))) => Ok(Some(reason)),
+        Some(Err(WitnessError::Server(error))) => Err(error),
         Some(Ok(witness)) => witness.loss_in(session, true),
     }
 }

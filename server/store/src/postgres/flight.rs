@@ -183,9 +183,14 @@ pub(super) fn is_open(session: &mut Session, sequence_no: i64, boot_id: &str) ->
     Ok(integer(&only(&rows)?, 0) == Some(1))
 }
 
-/// Says that a lock did not come in that time, and who holds it.
+/// Says which lock did not come in that time, and who holds it. A lock of a whole table is another program's: a server takes none.
 pub(super) fn kept(session: &mut Session, patience: Duration) -> String {
     let seconds = patience.as_secs();
+    if let Some((table, holder)) = table_holder(session).ok().flatten() {
+        return format!(
+            "another program has kept the table {table} locked for more than {seconds} s: {holder}. Let it end, or stop it, then call again"
+        );
+    }
     match holder(session).ok().flatten() {
         Some(holder) => format!(
             "another writer has kept the lock of the log for more than {seconds} s: {holder}. Resume or stop it, then call again"
@@ -194,18 +199,37 @@ pub(super) fn kept(session: &mut Session, patience: Duration) -> String {
     }
 }
 
-/// Names who holds one of the locks for longest: `colibri on 10.0.0.7 (server process 4711)`.
+/// What names who holds a lock: `colibri 0123456789ab on build-07 (server process 4711)`. PostgreSQL shows a login no other one's address, so
+/// the host is part of the name.
+const HOLDER: &str = "CASE WHEN a.application_name LIKE '% on %' THEN a.application_name \
+                      ELSE concat(coalesce(nullif(a.application_name, ''), 'a client'), ' of the role ', a.usename) END \
+                      || ' (server process ' || l.pid || ')'";
+
+/// Names who holds one of the locks of the log for longest.
 fn holder(session: &mut Session) -> Result<Option<String>, PgError> {
-    let sql = "SELECT a.application_name, coalesce(host(a.client_addr), 'the server''s own machine'), l.pid \
-               FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid \
-               WHERE l.locktype = 'advisory' AND l.granted AND CAST(l.classid AS bigint) = ?1 AND l.pid <> pg_backend_pid() \
-               AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
-               ORDER BY a.xact_start LIMIT 1";
-    let rows = session.query(sql, params![LOCK_CLASS], Limit::ONE)?;
+    let sql = format!(
+        "SELECT {HOLDER} FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid \
+         WHERE l.locktype = 'advisory' AND l.granted AND CAST(l.classid AS bigint) = ?1 AND l.pid <> pg_backend_pid() \
+         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+         ORDER BY a.xact_start LIMIT 1"
+    );
+    let rows = session.query(&sql, params![LOCK_CLASS], Limit::ONE)?;
+    Ok(rows.row(0).and_then(|row| text(&row, 0).map(str::to_owned)))
+}
+
+/// Names a table that someone has locked against writers, and who.
+fn table_holder(session: &mut Session) -> Result<Option<(String, String)>, PgError> {
+    let sql = format!(
+        "SELECT CAST(c.relname AS text), {HOLDER} FROM pg_locks AS l JOIN pg_stat_activity AS a ON a.pid = l.pid \
+         JOIN pg_catalog.pg_class AS c ON c.oid = l.relation AND c.relnamespace = 'colibri'::regnamespace \
+         WHERE l.locktype = 'relation' AND l.granted AND l.pid <> pg_backend_pid() \
+         AND l.mode IN ('ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock') \
+         AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+         ORDER BY a.xact_start, c.relname LIMIT 1"
+    );
+    let rows = session.query(&sql, &[], Limit::ONE)?;
     let Some(row) = rows.row(0) else { return Ok(None) };
-    let (name, host) = (text(&row, 0).unwrap_or_default(), text(&row, 1).unwrap_or_default());
-    let name = if name.is_empty() { "a client" } else { name };
-    Ok(integer(&row, 2).map(|pid| format!("{name} on {host} (server process {pid})")))
+    Ok(text(&row, 0).zip(text(&row, 1)).map(|(table, holder)| (table.to_owned(), holder.to_owned())))
 }
 
 pub(super) const UNREADABLE: PgError = PgError::Usage("a stored value has an unexpected type");

@@ -1,6 +1,8 @@
 //! Which processes live (postgres#leases): a row each, with an end in the server's time. A process that finds an ended lease closes
 //! the calls that the other process left open.
 
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -13,11 +15,11 @@ use crate::db::postgres::lists::EXITS;
 use crate::db::postgres::{Limit, PgError, Session};
 use crate::log::rows::{Closing, OPEN_COLUMNS, read_open};
 use crate::params;
-use crate::postgres::flight::{self, Lock, UNREADABLE, settle};
+use crate::postgres::flight::{self, LOCK_CLASS, Lock, UNREADABLE, integer, only, settle};
 use crate::postgres::link::Link;
 
-/// The message of a row whose process ended.
-const MESSAGE: &str = "process ended before audit exit";
+/// The message of a row whose process may have ended, or only slept: others see that it gave no sign of life.
+const MESSAGE: &str = "process gave no sign of life for longer than its lease before audit exit";
 /// The most calls that one transaction closes.
 const MOST_AT_ONCE: i64 = 1_000;
 
@@ -35,7 +37,7 @@ pub(super) struct Tenant {
     pub clock: Arc<dyn Clock>,
 }
 
-/// The lease of this process, and the thread that renews it while no call does.
+/// The lease of this process, and the thread that renews it while a call runs and no other begins.
 pub(super) struct Lease {
     tenant: Tenant,
     shared: Arc<Shared>,
@@ -51,13 +53,19 @@ struct Shared {
 #[derive(Debug)]
 struct State {
     renewed: Instant,
+    swept: Instant,
+    /// The calls that run, and those of them whose ends are on their way.
+    open: BTreeSet<i64>,
+    closing: Vec<i64>,
     over: bool,
 }
 
 impl Lease {
     /// Starts the thread. The row has just been written.
     pub(super) fn begin(tenant: Tenant, link: Link) -> std::io::Result<Self> {
-        let state = State { renewed: Instant::now(), over: false };
+        let now = Instant::now();
+        let state =
+            State { renewed: now, swept: now, open: BTreeSet::new(), closing: Vec::new(), over: false };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
         let (beside, row) = (shared.clone(), tenant.clone());
         let thread =
@@ -77,6 +85,37 @@ impl Lease {
     /// Notes that a renewal is committed that was queued at that time.
     pub(super) fn renewed(&self, at: Instant) {
         self.shared.lock().renewed = at;
+    }
+
+    /// Notes calls that begin.
+    pub(super) fn opened(&self, numbers: RangeInclusive<i64>) {
+        self.shared.lock().open.extend(numbers);
+    }
+
+    /// Notes the end of a call, which is still to be committed.
+    pub(super) fn closing(&self, number: i64) {
+        self.shared.lock().closing.push(number);
+    }
+
+    /// Notes that all ends so far are committed.
+    pub(super) fn closed(&self) {
+        let mut state = self.shared.lock();
+        for number in std::mem::take(&mut state.closing) {
+            state.open.remove(&number);
+        }
+    }
+
+    /// Closes calls of processes without a lease, once in the time of a lease, unless another process is at work. What fails is for
+    /// the next time.
+    pub(super) fn sweep_if_due(&self, session: &mut Session) {
+        let due = self.shared.lock().swept.elapsed() >= self.tenant.length;
+        if due {
+            self.shared.lock().swept = Instant::now();
+            if sweep_if_free(session, &self.tenant).is_err() {
+                // A lost connection has rolled back already.
+                let _ = session.simple("ROLLBACK");
+            }
+        }
     }
 
     /// Ends the thread.
@@ -111,10 +150,10 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Runs the thread: a short connection of its own each time, since most of the time calls renew the lease.
+    /// Runs the thread. It renews the lease while calls run for long, by a short connection each time. A process without a running call
+    /// needs no lease, and opens no connection: the first flight of its next batch begins the lease again.
     fn serve(&self, tenant: &Tenant, link: &Link) {
         let pause = tenant.length / 3;
-        let mut swept = Instant::now();
         loop {
             let state = self.lock();
             let (state, _) = self
@@ -124,10 +163,9 @@ impl Shared {
             if state.over {
                 return;
             }
-            let due = state.renewed.elapsed() >= pause;
+            let due = state.renewed.elapsed() >= pause && !state.open.is_empty();
             drop(state);
-            let sweep_due = swept.elapsed() >= tenant.length;
-            if !due && !sweep_due {
+            if !due {
                 continue;
             }
             let at = Instant::now();
@@ -136,8 +174,9 @@ impl Shared {
             if renew(&mut session, tenant).and_then(|()| settle(&mut session)).is_ok() {
                 self.lock().renewed = at;
             }
+            let sweep_due = self.lock().swept.elapsed() >= tenant.length;
             if sweep_due && sweep(&mut session, tenant).is_ok() {
-                swept = at;
+                self.lock().swept = at;
             }
         }
     }
@@ -183,9 +222,26 @@ pub(super) fn sweep(session: &mut Session, tenant: &Tenant) -> Result<usize, PgE
     }
 }
 
+/// Closes some calls, unless another process holds the lock.
+fn sweep_if_free(session: &mut Session, tenant: &Tenant) -> Result<(), PgError> {
+    session.queue("BEGIN", &[])?;
+    let sql = "SELECT set_config('synchronous_commit', 'off', true), \
+               pg_try_advisory_xact_lock(CAST(?1 AS int), CAST(?2 AS int))";
+    let rows = session.query(sql, params![LOCK_CLASS, Lock::Exit as i64], Limit::ONE)?;
+    match integer(&only(&rows)?, 1) {
+        Some(1) => sweep_locked(session, tenant).map(drop),
+        _ => session.simple("ROLLBACK"),
+    }
+}
+
 fn sweep_some(session: &mut Session, tenant: &Tenant) -> Result<usize, PgError> {
     session.queue("BEGIN", &[])?;
     flight::lock(session, Lock::Exit)?;
+    sweep_locked(session, tenant)
+}
+
+/// Does it inside of a transaction that holds the lock of exits, and commits.
+fn sweep_locked(session: &mut Session, tenant: &Tenant) -> Result<usize, PgError> {
     // A process that renews its lease at this moment waits for this transaction, and finds its row gone: then it gets a new one, and
     // its open calls are closed all the same.
     session.queue("DELETE FROM processes WHERE lease_until < clock_timestamp()", &[])?;

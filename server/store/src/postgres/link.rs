@@ -42,7 +42,7 @@ pub(super) struct Name {
 impl Link {
     /// Connects once.
     pub(super) fn connect(&self) -> Result<(Session, Name), PgError> {
-        let mut session = Session::connect(&self.url, &self.options)?;
+        let mut session = Session::establish(&self.url, &self.options)?;
         let (name, waits) = name(&mut session)?;
         match self.replicated && !waits {
             true => Err(PgError::Unreachable(NO_STANDBY.to_owned())),

@@ -88,12 +88,12 @@ pub fn examine(
         return open_snapshot(url, options, schema).map(|db| Examined { db, beside: None });
     }
     begin(&mut session)?;
-    let beside = Session::connect(url, options).ok().map(Db::from);
+    let beside = Session::establish(url, options).ok().map(Db::from);
     Ok(Examined { db: Db::from(session), beside })
 }
 
 fn open(url: &DatabaseUrl, options: &SessionOptions) -> Result<(Session, Stage), LookError> {
-    let mut session = Session::connect(url, options)?;
+    let mut session = Session::establish(url, options)?;
     ask::version(&mut session).map_err(LookError::Version)?;
     let stage = schema::stage(&mut session)?;
     Ok((session, stage))

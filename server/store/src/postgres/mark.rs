@@ -6,12 +6,9 @@
 //! signals connections before it signals the process that releases them, so a connection that was released reads the new settings before it
 //! answers the question. Names that were emptied and set again show in the time.
 
-use crate::db::postgres::{Limit, PgError, Session};
-use crate::postgres::flight::{MARK, integer, only, text};
+use crate::db::postgres::{Held, PgError, Session};
+use crate::postgres::flight::MARK;
 use crate::postgres::link::Name;
-
-/// The question behind a mark. `link::name` asks the second half when the connection is new.
-const QUESTION: &str = "SELECT CAST(current_setting('synchronous_standby_names') <> '' AS int), CAST(pg_conf_load_time() AS text)";
 
 /// What a mark covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,21 +21,20 @@ pub(super) enum Cover {
     OneServer,
 }
 
-/// Sends a mark behind what is queued, and the question where it counts. Returns what the mark covers.
+/// Sends a mark behind what is queued, and the question what holds (postgres#conditions). Returns what the mark covers.
 pub(super) fn send(session: &mut Session, name: &mut Name, replicated: bool) -> Result<Cover, PgError> {
     session.queue(MARK, &[])?;
     let mark = session.boundary();
-    let asked = replicated.then(|| session.query(QUESTION, &[], Limit::ONE));
-    session.send()?;
+    let asked = session.ask_what_holds(true);
     session.wait(mark)?;
-    let Some(asked) = asked else { return Ok(Cover::All) };
-    let rows = asked?;
-    let row = only(&rows)?;
-    let loaded = text(&row, 1).unwrap_or_default();
-    let before = std::mem::replace(&mut name.loaded, loaded.to_owned());
-    Ok(match integer(&row, 0) {
-        Some(1) if before == loaded => Cover::All,
-        Some(1) => Cover::Unknown,
-        _ => Cover::OneServer,
+    let Held { has_standby, loaded } = asked?;
+    if !replicated {
+        return Ok(Cover::All);
+    }
+    let before = std::mem::replace(&mut name.loaded, loaded);
+    Ok(match has_standby {
+        true if before == name.loaded => Cover::All,
+        true => Cover::Unknown,
+        false => Cover::OneServer,
     })
 }

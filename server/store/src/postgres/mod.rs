@@ -4,7 +4,8 @@
 //! 2. `backend` is what stands behind the store. `batch` has the two flights of a batch, with the statements of `flight`, and `mark` what
 //!    makes them durable.
 //! 3. `link` connects. When a connection is lost, `recover` learns the outcome on another one, and `witness` tells whether the database
-//!    still has what this process has acknowledged.
+//!    still has what this process has acknowledged; `note` is its file.
+//!    `watch` tells whether the schema is still what it was.
 //!
 //! Before that, the operator's [`setup`] makes the [`schema`]. Commands [`look`] at a database without a store. `ask` has the questions
 //! that several of these put to a server.
@@ -21,10 +22,12 @@ mod lease;
 mod link;
 pub mod look;
 mod mark;
+mod note;
 pub mod open;
 mod options;
 mod probe;
 mod recover;
 pub mod schema;
 pub mod setup;
+mod watch;
 mod witness;

@@ -13,7 +13,8 @@ use crate::postgres::lease::{self, Lease, Tenant};
 use crate::postgres::link::{Link, Name};
 pub use crate::postgres::options::{Durability, PostgresOptions};
 use crate::postgres::probe;
-use crate::postgres::witness::Witness;
+use crate::postgres::watch::Watch;
+use crate::postgres::witness::{Witness, WitnessError};
 use crate::sqlite::open::process;
 use crate::store::{OpenBackend, OpenedDatabase};
 
@@ -68,8 +69,12 @@ pub fn open(options: &PostgresOptions) -> Result<Box<dyn OpenedDatabase>, String
         // The first host of the URL may be a standby later, and behind what was acknowledged.
         link.options.target = Target::ReadWrite;
     }
-    let mut witness = Witness::open(options.witness.as_deref())?;
     let said = |error: PgError| format!("the database cannot be opened: {error}");
+    let mut witness =
+        Witness::open(options.witness.as_deref(), &mut session).map_err(|error| match error {
+            WitnessError::File(reason) => reason,
+            WitnessError::Server(error) => said(error),
+        })?;
     let head = flight::tip(&mut session).map_err(said)?;
     if let Some(loss) = witness.loss_in(&mut session, options.read_only).map_err(said)? {
         return Err(loss);
@@ -99,11 +104,13 @@ pub fn open(options: &PostgresOptions) -> Result<Box<dyn OpenedDatabase>, String
                 .map_err(|error| format!("no thread for the lease: {error}"))?,
         );
     }
+    let watch = Watch::begin(&mut session, options.schema).map_err(said)?;
     let backend = PgBackend {
         link,
         name,
         lease,
         witness,
+        watch,
         durable: options.durability != Durability::Normal,
         read_only: options.read_only,
         state: State::Idle,
@@ -133,12 +140,36 @@ fn patience(options: &PostgresOptions) -> Duration {
     options.session.lock.unwrap_or(DEFAULT_PATIENCE)
 }
 
+/// The most bytes that PostgreSQL keeps of a connection's name, and what a name and a host get of them at most.
+const BYTES_OF_NAME: usize = 63;
+const BYTES_OF_LABEL: usize = 20;
+/// How much of a boot id tells processes apart.
+const BYTES_OF_BOOT: usize = 12;
+
+/// Returns what this connection is called, so that others can say whose it is: what the URL calls it, its process, and its host.
+/// PostgreSQL shows no other login the address. (`pg_stat_activity`.)
+fn name(label: &str, boot_id: &str, host: &str) -> String {
+    let ascii = |text: &str, most: usize| -> String {
+        text.chars().map(|c| if c.is_ascii_graphic() { c } else { '?' }).take(most).collect()
+    };
+    let tail = boot_id.len().saturating_sub(BYTES_OF_BOOT);
+    let boot_id = boot_id.get(tail..).unwrap_or(boot_id);
+    let mut name = format!(
+        "{} {} on {}",
+        ascii(label, BYTES_OF_LABEL),
+        ascii(boot_id, BYTES_OF_BOOT),
+        ascii(host, BYTES_OF_NAME)
+    );
+    name.truncate(BYTES_OF_NAME);
+    name
+}
+
 /// Returns how this server connects.
 fn link_of(options: &PostgresOptions) -> Link {
     let milliseconds = |time: Duration| time.as_millis().to_string();
     let settings = [
         ("search_path", "colibri, pg_temp".to_owned()),
-        ("application_name", format!("colibri {}", options.boot_id)),
+        ("application_name", name(options.url.application_name(), &options.boot_id, &process::host())),
         // A process that stands still in a transaction keeps the others waiting no longer than a lock may take.
         ("idle_in_transaction_session_timeout", milliseconds(patience(options))),
         // Also if its machine is gone.
@@ -146,6 +177,8 @@ fn link_of(options: &PostgresOptions) -> Link {
         ("synchronous_commit", "on".to_owned()),
         ("default_transaction_isolation", "read committed".to_owned()),
         ("timezone", "UTC".to_owned()),
+        // Rows that a policy hides are an error.
+        ("row_security", "off".to_owned()),
     ];
     let mut session = options.session.clone();
     session.settings = settings.map(|(name, value)| (name.to_owned(), value)).to_vec();
@@ -155,4 +188,18 @@ fn link_of(options: &PostgresOptions) -> Link {
     }
     let replicated = options.durability == Durability::Replicated && !options.read_only;
     Link { url: options.url.clone(), options: session, patience: patience(options), replicated }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name;
+
+    #[test]
+    fn a_connection_is_called_by_its_label_its_process_and_its_host() {
+        let boot = "0192f3ab-1111-7222-8333-0123456789ab";
+        assert_eq!(name("colibri", boot, "build-07"), "colibri 0123456789ab on build-07");
+        assert_eq!(name("pay ments", "x", "h\u{f6}st"), "pay?ments x on h?st");
+        let long = name(&"l".repeat(99), boot, &"h".repeat(99));
+        assert!(long.len() == 63 && long.contains(" 0123456789ab on hhhh"), "{long}");
+    }
 }

@@ -143,7 +143,7 @@ pub fn migrate(
 
 pub(crate) fn connect(url: &DatabaseUrl, options: &SessionOptions) -> Result<Session, SetupError> {
     let options = SessionOptions { target: Target::ReadWrite, ..options.clone() };
-    let mut session = Session::connect(url, &options)?;
+    let mut session = Session::establish(url, &options)?;
     ask::version(&mut session).map_err(SetupError::Version)?;
     Ok(session)
 }

@@ -1,62 +1,50 @@
 //! The last call that this process has acknowledged. A database that does not hold it has lost acknowledged calls: a fail-over to a server
 //! that was behind, or an old copy. This process then says so and ends (postgres#witness).
 
-use std::fs::File;
-use std::io::{self, Read, Seek, Write};
-use std::path::{Path, PathBuf};
-
-use serde::{Deserialize, Serialize};
-
-use colibri_canonical::HexDigest;
+use std::path::Path;
 
 use crate::db::postgres::{PgError, Session};
 use crate::log::head::Head;
+use crate::postgres::note::{Board, Notes};
 use crate::postgres::{ask, flight};
-use crate::private_file;
-
-/// What the file beside the process holds.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-struct Note {
-    /// The form of this file.
-    version: u32,
-    /// The number and hash of the last acknowledged call's exit.
-    exit_no: i64,
-    row_hash: String,
-}
-
-const VERSION: u32 = 1;
-/// The name of the file.
-const NAME: &str = "colibri-witness.json";
-/// The file always has this many bytes, so that a shorter text leaves nothing of a longer one.
-const BYTES: usize = 160;
 
 /// The witness of one process.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Witness {
     /// The end of the log with the last acknowledged call.
     pub seen: Option<Head>,
-    file: Option<(PathBuf, File)>,
+    /// The board, and the file that all processes of this machine share.
+    note: Option<(Board, Notes)>,
+}
+
+/// Why there is no witness.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum WitnessError {
+    /// The file.
+    #[error("{0}")]
+    File(String),
+    /// The server.
+    #[error("{0}")]
+    Server(#[from] PgError),
 }
 
 impl Witness {
-    /// Reads what an earlier process has left in the folder; without a folder, the witness lives in memory alone.
-    pub(super) fn open(folder: Option<&Path>) -> Result<Self, String> {
-        let Some(folder) = folder else { return Ok(Self { seen: None, file: None }) };
-        let path = folder.join(NAME);
-        let mut file = private_file::open_or_create(&path).map_err(|error| unusable(&path, &error))?;
-        let seen = read(&mut file, &path)?;
-        Ok(Self { seen, file: Some((path, file)) })
+    /// Reads what an earlier process has noted of this board in the folder; without a folder, the witness lives in memory alone.
+    pub(super) fn open(folder: Option<&Path>, session: &mut Session) -> Result<Self, WitnessError> {
+        let Some(folder) = folder else { return Ok(Self::default()) };
+        let mut notes = Notes::open(folder).map_err(WitnessError::File)?;
+        let board = Board::of(session)?;
+        let seen = notes.of(&board).map_err(WitnessError::File)?;
+        Ok(Self { seen, note: Some((board, notes)) })
     }
 
     /// Reads the same, and creates nothing.
-    pub(super) fn look(folder: &Path) -> Result<Self, String> {
-        let path = folder.join(NAME);
-        let seen = match File::open(&path) {
-            Ok(mut file) => read(&mut file, &path)?,
-            Err(error) if error.kind() == io::ErrorKind::NotFound && folder.is_dir() => None,
-            Err(error) => return Err(unusable(&path, &error)),
+    pub(super) fn look(folder: &Path, session: &mut Session) -> Result<Self, WitnessError> {
+        let Some(mut notes) = Notes::look(folder).map_err(WitnessError::File)? else {
+            return Ok(Self::default());
         };
-        Ok(Self { seen, file: None })
+        let seen = notes.of(&Board::of(session)?).map_err(WitnessError::File)?;
+        Ok(Self { seen, note: None })
     }
 
     /// Returns what to say if the database does not hold what was acknowledged. Who only reads does not ask
@@ -78,55 +66,17 @@ impl Witness {
         Some(loss(&seen))
     }
 
-    /// Notes that all calls up to this end are acknowledged.
-    pub(super) fn acknowledge(&mut self, head: Head) -> Result<(), String> {
+    /// Notes that all calls up to this end are acknowledged. The first note of a new board asks the session for its first exit.
+    pub(super) fn acknowledge(&mut self, head: Head, session: &mut Session) -> Result<(), String> {
         self.seen = Some(head);
-        let Some((path, file)) = &mut self.file else { return Ok(()) };
-        let note = Note {
-            version: VERSION,
-            exit_no: head.last_exit_no,
-            row_hash: head.last_row_hash.as_str().to_owned(),
-        };
-        let written = serde_json::to_string(&note).map_err(io::Error::from).and_then(|text| {
-            file.rewind()?;
-            file.write_all(format!("{text:<BYTES$}").as_bytes())
-        });
-        written.map_err(|error| format!("cannot write {}: {error}", path.display()))
+        let Some((board, notes)) = &mut self.note else { return Ok(()) };
+        if board.is_new()
+            && let Ok(known) = Board::of(session)
+        {
+            *board = known;
+        }
+        notes.write(board, head)
     }
-}
-
-/// Reads the note in the file. An empty file is a new one.
-fn read(file: &mut File, path: &Path) -> Result<Option<Head>, String> {
-    let mut text = String::new();
-    file.take(BYTES as u64).read_to_string(&mut text).map_err(|error| unusable(path, &error))?;
-    match text.is_empty() {
-        true => Ok(None),
-        false => parse(&text).map(Some).ok_or_else(|| unreadable(path)),
-    }
-}
-
-fn unusable(file: &Path, error: &io::Error) -> String {
-    format!(
-        "cannot use {}: {error}. Make the folder that COLIBRI_WITNESS_DIR names, and let this user write in it",
-        file.display()
-    )
-}
-
-fn parse(text: &str) -> Option<Head> {
-    let note: Note = serde_json::from_str(text).ok()?;
-    let last_row_hash = HexDigest::parse(&note.row_hash)?;
-    (note.version == VERSION).then_some(Head {
-        last_sequence_no: 0,
-        last_exit_no: note.exit_no,
-        last_row_hash,
-    })
-}
-
-fn unreadable(file: &Path) -> String {
-    format!(
-        "{} is not a witness of this version; move it away to start without one, after `colibri verify` with your last checkpoint",
-        file.display()
-    )
 }
 
 fn loss(head: &Head) -> String {
