@@ -18,6 +18,7 @@ mod five;
 mod flights;
 mod judge;
 mod network;
+mod notes;
 mod patroni;
 mod proxy;
 mod refusals;

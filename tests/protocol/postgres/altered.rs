@@ -4,6 +4,9 @@ use colibri_test_support::client::Launch;
 use colibri_test_support::postgres::{Database, Role};
 use serde_json::json;
 
+use super::reading::findings;
+use crate::commands::shell;
+
 /// A change, how it is undone, and what the refusal says of it.
 const CHANGES: [(&str, &str, &str); 7] = [
     (
@@ -22,7 +25,7 @@ const CHANGES: [(&str, &str, &str); 7] = [
         "table enters is not what the migrations make",
     ),
     (
-        "CREATE INDEX tasks_by_title ON tasks (title)",
+        "CREATE UNIQUE INDEX tasks_by_title ON tasks (title)",
         "DROP INDEX tasks_by_title",
         "table tasks is not what the migrations make",
     ),
@@ -65,6 +68,16 @@ fn an_altered_schema_is_refused_by_name_and_one_that_is_put_right_is_not() {
         }
         owner(undo).unwrap();
     }
+    // What no promise rests on is for doctor to tell.
+    owner("CREATE INDEX tasks_by_title ON tasks (title); GRANT USAGE ON SCHEMA colibri TO PUBLIC; GRANT SELECT ON exits TO PUBLIC").unwrap();
+    let variables = [("COLIBRI_DATABASE_URL", database.url(Role::App))];
+    let variables = variables.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let report = shell().run_with(&variables, &["doctor", "--json"]).ends(0).json();
+    let warned = findings(&report, "warn").join("\n");
+    assert!(
+        warned.contains("index tasks_by_title is not Colibri's (and 2 more); it changes nothing"),
+        "{warned}"
+    );
     // Settings of a database or a role change how the schema reads, and nothing of it.
     let mut client = database.client(Role::Superuser);
     for setting in [

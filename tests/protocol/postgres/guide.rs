@@ -49,6 +49,9 @@ fn the_guide_works_typed_from_top_to_bottom() {
         }
     }
     assert!(typed > 60, "the page has lost its commands: {typed}");
+    for cluster in &team.db {
+        assert!(!cluster.log().contains("S-PASSWORD"), "the server's log has a password of the page");
+    }
     let mut server = server.expect("the page goes through a failover");
     goes_on(&mut server);
     assert_eq!(server.finish().code(), 0);
@@ -110,7 +113,9 @@ impl Team {
                 return skipped(&format!("there is no {}", program.display()));
             }
         }
-        let db = [Cluster::private("")?, Cluster::private("")?];
+        // A server that logs what it is told, passwords too.
+        let chatty = "log_statement = 'all'\nlog_min_duration_statement = 0";
+        let db = [Cluster::private(chatty)?, Cluster::private(chatty)?];
         for cluster in &db {
             // A new server has no roles of Colibri's.
             let mut client = cluster.client(Role::Superuser, "postgres");

@@ -2,9 +2,12 @@
 //! keep the log. Without PostgreSQL these tests are skipped.
 
 mod altered;
+mod conditions;
 mod engines;
 mod guide;
 mod history_view;
+mod logins;
+mod poolers;
 mod reading;
 mod refusals;
 mod rights;

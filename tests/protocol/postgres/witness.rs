@@ -10,8 +10,11 @@ use crate::commands::shell;
 
 #[test]
 fn doctor_asks_the_witness_of_this_machine_and_changes_nothing() {
-    let (Some(first), Some(other)) = (Database::new(), Database::new()) else { return };
     let folder = TempDir::new().unwrap();
+    let (Some(first), Some(other)) = (Database::standing_for(&folder.path().join("first")), Database::new())
+    else {
+        return;
+    };
     let witness = folder.path().join("witness");
     let shell = shell();
     let run = |database: &Database, arguments: &[&str]| {
@@ -32,7 +35,19 @@ fn doctor_asks_the_witness_of_this_machine_and_changes_nothing() {
     assert_eq!(std::fs::read_dir(&witness).unwrap().count(), 0, "doctor creates nothing");
     run(&first, &["call", "task_list"]).ends(0);
     assert!(says(&first, "ok").contains("the database holds every acknowledged call"));
-    assert!(says(&other, "fail").contains("the database has lost acknowledged calls"));
+    // Another board has a note of its own.
+    assert!(says(&other, "ok").contains("the database holds every acknowledged call"));
+    run(&other, &["call", "task_create", r#"{"title": "elsewhere"}"#]).ends(0);
+    run(&first, &["call", "task_list"]).ends(0);
+    // An old copy is the same board, under another name.
+    let copy = first.copy(&folder.path().join("copy"));
+    assert!(says(&copy, "ok").contains("the database holds every acknowledged call"));
+    run(&first, &["call", "task_create", r#"{"title": "after the copy"}"#]).ends(0);
+    assert!(says(&copy, "fail").contains("the database has lost acknowledged calls"));
+    let refused = run(&copy, &["call", "task_list"]).ends(1);
+    assert!(refused.out.contains("the database has lost acknowledged calls"), "{}", refused.out);
+    run(&first, &["call", "task_list"]).ends(0);
+    run(&other, &["call", "task_list"]).ends(0);
 }
 
 #[test]

@@ -17,12 +17,14 @@ mod cluster;
 mod database;
 mod pair;
 mod place;
+mod pooler;
 mod programs;
 
 pub use cluster::{Cluster, Role, Stop, kill_server};
 pub use database::Database;
 pub use pair::{Pair, Replication};
 pub use place::Place;
+pub use pooler::Pooler;
 pub use programs::{Programs, VARIABLE};
 
 #[cfg(test)]
