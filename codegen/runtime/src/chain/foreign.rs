@@ -195,6 +195,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             result: None,
             duration_ms: 0,
             exited_at: String::new(),
+            notices: Vec::new(),
         };
         self.stamp(row, ending)
     }
