@@ -254,6 +254,9 @@ def other_value(dice, rows, row, column):
             names = [*value, *FIELDS, "depends_on", "created_at", "held_by"]
             value[dice.choice(names)] = [dice.choice([None, *WORDS, ["x"]]), dice.choice([None, *WORDS, []])]
             return canonical(value)
+    if column in ("tool", "boot_id"):
+        known = {one[column] for one in rows} - {old}
+        return dice.choice([*sorted(known), "x"])
     if isinstance(old, int):
         return dice.choice([old + 1, old - 1, *others, None])
     if column in ("at", "lease_until", "claimed_at", "released_at", "latest", "created_at", "updated_at") and isinstance(old, str):
@@ -266,7 +269,7 @@ def other_value(dice, rows, row, column):
 
 def forge(dice, db):
     """Changes a value or a row, and what a forger adjusts afterwards. The name of the table, or None if nothing could be changed."""
-    table = dice.choice(["task_events"] * 5 + ["task_claims", "claim_clock", "tasks", "task_dependencies", "actions"])
+    table = dice.choice(["task_events"] * 5 + ["actions"] * 3 + ["task_claims", "claim_clock", "tasks", "task_dependencies"])
     rows, where = db.execute(f"SELECT * FROM {table}").fetchall(), TABLES[table]
     if not rows:
         return None
@@ -287,7 +290,8 @@ def forge(dice, db):
             db.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", [other_value(dice, values, row, column), *key])
     except sqlite3.IntegrityError:
         return None
-    level = dice.choice([0, 1, 2, 2, 2])
+    # A changed call breaks the chain, unless the forger mends it.
+    level = dice.choice([1, 1, 2] if table == "actions" else [0, 1, 2, 2, 2])
     if level >= 2:
         answer(db)
     if level >= 1:

@@ -224,20 +224,24 @@ impl Examined<'_> {
             "signature",
             &printable(&signature_text(verdict.signature, tree_head, self.trusted)),
         )?;
+        self.print_root(out)?;
+        writeln!(out)?;
+        self.conclude(out)
+    }
+
+    fn print_root(&self, out: &mut dyn Write) -> io::Result<()> {
         match self.root {
-            None => {}
+            None => Ok(()),
             Some(None) => {
                 let text = "it matches no hash in this proof: the proof is for a different tree";
-                line(out, Mark::Fail, "--root", text)?;
+                line(out, Mark::Fail, "--root", text)
             }
             Some(Some(root)) => {
                 let bare = root == Matched::LegacyRoot && !self.whole();
                 let mark = if bare { Mark::None } else { Mark::Ok };
-                line(out, mark, "--root", worth(root, Subject::Proof, self.whole()))?;
+                line(out, mark, "--root", worth(root, Subject::Proof, self.whole()))
             }
         }
-        writeln!(out)?;
-        self.conclude(out)
     }
 
     fn conclude(&self, out: &mut dyn Write) -> io::Result<()> {
