@@ -296,6 +296,29 @@ fn finding_e_a_folder_that_cannot_be_made_is_named() {
     assert!(log.contains(&report_said), "{report_said}: {log}");
 }
 
+/// Hosts for desktops start a server in `/`. The relative path is at fault there, not the folder.
+#[test]
+fn in_a_working_directory_that_may_not_be_written_an_absolute_path_is_asked_for() {
+    sqlite_only!("it is about the path of a file");
+    let place = Place::new();
+    let program = hand_over(&place);
+    let run = |arguments: &[&str]| {
+        let mut command = Command::new(&program);
+        command.args(arguments).current_dir("/").env_clear();
+        as_nobody(&command)
+    };
+    let report = Report::of(run(&["doctor", "--json"]).output().unwrap());
+    let failed = report.at("fail")[0].clone();
+    let said = "the path begins at the working directory /, where this process may not write files";
+    assert!(failed.starts_with("database: ") && failed.contains(said), "{failed}");
+    let advice: Vec<&str> = report.findings.iter().filter_map(|finding| finding["advice"].as_str()).collect();
+    assert!(advice.contains(&"set COLIBRI_DB_PATH to an absolute path"), "{advice:?}");
+    let (code, log) = started(run(&[]));
+    assert_eq!(code, Some(1), "{log}");
+    assert!(log.contains(said) && log.contains("set COLIBRI_DB_PATH to an absolute path"), "{log}");
+    assert!(!log.contains("chmod"), "{log}");
+}
+
 /// What is in a folder: content, mode and time of change of each file.
 fn state(folder: &Path) -> BTreeMap<String, (Vec<u8>, u32, i64, i64)> {
     let entries = fs::read_dir(folder).unwrap().map(Result::unwrap);

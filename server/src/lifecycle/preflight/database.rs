@@ -84,6 +84,7 @@ fn remedy(error: &OpenError) -> String {
             "run `colibri restore` with the backup again, which keeps every file".to_owned()
         }
         OpenError::Denied { target, right, .. } => allow(target, *right),
+        OpenError::WorkingFolder { .. } => "set COLIBRI_DB_PATH to an absolute path".to_owned(),
         OpenError::Unusable { reason, .. } => remedy_of(reason).to_owned(),
     }
 }

@@ -223,6 +223,19 @@ pub enum OpenError {
         /// The operating system's reason.
         reason: String,
     },
+    /// The path is relative, and this process may not write in its working directory, which the host chose: often `/`.
+    #[error(
+        "cannot open database {path}: the path begins at the working directory {folder}, where this process may not write \
+         files: {reason}; set COLIBRI_DB_PATH to an absolute path"
+    )]
+    WorkingFolder {
+        /// The path as it was given.
+        path: String,
+        /// The working directory.
+        folder: String,
+        /// The operating system's reason.
+        reason: String,
+    },
     /// A file stands where the folder of the database would be.
     #[error(
         "cannot open database {path}: {target} is not a folder, and the database is to be in it; move it away, or set \

@@ -13,7 +13,7 @@ const BESIDE: [&str; 3] = ["-wal", "-shm", ".queue"];
 /// created.
 ///
 /// # Errors
-/// [`OpenError::Denied`] with the first file or folder that is refused, or [`OpenError::NoFolder`].
+/// [`OpenError::Denied`] with the first file or folder that is refused, [`OpenError::WorkingFolder`] or [`OpenError::NoFolder`].
 pub(crate) fn check(path: &Path, read_only: bool) -> Result<(), OpenError> {
     // The files of a linked database lie beside the link's target.
     let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -25,6 +25,13 @@ pub(crate) fn check(path: &Path, read_only: bool) -> Result<(), OpenError> {
     if !nearest.is_dir() {
         let (path, target) = (path.display().to_string(), nearest.display().to_string());
         return Err(OpenError::NoFolder { path, target });
+    }
+    if nearest == Path::new(".")
+        && let Some(error) = refusal(nearest, Right::Create)
+    {
+        let folder = std::env::current_dir().unwrap_or_else(|_| nearest.to_owned());
+        let (path, folder) = (path.display().to_string(), folder.display().to_string());
+        return Err(OpenError::WorkingFolder { path, folder, reason: error.to_string() });
     }
     ask(path, nearest, Right::Create)?;
     ask(path, &file, Right::ReadAndWrite)?;
