@@ -195,7 +195,6 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             result: None,
             duration_ms: 0,
             exited_at: String::new(),
-            notices: Vec::new(),
         };
         self.stamp(row, ending)
     }
