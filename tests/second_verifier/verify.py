@@ -157,8 +157,7 @@ def check_signature(head, message, where, found):
     if signature is None and key_id is None and public_key is None:
         return False
     fits = is_hash(public_key) and sha256(bytes.fromhex(public_key))[:32] == key_id
-    fits = fits and isinstance(signature, str) and len(signature) == 128 and signature == signature.lower()
-    fits = fits and ed25519_verifies(public_key, message.encode(), signature)
+    fits = fits and is_hex(signature, 128) and ed25519_verifies(public_key, message.encode(), signature)
     return found.expect(fits, f"{where}: signature", head["session_id"]) or True
 
 
@@ -725,8 +724,13 @@ class NoExport(Exception):
     """The file leaves the form of an export or a proof."""
 
 
+def is_hex(text, digits):
+    """Whether a value is a text of so many lowercase hexadecimal digits; `bytes.fromhex` takes blanks and capitals, too."""
+    return isinstance(text, str) and len(text) == digits and all(digit in "0123456789abcdef" for digit in text)
+
+
 def is_hash(text):
-    return isinstance(text, str) and len(text) == 64 and all(digit in "0123456789abcdef" for digit in text)
+    return is_hex(text, 64)
 
 
 def members(value, keys, nullable=()):
