@@ -170,12 +170,121 @@ fn bad_json_is_a_parse_error_and_the_next_line_works() {
         assert_eq!(answer["error"]["message"], "Parse error");
         still_answers(&mut server);
     }
-    server.send_bytes(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}\n");
-    assert_eq!(fault(&server.receive()), (-32700, Value::Null));
-    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
-    server.send_line(&format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{deep}}}"#));
+    still_answers(&mut server);
+}
+
+#[test]
+fn a_malformed_request_is_answered_under_its_id() {
+    let mut server = colibri().start();
+    let deep = format!("{}{}", "[".repeat(128), "]".repeat(128));
+    let cases: [(&[u8], i64); 5] = [
+        (b"\"method\":\"\xff\"}", -32602),
+        (b"\"method\":\"tools/list\",\"params\":{\"a\":\"\\ud83d\"}}", -32602),
+        (format!("\"method\":\"ping\",\"params\":{deep}}}").as_bytes(), -32602),
+        (b"\"method\":\"ping\",\"params\":{\"a\":}", -32700),
+        (b"\"method\":\"ping\"}}", -32700),
+    ];
+    for (end, code) in cases {
+        server.send_bytes(&[b"{\"jsonrpc\":\"2.0\",\"id\":\"m\",", end, b"\n"].concat());
+        let answer = server.receive();
+        assert_eq!(fault(&answer), (code, json!("m")), "{answer}");
+    }
+    // No request waits under the id of an answer.
+    server.send_line("{\"jsonrpc\":\"2.0\",\"id\":\"m\",\"result\":{\"a\":\"\\ud83d\"}}");
     assert_eq!(fault(&server.receive()), (-32700, Value::Null));
     still_answers(&mut server);
+}
+
+#[test]
+fn a_call_whose_arguments_cannot_be_read_is_answered_under_its_id_and_leaves_a_row() {
+    let meta = "\"_meta\":{\"io.modelcontextprotocol/protocolVersion\":\"2026-07-28\",\"io.modelcontextprotocol/clientCapabilities\":{}},";
+    let deep = format!("{{\"title\":{}{}}}", "[".repeat(126), "]".repeat(126));
+    let arguments: [&[u8]; 6] = [
+        b"{\"title\":\"cut \\ud83d\"}",
+        b"{\"title\":\"\\ude00 rest\"}",
+        b"{\"title\":\"x\",\"\\ud83d\":1}",
+        b"{\"title\":\"\xff\"}",
+        b"{\"title\":1e400}",
+        deep.as_bytes(),
+    ];
+    for meta in ["", meta] {
+        let mut server = colibri().start();
+        server.ready_by("task_list", json!({}));
+        let mut hashes = Vec::new();
+        for (number, arguments) in arguments.iter().enumerate() {
+            let params = format!("{{{meta}\"name\":\"task_create\",\"arguments\":");
+            let params = [params.as_bytes(), arguments, b"}"].concat();
+            let start =
+                format!("{{\"jsonrpc\":\"2.0\",\"id\":\"c{number}\",\"method\":\"tools/call\",\"params\":");
+            server.send_bytes(&[start.as_bytes(), &params, b"}\n"].concat());
+            let answer = server.receive();
+            assert_eq!(
+                (&answer["id"], &answer["result"]["isError"]),
+                (&json!(format!("c{number}")), &json!(true))
+            );
+            let refused = envelope(&answer)["error"].clone();
+            assert_eq!(refused["code"], "INVALID_PARAMS", "{answer}");
+            assert!(refused["message"].as_str().unwrap().starts_with("Invalid parameters for task_create: "));
+            let text = String::from_utf8_lossy(&params);
+            // A number that no double holds has its digits.
+            let sent = String::from_utf8_lossy(arguments);
+            let canonical = colibri_canonical::canonical_text(&sent, colibri_canonical::NumberRule::Sent);
+            let hashed = canonical
+                .filter(|_| sent.contains("1e400"))
+                .unwrap_or_else(|| format!("colibri-raw-v1\n{text}"));
+            hashes.push(colibri_canonical::sha256_hex(hashed.as_bytes()));
+        }
+        still_answers(&mut server);
+        let rows = client_calls(&server.sql());
+        let rows: Vec<_> = rows.iter().filter(|row| row.tool == "task_create").collect();
+        assert!(rows.iter().all(|row| row.end() == ("invalid", Some("INVALID_PARAMS"))), "{rows:?}");
+        assert_eq!(rows.iter().map(|row| row.args_hash.clone()).collect::<Vec<_>>(), hashes);
+    }
+}
+
+#[test]
+fn of_a_member_that_comes_twice_the_last_counts_and_the_answer_has_its_id() {
+    let mut server = colibri().start();
+    server.send_line("{\"jsonrpc\":\"2.0\",\"id\":1,\"id\":\"twice\",\"method\":\"tools/call\",\"params\":{\"name\":\"task_create\",\"arguments\":{\"title\":\"a\",\"title\":7}}}");
+    let answer = server.receive();
+    assert_eq!(
+        (&answer["id"], &envelope(&answer)["error"]["code"]),
+        (&json!("twice"), &json!("INVALID_PARAMS"))
+    );
+}
+
+#[test]
+fn a_second_call_under_an_id_is_refused_behind_the_first_answer() {
+    let mut server = probe().start();
+    server.ready_by("probe_status", json!({}));
+    let call = |id: Value, tool: &str, arguments: Value| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": { "name": tool, "arguments": arguments } });
+    // A call beside the loop, and one that would be answered at once.
+    server.send(&call(json!(7), "probe_network", json!({ "ms": 300 })));
+    server.send(&call(json!(7.0), "probe_echo", json!({ "required": "x" })));
+    server.send(&call(json!(8), "probe_echo", json!({ "required": "x" })));
+    assert_eq!(server.receive()["id"], json!(8));
+    let (first, second) = (server.receive(), server.receive());
+    assert_eq!((&first["id"], &first["error"]), (&json!(7), &Value::Null), "{first}");
+    assert_eq!(fault(&second), (-32600, json!(7.0)), "{second}");
+    let rows = client_calls(&server.sql());
+    let tools: Vec<_> = rows.iter().map(|row| row.tool.as_str()).collect();
+    assert_eq!(tools, ["probe_status", "probe_network", "probe_echo"]);
+}
+
+#[test]
+fn a_malformed_message_of_an_array_spoils_no_other() {
+    let mut server = colibri().start();
+    server.request("initialize", json!({ "protocolVersion": "2025-03-26", "capabilities": {}, "clientInfo": { "name": "t", "version": "1" } }));
+    let call = |id: u8, title: &str| {
+        format!(
+            "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"method\":\"tools/call\",\"params\":{{\"name\":\"task_create\",\"arguments\":{{\"title\":\"{title}\"}}}}}}"
+        )
+    };
+    server.send_line(&format!("[{},{}]", call(61, "cut \\ud83d"), call(62, "whole")));
+    let answers = server.receive_batch();
+    let ends: Vec<_> =
+        answers.iter().map(|answer| (answer["id"].clone(), envelope(answer)["ok"].clone())).collect();
+    assert_eq!(ends, [(json!(61), json!(false)), (json!(62), json!(true))]);
 }
 
 #[test]

@@ -141,6 +141,7 @@ impl Known {
             client: identity(self.requests / 5 % CLIENTS),
             bytes: 100,
             since_ms: 0.0,
+            unreadable: None,
         }
     }
 

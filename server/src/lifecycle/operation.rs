@@ -119,6 +119,7 @@ impl<D: Dispatch<Cx>> Server<D> {
             client: Arc::new(Client::unnamed(Source::Command)),
             bytes: 0,
             since_ms: 0.0,
+            unreadable: None,
         };
         let mut replies: Vec<Reply> = Vec::new();
         self.chain.operate(call, &mut replies).await;

@@ -18,7 +18,7 @@ use super::{Flight, INTERNAL_ERROR, Relay};
 use crate::lifecycle::exit;
 use crate::tools::cx::Cx;
 use crate::wrap::answer::{Answer, server_ended};
-use crate::wrap::limits::{REAP_WAIT, TERM_WAIT};
+use crate::wrap::limits::{GIVEN_UP, REAP_WAIT, TERM_WAIT};
 
 /// A server that ends closes its output a moment before. Only one that lives on longer has closed it by itself.
 const OUTPUT_GRACE: Duration = Duration::from_millis(100);
@@ -106,7 +106,12 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
         while self.cancelled.front().is_some_and(|(_, until)| *until <= now)
             && let Some((place, _)) = self.cancelled.pop_front()
         {
-            if let Some((_, Flight::Call(ticket))) = self.end(place) {
+            let Some((id, flight)) = self.end(place) else { continue };
+            if self.given_up.len() == GIVEN_UP {
+                self.given_up.pop_front();
+            }
+            self.given_up.push_back(id);
+            if let Flight::Call(ticket) = flight {
                 self.counts.aborted += 1;
                 let end = aborted(self.codes.cancelled.code, self.codes.cancelled.message);
                 self.closing.push_back((ticket, end));
@@ -168,6 +173,7 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
         self.say_to_aside(&how);
         self.write_all();
         self.fail_flights(&how);
+        self.take_held();
         self.write_all();
         if self.operator.chain().fatal().is_some() {
             return exit::FAILURE;

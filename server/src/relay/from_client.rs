@@ -18,8 +18,6 @@ use crate::wrap::limits::{IN_FLIGHT, LIST_WAIT};
 use crate::wrap::request::{Asked, BadCall, Call, Line, Message, Told};
 use crate::wrap::watch::Decision;
 
-/// JSON-RPC's code for parameters that do not fit.
-const WRONG_PARAMETERS: i32 = -32602;
 /// What a request is told that is one too many.
 const TOO_MANY: &str = "too many requests in flight";
 
@@ -40,6 +38,7 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
 
     /// Takes a line. One that waited for the tools has the time until which it may.
     pub(super) fn take_line(&mut self, line: Line, until: Option<Instant>) {
+        let Some(line) = self.apart(line, until.is_some()) else { return };
         let expired = until.is_some_and(|until| until <= Instant::now());
         let admissions: Vec<Decision> = line
             .messages
@@ -75,6 +74,47 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
         }
     }
 
+    /// Holds a line back while a request with an id of its messages waits for its answer: the client could take the answer to one
+    /// for that to the other, and the log could, too. The line is refused then, and never passed on.
+    fn apart(&mut self, mut line: Line, was_aside: bool) -> Option<Line> {
+        let ids: Vec<&Id> = line.messages.iter().filter_map(Message::id).collect();
+        let waits = !was_aside && ids.iter().any(|id| self.is_in_flight(id));
+        let twice = ids.iter().enumerate().any(|(at, id)| ids[..at].contains(id));
+        if waits || twice || ids.iter().any(|id| self.given_up.contains(id)) {
+            let mut seen = Vec::new();
+            line.refuse_repeated(|id| {
+                let repeated = seen.contains(id);
+                seen.push(id.clone());
+                repeated || self.given_up.contains(id) || !was_aside && self.is_in_flight(id)
+            });
+        }
+        if waits {
+            self.held.push(line);
+            return None;
+        }
+        Some(line)
+    }
+
+    /// Returns whether a request with that id waits for its answer.
+    fn is_in_flight(&self, id: &Id) -> bool {
+        self.flights.oldest(id).is_some()
+            || self.incoming.has(id)
+            || self
+                .aside
+                .iter()
+                .any(|aside| aside.line.messages.iter().any(|message| message.id() == Some(id)))
+    }
+
+    /// Refuses the lines that were held back for an id whose request is answered now.
+    pub(super) fn take_held(&mut self) {
+        for line in std::mem::take(&mut self.held) {
+            match line.messages.iter().filter_map(Message::id).any(|id| self.is_in_flight(id)) {
+                true => self.held.push(line),
+                false => self.take_line(line, None),
+            }
+        }
+    }
+
     /// Decides on a call. A pin that a command has changed meanwhile counts.
     fn admit(&mut self, call: &Call, expired: bool) -> Decision {
         let mut admission = self.watch.admit(&call.name);
@@ -107,7 +147,7 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
             (Message::BadCall(call), _) => {
                 let (code, problem) =
                     (self.codes.bad_call.code, self.codes.bad_call.with("problem", call.problem));
-                let answer = Answer::error(WRONG_PARAMETERS, &problem, Some(code), &self.name);
+                let answer = Answer::error(call.code, &problem, Some(code), &self.name);
                 let answer = Some(answer).filter(|_| call.id.is_some());
                 let end = self.ended_at_once(RowOutcome::Invalid, code, &problem, answer.as_ref());
                 Some(Refused { answer, end })
@@ -207,7 +247,8 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
                 Message::Notification(Told::Initialized) => notes.push(Note::Initialized),
                 Message::Notification(Told::Cancelled(id)) => {
                     // A call that still waits for the tools is gone without a trace.
-                    self.aside.retain(|aside| !aside.is_only(&id));
+                    self.aside.retain(|aside| !aside.line.is_only(&id));
+                    self.held.retain(|line| !line.is_only(&id));
                     notes.push(Note::Cancelled(id));
                 }
                 _ => {}
@@ -263,12 +304,5 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
     fn client_of(&mut self, stateless: Option<&str>) -> Arc<Client> {
         let redactor = &self.operator.chain().kernel().redactor;
         self.identities.of_foreign(stateless, redactor)
-    }
-}
-
-impl Aside {
-    /// Returns whether this is one call with that id, and nothing else.
-    fn is_only(&self, id: &Id) -> bool {
-        matches!(self.line.messages.as_slice(), [Message::Call(call)] if call.id == *id)
     }
 }

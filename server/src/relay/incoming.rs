@@ -29,6 +29,15 @@ impl Waiting {
         self.bytes.len() + self.answer.len()
     }
 
+    /// Returns whether it takes a request with that id to the server.
+    fn has(&self, id: &Id) -> bool {
+        if self.bytes.is_empty() {
+            return false;
+        }
+        self.calls.iter().any(|call| call.id.as_ref() == Some(id))
+            || self.notes.iter().any(|note| matches!(note, Note::Request(other, _) if other == id))
+    }
+
     /// Returns how many requests it holds.
     fn requests(&self) -> usize {
         let noted = self.notes.iter().filter(|note| matches!(note, Note::Request(..))).count();
@@ -79,6 +88,11 @@ impl Incoming {
     /// Returns how many rows wait to be tried.
     pub fn rows(&self) -> usize {
         self.lines.iter().map(|line| line.calls.iter().filter(|call| call.row.is_some()).count()).sum()
+    }
+
+    /// Returns whether a request with that id waits to be sent.
+    pub fn has(&self, id: &Id) -> bool {
+        self.lines.iter().any(|line| line.has(id))
     }
 
     /// Returns whether nothing waits.

@@ -135,6 +135,10 @@ pub struct Relay<'a, D: Dispatch<Cx>> {
     incoming: Incoming,
     outgoing: Outgoing,
     aside: VecDeque<Aside>,
+    /// Lines with an id whose request waits for its answer. They are refused then.
+    held: Vec<Line>,
+    /// Ids whose requests were given up. Their answers may still come.
+    given_up: VecDeque<Id>,
     flights: Flights<Flight>,
     identities: Identities,
     /// Messages of the server's line that has not ended.
@@ -195,6 +199,8 @@ impl<'a, D: Dispatch<Cx>> Relay<'a, D> {
             incoming: Incoming::default(),
             outgoing: Outgoing::default(),
             aside: VecDeque::new(),
+            held: Vec::new(),
+            given_up: VecDeque::new(),
             flights: Flights::default(),
             identities: Identities::default(),
             messages: Vec::new(),
@@ -220,6 +226,7 @@ impl<'a, D: Dispatch<Cx>> Relay<'a, D> {
         loop {
             self.store_lists().await;
             self.gather().await;
+            self.take_held();
             // What waits for no row does not wait for the sync either.
             self.release();
             self.flush_now();

@@ -14,7 +14,9 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::Relay;
 use crate::tools::cx::Cx;
-use crate::wrap::limits::{ANSWERS_BYTES, OUTBOX_BYTES, REQUEST_LINE_BYTES, TURN_BYTES, TURN_ROWS};
+use crate::wrap::limits::{
+    ANSWERS_BYTES, HELD_LINES, OUTBOX_BYTES, REQUEST_LINE_BYTES, TURN_BYTES, TURN_ROWS,
+};
 
 /// How much is taken from a side before the other has its turn: as much as a pipe holds.
 pub const READ_BYTES: usize = 64 * 1024;
@@ -179,6 +181,7 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
             && self.incoming.bytes() <= TURN_BYTES
             && self.incoming.rows() < TURN_ROWS
             && aside <= REQUEST_LINE_BYTES
+            && self.held.len() < HELD_LINES
     }
 
     /// Returns whether to read on from the server: the client has room.

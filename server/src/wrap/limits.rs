@@ -66,3 +66,9 @@ pub(crate) const TERM_WAIT: Duration = Duration::from_millis(1500);
 
 /// How long the output of a server that has ended is waited for: a process that it left behind may keep the pipe open.
 pub(crate) const REAP_WAIT: Duration = Duration::from_millis(500);
+
+/// How many ids of requests that were given up are remembered. No request may have one of them: their answers may still come.
+pub(crate) const GIVEN_UP: usize = 256;
+
+/// With so many lines held back for their ids the client is not read on.
+pub(crate) const HELD_LINES: usize = 64;

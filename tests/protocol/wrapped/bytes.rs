@@ -33,19 +33,63 @@ fn wrap_04_lines_that_are_no_message_to_everybody_do_not_reach_the_server() {
         let mut wrap = Wrapped::new(era);
         let deep = format!("{}1{}", "[".repeat(513), "]".repeat(513));
         let ping = wrap.request(json!(3), "ping").to_string();
-        let lines = ["{bad".to_owned(), format!("{ping}{ping}"), deep];
-        let bytes =
-            lines.iter().map(|line| line.as_bytes().to_vec()).chain([b"{\"method\":\"\xff\"}".to_vec()]);
-        for line in bytes {
+        let far = wrap
+            .request(json!(3), "ping")
+            .to_string()
+            .replace("\"params\":{", &format!("\"a\":{deep},\"params\":{{"));
+        let lines: [(Vec<u8>, Value); 5] = [
+            (b"{bad".to_vec(), json!(null)),
+            (format!("{ping}{ping}").into_bytes(), json!(3)),
+            (deep.clone().into_bytes(), json!(null)),
+            (far.into_bytes(), json!(3)),
+            (b"{\"id\":3,\"method\":\"p\xff\"}".to_vec(), json!(3)),
+        ];
+        for (line, id) in lines {
             wrap.server.send_bytes(&[&line[..], b"\n"].concat());
             let answer = wrap.message();
-            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32700), &json!(null)), "{answer}");
+            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32700), &id), "{answer}");
             assert_eq!(answer["error"]["message"], "Parse error");
         }
         wrap.server.send_bytes(b"\n");
         wrap.echo(json!(1));
         let read = wrap.read();
         assert!(!read.contains("bad") && (read.starts_with('\n') || read.contains("\n\n")), "{read}");
+    }
+}
+
+#[test]
+fn a_malformed_call_is_answered_under_its_id_and_leaves_a_row() {
+    for era in ERAS {
+        let mut wrap = Wrapped::new(era);
+        let deep = format!("{}1{}", "[".repeat(513), "]".repeat(513));
+        let call =
+            |wrap: &Wrapped, id: &str| wrap.call(json!(id), "echo", json!({ "text": "x" })).to_string();
+        let lines: [(&str, Vec<u8>); 3] = [
+            ("deep", call(&wrap, "deep").replace("\"x\"", &deep).into_bytes()),
+            (
+                "twice",
+                call(&wrap, "twice")
+                    .replace("\"arguments\":", "\"arguments\":{},\"arguments\":")
+                    .into_bytes(),
+            ),
+            ("bytes", {
+                let line = call(&wrap, "bytes").into_bytes();
+                let at = line.windows(3).position(|three| three == b"\"x\"").unwrap() + 1;
+                [&line[..at], b"\xff", &line[at + 1..]].concat()
+            }),
+        ];
+        for (id, line) in lines {
+            wrap.server.send_bytes(&[&line[..], b"\n"].concat());
+            let answer = wrap.message();
+            assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32602), &json!(id)), "{answer}");
+        }
+        assert_eq!(wrap.endings(), ["invalid/WRAP_BAD_CALL"; 3]);
+        // Half of a surrogate pair and a long number are the server's business: they pass, and are logged by their bytes.
+        for (id, odd) in [("half", "\"cut \\ud83d\""), ("long", "1e400")] {
+            let line = call(&wrap, id).replace("\"x\"", odd);
+            wrap.server.send_line(&line);
+            assert_eq!(wrap.message()["id"], id);
+        }
     }
 }
 

@@ -176,13 +176,10 @@ fn wrap_15_a_message_with_two_readings_reaches_nobody() {
 }
 
 #[test]
-fn wrap_16_of_two_calls_with_one_id_the_older_is_answered_first_and_more_than_4096_are_refused() {
+fn more_than_4096_requests_in_flight_are_refused() {
     for era in ERAS {
         let mut wrap = Wrapped::new(era);
-        wrap.play(json!(1), json!([]));
-        wrap.echo(json!(1));
-        wrap.await_endings(&["ok", "running"]);
-        for id in 2..=4096 {
+        for id in 1..=4096 {
             wrap.play(json!(id), json!([]));
         }
         wrap.play(json!("one more"), json!([]));
@@ -193,6 +190,73 @@ fn wrap_16_of_two_calls_with_one_id_the_older_is_answered_first_and_more_than_40
             "{answer}"
         );
         assert_eq!(answer["error"]["message"], "too many requests in flight");
+    }
+}
+
+#[test]
+fn a_second_request_under_an_id_is_refused_behind_the_first_answer() {
+    for era in ERAS {
+        let mut wrap = Wrapped::new(era);
+        let first = json!([{ "read": 2 }, { "write": result("one") + "\n" }]);
+        wrap.play(json!(7), first);
+        // The same id in other spellings, another request, a call that is malformed, and an array with one more.
+        let malformed = json!({ "jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {} });
+        for second in [wrap.call(json!("7"), "echo", json!({})), wrap.request(json!(7.0), "ping"), malformed]
+        {
+            wrap.send(&second);
+        }
+        let array = json!([wrap.call(json!(7), "echo", json!({})), wrap.call(json!(8), "echo", json!({}))]);
+        wrap.send(&array);
+        wrap.send(&json!({ "jsonrpc": "2.0", "method": "notifications/x" }));
+        wrap.send(&json!({ "jsonrpc": "2.0", "method": "notifications/y" }));
+        let answer = wrap.message();
+        assert_eq!((&answer["id"], &answer["result"]["content"][0]["text"]), (&json!(7), &json!("one")));
+        let refused: Vec<Value> = (0..3).map(|_| wrap.message()).collect();
+        let codes: Vec<_> = refused.iter().map(|answer| (&answer["id"], &answer["error"]["code"])).collect();
+        assert_eq!(
+            codes,
+            [(&json!("7"), &json!(-32600)), (&json!(7.0), &json!(-32600)), (&json!(7), &json!(-32602))]
+        );
+        let array = wrap.message();
+        assert_eq!((&array[0]["id"], &array[1]["id"]), (&json!(7), &json!(8)), "{array}");
+        assert_eq!(array[1]["error"]["data"]["code"], "WRAP_BATCH_REFUSED", "{array}");
+        let bad = "invalid/WRAP_BAD_CALL";
+        assert_eq!(wrap.endings(), ["ok", bad, bad, bad, "denied/WRAP_BATCH_REFUSED"]);
+        // Once it is answered the id is free.
+        wrap.echo(json!(7));
+        let read = wrap.read();
+        assert!(!read.contains("\"id\":8") && !read.contains("\"id\":\"7\""), "{read}");
+    }
+}
+
+#[test]
+fn an_id_that_comes_twice_in_one_array_refuses_the_array() {
+    for era in ERAS {
+        let mut wrap = Wrapped::new(era);
+        let array = [wrap.call(json!(1), "echo", json!({})), wrap.call(json!(1.0), "echo", json!({}))];
+        wrap.send(&json!(array));
+        let answers = wrap.message();
+        assert_eq!(answers.as_array().map(Vec::len), Some(2), "{answers}");
+        assert_eq!(wrap.endings(), ["denied/WRAP_BATCH_REFUSED", "invalid/WRAP_BAD_CALL"]);
+    }
+}
+
+#[test]
+fn a_request_under_the_id_of_one_that_was_given_up_is_refused() {
+    for era in ERAS {
+        let mut wrap = Wrapped::new(era);
+        let late = json!([{ "read": 1 }, { "sleep": 3500 }, { "write": result("too late") + "\n" }]);
+        wrap.play(json!(2), late);
+        wrap.send(
+            &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 2 } }),
+        );
+        wrap.await_endings(&["aborted/WRAP_CANCELLED"]);
+        let again = wrap.call(json!(2), "echo", json!({}));
+        wrap.send(&again);
+        let answer = wrap.message();
+        assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(2), &json!(-32600)), "{answer}");
+        wrap.echo(json!(3));
+        assert_eq!(wrap.endings(), ["aborted/WRAP_CANCELLED", "invalid/WRAP_BAD_CALL", "ok"]);
     }
 }
 

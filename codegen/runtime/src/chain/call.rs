@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::chain::client::Client;
 use crate::progress::Progress;
+use crate::wire::flaw::Flaw;
 
 /// The request that a reply answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +53,8 @@ pub struct Call {
     pub bytes: usize,
     /// When it came, by the monotonic clock, if the loop was waiting for its turn to write; otherwise 0.
     pub since_ms: f64,
+    /// Why its arguments cannot be read, if so. It is refused as invalid.
+    pub unreadable: Option<Flaw>,
 }
 
 /// What a reply carries.

@@ -13,7 +13,7 @@ use crate::chain::row::args_hash;
 use crate::chain::store::Store;
 use crate::handler::Dispatch;
 use crate::spec::ToolSpec;
-use crate::validate::{Issue, Refusal, invalid_params, validate};
+use crate::validate::{Issue, Refusal, invalid_params, unreadable_params, validate};
 
 /// What the stages so far have decided about a call. Each stage looks at it and only an open one goes on
 /// (precedence: chain#failure-codes).
@@ -76,9 +76,13 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             let verdict = Verdict::Unknown(call.name.clone(), close);
             return Checked { call, verdict, sensitive: &[], args_hash };
         };
-        let verdict = match self.admission.iter().try_for_each(|check| check.admit(tool)) {
-            Err(denial) => Verdict::Denied(denial),
-            Ok(()) => match validate(tool.input, tool.rules, &mut call.arguments) {
+        let verdict = match (self.admission.iter().try_for_each(|check| check.admit(tool)), call.unreadable) {
+            (Err(denial), _) => Verdict::Denied(denial),
+            (Ok(()), Some(flaw)) => {
+                let (refusal, issue) = unreadable_params(tool, &flaw.problem());
+                Verdict::Invalid(refusal, vec![issue])
+            }
+            (Ok(()), None) => match validate(tool.input, tool.rules, &mut call.arguments) {
                 Ok(()) => Verdict::Open(Target { tool, index }),
                 Err(issues) => Verdict::Invalid(invalid_params(tool, &call.arguments, &issues), issues),
             },

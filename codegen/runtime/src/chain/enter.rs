@@ -112,6 +112,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             client,
             bytes: 0,
             since_ms: 0.0,
+            unreadable: None,
         };
         let checked = self.check_operation(call);
         let mut entered = self.enter_row(checked);

@@ -74,6 +74,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
     fn wants_input(&self) -> bool {
         self.reading
             && !self.outbox.is_full()
+            && !self.intake.is_full()
             && !self.frames.has_line()
             && self.queues.ready.len() < WAITING_CALLS
     }

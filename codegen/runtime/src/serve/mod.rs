@@ -220,7 +220,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
 
     fn dispatch_inbound(&mut self, inbound: Inbound) {
         match inbound {
-            Inbound::Answered => {}
+            Inbound::Answered | Inbound::Held => {}
             Inbound::Ignored(Some(warning)) => self.log(Level::Warn, &warning),
             Inbound::Ignored(None) => {}
             Inbound::Cancel(request_id) => self.cancel(&request_id),

@@ -19,6 +19,8 @@ pub struct Arrays {
     open: HashMap<u64, Array>,
     last: u64,
     held: usize,
+    /// The ids of calls whose array has been answered.
+    ended: Vec<Box<str>>,
 }
 
 /// The answers to one array.
@@ -28,13 +30,16 @@ struct Array {
     answers: Vec<Vec<u8>>,
     /// How many calls have not ended, and one more until the whole array has been taken.
     missing: usize,
+    /// The ids of its calls, which are in flight until it is answered.
+    calls: Vec<Box<str>>,
 }
 
 impl Arrays {
     /// Begins the answer to an array of that many messages.
     pub fn open(&mut self, messages: usize) -> u64 {
         self.last += 1;
-        self.open.insert(self.last, Array { answers: vec![Vec::new(); messages], missing: 1 });
+        self.open
+            .insert(self.last, Array { answers: vec![Vec::new(); messages], missing: 1, calls: Vec::new() });
         self.last
     }
 
@@ -52,11 +57,17 @@ impl Arrays {
         }
     }
 
-    /// Marks the message as a call, whose answer or end the array waits for.
-    pub fn expect(&mut self, member: Member) {
+    /// Notes that the array waits for the answer or the end of the message. If it is a call, its id is in flight until then.
+    pub fn expect(&mut self, member: Member, call: Option<&str>) {
         if let Some(array) = self.open.get_mut(&member.array) {
             array.missing += 1;
+            array.calls.extend(call.map(Box::from));
         }
+    }
+
+    /// Returns the id of a call whose array has been answered, once for each.
+    pub fn next_ended(&mut self) -> Option<Box<str>> {
+        self.ended.pop()
     }
 
     /// Takes the answer of a call.
@@ -81,7 +92,8 @@ impl Arrays {
         if array.missing > 0 {
             return;
         }
-        let answers = self.open.remove(&key).map(|array| array.answers).unwrap_or_default();
+        let Some(Array { answers, calls, .. }) = self.open.remove(&key) else { return };
+        self.ended.extend(calls);
         let mut between = b'[';
         for line in answers.iter().filter(|line| !line.is_empty()) {
             self.held -= line.len();

@@ -10,6 +10,7 @@ use colibri_canonical::{HexDigest, NumberRule, canonical_text, keeps_numbers};
 
 use super::era::{Era, Stateless, call_meta};
 use super::fault::ProtocolFault;
+use super::flaw::{Flaw, raw_hash};
 use super::message::{Request, RequestId};
 use super::params::{Params, raw_form, text_of};
 
@@ -32,13 +33,15 @@ pub struct ToolCall<'a> {
     pub trace_context: Option<String>,
     /// JSON text of the token under which the client wants to hear of the call's progress.
     pub progress_token: Option<&'a str>,
+    /// Why its arguments cannot be read; they are then `{}`.
+    pub unreadable: Option<Flaw>,
 }
 
 impl<'a> ToolCall<'a> {
     /// Decodes the parameters of a `tools/call`.
     ///
     /// # Errors
-    /// No usable `name`, or arguments with a number that no double can hold.
+    /// No usable `name`.
     pub fn decode(
         request: Request<'a>,
         params: &Params<'a>,
@@ -50,14 +53,30 @@ impl<'a> ToolCall<'a> {
             let problem = "tools/call requires a non-empty string \"name\"";
             return Err(ProtocolFault::invalid_params(problem, request.id));
         };
-        // The line was valid JSON, so this is all that can be wrong with its arguments.
-        let Some(arguments) = parse(params.arguments) else {
-            let problem = "\"arguments\" holds a number beyond the range of a 64-bit float";
-            return Err(ProtocolFault::invalid_params(problem, request.id));
+        let arguments = match request.flaw {
+            Some(flaw) => Err(flaw),
+            // Of sound JSON this is all that can be wrong.
+            None => parse(params.arguments).ok_or(Flaw::Number),
         };
-        let args_hash = params.arguments.and_then(|raw| hash_of_sent(raw, request.params));
+        let args_hash = match (request.flaw, params.arguments) {
+            (None, Some(raw)) => hash_of_sent(raw, request.params),
+            (None, None) => None,
+            (Some(_), _) => Some(raw_hash(request.params)),
+        };
+        let unreadable = arguments.as_ref().err().copied();
+        let arguments = arguments.unwrap_or_else(|_| Value::Object(Map::new()));
         let (trace_context, progress_token) = call_meta(params.meta);
-        Ok(Self { era, stateless, name, arguments, args_hash, trace_context, progress_token, id: request.id })
+        Ok(Self {
+            era,
+            stateless,
+            name,
+            arguments,
+            args_hash,
+            trace_context,
+            progress_token,
+            unreadable,
+            id: request.id,
+        })
     }
 }
 

@@ -41,14 +41,20 @@ impl<'a> ProtocolFault<'a> {
         Self { code, message: message.into(), data: None, id }
     }
 
-    /// Not JSON, not UTF-8, or nested too deeply.
-    pub(crate) fn parse_error() -> Self {
-        Self::new(PARSE_ERROR, "Parse error", None)
+    /// Not JSON, not UTF-8, or nested too deeply; with the id, if the text is a request's and its id could be read.
+    pub(crate) fn parse_error(id: Option<RequestId<'a>>) -> Self {
+        Self::new(PARSE_ERROR, "Parse error", id)
     }
 
     /// JSON, but no request.
     pub(crate) fn invalid_request(id: Option<RequestId<'a>>) -> Self {
         Self::new(INVALID_REQUEST, "Invalid Request", id)
+    }
+
+    /// A request under the id of a call that is not answered yet.
+    pub(crate) fn repeated(id: RequestId<'a>) -> Self {
+        let message = "Invalid Request: a call with this id was in flight; send it again under a new id";
+        Self::new(INVALID_REQUEST, message, Some(id))
     }
 
     /// A line over the limit.

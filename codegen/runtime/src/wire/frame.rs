@@ -1,6 +1,7 @@
 //! Cuts a stream of bytes into lines, with a limit (protocol#framing).
 
-use super::message::{RequestId, id_at_start};
+use super::flaw::id_at_start;
+use super::message::RequestId;
 
 /// The longest line accepted, without its newline: 4 MiB.
 pub const LINE_LIMIT: usize = 4 * 1024 * 1024;

@@ -8,11 +8,13 @@ use crate::chain::selection::Selection;
 use crate::progress::Progress;
 use crate::spec::{CatalogueSpec, ToolSpec};
 use crate::wire::array::{Arrays, MEMBERS};
+use crate::wire::call::ToolCall;
 use crate::wire::era::{BATCH_VERSION, Era, WORDLESS_VERSION};
 use crate::wire::fault::{INVALID_PARAMS, ProtocolFault};
 use crate::wire::frame::Frame;
 use crate::wire::identity::Identities;
-use crate::wire::message::{Incoming, Notification, decode, decode_member};
+use crate::wire::in_flight::{Held, InFlight};
+use crate::wire::message::{Incoming, Notification, decode_lossy, decode_member, decode_text};
 use crate::wire::protocol::{Answer, INITIALIZE, Protocol};
 use crate::wire::reply::encode_error;
 
@@ -26,6 +28,8 @@ pub enum Inbound {
     Cancel(Box<str>),
     /// A tool call.
     Call(Call),
+    /// The message is refused, behind the answer to the call that has its id.
+    Held,
     /// The results of an array's messages, in their order.
     Array(Vec<Inbound>),
 }
@@ -35,6 +39,7 @@ pub struct Intake {
     protocol: Protocol,
     redactor: Redactor,
     arrays: Arrays,
+    in_flight: InFlight,
     /// The connection has negotiated the revision that has arrays.
     takes_arrays: bool,
     /// The connection has negotiated the revision whose notifications of progress have no messages.
@@ -57,6 +62,7 @@ impl Intake {
             protocol: Protocol::new(catalogue, listed, selection, server_version),
             redactor,
             arrays: Arrays::default(),
+            in_flight: InFlight::default(),
             takes_arrays: false,
             wordless: false,
             identities: Identities::default(),
@@ -67,12 +73,19 @@ impl Intake {
     pub fn take(&mut self, frame: Frame, out: &mut Vec<u8>) -> Inbound {
         let line = match frame {
             Frame::TooLong(id) => {
-                out.extend_from_slice(&ProtocolFault::too_large(id).redacted(&self.redactor).to_line());
-                return Inbound::Answered;
+                return self.refuse(&ProtocolFault::too_large(id), None, out);
             }
             Frame::Line(line) => line,
         };
-        match decode(&line) {
+        let lossy;
+        let incoming = match std::str::from_utf8(&line) {
+            Ok(text) => decode_text(text),
+            Err(_) => {
+                lossy = String::from_utf8_lossy(&line);
+                decode_lossy(&lossy)
+            }
+        };
+        match incoming {
             Incoming::Array(members) => self.take_array(&members, out),
             incoming => self.take_message(incoming, None, line.len(), out),
         }
@@ -85,38 +98,60 @@ impl Intake {
         bytes: usize,
         out: &mut Vec<u8>,
     ) -> Inbound {
-        let answer = match incoming {
+        let request = match incoming {
             Incoming::Response => return Inbound::Ignored(None),
-            Incoming::Notification(notification) => return self.notified(&notification),
-            Incoming::Array(_) => ProtocolFault::invalid_request(None).to_line(),
-            Incoming::Fault(fault) => fault.redacted(&self.redactor).to_line(),
-            Incoming::Request(request) => match self.protocol.answer(request, &self.redactor) {
-                Answer::Reply(reply) => reply,
-                Answer::Handshake { reply, revision, client_info } => {
-                    self.takes_arrays = revision == BATCH_VERSION;
-                    self.wordless = revision == WORDLESS_VERSION;
-                    self.identities.greeted(client_info, Some(revision), &self.redactor);
-                    reply
-                }
-                Answer::Call(call) => {
-                    let stateless = call.era == Era::Stateless;
-                    let progress = call.progress_token.map_or_else(Progress::default, |token| {
-                        Progress::under(&self.redactor.redact_json(token), stateless || !self.wordless)
-                    });
-                    return Inbound::Call(Call {
-                        reply_to: ReplyTo { id: call.id.as_str().into(), stateless, member, progress },
-                        name: call.name.into_owned(),
-                        arguments: call.arguments,
-                        args_hash: call.args_hash,
-                        trace_context: call.trace_context,
-                        client: self.identities.of_call(call.stateless, &self.redactor),
-                        bytes,
-                        since_ms: 0.0,
-                    });
-                }
-            },
+            Incoming::Notification(notification) => return self.notified(&notification, out),
+            Incoming::Array(_) => return self.refuse(&ProtocolFault::invalid_request(None), member, out),
+            Incoming::Fault(fault) => return self.refuse(&fault, member, out),
+            Incoming::Request(request) => request,
+        };
+        if self.in_flight.has(request.id.as_str()) {
+            return self.refuse(&ProtocolFault::repeated(request.id), member, out);
+        }
+        let answer = match self.protocol.answer(request, &self.redactor) {
+            Answer::Reply(reply) => reply,
+            Answer::Handshake { reply, revision, client_info } => {
+                self.takes_arrays = revision == BATCH_VERSION;
+                self.wordless = revision == WORDLESS_VERSION;
+                self.identities.greeted(client_info, Some(revision), &self.redactor);
+                reply
+            }
+            Answer::Call(call) => return Inbound::Call(self.call(call, member, bytes)),
         };
         out.extend_from_slice(&answer);
+        Inbound::Answered
+    }
+
+    fn call(&mut self, call: ToolCall<'_>, member: Option<Member>, bytes: usize) -> Call {
+        let stateless = call.era == Era::Stateless;
+        let progress = call.progress_token.map_or_else(Progress::default, |token| {
+            Progress::under(&self.redactor.redact_json(token), stateless || !self.wordless)
+        });
+        self.in_flight.begin(call.id.as_str(), member);
+        Call {
+            reply_to: ReplyTo { id: call.id.as_str().into(), stateless, member, progress },
+            name: call.name.into_owned(),
+            arguments: call.arguments,
+            args_hash: call.args_hash,
+            trace_context: call.trace_context,
+            client: self.identities.of_call(call.stateless, &self.redactor),
+            bytes,
+            since_ms: 0.0,
+            unreadable: call.unreadable,
+        }
+    }
+
+    /// Answers a message with a fault: at once, or behind the answer to the call in flight that has its id.
+    fn refuse(&mut self, fault: &ProtocolFault<'_>, member: Option<Member>, out: &mut Vec<u8>) -> Inbound {
+        let fault = fault.clone().redacted(&self.redactor);
+        let line = fault.to_line();
+        if let Some(id) = &fault.id
+            && self.in_flight.delays(id.as_str(), member)
+        {
+            self.in_flight.hold(id.as_str(), Held { member, line });
+            return Inbound::Held;
+        }
+        out.extend_from_slice(&line);
         Inbound::Answered
     }
 
@@ -129,8 +164,7 @@ impl Intake {
             _ => Some(ProtocolFault::invalid_request(None)),
         };
         if let Some(fault) = fault {
-            out.extend_from_slice(&fault.to_line());
-            return Inbound::Answered;
+            return self.refuse(&fault, None, out);
         }
         let busy = self.arrays.is_full();
         let array = self.arrays.open(messages.len());
@@ -138,6 +172,7 @@ impl Intake {
         let taken = taken.map(|(place, message)| self.take_member(message, Member { array, place }, busy));
         let inbound = Inbound::Array(taken.collect());
         self.arrays.taken(array, out);
+        self.leave_arrays(out);
         inbound
     }
 
@@ -152,8 +187,9 @@ impl Intake {
             incoming => incoming,
         };
         let inbound = self.take_message(incoming, Some(member), message.get().len(), &mut answer);
-        match inbound {
-            Inbound::Call(_) => self.arrays.expect(member),
+        match &inbound {
+            Inbound::Call(call) => self.arrays.expect(member, Some(&call.reply_to.id)),
+            Inbound::Held => self.arrays.expect(member, None),
             _ => self.arrays.put(member, answer),
         }
         inbound
@@ -181,22 +217,62 @@ impl Intake {
     pub fn send(&mut self, out: &mut Vec<u8>, to: &ReplyTo, line: Vec<u8>) {
         to.progress.end();
         match to.member {
-            None => out.extend_from_slice(&line),
-            Some(member) => self.arrays.answered(member, line, out),
+            None => {
+                out.extend_from_slice(&line);
+                self.answered(&to.id, out);
+            }
+            Some(member) => {
+                self.arrays.answered(member, line, out);
+                self.leave_arrays(out);
+            }
         }
     }
 
     /// Notes that a call gets no answer, so that the rest of its array does not wait for it.
     pub fn unanswered(&mut self, out: &mut Vec<u8>, to: &ReplyTo) {
         to.progress.end();
-        if let Some(member) = to.member {
-            self.arrays.unanswered(member, out);
+        match to.member {
+            None => self.answered(&to.id, out),
+            Some(member) => {
+                self.arrays.unanswered(member, out);
+                self.leave_arrays(out);
+            }
         }
     }
 
-    fn notified(&self, notification: &Notification<'_>) -> Inbound {
+    /// Returns whether so many answers wait behind others that nothing more is to be read.
+    pub fn is_full(&self) -> bool {
+        self.in_flight.is_full()
+    }
+
+    /// Ends a call, and sends the refusals that waited for its answer.
+    fn answered(&mut self, id: &str, out: &mut Vec<u8>) {
+        for held in self.in_flight.end(id) {
+            match held.member {
+                None => out.extend_from_slice(&held.line),
+                Some(member) => self.arrays.answered(member, held.line, out),
+            }
+        }
+    }
+
+    /// Ends the calls of the arrays that have been answered.
+    fn leave_arrays(&mut self, out: &mut Vec<u8>) {
+        while let Some(id) = self.arrays.next_ended() {
+            self.answered(&id, out);
+        }
+    }
+
+    fn notified(&mut self, notification: &Notification<'_>, out: &mut Vec<u8>) -> Inbound {
         if let Some(request_id) = notification.cancelled() {
-            return Inbound::Cancel(request_id.redacted(&self.redactor).as_str().into());
+            let request_id = request_id.redacted(&self.redactor);
+            // The client wants no answer under this id, so the refusals under it go, too.
+            for held in self.in_flight.take(request_id.as_str()) {
+                if let Some(member) = held.member {
+                    self.arrays.unanswered(member, out);
+                }
+            }
+            self.leave_arrays(out);
+            return Inbound::Cancel(request_id.as_str().into());
         }
         // A call without an id could not be answered; running it anyway would hide its outcome.
         let call = notification.method == "tools/call";

@@ -8,6 +8,7 @@ use serde_json::value::RawValue;
 
 use super::array::MEMBERS;
 use super::fault::ProtocolFault;
+use super::flaw::{Flaw, flawed};
 use super::params::{Key, member, text_of};
 use crate::chain::redact::Redactor;
 use crate::wire::scan;
@@ -37,6 +38,8 @@ pub struct Request<'a> {
     pub method: Cow<'a, str>,
     /// JSON text of the parameters; of any type.
     pub params: Option<&'a RawValue>,
+    /// What is wrong with its text, if its parameters cannot be read whole.
+    pub flaw: Option<Flaw>,
 }
 
 impl Request<'_> {
@@ -48,7 +51,7 @@ impl Request<'_> {
             Cow::Borrowed(_) => self.method,
             Cow::Owned(clean) => Cow::Owned(clean),
         };
-        Self { id: self.id.redacted(redactor), method, params: self.params }
+        Self { id: self.id.redacted(redactor), method, ..self }
     }
 }
 
@@ -77,7 +80,7 @@ pub struct RequestId<'a>(Cow<'a, str>);
 
 impl<'a> RequestId<'a> {
     /// `None` unless `raw` is a string or a number.
-    fn of(raw: &'a RawValue) -> Option<Self> {
+    pub(super) fn of(raw: &'a RawValue) -> Option<Self> {
         let text = raw.get();
         matches!(text.as_bytes().first(), Some(b'"' | b'-' | b'0'..=b'9'))
             .then_some(Self(Cow::Borrowed(text)))
@@ -110,64 +113,35 @@ impl<'a> RequestId<'a> {
 
 /// Decodes a line. Never fails: errors become [`Incoming::Fault`].
 pub fn decode(line: &[u8]) -> Incoming<'_> {
-    if scan::check(line, MAX_DEPTH).is_err() {
-        return Incoming::Fault(ProtocolFault::parse_error());
-    }
-    let parsed = std::str::from_utf8(line).ok().and_then(|text| serde_json::from_str(text).ok());
-    match parsed {
-        Some(Parsed::Object(members)) => classify(members),
-        Some(Parsed::Array(members)) => Incoming::Array(members),
-        Some(Parsed::Other) => Incoming::Fault(ProtocolFault::invalid_request(None)),
-        None => Incoming::Fault(ProtocolFault::parse_error()),
+    match std::str::from_utf8(line) {
+        Ok(text) => decode_text(text),
+        Err(_) => Incoming::Fault(ProtocolFault::parse_error(None)),
     }
 }
 
-/// Returns the id of a message of which only the start is there: its top level is read until the id has come.
-pub(crate) fn id_at_start(start: &[u8]) -> Option<RequestId<'static>> {
-    let mut seeker = IdSeeker { end: start.as_ptr_range().end, found: None };
-    // The text is cut off, so reading it fails. What was found before that stays.
-    let _ = seeker.deserialize_from(start);
-    seeker.found
-}
-
-/// Looks for the member `id` of an object.
-struct IdSeeker {
-    /// Where the text is cut off.
-    end: *const u8,
-    found: Option<RequestId<'static>>,
-}
-
-impl IdSeeker {
-    fn deserialize_from(&mut self, start: &[u8]) -> serde_json::Result<()> {
-        serde_json::Deserializer::from_slice(start).deserialize_map(self)
+/// Does the same with a line that is UTF-8.
+pub fn decode_text(text: &str) -> Incoming<'_> {
+    if let Err(refusal) = scan::check(text.as_bytes(), MAX_DEPTH) {
+        return flawed(text, refusal.into());
+    }
+    match serde_json::from_str(text) {
+        Ok(Parsed::Object(members)) => classify(members),
+        Ok(Parsed::Array(members)) => Incoming::Array(members),
+        Ok(Parsed::Other) => Incoming::Fault(ProtocolFault::invalid_request(None)),
+        Err(_) => flawed(text, Flaw::Syntax),
     }
 }
 
-impl<'de> Visitor<'de> for &mut IdSeeker {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(Key(key)) = map.next_key()? {
-            if key != "id" {
-                map.next_value::<IgnoredAny>()?;
-                continue;
-            }
-            let id: &RawValue = map.next_value()?;
-            // A number at the very end may go on.
-            let whole = id.get().as_bytes().as_ptr_range().end < self.end;
-            self.found = RequestId::of(id).filter(|_| whole).map(RequestId::into_owned);
-            break;
-        }
-        Ok(())
-    }
+/// Decodes a line in which something else stands for what is not UTF-8.
+pub fn decode_lossy(text: &str) -> Incoming<'_> {
+    flawed(text, Flaw::NotUtf8)
 }
 
-/// Decodes a member of an array, whose line has been checked. An array inside an array is not a message.
+/// Decodes a member of an array. An array inside an array is not a message.
 pub fn decode_member(member: &RawValue) -> Incoming<'_> {
+    if let Err(refusal) = scan::check(member.get().as_bytes(), MAX_DEPTH - 1) {
+        return flawed(member.get(), refusal.into());
+    }
     match serde_json::from_str(member.get()) {
         Ok(Parsed::Object(members)) => classify(members),
         Ok(Parsed::Array(_) | Parsed::Other) | Err(_) => {
@@ -185,21 +159,23 @@ fn classify(members: Members<'_>) -> Incoming<'_> {
     let method = members.method.and_then(|raw| text_of(raw.get()));
     let params = members.params;
     match (version.as_deref(), method, id) {
-        (Some("2.0"), Some(method), Some(Some(id))) => Incoming::Request(Request { id, method, params }),
+        (Some("2.0"), Some(method), Some(Some(id))) => {
+            Incoming::Request(Request { id, method, params, flaw: None })
+        }
         (Some("2.0"), Some(method), None) => Incoming::Notification(Notification { method, params }),
         (_, _, id) => Incoming::Fault(ProtocolFault::invalid_request(id.flatten())),
     }
 }
 
 /// A line's top level.
-enum Parsed<'a> {
+pub(super) enum Parsed<'a> {
     Object(Members<'a>),
     Array(Vec<&'a RawValue>),
     Other,
 }
 
 #[derive(Default)]
-struct Members<'a> {
+pub(super) struct Members<'a> {
     jsonrpc: Option<&'a RawValue>,
     id: Option<&'a RawValue>,
     method: Option<&'a RawValue>,

@@ -109,3 +109,25 @@ impl<'de> Deserialize<'de> for Key<'de> {
         deserializer.deserialize_str(Text)
     }
 }
+
+/// An object's key as bytes: half a surrogate pair is not Unicode. Control characters pass.
+pub struct ByteKey<'de>(pub Cow<'de, [u8]>);
+
+impl<'de> Deserialize<'de> for ByteKey<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Bytes;
+        impl<'de> Visitor<'de> for Bytes {
+            type Value = ByteKey<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+            fn visit_borrowed_bytes<E>(self, key: &'de [u8]) -> Result<Self::Value, E> {
+                Ok(ByteKey(Cow::Borrowed(key)))
+            }
+            fn visit_bytes<E>(self, key: &[u8]) -> Result<Self::Value, E> {
+                Ok(ByteKey(Cow::Owned(key.to_vec())))
+            }
+        }
+        deserializer.deserialize_bytes(Bytes)
+    }
+}

@@ -18,6 +18,9 @@ use crate::spec::{CatalogueSpec, ToolSpec};
 /// The handshake era's way in.
 pub(crate) const INITIALIZE: &str = "initialize";
 
+/// The method of a tool call.
+const CALL: &str = "tools/call";
+
 /// How long a client may keep the tool list and the discovery result, in milliseconds: they change
 /// only with the binary.
 const TTL_MS: u32 = 3_600_000;
@@ -99,10 +102,13 @@ impl Protocol {
 
     fn dispatch<'a>(&self, request: Request<'a>) -> Result<Answer<'a>, ProtocolFault<'a>> {
         let params = Params::read(request.params);
+        if let Some(flaw) = request.flaw.filter(|_| request.method != CALL) {
+            return Err(ProtocolFault::invalid_params(&flaw.problem(), request.id));
+        }
         let (era, stateless) = detect(&request, &params)?;
         let id = request.id.as_str();
         Ok(Answer::Reply(match (&*request.method, era) {
-            ("tools/call", _) => return ToolCall::decode(request, &params, era, stateless).map(Answer::Call),
+            (CALL, _) => return ToolCall::decode(request, &params, era, stateless).map(Answer::Call),
             ("tools/list", _) => encode_result(id, self.list(&request, &params, era)?),
             (INITIALIZE, Era::Handshake) => {
                 let revision = negotiated(&params);

@@ -55,7 +55,7 @@ fn collect(inbound: Inbound, calls: &mut Vec<Call>) {
     match inbound {
         Inbound::Call(call) => calls.push(call),
         Inbound::Array(members) => members.into_iter().for_each(|member| collect(member, calls)),
-        Inbound::Answered | Inbound::Ignored(_) | Inbound::Cancel(_) => {}
+        Inbound::Answered | Inbound::Held | Inbound::Ignored(_) | Inbound::Cancel(_) => {}
     }
 }
 
@@ -122,4 +122,75 @@ fn a_further_array_is_refused_while_too_much_is_held_back() {
     connection.answer(&calls[1].reply_to, "two");
     assert_eq!(ids(&connection.written()), json!([1, 2]));
     assert_eq!(connection.take(&json!([call(5)])).len(), 1);
+}
+
+/// Returns the ids and codes of the lines that were written since the last look; the code of an answer is 0.
+fn lines(connection: &mut Connection) -> Vec<(Value, i64)> {
+    let out = std::mem::take(&mut connection.out);
+    let lines = out.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let answers = lines.flat_map(|line| match serde_json::from_slice(line).unwrap() {
+        Value::Array(answers) => answers,
+        answer => vec![answer],
+    });
+    answers
+        .map(|answer| (answer["id"].clone(), answer["error"]["code"].as_i64().unwrap_or_default()))
+        .collect()
+}
+
+fn ping(id: Value) -> Value {
+    json!({ "jsonrpc": "2.0", "id": id, "method": "ping" })
+}
+
+#[test]
+fn a_second_message_under_an_id_is_refused_behind_the_first_answer() {
+    let mut connection = Connection::of("2025-11-25");
+    let first = connection.take(&call(7));
+    let mut float = call(7);
+    float["id"] = json!(7.0);
+    let malformed = json!({ "jsonrpc": "1.0", "id": 7, "method": "ping" });
+    for second in [call(7), float, ping(json!(7)), malformed] {
+        assert!(connection.take(&second).is_empty(), "{second}");
+    }
+    assert_eq!(connection.take(&call(8)).len(), 1);
+    connection.take(&ping(json!("7")));
+    assert_eq!(lines(&mut connection), [(json!("7"), 0)]);
+    connection.answer(&first[0].reply_to, "one");
+    let answers =
+        [(json!(7), 0), (json!(7), -32600), (json!(7.0), -32600), (json!(7), -32600), (json!(7), -32600)];
+    assert_eq!(lines(&mut connection), answers);
+    // Once it is answered the id is free.
+    assert_eq!(connection.take(&call(7)).len(), 1);
+}
+
+#[test]
+fn a_call_in_an_array_is_in_flight_until_the_array_is_answered() {
+    let mut connection = Connection::of("2025-03-26");
+    let calls = connection.take(&json!([call(1), call(2)]));
+    assert!(connection.take(&call(1)).is_empty());
+    assert!(connection.take(&json!([call(2), ping(json!(3))])).is_empty());
+    connection.answer(&calls[0].reply_to, "one");
+    assert_eq!(lines(&mut connection), []);
+    connection.answer(&calls[1].reply_to, "two");
+    let answers = lines(&mut connection);
+    assert_eq!(answers[..2], [(json!(1), 0), (json!(2), 0)]);
+    let mut refused = answers[2..].to_vec();
+    refused.sort_by_key(|(id, _)| id.as_i64());
+    assert_eq!(refused, [(json!(1), -32600), (json!(2), -32600), (json!(3), 0)]);
+    // Members of one array do not wait for one another.
+    let calls = connection.take(&json!([call(4), call(4)]));
+    assert_eq!(calls.len(), 1);
+    connection.answer(&calls[0].reply_to, "four");
+    assert_eq!(lines(&mut connection), [(json!(4), 0), (json!(4), -32600)]);
+}
+
+#[test]
+fn a_cancellation_takes_the_refusals_under_its_id_with_it() {
+    let mut connection = Connection::of("2025-11-25");
+    let first = connection.take(&call(7));
+    connection.take(&call(7));
+    connection.take(
+        &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 7 } }),
+    );
+    connection.answer(&first[0].reply_to, "one");
+    assert_eq!(lines(&mut connection), [(json!(7), 0)]);
 }

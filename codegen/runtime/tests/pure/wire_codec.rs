@@ -1,7 +1,8 @@
 //! Decoding of messages: the table of protocol#faults.
 
 use colibri_runtime::wire::fault::ProtocolFault;
-use colibri_runtime::wire::message::{Incoming, Request, decode};
+use colibri_runtime::wire::flaw::Flaw;
+use colibri_runtime::wire::message::{Incoming, Request, decode, decode_lossy};
 use colibri_runtime::wire::reply::{encode_error, encode_result, encode_tool_failure, encode_tool_result};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -10,7 +11,8 @@ use serde_json::{Value, json};
 fn outcome(line: &[u8]) -> Value {
     match decode(line) {
         Incoming::Fault(fault) => reply_of(&fault),
-        Incoming::Request(request) => json!(["request", request.id.as_str(), request.method]),
+        Incoming::Request(Request { id, method, flaw: None, .. }) => json!(["request", id.as_str(), method]),
+        Incoming::Request(Request { id, flaw: Some(_), .. }) => json!(["flawed", id.as_str()]),
         Incoming::Notification(notification) => json!(["notification", notification.method]),
         Incoming::Response => json!(["response"]),
         Incoming::Array(messages) => json!(["array", messages.len()]),
@@ -33,16 +35,6 @@ fn faults_follow_the_table() {
         // protocol#faults
         (b"{bad", parse.clone()),
         (b"", parse.clone()),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"} x", parse.clone()),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"p\xff\"}", parse.clone()),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\":\"\\ud800\"}}", parse.clone()),
-        (
-            b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":{\"a\":\"\\udc00\\ud800\"}}",
-            parse.clone(),
-        ),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":01,\"method\":\"ping\"}", parse.clone()),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",}", parse.clone()),
-        (b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\tb\"}", parse.clone()),
         (b"[1,", parse),
         // protocol#arrays; what becomes of an array depends on the connection
         (b"[]", json!(["array", 0])),
@@ -67,6 +59,32 @@ fn faults_follow_the_table() {
     for (line, expected) in cases {
         assert_eq!(outcome(line), expected, "{}", String::from_utf8_lossy(line));
     }
+}
+
+#[test]
+fn a_malformed_request_is_answered_under_its_id_if_that_can_be_read() {
+    let parse = |id: Value| json!([-32700, "Parse error", id]);
+    let request = |end: &str| format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"{end}");
+    let cases = [
+        (request(",\"params\":{\"a\":\"\\ud800\"}}"), json!(["flawed", "1"])),
+        (request(",\"params\":{\"a\":\"\\udc00\\ud800\"}}"), json!(["flawed", "1"])),
+        (request(",\"\\ud83d\":1}"), json!(["flawed", "1"])),
+        (request("} x"), parse(json!(1))),
+        (request(",}"), parse(json!(1))),
+        (request(",\"params\":{\"a\":"), parse(json!(1))),
+        (request(",\"params\":01}"), parse(json!(1))),
+        ("{\"jsonrpc\":\"2.0\",\"id\":01,\"method\":\"ping\"}".to_owned(), parse(json!(null))),
+        ("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\tb\"}".to_owned(), parse(json!(null))),
+        // An answer's id is another one's than that of a request.
+        ("{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"a\":\"\\ud800\"}}".to_owned(), parse(json!(null))),
+        (request(",\"error\":[}"), parse(json!(null))),
+    ];
+    for (line, expected) in cases {
+        assert_eq!(outcome(line.as_bytes()), expected, "{line}");
+    }
+    let lossy = request(",\"params\":\"\u{fffd}\"}");
+    let Incoming::Request(read) = decode_lossy(&lossy) else { panic!("a request") };
+    assert_eq!((read.id.as_str(), read.flaw), ("1", Some(Flaw::NotUtf8)));
 }
 
 #[test]
@@ -96,14 +114,14 @@ fn messages_are_told_apart() {
 }
 
 #[test]
-fn nesting_beyond_128_is_a_parse_error() {
+fn nesting_beyond_128_is_refused() {
     let nested = |levels: usize| {
         let inner = levels - 1;
         let params = format!("{}{}", "[".repeat(inner), "]".repeat(inner));
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{params}}}"#)
     };
     assert_eq!(outcome(nested(128).as_bytes())[0], "request");
-    assert_eq!(outcome(nested(129).as_bytes())[0], -32700);
+    assert_eq!(outcome(nested(129).as_bytes())[0], "flawed");
     assert_eq!(outcome("[".repeat(3_000_000).as_bytes())[0], -32700);
     // Brackets inside strings are text.
     let text = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"{}\"{}"}}"#, "[".repeat(200), "{".repeat(200));

@@ -16,6 +16,22 @@ pub struct Line {
 }
 
 impl Line {
+    /// Returns whether this is one message with that id, and nothing else.
+    pub fn is_only(&self, id: &Id) -> bool {
+        matches!(self.messages.as_slice(), [message] if message.id() == Some(id))
+    }
+
+    /// Makes refusals of the requests whose ids are taken. The server does not get such a line.
+    pub fn refuse_repeated(&mut self, mut is_taken: impl FnMut(&Id) -> bool) {
+        self.bytes = Vec::new();
+        for message in &mut self.messages {
+            if message.id().is_some_and(&mut is_taken) {
+                let repeated = std::mem::replace(message, Message::Answer);
+                *message = repeated.refused(REPEATED, INVALID_REQUEST, INVALID_REQUEST);
+            }
+        }
+    }
+
     /// Returns how many requests of it the server may get.
     pub fn requests(&self) -> usize {
         let is_request = |message: &&Message| matches!(message, Message::Call(_) | Message::Request(..));
@@ -51,6 +67,30 @@ impl Message {
             Self::Notification(_) | Self::Answer => None,
         }
     }
+
+    /// Returns what takes the place of a message that is not for the server, for that problem. A call leaves its row and has `code`;
+    /// another message gets an error with the code `other`. What is refused already stays.
+    pub(super) fn refused(self, problem: &'static str, code: i32, other: i32) -> Self {
+        let id = match self {
+            Self::Call(call) => {
+                let Call { id, name, args_hash, .. } = *call;
+                return Self::BadCall(Box::new(BadCall {
+                    id: Some(id),
+                    name: Some(name),
+                    args_hash,
+                    problem,
+                    code,
+                }));
+            }
+            Self::BadCall(_) | Self::Refused(_) => return self,
+            Self::Request(id, _) => Some(id),
+            Self::Notification(_) | Self::Answer => None,
+        };
+        Self::Refused(match other {
+            INVALID_REQUEST => Refusal::invalid(id, problem),
+            _ => Refusal::parse_error(id),
+        })
+    }
 }
 
 /// A `tools/call` that the server may get.
@@ -80,7 +120,18 @@ pub struct BadCall {
     pub args_hash: HexDigest,
     /// What is wrong with it, as a sentence for its answer and its row.
     pub problem: &'static str,
+    /// JSON-RPC's code for that.
+    pub code: i32,
 }
+
+/// JSON-RPC's code for parameters that do not fit.
+pub(super) const WRONG_PARAMETERS: i32 = -32602;
+/// JSON-RPC's code for what is not JSON.
+pub(super) const PARSE_ERROR: i32 = -32700;
+/// JSON-RPC's code for a message that is no request.
+const INVALID_REQUEST: i32 = -32600;
+/// What is said of a request whose id another one has.
+const REPEATED: &str = "Invalid Request: a request with this id was in flight; send it again under a new id";
 
 /// What a request asks for, where that matters on the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -126,14 +177,14 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// Not JSON, or more than one value.
-    pub(super) fn parse_error() -> Self {
-        Self { id: None, code: -32700, message: "Parse error" }
+    /// Not JSON, or more than one value; with the id, if the text is a request's and its id could be read.
+    pub(super) fn parse_error(id: Option<Id>) -> Self {
+        Self { id, code: PARSE_ERROR, message: "Parse error" }
     }
 
     /// JSON, but not a message that all servers understand alike.
     pub(super) fn invalid(id: Option<Id>, message: &'static str) -> Self {
-        Self { id, code: -32600, message }
+        Self { id, code: INVALID_REQUEST, message }
     }
 
     /// A line over the limit.

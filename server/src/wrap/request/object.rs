@@ -1,8 +1,8 @@
 //! Members of an object, found by their names in one pass.
 
-use std::borrow::Cow;
 use std::fmt;
 
+use colibri_runtime::wire::params::ByteKey;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
@@ -49,7 +49,7 @@ impl<'de, const N: usize> Visitor<'de> for Names<'_, N> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut object = Object::default();
-        while let Some(Key(key)) = map.next_key()? {
+        while let Some(ByteKey(key)) = map.next_key()? {
             let Some(at) = self.0.iter().position(|name| is_like(&key, name.as_bytes())) else {
                 object.others = true;
                 map.next_value::<IgnoredAny>()?;
@@ -61,28 +61,6 @@ impl<'de, const N: usize> Visitor<'de> for Names<'_, N> {
             object.values[at] = value;
         }
         Ok(object)
-    }
-}
-
-/// A member's name, as bytes: half a surrogate pair is not Unicode.
-struct Key<'de>(Cow<'de, [u8]>);
-
-impl<'de> Deserialize<'de> for Key<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Name;
-        impl<'de> Visitor<'de> for Name {
-            type Value = Key<'de>;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a name")
-            }
-            fn visit_borrowed_bytes<E>(self, name: &'de [u8]) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Borrowed(name)))
-            }
-            fn visit_bytes<E>(self, name: &[u8]) -> Result<Self::Value, E> {
-                Ok(Key(Cow::Owned(name.to_vec())))
-            }
-        }
-        deserializer.deserialize_bytes(Name)
     }
 }
 

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 
 use colibri_runtime::wire::era::{CLIENT_CAPABILITIES_KEY, CLIENT_INFO_KEY, PROTOCOL_VERSION_KEY, call_meta};
+use colibri_runtime::wire::flaw::request_id;
 use colibri_runtime::wire::params::{member, members, text_of};
 use colibri_runtime::wire::scan;
 use serde_json::value::RawValue;
 
 use super::hash::{args_hash, raw_hash};
-use super::message::{Asked, BadCall, Call, Line, Message, Refusal, Told};
+use super::message::{Asked, BadCall, Call, Line, Message, PARSE_ERROR, Refusal, Told, WRONG_PARAMETERS};
 use super::object::{Elements, Object};
 use crate::wrap::flights::Id;
 use crate::wrap::limits::{IN_FLIGHT, REQUEST_DEPTH};
@@ -25,12 +26,11 @@ impl Line {
     /// Reads a line.
     pub(super) fn read(bytes: Vec<u8>) -> Self {
         let (messages, batch) = match std::str::from_utf8(&bytes) {
-            Ok(text) if has_lone_return(text) => {
-                let (messages, batch) = read(text);
-                (messages.into_iter().map(refused_for_return).collect(), batch)
+            Ok(text) => {
+                let lone = "Invalid params: a carriage return stands inside the line of the call";
+                read(text, has_lone_return(text).then_some(lone))
             }
-            Ok(text) => read(text),
-            Err(_) => (vec![Message::Refused(Refusal::parse_error())], false),
+            Err(_) => read(&String::from_utf8_lossy(&bytes), Some("Invalid params: the call is not UTF-8")),
         };
         Self { bytes, messages, batch }
     }
@@ -43,41 +43,44 @@ fn has_lone_return(text: &str) -> bool {
     text.strip_suffix('\r').unwrap_or(text).contains('\r')
 }
 
-/// A message of a line with such a carriage return is not for the server. A call leaves its row.
-fn refused_for_return(message: Message) -> Message {
-    let problem = "Invalid params: a carriage return stands inside the line of the call";
+/// A message of a line that is not for the server. A call leaves its row, and the answer to a request has its id.
+fn spoilt(message: Message, problem: &'static str) -> Message {
     match message {
-        Message::Call(call) => {
-            let Call { id, name, args_hash, .. } = *call;
-            Message::BadCall(Box::new(BadCall { id: Some(id), name: Some(name), args_hash, problem }))
-        }
-        Message::BadCall(call) => Message::BadCall(call),
-        _ => Message::Refused(Refusal::parse_error()),
+        Message::Refused(refusal) => Message::Refused(Refusal::parse_error(refusal.id)),
+        message => message.refused(problem, WRONG_PARAMETERS, PARSE_ERROR),
     }
 }
 
-/// Returns the messages of a line, and whether it is an array.
-fn read(text: &str) -> (Vec<Message>, bool) {
+/// Returns the messages of a line, and whether it is an array; `problem` says why none of them is for the server, if so.
+fn read(text: &str, problem: Option<&'static str>) -> (Vec<Message>, bool) {
     let text = text.trim_matches([' ', '\t', '\r', '\n']);
     let refused = |refusal| (vec![Message::Refused(refusal)], false);
     if text.is_empty() {
         return (Vec::new(), false);
     }
     // The reader of members below takes control characters in their names.
-    let sound = serde_json::from_str::<&RawValue>(text).is_ok();
-    if !sound || scan::check_nesting(text.as_bytes(), REQUEST_DEPTH).is_err() {
-        return refused(Refusal::parse_error());
+    if serde_json::from_str::<&RawValue>(text).is_err() {
+        let id = request_id(text).and_then(|id| Id::read(id.as_str().as_bytes()));
+        return refused(Refusal::parse_error(id));
     }
-    match serde_json::from_str(text) {
+    let deep = scan::check_nesting(text.as_bytes(), REQUEST_DEPTH).is_err();
+    let problem = problem.or(deep.then_some("Invalid params: the call nests more than 512 levels"));
+    let (messages, batch) = match serde_json::from_str(text) {
         Ok(Elements(elements)) if elements.len() > IN_FLIGHT => {
-            refused(Refusal::invalid(None, "Invalid Request: a batch has at most 4096 messages"))
+            return refused(Refusal::invalid(None, "Invalid Request: a batch has at most 4096 messages"));
         }
         Ok(Elements(elements)) if !elements.is_empty() => {
             (elements.into_iter().map(|raw| element(raw.get())).collect(), true)
         }
-        Ok(_) => refused(Refusal::invalid(None, "Invalid Request: the batch is empty")),
+        Ok(_) => return refused(Refusal::invalid(None, "Invalid Request: the batch is empty")),
         Err(_) => (vec![element(text)], false),
+    };
+    let Some(problem) = problem else { return (messages, batch) };
+    let messages: Vec<Message> = messages.into_iter().map(|message| spoilt(message, problem)).collect();
+    if messages.iter().all(|message| matches!(message, Message::Refused(refusal) if refusal.id.is_none())) {
+        return refused(Refusal::parse_error(None));
     }
+    (messages, batch)
 }
 
 fn element(text: &str) -> Message {
@@ -178,7 +181,7 @@ fn call(object: &Object<'_, 5>, id: Option<Id>) -> Message {
                     "Invalid params: tools/call requires an \"id\": a string or number of at most 1024 bytes"
                 }
             });
-            Message::BadCall(Box::new(BadCall { id, name, args_hash, problem }))
+            Message::BadCall(Box::new(BadCall { id, name, args_hash, problem, code: WRONG_PARAMETERS }))
         }
     }
 }

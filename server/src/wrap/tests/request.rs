@@ -196,6 +196,7 @@ fn what_is_not_for_the_server_is_refused() {
     for line in [
         "{bad",
         "{} {}",
+        "{\"id\":1,\"result\":2}}",
         "nul",
         "{\"a\":1,}",
         "{\"a\":\"\u{1}\"}",
@@ -212,6 +213,14 @@ fn what_is_not_for_the_server_is_refused() {
         ["{\"method\":\r\"x\"}\n", "\r{\"method\":\"x\"}\n", "{\"method\":\"x\"}\r\r\n", "{\"id\":1,\r\n"]
     {
         assert_eq!(refused(line), (-32700, None), "{line:?}");
+    }
+    for line in [
+        "{\"id\":1,\"method\":\"x\"}}",
+        "{\"id\":1,\"method\":\"x\",}",
+        "{\"id\":1,\"method\":\r\"x\"}",
+        &format!("{{\"id\":1,\"method\":\"x\",\"params\":{}}}", deep(512)),
+    ] {
+        assert_eq!(refused(line), (-32700, Some("1".to_owned())), "{line}");
     }
     let invalid = lines(b"{\"method\":\"\xff\"}\n");
     assert!(matches!(&invalid[0].messages[..], [Message::Refused(refusal)] if refusal.code == -32700));

@@ -469,6 +469,7 @@ fn call(id: usize, tool: &str) -> Call {
         client: Arc::new(Client::unnamed(Source::None)),
         bytes: 10,
         since_ms: 0.0,
+        unreadable: None,
     }
 }
 
