@@ -1,6 +1,6 @@
 //! What passes, and in which form.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{ERAS, Era, Setup, Wrapped, result};
 
