@@ -183,15 +183,15 @@ fn finding_d2_a_batch_waits_for_its_network_calls_and_holds_up_nothing_else() {
         .env("COLIBRI_ANTHROPIC_BASE_URL", provider.url(""));
     let mut server = connected(launch, WITH_BATCHES);
     let ask = |id| call(id, "router_call", json!({ "prompt": "ping" }));
-    server.send(&json!([ask(1), call(2, "task_list", json!({})), ask(3), ask(4)]));
+    server.send(&json!([ask(21), call(22, "task_list", json!({})), ask(23), ask(24)]));
     provider.await_seen(1);
     assert_eq!(server.data("task_list", json!({}))["total_count"], 0);
     assert!(server.receive_within(Duration::from_millis(100)).is_none());
     // One is in flight and two wait for it; a cancelled call is not answered.
-    server.send(&json!([cancelled(3), cancelled(1)]));
+    server.send(&json!([cancelled(23), cancelled(21)]));
     provider.await_seen(2);
-    server.send(&cancelled(4));
-    assert_eq!(ids(&server.receive_batch()), [2]);
+    server.send(&cancelled(24));
+    assert_eq!(ids(&server.receive_batch()), [22]);
     assert_eq!(server.request("ping", json!({}))["result"], json!({}));
 }
 
@@ -210,11 +210,11 @@ fn finding_d2_a_batch_is_answered_when_input_ends_or_a_signal_comes() {
         .env("COLIBRI_ANTHROPIC_BASE_URL", provider.url(""));
     let mut server = connected(launch, WITH_BATCHES);
     let ask = |id| call(id, "router_call", json!({ "prompt": "ping" }));
-    server.send(&json!([ask(1), call(2, "task_list", json!({})), ask(3)]));
+    server.send(&json!([ask(21), call(22, "task_list", json!({})), ask(23)]));
     provider.await_seen(1);
     server.data("task_list", json!({}));
     server.signal("TERM");
     // The call in flight is left behind when its time is over; the others' results still leave.
-    assert_eq!(ids(&server.receive_batch()), [2, 3]);
+    assert_eq!(ids(&server.receive_batch()), [22, 23]);
     assert_eq!(server.wait().code(), 1);
 }

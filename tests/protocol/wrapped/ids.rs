@@ -119,12 +119,11 @@ fn wrap_13_an_answer_closes_the_row_only_under_an_id_that_no_client_takes_for_an
             assert_eq!(wrap.line(), answer_as(equal).as_bytes());
         }
         assert_eq!(wrap.endings(), ["ok"; 3]);
-        for other in [r#""0x5""#, r#"" 5""#, r#""05""#, r#""+5""#, "6"] {
-            wrap.play(json!(5), json!([{ "write": answer_as(other) }]));
-        }
+        let others = [r#""0x5""#, r#"" 5""#, r#""05""#, r#""+5""#, "6"];
+        wrap.play(json!(5), others.map(|other| json!({ "write": answer_as(other) })).to_vec().into());
         wrap.echo(json!("last"));
         let endings = wrap.endings();
-        assert_eq!(endings[3..].join(" "), "running running running running running ok");
+        assert_eq!(endings[3..].join(" "), "running ok");
     }
 }
 
@@ -245,18 +244,19 @@ fn an_id_that_comes_twice_in_one_array_refuses_the_array() {
 fn a_request_under_the_id_of_one_that_was_given_up_is_refused() {
     for era in ERAS {
         let mut wrap = Wrapped::new(era);
+        wrap.echo(json!(1));
         let late = json!([{ "read": 1 }, { "sleep": 3500 }, { "write": result("too late") + "\n" }]);
         wrap.play(json!(2), late);
         wrap.send(
             &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": 2 } }),
         );
-        wrap.await_endings(&["aborted/WRAP_CANCELLED"]);
+        wrap.await_endings(&["ok", "aborted/WRAP_CANCELLED"]);
         let again = wrap.call(json!(2), "echo", json!({}));
         wrap.send(&again);
         let answer = wrap.message();
         assert_eq!((&answer["id"], &answer["error"]["code"]), (&json!(2), &json!(-32600)), "{answer}");
         wrap.echo(json!(3));
-        assert_eq!(wrap.endings(), ["aborted/WRAP_CANCELLED", "invalid/WRAP_BAD_CALL", "ok"]);
+        assert_eq!(wrap.endings()[1..], ["aborted/WRAP_CANCELLED", "invalid/WRAP_BAD_CALL", "ok"]);
     }
 }
 
