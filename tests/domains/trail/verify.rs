@@ -28,6 +28,7 @@ fn chains_are_told_apart_however_they_interleave() {
                 { "task_id": "A", "valid": true, "broken_count": 0, "record_count": 5 },
                 { "task_id": "B", "valid": true, "broken_count": 0, "record_count": 3 },
             ],
+            "not_covered": ["agent_id", "session_id"],
         })
     );
 }
@@ -40,7 +41,9 @@ fn one_task_is_answered_in_three_members() {
         world.think("B", "x");
     }
     let verdict = world.verify(json!({ "task_id": "A" }));
-    assert_eq!(verdict, json!({ "valid": true, "broken_count": 0, "record_count": 3 }));
+    let not_covered = ["agent_id", "session_id"];
+    let expected = json!({ "valid": true, "broken_count": 0, "record_count": 3, "not_covered": not_covered });
+    assert_eq!(verdict, expected);
     let unknown = world.verify(json!({ "task_id": "nobody" }));
     let message = "No task has the id nobody, and no thought was recorded under it.";
     let warnings = json!([{ "code": "TASK_UNKNOWN", "message": message }]);

@@ -4,7 +4,7 @@ use super::content::{Unpacker, content_of};
 use super::service::{Listed, Page, StoredContent, StoredThought};
 use super::store::TrailRow;
 use super::verify::Verification;
-use crate::catalogue;
+use crate::catalogue::{self, AuditVerifyChainOutputNotCoveredItem as NotCovered};
 use colibri_proof::chain::{Content, Issue, TaskReport};
 use colibri_proof::record::{ThoughtRecord, ThoughtType};
 
@@ -175,6 +175,12 @@ pub fn verdict(
         ByTask::Broken => (None, Some(shown)),
     };
     let issues = found.issues.into_iter().map(Into::into).collect();
+    let records = found.chains.total.record_count;
+    let sealed = session
+        .as_ref()
+        .filter(|session| session.state == catalogue::AuditVerifyChainOutputSessionState::Finalized);
+    // The leaves of a seal cover all fields, and the chains alone do not: their preimage leaves out author and session.
+    let is_covered = records == 0 || sealed.is_some_and(|session| session.record_count == records);
     catalogue::AuditVerifyChainOutput {
         valid,
         broken_count: found.broken_count,
@@ -187,6 +193,7 @@ pub fn verdict(
         session,
         chain_count,
         broken_tasks: broken,
+        not_covered: (!is_covered).then(|| vec![NotCovered::AgentId, NotCovered::SessionId]),
         warnings: None,
     }
 }
