@@ -9,16 +9,13 @@ use unicode_width::UnicodeWidthStr;
 
 use super::card::card;
 use super::state::{Over, State};
+use super::widths::widths;
 use crate::cli::moments::Clock;
-use crate::cli::views::table::{Style, cut, wrapped};
+use crate::cli::views::table::{GAP, Style, cut, wrapped};
 use crate::cli::views::task::HANGING;
 use crate::domains::tasks::shown::Filter;
 use crate::domains::tasks::shown::columns::{Field, StateColumn};
 
-/// The least width of a column, unless the terminal is narrower.
-const LEAST: usize = 18;
-/// The space between two columns.
-const GAP: usize = 2;
 /// From this height on, what lies over the board leaves its upper half free.
 const TWO_HALVES: u16 = 16;
 /// From this height on, a column says how many tasks are not drawn.
@@ -101,24 +98,27 @@ fn draw_board(buffer: &mut Buffer, area: Rect, state: &mut State, paint: &Paint)
     let Some(columns) = &state.columns else {
         return write(buffer, area, 0, "reading the tasks", paint.look(Style::Dim));
     };
-    let (count, width) = (columns.len(), usize::from(area.width));
-    let shown = ((width + GAP) / (LEAST + GAP)).clamp(1, count.max(1));
-    state.left = state.left.clamp((state.column + 1).saturating_sub(shown), state.column);
-    state.left = state.left.min(count.saturating_sub(shown));
-    let each = width.saturating_sub(GAP * (shown - 1)) / shown;
-    for (place, column) in columns.iter().enumerate().skip(state.left).take(shown) {
-        // Both are less than the width of the area, which is a u16.
-        let offset = u16::try_from((place - state.left) * (each + GAP)).unwrap_or(0);
-        let part = Rect { x: area.x + offset, width: u16::try_from(each).unwrap_or(0), ..area };
-        let before = if place == state.left && place > 0 { "< " } else { "" };
-        let after = if place + 1 == state.left + shown && place + 1 < count { " >" } else { "" };
-        let title = format!("{before}{} {}{after}", column.status.as_str(), column.count);
+    let count = columns.len();
+    let natural: Vec<usize> = columns.iter().map(|column| natural(column, paint)).collect();
+    let (left, widths) = part(columns, &natural, (state.left, state.column), usize::from(area.width));
+    state.left = left;
+    let mut x = area.x;
+    for (place, width) in (left..).zip(&widths) {
+        // No wider than the area, which is a u16.
+        let width = u16::try_from(*width).unwrap_or(0).min(area.width);
+        let shown = Rect { x, width, ..area };
+        x = x.saturating_add(width).saturating_add(u16::try_from(GAP).unwrap_or(0)).min(area.right());
+        let column = &columns[place];
+        let before = if place == left && place > 0 { "< " } else { "" };
+        let after = if place + 1 == left + widths.len() && place + 1 < count { " >" } else { "" };
+        let title = format!("{before}{}{after}", title(column));
         let is_selected = place == state.column;
         let line = if is_selected { Modifier::UNDERLINED } else { Modifier::empty() };
-        write(buffer, part, 0, &title, paint.look(Style::Bold).add_modifier(line));
-        let [_, part] = split(part, 1);
+        let shown = shown.intersection(area);
+        write(buffer, shown, 0, &title, paint.look(Style::Bold).add_modifier(line));
+        let [_, shown] = split(shown, 1);
         if let Some(top) = state.tops.get_mut(place) {
-            draw_column(buffer, part, column, top, is_selected.then_some(state.row), paint);
+            draw_column(buffer, shown, column, top, is_selected.then_some(state.row), paint);
         }
     }
     if columns.iter().all(|column| column.count == 0) {
@@ -133,6 +133,47 @@ fn draw_board(buffer: &mut Buffer, area: Rect, state: &mut State, paint: &Paint)
         };
         write(buffer, split(area, 2)[1], 0, text, Look::default());
     }
+}
+
+fn title(column: &StateColumn) -> String {
+    format!("{} {}", column.status.as_str(), column.count)
+}
+
+/// Returns how wide a column is whose texts are not cut.
+fn natural(column: &StateColumn, paint: &Paint) -> usize {
+    let cards = column.tasks.iter().flat_map(|shown| card(shown, &paint.clock));
+    let more = match column.tasks.is_empty() {
+        true => 0,
+        false => format!("↑ {0}  ↓ {0}", column.count).width(),
+    };
+    cards.map(|(text, _)| text.width()).chain([title(column).width(), more]).max().unwrap_or(0)
+}
+
+/// Returns the first column that is shown and the widths of those from there on. The selected one is among them, and none is left out
+/// to the left while there is room for it.
+fn part(
+    columns: &[StateColumn],
+    natural: &[usize],
+    (left, selected): (usize, usize),
+    room: usize,
+) -> (usize, Vec<usize>) {
+    let count = columns.len();
+    let from = |left: usize| {
+        widths(count.saturating_sub(left), Some(room), |at, shown| {
+            let (place, mark) = (left + at, " >".width());
+            let before = if at == 0 && left > 0 { mark } else { 0 };
+            let after = if at + 1 == shown && place + 1 < count { mark } else { 0 };
+            natural[place].max(title(&columns[place]).width() + before + after)
+        })
+    };
+    let mut left = left.min(selected).min(count.saturating_sub(1));
+    while left < selected && left + 1 < count && left + from(left).len() <= selected {
+        left += 1;
+    }
+    while left > 0 && left - 1 + from(left - 1).len() == count {
+        left -= 1;
+    }
+    (left, from(left))
 }
 
 /// Draws the cards of a column from `top` on, which is moved so that the selected card is whole.

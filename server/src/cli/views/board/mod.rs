@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! card      the lines of a task
+//! widths    how wide columns are
 //! once      the board as a text
 //! live      the board in a terminal: the loop
 //!   |- reader     reads the database in a thread
@@ -24,6 +25,7 @@ mod terminal;
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests;
+mod widths;
 
 use std::io::Write;
 

@@ -5,12 +5,10 @@ use std::io::{self, Write};
 use unicode_width::UnicodeWidthStr;
 
 use super::card::card;
+use super::widths::widths;
 use crate::cli::moments::Clock;
-use crate::cli::views::table::{GAP, Line, Screen, Style, cut, give_way, line};
+use crate::cli::views::table::{GAP, Line, Screen, Style, cut, line};
 use crate::domains::tasks::shown::columns::StateColumn;
-
-/// The width down to which a column gives way.
-const LEAST: usize = 18;
 
 /// A column with its lines, title first.
 struct Printed {
@@ -35,10 +33,6 @@ impl Printed {
         let width = lines.iter().map(|(text, _)| text.width()).max().unwrap_or(0);
         Self { lines, width }
     }
-
-    fn least(&self) -> usize {
-        self.width.min(LEAST)
-    }
 }
 
 pub(super) fn print(
@@ -50,8 +44,9 @@ pub(super) fn print(
     let columns: Vec<Printed> = columns.iter().map(|column| Printed::of(column, clock)).collect();
     let mut rest = columns.as_slice();
     while !rest.is_empty() {
-        let (band, others) = rest.split_at(fitting(rest, screen.width));
-        print_band(band, screen, out)?;
+        let widths = widths(rest.len(), screen.width, |at, _| rest[at].width);
+        let (band, others) = rest.split_at(widths.len());
+        print_band(band, &widths, screen, out)?;
         rest = others;
         if !rest.is_empty() {
             line(out, screen, "", Style::Plain)?;
@@ -60,25 +55,11 @@ pub(super) fn print(
     Ok(())
 }
 
-/// Returns how many of the columns have room beside each other, at least one.
-fn fitting(columns: &[Printed], room: Option<usize>) -> usize {
-    let Some(room) = room else { return columns.len() };
-    let mut used = 0;
-    let fitting = columns.iter().take_while(|column| {
-        used += column.least() + GAP;
-        used <= room + GAP
-    });
-    fitting.count().max(1)
-}
-
-fn print_band(band: &[Printed], screen: Screen, out: &mut dyn Write) -> io::Result<()> {
-    let mut widths: Vec<usize> = band.iter().map(|column| column.width).collect();
-    let least: Vec<usize> = band.iter().map(Printed::least).collect();
-    give_way(&mut widths, &least, screen.width);
+fn print_band(band: &[Printed], widths: &[usize], screen: Screen, out: &mut dyn Write) -> io::Result<()> {
     let height = band.iter().map(|column| column.lines.len()).max().unwrap_or(0);
     for at in 0..height {
         let mut line = Line::new(screen);
-        for (column, width) in band.iter().zip(&widths) {
+        for (column, width) in band.iter().zip(widths) {
             let (text, style) =
                 column.lines.get(at).map_or(("", Style::Plain), |(text, style)| (text, *style));
             let text = cut(text, *width);
@@ -109,10 +90,10 @@ mod tests {
     fn the_board_has_a_column_for_each_state() {
         assert_eq!(
             printed(None),
-            "INIT 2                GATHER 1            ANALYZE 0  PLAN 0  APPLY 3                VERIFY 0\n\
+            "INIT 2                GATHER 1            ANALYZE 0  PLAN 0  APPLY 3                  VERIFY 0\n\
              0b9c8d7e              63f615aa  high                         5c1d7e3b  high\n\
              Announce the release  Measure the import                     Write the migration\n\
-             waits for 5c1d7e3b                                           claude-1, 11 min left\n\
+             waits for 5c1d7e3b                                           \"claude-1\", 11 min left\n\
              \n\
              77777777                                                     2 more (--limit)\n\
              日本語\\u{1b}[2J題名\n"
@@ -134,7 +115,7 @@ mod tests {
              ANALYZE 0  PLAN 0  APPLY 3\n\
              \x20                  5c1d7e3b  high\n\
              \x20                  Write the migration\n\
-             \x20                  claude-1, 11 min left\n\
+             \x20                  \"claude-1\", 11 min l…\n\
              \n\
              \x20                  2 more (--limit)\n\
              \n\

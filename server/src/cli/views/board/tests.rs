@@ -97,18 +97,17 @@ fn columns_have_cards_and_the_selected_one_is_marked() {
     assert_eq!(
         board.shown(),
         [
-            "INIT 2              GATHER 1            ANALYZE 0           PLAN 0 >",
-            "0b9c8d7e            63f615aa  high",
-            "Announce the rele…  Measure the import",
-            "waits for 5c1d7e3b",
+            "INIT 2                GATHER 1            ANALYZE 0  PLAN 0  APPLY 3 >",
+            "0b9c8d7e              63f615aa  high                         5c1d7e3b  high",
+            "Announce the release  Measure the import                     Write the migration",
+            "waits for 5c1d7e3b                                           \"claude-1\", 11 min…",
             "",
             "77777777",
-            "日本語\\u{1b}[2J題… ",
+            "日本語\\u{1b}[2J題名",
             "",
-            "",
+            "                                                             ↓ 2",
             "? keys  q end",
         ]
-        .map(str::trim_end)
     );
     let marked = board.marked();
     assert!(marked.starts_with("0b9c8d7e") && marked.contains("waits for 5c1d7e3b"), "{marked}");
@@ -148,7 +147,7 @@ fn arrows_and_letters_go_from_task_to_task() {
         board.press("l");
     }
     let shown = board.shown();
-    assert!(shown[0].starts_with("< ANALYZE 0") && shown[0].ends_with("VERIFY 0"), "{shown:?}");
+    assert!(shown[0].starts_with("< GATHER 1") && shown[0].ends_with("VERIFY 0"), "{shown:?}");
 }
 
 #[test]
@@ -323,13 +322,13 @@ fn a_long_column_is_moved_to_the_selected_task() {
     let mut board = Board::of(many(100), 80, 24);
     let shown = board.shown();
     assert!(shown[0].starts_with("INIT 1000") && shown[1].starts_with("00000000"), "{shown:?}");
-    assert_eq!(shown[22], "↓ 993", "{shown:?}");
+    assert!(shown[22].starts_with("↓ 993  "), "{shown:?}");
     for at in 1..100 {
         board.press("j");
         let marked = board.marked();
         assert!(marked.contains(&format!("{at:08}")) && marked.contains(&format!("Task {at}")), "{marked}");
     }
-    assert_eq!(board.shown()[22], "↑ 93  ↓ 900");
+    assert!(board.shown()[22].starts_with("↑ 93  ↓ 900  "));
     board.code(KeyCode::Home);
     assert!(board.shown()[1].starts_with("00000000"));
 }
@@ -357,5 +356,5 @@ fn every_size_of_terminal_has_a_board() {
     );
     let wide = Board::of(columns(), 200, 60).shown();
     assert!(wide[0].contains("VERIFY 0") && !wide[0].contains('>'), "{wide:?}");
-    assert!(wide[3].contains("claude-1, 11 min left"), "{wide:?}");
+    assert!(wide[3].contains("\"claude-1\", 11 min left"), "{wide:?}");
 }
