@@ -1,4 +1,7 @@
 //! Short ids: the last characters of an id, and the one id that a few characters stand for.
+//!
+//! Agents choose ids, too, so a chosen id can be made to look like the short form of another one. Views show such an id behind
+//! [`EXACT`], and a fragment that is an id and also the short form of another is refused rather than guessed.
 
 use colibri_visible::printable;
 
@@ -6,7 +9,7 @@ use super::Failure;
 use super::views::cut;
 use crate::domains::tasks::shown::title;
 use colibri_store::db::Db;
-use colibri_store::find::{IdColumn, MOST_FOUND, ids_like, newest_ids};
+use colibri_store::find::{IdColumn, MOST_FOUND, has_id, ids_like, longer_ids, newest_ids};
 use colibri_suggest::closest;
 
 /// How many characters are shown of an id that the server made.
@@ -15,6 +18,10 @@ const SHORT: usize = 8;
 const CHOSEN: usize = 24;
 /// The fewest characters that stand for an id.
 const LEAST: usize = 4;
+/// What stands before a whole id that no short form may be taken for.
+const EXACT: char = '=';
+/// What stands before the end of a long id that people chose.
+const CUT: char = '…';
 
 /// The ids of tasks, and those that sessions and records name as their task.
 const ABOUT: &str = "(SELECT id, rowid AS made FROM tasks UNION ALL SELECT task_id, rowid FROM audit_sessions \
@@ -66,11 +73,24 @@ impl Kind {
 }
 
 /// Returns an id as views show it. Ids that the server made end with random characters; of those that people chose the end is shown
-/// only if they are long. Either one may be typed.
+/// only if they are long. Either one may be typed. A chosen id never looks like the short form of a made or of a longer one.
 pub fn short(id: &str) -> String {
-    let most = if is_made(id) { SHORT } else { CHOSEN };
-    let from = id.char_indices().rev().nth(most - 1).map_or(0, |(at, _)| at);
-    printable(&id[from..]).into_owned()
+    if is_made(id) {
+        return id[id.len() - SHORT..].to_owned();
+    }
+    let mark = match id.char_indices().rev().nth(CHOSEN) {
+        Some((before, character)) => {
+            return format!("{CUT}{}", printable(&id[before + character.len_utf8()..]));
+        }
+        None if is_end_of_made(id) || id.starts_with([EXACT, CUT]) => "=",
+        None => "",
+    };
+    format!("{mark}{}", printable(id))
+}
+
+/// Checks for the form in which ids that the server made are shown.
+fn is_end_of_made(text: &str) -> bool {
+    text.len() == SHORT && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 /// Checks for the form of a UUID.
@@ -107,15 +127,57 @@ pub fn resolve(db: &Db, kind: Kind, fragment: &str) -> Result<String, Failure> {
 /// # Errors
 /// [`Failure::Usage`] if it stands for several; storage faults.
 pub fn fitting(db: &Db, kind: Kind, fragment: &str) -> Result<Option<String>, Failure> {
-    let (_, several) = kind.nouns();
-    let mut found = ids_like(db, &kind.place(), fragment)?;
+    if let Some(whole) = fragment.strip_prefix(EXACT)
+        && has_id(db, &kind.place(), whole)?
+    {
+        return Ok(Some(whole.to_owned()));
+    }
+    let mut found = match fragment.strip_prefix(CUT) {
+        Some(end) => longer_ids(db, &kind.place(), end, true)?,
+        None => ids_like(db, &kind.place(), fragment)?,
+    };
     let is_whole = found.first().is_some_and(|id| id == fragment);
+    if is_whole {
+        let others = also_meant(db, kind, fragment)?;
+        if !others.is_empty() {
+            return Err(shadowed(fragment, kind, &others));
+        }
+    }
     if found.is_empty() || is_short(fragment) && !is_whole {
         return Ok(None);
     }
     if found.len() == 1 {
         return Ok(found.pop());
     }
+    Err(several(db, kind, fragment, &found)?)
+}
+
+/// Returns the other ids that a whole id may stand for, too: ids of the server that have it as a part, and long ones that views show
+/// by it.
+pub fn also_meant(db: &Db, kind: Kind, id: &str) -> Result<Vec<String>, Failure> {
+    let is_part_of_made =
+        !is_made(id) && !is_short(id) && id.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-');
+    if !is_part_of_made && id.chars().count() != CHOSEN {
+        return Ok(Vec::new());
+    }
+    let mut others = longer_ids(db, &kind.place(), id, !is_part_of_made)?;
+    others.retain(|other| !is_part_of_made || is_made(other));
+    Ok(others)
+}
+
+/// Returns the refusal of an id that is also the short form of others.
+pub fn shadowed(id: &str, kind: Kind, others: &[String]) -> Failure {
+    let (one, _) = kind.nouns();
+    let others: Vec<String> = others.iter().map(|id| printable(id).into_owned()).collect();
+    Failure::Usage(format!(
+        "{id:?} is the whole id of one {one} and a part of another's; write {EXACT}{} for the first, or the whole id {}",
+        printable(id),
+        others.join(" or ")
+    ))
+}
+
+fn several(db: &Db, kind: Kind, fragment: &str, found: &[String]) -> Result<Failure, Failure> {
+    let (_, several) = kind.nouns();
     let shown: Vec<String> = found
         .iter()
         .take(MOST_FOUND)
@@ -128,7 +190,7 @@ pub fn fitting(db: &Db, kind: Kind, fragment: &str) -> Result<Option<String>, Fa
         many if many > MOST_FOUND => (format!("more than {MOST_FOUND}"), ", …"),
         many => (many.to_string(), ""),
     };
-    Err(Failure::Usage(format!("{fragment:?} fits {count} {several}: {}{more}", shown.join(", "))))
+    Ok(Failure::Usage(format!("{fragment:?} fits {count} {several}: {}{more}", shown.join(", "))))
 }
 
 /// Returns a task's id with its title.
@@ -154,7 +216,12 @@ mod tests {
         for (id, shown) in [
             ("01a204cb-d8da-75e5-9f31-639c5c1d7e3b", "5c1d7e3b"),
             ("release-42", "release-42"),
-            ("a-name-that-someone-chose-long-ago", "t-someone-chose-long-ago"),
+            ("a-name-that-someone-chose-long-ago", "…t-someone-chose-long-ago"),
+            ("t-someone-chose-long-ago", "t-someone-chose-long-ago"),
+            ("5c1d7e3b", "=5c1d7e3b"),
+            ("5C1D7E3B", "=5C1D7E3B"),
+            ("=5c1d7e3b", "==5c1d7e3b"),
+            ("…t-someone", "=…t-someone"),
             ("", ""),
             ("a\u{1b}b", "a\\u{1b}b"),
         ] {

@@ -29,9 +29,8 @@ pub struct IdColumn {
 /// [`Fault::Storage`].
 pub fn ids_like(db: &Db, place: &IdColumn, fragment: &str) -> Result<Vec<String>, Fault> {
     let IdColumn { table, id, order } = place;
-    let exact = format!("SELECT {id} FROM {table} WHERE {id} = ?1 LIMIT 1");
-    if let Some(id) = db.query_opt(&exact, params![fragment], |row| row.get(0))? {
-        return Ok(vec![id]);
+    if has_id(db, place, fragment)? {
+        return Ok(vec![fragment.to_owned()]);
     }
     let sql = format!(
         "SELECT {id}, CASE WHEN lower({id}) LIKE ?1 ESCAPE '!' THEN 0 WHEN lower({id}) LIKE ?2 ESCAPE '!' THEN 1 ELSE 2 END \
@@ -44,6 +43,33 @@ pub fn ids_like(db: &Db, place: &IdColumn, fragment: &str) -> Result<Vec<String>
         db.query_all(&sql, params![ending, beginning, part], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let best = found.first().map(|(_, place)| *place);
     Ok(found.into_iter().filter(|(_, place)| Some(*place) == best).map(|(id, _)| id).collect())
+}
+
+/// Returns whether there is exactly this id.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn has_id(db: &Db, IdColumn { table, id, .. }: &IdColumn, whole: &str) -> Result<bool, Fault> {
+    let sql = format!("SELECT {id} FROM {table} WHERE {id} = ?1 LIMIT 1");
+    Ok(db.query_opt(&sql, params![whole], |row| row.get::<String>(0))?.is_some())
+}
+
+/// Returns the longer ids that have a text at their end or anywhere, in either case, oldest first. At most one more than
+/// [`MOST_FOUND`].
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn longer_ids(db: &Db, place: &IdColumn, part: &str, at_end: bool) -> Result<Vec<String>, Fault> {
+    let IdColumn { table, id, order } = place;
+    let sql = format!(
+        "SELECT {id} FROM {table} WHERE lower({id}) LIKE ?1 ESCAPE '!' AND length({id}) > ?2 GROUP BY {id} \
+         ORDER BY min({order}) LIMIT {}",
+        MOST_FOUND + 1
+    );
+    let behind = if at_end { "" } else { "%" };
+    let pattern = format!("%{}{behind}", escaped(&part.to_ascii_lowercase()));
+    let length = i64::try_from(part.chars().count()).unwrap_or(i64::MAX);
+    db.query_all(&sql, params![pattern, length], |row| row.get(0))
 }
 
 /// Returns the newest ids, for a look at which one a misspelt one may mean. At most a thousand.
