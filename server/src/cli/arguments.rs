@@ -118,6 +118,10 @@ pub enum Command {
 
 /// What `verify` is asked for.
 #[derive(Debug, Clone, Default, clap::Args, PartialEq, Eq)]
+#[command(
+    after_help = "Exit codes: 0 sound, 1 not sound, 2 not verified, 3 everything matches, but a seal is signed by a key that is neither\n\
+                  given with --key nor configured."
+)]
 pub struct VerifyArguments {
     /// The database, a file or a URL; by default the configured one
     #[arg(long, value_name = "FILE|URL")]

@@ -46,7 +46,7 @@ pub fn run(
         }
         Place::Shared(url) => {
             // Over a network, reading the copy call by call would take long. It is compared with the source instead, row by row.
-            let verified = verify::verify_open((&from, &source), env, &mut work);
+            let verified = verify::verify_open((&from, &source), env, &[], &mut work);
             let report = work.settle(verified)?;
             must_be_sound(&report)?;
             let filled = {

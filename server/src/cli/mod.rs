@@ -224,7 +224,9 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
             call::run(&tool, arguments.as_deref(), env, &mut Visible(out), input)
         }
         Command::Init(arguments) => init::run(&arguments, env, out),
-        Command::Doctor { json } => doctor::run(json, env, &mut ToTheEnd(&mut Visible(out)), err),
+        Command::Doctor { json } => {
+            doctor::run(json, env, Screen { width: None, color }, &mut ToTheEnd(out), err)
+        }
         Command::View(view) => views::run(&view, env, Screen { width, color }, out, err),
         Command::Log(arguments) => log::run(&arguments, env, width, &mut Visible(out)),
         Command::Pins(arguments) => pins::run(&arguments, env, &mut ToTheEnd(&mut Visible(out))),
@@ -239,7 +241,9 @@ pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>)
             verify_export(&arguments, &mut ToTheEnd(&mut Visible(out)), input).map_err(Failure::from)
         }
         Command::Report(arguments) => report::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),
-        Command::Verify(arguments) => verify::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),
+        Command::Verify(arguments) => {
+            verify::run(&arguments, env, Screen { width: None, color }, &mut ToTheEnd(out), err)
+        }
         Command::Backup(arguments) => backup::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),
         Command::Copy(arguments) => copy::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),
         Command::Restore(arguments) => restore::run(&arguments, env, &mut ToTheEnd(&mut Visible(out)), err),

@@ -12,9 +12,11 @@ use serde::Serialize;
 
 use super::Failure;
 use super::arguments::audit::Report as Arguments;
-use super::database::open_for_reading;
+use super::database::{open_for_reading, place_of};
 use super::output::{print_json, write_to};
-use super::session::{Found, find, unreadable};
+use super::session::{Found, id_of, stored, unreadable};
+use super::verify::{end, in_words, verify_open};
+use super::who::{Shared, Who};
 use super::work::Work;
 use crate::domains::proof::envelope_of;
 use crate::domains::proof::keyring::Keyring;
@@ -30,8 +32,11 @@ use crate::report::render;
 use crate::report::tree::{FoldedTree, Folding};
 use crate::settings::config::load_config;
 use crate::settings::environment::Environment;
+use crate::verification::judgement::Judgement;
 use colibri_canonical::HexDigest;
+use colibri_proof::Verdict::Fails;
 use colibri_proof::chain::Content as Stored;
+use colibri_proof::command::Keys;
 use colibri_proof::head::SignedTreeHead;
 use colibri_proof::keys::{SignatureStatus, TrustedKeys};
 use colibri_store::db::Db;
@@ -43,6 +48,7 @@ struct Written<'a> {
     session_id: &'a str,
     sealed: bool,
     sound: bool,
+    verdict: Option<colibri_proof::Verdict>,
     broken_count: i64,
     calls: &'a ForeignCalls,
 }
@@ -55,16 +61,22 @@ pub fn run(
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
     let mut work = Work::begin("report", err, false);
-    let trusted = trusted_keys(env)?;
+    let trusted = trusted_keys(env, &arguments.keys)?;
+    let place = place_of(env, arguments.database.db.as_deref())?.0;
     let db = open_for_reading(env, arguments.database.db.as_deref())?;
-    let gathered = gather(&db, &arguments.session, &trusted, &mut work);
+    // A session that does not exist is named before the long work begins.
+    let session_id = id_of(&db, &arguments.session)?;
+    let verified = verify_open((&db, &place), env, &arguments.keys, &mut work);
+    let database = Judgement::of(&work.settle(verified)?);
+    let gathered = gather(&db, &session_id, &trusted, database, &mut work);
     let report = work.settle(gathered)?;
     let page = render(&report);
     write_to(Some(&arguments.html), out, |to| {
         work.settle(to.write_all(page.as_bytes()).map_err(Failure::from))
     })?;
     work.clear();
-    let sound = report.verdict.broken_count == 0;
+    let judged = &report.database;
+    let sound = judged.verdict != Some(Fails);
     let file = arguments.html.to_string_lossy();
     if arguments.json {
         let written = Written {
@@ -72,21 +84,27 @@ pub fn run(
             session_id: &report.session.id,
             sealed: report.seal.is_some(),
             sound,
+            verdict: judged.verdict,
             broken_count: report.verdict.broken_count,
             calls: &report.calls,
         };
         print_json(out, &written)?;
     } else {
-        let verdict = if sound { "the session is sound" } else { "the session is NOT sound" };
+        // What is wrong may lie outside of the session.
+        let is_elsewhere = !sound && report.verdict.broken_count == 0;
+        let verdict = in_words(judged, if is_elsewhere { "database" } else { "session" });
         let thoughts = if report.thoughts.total == 1 { "thought" } else { "thoughts" };
         writeln!(out, "{}: {} {thoughts}; {verdict}", printable(&file), report.thoughts.total)?;
     }
     out.flush()?;
-    if sound { Ok(()) } else { Err(Failure::Finding) }
+    end(&report.database)
 }
 
-/// Returns the keys that this machine trusts.
-fn trusted_keys(env: &Environment) -> Result<TrustedKeys, Failure> {
+/// Returns the keys that the user gave, or else those that this machine trusts.
+fn trusted_keys(env: &Environment, given: &[String]) -> Result<TrustedKeys, Failure> {
+    if !given.is_empty() {
+        return Ok(Keys::read(given)?.trusted);
+    }
     let (config, _warnings) =
         load_config(env, std::process::id()).map_err(|problems| Failure::Usage(problems.join("; ")))?;
     Keyring::load(&config)
@@ -94,8 +112,14 @@ fn trusted_keys(env: &Environment) -> Result<TrustedKeys, Failure> {
         .map_err(|error| Failure::Usage(error.to_string()))
 }
 
-fn gather(db: &Db, fragment: &str, trusted: &TrustedKeys, work: &mut Work<'_>) -> Result<Report, Failure> {
-    let found = find(db, fragment)?;
+fn gather(
+    db: &Db,
+    session_id: &str,
+    trusted: &TrustedKeys,
+    mut database: Judgement,
+    work: &mut Work<'_>,
+) -> Result<Report, Failure> {
+    let found = stored(db, session_id)?;
     let session_id = found.session.session_id.as_str();
     let progress = work.report("verified records");
     let verified =
@@ -106,10 +130,14 @@ fn gather(db: &Db, fragment: &str, trusted: &TrustedKeys, work: &mut Work<'_>) -
             }
         })?;
     let SessionVerification { found: verified, seal: sealed } = verified;
+    if !verified.valid() {
+        database.verdict = Some(Fails);
+    }
     let records = sealed.record_count;
     let walk = Walk::over(db, session_id, records, work).map_err(unreadable)?;
     let (tasks, more_tasks) = tasks(db, &verified, &walk.by_task).map_err(unreadable)?;
-    let Walk { shown, tree, total, .. } = walk;
+    let Walk { mut shown, tree, total, .. } = walk;
+    let notes = name_authors(db, &mut shown).map_err(unreadable)?;
     let sealed_exit = found.seal.as_ref().map(|(_, signed)| signed.head.log_exit_no);
     let calls = foreign::calls(db, session_id, &found.session.started_at, sealed_exit).map_err(unreadable)?;
     let Found { session, seal } = found;
@@ -122,10 +150,11 @@ fn gather(db: &Db, fragment: &str, trusted: &TrustedKeys, work: &mut Work<'_>) -
             task_id: session.task_id,
             started_at: session.started_at,
         },
+        database,
         verdict: verdict(verified, sealed.signature.map(SignatureStatus::as_str)),
         tasks,
         more_tasks,
-        thoughts: Thoughts { total, shown },
+        thoughts: Thoughts { total, shown, notes },
         calls,
         seal: seal.map(|(root, signed)| Seal {
             root: root.root,
@@ -171,6 +200,17 @@ fn head(signed: SignedTreeHead) -> Head {
             public_key: signed.public_key,
         }),
     }
+}
+
+/// Adds to each agent the caller that recorded the thought, and returns what is to be noticed of them.
+fn name_authors(db: &Db, thoughts: &mut [Thought]) -> Result<Vec<String>, Fault> {
+    let mut shared = Shared::default();
+    for thought in thoughts {
+        let who = Who::of_call(db, &thought.who, thought.call)?;
+        shared.take(&who);
+        thought.who = who.to_string();
+    }
+    Ok(shared.notes())
 }
 
 /// Returns the tasks to show, and how many more the session has.
@@ -253,7 +293,8 @@ fn thought(row: &TrailRow<'_>, position: i64, content: Content) -> Thought {
         id: row.id.to_owned(),
         kind: row.kind.to_owned(),
         task_id: row.task_id.to_owned(),
-        agent_id: row.agent_id.to_owned(),
+        who: row.agent_id.to_owned(),
+        call: row.sequence_no,
         timestamp: row.timestamp.to_owned(),
         content,
         prev_hash: row.prev_hash.to_owned(),

@@ -3,7 +3,7 @@
 use colibri_runtime::handler::Fault;
 
 use super::Failure;
-use super::ids::{Kind, resolve};
+use super::ids::{Kind, also_meant, resolve, shadowed};
 use crate::domains::proof::{self, Root, Session, SessionState};
 use colibri_proof::head::SignedTreeHead;
 use colibri_store::db::Db;
@@ -30,7 +30,10 @@ impl Found {
 pub fn id_of(db: &Db, fragment: &str) -> Result<String, Failure> {
     // A session whose own row is missing is found by its whole id, so that the damage can be named.
     match proof::session_state(db, fragment).map_err(unreadable)? {
-        Some(_) => Ok(fragment.to_owned()),
+        Some(_) => match also_meant(db, Kind::Session, fragment)? {
+            others if others.is_empty() => Ok(fragment.to_owned()),
+            others => Err(shadowed(fragment, Kind::Session, &others)),
+        },
         None => resolve(db, Kind::Session, fragment),
     }
 }
@@ -40,7 +43,14 @@ pub fn id_of(db: &Db, fragment: &str) -> Result<String, Failure> {
 /// # Errors
 /// As [`id_of`]; [`Failure::Failed`] if a part of the session is missing.
 pub fn find(db: &Db, fragment: &str) -> Result<Found, Failure> {
-    let session_id = &id_of(db, fragment)?;
+    stored(db, &id_of(db, fragment)?)
+}
+
+/// Returns the session with that id, and its seal if it has one.
+///
+/// # Errors
+/// [`Failure::Failed`] if a part of the session is missing.
+pub fn stored(db: &Db, session_id: &str) -> Result<Found, Failure> {
     let state = proof::session_state(db, session_id).map_err(unreadable)?;
     let session = proof::session(db, session_id).map_err(unreadable)?;
     let (Some(state), Some(session)) = (state, session) else {

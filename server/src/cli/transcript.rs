@@ -31,6 +31,11 @@ impl<'a> Transcript<'a> {
         Self { out, color, headings: 0 }
     }
 
+    /// Returns whether it shows colours.
+    pub fn has_color(&self) -> bool {
+        self.color
+    }
+
     /// Writes a line of its own.
     ///
     /// # Errors

@@ -2,31 +2,21 @@
 
 use super::html::Html;
 use super::model::{Issue, Report, Task, Verdict};
+use super::verdict::banner;
 
 /// Writes title and verdict.
 pub fn heading(report: &Report, html: &mut Html) {
     html.tags("<header>\n<p class=\"kind\">Audit report of a session</p>\n");
     html.element("<h1 dir=\"auto\">", &report.session.intent, "</h1>\n");
-    let verdict = &report.verdict;
-    html.tags(if verdict.broken_count == 0 {
-        "<p class=\"verdict good\">"
-    } else {
-        "<p class=\"verdict bad\">"
-    });
-    match (verdict.broken_count, &report.seal) {
-        (0, Some(_)) => html.tags("<strong>Sound.</strong> Every hash, every link and the seal were recomputed and match."),
-        (0, None) => html.tags(
-            "<strong>Sound so far.</strong> Every hash and every link were recomputed and match. The session is open: \
-             no seal covers it yet.",
-        ),
-        (count, _) => {
-            html.tags("<strong>Not sound.</strong> ");
-            html.number(count);
-            html.tags(if count == 1 { " finding" } else { " findings" });
-            html.tags("; <a href=\"#chains\">see below</a>.");
+    let good = match &report.seal {
+        Some(_) => "<strong>Sound.</strong> Every hash, every link and the seal were recomputed and match.",
+        None => {
+            "<strong>Sound so far.</strong> Every hash and every link were recomputed and match. The session is open: no \
+             seal covers it yet."
         }
-    }
-    html.tags("</p>\n</header>\n");
+    };
+    banner(&report.database, good, html);
+    html.tags("</header>\n");
 }
 
 /// Writes the session's own facts.

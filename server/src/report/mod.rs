@@ -4,7 +4,8 @@
 //! ```text
 //! model -> page -+- html     escapes: stored text cannot become markup
 //!                |- frame    head and foot, for both pages
-//!                |- facts    verdict, session, tasks, chains
+//!                |- verdict  what was verified, and what that does not prove, for both pages
+//!                |- facts    session, tasks, chains
 //!                |- thoughts the records in order
 //!                |- foreign  the calls to other servers
 //!                |- picture  the Merkle tree as SVG, folded by tree where it is large
@@ -22,8 +23,13 @@ mod picture;
 mod seal;
 mod thoughts;
 pub(crate) mod tree;
+mod verdict;
 
 pub use page::render;
+
+/// What each page and each command that shows callers says below them.
+pub(crate) const UNCHECKED: &str =
+    "Names in quotes are as clients and agents give them; the server checks none of them.";
 
 #[cfg(test)]
 mod tests;

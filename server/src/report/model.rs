@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use super::tree::FoldedTree;
+use crate::verification::judgement::Judgement;
 
 /// The most thoughts on a page. If a session has more, the page shows the first and the last half of this number.
 pub const MOST_THOUGHTS: usize = 1000;
@@ -21,7 +22,9 @@ pub struct Report {
     pub made_at: String,
     /// The session.
     pub session: Session,
-    /// The result of recomputing everything shown.
+    /// Whether the whole database is sound, and by whose key.
+    pub database: Judgement,
+    /// The result of recomputing the session.
     pub verdict: Verdict,
     /// The tasks that the session touched, in the order of their chains' first records; at most [`MOST_TASKS`].
     pub tasks: Vec<Task>,
@@ -141,6 +144,8 @@ pub struct Thoughts {
     pub total: i64,
     /// Those shown, in insertion order.
     pub shown: Vec<Thought>,
+    /// What is to be noticed of their authors.
+    pub notes: Vec<String>,
 }
 
 /// A thought record (trail#record).
@@ -154,8 +159,10 @@ pub struct Thought {
     pub kind: String,
     /// The task, whose chain it belongs to.
     pub task_id: String,
-    /// The author.
-    pub agent_id: String,
+    /// The author: the agent, and the caller of the call that recorded it.
+    pub who: String,
+    /// That call.
+    pub call: Option<i64>,
     /// The time.
     pub timestamp: String,
     /// The content.

@@ -3,6 +3,7 @@
 use super::frame;
 use super::html::Html;
 use super::model::Report;
+use super::verdict::limits;
 use super::{facts, foreign, picture, seal, thoughts};
 
 /// Renders the report as an HTML document.
@@ -20,6 +21,7 @@ pub fn render(report: &Report) -> String {
     }
     seal::section(report, &mut html);
     seal::steps(report, &mut html);
+    limits(&report.database, &mut html);
     frame::close(&report.version, &report.made_at, &mut html);
     html.finish()
 }

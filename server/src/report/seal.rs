@@ -65,8 +65,8 @@ fn rows(head: &Head, report: &Report, html: &mut Html) {
             html.code(&signature.public_key);
             html.tags("<br><span class=\"note\">");
             html.tags(match report.verdict.signature {
-                Some("valid") => "valid signature by a key that this machine trusts",
-                Some("unknown_key") => "valid signature by this key, which this machine does not trust",
+                Some("valid") => "valid signature by a trusted key: one that you gave, or that this machine is set to trust",
+                Some("unknown_key") => "valid signature, but you did not give this key: --key makes it trusted",
                 _ => "the signature is invalid",
             });
             html.tags("</span>");

@@ -4,7 +4,11 @@
 use super::model::*;
 use super::render;
 use super::tree::Folding;
+use crate::verification::finding::{Finding, Found};
+use crate::verification::judgement::Judgement;
+use crate::verification::seals::Heads;
 use colibri_canonical::HexDigest;
+use colibri_proof::Verdict::{Fails, Holds};
 use colibri_proof::tree::rfc9162::leaf_hash;
 
 fn thought(position: i64, content: &str) -> Thought {
@@ -14,7 +18,8 @@ fn thought(position: i64, content: &str) -> Thought {
         id: format!("id-{position}"),
         kind: "plan".to_owned(),
         task_id: "T".to_owned(),
-        agent_id: "agent".to_owned(),
+        who: "agent".to_owned(),
+        call: None,
         timestamp: "2026-05-01T10:00:00.000Z".to_owned(),
         content: Content::bounded(content.to_owned()),
         prev_hash: if position == 0 { HexDigest::ZERO.as_str().to_owned() } else { hash(position - 1) },
@@ -32,6 +37,7 @@ fn report(shown: Vec<Thought>, seal: Option<Seal>) -> Report {
             task_id: None,
             started_at: "then".to_owned(),
         },
+        database: Judgement { verdict: Some(Holds), ..Judgement::NONE },
         verdict: Verdict {
             record_count: 2,
             signature: seal.as_ref().map(|_| "unsigned"),
@@ -45,7 +51,7 @@ fn report(shown: Vec<Thought>, seal: Option<Seal>) -> Report {
             broken_count: 0,
         }],
         more_tasks: 0,
-        thoughts: Thoughts { total: shown.len() as i64, shown },
+        thoughts: Thoughts { total: shown.len() as i64, shown, notes: Vec::new() },
         calls: ForeignCalls::default(),
         seal,
     }
@@ -91,18 +97,25 @@ fn infested(text: &str) -> Report {
         sides: vec![("stored", text()), ("recomputed", text())],
     };
     page.verdict = Verdict { broken_count: 1, issues: vec![issue], ..Verdict::default() };
+    page.database.verdict = Some(Fails);
+    let first = Finding { check: "trail", code: "CODE", subject: text(), message: text() };
+    page.database.findings = vec![Found { count: 1, first }];
+    let heads = Heads { count: 1, last_head_hash: Some(text()), ..Heads::default() };
+    page.database.heads = Some(heads);
     let second = Thought {
         position: 1,
         id: text(),
         kind: text(),
         task_id: text(),
-        agent_id: text(),
+        who: text(),
+        call: None,
         timestamp: text(),
         content: Content::Dropped { content_hash: text() },
         prev_hash: text(),
         hash: text(),
     };
     page.thoughts.shown.push(second);
+    page.thoughts.notes = vec![text()];
     page.calls.tools = vec![ForeignTool { server: text(), tool: text(), ok: 1, ..ForeignTool::default() }];
     page.calls.later = page.calls.tools.clone();
     page.calls.pins = vec![(text(), text())];
@@ -208,10 +221,11 @@ fn a_thought_that_does_not_fit_and_a_tree_that_was_not_sealed_say_so() {
     assert!(!render(&page).contains("its root is not the sealed one"));
     assert!(!render(&page).contains("class=\"unfit\""));
     page.verdict.broken_count = 1;
+    page.database.verdict = Some(Fails);
     page.verdict.issues.push(Issue { record_id: Some("id-1".to_owned()), ..Issue::default() });
     let page = render(&page);
     assert_eq!(page.matches("class=\"unfit\"").count(), 1);
-    assert!(page.contains("<li class=\"unfit\" id=\"t1\">") && page.contains("Not sound."));
+    assert!(page.contains("<li class=\"unfit\" id=\"t1\">") && page.contains("Not sound: "));
 }
 
 #[test]

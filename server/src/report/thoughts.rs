@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::UNCHECKED;
 use super::html::Html;
 use super::model::{Content, Report, Thought};
 use colibri_canonical::HexDigest;
@@ -18,7 +19,10 @@ pub fn section(report: &Report, html: &mut Html) {
         thoughts.shown.iter().map(|thought| (thought.hash.as_str(), thought.position)).collect();
     let unfit: HashSet<&str> =
         report.verdict.issues.iter().filter_map(|issue| issue.record_id.as_deref()).collect();
-    html.tags("<ol>\n");
+    for note in &thoughts.notes {
+        html.element("<p class=\"note\"><strong>", note, "</strong></p>\n");
+    }
+    html.element("<p class=\"note\">", UNCHECKED, "</p>\n<ol>\n");
     let mut next = 0;
     for thought in &thoughts.shown {
         if thought.position > next {
@@ -45,7 +49,7 @@ fn entry(thought: &Thought, previous: Option<i64>, unfit: bool, html: &mut Html)
     html.tags("\">\n<div class=\"line\"><span class=\"number\">");
     html.number(thought.position);
     html.element("</span> <strong>", &thought.kind, "</strong> ");
-    html.element("<span>by <span class=\"agent\">", &thought.agent_id, "</span></span> ");
+    html.element("<span>by <span class=\"agent\">", &thought.who, "</span></span> ");
     html.element("<time>", &thought.timestamp, "</time></div>\n");
     if unfit {
         html.tags(

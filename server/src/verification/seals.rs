@@ -14,7 +14,7 @@ use colibri_store::walk::{Stop, goes_on};
 pub const NAME: &str = "seals";
 
 /// The result of checking the tree heads.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Heads {
     /// Their number.
     pub count: i64,
@@ -26,6 +26,9 @@ pub struct Heads {
     pub unsigned: i64,
     /// Heads signed by a key that is not trusted.
     pub unknown_key: i64,
+    /// The ids of the first of these keys.
+    #[serde(skip)]
+    pub unknown_key_ids: Vec<String>,
     /// Whether a trusted key's signature was required.
     pub signature_required: bool,
     /// Whether only keys that are not trusted have signed the newest signed heads, and no checkpoint pins these.
@@ -81,6 +84,7 @@ pub fn check(
         signed: chain.valid,
         unsigned: chain.unsigned,
         unknown_key: chain.unknown_key,
+        unknown_key_ids: chain.unknown_key_ids,
         signature_required: signers.required,
         unconfirmed: chain.unconfirmed.is_some_and(|index| index >= pinned),
     })

@@ -140,6 +140,9 @@ pub struct Export {
 
 /// Of `colibri report`.
 #[derive(Debug, Args, PartialEq, Eq)]
+#[command(
+    after_help = "The whole database is verified as `colibri verify` does it, at the same moment, and the exit codes are the same."
+)]
 pub struct Report {
     /// The session, open or sealed: its id, or at least 4 characters of it
     #[arg(allow_hyphen_values = true)]
@@ -147,6 +150,9 @@ pub struct Report {
     /// The new file to write the page to
     #[arg(long, value_name = "FILE")]
     pub html: PathBuf,
+    /// A public key that you trust, as for `colibri verify`; may be repeated
+    #[arg(long = "key", value_name = "FILE|HEX")]
+    pub keys: Vec<String>,
     /// Which database.
     #[command(flatten)]
     pub database: Database,

@@ -209,7 +209,7 @@ pub struct Graph {
 #[derive(Debug, Args, PartialEq, Eq)]
 #[command(
     after_help = "The page needs no other file, runs nothing and loads nothing. The database is verified as `colibri verify`\n\
-                  does it, at the same moment."
+                  does it, at the same moment, and the exit codes are the same."
 )]
 pub struct Overview {
     /// What all views take.
@@ -221,6 +221,9 @@ pub struct Overview {
     /// Calls and decisions from this time on: 2h, today, yesterday 14:00, 2026-11-01
     #[arg(long, value_name = "TIME", default_value = "7d")]
     pub since: String,
+    /// A public key that you trust, as for `colibri verify`; may be repeated
+    #[arg(long = "key", value_name = "FILE|HEX", conflicts_with = "no_verify")]
+    pub keys: Vec<String>,
     /// Do not verify the database; the page says so
     #[arg(long)]
     pub no_verify: bool,

@@ -89,8 +89,13 @@ impl Auditor<'_> {
     fn command(&self, page: &mut Transcript<'_>, arguments: &[&str]) -> Result<(u8, String), Failure> {
         page.line(&page.paint(Tone::Strong, &format!("   $ colibri {}", arguments.join(" "))))?;
         let (mut out, mut err) = (Vec::new(), Vec::new());
-        let streams =
-            Streams { out: &mut out, err: &mut err, input: &mut std::io::empty(), color: false, width: None };
+        let streams = Streams {
+            out: &mut out,
+            err: &mut err,
+            input: &mut std::io::empty(),
+            color: page.has_color(),
+            width: None,
+        };
         let env = Environment::from([(keys::DB_PATH.name, self.database)]);
         let found = run_with(&self.placed(arguments), &env, streams);
         let folder = format!("{}{}", self.folder.display(), std::path::MAIN_SEPARATOR);

@@ -15,7 +15,8 @@ use serde::Serialize;
 
 use super::Failure;
 use super::work::Work;
-use crate::cli::output::print_json;
+use crate::cli::output::{Visible, print_json};
+use crate::cli::views::{Screen, Style};
 use crate::domains::proof::keyring::Keyring;
 use crate::lifecycle::preflight::{Finding, Level, consensus, keys, process, router, skills};
 use crate::settings::config::{Config, load_config};
@@ -29,12 +30,18 @@ struct Report<'a> {
 }
 
 /// Runs all checks and prints them; [`Failure::Finding`] if one failed.
-pub fn run(json: bool, env: &Environment, out: &mut dyn Write, err: &mut dyn Write) -> Result<(), Failure> {
+pub fn run(
+    json: bool,
+    env: &Environment,
+    screen: Screen,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> Result<(), Failure> {
     let (config, mut findings) = configuration(env);
     if let Some(config) = config {
         if let Some(finding) = process::check(&SystemClock::default()) {
             findings.push(finding);
-            return report(&findings, json, out);
+            return report(&findings, json, screen, out);
         }
         // It takes a few of the file descriptors that were counted above.
         let mut work = Work::begin("doctor", err, false);
@@ -47,16 +54,16 @@ pub fn run(json: bool, env: &Environment, out: &mut dyn Write, err: &mut dyn Wri
         findings.extend(router::check(&config));
         work.settle(Ok(()))?;
     }
-    report(&findings, json, out)
+    report(&findings, json, screen, out)
 }
 
-fn report(findings: &[Finding], json: bool, out: &mut dyn Write) -> Result<(), Failure> {
+fn report(findings: &[Finding], json: bool, screen: Screen, out: &mut dyn Write) -> Result<(), Failure> {
     let ok = findings.iter().all(|finding| finding.level != Level::Fail);
     if json {
         let report = Report { ok, findings };
-        print_json(out, &report)?;
+        print_json(&mut Visible(&mut *out), &report)?;
     } else {
-        print(findings, out)?;
+        print(findings, screen, out)?;
     }
     out.flush()?;
     if ok { Ok(()) } else { Err(Failure::Finding) }
@@ -79,15 +86,17 @@ fn configuration(env: &Environment) -> (Option<Config>, Vec<Finding>) {
     }
 }
 
-fn print(findings: &[Finding], out: &mut dyn Write) -> std::io::Result<()> {
+/// Prints the findings. Every text is made printable here, since colours must pass.
+fn print(findings: &[Finding], screen: Screen, out: &mut dyn Write) -> std::io::Result<()> {
     let width = findings.iter().map(|finding| finding.check.len()).max().unwrap_or(0);
     for Finding { level, check, message, advice } in findings {
-        let level = match level {
-            Level::Ok => "ok",
-            Level::Warn => "warn",
-            Level::Fail => "fail",
+        let (level, style) = match level {
+            Level::Ok => ("ok", Style::Green),
+            Level::Warn => ("warn", Style::Yellow),
+            Level::Fail => ("fail", Style::Red),
         };
-        writeln!(out, "{level:4}  {check:width$}  {}", printable(message))?;
+        let level = style.paint(&format!("{level:4}"), screen);
+        writeln!(out, "{level}  {check:width$}  {}", printable(message))?;
         if let Some(advice) = advice {
             writeln!(out, "      {:width$}  -> {}", "", printable(advice))?;
         }

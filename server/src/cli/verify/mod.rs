@@ -7,9 +7,12 @@ mod print;
 use std::io::Write;
 use std::path::Path;
 
+use colibri_visible::printable;
+
 use super::Failure;
 use super::arguments::VerifyArguments;
 use super::database::{self, Role, must_be_file, place_of};
+use super::views::Screen;
 use super::work::Work;
 use crate::domains::proof::keyring::Keyring;
 use crate::domains::proof::{Signers, any_signed_by};
@@ -18,7 +21,9 @@ use crate::settings::config::{Config, load_config};
 use crate::settings::environment::Environment;
 use crate::settings::place::{Place, Sharing};
 use crate::shared_schema::SCHEMA;
+use crate::verification::judgement::Judgement;
 use crate::verification::{self, Expected, Options, Report, file};
+use colibri_proof::Verdict;
 use colibri_proof::command::{Keys, MISTAKEN, conclude};
 use colibri_store::DatabaseUrl;
 use colibri_store::db::Db;
@@ -32,6 +37,7 @@ use colibri_store::walk::Stop;
 pub fn run(
     arguments: &VerifyArguments,
     env: &Environment,
+    screen: Screen,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
@@ -73,20 +79,43 @@ pub fn run(
         _ => Ok(None),
     };
     let written = saved.as_ref().ok().copied().flatten();
+    let judged = Judgement::of(&report);
     if arguments.json {
         print::json(&place, &report, written, out)?;
     } else {
-        print::text(&place, &report, written, out)?;
+        print::text(&place, (&report, &judged), written, (screen, out))?;
     }
     if report.is_sound() {
         saved.map(drop).map_err(Failure::Failed)?;
-        return conclude(report.verdict()).map_err(Failure::from);
+        return end(&judged);
     }
     if target.is_some() {
         // A closed stderr changes nothing about the result.
         let _ = writeln!(err, "colibri: no checkpoint was written: the database is not sound");
     }
     Err(Failure::Finding)
+}
+
+/// Returns how a command ends that judges so.
+///
+/// # Errors
+/// [`Failure::Finding`] for a database that is not sound, [`Failure::Unconfirmed`] for one that holds only by a key that the reader did
+/// not give.
+pub(super) fn end(judged: &Judgement) -> Result<(), Failure> {
+    judged.verdict.map_or(Ok(()), |verdict| conclude(verdict).map_err(Failure::from))
+}
+
+/// Says the verdict in a few words, for a line about a page that was written.
+pub(super) fn in_words(judged: &Judgement, noun: &str) -> String {
+    match judged.verdict {
+        None => format!("the {noun} was not verified"),
+        Some(Verdict::Holds) => format!("the {noun} is sound"),
+        Some(Verdict::Unconfirmed) => {
+            let why = judged.unknown_key().unwrap_or_default();
+            format!("the {noun} holds, but only by a key that you did not give: {}", printable(&why))
+        }
+        Some(Verdict::Fails) => format!("the {noun} is NOT sound"),
+    }
 }
 
 /// Verifies a backup with the configured keys. It lies at `path`, and messages call it `shown`.
@@ -111,23 +140,24 @@ pub(super) fn verify_copy(
     verify(path, (shown, Role::Backup), (&keys, &expected), &options, work)
 }
 
-/// Verifies a database that is open, with the configured keys.
+/// Verifies a database that is open, with the keys of the command line or, without any, the configured ones.
 ///
 /// # Errors
 /// Any error that prevents the verification; findings are in the report.
 pub(super) fn verify_open(
     (db, place): (&Db, &Place),
     env: &Environment,
+    given: &[String],
     work: &mut Work<'_>,
 ) -> Result<Report, Failure> {
-    let keys = keys(&configuration(env)?, &[])?;
+    let keys = keys(&configuration(env)?, given)?;
     let expected = schema::expected(MIGRATIONS).map_err(|fault| Failure::Failed(fault.to_string()))?;
     let options = Options {
         expected: match place {
             Place::File(_) => Expected::File(&expected),
             Place::Shared(_) => Expected::Shared(&SCHEMA),
         },
-        signers: Signers { trusted: &keys.trusted, required: false },
+        signers: Signers { trusted: &keys.trusted, required: !given.is_empty() },
         checkpoint: None,
         take_checkpoint: false,
         interrupt: &work.interrupt().clone(),

@@ -7,9 +7,11 @@ use colibri_proof::Verdict;
 use colibri_visible::printable;
 use serde::Serialize;
 
-use crate::cli::output::print_json;
+use crate::cli::output::{Visible, print_json};
+use crate::cli::views::{Screen, Style};
 use crate::settings::place::Place;
 use crate::verification::finding::Found;
+use crate::verification::judgement::Judgement;
 use crate::verification::run::Count;
 use crate::verification::seals::Heads;
 use crate::verification::{CheckReport, Indexes, Report};
@@ -56,53 +58,38 @@ pub fn json(place: &Place, report: &Report, written: Option<&Path>, out: &mut dy
         tree_heads: report.heads.as_ref(),
         checkpoint_written: written.map(|path| path.display().to_string()),
     };
-    print_json(out, &document)?;
+    print_json(&mut Visible(&mut *out), &document)?;
     out.flush()
 }
 
-pub fn text(place: &Place, report: &Report, written: Option<&Path>, out: &mut dyn Write) -> io::Result<()> {
+/// Prints the result for people. Every stored text is made printable here, since colours must pass.
+pub fn text(
+    place: &Place,
+    (report, judged): (&Report, &Judgement),
+    written: Option<&Path>,
+    (screen, out): (Screen, &mut dyn Write),
+) -> io::Result<()> {
     writeln!(out, "{}", printable(&place.to_string()))?;
     let noun = if place.file().is_some() { "file" } else { "database" };
     for check in &report.checks {
-        let verdict = if check.findings == 0 { "ok" } else { "broken" };
-        writeln!(out, "{verdict:7} {:11} {}", check.check, counted(&check.counts))?;
+        let (word, style) = if check.findings == 0 { ("ok", Style::Green) } else { ("broken", Style::Red) };
+        let word = style.paint(&format!("{word:7}"), screen);
+        writeln!(out, "{word} {:11} {}", check.check, counted(&check.counts))?;
     }
     writeln!(out)?;
     for Found { count, first } in report.findings.kinds() {
-        writeln!(out, "{} {} ({count}): {}", first.check, first.code, printable(&first.message))?;
+        let kind = Style::Red.paint(&format!("{} {}", first.check, first.code), screen);
+        writeln!(out, "{kind} ({count}): {}", printable(&first.message))?;
         writeln!(out, "  first: {}", printable(&first.subject))?;
     }
     for Found { count, first } in report.warnings.kinds() {
-        writeln!(out, "warning {} {} ({count}): {}", first.check, first.code, printable(&first.message))?;
+        let kind = Style::Yellow.paint(&format!("warning {} {}", first.check, first.code), screen);
+        writeln!(out, "{kind} ({count}): {}", printable(&first.message))?;
     }
     if report.is_sound() {
-        writeln!(out, "Sound: everything that can be recomputed from the {noun} matches.")?;
-        match report.indexes {
-            Indexes::Checked => {}
-            Indexes::LeftOut => writeln!(
-                out,
-                "The indexes of a file this large were not checked: `colibri doctor` checks them."
-            )?,
-            Indexes::NoExtension => writeln!(
-                out,
-                "The indexes were not checked: the extension amcheck is missing, or this role may not call bt_index_check. \
-                 The program pg_amcheck checks them, too."
-            )?,
-        }
-        keep(noun, report, out)?;
+        sound(noun, report, judged, screen, out)?;
     } else {
-        let kinds = report.findings.kinds();
-        let total: u64 = kinds.iter().map(|found| found.count).sum();
-        writeln!(out)?;
-        let shown = match (total, kinds.len()) {
-            (1, _) => "1 finding".to_owned(),
-            (_, 1) => format!("{total} findings of one kind; the first is shown"),
-            (_, several) => format!("{total} findings of {several} kinds; the first of each is shown"),
-        };
-        writeln!(out, "Not sound: {shown}. Keep a copy of the {noun} as evidence.")?;
-        if report.heads.as_ref().is_some_and(|heads| heads.signature_required && heads.unknown_key > 0) {
-            writeln!(out, "If one key replaced another, name both with --key.")?;
-        }
+        not_sound(noun, report, judged, screen, out)?;
     }
     if let Some(written) = written {
         writeln!(
@@ -114,16 +101,67 @@ pub fn text(place: &Place, report: &Report, written: Option<&Path>, out: &mut dy
     out.flush()
 }
 
+fn sound(
+    noun: &str,
+    report: &Report,
+    judged: &Judgement,
+    screen: Screen,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let (word, style) = match judged.verdict {
+        Some(Verdict::Unconfirmed) => ("Holds, but only by a key that you did not give", Style::Yellow),
+        _ => ("Sound", Style::Green),
+    };
+    let word = style.paint(word, screen);
+    writeln!(out, "{word}: everything that can be recomputed from the {noun} matches.")?;
+    if let Some(text) = judged.unknown_key() {
+        writeln!(out, "{}", printable(&text))?;
+    }
+    match report.indexes {
+        Indexes::Checked => {}
+        Indexes::LeftOut => {
+            writeln!(out, "The indexes of a file this large were not checked: `colibri doctor` checks them.")?
+        }
+        Indexes::NoExtension => writeln!(
+            out,
+            "The indexes were not checked: the extension amcheck is missing, or this role may not call bt_index_check. \
+             The program pg_amcheck checks them, too."
+        )?,
+    }
+    keep(noun, report, judged, out)
+}
+
+fn not_sound(
+    noun: &str,
+    report: &Report,
+    judged: &Judgement,
+    screen: Screen,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let kinds = report.findings.kinds();
+    let total = judged.count();
+    writeln!(out)?;
+    let shown = match (total, kinds.len()) {
+        (1, _) => "1 finding".to_owned(),
+        (_, 1) => format!("{total} findings of one kind; the first is shown"),
+        (_, several) => format!("{total} findings of {several} kinds; the first of each is shown"),
+    };
+    let word = Style::Red.paint("Not sound", screen);
+    writeln!(out, "{word}: {shown}. Keep a copy of the {noun} as evidence.")?;
+    if report.heads.as_ref().is_some_and(|heads| heads.signature_required && heads.unknown_key > 0) {
+        writeln!(out, "If one key replaced another, name both with --key.")?;
+    }
+    Ok(())
+}
+
 /// Prints what no file can prove about itself.
-fn keep(noun: &str, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+fn keep(noun: &str, report: &Report, judged: &Judgement, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "Anyone who can write the {noun} can replace all of it. Keep this elsewhere:")?;
     if let Some(end) = &report.log {
         writeln!(out, "  log        exit_no {:<10} {}", end.last_exit_no, end.last_row_hash.as_str())?;
     }
-    if let Some(heads) = &report.heads
-        && let Some(hash) = &heads.last_head_hash
-    {
-        writeln!(out, "  tree head  index {:<12} {hash}", heads.count - 1)?;
+    if let (Some(heads), Some((index, hash))) = (&report.heads, judged.last_head()) {
+        writeln!(out, "  tree head  index {index:<12} {}", printable(hash))?;
         writeln!(
             out,
             "  signatures {} by a trusted key, {} missing, {} by an untrusted key",

@@ -32,7 +32,7 @@ use super::moments::Clock;
 use super::output::{ToTheEnd, Visible};
 use crate::settings::environment::Environment;
 use colibri_store::db::Db;
-pub use table::{Screen, cut};
+pub use table::{Screen, Style, cut};
 
 /// What a view reads from, and what it prints on.
 struct Look {

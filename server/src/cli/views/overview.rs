@@ -3,10 +3,10 @@
 //! ```text
 //! overview   what is asked for, and the verdict
 //! parts      tasks, decisions, sessions and standing, for the page
-//! hours      calls by hour, in bars
+//! bars       calls by time
 //! ```
 
-mod hours;
+mod bars;
 mod parts;
 
 use std::io::Write;
@@ -21,13 +21,14 @@ use crate::cli::Failure;
 use crate::cli::arguments::views::Overview as Arguments;
 use crate::cli::database::place_of;
 use crate::cli::output::{print_json, write_to};
-use crate::cli::verify::{configuration, verify_open};
+use crate::cli::verify::{configuration, end, in_words, verify_open};
 use crate::cli::work::Work;
-use crate::report::overview::model::{Kind, Overview, Part, Verdict};
+use crate::report::overview::model::{Overview, Part};
 use crate::report::overview::render;
 use crate::settings::environment::Environment;
 use crate::settings::place::Place;
-use crate::verification::Report;
+use crate::verification::judgement::Judgement;
+use colibri_proof::Verdict;
 use colibri_store::db::Db;
 
 /// What the command prints of a page that it wrote.
@@ -37,6 +38,8 @@ struct Written<'a> {
     since: &'a str,
     /// `None` with `--no-verify`.
     sound: Option<bool>,
+    /// `None` with `--no-verify`.
+    verdict: Option<Verdict>,
     /// Whether the page has all of its parts.
     whole: bool,
     /// `None` if they cannot be read.
@@ -54,7 +57,7 @@ pub(super) fn run(
     let look = Look::open(&arguments.view, env, Screen::default(), err)?;
     let mut work = Work::begin("overview", err, arguments.progress);
     let since = look.clock.parse(&arguments.since).map_err(Failure::Usage)?;
-    let verdict = verdict(arguments, &look, env, &mut work)?;
+    let judged = judged(arguments, &look, env, &mut work)?;
     let epoch_seconds = configuration(env)?.epoch_seconds;
     let place = place_of(env, arguments.view.database.db.as_deref())?.0;
     let page = Overview {
@@ -63,10 +66,10 @@ pub(super) fn run(
         database: name(&place),
         since: look.clock.dated(&since),
         zone: look.clock.zone(),
-        verdict,
+        judged,
         tasks: part(&look.db, || parts::tasks(&look))?,
         dependencies: part(&look.db, || parts::dependencies(&look))?,
-        calls: part(&look.db, || hours::calls(&look, &since))?,
+        calls: part(&look.db, || bars::calls(&look, &since))?,
         decisions: part(&look.db, || parts::decisions(&look, &since))?,
         sessions: part(&look.db, || parts::sessions(&look))?,
         standing: part(&look.db, || parts::standing(&look, epoch_seconds))?,
@@ -74,9 +77,9 @@ pub(super) fn run(
     work.settle(Ok(()))?;
     write_to(Some(&arguments.html), out, |to| Ok(to.write_all(render(&page).as_bytes())?))?;
     work.clear();
-    let written = written(&arguments.html.to_string_lossy(), &since, &page, arguments.view.json, out)?;
+    let whole = written(&arguments.html.to_string_lossy(), &since, &page, arguments.view.json, out)?;
     out.flush()?;
-    if written { Ok(()) } else { Err(Failure::Finding) }
+    if whole { end(&page.judged) } else { Err(Failure::Finding) }
 }
 
 /// Returns what the page calls the database: of a file its name only, as the folders above may name its owner.
@@ -86,37 +89,18 @@ fn name(place: &Place) -> String {
 }
 
 /// Verifies what the page is about to show.
-fn verdict(
+fn judged(
     arguments: &Arguments,
     look: &Look,
     env: &Environment,
     work: &mut Work<'_>,
-) -> Result<Verdict, Failure> {
+) -> Result<Judgement, Failure> {
     if arguments.no_verify {
-        return Ok(Verdict::Unknown);
+        return Ok(Judgement::NONE);
     }
     let place = place_of(env, arguments.view.database.db.as_deref())?.0;
-    let report = verify_open((&look.db, &place), env, work);
-    Ok(said(&work.settle(report)?))
-}
-
-fn said(report: &Report) -> Verdict {
-    if report.is_sound() {
-        return Verdict::Sound;
-    }
-    let kinds = report.findings.kinds();
-    Verdict::Broken {
-        count: kinds.iter().map(|found| found.count).sum(),
-        kinds: kinds
-            .iter()
-            .map(|found| Kind {
-                name: format!("{} {}", found.first.check, found.first.code),
-                count: found.count,
-                subject: found.first.subject.clone(),
-                message: found.first.message.clone(),
-            })
-            .collect(),
-    }
+    let report = verify_open((&look.db, &place), env, &arguments.keys, work);
+    Ok(Judgement::of(&work.settle(report)?))
 }
 
 /// Reads a part of the page. Damage to it leaves the others as they are.
@@ -128,7 +112,7 @@ fn part<T>(db: &Db, read: impl FnOnce() -> Result<T, Fault>) -> Result<Part<T>, 
     }
 }
 
-/// Says what was written, and returns whether all is well.
+/// Says what was written, and returns whether the page has all of its parts.
 fn written(
     file: &str,
     since: &str,
@@ -136,12 +120,9 @@ fn written(
     json: bool,
     out: &mut dyn Write,
 ) -> Result<bool, Failure> {
-    let Overview { verdict, tasks, dependencies, calls, decisions, sessions, standing, .. } = page;
-    let sound = match verdict {
-        Verdict::Unknown => None,
-        Verdict::Sound => Some(true),
-        Verdict::Broken { .. } => Some(false),
-    };
+    let Overview { judged, tasks, dependencies, calls, decisions, sessions, standing, .. } = page;
+    let verdict = judged.verdict;
+    let sound = verdict.map(|verdict| verdict != Verdict::Fails);
     let whole = tasks.is_ok()
         && dependencies.is_ok()
         && calls.is_ok()
@@ -151,13 +132,9 @@ fn written(
     let open_tasks = tasks.as_ref().ok().map(|tasks| tasks.ready + tasks.held + tasks.blocked);
     let calls = calls.as_ref().ok().map(|calls| calls.total.total());
     if json {
-        print_json(out, &Written { file, since, sound, whole, open_tasks, calls })?;
+        print_json(out, &Written { file, since, sound, verdict, whole, open_tasks, calls })?;
     } else {
-        let verdict = match sound {
-            None => "the database was not verified",
-            Some(true) => "the database is sound",
-            Some(false) => "the database is NOT sound",
-        };
+        let verdict = in_words(judged, "database");
         let parts = if whole { "" } else { "; parts of it cannot be read" };
         let several = |count: i64, noun: &str| format!("{count} {noun}{}", if count == 1 { "" } else { "s" });
         let open = open_tasks.map_or(String::new(), |count| several(count, "open task") + ", ");
@@ -165,5 +142,5 @@ fn written(
             calls.map_or(String::new(), |count| format!("{} since {}; ", several(count, "call"), page.since));
         writeln!(out, "{}: {open}{calls}{verdict}{parts}", printable(file))?;
     }
-    Ok(sound != Some(false) && whole)
+    Ok(whole)
 }

@@ -27,6 +27,14 @@ pub enum Style {
 }
 
 impl Style {
+    /// Returns a printable text in this style, where the screen has colours.
+    pub fn paint(self, text: &str, screen: Screen) -> String {
+        match self.code().filter(|_| screen.color) {
+            Some(code) => format!("\u{1b}[{code}m{text}\u{1b}[0m"),
+            None => text.to_owned(),
+        }
+    }
+
     fn code(self) -> Option<&'static str> {
         match self {
             Self::Plain => None,
@@ -219,10 +227,7 @@ impl Line {
         self.text.extend(std::iter::repeat_n(' ', self.blank));
         self.used += self.blank + text.width();
         self.blank = 0;
-        match style.code().filter(|_| self.screen.color) {
-            Some(code) => self.text.push_str(&format!("\u{1b}[{code}m{text}\u{1b}[0m")),
-            None => self.text.push_str(&text),
-        }
+        self.text.push_str(&style.paint(&text, self.screen));
     }
 
     pub fn print(self, out: &mut dyn Write) -> io::Result<()> {

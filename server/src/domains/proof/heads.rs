@@ -10,6 +10,9 @@ use colibri_proof::keys::{SignatureStatus, TrustedKeys, check_signature, signed_
 use colibri_store::db::Db;
 use colibri_store::log::log_tip::log_row;
 
+/// The most ids of unknown keys that a walk keeps.
+const MOST_KEY_IDS: usize = 4;
+
 /// The result of a walk over all heads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HeadChainReport {
@@ -28,6 +31,8 @@ pub struct HeadChainReport {
     /// Index of the newest head that is signed by a key that is not trusted. `None` if a trusted key signed a later one,
     /// which commits to it.
     pub unconfirmed: Option<i64>,
+    /// The ids of the first of these keys, at most [`MOST_KEY_IDS`].
+    pub unknown_key_ids: Vec<String>,
     /// Findings reported.
     pub issues: i64,
 }
@@ -82,6 +87,12 @@ pub fn verify_head_chain(
         let status = verify_alone(db, head, signers.trusted, &mut raise)?;
         if let Some(issue) = signers.missing(head, status, report.unsigned < report.heads) {
             raise(issue);
+        }
+        if let (SignatureStatus::UnknownKey, Some(signed)) = (status, &head.signature)
+            && report.unknown_key_ids.len() < MOST_KEY_IDS
+            && !report.unknown_key_ids.contains(&signed.key_id)
+        {
+            report.unknown_key_ids.push(signed.key_id.clone());
         }
         let count = match status {
             SignatureStatus::Valid => &mut report.valid,

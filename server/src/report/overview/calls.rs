@@ -1,4 +1,4 @@
-//! Calls by hour, as bars: done below, failed or refused above. Pure.
+//! Calls by time, as bars: done below, failed or refused above. Pure.
 
 use super::model::{Bar, Calls, Ends};
 use crate::report::html::Html;
@@ -35,27 +35,19 @@ pub fn bars(calls: &Calls, html: &mut Html) {
         html.tags("</p>\n<p>No call in this time.</p>\n");
         return;
     }
-    html.tags("A bar is ");
-    hours(calls.hours, html);
+    html.element("A bar is ", &calls.step, "");
     html.tags("; the highest has ");
     html.number(most);
     html.tags(if most == 1 { " call.</p>\n" } else { " calls.</p>\n" });
     picture(&calls.bars, most, html);
     html.tags("<p class=\"axis note\">");
-    let last = calls.bars.len() - 1;
-    for bar in [0, last / 2, last].map(|place| &calls.bars[place]) {
-        html.element("<span>", &bar.from, "</span> ");
+    for label in &calls.axis {
+        html.element("<span>", label, "</span> ");
     }
-    html.tags("</p>\n");
-}
-
-fn hours(hours: i64, html: &mut Html) {
-    if hours == 1 {
-        html.tags("an hour");
-        return;
-    }
-    html.number(hours);
-    html.tags(" hours");
+    html.tags("</p>\n<p class=\"note\">A call is a row of the log, as <code>colibri log</code> and <code>colibri verify</code> count \
+               them. By ");
+    html.number(calls.callers);
+    html.tags(" of them the server stored a new caller.</p>\n");
 }
 
 fn picture(bars: &[Bar], most: i64, html: &mut Html) {

@@ -12,9 +12,12 @@ pub fn decisions(decisions: &Decisions, html: &mut Html) {
         html.tags("<p>No decision in this time.</p>\n");
         return;
     }
+    for note in &decisions.notes {
+        html.element("<p class=\"note\"><strong>", note, "</strong></p>\n");
+    }
     html.tags("<ol>\n");
     for decision in &decisions.shown {
-        html.element("<li>\n<div class=\"line\"><strong class=\"agent\">", &decision.agent, "</strong> ");
+        html.element("<li>\n<div class=\"line\"><strong class=\"agent\">", &decision.who, "</strong> ");
         html.tags("<span>on ");
         html.code(&decision.task);
         if let Some(title) = &decision.title {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! model -> page -+- verdict  what a verification of the same moment found, before anything else
-//!                |- calls    bars of calls by hour
+//!                |- calls    bars of calls by time
 //!                |- tasks    the board, and which tasks wait for which
 //!                '- lists    decisions, sessions, standing
 //! ```

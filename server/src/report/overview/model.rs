@@ -1,6 +1,7 @@
 //! The data of an overview: plain values that the command collects. Texts are as stored; times and ids are as people read them.
 
 use crate::report::html::Html;
+use crate::verification::judgement::Judgement;
 
 /// The most tasks in a column of the board.
 pub const MOST_CARDS: usize = 50;
@@ -27,7 +28,7 @@ pub struct Overview {
     /// The zone of all times.
     pub zone: String,
     /// What is known of the database's integrity.
-    pub verdict: Verdict,
+    pub judged: Judgement,
     /// The board.
     pub tasks: Part<Tasks>,
     /// Which tasks wait for which.
@@ -44,35 +45,6 @@ pub struct Overview {
 
 /// A part of the page, or the reason why a damaged database does not give it.
 pub type Part<T> = Result<T, String>;
-
-/// What is known of the database's integrity.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
-    /// It was not verified.
-    Unknown,
-    /// Everything matches.
-    Sound,
-    /// Something was found.
-    Broken {
-        /// How many findings there are.
-        count: u64,
-        /// The first of each kind.
-        kinds: Vec<Kind>,
-    },
-}
-
-/// A kind of finding, with its first one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kind {
-    /// The check and the code.
-    pub name: String,
-    /// How many there are.
-    pub count: u64,
-    /// The record that the first is about.
-    pub subject: String,
-    /// What is wrong with it.
-    pub message: String,
-}
 
 /// The board.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -129,12 +101,16 @@ pub struct Dependencies {
 /// The calls of the period.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Calls {
-    /// How many hours a bar stands for.
-    pub hours: i64,
-    /// The bars in the order of time, of hours without calls, too.
+    /// How long a bar lasts, in words.
+    pub step: String,
+    /// The bars in the order of time, without calls, too.
     pub bars: Vec<Bar>,
-    /// All calls of the period.
+    /// The times at the beginning, in the middle and at the end of the bars.
+    pub axis: Vec<String>,
+    /// All calls of the period. A call is a row of the log.
     pub total: Ends,
+    /// Those of them by which the server stored a new caller.
+    pub callers: i64,
 }
 
 /// The calls of one bar.
@@ -171,6 +147,8 @@ pub struct Decisions {
     pub total: i64,
     /// The newest, newest first.
     pub shown: Vec<Decision>,
+    /// What is to be noticed of those who decided.
+    pub notes: Vec<String>,
 }
 
 /// A decision.
@@ -179,10 +157,10 @@ pub struct Decision {
     /// When it was recorded.
     pub at: String,
     /// Who decided.
-    pub agent: String,
+    pub who: String,
     /// The task's short id.
     pub task: String,
-    /// The task's title; `None` if the id is not a task's, because any work may have a trail.
+    /// The task's title at that time; `None` if the id is not a task's, because any work may have a trail.
     pub title: Option<String>,
     /// What was decided; `None` if the content is pruned or damaged.
     pub content: Option<String>,

@@ -2,8 +2,10 @@
 
 use super::model::{Overview, Part};
 use super::{calls, lists, tasks, verdict};
+use crate::report::UNCHECKED;
 use crate::report::frame;
 use crate::report::html::Html;
+use crate::report::verdict::limits;
 
 const STYLE: &str = include_str!("style.css");
 
@@ -21,7 +23,8 @@ pub fn render(overview: &Overview) -> String {
     section(&mut html, "standing", "Standing", &overview.standing, |domains, html| {
         lists::standing(domains, html);
     });
-    html.tags("<p class=\"note\">Names are as callers give them; the server checks none of them.</p>\n");
+    html.element("<p class=\"note\">", UNCHECKED, "</p>\n");
+    limits(&overview.judged, &mut html);
     frame::close(&overview.version, &overview.made_at, &mut html);
     html.finish()
 }

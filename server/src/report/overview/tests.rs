@@ -4,6 +4,10 @@
 use super::model::*;
 use super::render;
 use crate::report::html::Html;
+use crate::verification::finding::{Finding, Found};
+use crate::verification::judgement::Judgement;
+use crate::verification::seals::Heads;
+use colibri_proof::Verdict;
 
 /// An overview in which every stored text is that one.
 fn infested(text: &str) -> Overview {
@@ -16,9 +20,14 @@ fn infested(text: &str) -> Overview {
         database: text(),
         since: text(),
         zone: text(),
-        verdict: Verdict::Broken {
-            count: 2,
-            kinds: vec![Kind { name: text(), count: 2, subject: text(), message: text() }],
+        judged: Judgement {
+            verdict: Some(Verdict::Fails),
+            findings: vec![Found {
+                count: 2,
+                first: Finding { check: "trail", code: "CODE", subject: text(), message: text() },
+            }],
+            log: None,
+            heads: Some(Heads { count: 1, last_head_hash: Some(text()), unknown_key: 1, ..Heads::default() }),
         },
         tasks: Ok(Tasks {
             ready: 0,
@@ -28,16 +37,23 @@ fn infested(text: &str) -> Overview {
             finished: Vec::new(),
         }),
         dependencies: Err(text()),
-        calls: Ok(Calls { hours: 2, bars: vec![Bar { from: text(), calls: ends }], total: ends }),
+        calls: Ok(Calls {
+            step: "2 hours".to_owned(),
+            bars: vec![Bar { from: text(), calls: ends }],
+            axis: vec![text(), text(), text()],
+            total: ends,
+            callers: 1,
+        }),
         decisions: Ok(Decisions {
             total: 2,
             shown: vec![Decision {
                 at: text(),
-                agent: text(),
+                who: text(),
                 task: text(),
                 title: Some(text()),
                 content: Some(text()),
             }],
+            notes: vec![text()],
         }),
         sessions: Ok(Sessions {
             open: 1,
@@ -112,9 +128,10 @@ fn a_bar_with_any_call_can_be_seen() {
     let bar = |done, refused| Bar { from: "then".to_owned(), calls: Ends { done, refused, unfinished: 0 } };
     let mut page = infested("x");
     page.calls = Ok(Calls {
-        hours: 1,
+        step: "1 hour".to_owned(),
         bars: vec![bar(1_000_000, 1), bar(0, 0), bar(1, 0)],
         total: Ends { done: 1_000_001, refused: 1, unfinished: 0 },
+        ..Calls::default()
     });
     let text = render(&page);
     assert!(text.contains("<rect class=\"refused\" x=\"0\" y=\"0\" width=\"8\" height=\"12\"/>"), "{text}");
