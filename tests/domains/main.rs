@@ -16,4 +16,5 @@ mod router_tools;
 mod skills;
 mod tasks;
 mod trail;
+mod views;
 mod wrap;

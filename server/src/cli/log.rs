@@ -12,7 +12,7 @@ use super::ids::{Kind, fitting};
 use super::moments::not_after;
 use super::output::print_json_line;
 use super::views::cut;
-use super::who::{UNCHECKED, who};
+use super::who::{UNCHECKED, Who};
 use crate::catalogue::ToolId;
 use crate::domains::wrap::store::names;
 use crate::settings::environment::Environment;
@@ -99,7 +99,7 @@ fn tool_width(db: &Db, filter: &LogFilter) -> usize {
 fn who_width(db: &Db) -> Result<usize, Failure> {
     let mut widest = "WHO".len();
     each_caller(db, |_, _, caller| {
-        let width = who(caller.as_ref()).chars().count();
+        let width = Who::caller(caller.as_ref()).to_string().chars().count();
         widest = widest.max(width.min(MOST_WHO_WIDTH));
         Ok(())
     })
@@ -159,7 +159,7 @@ impl Page<'_> {
             printable(row.entered_at),
             printable(row.tool),
             printable(row.outcome),
-            who(row.caller),
+            Who::caller(row.caller).to_string(),
         );
         writeln!(self.out, "{}", line.trim_end())
     }

@@ -63,7 +63,13 @@ impl Clock {
         at.to_zoned(self.now.time_zone().clone()).strftime("%Y-%m-%d %H:%M").to_string()
     }
 
-    /// Returns the present time in the same form.
+    /// Returns a stored stamp with its date and its seconds. Another text stays as it is.
+    pub fn dated_seconds(&self, stamp: &str) -> String {
+        let Ok(at) = stamp.parse::<Timestamp>() else { return stamp.to_owned() };
+        at.to_zoned(self.now.time_zone().clone()).strftime("%Y-%m-%d %H:%M:%S").to_string()
+    }
+
+    /// Returns the present time in the same form as [`Self::dated`].
     pub fn dated_now(&self) -> String {
         self.dated(&stamp(&self.now.timestamp()))
     }

@@ -190,12 +190,15 @@ fn people_12_the_log_shows_and_selects_callers() {
     let text = String::from_utf8(run(&client, &["log"]).stdout).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     for (number, who) in
-        [(1, "-"), (2, "alice (people)"), (3, "-"), (4, "alice (Claude Code)"), (7, user.as_str())]
+        [(1, "-"), (2, "alice (\"people\")"), (3, "-"), (4, "alice (\"Claude Code\")"), (7, user.as_str())]
     {
         assert!(lines[number].contains(&format!("  {who}")), "{number}: {text}");
     }
     assert!(lines[0].contains("  WHO  "), "{text}");
-    assert_eq!(lines[8], "Names are as callers give them; the server checks none of them.");
+    assert_eq!(
+        lines[8],
+        "Names in quotes are as clients and agents give them; the server checks none of them."
+    );
 }
 
 /// Operations are calls, too: each command that makes one is a caller without a client.

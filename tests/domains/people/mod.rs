@@ -11,7 +11,7 @@ mod causes;
 mod claims;
 mod drift;
 mod epochs;
-mod era;
+pub mod era;
 mod history;
 mod init;
 mod instructions;

@@ -127,7 +127,7 @@ fn people_55_sessions_and_the_timeline_take_tasks_that_are_kept_elsewhere() {
         assert!(sessions.contains("elsewhere") && !sessions.contains("release-42"), "{sessions}");
         let timeline = text(&board.client, &["timeline", "--since", "1h", "--task", fragment]);
         assert!(timeline.contains("opened session elsewhere: Fix ext-77"), "{timeline}");
-        assert!(timeline.ends_with("1 call, 1 shown.\n"), "{timeline}");
+        assert!(timeline.contains("\n1 call, 1 shown.\n"), "{timeline}");
     }
     let timeline = text(&board.client, &["timeline", "--since", "1h", "--task", "ext-99"]);
     assert!(timeline.contains("planned ext-99: Look first."), "{timeline}");
@@ -318,7 +318,7 @@ fn people_60_each_filter_of_tasks_finds_its_own() {
     let last = shown.lines().last().unwrap();
     assert_eq!(last, "3 open: 1 ready, 1 held, 1 blocked. 1 finished (--all).");
     assert!(shown.contains(&format!("waits for {}", short(held))), "{shown}");
-    assert!(shown.contains("claude-1, "), "{shown}");
+    assert!(shown.contains("\"claude-1\" (alice, \"people\"), "), "{shown}");
     let first = text(&board.client, &["tasks", "--limit", "1"]);
     assert!(first.contains("2 more; --limit 3 shows them."), "{first}");
     let last = "3 open: 1 ready, 1 held, 1 blocked. 1 finished (--all).";
@@ -336,18 +336,19 @@ fn people_60_each_filter_of_tasks_finds_its_own() {
 #[test]
 fn people_61_a_task_and_the_timeline_show_all_of_it() {
     let board = Board::new();
-    let (held, blocked) = (short(&board.held), short(&board.blocked));
+    let (held, blocked, ready) = (short(&board.held), short(&board.blocked), short(&board.ready));
+    let waits = format!("waits for {held} (GATHER)");
     let task = text(&board.client, &["task", held]);
     for part in [
-        "GATHER, priority high, project site; held by claude-1 until ",
+        "GATHER, priority high, project site; held by \"claude-1\" (alice, \"people\") until ",
         "(claim 1)",
         &format!("needed by   {blocked}  INIT  Announce the release"),
         "release-42  sealed, 1 record  head ",
         "INIT > GATHER",
-        "claimed by claude-1",
-        "alice (people)",
-        "decision  claude-1  Two steps, because the table is large.",
-        "Names are as callers give them; the server checks none of them.",
+        "claimed (claim 1)",
+        "alice (\"people\")",
+        "decision  \"claude-1\" (alice, \"people\")  Two steps, because the table is large.",
+        "Names in quotes are as clients and agents give them; the server checks none of them.",
     ] {
         assert!(task.contains(part), "{part}:\n{task}");
     }
@@ -355,7 +356,7 @@ fn people_61_a_task_and_the_timeline_show_all_of_it() {
     assert!(waiting.contains(&format!("waits for   {held}  GATHER  Write the migration")), "{waiting}");
     let timeline = text(&board.client, &["timeline", "--since", "1h"]);
     for part in [
-        format!("alice (people)  moved {held} Write the migration: INIT > GATHER"),
+        format!("\"claude-1\" (alice, \"people\")  moved {held} Write the migration: INIT > GATHER"),
         format!("was refused task_update of {held}: ERR_CLAIMED"),
         format!("decided on {held}: Two steps, because the table is large."),
         "sealed session release-42: Release 4.2".to_owned(),
@@ -367,22 +368,31 @@ fn people_61_a_task_and_the_timeline_show_all_of_it() {
         assert_eq!(hash, None, "{page}");
     }
     let next = text(&board.client, &["next"]);
-    let ready = short(&board.ready);
     let rows: Vec<Vec<&str>> = next
         .lines()
         .map(|row| row.split("  ").map(str::trim).filter(|part| !part.is_empty()).collect())
         .collect();
-    let waits = format!("waits for {held} (GATHER)");
     assert_eq!(rows[0], ["NEXT", "ID", "PRIORITY", "TITLE", "STATE / KEPT BY"]);
     assert_eq!(rows[1], ["1", ready, "-", "Measure the import", "INIT, free"]);
     assert_eq!(rows[2][..4], ["held", held, "high", "Write the migration"]);
-    assert!(rows[2][4].starts_with("claude-1, "), "{next}");
+    assert!(rows[2][4].starts_with("\"claude-1\" (alice, \"people\"), "), "{next}");
     assert_eq!(rows[3], ["blocked", blocked, "-", "Announce the release", &waits]);
     assert_eq!(rows.len(), 4, "{next}");
     let only = document(&board.client, &["timeline", "--since", "1h", "--task", held, "--who", "claude-1"]);
     let tools: Vec<&str> =
         only["events"].as_array().unwrap().iter().map(|event| event["tool"].as_str().unwrap()).collect();
-    assert_eq!(tools, ["task_claim", "thought_record"]);
+    assert_eq!(
+        tools,
+        [
+            "task_create",
+            "audit_session_start",
+            "task_claim",
+            "task_update",
+            "task_update",
+            "thought_record",
+            "merkle_finalize"
+        ]
+    );
     let none =
         |arguments: &[&str]| text(&board.client, &[&["timeline", "--since", "1h"], arguments].concat());
     assert_eq!(none(&["--who", "alise"]), "No call by alise in this time; did you mean alice?\n");
@@ -409,7 +419,12 @@ fn people_61_a_task_shows_the_sessions_of_its_thoughts_and_the_thoughts_whole() 
     let sessions = &document(&board.client, &["task", &board.ready])["sessions"];
     assert_eq!((&sessions[0]["session_id"], sessions[0]["task_id"].is_null()), (&json!("for-nothing"), true));
     let (first, rest) = long.trim().split_once('\n').unwrap();
-    assert!(task.contains(&format!("  claude-1  {first}\n\n                Its second part.\n")), "{task}");
+    assert!(
+        task.contains(&format!(
+            "  \"claude-1\" (alice, \"people\")  {first}\n\n                Its second part.\n"
+        )),
+        "{task}"
+    );
     assert!(rest.ends_with("Its second part.") && !task.contains('…') && !task.contains("--all"), "{task}");
 }
 

@@ -85,8 +85,12 @@ fn wrap_59_the_timeline_tells_of_runs_pins_and_calls() {
     assert_eq!(told, expected);
     let of_clock =
         place.run(&["timeline", "--since", "2026-01-01", "--who", "clock", "--json"]).ends(0).json();
-    let actors: Vec<&str> =
-        of_clock["events"].as_array().unwrap().iter().map(|event| event["actor"].as_str().unwrap()).collect();
+    let actors: Vec<&str> = of_clock["events"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|event| event["server"].as_str().unwrap())
+        .collect();
     assert_eq!(actors, ["clock"; 4]);
 }
 

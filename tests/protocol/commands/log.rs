@@ -79,9 +79,12 @@ fn the_log_reads_as_a_table_with_subjects_and_refusals() {
     assert_eq!(lines.len(), 8, "{}", run.out);
     assert!(lines[0].contains("ENTERED"), "{}", run.out);
     assert!(lines[1].contains("  -             1"), "the first call of a process has no caller: {}", run.out);
-    assert!(lines[2].ends_with(&format!("  colibri-call  {id}")), "{}", run.out);
+    assert!(lines[2].ends_with(&format!("  \"colibri-call\"  {id}")), "{}", run.out);
     assert!(lines[6].contains("ERR_INVALID_TRANSITION: "), "{}", run.out);
-    assert_eq!(lines[7], "Names are as callers give them; the server checks none of them.");
+    assert_eq!(
+        lines[7],
+        "Names in quotes are as clients and agents give them; the server checks none of them."
+    );
     let none = shell.run(&["log", "--tool", "task_creat"]);
     assert_eq!(
         (none.code, none.out.as_str()),

@@ -1,8 +1,10 @@
 //! `colibri task`: one task with all that belongs to it.
 
 use std::io::{self, Write};
+use std::sync::Arc;
 
 use colibri_runtime::chain::Interrupt;
+use colibri_runtime::handler::Fault;
 use colibri_runtime::progress::Progress;
 use colibri_visible::{printable, printable_lines};
 use serde_json::json;
@@ -13,17 +15,19 @@ use super::events::{first_line, words};
 use super::sessions::seal;
 use super::table::{GAP, Line, Screen, Style, line, wrapped};
 use super::tasks::style;
-use crate::catalogue::{TaskEventCaller, TaskHistoryOutput, TaskStatus, ToolId};
+use crate::catalogue::{TaskEvent, TaskHistoryOutput, TaskStatus, ToolId};
 use crate::cli::Failure;
 use crate::cli::arguments::views::Task;
 use crate::cli::ids::{Kind, resolve, short};
 use crate::cli::output::print_json;
-use crate::cli::who::UNCHECKED;
+use crate::cli::who::{Shared, UNCHECKED, Who};
 use crate::domains::proof::listing::{self, Filter, Listed};
-use crate::domains::tasks::history::history;
+use crate::domains::tasks::history::{claim_of_change, history};
 use crate::domains::tasks::shown::{Group, Prerequisite, Whole, whole};
 use crate::domains::trail::service::{StoredContent, StoredThought, newest_of_task};
 use crate::domains::trail::sessions_of_task;
+use colibri_store::callers::caller;
+use colibri_store::db::Db;
 
 /// How many events and thoughts are shown unless all are wanted.
 const NEWEST: usize = 20;
@@ -40,7 +44,11 @@ struct Page {
     /// Those that were started for it, and those of its thoughts.
     sessions: Vec<Listed>,
     history: TaskHistoryOutput,
+    /// Who made each event.
+    whos: Vec<Who>,
     thoughts: Vec<StoredThought>,
+    /// Who recorded each thought.
+    authors: Vec<Who>,
 }
 
 pub(super) fn run(arguments: &Task, look: &Look, out: &mut dyn Write) -> Result<(), Failure> {
@@ -74,14 +82,32 @@ fn read(id: &str, most: usize, look: &Look) -> Result<Option<Page>, Failure> {
         }
     }
     sessions.sort_by(|one, other| other.session.started_at.cmp(&one.session.started_at));
-    Ok(Some(Page { task, sessions, history, thoughts: newest_of_task(db, id, most)? }))
+    let whos = history.events.iter().map(|event| who(db, id, event)).collect::<Result<_, _>>()?;
+    let thoughts = newest_of_task(db, id, most)?;
+    let authors = thoughts.iter().map(|thought| Who::of_call(db, &thought.agent_id, thought.sequence_no));
+    let authors = authors.collect::<Result<_, _>>()?;
+    Ok(Some(Page { task, sessions, history, whos, thoughts, authors }))
+}
+
+/// Returns who made an event: the agent whose claim it is, or whose claim it needed, and the caller.
+fn who(db: &Db, task_id: &str, event: &TaskEvent) -> Result<Who, Fault> {
+    let agent = match event.agent_id.clone() {
+        Some(agent) => Some(agent),
+        None => claim_of_change(db, task_id, event)?.map(|(agent, _)| agent),
+    };
+    let caller = match &event.who {
+        Some(who) => caller(db, who.caller)?,
+        None => None,
+    };
+    Ok(Who::new(agent, caller.map(Arc::new)))
 }
 
 fn document(page: &Page) -> serde_json::Value {
-    let thoughts = page.thoughts.iter().map(|thought| {
+    let thoughts = page.thoughts.iter().zip(&page.authors).map(|(thought, author)| {
         json!({
             "id": thought.id, "type": thought.kind, "agent_id": thought.agent_id, "timestamp": thought.timestamp,
-            "session_id": thought.session_id, "content": text(thought),
+            "session_id": thought.session_id, "content": text(thought), "call": thought.sequence_no,
+            "caller": author.row(),
         })
     });
     let sessions: Vec<_> = page.sessions.iter().map(super::sessions::shown).collect();
@@ -134,18 +160,17 @@ fn print(page: &Page, most: usize, look: &Look, out: &mut dyn Write) -> io::Resu
         })
         .collect();
     rows(out, screen, "sessions", &sessions)?;
-    let mut callers = false;
     let events: Vec<[String; 5]> = page
         .history
         .events
         .iter()
-        .map(|event| {
-            callers |= event.who.is_some();
+        .zip(&page.whos)
+        .map(|(event, who)| {
             [
                 event.event_no.to_string(),
                 look.clock.show(&event.at),
                 words(event),
-                caller(event.who.as_ref()),
+                who.to_string(),
                 event.call.map_or(String::new(), |call| format!("call {call}")),
             ]
         })
@@ -156,7 +181,13 @@ fn print(page: &Page, most: usize, look: &Look, out: &mut dyn Write) -> io::Resu
         line(out, screen, &format!("{:NAMES$}{more} older; --all shows them.", ""), Style::Dim)?;
     }
     print_thoughts(page, most, look, out)?;
-    if callers { line(out, screen, UNCHECKED, Style::Dim) } else { Ok(()) }
+    let all = || page.whos.iter().chain(&page.authors);
+    let mut shared = Shared::default();
+    all().for_each(|who| shared.take(who));
+    for note in shared.notes() {
+        line(out, screen, &note, Style::Yellow)?;
+    }
+    if all().any(Who::is_known) { line(out, screen, UNCHECKED, Style::Dim) } else { Ok(()) }
 }
 
 fn sealed(listed: &Listed) -> String {
@@ -167,7 +198,8 @@ fn sealed(listed: &Listed) -> String {
 fn print_thoughts(page: &Page, most: usize, look: &Look, out: &mut dyn Write) -> io::Result<()> {
     let screen = look.screen;
     let is_whole = most == MOST || screen.width.is_none();
-    let heads: Vec<[String; 3]> = page.thoughts.iter().map(|thought| thought_head(thought, look)).collect();
+    let thoughts = page.thoughts.iter().zip(&page.authors);
+    let heads: Vec<[String; 3]> = thoughts.map(|(thought, who)| thought_head(thought, who, look)).collect();
     let mut is_cut = false;
     for (head, thought) in aligned("thoughts", &heads).iter().zip(&page.thoughts) {
         let said = text(thought).unwrap_or("content pruned").trim();
@@ -198,12 +230,8 @@ fn print_thoughts(page: &Page, most: usize, look: &Look, out: &mut dyn Write) ->
     line(out, screen, &format!("{:NAMES$}{hint}", ""), Style::Dim)
 }
 
-fn thought_head(thought: &StoredThought, look: &Look) -> [String; 3] {
-    [
-        look.clock.show(&thought.timestamp),
-        printable(&thought.kind).into_owned(),
-        printable(&thought.agent_id).into_owned(),
-    ]
+fn thought_head(thought: &StoredThought, who: &Who, look: &Look) -> [String; 3] {
+    [look.clock.show(&thought.timestamp), printable(&thought.kind).into_owned(), who.to_string()]
 }
 
 /// Prints title and id, and below them the state with what belongs to it.
@@ -224,7 +252,7 @@ fn print_head(whole: &Whole, look: &Look, out: &mut dyn Write) -> io::Result<()>
     if let (Some(held), Some(claim)) = (&task.held, whole.claim) {
         let text = format!(
             "; held by {} until {} (claim {claim})",
-            printable(&held.by),
+            Who::agent(&held.by, whole.held_caller.as_ref()),
             look.clock.show(&held.until)
         );
         state.push(&text, Style::Yellow);
@@ -289,15 +317,4 @@ fn aligned<const N: usize>(name: &str, rows: &[[String; N]]) -> Vec<String> {
         text
     };
     rows.iter().enumerate().map(row_of).collect()
-}
-
-/// Returns who made the call of an event.
-fn caller(who: Option<&TaskEventCaller>) -> String {
-    let Some(who) = who else { return "-".to_owned() };
-    let (actor, client) = (who.actor.as_deref().map(printable), who.client.as_deref().map(printable));
-    match (actor, client) {
-        (Some(actor), Some(client)) => format!("{actor} ({client})"),
-        (Some(name), None) | (None, Some(name)) => name.into_owned(),
-        (None, None) => format!("{}@{}", printable(&who.os_user), printable(&who.host)),
-    }
 }

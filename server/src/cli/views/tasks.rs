@@ -14,6 +14,7 @@ use crate::cli::arguments::views::Tasks;
 use crate::cli::ids::short;
 use crate::cli::moments::Clock;
 use crate::cli::output::print_json;
+use crate::cli::who::Who;
 use crate::domains::tasks::shown::columns::{Field, names};
 use crate::domains::tasks::shown::{Counts, Filter, Group, Shown, list};
 use colibri_store::db::Db;
@@ -99,7 +100,8 @@ pub(super) fn style(group: Group) -> Style {
 /// Says who holds a task, or what it waits for.
 pub(super) fn obstacle(shown: &Shown, clock: &Clock) -> String {
     if let Some(held) = &shown.task.held {
-        return format!("{}, {}", held.by, clock.span(&held.until));
+        let who = Who::agent(&held.by, shown.held_caller.as_ref());
+        return format!("{who}, {}", clock.span(&held.until));
     }
     match shown.waiting_for.as_slice() {
         [] => NO_VALUE.to_owned(),

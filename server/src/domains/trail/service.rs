@@ -78,6 +78,7 @@ pub(crate) struct StoredThought {
     pub prev_hash: String,
     pub hash: String,
     pub session_id: Option<String>,
+    pub sequence_no: Option<i64>,
 }
 
 /// The content of a stored record.
@@ -294,5 +295,6 @@ fn stored(row: &TrailRow<'_>, unpacker: &mut Unpacker) -> StoredThought {
         prev_hash: row.prev_hash.to_owned(),
         hash: row.hash.to_owned(),
         session_id: owned(row.session_id),
+        sequence_no: row.sequence_no,
     }
 }

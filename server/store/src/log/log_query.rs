@@ -132,35 +132,53 @@ pub fn first_since(db: &Db, since: &str) -> Result<Option<i64>, Fault> {
     Ok(first)
 }
 
-/// How many calls of an hour ended in the same way.
+/// How many calls of a time ended in the same way.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CallsOfHour {
+pub struct CallsOfTime {
     /// The beginning of their stamps: `2026-11-01T10`.
-    pub hour: String,
+    pub time: String,
     /// One of [`OUTCOMES`].
     pub outcome: String,
     /// How many.
     pub count: i64,
 }
 
-/// Counts the calls since a time by hour and outcome, in the order of time. `first` is what [`first_since`] found, and calls of the
-/// tools `without` do not count.
+/// Counts the calls since a time by the first `precision` characters of their stamps and by outcome, in the order of time. `first` is
+/// what [`first_since`] found.
 ///
 /// # Errors
 /// SQLite's error.
-pub fn count_by_hour(db: &Db, since: &str, first: i64, without: &[&str]) -> Result<Vec<CallsOfHour>, Fault> {
-    let mut params = vec![Value::Text(since), Value::Integer(first)];
-    let mut condition = "entered_at >= ?1 AND sequence_no >= ?2".to_owned();
-    for tool in without {
-        params.push(Value::Text(tool));
-        condition.push_str(&format!(" AND tool <> ?{}", params.len()));
-    }
+pub fn count_by_time(db: &Db, since: &str, first: i64, precision: usize) -> Result<Vec<CallsOfTime>, Fault> {
     let sql = format!(
-        "SELECT substr(entered_at, 1, 13), outcome, count(*) FROM actions WHERE {condition} GROUP BY 1, 2 ORDER BY 1, 2"
+        "SELECT substr(entered_at, 1, {precision}), outcome, count(*) FROM actions \
+         WHERE entered_at >= ?1 AND sequence_no >= ?2 GROUP BY 1, 2 ORDER BY 1, 2"
     );
-    db.query_all(&sql, &params, |row| {
-        Ok(CallsOfHour { hour: row.get(0)?, outcome: row.get(1)?, count: row.get(2)? })
+    db.query_all(&sql, &[Value::Text(since), Value::Integer(first)], |row| {
+        Ok(CallsOfTime { time: row.get(0)?, outcome: row.get(1)?, count: row.get(2)? })
     })
+}
+
+/// Returns the earliest and the latest stamp of the calls since a time; `first` is what [`first_since`] found.
+///
+/// # Errors
+/// SQLite's error.
+pub fn ends_of(db: &Db, since: &str, first: i64) -> Result<Option<(String, String)>, Fault> {
+    let sql =
+        "SELECT min(entered_at), max(entered_at) FROM actions WHERE entered_at >= ?1 AND sequence_no >= ?2";
+    let ends: (Option<String>, Option<String>) =
+        db.query_one(sql, &[Value::Text(since), Value::Integer(first)], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })?;
+    Ok(ends.0.zip(ends.1))
+}
+
+/// Counts the matching calls. The limit does not count.
+///
+/// # Errors
+/// SQLite's error.
+pub fn count_calls(db: &Db, filter: &LogFilter) -> Result<i64, Fault> {
+    let (condition, params) = matching(filter);
+    db.query_one(&format!("SELECT count(*) FROM {CALLS} WHERE {condition}"), &params, |row| row.get(0))
 }
 
 /// Returns the filter as a condition with its bound values.

@@ -22,7 +22,7 @@ pub fn task(end: &str, title: &str, status: TaskStatus) -> Shown {
         updated_at: "2026-11-22T13:00:00.000Z".to_owned(),
         held: None,
     };
-    Shown { task, group: Group::Ready, waiting_for: Vec::new() }
+    Shown { task, group: Group::Ready, held_caller: None, waiting_for: Vec::new() }
 }
 
 /// A column of these tasks.

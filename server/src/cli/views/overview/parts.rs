@@ -9,13 +9,15 @@ use crate::cli::ids::short;
 use crate::cli::views::Look;
 use crate::cli::views::graph::{name, svg};
 use crate::cli::views::sessions::{count, seal, word};
+use crate::cli::who::{Shared, Who};
 use crate::domains::proof::listing::{self, Listed};
 use crate::domains::reputation::domain::DOMAINS;
 use crate::domains::reputation::epoch::present_epoch;
 use crate::domains::reputation::leaderboard::leaderboard;
+use crate::domains::tasks::history::title_at;
 use crate::domains::tasks::shown::columns::{StateColumn, columns};
 use crate::domains::tasks::shown::graph::{Wanted, graph};
-use crate::domains::tasks::shown::{Filter, Shown, list, title};
+use crate::domains::tasks::shown::{Filter, Shown, list};
 use crate::domains::trail::service::StoredContent;
 use crate::domains::trail::shown::decisions_since;
 use crate::report::overview::model::{
@@ -54,7 +56,8 @@ fn card(shown: &Shown, look: &Look) -> Card {
 /// Says who holds a task and until when, or all that it waits for.
 fn obstacle(shown: &Shown, look: &Look) -> Option<String> {
     if let Some(held) = &shown.task.held {
-        return Some(format!("held by {} until {}", held.by, look.clock.dated(&held.until)));
+        let who = Who::agent(&held.by, shown.held_caller.as_ref());
+        return Some(format!("held by {who} until {}", look.clock.dated(&held.until)));
     }
     let waits: Vec<String> = shown.waiting_for.iter().map(|needed| short(&needed.id)).collect();
     (!waits.is_empty()).then(|| format!("waits for {}", waits.join(", ")))
@@ -68,20 +71,22 @@ pub(super) fn dependencies(look: &Look) -> Result<Dependencies, Fault> {
 
 pub(super) fn decisions(look: &Look, since: &str) -> Result<Decisions, Fault> {
     let found = decisions_since(&look.db, since, MOST_DECISIONS)?;
-    let mut shown = Vec::with_capacity(found.shown.len());
+    let (mut shown, mut shared) = (Vec::with_capacity(found.shown.len()), Shared::default());
     for thought in found.shown {
+        let who = Who::of_call(&look.db, &thought.agent_id, thought.sequence_no)?;
+        shared.take(&who);
         shown.push(Decision {
             at: look.clock.dated(&thought.timestamp),
-            agent: thought.agent_id,
+            who: who.to_string(),
             task: short(&thought.task_id),
-            title: title(&look.db, &thought.task_id)?,
+            title: title_at(&look.db, &thought.task_id, thought.sequence_no)?,
             content: match thought.content {
                 StoredContent::Kept(content) => Some(content),
                 StoredContent::Gone { .. } => None,
             },
         });
     }
-    Ok(Decisions { total: found.total, shown })
+    Ok(Decisions { total: found.total, shown, notes: shared.notes() })
 }
 
 pub(super) fn sessions(look: &Look) -> Result<Sessions, Fault> {
@@ -108,7 +113,7 @@ fn session(listed: &Listed, look: &Look) -> Session {
         started: look.clock.dated(&session.started_at),
         intent: session.intent.clone(),
         task: session.task_id.as_deref().map_or("-".to_owned(), short),
-        seal: seal(listed),
+        seal: listed.head_hash.clone().unwrap_or_else(|| seal(listed)),
     }
 }
 

@@ -131,6 +131,70 @@ pub(crate) fn event_of_call(db: &Db, task_id: &str, call: i64) -> Result<Option<
     }
 }
 
+/// Returns a task's title as an event left it; `None` if there is no such task. `event_no` 0 stands for the beginning.
+///
+/// # Errors
+/// Storage faults.
+pub(crate) fn title_after(db: &Db, task_id: &str, event_no: i64) -> Result<Option<String>, Fault> {
+    // The next change of the title has it as the old value. Without one, it is the title of today.
+    for changes in store::changes_with(db, task_id, event_no, "\"title\":[")? {
+        let changes = pairs(&changes)?;
+        let change = changes.iter().find(|(name, _)| *name == "title");
+        if let Some(Value::String(old)) = change.map(|(_, change)| &change.old) {
+            return Ok(Some(old.clone()));
+        }
+    }
+    Ok(standing(db, task_id)?.map(|standing| standing.task.title))
+}
+
+/// Returns a task's title at the time of a call; `None` if there is no such task.
+///
+/// # Errors
+/// Storage faults.
+pub(crate) fn title_at(db: &Db, task_id: &str, call: Option<i64>) -> Result<Option<String>, Fault> {
+    let event_no = match call {
+        Some(call) => store::event_before(db, task_id, call)?,
+        None => i64::MAX,
+    };
+    title_after(db, task_id, event_no)
+}
+
+/// Returns the state in which a task was created, if its history goes back so far.
+///
+/// # Errors
+/// Storage faults.
+pub(crate) fn born_in(db: &Db, task_id: &str) -> Result<Option<TaskStatus>, Fault> {
+    match store::first(db, task_id)? {
+        Some((TaskEventKind::Created, state)) => Ok(Some(state)),
+        Some(_) => Ok(None),
+        None => Ok(standing(db, task_id)?.map(|standing| standing.task.status)),
+    }
+}
+
+/// Returns the agent whose claim a change needed, and the claim's number: while a claim runs, only calls that name its number change
+/// the task. `None` for a change outside of claims.
+///
+/// # Errors
+/// Storage faults.
+pub(crate) fn claim_of_change(
+    db: &Db,
+    task_id: &str,
+    event: &TaskEvent,
+) -> Result<Option<(String, i64)>, Fault> {
+    let Some((claimed, ended)) = store::claim_before(db, task_id, event.event_no)? else { return Ok(None) };
+    let is_released = claimed.kind == TaskEventKind::Released || ended;
+    let runs = |claim: &ClaimPart| !is_released && claim.lease_until > event.at;
+    Ok(claimed.claim.filter(runs).map(|claim| (claim.agent_id, claim.no)))
+}
+
+/// Returns the callers that acted for an agent by its claims.
+///
+/// # Errors
+/// Storage faults.
+pub(crate) fn callers_of(db: &Db, agent_id: &str) -> Result<Vec<i64>, Fault> {
+    store::callers_of(db, agent_id)
+}
+
 fn published(db: &Db, event: Event, stored: bool) -> Result<TaskEvent, Fault> {
     let (claim, agent_id, until) = match event.claim {
         Some(claim) => (Some(claim.no), Some(claim.agent_id), Some(claim.lease_until)),

@@ -163,6 +163,38 @@ pub(super) fn of_call(db: &Db, task_id: &str, call: i64) -> Result<Vec<Event>, F
     db.query_all(&sql, params![task_id, call], |row| read(row, 0))
 }
 
+/// Returns the changes of a task's events behind a number that have a text, in order.
+pub(super) fn changes_with(db: &Db, task_id: &str, behind: i64, text: &str) -> Result<Vec<String>, Fault> {
+    let sql = "SELECT changes FROM task_events WHERE task_id = ?1 AND event_no > ?2 AND changes LIKE ?3 ORDER BY event_no";
+    db.query_all(sql, params![task_id, behind, format!("%{text}%")], |row| row.get(0))
+}
+
+/// Returns the number of a task's last event that a call before this one left; 0 if there is none.
+pub(super) fn event_before(db: &Db, task_id: &str, call: i64) -> Result<i64, Fault> {
+    let sql = "SELECT coalesce(max(event_no), 0) FROM task_events WHERE task_id = ?1 AND sequence_no < ?2";
+    db.query_one(sql, params![task_id, call], |row| row.get(0))
+}
+
+/// Returns the last event of a claim before a number, and whether the task was finished since then, which ends a claim.
+pub(super) fn claim_before(db: &Db, task_id: &str, event_no: i64) -> Result<Option<(Event, bool)>, Fault> {
+    let sql = format!(
+        "SELECT {COLUMNS}, EXISTS (SELECT 1 FROM task_events AS f WHERE f.task_id = e.task_id \
+         AND f.event_no > e.event_no AND f.event_no < ?2 AND f.to_status IN ('DONE', 'CANCELLED')) \
+         FROM task_events AS e WHERE task_id = ?1 AND event_no < ?2 AND claim_no IS NOT NULL \
+         ORDER BY event_no DESC LIMIT 1"
+    );
+    db.query_opt(&sql, params![task_id, event_no], |row| Ok((read(row, 0)?, row.get(11)?)))
+}
+
+/// Returns the callers of the calls that claimed, renewed or gave back for an agent.
+pub(super) fn callers_of(db: &Db, agent_id: &str) -> Result<Vec<i64>, Fault> {
+    let sql = "SELECT DISTINCT (SELECT caller_no FROM callers AS c WHERE c.boot_id = a.boot_id \
+               AND c.sequence_no < a.sequence_no ORDER BY c.sequence_no DESC LIMIT 1) FROM task_events AS e \
+               JOIN actions AS a ON a.sequence_no = e.sequence_no WHERE e.agent_id = ?1";
+    let found: Vec<Option<i64>> = db.query_all(sql, params![agent_id], |row| row.get(0))?;
+    Ok(found.into_iter().flatten().collect())
+}
+
 /// Returns how many events there are.
 ///
 /// # Errors

@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::claims::now;
 use super::history::standing;
 use crate::catalogue::{BriefTask, Task, TaskHold, TaskStatus};
+use colibri_store::callers::{CallerRow, caller};
 use colibri_store::db::Db;
 
 /// What keeps a task, or that nothing does. Each live task is in one of these groups.
@@ -63,6 +64,9 @@ pub struct Shown {
     #[serde(flatten)]
     pub task: BriefTask,
     pub group: Group,
+    /// The caller that claimed it for its holder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_caller: Option<CallerRow>,
     /// The unfinished tasks that it waits for.
     pub waiting_for: Vec<Prerequisite>,
 }
@@ -129,13 +133,17 @@ pub fn list(db: &Db, filter: &Filter, now_ms: i64) -> Result<List, Fault> {
     Ok(List { tasks: shown(db, found)?, counts, left_out })
 }
 
-/// Adds to tasks what they wait for.
+/// Adds to tasks what they wait for, and who claimed those that are held.
 fn shown(db: &Db, found: Vec<(BriefTask, Group)>) -> Result<Vec<Shown>, Fault> {
     let open = found.iter().filter(|(_, group)| *group != Group::Finished);
     let mut waiting = waiting_for(db, &open.map(|(task, _)| task.id.as_str()).collect::<Vec<_>>())?;
+    let held = found.iter().filter(|(_, group)| *group == Group::Held);
+    let mut callers =
+        store::callers_of_claims(db, &held.map(|(task, _)| task.id.as_str()).collect::<Vec<_>>())?;
     let shown = found.into_iter().map(|(task, group)| {
         let waiting_for = waiting.remove(&task.id).unwrap_or_default();
-        Shown { task, group, waiting_for }
+        let held_caller = callers.remove(&task.id);
+        Shown { task, group, held_caller, waiting_for }
     });
     Ok(shown.collect())
 }
@@ -197,6 +205,9 @@ pub struct Whole {
     pub group: Group,
     /// The number of the live claim.
     pub claim: Option<i64>,
+    /// The caller that made it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub held_caller: Option<CallerRow>,
     /// The unfinished tasks that it waits for.
     pub waiting_for: Vec<Prerequisite>,
     /// The live tasks that wait for it.
@@ -212,6 +223,10 @@ pub fn whole(db: &Db, id: &str, now_ms: i64) -> Result<Option<Whole>, Fault> {
     let time = now(db, now_ms)?;
     let (mut task, live) = (standing.task, standing.claim.filter(|claim| claim.is_live(time)));
     let claim = live.as_ref().map(|claim| claim.no);
+    let held_caller = match &live {
+        Some(claim) => caller(db, claim.caller_no)?,
+        None => None,
+    };
     task.held = live.map(|claim| TaskHold { by: claim.agent_id, until: claim.lease_until });
     let waiting_for = waiting_for(db, &[&task.id])?.remove(&task.id).unwrap_or_default();
     let group = match task.status {
@@ -221,7 +236,7 @@ pub fn whole(db: &Db, id: &str, now_ms: i64) -> Result<Option<Whole>, Fault> {
         _ => Group::Ready,
     };
     let needed_by = store::needed_by(db, &task.id)?;
-    Ok(Some(Whole { task, group, claim, waiting_for, needed_by }))
+    Ok(Some(Whole { task, group, claim, held_caller, waiting_for, needed_by }))
 }
 
 /// A task in the picture of dependencies.

@@ -7,6 +7,7 @@ use colibri_runtime::handler::Fault;
 use super::{Counts, Filter, Group, Node, Prerequisite};
 use crate::catalogue::{BriefTask, TaskHold, TaskStatus};
 use crate::domains::tasks::store::{BLOCKED, Listed, OPEN, Query, RANK, and_is, held, read_status};
+use colibri_store::callers::{CallerRow, caller};
 use colibri_store::db::{Bind, Db, Row, RowError, Value};
 use colibri_store::params;
 
@@ -207,6 +208,26 @@ pub(super) fn prerequisites(db: &Db, ids: &[&str]) -> Result<Vec<(String, Prereq
         })?);
     }
     Ok(found)
+}
+
+/// Returns the callers of the claims of these tasks, by the tasks' ids.
+pub(super) fn callers_of_claims(db: &Db, ids: &[&str]) -> Result<HashMap<String, CallerRow>, Fault> {
+    let (mut numbers, mut known) = (Vec::new(), HashMap::new());
+    for some in ids.chunks(AT_ONCE) {
+        let places: Vec<String> = (1..=some.len()).map(|at| format!("?{at}")).collect();
+        let sql =
+            format!("SELECT task_id, caller_no FROM task_claims WHERE task_id IN ({})", places.join(", "));
+        let params: Vec<Value<'_>> = some.iter().map(|id| Value::Text(id)).collect();
+        let found: Vec<(String, i64)> = db.query_all(&sql, &params, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        numbers.extend(found);
+    }
+    for (_, number) in &numbers {
+        if !known.contains_key(number) {
+            known.insert(*number, caller(db, *number)?);
+        }
+    }
+    let row = |(id, number): (String, i64)| Some((id, known.get(&number)?.clone()?));
+    Ok(numbers.into_iter().filter_map(row).collect())
 }
 
 /// Returns the tasks that wait for one, in the order in which they were made to.

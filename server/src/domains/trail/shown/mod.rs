@@ -16,6 +16,14 @@ pub(crate) struct Decisions {
     pub shown: Vec<StoredThought>,
 }
 
+/// Returns the callers that recorded thoughts of an agent.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub(crate) fn callers_of(db: &Db, agent_id: &str) -> Result<Vec<i64>, Fault> {
+    store::callers_of(db, agent_id)
+}
+
 /// Returns the decisions since a time.
 ///
 /// # Errors

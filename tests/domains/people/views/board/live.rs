@@ -159,14 +159,14 @@ fn people_62_the_board_is_used_with_keys() {
     let mut live = Live::beside(&board.client, 100, 24, &[]);
     let first = live.until(blocked);
     assert!(first.contains("INIT 2") && first.contains("GATHER 1") && first.contains(ready), "{first}");
-    assert!(first.contains("claude-1, ") && first.contains(" min "), "{first}");
+    assert!(first.contains("\"claude-1\" (alice, ") && first.contains(" min "), "{first}");
     assert!(live.parser.screen().alternate_screen() && live.parser.screen().hide_cursor());
     // A task of the next column.
     live.press("l\r");
-    let task = live.until("claimed by claude-1");
+    let task = live.until("claimed (claim 1)");
     assert!(task.contains(&board.held) && task.contains("Two steps, because the table is large."), "{task}");
     live.press(ESCAPE);
-    live.until_it("the task is closed", |screen| !screen.contains("claimed by"));
+    live.until_it("the task is closed", |screen| !screen.contains("claimed (claim"));
     live.press("/MEASURE\r");
     let found = live.until("INIT 1");
     assert!(found.contains(ready) && !found.contains(held) && found.contains("only text MEASURE"), "{found}");

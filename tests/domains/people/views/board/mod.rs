@@ -15,12 +15,12 @@ fn people_62_the_board_is_printed_once() {
         (short(&board.held), short(&board.ready), short(&board.blocked), short(&board.done));
     let printed = text(&board.client, &["board", "--once"]);
     // The lease has just begun, so 9 minutes and some seconds are left.
-    let left = printed.split("claude-1, ").nth(1).unwrap().split(' ').next().unwrap();
+    let left = printed.split("\"claude-1\" (alice, \"people\"), ").nth(1).unwrap().split(' ').next().unwrap();
     let expected = format!(
-        "INIT 2                GATHER 1               ANALYZE 0  PLAN 0  APPLY 0  VERIFY 0\n\
+        "INIT 2                GATHER 1                                   ANALYZE 0  PLAN 0  APPLY 0  VERIFY 0\n\
          {ready}              {held}  high\n\
          Measure the import    Write the migration\n\
-         \x20                     claude-1, {left} min left\n\
+         \x20                     \"claude-1\" (alice, \"people\"), {left} min left\n\
          {blocked}\n\
          Announce the release\n\
          waits for {held}\n"
