@@ -99,8 +99,11 @@ impl PgBackend {
         session.queue_commit()?;
         let committed = session.boundary();
         let mark = match self.durable {
-            true => mark::send(session, &mut self.name, self.link.replicated),
-            false => session.ask_what_holds(false).map(|_| Cover::All),
+            true => mark::send(session, &mut self.name, &mut self.watch, self.link.replicated),
+            false => session.ask_what_holds(false, self.watch.due()).map(|held| {
+                self.watch.came(held.besides);
+                Cover::All
+            }),
         };
         // The commit may be answered although the connection was lost behind it.
         session.wait(committed)?;

@@ -9,6 +9,7 @@
 use crate::db::postgres::{Held, PgError, Session};
 use crate::postgres::flight::MARK;
 use crate::postgres::link::Name;
+use crate::postgres::watch::Watch;
 
 /// What a mark covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,12 +23,19 @@ pub(super) enum Cover {
 }
 
 /// Sends a mark behind what is queued, and the question what holds (postgres#conditions). Returns what the mark covers.
-pub(super) fn send(session: &mut Session, name: &mut Name, replicated: bool) -> Result<Cover, PgError> {
+pub(super) fn send(
+    session: &mut Session,
+    name: &mut Name,
+    watch: &mut Watch,
+    replicated: bool,
+) -> Result<Cover, PgError> {
     session.queue(MARK, &[])?;
-    let mark = session.boundary();
-    let asked = session.ask_what_holds(true);
-    session.wait(mark)?;
-    let Held { has_standby, loaded } = asked?;
+    // Whether a standby was waited for is asked when the wait is over. All else may be asked in the mark's own transaction.
+    let mark = replicated.then(|| session.boundary());
+    let asked = session.ask_what_holds(true, watch.due());
+    mark.map_or(Ok(()), |mark| session.wait(mark).map(drop))?;
+    let Held { has_standby, loaded, besides } = asked?;
+    watch.came(besides);
     if !replicated {
         return Ok(Cover::All);
     }

@@ -125,7 +125,8 @@ impl PgBackend {
             let marked = {
                 let mut session = handle.session();
                 let replicated = self.link.replicated;
-                settle(&mut session).and_then(|()| mark::send(&mut session, &mut self.name, replicated))
+                settle(&mut session)
+                    .and_then(|()| mark::send(&mut session, &mut self.name, &mut self.watch, replicated))
             };
             match marked {
                 Ok(Cover::All) => self.unsynced.marked = true,

@@ -1,6 +1,6 @@
 //! A running server notices that someone has changed the schema under it (postgres#start). A rule, a trigger or a policy takes effect at
-//! once, and an open connection does not see that it is there. So a process asks now and then, before it acknowledges calls, for a short
-//! digest of the catalog, and compares the whole schema where the digest is another one.
+//! once, and an open connection does not see that it is there. So a process asks now and then, with a mark, for a short digest of the
+//! catalog, and compares the whole schema before it acknowledges calls where the digest is another one.
 
 use std::time::{Duration, Instant};
 
@@ -29,33 +29,38 @@ const DIGEST: &str = "SELECT md5(concat_ws(',', \
 pub(super) struct Watch {
     schema: SharedSchema,
     digest: String,
+    /// Another digest, whose schema is still to be compared.
+    changed: Option<String>,
     next: Instant,
 }
 
 impl Watch {
     /// Begins with the schema that a start has just compared.
     pub(super) fn begin(session: &mut Session, schema: SharedSchema) -> Result<Self, PgError> {
-        Ok(Self { schema, digest: digest(session)?, next: Instant::now() + EVERY })
+        let rows = session.query(DIGEST, &[], Limit::ONE)?;
+        let digest = text(&only(&rows)?, 0).unwrap_or_default().to_owned();
+        Ok(Self { schema, digest, changed: None, next: Instant::now() + EVERY })
     }
 
-    /// Asks if it is time; returns why the schema is refused now.
+    /// Returns the question for the digest, if it is time. It travels with a mark, and costs no round trip.
+    pub(super) fn due(&self) -> Option<&'static str> {
+        (Instant::now() >= self.next).then_some(DIGEST)
+    }
+
+    /// Takes the answer, if there was a question.
+    pub(super) fn came(&mut self, digest: Option<String>) {
+        if let Some(digest) = digest {
+            self.next = Instant::now() + EVERY;
+            self.changed = (digest != self.digest).then_some(digest);
+        }
+    }
+
+    /// Compares the schema, if another digest has come. Returns why it is refused now.
     pub(super) fn refusal(&mut self, session: &mut Session) -> Result<Option<String>, PgError> {
-        if Instant::now() < self.next {
-            return Ok(None);
-        }
-        let found = digest(session)?;
-        if found != self.digest {
-            if let Some(refusal) = probe::altered(&schema::differences(session, &self.schema)?) {
-                return Ok(Some(refusal));
-            }
-            self.digest = found;
-        }
-        self.next = Instant::now() + EVERY;
-        Ok(None)
+        let Some(digest) = self.changed.clone() else { return Ok(None) };
+        let refusal = probe::altered(&schema::differences(session, &self.schema)?);
+        self.changed = None;
+        self.digest = digest;
+        Ok(refusal)
     }
-}
-
-fn digest(session: &mut Session) -> Result<String, PgError> {
-    let rows = session.query(DIGEST, &[], Limit::ONE)?;
-    Ok(text(&only(&rows)?, 0).unwrap_or_default().to_owned())
 }

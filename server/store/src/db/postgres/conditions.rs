@@ -2,6 +2,7 @@
 //! in another way. So the session sets them in its start packet, sets them again once it is connected, and compares what holds then.
 //! Each mark asks the same question again.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use super::error::PgError;
@@ -34,16 +35,21 @@ impl Session {
         Ok(session)
     }
 
-    /// Sends what is queued, asks what holds, and compares: behind a mark also the settings of the whole server that it relies on.
+    /// Sends what is queued, asks what holds, and compares: behind a mark also the settings of the whole server that it relies on. A
+    /// statement for one text may be asked besides.
     ///
     /// # Errors
     /// The server's; [`PgError::Refused`] names what does not hold any more.
-    pub(crate) fn ask_what_holds(&mut self, durable: bool) -> Result<Held, PgError> {
+    pub(crate) fn ask_what_holds(&mut self, durable: bool, besides: Option<&str>) -> Result<Held, PgError> {
         let Some(conditions) = self.conditions.take() else {
             return Err(PgError::Usage("what holds is known of a session that was established"));
         };
         let question = if durable { &conditions.durable } else { &conditions.question };
-        let asked = self.query(question, &[], Limit::ONE);
+        let question = match besides {
+            Some(besides) => Cow::Owned(format!("{question}, ({besides})")),
+            None => Cow::Borrowed(question.as_str()),
+        };
+        let asked = self.query(&question, &[], Limit::ONE);
         let held = asked.and_then(|rows| compare(&conditions, self, &rows));
         self.conditions = Some(conditions);
         held
@@ -57,6 +63,8 @@ pub(crate) struct Held {
     pub has_standby: bool,
     /// When the server's process has last read its settings.
     pub loaded: String,
+    /// What was asked besides.
+    pub besides: Option<String>,
 }
 
 /// Compares what the server has answered.
@@ -75,7 +83,8 @@ fn compare(conditions: &Conditions, session: &mut Session, rows: &Rows) -> Resul
     match differs {
         Some(((name, wanted), found)) => Err(differing(session, name, wanted, found)),
         None => {
-            Ok(Held { has_standby: number(&row, 2) == Some(1), loaded: text(&row, 3).unwrap_or_default() })
+            let loaded = text(&row, 3).unwrap_or_default();
+            Ok(Held { has_standby: number(&row, 2) == Some(1), loaded, besides: text(&row, 4) })
         }
     }
 }

@@ -122,7 +122,7 @@ fn set(cluster: &Cluster, level: Level, name: &str, value: Option<&str>) {
 fn mark(session: &mut Session) -> Result<(), PgError> {
     session.queue("SELECT pg_logical_emit_message(true, 'colibri', '')", &[])?;
     let mark = session.boundary();
-    let held = session.ask_what_holds(true);
+    let held = session.ask_what_holds(true, None);
     session.wait(mark)?;
     held.map(drop)
 }
