@@ -132,7 +132,7 @@ pub struct CallStatus {
     pub entered_ms: Option<i64>,
     /// Whether the gate is open.
     pub ready: bool,
-    /// The sink's kind: `buffer`, `sqlite`, `memory`, `noop` or `custom`.
+    /// The sink's kind: `buffer`, the name of the store's engine, `memory`, `noop` or `custom`.
     pub audit_sink: &'static str,
     /// Calls since the start whose exit record could not be stored at first.
     pub exit_failures: u64,

@@ -38,13 +38,13 @@ pub trait TiedTable: Sync {
     /// Hands over all rows, in the order in which they were made if the table keeps one.
     ///
     /// # Errors
-    /// SQLite's error, and what `take` returns.
+    /// The engine's error, and what `take` returns.
     fn each_row(&self, db: &Db, take: &mut dyn FnMut(&TiedRow<'_>) -> Result<(), Stop>) -> Result<(), Stop>;
 
     /// Returns the place of the row with that key; `None` if the row does not exist.
     ///
     /// # Errors
-    /// SQLite's error.
+    /// The engine's error.
     fn place(&self, db: &Db, key: &str) -> Result<Option<Place>, Fault>;
 
     /// Returns what hands over the places from a key on, for the tables that have many rows.
@@ -55,7 +55,7 @@ pub trait TiedTable: Sync {
     /// Hands over rows of related tables that belong to no row of this one, each described by a text.
     ///
     /// # Errors
-    /// SQLite's error, and what `take` returns.
+    /// The engine's error, and what `take` returns.
     fn each_stray(&self, _db: &Db, _take: &mut dyn FnMut(String) -> Result<(), Stop>) -> Result<(), Stop> {
         Ok(())
     }

@@ -27,7 +27,7 @@ impl Callers {
     /// Takes a closed call of the log, in the order of exits. A process stores its first caller before it ends its first call.
     ///
     /// # Errors
-    /// SQLite's error.
+    /// The engine's error.
     pub fn call(
         &mut self,
         run: &mut Run<'_>,
@@ -73,7 +73,7 @@ impl Callers {
     /// Looks at the calls that still run, and at the numbers.
     ///
     /// # Errors
-    /// SQLite's error.
+    /// The engine's error.
     pub fn finish(mut self, run: &mut Run<'_>) -> Result<(), Stop> {
         for (boot_id, sequence_no) in std::mem::take(&mut self.running) {
             self.check(run, &boot_id, sequence_no)?;

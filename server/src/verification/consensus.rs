@@ -10,7 +10,7 @@ pub const NAME: &str = "consensus";
 /// Verifies all rounds.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn check(run: &mut Run<'_>) -> Result<(), Stop> {
     run.begin(NAME, 0);
     let rounds = verify_rounds(run.db, |mismatched| -> Result<(), Stop> {

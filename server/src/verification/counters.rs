@@ -7,7 +7,7 @@ use colibri_store::walk::Stop;
 /// Checks that a table's counter names `last` as the last row; 0 if the table has no rows.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn check(run: &mut Run<'_>, table: &'static str, last: i64) -> Result<(), Stop> {
     let expected = (last > 0).then_some(last);
     if counters_of(run.db, table)?.is_some_and(|found| !found.iter().eq(&expected)) {
@@ -22,7 +22,7 @@ pub fn check(run: &mut Run<'_>, table: &'static str, last: i64) -> Result<(), St
 /// Checks that only counted tables have a counter.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn check_strays(run: &mut Run<'_>) -> Result<(), Stop> {
     for name in stray_counters(run.db)? {
         run.found("SEQ_COUNTER", || {

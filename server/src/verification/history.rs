@@ -44,7 +44,7 @@ impl Calls {
     /// Takes a closed call of the log.
     ///
     /// # Errors
-    /// SQLite's error.
+    /// The engine's error.
     pub fn call(&mut self, db: &Db, row: &ClosedRow<'_>) -> Result<(), Fault> {
         let tells = row.outcome == "ok"
             && row.subject.is_some()
@@ -67,7 +67,7 @@ impl Callers {
     /// Returns whether a call of a process has a caller.
     ///
     /// # Errors
-    /// SQLite's error.
+    /// The engine's error.
     pub fn has(&mut self, db: &Db, boot_id: &str, sequence_no: i64) -> Result<bool, Fault> {
         if self.boot_id != boot_id {
             *self = Self { boot_id: boot_id.to_owned(), ..Self::default() };
@@ -91,7 +91,7 @@ impl Callers {
 /// Checks all histories and claims.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn check(run: &mut Run<'_>, calls: Calls) -> Result<(), Stop> {
     let db = run.db;
     let events = count_events(db)?.unsigned_abs();

@@ -18,7 +18,7 @@ pub const NAME: &str = "log";
 /// Walks the log and returns its end, and the calls that still run.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn check(
     run: &mut Run<'_>,
     followers: Followers<'_>,

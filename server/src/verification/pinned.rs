@@ -25,7 +25,7 @@ pub fn compare_log_row(checkpoint: &Checkpoint, run: &mut Run<'_>, exit_no: i64,
 /// Compares the log's end, and the calls that were running at the checkpoint.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn compare_log_end(checkpoint: &Checkpoint, run: &mut Run<'_>, end: &LogEnd) -> Result<(), Stop> {
     let (then, now) = (&checkpoint.log, (end.last_sequence_no, end.last_exit_no));
     if now.0 < then.last_sequence_no || now.1 < then.last_exit_no {

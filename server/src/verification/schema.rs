@@ -19,7 +19,7 @@ pub const NAME: &str = "schema";
 /// included the indexes.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn check(
     run: &mut Run<'_>,
     shape: &Result<Shape, Fault>,

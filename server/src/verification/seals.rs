@@ -47,7 +47,7 @@ impl Heads {
 /// Verifies every head once, in chain order, and every session's records and leaves.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn check(
     run: &mut Run<'_>,
     signers: Signers<'_>,

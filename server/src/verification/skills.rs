@@ -11,7 +11,7 @@ pub const NAME: &str = "skills";
 /// Compares the rows of each root with the record of its load.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn check(run: &mut Run<'_>) -> Result<(), Stop> {
     run.begin(NAME, 0);
     let mut skills = 0;

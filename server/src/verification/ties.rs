@@ -56,7 +56,7 @@ impl Ties {
     /// Takes a closed call of the log, in the order of exits.
     ///
     /// # Errors
-    /// SQLite's error.
+    /// The engine's error.
     pub fn call(&mut self, run: &mut Run<'_>, row: &ClosedRow<'_>) -> Result<(), Stop> {
         if row.outcome != "ok" {
             return Ok(());
@@ -84,7 +84,7 @@ impl Ties {
     /// Takes a row of the named table that another check has already read.
     ///
     /// # Errors
-    /// SQLite's error.
+    /// The engine's error.
     pub fn row(&mut self, run: &mut Run<'_>, name: &str, row: &TiedRow<'_>) -> Result<(), Stop> {
         match self.0.iter_mut().find(|table| table.table.name() == name) {
             Some(table) => table.row(run, row),
@@ -95,7 +95,7 @@ impl Ties {
     /// Reads the rows that no other check has read, and compares the totals.
     ///
     /// # Errors
-    /// SQLite's error.
+    /// The engine's error.
     pub fn finish(mut self, run: &mut Run<'_>, read_already: &[&str]) -> Result<(), Stop> {
         run.begin(NAME, self.0.iter().map(|table| table.calls).sum());
         for table in &mut self.0 {

@@ -40,7 +40,7 @@ pub struct Wanted<'a> {
 /// Walks over the trail and returns the pin of all records, if requested.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn check(run: &mut Run<'_>, ties: &mut Ties, wanted: &Wanted<'_>) -> Result<RecordsPin, Stop> {
     let records = count_records(run.db)?;
     run.begin(NAME, records.unsigned_abs());

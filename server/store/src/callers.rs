@@ -139,7 +139,7 @@ pub(crate) fn last_of(db: &Db, boot_id: &str) -> Result<Option<(i64, i64)>, Faul
 /// Hands over each number of a caller with its call; the row is `None` if it is malformed. In the order of the numbers.
 ///
 /// # Errors
-/// SQLite's error, and what `take` returns.
+/// The engine's error, and what `take` returns.
 pub fn each_caller<E: From<Fault>>(
     db: &Db,
     mut take: impl FnMut(i64, Option<i64>, Option<CallerRow>) -> Result<(), E>,
@@ -171,7 +171,7 @@ pub fn first_of(db: &Db, boot_id: &str) -> Result<Option<i64>, Fault> {
 /// Hands over the numbers of all callers, in order.
 ///
 /// # Errors
-/// SQLite's error, and what `take` returns.
+/// The engine's error, and what `take` returns.
 pub fn each_number<E: From<Fault>>(db: &Db, mut take: impl FnMut(i64) -> Result<(), E>) -> Result<(), E> {
     db.walk("SELECT caller_no FROM callers ORDER BY caller_no", &[], |row| {
         take(row.get(0).map_err(Fault::from)?)?;

@@ -9,49 +9,49 @@ pub trait Rounds {
     /// Returns the state of a round's rows; `None` if the round does not exist.
     ///
     /// # Errors
-    /// SQLite's error.
+    /// The engine's error.
     fn mark(&self, round_id: i64) -> Result<Option<Mark>, Fault>;
 
     /// Returns a round with everything that belongs to it.
     ///
     /// # Errors
-    /// SQLite's error.
+    /// The engine's error.
     fn load(&self, round_id: i64) -> Result<Option<StoredRound>, Fault>;
 
     /// Returns the root of the newest round at QUORUM or above.
     ///
     /// # Errors
-    /// SQLite's error.
+    /// The engine's error.
     fn last_agreed_root(&self) -> Result<Option<Vec<u8>>, Fault>;
 
     /// Returns the largest logical time of all votes, 0 before any.
     ///
     /// # Errors
-    /// SQLite's error.
+    /// The engine's error.
     fn last_time(&self) -> Result<i64, Fault>;
 
     /// Returns the id of the next round, which no round ever had.
     ///
     /// # Errors
-    /// SQLite's error, or no id is left.
+    /// The engine's error, or no id is left.
     fn next_round_id(&self) -> Result<i64, Fault>;
 
     /// Returns the number of the next vote.
     ///
     /// # Errors
-    /// SQLite's error, or no number is left.
+    /// The engine's error, or no number is left.
     fn next_vote_seq(&self) -> Result<i64, Fault>;
 
     /// Stores a new round.
     ///
     /// # Errors
-    /// SQLite's error.
+    /// The engine's error.
     fn add_round(&mut self, round: StoredRound) -> Result<(), Fault>;
 
     /// Stores a vote with the changes it causes.
     ///
     /// # Errors
-    /// SQLite's error.
+    /// The engine's error.
     fn add_vote(&mut self, change: VoteChange) -> Result<(), Fault>;
 }
 

@@ -122,7 +122,7 @@ impl Rounds for Tables<'_> {
 /// Hands over the ids of all rounds in ascending order.
 ///
 /// # Errors
-/// SQLite's error, and what `take` fails with.
+/// The engine's error, and what `take` fails with.
 pub fn each_round<E: From<Fault>>(db: &Db, mut take: impl FnMut(i64) -> Result<(), E>) -> Result<(), E> {
     db.walk("SELECT round_id FROM mcp_consensus_rounds ORDER BY round_id", &[], |row| {
         take(row.get(0).map_err(Fault::from)?)?;
@@ -133,7 +133,7 @@ pub fn each_round<E: From<Fault>>(db: &Db, mut take: impl FnMut(i64) -> Result<(
 /// Hands over number and logical time of all votes, in the order of their numbers.
 ///
 /// # Errors
-/// SQLite's error, and what `take` fails with.
+/// The engine's error, and what `take` fails with.
 pub fn each_time<E: From<Fault>>(db: &Db, mut take: impl FnMut(i64, i64) -> Result<(), E>) -> Result<(), E> {
     db.walk("SELECT seq, timestamp_logical FROM mcp_consensus_votes ORDER BY seq", &[], |row| {
         let read = |index| row.get(index).map_err(Fault::from);

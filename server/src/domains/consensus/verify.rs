@@ -22,7 +22,7 @@ pub struct Mismatched {
 /// Replays all rounds and returns their number. `take` receives each round and each mismatch in it.
 ///
 /// # Errors
-/// SQLite's error, and what `take` fails with.
+/// The engine's error, and what `take` fails with.
 pub fn verify_rounds<E: From<Fault>>(
     db: &Db,
     mut take: impl FnMut(Option<Mismatched>) -> Result<(), E>,

@@ -32,7 +32,7 @@ pub struct SessionVerification {
     pub seal: SealReport,
 }
 
-/// Returns the reason why a record was not appended: SQLite's error, or that its session is closed or missing.
+/// Returns the reason why a record was not appended: the engine's error, or that its session is closed or missing.
 pub fn explained(db: &Db, failure: Failure<Refusal>) -> Failure<Refusal> {
     let Failure::Domain(Refusal::NotAppended { fault, session_id: Some(session_id) }) = failure else {
         return failure;

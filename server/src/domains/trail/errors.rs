@@ -19,7 +19,7 @@ pub enum Refusal {
     /// reason, which the proof store can determine ([`explained`](crate::domains::proof::explained)).
     #[error("{fault}")]
     NotAppended {
-        /// SQLite's error.
+        /// The engine's error.
         fault: Fault,
         /// The session that the record cites.
         session_id: Option<String>,

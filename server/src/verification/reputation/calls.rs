@@ -107,7 +107,7 @@ fn in_time(run: &mut Run<'_>, row: &LedgerRow, sequence_no: i64, looked: &mut Lo
 /// many as all imports name, none is missing, because an entry names one call only.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn missing_entries(run: &mut Run<'_>, seen: i64) -> Result<(), Stop> {
     let db = run.db;
     let import = ToolId::ReputationImport.name();

@@ -27,7 +27,7 @@ pub const NAME: &str = "reputation";
 /// Checks everything and returns the values for a checkpoint.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn check(run: &mut Run<'_>, checkpoint: Option<&Checkpoint>) -> Result<ReputationPin, Stop> {
     let db = run.db;
     run.begin(NAME, count_entries(db)?.unsigned_abs());

@@ -2,7 +2,7 @@
 //! the drivers lie beneath it.
 
 mod facts;
-#[expect(unused_imports, reason = "the server opens it next")]
+#[expect(unused_imports, reason = "the driver names its whole face, of which tests use a part")]
 pub(crate) mod postgres;
 mod row;
 #[cfg(debug_assertions)]

@@ -81,7 +81,7 @@ const CALLS: &str = "actions AS a LEFT JOIN callers AS c ON c.caller_no = (SELEC
 /// Hands over the matching calls, in the order of their numbers, up to the last or until `take` returns `false`.
 ///
 /// # Errors
-/// SQLite's error; also for a row that holds a value of a wrong type.
+/// The engine's error; also for a row that holds a value of a wrong type.
 pub fn each_call(
     db: &Db,
     filter: &LogFilter,
@@ -117,7 +117,7 @@ pub const MOST_OLDER: u32 = 10_000;
 /// Returns the first of the newest calls that were entered at a time or later, without a walk through the whole log.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn first_since(db: &Db, since: &str) -> Result<Option<i64>, Fault> {
     let (mut first, mut older) = (None, 0);
     let sql = "SELECT sequence_no, entered_at FROM actions ORDER BY sequence_no DESC";
@@ -147,7 +147,7 @@ pub struct CallsOfTime {
 /// what [`first_since`] found.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn count_by_time(db: &Db, since: &str, first: i64, precision: usize) -> Result<Vec<CallsOfTime>, Fault> {
     let sql = format!(
         "SELECT substr(entered_at, 1, {precision}), outcome, count(*) FROM actions \
@@ -161,7 +161,7 @@ pub fn count_by_time(db: &Db, since: &str, first: i64, precision: usize) -> Resu
 /// Returns the earliest and the latest stamp of the calls since a time; `first` is what [`first_since`] found.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn ends_of(db: &Db, since: &str, first: i64) -> Result<Option<(String, String)>, Fault> {
     let sql =
         "SELECT min(entered_at), max(entered_at) FROM actions WHERE entered_at >= ?1 AND sequence_no >= ?2";
@@ -175,7 +175,7 @@ pub fn ends_of(db: &Db, since: &str, first: i64) -> Result<Option<(String, Strin
 /// Counts the matching calls. The limit does not count.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn count_calls(db: &Db, filter: &LogFilter) -> Result<i64, Fault> {
     let (condition, params) = matching(filter);
     db.query_one(&format!("SELECT count(*) FROM {CALLS} WHERE {condition}"), &params, |row| row.get(0))

@@ -23,7 +23,7 @@ pub fn count_entries(db: &Db) -> Result<i64, Fault> {
 /// Hands over all entries in their order.
 ///
 /// # Errors
-/// SQLite's error, and what `take` returns.
+/// The engine's error, and what `take` returns.
 pub fn each_entry(db: &Db, take: impl FnMut(&LedgerRow) -> Result<(), Stop>) -> Result<(), Stop> {
     entries(db, "ORDER BY l.history_id", &[], take)
 }
@@ -31,7 +31,7 @@ pub fn each_entry(db: &Db, take: impl FnMut(&LedgerRow) -> Result<(), Stop>) -> 
 /// Hands over the entries that name a call, in their order.
 ///
 /// # Errors
-/// SQLite's error, and what `take` returns.
+/// The engine's error, and what `take` returns.
 pub fn entries_of_call(
     db: &Db,
     (first, last): (i64, i64),
@@ -119,7 +119,7 @@ fn entry(row: &Row<'_>) -> Option<Entry> {
 /// Hands over the numbers of events without an entry.
 ///
 /// # Errors
-/// SQLite's error, and what `take` returns.
+/// The engine's error, and what `take` returns.
 pub fn each_event_without_entry(db: &Db, mut take: impl FnMut(i64) -> Result<(), Stop>) -> Result<(), Stop> {
     let sql = "SELECT id FROM reputation_history AS h \
                WHERE NOT EXISTS (SELECT 1 FROM reputation_ledger AS l WHERE l.history_id = h.id) ORDER BY id";
@@ -145,7 +145,7 @@ pub fn unledgered(db: &Db) -> Result<Vec<(String, Domain)>, Fault> {
 /// Hands over all rows of standings, by node and domain.
 ///
 /// # Errors
-/// SQLite's error, and what `take` returns.
+/// The engine's error, and what `take` returns.
 pub fn each_standing(
     db: &Db,
     mut take: impl FnMut(Result<Standing, RowInvalid>) -> Result<(), Stop>,

@@ -41,7 +41,7 @@ pub(super) fn end(db: &Db, task_id: &str, at: &str, sequence_no: i64) -> Result<
 /// Returns the latest time by which a claim was judged.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub(crate) fn clock(db: &Db) -> Result<Option<String>, Fault> {
     db.query_opt("SELECT latest FROM claim_clock WHERE id = 1", &[], |row| row.get(0))
 }
@@ -49,7 +49,7 @@ pub(crate) fn clock(db: &Db) -> Result<Option<String>, Fault> {
 /// Returns all rows of the clock, of which there may be one only.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub(crate) fn clocks(db: &Db) -> Result<Vec<(i64, String)>, Fault> {
     db.query_all("SELECT id, latest FROM claim_clock", &[], |row| Ok((row.get(0)?, row.get(1)?)))
 }
@@ -108,7 +108,7 @@ pub(super) fn unreleased<T: Listed>(db: &Db, tasks: &[T]) -> Result<HashMap<Stri
 /// Returns how many tasks were ever claimed.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub(crate) fn count_claims(db: &Db) -> Result<i64, Fault> {
     db.query_one("SELECT count(*) FROM task_claims", &[], |row| row.get(0))
 }
@@ -116,7 +116,7 @@ pub(crate) fn count_claims(db: &Db) -> Result<i64, Fault> {
 /// Hands over the claims of tasks whose history tells of none.
 ///
 /// # Errors
-/// SQLite's error, and what `take` returns.
+/// The engine's error, and what `take` returns.
 pub(crate) fn each_stray(db: &Db, mut take: impl FnMut(String) -> Result<(), Stop>) -> Result<(), Stop> {
     let sql = "SELECT task_id FROM task_claims AS c WHERE NOT EXISTS \
                (SELECT 1 FROM task_events AS e WHERE e.task_id = c.task_id AND e.claim_no IS NOT NULL)";

@@ -40,7 +40,7 @@ impl Standing {
 /// Returns the live task with that id, as it stands.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub(crate) fn live_standing(db: &Db, id: &str) -> Result<Option<Standing>, Fault> {
     stands(db, id, "t.deleted_at IS NULL")
 }
@@ -48,7 +48,7 @@ pub(crate) fn live_standing(db: &Db, id: &str) -> Result<Option<Standing>, Fault
 /// Returns the task with that id, deleted or not, as it stands.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub(crate) fn standing(db: &Db, id: &str) -> Result<Option<Standing>, Fault> {
     stands(db, id, "TRUE")
 }
@@ -198,7 +198,7 @@ pub(super) fn callers_of(db: &Db, agent_id: &str) -> Result<Vec<i64>, Fault> {
 /// Returns how many events there are.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub(crate) fn count_events(db: &Db) -> Result<i64, Fault> {
     db.query_one("SELECT count(*) FROM task_events", &[], |row| row.get(0))
 }
@@ -207,7 +207,7 @@ pub(crate) fn count_events(db: &Db) -> Result<i64, Fault> {
 /// the numbers.
 ///
 /// # Errors
-/// SQLite's error, and what `take` returns.
+/// The engine's error, and what `take` returns.
 pub(crate) fn each_untold_call<E: From<Fault>>(
     db: &Db,
     tool: &str,
@@ -227,7 +227,7 @@ pub(crate) fn each_untold_call<E: From<Fault>>(
 /// Hands over all events, those of one task together and in their order. An event is `None` if its row is malformed.
 ///
 /// # Errors
-/// SQLite's error, and what `take` returns.
+/// The engine's error, and what `take` returns.
 pub(crate) fn each_event(
     db: &Db,
     mut take: impl FnMut(&str, Option<Event>) -> Result<(), Stop>,
@@ -243,7 +243,7 @@ pub(crate) fn each_event(
 /// Hands over the claims' events in the order in which their calls ended: the call, when it was entered, and the claim's time.
 ///
 /// # Errors
-/// SQLite's error, and what `take` returns.
+/// The engine's error, and what `take` returns.
 pub(crate) fn claim_events(
     db: &Db,
     mut take: impl FnMut(i64, &str, &str) -> Result<(), Stop>,

@@ -28,7 +28,7 @@ pub struct Call<'a> {
 /// Looks a call up and shows it to `read`; `None` if no such call exists.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn with_call<T>(
     db: &Db,
     sequence_no: i64,
@@ -153,7 +153,7 @@ fn call_times(db: &Db, sequence_no: i64) -> Result<Option<(String, String)>, Fau
 /// Hands over the subjects of a tool's successful calls, in the order in which they ended.
 ///
 /// # Errors
-/// SQLite's error, and what `take` returns.
+/// The engine's error, and what `take` returns.
 pub fn each_subject_of<E: From<Fault>>(
     db: &Db,
     tool: &str,

@@ -38,7 +38,7 @@ pub struct ActionsReport {
 /// call exists.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn enter_hash(db: &Db, sequence_no: i64) -> Result<Option<HexDigest>, Fault> {
     let sql = format!("SELECT {OPEN_COLUMNS} FROM actions WHERE sequence_no = ?1");
     db.query_opt(&sql, params![sequence_no], |row| Ok(read_open(row)?.hash()))
@@ -47,7 +47,7 @@ pub fn enter_hash(db: &Db, sequence_no: i64) -> Result<Option<HexDigest>, Fault>
 /// Walks the whole log up to its first finding.
 ///
 /// # Errors
-/// SQLite's error; a finding is not an error.
+/// The engine's error; a finding is not an error.
 pub(crate) fn verify_actions(db: &Db) -> Result<ActionsReport, Fault> {
     let mut first = FirstFinding(None);
     let end = walk_log(db, &mut first)?;
@@ -81,7 +81,7 @@ impl LogVisitor<Fault> for FirstFinding {
 /// Checks the end of the log at boot: the last closed row, its hash, and the head (store#integrity).
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub(crate) fn verify_tail(db: &Db) -> Result<Option<ActionsFinding>, Fault> {
     let highest = db.query_opt(LAST, &[], |row| row.get::<i64>(0))?.unwrap_or(0);
     // Start the walk just before the last row, so that only that row is recomputed.

@@ -50,7 +50,7 @@ pub(super) const LAST: &str = "SELECT sequence_no FROM actions ORDER BY sequence
 /// Returns how many rows the log has by its numbering, which is dense. SQLite would count the rows without looking at its bounds.
 ///
 /// # Errors
-/// SQLite's error.
+/// The engine's error.
 pub fn count_calls(db: &Db) -> Result<i64, Fault> {
     Ok(db.query_opt(LAST, &[], |row| row.get(0))?.unwrap_or(0))
 }
@@ -59,7 +59,7 @@ pub fn count_calls(db: &Db) -> Result<i64, Fault> {
 /// transaction, so that head and rows are of one moment.
 ///
 /// # Errors
-/// SQLite's error, and the visitor's; a finding is not an error.
+/// The engine's error, and the visitor's; a finding is not an error.
 pub fn walk_log<E: From<Fault>>(db: &Db, visitor: &mut dyn LogVisitor<E>) -> Result<LogEnd, E> {
     let (rows, highest) =
         db.query_one("SELECT count(*), coalesce(max(sequence_no), 0) FROM actions", &[], |row| {

@@ -62,7 +62,7 @@ pub struct StoreOptions {
     pub wait: Duration,
 }
 
-/// An open database, to be handed to [`crate::sqlite::ServerStore::attach`].
+/// An open database, to be handed to [`crate::ServerStore::attach`].
 #[derive(Debug)]
 pub struct Opened {
     pub(crate) db: Db,
