@@ -11,6 +11,8 @@ mod fuzz_corpus;
 mod golden_databases;
 #[cfg(target_os = "linux")]
 mod machines;
+#[cfg(target_os = "linux")]
+mod readers;
 mod sharing;
 mod tamper;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -33,7 +33,6 @@ mod database;
 mod demo;
 mod doctor;
 mod export;
-mod folder;
 mod ids;
 mod init;
 mod keys;

@@ -40,7 +40,7 @@
 //!
 //! [`ahead`], [`callers`], [`cx`], [`log`] and [`walk`] know no engine: they use [`Db`], whose drivers lie in [`db`]. [`sqlite`] is an engine's store:
 //! open, write, look. `side_file` names the files beside a database, and [`private_file`] creates files that their owner alone can
-//! read; [`part`] gives one its name when it is whole. [`stop`] ends what a command reads.
+//! read; [`part`] gives one its name when it is whole, and a [`temporary_folder`] goes away. [`stop`] ends what a command reads.
 
 pub mod ahead;
 pub mod callers;
@@ -56,6 +56,7 @@ pub(crate) mod side_file;
 pub mod sqlite;
 pub mod stop;
 pub mod store;
+pub mod temporary_folder;
 pub mod walk;
 
 pub use cx::{Cx, Parts, ScanCx};

@@ -22,6 +22,34 @@ pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
     options().create(true).truncate(false).open(path)
 }
 
+/// Creates a folder. One that is there already belongs to another process, and is left as it is.
+///
+/// # Errors
+/// [`io::ErrorKind::AlreadyExists`], and the operating system's other reasons.
+pub(crate) fn create_folder(path: &Path) -> io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::DirBuilderExt;
+        builder.mode(0o700);
+    }
+    builder.create(path)
+}
+
+/// Checks that a path is a folder, not a link to one, and belongs to the user of this process.
+#[cfg(unix)]
+pub(crate) fn is_own_folder(path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let own = rustix::process::geteuid().as_raw();
+    path.symlink_metadata().is_ok_and(|found| found.is_dir() && found.uid() == own)
+}
+
+/// Checks that a path is a folder. Temporary folders of such systems belong to one user.
+#[cfg(not(unix))]
+pub(crate) fn is_own_folder(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| found.is_dir())
+}
+
 /// Checks that this process may create files in a folder.
 ///
 /// # Errors

@@ -28,6 +28,10 @@ pub(crate) trait Backend: Send {
     fn obstacle(&self) -> StoreFault {
         StoreFault("the store cannot be written to".into())
     }
+    /// Called before a read. Returns a connection to read on from now on, if the one before cannot see what was committed since.
+    fn reread(&mut self) -> Result<Option<Db>, StoreFault> {
+        Ok(None)
+    }
     fn begin(&mut self, db: &Db, access: Access) -> Result<(), StoreFault>;
     fn commit(&mut self, db: &Db) -> Result<(), StoreFault>;
     fn postpones(&self) -> bool {
@@ -140,6 +144,16 @@ impl<P: Parts> ServerStore<P> {
         }
     }
 
+    /// Makes sure that the connection sees what has been committed.
+    fn reread(&mut self) -> Result<(), StoreFault> {
+        if let Some(backend) = &mut self.backend
+            && let Some(db) = backend.reread()?
+        {
+            self.cx.db = Some(db);
+        }
+        Ok(())
+    }
+
     /// Returns the connection, the engine behind it, and what every row says.
     fn parts(&mut self) -> Option<(&Db, &mut dyn Backend, &AuditFacts)> {
         Some((self.cx.db.as_ref()?, self.backend.as_deref_mut()?, &self.facts))
@@ -188,6 +202,9 @@ impl<P: Parts> Store for ServerStore<P> {
     }
 
     fn begin(&mut self, access: Access) -> Result<(), StoreFault> {
+        if access == Access::Read {
+            self.reread()?;
+        }
         match self.parts() {
             Some((db, backend, _)) => backend.begin(db, access),
             None => {
@@ -295,6 +312,7 @@ impl<P: Parts> Store for ServerStore<P> {
 
     fn scan_cx(&mut self) -> Result<ScanCx<P::Scan>, StoreFault> {
         let missing = || StoreFault("database is not initialised".into());
+        self.reread()?;
         let (db, backend, _) = self.parts().ok_or_else(missing)?;
         let beside = backend.scan(db)?;
         let progress = self.cx.progress().clone();

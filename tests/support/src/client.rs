@@ -114,35 +114,7 @@ impl Launch {
     pub fn start(mut self) -> Server {
         let mut command = self.command();
         command.stdin(self.stdin.take().unwrap_or_else(Stdio::piped));
-        let mut child =
-            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the server starts");
-        let (sender, lines) = channel();
-        let stdout = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
-        let reading = std::thread::spawn(move || {
-            for line in stdout.split(b'\n') {
-                let Ok(line) = line else { return };
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
-        let stderr = Arc::new(Mutex::new(String::new()));
-        let (log, mut stream) = (stderr.clone(), child.stderr.take().expect("stderr is a pipe"));
-        let logging = std::thread::spawn(move || {
-            let mut chunk = [0; 4096];
-            while let Ok(length @ 1..) = stream.read(&mut chunk) {
-                log.lock().expect("the log").push_str(&String::from_utf8_lossy(&chunk[..length]));
-            }
-        });
-        Server {
-            stdin: child.stdin.take(),
-            child,
-            lines,
-            stderr,
-            threads: vec![reading, logging],
-            folder: self.folder,
-            next_id: 0,
-        }
+        Server::spawn(command, self.folder)
     }
 }
 
@@ -186,6 +158,39 @@ impl Ended {
 }
 
 impl Server {
+    /// Starts a command whose standard input is set, as a server with that folder.
+    pub fn spawn(mut command: Command, folder: Arc<TempDir>) -> Self {
+        let mut child =
+            command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the server starts");
+        let (sender, lines) = channel();
+        let stdout = BufReader::new(child.stdout.take().expect("stdout is a pipe"));
+        let reading = std::thread::spawn(move || {
+            for line in stdout.split(b'\n') {
+                let Ok(line) = line else { return };
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        let stderr = Arc::new(Mutex::new(String::new()));
+        let (log, mut stream) = (stderr.clone(), child.stderr.take().expect("stderr is a pipe"));
+        let logging = std::thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            while let Ok(length @ 1..) = stream.read(&mut chunk) {
+                log.lock().expect("the log").push_str(&String::from_utf8_lossy(&chunk[..length]));
+            }
+        });
+        Server {
+            stdin: child.stdin.take(),
+            child,
+            lines,
+            stderr,
+            threads: vec![reading, logging],
+            folder,
+            next_id: 0,
+        }
+    }
+
     /// Its folder.
     pub fn folder(&self) -> &Path {
         self.folder.path()

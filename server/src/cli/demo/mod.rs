@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 use self::audit::Auditor;
 use self::session::{Answer, Session};
 use super::Failure;
-use super::folder::TemporaryFolder;
 use super::transcript::{Tone, Transcript};
 use crate::catalogue::{
     AuditSessionStartOutput, CATALOGUE, MerkleFinalizeOutput, Task, TaskNextActionsOutput, TaskStatus,
     ThoughtRecordOutput, ThoughtType, ToolId,
 };
+use colibri_store::temporary_folder::TemporaryFolder;
 
 /// The agent that does the work.
 const AGENT: &str = "agent-7";

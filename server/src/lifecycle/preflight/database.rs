@@ -85,6 +85,15 @@ fn remedy(error: &OpenError) -> String {
         }
         OpenError::Denied { target, right, .. } => allow(target, *right),
         OpenError::WorkingFolder { .. } => "set COLIBRI_DB_PATH to an absolute path".to_owned(),
+        OpenError::LongName { beside, most, .. } => {
+            format!("give the database a name of at most {} bytes, and set COLIBRI_DB_PATH to it", most - beside)
+        }
+        OpenError::Unquiet { .. } => {
+            "try again when the server is less busy, or run this as the user of the server".to_owned()
+        }
+        OpenError::NotCopied { mib, .. } => {
+            format!("set TMPDIR to a folder with {mib} MiB of space, or run this as the user of the server")
+        }
         OpenError::Unusable { reason, .. } => remedy_of(reason).to_owned(),
     }
 }

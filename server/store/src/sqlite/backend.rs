@@ -12,9 +12,9 @@ use rusqlite::config::DbConfig;
 use crate::db::Db;
 use crate::db::sqlite::handle::fault;
 use crate::log::rows::{AuditFacts, Closing};
-use crate::sqlite::open::Opened;
 use crate::sqlite::open::connection::{self, Location};
 use crate::sqlite::open::process::ProcessLock;
+use crate::sqlite::open::{Opened, StoreOptions, init_db};
 use crate::sqlite::write::checkpoint::Checkpoints;
 use crate::sqlite::write::queue::ORDINARY_WAIT;
 use crate::sqlite::write::rows;
@@ -30,6 +30,8 @@ struct Attached {
     location: Location,
     process: Option<ProcessLock>,
     checkpoints: Option<Checkpoints>,
+    /// How a database that is only read is opened again.
+    options: Option<StoreOptions>,
 }
 
 impl From<Opened> for Box<dyn OpenedDatabase> {
@@ -52,12 +54,13 @@ impl OpenedDatabase for Opened {
     }
 
     fn into_backend(mut self: Box<Self>) -> Result<(Db, OpenBackend), StoreFault> {
-        if !self.read_only {
+        let is_read_only = self.read_only.is_some();
+        if !is_read_only {
             // The loop waits for its turn elsewhere. Only other programs that come in between for a moment are left.
             self.db.sqlite().and_then(|conn| conn.busy_timeout(ORDINARY_WAIT)).map_err(fault)?;
         }
         let latch = Latch::default();
-        let checkpoints = match self.read_only {
+        let checkpoints = match is_read_only {
             true => None,
             false => self
                 .db
@@ -66,10 +69,11 @@ impl OpenedDatabase for Opened {
                 .map_err(fault)?,
         };
         let attached = Attached {
-            transactions: Transactions::new(self.queue, self.files, self.read_only, latch),
+            transactions: Transactions::new(self.queue, self.files, is_read_only, latch),
             location: self.location,
             process: self.process,
             checkpoints,
+            options: self.read_only,
         };
         Ok((self.db, OpenBackend(Box::new(attached))))
     }
@@ -80,6 +84,17 @@ fn conn(db: &Db) -> Result<&Connection, StoreFault> {
 }
 
 impl Backend for Attached {
+    fn reread(&mut self) -> Result<Option<Db>, StoreFault> {
+        let (Location::Copy(copy), Some(options)) = (&self.location, &self.options) else { return Ok(None) };
+        if copy.is_current() {
+            return Ok(None);
+        }
+        let opened = init_db(options).map_err(|error| StoreFault(error.to_string()))?;
+        self.location = opened.location;
+        self.transactions.move_to(opened.files);
+        Ok(Some(opened.db))
+    }
+
     fn poll_turn(&mut self, db: &Db, cx: &mut TaskContext<'_>) -> Poll<Result<(), StoreFault>> {
         match conn(db) {
             Ok(conn) => self.transactions.poll_turn(conn, cx),
@@ -161,17 +176,18 @@ impl Backend for Attached {
     }
 
     fn scan(&mut self, _: &Db) -> Result<Db, StoreFault> {
-        if self.location == Location::Memory {
+        if matches!(self.location, Location::Memory) {
             return Err(StoreFault("a database in memory has no second connection".into()));
         }
-        let conn = connection::read_only(&self.location).map_err(fault)?;
+        let beside = connection::read_only(&self.location).map_err(fault)?;
+        let conn = beside.sqlite().map_err(fault)?;
         // The opened file has the right content only if the name still leads to it.
-        if let Some(displaced) = self.transactions.lost(&conn) {
+        if let Some(displaced) = self.transactions.lost(conn) {
             return Err(displaced);
         }
         // The first read fixes what the transaction sees, so it happens here, in arrival order.
         conn.execute_batch("BEGIN; SELECT 1 FROM sqlite_schema LIMIT 1;").map_err(fault)?;
-        Ok(Db::new(conn))
+        Ok(beside)
     }
 
     fn begin_close(&mut self, _: &Db) -> bool {

@@ -3,19 +3,27 @@
 use rusqlite::Connection;
 
 use super::bounds::Bounds;
-use super::handle::Handle;
+use super::handle::{Handle, Kept};
 use crate::db::{Db, Engine};
 
 impl Db {
     /// Wraps a connection that is already set up. Commands and tests use it; the server's own comes
     /// from [`crate::sqlite`].
     pub fn new(conn: Connection) -> Self {
-        Self { engine: Engine::Sqlite(Handle { conn, bounds: None }) }
+        Self { engine: Engine::Sqlite(Handle { conn, bounds: None, kept: None }) }
     }
 
     /// Wraps a connection to a file under examination.
     pub(crate) fn examined(conn: Connection, bounds: Bounds) -> Self {
-        Self { engine: Engine::Sqlite(Handle { conn, bounds: Some(bounds) }) }
+        Self { engine: Engine::Sqlite(Handle { conn, bounds: Some(bounds), kept: None }) }
+    }
+
+    /// Keeps something for as long as the connection is open.
+    pub(crate) fn keeping(mut self, kept: Option<Kept>) -> Self {
+        if let Engine::Sqlite(handle) = &mut self.engine {
+            handle.kept = kept;
+        }
+        self
     }
 
     /// Returns SQLite's connection, for what only SQLite does.

@@ -1,6 +1,7 @@
 //! Statements on a connection of SQLite. A connection to a file under examination has [`Bounds`].
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use colibri_runtime::chain::store::StoreFault;
 use colibri_runtime::handler::Fault;
@@ -13,12 +14,17 @@ use crate::db::row::{Row, RowError};
 use crate::db::seen::note;
 use crate::db::value::Value;
 
+/// Something that is tidied up when it is dropped, such as the files that a connection reads.
+pub(crate) type Kept = Arc<dyn std::fmt::Debug + Send + Sync>;
+
 /// A connection, and what it may do with its file.
 #[derive(Debug)]
 pub(crate) struct Handle {
     pub(crate) conn: Connection,
     /// Set for a file under examination.
     pub(crate) bounds: Option<Bounds>,
+    /// What must last as long as the connection.
+    pub(crate) kept: Option<Kept>,
 }
 
 impl Handle {

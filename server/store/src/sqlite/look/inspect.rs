@@ -23,6 +23,7 @@ use crate::sqlite::open::migrate::{self, Migration};
 use crate::sqlite::open::placement;
 use crate::sqlite::open::preflight;
 use crate::sqlite::open::process::{self, Life};
+use crate::sqlite::open::reading;
 use crate::sqlite::open::running::running_processes;
 use crate::sqlite::open::turn;
 
@@ -104,23 +105,23 @@ pub struct ClosedCall {
 
 impl Inspection {
     /// Opens the file for reading, and compares its schema with the one that its version should have: only tables that
-    /// agree are read. If SQLite may not create side files and no log waits to be read, the file is read as it
-    /// is (store#read-only). Waits for a start that has migrations to run.
+    /// agree are read. If SQLite cannot share the log, a private copy is read (store#read-only). Waits for a start that has migrations to run.
     ///
     /// # Errors
     /// See [`Unreadable`].
     pub fn open(path: &Path, migrations: &[Migration]) -> Result<Self, Unreadable> {
         let latest = migrate::latest(migrations);
         let is_older = |look: &Self| look.number("PRAGMA user_version").is_ok_and(|found| found < latest);
+        let until = Instant::now() + WAIT;
         turn::after_starts(
             path,
-            Instant::now() + WAIT,
+            until,
             |look: &Result<Self, Unreadable>| look.as_ref().is_ok_and(is_older),
-            || Self::connect(path, migrations),
+            || Self::connect(path, migrations, until),
         )
     }
 
-    fn connect(path: &Path, migrations: &[Migration]) -> Result<Self, Unreadable> {
+    fn connect(path: &Path, migrations: &[Migration], until: Instant) -> Result<Self, Unreadable> {
         // Side files lie beside the file itself, not beside a link to it.
         let shown = path;
         let path = path.canonicalize().map_err(|error| Unreadable {
@@ -129,22 +130,11 @@ impl Inspection {
         })?;
         placement::check(&path, shown, Access::Read)?;
         preflight::before_reading(&path)?;
-        let mut location = Location::File(path.clone());
-        let db = match connection::examine(&location) {
-            Ok(db) => db,
-            Err(error) => {
-                if let Some(unfinished) = preflight::unfinished(&path) {
-                    return Err(unfinished.into());
-                }
-                let refused = Unreadable::of_sqlite(shown, &error);
-                // Another program may be writing to a file that it has locked.
-                if wal_bytes(&path) > 0 || !matches!(refused.kind, OpenError::Unusable { .. }) {
-                    return Err(refused);
-                }
-                location = Location::Immutable(path.clone());
-                connection::examine(&location).map_err(|_| refused)?
-            }
+        let examine = |location: &Location| {
+            connection::examine(location).map_err(|error| Unreadable::of_sqlite(shown, &error))
         };
+        let (db, location) =
+            reading::shared_or_copied((&path, shown), until, examine, |error: &Unreadable| &error.kind)?;
         let (expected, shape) = shape_of(&db, migrations).map_err(|fault| {
             let (path, reason) = (shown.display().to_string(), fault.to_string());
             Unreadable { text: reason.clone(), kind: OpenError::Unusable { path, reason } }
@@ -486,13 +476,5 @@ mod tests {
         let path = folder.path().join("none.db");
         assert!(Inspection::open(&path, MIGRATIONS).is_err());
         assert!(!path.exists());
-    }
-
-    #[test]
-    fn a_file_that_nobody_writes_is_read_without_side_files() {
-        let (_folder, path) = file("CREATE TABLE t (n);");
-        let db = connection::examine(&Location::Immutable(path)).unwrap();
-        db.may_read(&BTreeSet::from(["t".to_owned()]));
-        assert_eq!(db.query_one("SELECT count(*) FROM t", &[], |row| row.get::<i64>(0)), Ok(0));
     }
 }

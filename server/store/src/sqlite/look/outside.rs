@@ -3,10 +3,15 @@
 
 use std::io;
 use std::path::Path;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::side_file;
 use crate::sqlite::open::identity::{FileId, file_id};
+
+/// How long after a change another one certainly shows: longer than a step of the clock that the kernel stamps files with.
+const STEP: Duration = Duration::from_millis(50);
+/// The same for a file system that keeps no parts of a second.
+const LONG_STEP: Duration = Duration::from_millis(2_100);
 
 /// The database file and its log. Two looks are equal as long as neither was written to or replaced, as far as the file system notes
 /// the time: two changes within one of its steps may look like one.
@@ -29,6 +34,16 @@ impl Stamp {
         let found = std::fs::metadata(path)?;
         Ok(Self { id: file_id(path)?, bytes: found.len(), written: found.modified().ok() })
     }
+
+    /// Returns how long it takes until each change to come shows; `None` without a time.
+    fn settles_in(&self, now: SystemTime) -> Option<Duration> {
+        let written = self.written?;
+        let is_whole = written.duration_since(UNIX_EPOCH).is_ok_and(|since| since.subsec_nanos() == 0);
+        let step = if is_whole { LONG_STEP } else { STEP };
+        // A clock that was set back stamps the next change with an earlier time: that shows, too.
+        let since = now.duration_since(written).unwrap_or_else(|ahead| ahead.duration());
+        Some(step.saturating_sub(since))
+    }
 }
 
 impl Outside {
@@ -40,6 +55,18 @@ impl Outside {
         // The log lies beside the file that a link leads to.
         let path = path.canonicalize()?;
         Ok(Self { file: Stamp::of(&path)?, log: Stamp::of(&side_file::named(&path, "-wal")).ok() })
+    }
+
+    /// Returns whether the database has a log.
+    pub(crate) fn has_log(&self) -> bool {
+        self.log.is_some()
+    }
+
+    /// Returns how long it takes until each change to come makes a later look differ. `None` if the file system notes no times.
+    pub(crate) fn settles_in(&self) -> Option<Duration> {
+        let now = SystemTime::now();
+        let log = self.log.as_ref().map_or(Some(Duration::ZERO), |log| log.settles_in(now));
+        self.file.settles_in(now).zip(log).map(|(file, log)| file.max(log))
     }
 }
 

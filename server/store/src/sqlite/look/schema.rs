@@ -172,7 +172,7 @@ pub fn compare(db: &Db, expected: &Schema) -> Result<Shape, Fault> {
 pub fn differences(path: &Path, migrations: &[Migration]) -> Result<Vec<(String, Difference)>, Fault> {
     // Side files lie beside the file itself, not beside a link to it.
     let file = path.canonicalize().map_err(|error| Fault::Storage(error.to_string()))?;
-    let db = Db::new(connection::read_only(&Location::File(file)).map_err(storage)?);
+    let db = connection::read_only(&Location::File(file)).map_err(storage)?;
     let expected = expected(migrations)?;
     let shape = compare(&db, &expected)?;
     Ok(shape.differences(&expected).map(|(object, how)| (object.to_owned(), how)).collect())

@@ -26,12 +26,13 @@ pub fn open_snapshot(path: &Path, migrations: &[Migration]) -> Result<Db, OpenEr
     if let Some(kind) = network_fs::network_file_system(path) {
         return Err(OpenError::Network { path: path.display().to_string(), kind });
     }
-    turn::after_starts(path, Instant::now() + open::WAIT, turn::is_of_a_start, || attempt(path, migrations))
+    let until = Instant::now() + open::WAIT;
+    turn::after_starts(path, until, turn::is_of_a_start, || attempt(path, migrations, until))
 }
 
-fn attempt(path: &Path, migrations: &[Migration]) -> Result<Db, OpenError> {
+fn attempt(path: &Path, migrations: &[Migration], until: Instant) -> Result<Db, OpenError> {
     let latest = migrate::latest(migrations);
-    let (db, _location, _header) = open::open_read_only(path, latest, connection::examine)?;
+    let (db, _location, _header) = open::open_read_only(path, latest, until, connection::examine)?;
     let engine = |error: rusqlite::Error| OpenError::from_sqlite(path, &error);
     let conn = db.sqlite().map_err(engine)?;
     conn.execute_batch("BEGIN").map_err(engine)?;

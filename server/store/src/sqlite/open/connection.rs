@@ -1,7 +1,7 @@
 //! Connections: how a file is opened, and the settings of every connection before its first statement.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -9,6 +9,8 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::db::Db;
 use crate::db::sqlite::bounds::Bounds;
+use crate::db::sqlite::handle::Kept;
+use crate::sqlite::open::private_copy::PrivateCopy;
 use crate::sqlite::write::queue::ORDINARY_WAIT;
 
 /// How long a statement waits for a lock that another program holds (store#settings).
@@ -17,30 +19,39 @@ pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_millis(5000);
 const STATEMENT_CACHE: usize = 128;
 
 /// Where a database is, once opened.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Location {
     /// In memory: one connection, nothing beside it.
     Memory,
     /// A file: absolute, without symbolic links, so that every process that opens it finds the same
     /// side files.
     File(PathBuf),
-    /// A file that no process can be writing, on a medium where no side files can be created.
-    Immutable(PathBuf),
+    /// A copy of a file whose log this process cannot share (store#read-only).
+    Copy(Arc<PrivateCopy>),
 }
 
 impl Location {
-    /// Returns the file whose side files matter.
+    /// Returns the file that is shared with other processes.
     pub fn file(&self) -> Option<&Path> {
         match self {
             Self::File(path) => Some(path),
-            Self::Memory | Self::Immutable(_) => None,
+            Self::Memory | Self::Copy(_) => None,
         }
     }
 
-    /// Returns the file, whether or not it can have side files.
+    /// Returns the copy that is read in place of the file.
+    fn copy(&self) -> Option<Kept> {
+        match self {
+            Self::Copy(copy) => Some(copy.clone()),
+            Self::Memory | Self::File(_) => None,
+        }
+    }
+
+    /// Returns the file that SQLite opens.
     fn path(&self) -> &Path {
         match self {
-            Self::File(path) | Self::Immutable(path) => path,
+            Self::File(path) => path,
+            Self::Copy(copy) => copy.file(),
             Self::Memory => Path::new(crate::sqlite::open::MEMORY),
         }
     }
@@ -52,7 +63,8 @@ pub(crate) fn read_write(location: &Location) -> rusqlite::Result<Connection> {
     let conn = match location {
         Location::Memory => Connection::open_in_memory()?,
         // The bundled SQLite takes a name that starts with `file:` for a URI; an absolute path never does.
-        Location::File(path) | Location::Immutable(path) => {
+        Location::File(_) | Location::Copy(_) => {
+            let path = location.path();
             let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
                 | OpenFlags::SQLITE_OPEN_CREATE
                 | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -70,16 +82,16 @@ pub(crate) fn read_write(location: &Location) -> rusqlite::Result<Connection> {
 }
 
 /// Opens a connection that cannot write.
-pub(crate) fn read_only(location: &Location) -> rusqlite::Result<Connection> {
+pub(crate) fn read_only(location: &Location) -> rusqlite::Result<Db> {
     read_only_within(location, BUSY_TIMEOUT)
 }
 
 /// Like [`read_only`], but waits for a lock no longer than `limit`.
-pub(crate) fn read_only_within(location: &Location, limit: Duration) -> rusqlite::Result<Connection> {
+pub(crate) fn read_only_within(location: &Location, limit: Duration) -> rusqlite::Result<Db> {
     let conn = open_read_only(location)?;
     wait_for_locks(&conn, limit)?;
     settle(&conn)?;
-    Ok(conn)
+    Ok(Db::new(conn).keeping(location.copy()))
 }
 
 /// Sets how long statements of the connection wait from now on: the usual time or `limit`, whichever is shorter, but never less
@@ -95,7 +107,7 @@ pub(crate) fn examine(location: &Location) -> rusqlite::Result<Db> {
     let bounds = Bounds::put_on(&mut conn)?;
     settle(&conn)?;
     bounds.read_schema(&conn, location.path())?;
-    Ok(Db::examined(conn, bounds))
+    Ok(Db::examined(conn, bounds).keeping(location.copy()))
 }
 
 fn open_read_only(location: &Location) -> rusqlite::Result<Connection> {
@@ -104,10 +116,7 @@ fn open_read_only(location: &Location) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let conn = match location {
         Location::Memory => Connection::open_in_memory()?,
-        Location::File(path) => Connection::open_with_flags(path, flags)?,
-        Location::Immutable(path) => {
-            Connection::open_with_flags(immutable_uri(path), flags | OpenFlags::SQLITE_OPEN_URI)?
-        }
+        Location::File(_) | Location::Copy(_) => Connection::open_with_flags(location.path(), flags)?,
     };
     conn.busy_timeout(BUSY_TIMEOUT)?;
     conn.pragma_update(None, "query_only", true)?;
@@ -124,30 +133,4 @@ pub(crate) fn settle(conn: &Connection) -> rusqlite::Result<()> {
     conn.pragma_update(None, "trusted_schema", false)?;
     // A reply waits for our own sync of the log, outside the lock (store#durability).
     conn.pragma_update(None, "synchronous", "NORMAL")
-}
-
-/// Returns the URI that tells SQLite not to look for locks or a log.
-fn immutable_uri(path: &Path) -> String {
-    let mut uri = String::from("file://");
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => {
-                uri.push(char::from(*byte))
-            }
-            // Writing to a String cannot fail.
-            _ => drop(write!(uri, "%{byte:02X}")),
-        }
-    }
-    uri.push_str("?immutable=1");
-    uri
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn odd_characters_of_a_path_are_escaped() {
-        assert_eq!(immutable_uri(Path::new("/a b/c?d#e%.db")), "file:///a%20b/c%3Fd%23e%25.db?immutable=1");
-    }
 }

@@ -236,6 +236,21 @@ pub enum OpenError {
         /// The operating system's reason.
         reason: String,
     },
+    /// The files beside the database could not have their names.
+    #[error(
+        "cannot open database {path}: its name has {bytes} bytes, and the files beside it need names that are {beside} bytes longer, \
+         where the system allows {most}; give it a name of at most {} bytes", .most - .beside
+    )]
+    LongName {
+        /// The path as it was given.
+        path: String,
+        /// How long the file's name is.
+        bytes: usize,
+        /// How much longer the longest name beside it is.
+        beside: usize,
+        /// How long a name may be.
+        most: usize,
+    },
     /// A file stands where the folder of the database would be.
     #[error(
         "cannot open database {path}: {target} is not a folder, and the database is to be in it; move it away, or set \
@@ -246,6 +261,30 @@ pub enum OpenError {
         path: String,
         /// What stands there.
         target: String,
+    },
+    /// This process cannot share the log, and a server writes all the time.
+    #[error(
+        "cannot open database {path}: this process may not use the files of its log (-wal, -shm), and a server changed the \
+         database during each attempt to copy it. Try again when the server is less busy, or run the command as the file's owner"
+    )]
+    Unquiet {
+        /// The path as it was given.
+        path: String,
+    },
+    /// This process cannot share the log, and has no place for a copy.
+    #[error(
+        "cannot open database {path}: this process may not create the files of its log (-wal, -shm) beside it, and cannot make \
+         a private copy of {mib} MiB in {folder} ({reason}); set TMPDIR to a folder with that much space"
+    )]
+    NotCopied {
+        /// The path as it was given.
+        path: String,
+        /// Where the copy would be.
+        folder: String,
+        /// How much space it needs.
+        mib: u64,
+        /// The operating system's reason.
+        reason: String,
     },
     /// The operating system or SQLite refused.
     #[error("cannot open database {path}: {reason}")]

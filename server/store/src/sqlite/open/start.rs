@@ -11,7 +11,6 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use crate::db::Db;
-use crate::side_file;
 use crate::sqlite::open::connection::{self, Location};
 use crate::sqlite::open::creation;
 use crate::sqlite::open::error::OpenError;
@@ -70,7 +69,8 @@ pub struct Opened {
     pub(crate) queue: Option<WriteQueue>,
     pub(crate) files: Option<Files>,
     pub(crate) process: Option<ProcessLock>,
-    pub(crate) read_only: bool,
+    /// How a database that is only read is opened again; `None` for one that is written.
+    pub(crate) read_only: Option<StoreOptions>,
     /// The schema version it is at now.
     pub schema_version: i64,
     /// Migrations that this start ran.
@@ -219,14 +219,14 @@ fn init_read_write(options: &StoreOptions, until: Instant) -> Result<Opened, Ope
         queue.leave();
     }
     let schema_version = migrate::user_version(conn).map_err(engine)?;
-    Ok(Opened { db, location, queue, files, process, read_only: false, schema_version, migrated, aborted })
+    Ok(Opened { db, location, queue, files, process, read_only: None, schema_version, migrated, aborted })
 }
 
 fn init_read_only(options: &StoreOptions, until: Instant) -> Result<Opened, OpenError> {
     let path = options.path.as_path();
     let latest = migrate::latest(options.migrations);
-    let read_only = |location: &Location| connection::read_only_within(location, left(until)).map(Db::new);
-    let (db, location, header) = open_read_only(path, latest, read_only)?;
+    let read_only = |location: &Location| connection::read_only_within(location, left(until));
+    let (db, location, header) = open_read_only(path, latest, until, read_only)?;
     integrity::check(&db, path, location.file(), options.tail_checks)?;
     let schema_version = header.user_version;
     if schema_version < latest {
@@ -242,7 +242,7 @@ fn init_read_only(options: &StoreOptions, until: Instant) -> Result<Opened, Open
         queue: None,
         files,
         process: None,
-        read_only: true,
+        read_only: Some(StoreOptions { wait: REREAD, ..options.clone() }),
         schema_version,
         migrated: 0,
         aborted: 0,
@@ -254,44 +254,26 @@ fn left(until: Instant) -> Duration {
     until.saturating_duration_since(Instant::now())
 }
 
-/// Opens a connection that cannot write, to a file that is Colibri's and not newer than `latest`.
+/// Opens a connection that cannot write, to a file that is Colibri's and not newer than `latest`, or to a private copy of it.
 pub(crate) fn open_read_only(
     path: &Path,
     latest: i64,
+    until: Instant,
     connect: impl Fn(&Location) -> rusqlite::Result<Db>,
 ) -> Result<(Db, Location, Header), OpenError> {
     let file = true_name(path)?;
     preflight::before_reading(&file)?;
+    let found = placement::check(&file, path, Access::Read)?;
     let open = |location: &Location| {
-        let db = connect(location).map_err(|error| OpenError::from_sqlite(path, &error))?;
-        let header =
-            header::read(db.sqlite().map_err(|error| OpenError::from_sqlite(path, &error))?, path, latest)?;
+        let engine = |error| OpenError::from_sqlite(path, &error);
+        let db = connect(location).map_err(engine)?;
+        let header = header::read(db.sqlite().map_err(engine)?, path, latest)?;
         Ok((db, header))
     };
-    let found = placement::check(&file, path, Access::Read)?;
-    let unfinished = |location: &Location| location.file().and_then(preflight::unfinished);
-    let mut location = Location::File(file);
-    let (db, header) = match open(&location) {
-        Err(error @ OpenError::Unusable { .. }) if unfinished(&location).is_some() => {
-            return Err(unfinished(&location).unwrap_or(error));
-        }
-        Err(OpenError::Unusable { .. }) if nothing_in_log(&location) => {
-            // The folder is read-only and has no WAL, so no process can be writing.
-            if let Location::File(file) = location {
-                location = Location::Immutable(file);
-            }
-            open(&location)?
-        }
-        other => other?,
-    };
+    let ((db, header), location) =
+        reading::shared_or_copied((&file, path), until, open, |error: &OpenError| error)?;
     placement::unchanged(found, path)?;
     Ok((db, location, header))
-}
-
-/// Checks whether the log is missing or empty. Looks at names only: the log is never opened here.
-fn nothing_in_log(location: &Location) -> bool {
-    let log = location.file().map(|file| side_file::named(file, "-wal"));
-    log.is_some_and(|log| std::fs::metadata(log).map_or(true, |found| found.len() == 0))
 }
 
 /// Creates folder and database if they are missing, and finds the file's one true name; also returns how many migrations a
@@ -332,7 +314,7 @@ fn enable_wal(conn: &Connection, path: &Path, location: &Location) -> Result<(),
         .pragma_update(None, "page_size", creation::PAGE_BYTES)
         .and_then(|()| conn.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get(0)))
         .map_err(|error| OpenError::from_sqlite(path, &error))?;
-    let fits = got == "wal" || (*location == Location::Memory && got == "memory");
+    let fits = got == "wal" || (matches!(location, Location::Memory) && got == "memory");
     if fits { Ok(()) } else { Err(OpenError::NotWal { got }) }
 }
 

@@ -101,7 +101,7 @@ fn open(options: &StoreOptions) -> Result<ServerStore<()>, OpenError> {
 
 fn attached(opened: Opened, boot_id: &str) -> ServerStore<()> {
     let mut store = detached(boot_id);
-    let read_only = opened.read_only;
+    let read_only = opened.read_only.is_some();
     store.attach(opened).unwrap();
     if !read_only {
         // Without a caller no call is taken; the operation that stores it is the server's.

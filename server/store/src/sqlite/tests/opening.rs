@@ -1,6 +1,7 @@
 //! Opening: order, refusals, side files (store#read-only, store#opening).
 
 use super::*;
+use crate::sqlite::look::snapshot::open_snapshot;
 use crate::sqlite::open::header::APPLICATION_ID;
 use crate::sqlite::open::migrate::latest;
 
@@ -213,6 +214,12 @@ fn readonly_starts_while_others_write() {
     });
 }
 
+/// Makes SQLite unable to create its index in the folder, as on a read-only medium: it follows no link there.
+#[cfg(unix)]
+fn refuse_side_files(path: &Path) {
+    std::os::unix::fs::symlink("missing/index", format!("{}-shm", path.display())).unwrap();
+}
+
 #[cfg(unix)]
 #[test]
 fn readonly_works_where_no_side_files_can_be_created() {
@@ -220,18 +227,73 @@ fn readonly_works_where_no_side_files_can_be_created() {
     let mut store = place.store();
     call(&mut store, "any_tool");
     store.close().unwrap();
-    // SQLite follows no link for its index, so here it cannot create one, as on a read-only medium.
-    std::os::unix::fs::symlink("missing/index", format!("{}-shm", place.path().display())).unwrap();
+    refuse_side_files(&place.path());
     let options = StoreOptions { read_only: true, ..place.options() };
     let mut reader = open(&options).unwrap();
     assert_eq!(number(conn(&mut reader), "SELECT count(*) FROM actions"), 1);
     let scan = reader.scan_cx().unwrap();
     assert_eq!(scan.db().query_one("SELECT count(*) FROM actions", &[], |row| row.get::<i64>(0)), Ok(1));
-    drop(reader);
+    reader.close().unwrap();
+}
 
-    // With a log that waits to be read, what the file alone says would be wrong.
-    std::fs::write(format!("{}-wal", place.path().display()), [1; 64]).unwrap();
-    assert!(matches!(init_db(&options), Err(OpenError::Unusable { .. })));
+#[cfg(unix)]
+#[test]
+fn a_log_on_a_medium_without_side_files_is_read() {
+    let (place, medium) = (Place::new(), Place::new());
+    let mut store = place.store();
+    call(&mut store, "any_tool");
+    store.close().unwrap();
+    let mut store = place.store();
+    call(&mut store, "any_tool");
+    // As a killed server leaves them.
+    for suffix in ["", "-wal"] {
+        let from = format!("{}{suffix}", place.path().display());
+        std::fs::copy(from, format!("{}{suffix}", medium.path().display())).unwrap();
+    }
+    refuse_side_files(&medium.path());
+    let options = StoreOptions { read_only: true, ..medium.options() };
+    let mut reader = open(&options).unwrap();
+    assert_eq!(number(conn(&mut reader), "SELECT count(*) FROM actions"), 2);
+    assert_eq!(
+        open_snapshot(&medium.path(), MIGRATIONS).unwrap().query_one(
+            "SELECT count(*) FROM actions",
+            &[],
+            |row| row.get::<i64>(0)
+        ),
+        Ok(2)
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn readonly_answers_what_was_committed_after_its_start() {
+    let place = Place::new();
+    let mut store = place.store();
+    call(&mut store, "any_tool");
+    store.close().unwrap();
+    refuse_side_files(&place.path());
+    let options = StoreOptions { read_only: true, ..place.options() };
+    let mut reader = open(&options).unwrap();
+    let mut seen = || {
+        reader.begin(Access::Read).unwrap();
+        let count = number(conn(&mut reader), "SELECT count(*) FROM actions");
+        reader.commit().unwrap();
+        let scan = reader.scan_cx().unwrap();
+        let beside = scan.db().query_one("SELECT count(*) FROM actions", &[], |row| row.get::<i64>(0));
+        assert_eq!(beside, Ok(count));
+        count
+    };
+    assert_eq!(seen(), 1);
+    std::fs::remove_file(format!("{}-shm", place.path().display())).unwrap();
+    let mut store = place.store();
+    call(&mut store, "any_tool");
+    assert_eq!(seen(), 2, "beside a writer");
+    store.close().unwrap();
+    assert_eq!(seen(), 2);
+    let mut store = place.store();
+    call(&mut store, "any_tool");
+    store.close().unwrap();
+    assert_eq!(seen(), 3, "after a writer");
 }
 
 #[test]

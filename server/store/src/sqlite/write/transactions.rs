@@ -136,6 +136,11 @@ impl Transactions {
         }
     }
 
+    /// Takes over the files of another connection, which reads in place of the one before.
+    pub(crate) fn move_to(&mut self, files: Option<Files>) {
+        (self.files, self.state) = (files, State::Idle);
+    }
+
     /// Asks for the place in the queue and SQLite's write lock; the transaction is open when the connection has both.
     pub(crate) fn poll_turn(
         &mut self,
