@@ -5,6 +5,7 @@
 mod backup;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod claims;
+mod copied;
 mod crash;
 mod findings;
 mod fuzz_corpus;

@@ -1,6 +1,6 @@
 //! What a command reads: a database, from `--db` or the configuration, which is a file or a shared one, or the backup that the user names.
 
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use super::Failure;
@@ -17,6 +17,8 @@ use colibri_store::shared_look::{self, LookError};
 use colibri_store::sqlite::look::snapshot::open_snapshot;
 use colibri_store::sqlite::open::error::OpenError;
 use colibri_store::sqlite::open::rights;
+use colibri_store::sqlite::open::{MAY_LACK_LOG, may_lack_log};
+use colibri_visible::printable;
 
 /// What a file is for, and so how the user names another one.
 #[derive(Clone, Copy)]
@@ -67,7 +69,7 @@ impl Role {
 /// it has one that does not open.
 pub fn open_for_reading(env: &Environment, db: Option<&Path>) -> Result<Db, Failure> {
     let (place, sharing) = place_of(env, db)?;
-    open_place(&place, &sharing, Role::Database)
+    open_and_tell(&place, &sharing, Role::Database)
 }
 
 /// Opens the configured database for reading, in the same way.
@@ -76,7 +78,18 @@ pub fn open_for_reading(env: &Environment, db: Option<&Path>) -> Result<Db, Fail
 /// As [`open_for_reading`].
 pub fn open_configured(env: &Environment) -> Result<Db, Failure> {
     let (place, sharing) = place_of(env, None)?;
-    open_place(&place, &sharing, Role::Configured)
+    open_and_tell(&place, &sharing, Role::Configured)
+}
+
+/// Opens a database, and says on stderr if calls may be missing from it.
+fn open_and_tell(place: &Place, sharing: &Sharing, role: Role) -> Result<Db, Failure> {
+    let incomplete = place.file().filter(|path| may_lack_log(path));
+    let db = open_place(place, sharing, role)?;
+    if let Some(path) = incomplete {
+        // A closed stderr changes nothing about the command.
+        let _ = writeln!(io::stderr(), "colibri: {}: {MAY_LACK_LOG}", printable(&path.to_string_lossy()));
+    }
+    Ok(db)
 }
 
 /// Opens the database at a place for reading, in the same way.

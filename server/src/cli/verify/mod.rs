@@ -30,7 +30,7 @@ use colibri_store::db::Db;
 use colibri_store::shared_look::{self, Examined};
 use colibri_store::sqlite::look::inspect::{APPLICATION_ID, Inspection};
 use colibri_store::sqlite::look::schema::{self, Schema};
-use colibri_store::sqlite::open::MEMORY;
+use colibri_store::sqlite::open::{MAY_LACK_LOG, MEMORY, may_lack_log};
 use colibri_store::walk::Stop;
 
 /// Verifies and prints; [`Failure::Finding`] if something was found.
@@ -210,6 +210,7 @@ fn verify(
         ));
     }
     must_be_file(path, role)?;
+    let incomplete = may_lack_log(path);
     let look =
         Inspection::open(path, MIGRATIONS).map_err(|error| unreadable(shown, role, &error.to_string()))?;
     let verified = look.at_one_moment(|db, beside| {
@@ -218,7 +219,12 @@ fn verify(
             .map_err(|reason| Failure::Usage(format!("{}: {reason}", shown.display())))?;
         recompute(db, beside, keys, options, work)
     });
-    verified.map_err(|fault| unreadable(shown, role, &fault.to_string()))?
+    let mut report = verified.map_err(|fault| unreadable(shown, role, &fault.to_string()))??;
+    if incomplete {
+        let subject = || (shown.display().to_string(), MAY_LACK_LOG.to_owned());
+        report.warnings.add("file", "LOG_MAY_BE_MISSING", subject);
+    }
+    Ok(report)
 }
 
 /// Reads a shared database at one moment.

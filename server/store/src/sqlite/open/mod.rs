@@ -1,7 +1,7 @@
 //! Opening a database, in a fixed order: [`network_fs`], `placement` and [`error`] refuse, `creation` makes a missing one, `connection`
 //! sets up, `header` says whose file it is, [`integrity`] checks, [`migrate`] brings the schema up to date, [`process`] registers
 //! this process and `sweep` closes the `running` rows that dead ones left. `turn` waits for others that are starting. `preflight` looks at what lies
-//! beside a file before SQLite reads it.
+//! beside a file before SQLite reads it. `missing_log` says of which file calls may be missing, and `reading` lets a reader share the log, or read a `private_copy`.
 
 pub(crate) mod connection;
 pub mod creation;
@@ -10,6 +10,7 @@ pub(crate) mod header;
 pub mod identity;
 pub mod integrity;
 pub mod migrate;
+mod missing_log;
 pub mod network_fs;
 pub(crate) mod placement;
 pub(crate) mod preflight;
@@ -22,5 +23,6 @@ mod start;
 mod sweep;
 pub(crate) mod turn;
 
+pub use missing_log::{MAY_LACK_LOG, may_lack_log};
 pub(crate) use start::open_read_only;
 pub use start::{MEMORY, Opened, StoreOptions, WAIT, init_db, is_there};

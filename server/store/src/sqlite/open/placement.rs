@@ -120,6 +120,12 @@ fn log_is_stray(path: &Path) -> bool {
     }
 }
 
+/// Checks whether the note of the last start names the file at `path`; `None` without a note that this process can read.
+pub(crate) fn is_noted(path: &Path) -> Option<bool> {
+    let known = WriteQueue::read_note(path)?;
+    Some(std::fs::metadata(path).is_ok_and(|found| known.database == Born::of(&found)))
+}
+
 /// What SQLite would apply to a file of the database's name, and how its second name ends while `colibri restore` runs. SQLite
 /// does not look for these endings, which matters because the copy has the rest of the name until the exchange.
 pub(crate) const BESIDE: [(&str, &str); 2] = [("-wal", "-log"), ("-journal", "-undo")];

@@ -101,7 +101,7 @@ pub(crate) fn journal_bytes(file: &Path) -> Result<u64, OpenError> {
 
 /// Checks whether the header says that the file keeps a write-ahead log. Called before this process has a connection to the
 /// file: closing another handle on it later would drop SQLite's locks.
-fn keeps_log(file: &Path) -> Result<bool, OpenError> {
+pub(crate) fn keeps_log(file: &Path) -> Result<bool, OpenError> {
     let versions = || {
         let mut header = [0; 20];
         File::open(file)?.read_exact(&mut header)?;

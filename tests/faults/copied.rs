@@ -1,0 +1,101 @@
+//! A database that was copied away from its server (store#read-only): with its log every command reads it, also on a read-only medium;
+//! without the log the commands say that calls may be missing.
+
+use std::path::Path;
+use std::process::Output;
+use std::sync::Arc;
+
+use colibri_test_support::client::{Launch, Server};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+fn launch(folder: &Arc<TempDir>) -> Launch {
+    Launch::new(env!("CARGO_BIN_EXE_colibri-under-test"))
+        .in_folder(folder.clone())
+        .env("COLIBRI_DB_PATH", folder.path().join("colibri.db"))
+        .env("COLIBRI_LOG_LEVEL", "error")
+}
+
+fn run(folder: &Arc<TempDir>, arguments: &[&str]) -> (Option<i32>, String, String) {
+    let launch = arguments.iter().fold(launch(folder), Launch::arg);
+    let Output { status, stdout, stderr } = launch.command().output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (status.code(), text(&stdout), text(&stderr))
+}
+
+/// Copies a file of the database into the folder.
+fn copy(from: &Path, to: &TempDir, suffix: &str) {
+    let from = format!("{}{suffix}", from.display());
+    std::fs::copy(from, to.path().join(format!("colibri.db{suffix}"))).unwrap();
+}
+
+/// A database with one task in the file and one in the log, its server still running.
+fn used() -> Server {
+    let folder = Arc::new(TempDir::new().unwrap());
+    let mut server = launch(&folder).start();
+    server.data("task_create", json!({ "title": "in the file" }));
+    assert_eq!(server.finish().code(), 0);
+    let mut server = launch(&folder).start();
+    server.data("task_create", json!({ "title": "in the log" }));
+    server
+}
+
+const MISSING: &str = "it is complete only if no server had the database open when it was copied";
+
+#[test]
+fn a_database_and_its_log_are_read_where_no_file_can_be_created() {
+    let server = used();
+    let medium = Arc::new(TempDir::new().unwrap());
+    for suffix in ["", "-wal"] {
+        copy(&server.database(), &medium, suffix);
+    }
+    // SQLite follows no link for its index, so here it cannot create one, as on a read-only medium.
+    std::os::unix::fs::symlink("missing/index", medium.path().join("colibri.db-shm")).unwrap();
+    let commands: [&[&str]; 6] = [
+        &["verify"],
+        &["tasks"],
+        &["log"],
+        &["timeline"],
+        &["overview", "--html", "page.html"],
+        &["backup", "copy.db"],
+    ];
+    for command in commands {
+        let (code, out, err) = run(&medium, command);
+        assert_eq!((code, err.contains(MISSING)), (Some(0), false), "{command:?}: {out}{err}");
+    }
+    let (_, out, _) = run(&medium, &["tasks"]);
+    assert!(out.contains("in the log"), "{out}");
+    let mut reader = launch(&medium).env("COLIBRI_MODE", "READONLY").start();
+    assert_eq!(reader.data("task_list", json!({}))["total_count"], 2);
+    assert_eq!(reader.finish().code(), 0);
+}
+
+#[test]
+fn a_file_without_its_log_is_said_to_be_complete_only_if_it_was_closed() {
+    let server = used();
+    let copied = Arc::new(TempDir::new().unwrap());
+    copy(&server.database(), &copied, "");
+    let (code, out, _) = run(&copied, &["verify"]);
+    assert_eq!(code, Some(0), "{out}");
+    assert!(out.contains("LOG_MAY_BE_MISSING") && out.contains(MISSING), "{out}");
+    let (_, out, _) = run(&copied, &["verify", "--json"]);
+    let found: Value = serde_json::from_str(&out).unwrap();
+    assert_eq!(found["warnings"][0]["code"], "LOG_MAY_BE_MISSING");
+    for command in [&["tasks"][..], &["log"], &["backup", "copy.db"]] {
+        let (code, _, err) = run(&copied, command);
+        assert!(code == Some(0) && err.contains(MISSING), "{command:?}: {err}");
+    }
+    // A backup keeps no log, and the database in its place has emptied it.
+    let (_, out, _) = run(&copied, &["verify", "--db", "copy.db"]);
+    assert!(!out.contains(MISSING), "{out}");
+    let folder = server.shared_folder();
+    let quiet = |when: &str| {
+        for command in ["verify", "tasks"] {
+            let (_, out, err) = run(&folder, &[command]);
+            assert!(!out.contains(MISSING) && !err.contains(MISSING), "{when}, {command}: {out}{err}");
+        }
+    };
+    quiet("while a server runs");
+    assert_eq!(server.finish().code(), 0);
+    quiet("after it");
+}
