@@ -12,6 +12,7 @@ use colibri::settings::rules::CandidateSource;
 use colibri_runtime::chain::log::Level;
 use colibri_runtime::chain::redact::Redactor;
 use colibri_store::TlsPolicy;
+use colibri_test_support::client::Launch;
 
 const PID: u32 = 4711;
 /// A shared database, with a password that needs escapes.
@@ -54,6 +55,64 @@ fn legacy_variables_are_refused_by_name() {
         detect_mode(&[("AMS_MODE", "FULL")].into()).unwrap_err(),
         "Colibri does not support the legacy AMS_MODE variable. Rename to COLIBRI_MODE or unset."
     );
+}
+
+/// Every variable that names a file or a folder.
+const PATHS: [&str; 5] = [
+    "COLIBRI_DB_PATH",
+    "COLIBRI_SKILLS_ROOT",
+    "COLIBRI_PROOF_SIGNING_KEY_FILE",
+    "COLIBRI_CONSENSUS_KEY_FILE",
+    "COLIBRI_WITNESS_DIR",
+];
+
+#[test]
+fn a_leading_tilde_in_a_path_is_the_home() {
+    for name in PATHS {
+        let config = config([("HOME", "/h/ada"), (name, "~/work/file")]);
+        let found = [
+            config.place.file().map(Path::to_owned),
+            Some(config.skills_root),
+            config.proof_signing_key_file,
+            config.consensus_key_file,
+            config.sharing.witness_dir,
+        ];
+        assert!(
+            found.iter().flatten().any(|path| path == Path::new("/h/ada/work/file")),
+            "{name}: {found:?}"
+        );
+    }
+    let router = config([("HOME", "/h/ada"), ("COLIBRI_ROUTER_CANDIDATES", "file:~/models.json")]);
+    assert_eq!(router.router_candidates, CandidateSource::File("/h/ada/models.json".into()));
+}
+
+#[test]
+fn a_path_that_nothing_expands_is_refused_by_name_in_settings_and_options() {
+    for name in PATHS {
+        for word in ["${HOME}", "$HOME", "${workspaceFolder}", "%USERPROFILE%"] {
+            let named = format!("{word}/work/file");
+            let problems = problems([("HOME", "/h/ada"), (name, named.as_str())]);
+            assert_eq!(problems.len(), 1, "{problems:?}");
+            assert!(
+                problems[0].starts_with(&format!("{name} has {word} in it, which nothing replaces")),
+                "{problems:?}"
+            );
+        }
+    }
+    let launch = Launch::new(env!("CARGO_BIN_EXE_colibri-under-test"));
+    let folder = launch.folder();
+    for arguments in [
+        &["tasks", "--db", "${HOME}/c.db"][..],
+        &["verify", "--write-checkpoint", "%USERPROFILE%/c.json"],
+        &["init", "--host", "claude-code", "--db", "${workspaceFolder}/c.db"],
+    ] {
+        let launch = Launch::new(env!("CARGO_BIN_EXE_colibri-under-test")).in_folder(folder.clone());
+        let output = arguments.iter().fold(launch, Launch::arg).command().output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {said}");
+        assert!(said.contains("in it, which nothing replaces here"), "{arguments:?}: {said}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
 }
 
 #[test]

@@ -9,10 +9,11 @@ pub(crate) mod views;
 pub(crate) mod wrap;
 
 use colibri_proof::command::CheckFile;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::iter;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::builder::{OsStringValueParser, TypedValueParser, ValueParser};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
@@ -20,6 +21,7 @@ use colibri_visible::printable;
 
 use super::variables;
 use crate::catalogue::ToolId;
+use crate::settings::named_path::expanded;
 use crate::settings::place::without_url;
 
 /// An MCP server for agents whose work must be accountable.
@@ -223,30 +225,49 @@ pub enum Parsed {
     Refused(String),
 }
 
-/// Reads a command line without the program's name.
-pub fn parse(arguments: &[OsString]) -> Parsed {
-    match read(arguments.iter().cloned()) {
+/// Reads a command line without the program's name. `home` is the value of `HOME`.
+pub fn parse(arguments: &[OsString], home: Option<&OsStr>) -> Parsed {
+    match read(arguments.iter().cloned(), home) {
         Ok(Arguments { command }) => {
             Parsed::Command(command.unwrap_or(Command::Serve { after_start: false }))
         }
         Err(error) => match error.kind() {
             ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Parsed::Show(error.render().to_string()),
-            _ => Parsed::Refused(refusal(&error, arguments)),
+            _ => Parsed::Refused(refusal(&error, arguments, home)),
         },
     }
 }
 
-fn read(arguments: impl Iterator<Item = OsString>) -> Result<Arguments, clap::Error> {
+fn read(arguments: impl Iterator<Item = OsString>, home: Option<&OsStr>) -> Result<Arguments, clap::Error> {
     let line = iter::once(OsString::from("colibri")).chain(arguments);
-    definition().try_get_matches_from(line).and_then(|found| Arguments::from_arg_matches(&found))
+    with_paths(definition(), home)
+        .try_get_matches_from(line)
+        .and_then(|found| Arguments::from_arg_matches(&found))
+}
+
+/// Lets every argument that is a path mean what people write in the configuration of a host, where no shell expands it.
+fn with_paths(command: clap::Command, home: Option<&OsStr>) -> clap::Command {
+    let path = ValueParser::path_buf();
+    let meant = {
+        let home = home.map(OsStr::to_owned);
+        ValueParser::new(
+            OsStringValueParser::new().try_map(move |text| expanded(Path::new(&text), home.as_deref())),
+        )
+    };
+    let command =
+        command.mut_args(|argument| match argument.get_value_parser().type_id() == path.type_id() {
+            true => argument.value_parser(meant.clone()),
+            false => argument,
+        });
+    command.mut_subcommands(|inner| with_paths(inner, home))
 }
 
 /// What is wrong with the line. It repeats arguments, so the line is read again with all of them in printable form: a line
 /// feed in one of them cannot begin a line of its own in the message. No message shows what a URL holds.
-fn refusal(error: &clap::Error, arguments: &[OsString]) -> String {
+fn refusal(error: &clap::Error, arguments: &[OsString], home: Option<&OsStr>) -> String {
     let visible =
         arguments.iter().map(|argument| OsString::from(without_url(&printable(&argument.to_string_lossy()))));
-    match read(visible) {
+    match read(visible, home) {
         // In printable form it is right. This message repeats no argument.
         _ if error.kind() == ErrorKind::InvalidUtf8 => error.render().to_string(),
         Err(same) if same.kind() == ErrorKind::InvalidSubcommand => no_command(&same, arguments),

@@ -74,6 +74,7 @@ use views::Screen;
 use crate::lifecycle::limits::ignore_file_size_signal_in_command;
 use crate::relay::child;
 use crate::settings::environment::Environment;
+use crate::settings::named_path::HOME;
 use crate::settings::place::{shows_password, without_url};
 use colibri_store::db::sqlite::bounds;
 
@@ -196,7 +197,7 @@ fn terminal_width() -> Option<usize> {
 
 /// Like [`run`], on given streams.
 pub fn run_with(arguments: &[OsString], env: &Environment, streams: Streams<'_>) -> Next {
-    let command = match arguments::parse(arguments) {
+    let command = match arguments::parse(arguments, env.get_os(HOME)) {
         Parsed::Command(Command::Serve { after_start }) => return Next::Serve { after_start },
         Parsed::Command(command) => command,
         Parsed::Show(text) => return end(show(streams.out, &text), streams.err),

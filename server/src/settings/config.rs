@@ -7,9 +7,10 @@ use std::path::PathBuf;
 use super::environment::{Environment, NotUtf8};
 use super::keys::{self, Entry, Key};
 use super::mode::{Mode, detect_mode};
+use super::named_path::{HOME, expanded};
 use super::place::{Place, Sharing, is_url};
 use super::proxy::ProxyVariables;
-use super::rules::{CandidateSource, Rule};
+use super::rules::{CandidateSource, Path, Rule};
 use crate::settings::log_level::LogLevel;
 use colibri_proof::secret::Secret;
 use colibri_runtime::chain::selection::Selection;
@@ -231,11 +232,32 @@ impl Reader<'_> {
         key.rule.unset()
     }
 
+    /// Returns the value of a variable that names a file or a folder.
+    fn path(&mut self, key: &Key<Path>) -> Option<PathBuf> {
+        let named = self.read(key)?;
+        self.expanded(key.name, &named)
+    }
+
+    fn expanded(&mut self, name: &str, named: &std::path::Path) -> Option<PathBuf> {
+        let meant = expanded(named, self.env.get_os(HOME));
+        meant.map_err(|reason| self.problems.push(format!("{name} {reason}"))).ok()
+    }
+
+    fn candidates(&mut self) -> CandidateSource {
+        let key = &keys::ROUTER_CANDIDATES;
+        match self.read(key) {
+            CandidateSource::File(named) => {
+                self.expanded(key.name, &named).map_or(CandidateSource::Off, CandidateSource::File)
+            }
+            other => other,
+        }
+    }
+
     fn config(&mut self, mode: Mode, pid: u32) -> Config {
         let sharing = self.sharing();
         let named = self.named_place(sharing.tls);
         let durability = self.durability();
-        let skills_root = self.read(&keys::SKILLS_ROOT);
+        let skills_root = self.path(&keys::SKILLS_ROOT);
         Config {
             mode,
             tools: self.read(&keys::TOOLS),
@@ -251,12 +273,12 @@ impl Reader<'_> {
             skills_root_is_set: skills_root.is_some(),
             skills_root: skills_root.unwrap_or_else(|| ".agents/skills".into()),
             trail_session_policy: self.read(&keys::TRAIL_SESSION_POLICY),
-            proof_signing_key_file: self.read(&keys::PROOF_SIGNING_KEY_FILE),
+            proof_signing_key_file: self.path(&keys::PROOF_SIGNING_KEY_FILE),
             proof_trusted_keys: self.read(&keys::PROOF_TRUSTED_KEYS),
             reputation_feed: self.read(&keys::REPUTATION_FEED) && mode != Mode::Readonly,
             epoch_seconds: self.read(&keys::EPOCH_SECONDS),
-            consensus_key_file: self.read(&keys::CONSENSUS_KEY_FILE),
-            router_candidates: self.read(&keys::ROUTER_CANDIDATES),
+            consensus_key_file: self.path(&keys::CONSENSUS_KEY_FILE),
+            router_candidates: self.candidates(),
             router_attempt_timeout_ms: self.read(&keys::ROUTER_ATTEMPT_TIMEOUT_MS),
             anthropic_timeout_ms: self.read(&keys::ANTHROPIC_TIMEOUT_MS),
             proxy: ProxyVariables::read(self.env),
@@ -267,7 +289,7 @@ impl Reader<'_> {
 
     /// Returns the database that the operator names; `None` for the default file.
     fn named_place(&mut self, tls: TlsPolicy) -> Option<Place> {
-        let (url, path) = (self.read(&keys::DATABASE_URL), self.read(&keys::DB_PATH));
+        let (url, path) = (self.read(&keys::DATABASE_URL), self.path(&keys::DB_PATH));
         let name = keys::DATABASE_URL.name;
         // As a path it would make folders, one of them named by the password.
         if path.as_deref().is_some_and(is_url) {
@@ -301,7 +323,7 @@ impl Reader<'_> {
 
     /// Reads the password of the shared database from its file: the first line.
     fn database_password(&mut self) -> Option<Secret> {
-        let path = self.read(&keys::DATABASE_PASSWORD_FILE)?;
+        let path = self.path(&keys::DATABASE_PASSWORD_FILE)?;
         let read = std::fs::read_to_string(&path).map_err(|error| error.to_string());
         let line = read.map(|text| text.lines().next().unwrap_or_default().to_owned());
         match line {
@@ -335,7 +357,7 @@ impl Reader<'_> {
             lock_timeout_ms: self.read(&keys::DATABASE_LOCK_TIMEOUT_MS),
             statement_timeout_ms: self.read(&keys::DATABASE_STATEMENT_TIMEOUT_MS),
             lease_seconds: self.read(&keys::DATABASE_LEASE_SECONDS),
-            witness_dir: self.read(&keys::WITNESS_DIR),
+            witness_dir: self.path(&keys::WITNESS_DIR),
         }
     }
 

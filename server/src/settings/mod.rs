@@ -6,6 +6,7 @@ pub mod environment;
 pub mod keys;
 pub(crate) mod log_level;
 pub mod mode;
+pub(crate) mod named_path;
 pub mod place;
 pub(crate) mod proxy;
 pub mod rules;
