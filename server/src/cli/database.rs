@@ -267,7 +267,7 @@ fn explain(path: &Path, role: Role, error: &OpenError) -> Failure {
              to migrate the copy, or on the file itself"
         )),
         OpenError::Network { kind, .. } => Failure::Usage(format!(
-            "{path} is on a network file system ({kind}); copy it with its -wal file to a local disk and name the copy{}",
+            "{path} is on a {kind}; copy it with its -wal file to a local disk and name the copy{}",
             match role {
                 Role::Database => " with --db",
                 Role::Configured => " in COLIBRI_DB_PATH",

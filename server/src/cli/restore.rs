@@ -39,8 +39,7 @@ pub fn run(
         return Err(Failure::Usage(format!("{} is the database itself; name a backup of it", shown.0)));
     }
     if let Some(kind) = network_file_system(&database) {
-        let text =
-            format!("{} would be on a network file system ({kind}); name a file on a local disk", shown.1);
+        let text = format!("{} would be on a {kind}; name a file on a local disk", shown.1);
         return Err(Failure::Usage(text));
     }
     let mut work = Work::begin("restore", err, arguments.progress);

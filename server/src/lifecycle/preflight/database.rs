@@ -6,6 +6,7 @@ use super::Finding;
 use crate::shell_word::quoted;
 use colibri_store::sqlite::look::schema::Difference;
 use colibri_store::sqlite::open::error::{OpenError, Right};
+use colibri_store::sqlite::open::network_fs::unknown_file_system;
 
 /// What to do about damage.
 pub(crate) const RESTORE: &str = "stop the servers on it and run `colibri restore BACKUP`, which keeps the damaged file and \
@@ -96,6 +97,17 @@ fn remedy(error: &OpenError) -> String {
         }
         OpenError::Unusable { reason, .. } => remedy_of(reason).to_owned(),
     }
+}
+
+/// Warns of a file system of which nothing is known.
+pub(crate) fn file_system(path: &Path) -> Option<Finding> {
+    let kind = unknown_file_system(path)?;
+    let message = format!(
+        "database is on a file system that a program serves ({kind}): {}; Colibri cannot know whether other machines use it",
+        path.display()
+    );
+    let advice = "put the database on a local disk, unless you know that this machine alone uses the folder";
+    Some(Finding::warn("database", message, advice))
 }
 
 /// Returns the database in a folder, if it is there under its usual name.

@@ -69,6 +69,7 @@ impl Finding {
 /// Returns what leaves a server with this configuration working in part.
 pub(crate) fn degraded(config: &Config) -> Vec<Finding> {
     let mut findings = process::file_size();
+    findings.extend(config.place.file().and_then(database::file_system));
     findings.extend(consensus::check(config));
     findings.extend(router::providers(config));
     findings.retain(|finding| finding.level != Level::Ok);

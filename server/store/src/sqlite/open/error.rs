@@ -129,12 +129,12 @@ pub enum OpenError {
     },
     /// SQLite's locks and shared memory do not work across machines (store#network-file-systems).
     #[error(
-        "database is on a network file system ({kind}): {path}; put it on a local disk and set COLIBRI_DB_PATH to it"
+        "database is on a {kind}: {path}; put it on a local disk (in a container, a named volume) and set COLIBRI_DB_PATH to it"
     )]
     Network {
         /// The path as it was given.
         path: String,
-        /// The file system's name, as the kernel has it.
+        /// What it is, with the name that the kernel has for it.
         kind: String,
     },
     /// A log that SQLite would read into any database at that path, and no database that it belongs to.

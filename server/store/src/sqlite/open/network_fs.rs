@@ -1,41 +1,103 @@
-//! Refuses network file systems by name (store#network-file-systems): SQLite's locks and its shared memory work
-//! between processes of one machine only, and so do the lock files beside the database.
+//! Refuses file systems that several machines share, by name (store#network-file-systems): SQLite's locks and its shared memory work
+//! between processes of one machine only, and so do the lock files beside the database. A virtual machine counts as a machine.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+/// What a file system is that other machines may use, too.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Nature {
+    /// Other machines use it over the network, or by a disk that they have in common.
+    Network,
+    /// A folder of the host that a virtual machine or the desktop of a container engine shows.
+    Desktop,
+}
+
+use Nature::{Desktop, Network};
+
 /// File systems whose files other machines may hold open, as the kernel names them.
-const NETWORK: [&str; 22] = [
-    "9p",
-    "afs",
-    "beegfs",
-    "ceph",
-    "cifs",
-    "coda",
-    "davfs",
-    "fuse.ceph",
-    "fuse.davfs2",
-    "fuse.gcsfuse",
-    "fuse.glusterfs",
-    "fuse.rclone",
-    "fuse.s3fs",
-    "fuse.sshfs",
-    "glusterfs",
-    "gpfs",
-    "lustre",
-    "ncpfs",
-    "nfs",
-    "nfs4",
-    "smb3",
-    "smbfs",
+const KINDS: [(&str, Nature); 48] = [
+    ("9p", Network),
+    ("acfs", Network),
+    ("afs", Network),
+    ("beegfs", Network),
+    ("ceph", Network),
+    ("cifs", Network),
+    ("coda", Network),
+    ("davfs", Network),
+    ("drvfs", Desktop),
+    ("fakeowner", Desktop),
+    ("fuse.afp", Network),
+    ("fuse.ceph", Network),
+    ("fuse.ceph-fuse", Network),
+    ("fuse.curlftpfs", Network),
+    ("fuse.davfs2", Network),
+    ("fuse.gcsfuse", Network),
+    ("fuse.glusterfs", Network),
+    ("fuse.goofys", Network),
+    ("fuse.grpcfuse", Desktop),
+    ("fuse.juicefs", Network),
+    ("fuse.lizardfs", Network),
+    ("fuse.moosefs", Network),
+    ("fuse.mount-s3", Network),
+    ("fuse.osxfs", Desktop),
+    ("fuse.rclone", Network),
+    ("fuse.s3fs", Network),
+    ("fuse.seaweedfs", Network),
+    ("fuse.sshfs", Network),
+    ("fuse.virtiofs", Desktop),
+    ("fuse.vmhgfs-fuse", Desktop),
+    ("gfs2", Network),
+    ("glusterfs", Network),
+    ("gpfs", Network),
+    ("grpcfuse", Desktop),
+    ("lustre", Network),
+    ("ncpfs", Network),
+    ("nfs", Network),
+    ("nfs4", Network),
+    ("ocfs2", Network),
+    ("orangefs", Network),
+    ("osxfs", Desktop),
+    ("prl_fs", Desktop),
+    ("pvfs2", Network),
+    ("smb3", Network),
+    ("smbfs", Network),
+    ("vboxsf", Desktop),
+    ("virtiofs", Desktop),
+    ("vmhgfs", Desktop),
 ];
 
-/// Returns the name of the network file system that `path` lies on, if it is one. Knows Linux; other systems have no
+/// Returns what `path` lies on if other machines may use it, too: `network file system (nfs4)`. Knows Linux; other systems have no
 /// list of mounts to read, so the answer is `None`.
 pub fn network_file_system(path: &Path) -> Option<String> {
+    of(path, named)
+}
+
+/// Returns the name of the file system that `path` lies on if a program serves it (FUSE) that is not in the table: only its
+/// operator knows whether other machines use it.
+pub fn unknown_file_system(path: &Path) -> Option<String> {
+    of(path, |kind| is_unknown(kind).then(|| kind.to_owned()))
+}
+
+fn of(path: &Path, judge: impl Fn(&str) -> Option<String>) -> Option<String> {
     let mounts = std::fs::read_to_string("/proc/self/mountinfo").ok()?;
-    let kind = file_system_of(&mounts, &nearest_existing(path)?)?;
-    NETWORK.contains(&kind).then(|| kind.to_owned())
+    judge(file_system_of(&mounts, &nearest_existing(path)?)?)
+}
+
+fn nature(kind: &str) -> Option<Nature> {
+    KINDS.iter().find(|(known, _)| *known == kind).map(|(_, nature)| *nature)
+}
+
+fn named(kind: &str) -> Option<String> {
+    let noun = match nature(kind)? {
+        Network => "network file system",
+        Desktop => "folder that a virtual machine or a container desktop shares with its host",
+    };
+    Some(format!("{noun} ({kind})"))
+}
+
+fn is_unknown(kind: &str) -> bool {
+    (kind == "fuse" || kind.starts_with("fuse.")) && nature(kind).is_none()
 }
 
 /// Checks whether a file system, or a single file, is mounted at `path` itself, which is absolute and without symbolic links.
@@ -115,10 +177,42 @@ mod tests {
     }
 
     #[test]
-    fn local_disks_are_not_on_the_list() {
-        for local in ["ext4", "xfs", "btrfs", "overlay", "tmpfs", "zfs", "apfs"] {
-            assert!(!NETWORK.contains(&local), "{local}");
+    fn each_kind_of_shared_file_system_is_refused_by_its_name() {
+        for (kind, text) in [
+            ("nfs4", "network file system (nfs4)"),
+            ("9p", "network file system (9p)"),
+            ("fuse.juicefs", "network file system (fuse.juicefs)"),
+            (
+                "virtiofs",
+                "folder that a virtual machine or a container desktop shares with its host (virtiofs)",
+            ),
+            (
+                "fakeowner",
+                "folder that a virtual machine or a container desktop shares with its host (fakeowner)",
+            ),
+            ("vboxsf", "folder that a virtual machine or a container desktop shares with its host (vboxsf)"),
+        ] {
+            assert_eq!(named(kind).as_deref(), Some(text));
+            assert!(!is_unknown(kind));
         }
-        assert!(NETWORK.is_sorted());
+        assert!(KINDS.is_sorted_by_key(|(kind, _)| *kind));
+    }
+
+    #[test]
+    fn a_file_system_that_an_unknown_program_serves_is_told_from_local_disks() {
+        for (kind, unknown) in [
+            ("fuse.mergerfs", true),
+            ("fuse", true),
+            ("fuseblk", false),
+            ("ext4", false),
+            ("xfs", false),
+            ("btrfs", false),
+            ("overlay", false),
+            ("tmpfs", false),
+            ("zfs", false),
+            ("apfs", false),
+        ] {
+            assert_eq!((named(kind), is_unknown(kind)), (None, unknown), "{kind}");
+        }
     }
 }
