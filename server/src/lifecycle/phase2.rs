@@ -72,6 +72,7 @@ pub(super) fn begin(mut phase2: Phase2, controls: Controls, began: Instant) {
                 began.elapsed().as_millis()
             );
             log.write(Level::Info, &line);
+            log.write(Level::Info, "[colibri] ready");
         }
         drop(done);
         // The loop is gone only if the process is ending.

@@ -70,6 +70,8 @@ pub struct Server<D> {
     stopped: bool,
     cleanup_timeout_ms: u64,
     forced: bool,
+    /// No start has succeeded, or what ended the server is a failure.
+    failed: bool,
 }
 
 /// Puts a server together. Nothing is opened, no thread or signal handler exists yet.
@@ -139,6 +141,7 @@ pub fn create_server<D: Dispatch<Cx>>(
         stopped: false,
         cleanup_timeout_ms: options.cleanup_timeout_ms,
         forced: false,
+        failed: true,
     })
 }
 
@@ -254,9 +257,8 @@ impl<D: Dispatch<Cx>> Server<D> {
             .map_err(|_| StartError::Timeout)?
             .map_err(|error| StartError::Transport(error.to_string()))?;
         self.streams = self.inbox.take().map(|inbox| (streams, inbox));
-        self.started = Some(began);
+        (self.started, self.failed) = (Some(began), false);
         self.info(&format!("[Startup] Phase 1 ready in {}ms", began.elapsed().as_millis()));
-        self.info("[colibri] ready");
         Ok(())
     }
 
@@ -281,6 +283,7 @@ impl<D: Dispatch<Cx>> Server<D> {
         }
         let finish = serve.run().await;
         self.forced = finish == Finish::Forced;
+        self.failed = matches!(finish, Finish::StartupFailed(_) | Finish::Fatal(_));
         finish
     }
 
@@ -306,6 +309,8 @@ impl<D: Dispatch<Cx>> Server<D> {
         phase2::remove_ephemeral(&self.config);
         if self.forced {
             self.info(&watchdog::forced(self.cleanup_timeout_ms));
+        } else if self.failed || closed.is_err() {
+            self.info("[Shutdown] Ended after a failure");
         } else {
             self.info("[Shutdown] Clean");
         }

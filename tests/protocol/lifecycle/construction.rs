@@ -158,7 +158,7 @@ fn a_transport_is_opened_by_start_and_closed_once() {
     });
     let place = |text: &str| lines.taken().iter().position(|(_, line)| line.contains(text));
     let starting = place(&format!("[colibri] starting in mode=FULL version={VERSION}"));
-    assert!(starting.is_some() && starting < place("[colibri] ready"), "{:?}", lines.taken());
+    assert!(starting.is_some() && starting < place("[Startup] Phase 1 ready"), "{:?}", lines.taken());
     server.stop();
     server.stop();
     assert!(!server.is_connected());

@@ -61,7 +61,7 @@ fn a_stop_goes_on_when_streams_and_store_complain() {
     let errors = errors(&lines);
     assert_eq!(errors[0], "[Shutdown] stop failed: stuck");
     assert!(errors[1].starts_with("[Shutdown] close failed: process lock file"), "{errors:?}");
-    assert_eq!(lines.taken().last().unwrap().1, "[Shutdown] Clean");
+    assert_eq!(lines.taken().last().unwrap().1, "[Shutdown] Ended after a failure");
 }
 
 #[test]

@@ -48,6 +48,26 @@ fn a_process_whose_start_takes_too_long_exits_75() {
 }
 
 #[test]
+fn log_lines_come_in_the_order_in_which_things_happen() {
+    let mut server = probe().start();
+    server.call("probe_echo", json!({ "required": "x" }));
+    let ended = server.finish();
+    let mut from = 0;
+    for text in
+        ["[colibri] starting", "Phase 1 ready", "Phase 2 ready", "[colibri] ready", "[Shutdown] Clean"]
+    {
+        let found = ended.stderr[from..].find(text);
+        from += found.unwrap_or_else(|| panic!("{text} is missing or too early:\n{}", ended.stderr));
+    }
+
+    let ended = probe().env("PROBE_OPEN_FAILS", "no such luck").start().wait();
+    assert_eq!(ended.code(), 1);
+    let failed = ended.stderr.find("[colibri] fatal: no such luck").unwrap();
+    assert!(!ended.stderr.contains("[colibri] ready"), "{}", ended.stderr);
+    assert!(ended.stderr[failed..].ends_with("[Shutdown] Ended after a failure\n"), "{}", ended.stderr);
+}
+
+#[test]
 fn a_failing_second_phase_is_told_to_every_waiting_call() {
     let launch = probe().env("PROBE_OPEN_DELAY_MS", "2000").env("PROBE_OPEN_FAILS", "no such luck");
     let mut server = launch.start();
