@@ -167,9 +167,13 @@ fn the_test_database_lives_as_long_as_its_process() {
         .env("COLIBRI_MODE", "TEST")
         .start();
     server.data("task_create", json!({ "title": "A" }));
-    let (folder, name) = (server.shared_folder(), format!("colibri-{}.test.db", server.pid()));
+    let (folder, name) = (server.shared_folder(), format!("colibri-{}-", server.pid()));
     let data = folder.path().join("data");
-    assert!(data.join(&name).exists(), "{name}");
+    let is_its = |entry: std::io::Result<std::fs::DirEntry>| {
+        let found = entry.unwrap().file_name().into_string().unwrap();
+        found.starts_with(&name) && found.ends_with(".test.db")
+    };
+    assert_eq!(std::fs::read_dir(&data).unwrap().map(is_its).filter(|is| *is).count(), 1);
     assert_eq!(server.finish().code(), 0);
     let left: Vec<_> = std::fs::read_dir(&data).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.is_empty(), "{left:?}");

@@ -6,6 +6,7 @@ use std::io;
 
 use colibri_runtime::kernel::{Clock, LAST_MS};
 use colibri_store::private_file;
+use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 
 /// File descriptors that a start needs besides the three streams: the streams of signals and of the loop, the database's
@@ -62,9 +63,17 @@ pub(super) fn ignore_file_size_signal() -> io::Result<()> {
 /// # Errors
 /// No handler can be installed.
 pub fn ignore_file_size_signal_in_command() -> io::Result<()> {
-    // Tokio panics if it gets no descriptors.
-    are_left(SIGNAL_DESCRIPTORS)?;
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let runtime = for_signals()?;
     let _inside = runtime.enter();
     ignore_file_size_signal()
+}
+
+/// Returns a runtime in which a thread of a command waits for signals.
+///
+/// # Errors
+/// Too few file descriptors are left.
+pub(crate) fn for_signals() -> io::Result<Runtime> {
+    // Tokio panics if it gets no descriptors.
+    are_left(SIGNAL_DESCRIPTORS)?;
+    tokio::runtime::Builder::new_current_thread().enable_io().build()
 }

@@ -171,7 +171,6 @@ impl Phase2 {
         let url = match &config.place {
             Place::Shared(url) => url,
             Place::File(path) => {
-                remove_ephemeral(config);
                 let options = StoreOptions {
                     path: path.clone(),
                     read_only,

@@ -14,6 +14,7 @@ use super::rules::{CandidateSource, Path, Rule};
 use crate::settings::log_level::LogLevel;
 use colibri_proof::secret::Secret;
 use colibri_runtime::chain::selection::Selection;
+use colibri_runtime::kernel::{Ids, SystemIds};
 use colibri_store::{DatabaseUrl, TlsPolicy};
 
 /// The prefix of the server's own variables.
@@ -202,9 +203,12 @@ fn insecure(place: &Place) -> Option<String> {
 
 /// Returns the file that a server uses if the operator names none.
 fn default_place(mode: Mode, pid: u32) -> Place {
-    let file =
-        if mode == Mode::Test { format!("data/colibri-{pid}.test.db") } else { "data/colibri.db".to_owned() };
-    Place::File(file.into())
+    if mode != Mode::Test {
+        return Place::File("data/colibri.db".into());
+    }
+    // Processes in two containers may have the same number, and a folder in common.
+    let chance = SystemIds::default().v4();
+    Place::File(format!("data/colibri-{pid}-{}.test.db", &chance[..8]).into())
 }
 
 fn not_utf8(name: &str) -> String {

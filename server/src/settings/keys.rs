@@ -76,7 +76,7 @@ pub(crate) static TOOLS: Key<Toolsets> = key(
 pub(crate) static DB_PATH: Key<Path> = key(
     "COLIBRI_DB_PATH",
     "store",
-    Path { default_text: "data/colibri.db; in TEST data/colibri-<pid>.test.db, which is removed" },
+    Path { default_text: "data/colibri.db; in TEST data/colibri-<pid>-<8 hex>.test.db, which is removed" },
     "The database file; a relative path starts at the working directory. Several servers may share one file.",
 );
 /// The shared database, in place of a file.

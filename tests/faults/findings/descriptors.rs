@@ -105,6 +105,29 @@ fn finding_a8_too_few_file_descriptors_are_an_error_with_words() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn no_thread_of_a_command_panics_where_few_file_descriptors_are_left() {
+    let folder = Arc::new(TempDir::new().unwrap());
+    let mut server = launch(&folder).start();
+    server.data("task_create", json!({ "title": "A" }));
+    assert_eq!(server.finish().code(), 0);
+    for descriptors in 4..40 {
+        for command in ["verify", "backup copy.db", "overview --html page.html", "tasks"] {
+            let script = format!("ulimit -n {descriptors} && exec \"$0\" {command}");
+            let plain = launch(&folder).command();
+            let mut limited = Command::new("bash");
+            limited.args(["-c", &script, PROGRAM]).current_dir(folder.path());
+            limited.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+            let output = limited.output().unwrap();
+            let said = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(!said.contains("panicked"), "{descriptors}, {command}: {said}");
+            let _ = std::fs::remove_file(folder.path().join("copy.db"));
+            let _ = std::fs::remove_file(folder.path().join("page.html"));
+        }
+    }
+}
+
 /// A database that takes long enough to copy to be interrupted.
 fn large() -> Arc<TempDir> {
     let folder = Arc::new(TempDir::new().unwrap());

@@ -4,6 +4,7 @@ use std::io;
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
+use crate::lifecycle::limits::for_signals;
 use colibri_runtime::chain::scan::Interrupt;
 use colibri_store::stop;
 use rustix::process::Signal;
@@ -51,7 +52,7 @@ fn raise_at_signals(
     pauses: Option<Sender<Pause>>,
     ready: Sender<()>,
 ) -> io::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build()?;
+    let runtime = for_signals()?;
     runtime.block_on(async {
         let mut terminate = signal(SignalKind::terminate())?;
         let mut control_c = signal(SignalKind::interrupt())?;

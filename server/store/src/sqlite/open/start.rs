@@ -22,7 +22,8 @@ use crate::sqlite::open::migrate::{self, Migration};
 use crate::sqlite::open::network_fs;
 use crate::sqlite::open::placement;
 use crate::sqlite::open::preflight;
-use crate::sqlite::open::process::{ProcessLock, ProcessRecord};
+use crate::sqlite::open::process::{self, ProcessLock, ProcessRecord};
+use crate::sqlite::open::reading;
 use crate::sqlite::open::rights;
 use crate::sqlite::open::sweep;
 use crate::sqlite::open::turn;
@@ -35,6 +36,12 @@ pub const MEMORY: &str = ":memory:";
 
 /// How long a command waits for the starts of others: half of the time that a start has by default.
 pub const WAIT: Duration = Duration::from_secs(15);
+
+/// How long a call in READONLY waits for a new copy of a database that changes all the time.
+const REREAD: Duration = Duration::from_secs(2);
+
+/// The most bytes of a file's name, on all common file systems.
+const LONGEST_NAME: usize = 255;
 
 /// What opening a database depends on.
 #[derive(Debug, Clone)]
@@ -111,11 +118,27 @@ fn admit(path: &Path, read_only: bool) -> Result<(), OpenError> {
     if let Some(kind) = network_fs::network_file_system(path) {
         return Err(OpenError::Network { path: path.display().to_string(), kind });
     }
+    if !read_only {
+        fits(path)?;
+    }
     rights::check(path, read_only)?;
     if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(OpenError::NoFile { path: path.display().to_string() });
     }
     Ok(())
+}
+
+/// Checks that the files beside a database can have their names.
+fn fits(path: &Path) -> Result<(), OpenError> {
+    // Side files lie beside the file that a link leads to.
+    let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let name = |path: &Path| path.file_name().map_or(0, std::ffi::OsStr::len);
+    let (bytes, longest) = (name(&file), name(&process::lock_path(&file, "")));
+    if longest <= LONGEST_NAME {
+        return Ok(());
+    }
+    let path = path.display().to_string();
+    Err(OpenError::LongName { path, bytes, beside: longest - bytes, most: LONGEST_NAME })
 }
 
 /// Makes the checks that a start makes before it opens a database, and creates nothing; returns whether there is a database. An

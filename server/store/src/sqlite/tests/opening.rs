@@ -331,6 +331,22 @@ fn a_link_leads_to_the_same_queue_and_locks() {
 }
 
 #[test]
+fn a_name_that_leaves_no_room_for_the_files_beside_it_is_refused_before_anything_is_made() {
+    let place = Place::new();
+    let folder = place.folder.path();
+    for (length, fits) in [(217, true), (218, false), (239, false), (255, false)] {
+        let path = folder.join(length.to_string()).join("n".repeat(length));
+        let opened = init_db(&StoreOptions { path: path.clone(), ..place.options() });
+        assert_eq!(opened.is_ok(), fits, "{length}");
+        if let Err(error) = opened {
+            assert!(matches!(error, OpenError::LongName { beside: 38, .. }), "{error}");
+            assert!(error.to_string().ends_with("give it a name of at most 217 bytes"), "{error}");
+            assert!(!path.parent().unwrap().exists(), "{length}");
+        }
+    }
+}
+
+#[test]
 fn a_path_without_a_file_name_is_refused() {
     let place = Place::new();
     let folder = place.folder.path().to_owned();
