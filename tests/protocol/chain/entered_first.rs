@@ -26,7 +26,7 @@ fn changing() -> Vec<(&'static str, Value)> {
         ("task_create", json!({ "title": "x" })),
         ("task_update", json!({ "id": "t1", "title": "y" })),
         ("task_claim", json!({ "agent_id": "a" })),
-        ("task_release", json!({ "id": "t1" })),
+        ("task_release", json!({ "id": "t1", "claim": 1 })),
         (
             "thought_record",
             json!({ "type": "plan", "task_id": "t1", "agent_id": "a", "content": "x", "session_id": "s1" }),
@@ -54,7 +54,7 @@ fn no_tool_that_changes_anything_runs_before_its_row_is_stored() {
     let mut server = create_server(&CATALOGUE, dispatch, options).unwrap();
     block_on(converse(&mut server, wire, async |wire: &mut Wire| {
         assert_eq!(wire.call("task_list", json!({})).await["ok"], true);
-        let conn = engine::open(&folder.path().join("colibri.db"));
+        let conn = engine::open(folder.path().join("colibri.db"));
         conn.refuse(Refused::Commits("actions"));
         ran.set(0);
         for (tool, arguments) in changing() {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use colibri_canonical::HexDigest;
 use serde_json::Value;
 
 use crate::chain::client::Client;
@@ -44,7 +43,7 @@ pub struct Call {
     /// The arguments as received; absent and `null` are an empty object.
     pub arguments: Value,
     /// Their hash, if the value has lost digits of a number; otherwise it is taken of the value.
-    pub args_hash: Option<HexDigest>,
+    pub args_hash: Option<Box<str>>,
     /// Canonical JSON of the request's trace headers.
     pub trace_context: Option<String>,
     /// Who it says it comes from.

@@ -65,8 +65,8 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             call.arguments = Value::Object(serde_json::Map::new());
         }
         // Hashed as received, before defaults are put in: a client can then recompute it.
-        let args_hash = match call.args_hash {
-            Some(hash) => hash.as_str().to_owned(),
+        let args_hash = match call.args_hash.take() {
+            Some(hash) => hash.into(),
             None => args_hash(&call.arguments),
         };
         // From here on nothing sees a secret of the server's: no handler, no table, no sink.

@@ -28,7 +28,7 @@ pub struct ToolCall<'a> {
     /// The arguments as received, of any type; `{}` when absent or `null`.
     pub arguments: Value,
     /// The arguments' hash, if their value has lost digits of a number.
-    pub args_hash: Option<HexDigest>,
+    pub args_hash: Option<Box<str>>,
     /// Canonical JSON of the trace headers.
     pub trace_context: Option<String>,
     /// JSON text of the token under which the client wants to hear of the call's progress.
@@ -61,7 +61,7 @@ impl<'a> ToolCall<'a> {
         let args_hash = match (request.flaw, params.arguments) {
             (None, Some(raw)) => hash_of_sent(raw, request.params),
             (None, None) => None,
-            (Some(_), _) => Some(raw_hash(request.params)),
+            (Some(_), _) => Some(raw_hash(request.params).as_str().into()),
         };
         let unreadable = arguments.as_ref().err().copied();
         let arguments = arguments.unwrap_or_else(|_| Value::Object(Map::new()));
@@ -82,13 +82,13 @@ impl<'a> ToolCall<'a> {
 
 /// Returns the hash of arguments with a number that their value does not keep (chain#hashes): of their canonical form with the digits
 /// as sent or, if an object names a member twice, of the bytes of `params`. `None` if the value keeps every number.
-fn hash_of_sent(arguments: &RawValue, params: Option<&RawValue>) -> Option<HexDigest> {
+fn hash_of_sent(arguments: &RawValue, params: Option<&RawValue>) -> Option<Box<str>> {
     if keeps_numbers(arguments.get()) {
         return None;
     }
     let text = canonical_text(arguments.get(), NumberRule::Sent);
     let text = text.unwrap_or_else(|| raw_form(params.unwrap_or(arguments).get()));
-    Some(HexDigest::of(text.as_bytes()))
+    Some(HexDigest::of(text.as_bytes()).as_str().into())
 }
 
 /// The arguments as a value; a repeated key keeps its last value.
