@@ -27,6 +27,7 @@ use colibri_consensus::private_key::PrivateKey;
 use colibri_proof::log_row::ClosedRow;
 use colibri_proof::record::Preimage;
 use colibri_proof::tree::rfc9162::{Hash, inclusion_path, leaf_hash, root, verify_inclusion};
+use colibri_runtime::chain::call::Arguments;
 use colibri_runtime::validate::validate;
 use colibri_runtime::wire::call::ToolCall;
 use colibri_runtime::wire::era::detect;
@@ -222,10 +223,11 @@ fn taken(line: &[u8]) -> Value {
     let Incoming::Request(request) = decode(line) else { panic!("a request") };
     let params = Params::read(request.params);
     let (era, said) = detect(&request, &params).expect("an era");
-    let mut call = ToolCall::decode(request, &params, era, said).expect("a call");
+    let call = ToolCall::decode(request, &params, era, said).expect("a call");
     let tool = CATALOGUE.tools.iter().find(|tool| tool.name == call.name).expect("a tool");
-    validate(tool.input, tool.rules, &mut call.arguments).expect("sound arguments");
-    call.arguments
+    let mut arguments = Arguments::Text(call.arguments.into()).into_value();
+    validate(tool.input, tool.rules, &mut arguments).expect("sound arguments");
+    arguments
 }
 
 /// The root and a proof of a hundred thousand leaves beside as many bare SHA-256s of a node's length.

@@ -135,7 +135,7 @@ impl Known {
                 progress: Progress::default(),
             },
             name: name.to_owned(),
-            arguments,
+            arguments: arguments.into(),
             args_hash: None,
             trace_context: None,
             client: identity(self.requests / 5 % CLIENTS),

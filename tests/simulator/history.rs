@@ -93,7 +93,7 @@ impl Record {
             boot: boot.to_owned(),
             correlation_id,
             tool: call.name.clone(),
-            arguments: call.arguments.clone(),
+            arguments: call.arguments.clone().into_value(),
             sent,
             told: u64::MAX,
             said: None,

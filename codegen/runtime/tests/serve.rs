@@ -250,3 +250,43 @@ fn a_line_that_is_too_long_is_answered_with_its_id() {
         client.ping().await;
     });
 }
+
+#[test]
+fn what_waits_is_bounded_by_its_bytes_and_nothing_of_it_is_lost() {
+    const CALLS: u32 = 40;
+    // Calls that wait, a line that is not taken yet, and what is between client and loop.
+    const MOST: usize = (8 + 1 + 1) << 20;
+    with_loop(async |mut client: Client| {
+        client.call(0, "one", "well").await;
+        client.begun(1).await;
+        let lines: Vec<String> = (1..=CALLS)
+            .map(|id| {
+                let arguments = json!({ "how": "well", "pad": "x".repeat(1 << 20) });
+                let params = json!({ "name": "one", "arguments": arguments });
+                json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string()
+                    + "\n"
+            })
+            .collect();
+        let bytes = lines.concat().into_bytes();
+        let mut sent = 0;
+        while let Ok(written) =
+            tokio::time::timeout(Duration::from_millis(500), client.input.write(&bytes[sent..])).await
+        {
+            sent += written.unwrap();
+        }
+        assert!(sent < MOST, "{sent} bytes were read while one call ran");
+        for _ in 0..=CALLS {
+            client.go_on.send(()).unwrap();
+        }
+        let Client { mut input, output, .. } = client;
+        let send = async move { input.write_all(&bytes[sent..]).await.unwrap() };
+        let receive = async move {
+            let (mut lines, mut ids) = (output.lines(), Vec::new());
+            while let Some(line) = lines.next_line().await.unwrap() {
+                ids.push(serde_json::from_str::<Value>(&line).unwrap()["id"].as_u64().unwrap());
+            }
+            assert_eq!(ids, (0..=u64::from(CALLS)).collect::<Vec<_>>());
+        };
+        tokio::join!(send, receive);
+    });
+}

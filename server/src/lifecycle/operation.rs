@@ -113,7 +113,7 @@ impl<D: Dispatch<Cx>> Server<D> {
         let call = Call {
             reply_to: ReplyTo { id: NO_REQUEST.into(), stateless: true, member: None, progress },
             name: operation.name().to_owned(),
-            arguments,
+            arguments: arguments.into(),
             args_hash: None,
             trace_context: None,
             client: Arc::new(Client::unnamed(Source::Command)),

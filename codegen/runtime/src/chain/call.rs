@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde::Deserialize as _;
+use serde_json::{Map, Value};
 
 use crate::chain::client::Client;
 use crate::progress::Progress;
@@ -40,8 +41,8 @@ pub struct Call {
     pub reply_to: ReplyTo,
     /// The tool's name as received.
     pub name: String,
-    /// The arguments as received; absent and `null` are an empty object.
-    pub arguments: Value,
+    /// The arguments as received.
+    pub arguments: Arguments,
     /// Their hash, if the value has lost digits of a number; otherwise it is taken of the value.
     pub args_hash: Option<Box<str>>,
     /// Canonical JSON of the request's trace headers.
@@ -54,6 +55,46 @@ pub struct Call {
     pub since_ms: f64,
     /// Why its arguments cannot be read, if so. It is refused as invalid.
     pub unreadable: Option<Flaw>,
+}
+
+/// What a call is given; absent and `null` are an empty object.
+///
+/// A client's arguments stay text until stage 1. A value takes up to 36 times as much memory, and calls may wait for long.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Arguments {
+    /// JSON that can be read: its line was sound, and no number is beyond the range of a double.
+    Text(Box<str>),
+    /// A value of this process's own.
+    Value(Value),
+}
+
+impl Arguments {
+    /// Returns the value.
+    pub fn into_value(self) -> Value {
+        match self {
+            // What cannot be read was answered when it came.
+            Self::Text(text) => parse(&text).unwrap_or_default(),
+            Self::Value(value) => value,
+        }
+    }
+}
+
+impl From<Value> for Arguments {
+    fn from(value: Value) -> Self {
+        Self::Value(value)
+    }
+}
+
+/// Reads arguments; a repeated key keeps its last value. `None` if a number is beyond the range of a double: that is all that can be
+/// wrong with JSON whose line was sound.
+pub(crate) fn parse(text: &str) -> Option<Value> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    // The line's nesting has been measured before it was parsed.
+    deserializer.disable_recursion_limit();
+    match Value::deserialize(&mut deserializer).ok()? {
+        Value::Null => Some(Value::Object(Map::new())),
+        arguments => Some(arguments),
+    }
 }
 
 /// What a reply carries.

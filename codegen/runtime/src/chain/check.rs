@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::chain::Chain;
 use crate::chain::admission::Denial;
-use crate::chain::call::Call;
+use crate::chain::call::{Arguments, Call};
 use crate::chain::row::args_hash;
 use crate::chain::store::Store;
 use crate::handler::Dispatch;
@@ -39,7 +39,10 @@ pub(crate) struct Target {
 /// A call after stage 2.
 #[derive(Debug)]
 pub(crate) struct Checked {
+    /// Its arguments are below.
     pub call: Call,
+    /// Typed arguments when the verdict is open, the raw ones otherwise.
+    pub arguments: Value,
     pub verdict: Verdict,
     /// Arguments that no sink may see.
     pub sensitive: &'static [&'static str],
@@ -61,20 +64,19 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     fn check_found(&self, mut call: Call, found: Option<(usize, &'static ToolSpec)>) -> Checked {
-        if call.arguments.is_null() {
-            call.arguments = Value::Object(serde_json::Map::new());
-        }
+        let given = std::mem::replace(&mut call.arguments, Arguments::Value(Value::Null));
+        let mut arguments = given.into_value();
         // Hashed as received, before defaults are put in: a client can then recompute it.
         let args_hash = match call.args_hash.take() {
             Some(hash) => hash.into(),
-            None => args_hash(&call.arguments),
+            None => args_hash(&arguments),
         };
         // From here on nothing sees a secret of the server's: no handler, no table, no sink.
-        self.kernel.redactor.redact_value(&mut call.arguments);
+        self.kernel.redactor.redact_value(&mut arguments);
         let Some((index, tool)) = found else {
             let close = closest(&call.name, self.listed().map(|tool| tool.name));
             let verdict = Verdict::Unknown(call.name.clone(), close);
-            return Checked { call, verdict, sensitive: &[], args_hash };
+            return Checked { call, arguments, verdict, sensitive: &[], args_hash };
         };
         let verdict = match (self.admission.iter().try_for_each(|check| check.admit(tool)), call.unreadable) {
             (Err(denial), _) => Verdict::Denied(denial),
@@ -82,11 +84,11 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                 let (refusal, issue) = unreadable_params(tool, &flaw.problem());
                 Verdict::Invalid(refusal, vec![issue])
             }
-            (Ok(()), None) => match validate(tool.input, tool.rules, &mut call.arguments) {
+            (Ok(()), None) => match validate(tool.input, tool.rules, &mut arguments) {
                 Ok(()) => Verdict::Open(Target { tool, index }),
-                Err(issues) => Verdict::Invalid(invalid_params(tool, &call.arguments, &issues), issues),
+                Err(issues) => Verdict::Invalid(invalid_params(tool, &arguments, &issues), issues),
             },
         };
-        Checked { call, verdict, sensitive: tool.sensitive, args_hash }
+        Checked { call, arguments, verdict, sensitive: tool.sensitive, args_hash }
     }
 }

@@ -106,7 +106,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         let call = Call {
             reply_to,
             name: name.to_owned(),
-            arguments,
+            arguments: arguments.into(),
             args_hash: None,
             trace_context: None,
             client,

@@ -132,6 +132,11 @@ impl ToolLocks {
         self.waiting.values().map(|line| line.calls.len()).sum()
     }
 
+    /// Returns how many bytes the calls have that wait.
+    pub fn bytes(&self) -> usize {
+        self.waiting.values().flat_map(|line| &line.calls).map(|call| call.bytes).sum()
+    }
+
     /// Returns whether the next call of a tool need not wait for its lock.
     pub fn is_free(&self, tool: &str, at_a_time: usize) -> bool {
         holders(&self.held, tool) < at_a_time && !self.waiting.contains_key(tool)

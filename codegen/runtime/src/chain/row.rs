@@ -104,8 +104,8 @@ impl Entered {
 impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     /// Gives the call its correlation id and reads the clocks.
     pub(super) fn enter_row(&mut self, checked: Checked) -> Entered {
-        let Checked { call, verdict, sensitive, args_hash } = checked;
-        let Call { reply_to, name, arguments, trace_context, client, .. } = call;
+        let Checked { call, arguments, verdict, sensitive, args_hash } = checked;
+        let Call { reply_to, name, trace_context, client, .. } = call;
         let shown = redacted_arguments(sensitive, &arguments);
         let request_id = reply_to.id.clone();
         let row = self.row_of(Named { name, request_id, args_hash, trace_context, client });

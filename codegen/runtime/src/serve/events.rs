@@ -10,7 +10,6 @@ use tokio::io::{AsyncRead, ReadBuf};
 
 use crate::chain::store::Store;
 use crate::handler::{Dispatch, Dispatched};
-use crate::serve::queues::WAITING_CALLS;
 use crate::serve::{Control, Serve};
 
 /// How much is read at a time: as much as a pipe holds.
@@ -72,11 +71,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
     /// waiting, except as many as may wait behind a scan, so that protocol methods are answered meanwhile. Lines already
     /// read come first.
     fn wants_input(&self) -> bool {
-        self.reading
-            && !self.outbox.is_full()
-            && !self.intake.is_full()
-            && !self.frames.has_line()
-            && self.queues.ready.len() < WAITING_CALLS
+        self.reading && self.has_room() && !self.frames.has_line()
     }
 
     fn poll_flights(&mut self, cx: &mut Context<'_>) -> Option<Event<S>> {

@@ -37,13 +37,13 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
 
     /// Calls are waiting, fewer than last time, and more can be read.
     fn may_gather(&self) -> bool {
-        let waiting = self.queues.ready.len();
+        let waiting = self.queues.ready();
         self.reading
             && self.scan.is_none()
             && self.wait.is_none()
             && 0 < waiting
             && waiting < self.last_batch
-            && !self.outbox.is_full()
+            && self.has_room()
     }
 
     /// Reacts to an event if there is one; otherwise lets the client have the processor for a moment.

@@ -146,7 +146,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             self.gather().await;
             self.run_ready().await;
             self.outbox.flush_now();
-            if self.frames.has_line() && !self.outbox.is_full() {
+            if self.frames.has_line() && self.has_room() {
                 self.take_lines();
                 continue;
             }
@@ -207,10 +207,15 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
         (!self.reading && self.chain.is_ready()).then_some(Finish::EndOfInput)
     }
 
+    /// Returns whether there is room for an answer, and for a call that has to wait.
+    fn has_room(&self) -> bool {
+        !self.outbox.is_full() && !self.intake.is_full() && !self.queues.is_full()
+    }
+
     /// Decodes the complete lines: answers protocol methods at once and queues calls. Lines without room for their
-    /// answer stay undecoded.
+    /// answer, or for the call, stay undecoded.
     fn take_lines(&mut self) {
-        while !self.outbox.is_full()
+        while self.has_room()
             && let Some(frame) = self.frames.next()
         {
             let inbound = self.intake.take(frame, &mut self.outbox.buffer());
@@ -244,23 +249,23 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             self.chain.registry().lookup(&call.name).and_then(|index| self.chain.registry().get(index));
         if !self.chain.is_ready() {
             if tool.is_some_and(|tool| tool.early) && self.chain.answers_early() {
-                self.queues.ready.push_back(call);
+                self.queues.get_ready(call);
             } else if self.queues.waiting() >= WAITING_CALLS {
                 self.unavailable(&call.reply_to, "Server busy");
             } else {
-                self.queues.gate.push_back(call);
+                self.queues.wait_at_gate(call);
             }
             return;
         }
         match tool {
             Some(ToolSpec { name, runs: Runs::Network { at_a_time }, .. }) => {
-                if self.queues.waiting() >= WAITING_CALLS && !self.queues.locks.is_free(name, *at_a_time) {
+                if self.queues.waiting() >= WAITING_CALLS && !self.queues.is_free(name, *at_a_time) {
                     self.unavailable(&call.reply_to, "Server busy");
                 } else {
-                    self.queues.locks.enqueue(name, *at_a_time, call);
+                    self.queues.wait_for_lock(name, *at_a_time, call);
                 }
             }
-            _ => self.queues.ready.push_back(call),
+            _ => self.queues.get_ready(call),
         }
     }
 
@@ -318,7 +323,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
     }
 
     fn open_gate(&mut self) {
-        for call in std::mem::take(&mut self.queues.gate) {
+        for call in self.queues.open_gate() {
             self.admit(call);
         }
     }
@@ -351,7 +356,7 @@ impl<'a, S: Store, D: Dispatch<S::Cx>> Serve<'a, S, D> {
             None => Vec::new(),
             Some(Door::Scan(call)) => vec![call.reply_to],
             Some(Door::Calls { batch, acquired }) => {
-                acquired.iter().for_each(|tool| self.queues.locks.release(tool));
+                acquired.iter().for_each(|tool| self.queues.release(tool));
                 batch.drop_all()
             }
         };

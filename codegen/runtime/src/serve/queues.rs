@@ -9,6 +9,8 @@ use crate::spec::Runs;
 
 /// How many calls may wait at the gate and for network locks together.
 pub const WAITING_CALLS: usize = 1024;
+/// How many bytes of calls may wait, whatever they wait for, before the loop stops reading.
+pub const WAITING_BYTES: usize = 8 * 1024 * 1024;
 /// The most calls of a batch.
 pub(crate) const BATCH_CALLS: usize = 64;
 /// The most bytes of a batch; one longer line is a batch of its own.
@@ -25,16 +27,63 @@ pub(super) enum Batch {
 #[derive(Default)]
 pub(super) struct Queues {
     /// Calls that wait for the second phase of the start.
-    pub gate: VecDeque<Call>,
+    gate: VecDeque<Call>,
     /// Calls that can run.
-    pub ready: VecDeque<Call>,
+    ready: VecDeque<Call>,
     /// Network calls and the locks of their tools.
-    pub locks: ToolLocks,
+    locks: ToolLocks,
+    /// The bytes of all of them.
+    bytes: usize,
     /// Ids of network calls in flight that are to be aborted.
     pub cancelled: Vec<Box<str>>,
 }
 
 impl Queues {
+    /// Adds a call that waits for the start.
+    pub fn wait_at_gate(&mut self, call: Call) {
+        self.bytes += call.bytes;
+        self.gate.push_back(call);
+    }
+
+    /// Takes the calls that waited for the start.
+    pub fn open_gate(&mut self) -> VecDeque<Call> {
+        let calls = std::mem::take(&mut self.gate);
+        self.bytes -= bytes_of(&calls);
+        calls
+    }
+
+    /// Adds a call that can run.
+    pub fn get_ready(&mut self, call: Call) {
+        self.bytes += call.bytes;
+        self.ready.push_back(call);
+    }
+
+    /// Adds a call that waits for the lock of its tool.
+    pub fn wait_for_lock(&mut self, tool: &'static str, at_a_time: usize, call: Call) {
+        self.bytes += call.bytes;
+        self.locks.enqueue(tool, at_a_time, call);
+    }
+
+    /// Returns whether the next call of a tool need not wait for its lock.
+    pub fn is_free(&self, tool: &str, at_a_time: usize) -> bool {
+        self.locks.is_free(tool, at_a_time)
+    }
+
+    /// Releases the lock of a tool for one call.
+    pub fn release(&mut self, tool: &str) {
+        self.locks.release(tool);
+    }
+
+    /// Returns whether nothing more should be read until some calls have run.
+    pub fn is_full(&self) -> bool {
+        self.bytes > WAITING_BYTES || self.ready.len() >= WAITING_CALLS
+    }
+
+    /// Returns how many calls can run.
+    pub fn ready(&self) -> usize {
+        self.ready.len()
+    }
+
     pub fn waiting(&self) -> usize {
         self.gate.len() + self.locks.waiting()
     }
@@ -49,7 +98,8 @@ impl Queues {
         let mut calls = self.locks.acquire(until_ms);
         let acquired =
             calls.iter().filter_map(|call| Some(registry.get(registry.lookup(&call.name)?)?.name)).collect();
-        let mut bytes: usize = calls.iter().map(|call| call.bytes).sum();
+        let mut bytes = bytes_of(&calls);
+        self.bytes -= bytes;
         while let Some(next) = self.ready.front() {
             let scan = registry
                 .lookup(&next.name)
@@ -59,8 +109,9 @@ impl Queues {
             if next.since_ms > until_ms || !calls.is_empty() && (scan || full) {
                 break;
             }
-            bytes += next.bytes;
             let Some(call) = self.ready.pop_front() else { break };
+            bytes += call.bytes;
+            self.bytes -= call.bytes;
             if scan {
                 return Some(Batch::Scan(call));
             }
@@ -75,7 +126,9 @@ impl Queues {
             let tool = registry.lookup(&call.name).and_then(|index| registry.get(index));
             tool.is_none_or(|tool| tool.runs_unentered())
         })?;
-        self.ready.remove(at)
+        let call = self.ready.remove(at)?;
+        self.bytes -= call.bytes;
+        Some(call)
     }
 
     /// When the oldest call came that could run but for the store.
@@ -89,6 +142,9 @@ impl Queues {
         let mut dropped = drop_calls(&mut self.gate, request_id);
         dropped.extend(drop_calls(&mut self.ready, request_id));
         dropped.extend(self.locks.remove(request_id));
+        if !dropped.is_empty() {
+            self.bytes = bytes_of(self.gate.iter().chain(&self.ready)) + self.locks.bytes();
+        }
         dropped
     }
 
@@ -96,6 +152,11 @@ impl Queues {
     pub fn drain(&mut self) -> Vec<Call> {
         let mut calls: Vec<Call> = self.gate.drain(..).chain(self.ready.drain(..)).collect();
         calls.extend(self.locks.drain());
+        self.bytes = 0;
         calls
     }
+}
+
+fn bytes_of<'a>(calls: impl IntoIterator<Item = &'a Call>) -> usize {
+    calls.into_iter().map(|call| call.bytes).sum()
 }

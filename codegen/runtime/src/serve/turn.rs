@@ -218,7 +218,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
                     }
                 }
                 // The calls that were refused hold nothing any more.
-                acquired.iter().for_each(|tool| self.queues.locks.release(tool));
+                acquired.iter().for_each(|tool| self.queues.release(tool));
                 self.flights.extend(flights);
             }
         }
@@ -229,7 +229,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Serve<'_, S, D> {
         let mut outlet = ReplyOutlet(&self.outbox, &mut self.intake);
         match landing.what {
             Landed::Flight(flight, result) => {
-                self.queues.locks.release(flight.tool());
+                self.queues.release(flight.tool());
                 match result {
                     Some(result) => self.chain.land(flight, result, &mut outlet).await,
                     None => self.chain.cancel(flight, &mut outlet).await,

@@ -2,9 +2,7 @@
 
 use std::borrow::Cow;
 
-use serde::Deserialize as _;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use colibri_canonical::{HexDigest, NumberRule, canonical_text, keeps_numbers};
 
@@ -13,6 +11,7 @@ use super::fault::ProtocolFault;
 use super::flaw::{Flaw, raw_hash};
 use super::message::{Request, RequestId};
 use super::params::{Params, raw_form, text_of};
+use crate::chain::call::parse;
 
 /// What the chain needs of a `tools/call`.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,8 +24,8 @@ pub struct ToolCall<'a> {
     pub stateless: Option<Stateless<'a>>,
     /// The tool's name as received; not empty, perhaps unknown.
     pub name: Cow<'a, str>,
-    /// The arguments as received, of any type; `{}` when absent or `null`.
-    pub arguments: Value,
+    /// JSON text of the arguments as received, of any type; `{}` when absent.
+    pub arguments: &'a str,
     /// The arguments' hash, if their value has lost digits of a number.
     pub args_hash: Option<Box<str>>,
     /// Canonical JSON of the trace headers.
@@ -53,18 +52,18 @@ impl<'a> ToolCall<'a> {
             let problem = "tools/call requires a non-empty string \"name\"";
             return Err(ProtocolFault::invalid_params(problem, request.id));
         };
-        let arguments = match request.flaw {
-            Some(flaw) => Err(flaw),
+        let sent = params.arguments.map_or("{}", RawValue::get);
+        let keeps_all = request.flaw.is_some() || keeps_numbers(sent);
+        let unreadable = match request.flaw {
             // Of sound JSON this is all that can be wrong.
-            None => parse(params.arguments).ok_or(Flaw::Number),
+            None if !keeps_all && parse(sent).is_none() => Some(Flaw::Number),
+            flaw => flaw,
         };
-        let args_hash = match (request.flaw, params.arguments) {
-            (None, Some(raw)) => hash_of_sent(raw, request.params),
-            (None, None) => None,
-            (Some(_), _) => Some(raw_hash(request.params).as_str().into()),
+        let args_hash = match request.flaw {
+            Some(_) => Some(raw_hash(request.params).as_str().into()),
+            None => (!keeps_all).then(|| hash_of_sent(sent, request.params)),
         };
-        let unreadable = arguments.as_ref().err().copied();
-        let arguments = arguments.unwrap_or_else(|_| Value::Object(Map::new()));
+        let arguments = if unreadable.is_some() { "{}" } else { sent };
         let (trace_context, progress_token) = call_meta(params.meta);
         Ok(Self {
             era,
@@ -81,24 +80,9 @@ impl<'a> ToolCall<'a> {
 }
 
 /// Returns the hash of arguments with a number that their value does not keep (chain#hashes): of their canonical form with the digits
-/// as sent or, if an object names a member twice, of the bytes of `params`. `None` if the value keeps every number.
-fn hash_of_sent(arguments: &RawValue, params: Option<&RawValue>) -> Option<Box<str>> {
-    if keeps_numbers(arguments.get()) {
-        return None;
-    }
-    let text = canonical_text(arguments.get(), NumberRule::Sent);
-    let text = text.unwrap_or_else(|| raw_form(params.unwrap_or(arguments).get()));
-    Some(HexDigest::of(text.as_bytes()).as_str().into())
-}
-
-/// The arguments as a value; a repeated key keeps its last value.
-fn parse(raw: Option<&RawValue>) -> Option<Value> {
-    let Some(raw) = raw else { return Some(Value::Object(Map::new())) };
-    let mut deserializer = serde_json::Deserializer::from_str(raw.get());
-    // The line's nesting has been measured before it was parsed.
-    deserializer.disable_recursion_limit();
-    match Value::deserialize(&mut deserializer).ok()? {
-        Value::Null => Some(Value::Object(Map::new())),
-        arguments => Some(arguments),
-    }
+/// as sent or, if an object names a member twice, of the bytes of `params`.
+fn hash_of_sent(arguments: &str, params: Option<&RawValue>) -> Box<str> {
+    let text = canonical_text(arguments, NumberRule::Sent);
+    let text = text.unwrap_or_else(|| raw_form(params.map_or(arguments, RawValue::get)));
+    HexDigest::of(text.as_bytes()).as_str().into()
 }

@@ -2,7 +2,7 @@
 
 use serde_json::value::RawValue;
 
-use crate::chain::call::{Answer as CallAnswer, Call, Member, Reply, ReplyTo};
+use crate::chain::call::{Answer as CallAnswer, Arguments, Call, Member, Reply, ReplyTo};
 use crate::chain::redact::Redactor;
 use crate::chain::selection::Selection;
 use crate::progress::Progress;
@@ -132,7 +132,7 @@ impl Intake {
         Call {
             reply_to: ReplyTo { id: call.id.as_str().into(), stateless, member, progress },
             name: call.name.into_owned(),
-            arguments: call.arguments,
+            arguments: Arguments::Text(call.arguments.into()),
             args_hash: call.args_hash,
             trace_context: call.trace_context,
             client: self.identities.of_call(call.stateless, &self.redactor),

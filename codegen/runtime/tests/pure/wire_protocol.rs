@@ -1,5 +1,6 @@
 //! The protocol's own answers, in both eras.
 
+use colibri_runtime::chain::call::Arguments;
 use colibri_runtime::chain::redact::Redactor;
 use colibri_runtime::chain::selection::Selection;
 use colibri_runtime::schema::{Additional, ObjectRule, Schema, Shape};
@@ -112,13 +113,17 @@ fn call(params: &str) -> ToolCall<'static> {
             name: call.name.into_owned().into(),
             era: call.era,
             stateless: None,
-            arguments: call.arguments,
+            arguments: &*call.arguments.to_owned().leak(),
             args_hash: call.args_hash,
             trace_context: call.trace_context,
             progress_token: call.progress_token.map(|token| &*token.to_owned().leak()),
         },
         other => panic!("{other:?}"),
     }
+}
+
+fn value(arguments: &str) -> Value {
+    Arguments::Text(arguments.into()).into_value()
 }
 
 #[test]
@@ -189,12 +194,12 @@ fn calls_without_a_usable_name_are_refused() {
 fn calls_are_decoded() {
     let decoded = call(r#"{"name":"he\u006clo","arguments":{"a":1,"b":{"c":[]},"a":2}}"#);
     assert_eq!(decoded.name, "hello");
-    assert_eq!(decoded.arguments.to_string(), r#"{"a":2,"b":{"c":[]}}"#);
+    assert_eq!(value(decoded.arguments).to_string(), r#"{"a":2,"b":{"c":[]}}"#);
     assert_eq!(decoded.era, Era::Handshake);
     assert_eq!(decoded.trace_context, None);
-    assert_eq!(call(r#"{"name":"x"}"#).arguments, json!({}));
-    assert_eq!(call(r#"{"name":"x","arguments":null}"#).arguments, json!({}));
-    assert_eq!(call(r#"{"name":"x","arguments":[]}"#).arguments, json!([]));
+    assert_eq!(value(call(r#"{"name":"x"}"#).arguments), json!({}));
+    assert_eq!(value(call(r#"{"name":"x","arguments":null}"#).arguments), json!({}));
+    assert_eq!(value(call(r#"{"name":"x","arguments":[]}"#).arguments), json!([]));
     assert_eq!(call(r#"{"name":"x","name":"y"}"#).name, "y");
 }
 
@@ -202,13 +207,26 @@ fn calls_are_decoded() {
 fn arguments_may_use_the_whole_depth_of_a_line() {
     // The message and its params take two levels of the 128.
     let nested = format!("{}{}", "[".repeat(126), "]".repeat(126));
-    assert_eq!(call(&format!(r#"{{"name":"x","arguments":{nested}}}"#)).arguments.to_string(), nested);
+    let text = call(&format!(r#"{{"name":"x","arguments":{nested}}}"#)).arguments;
+    assert_eq!(value(text).to_string(), nested);
 }
 
 #[test]
 fn numbers_no_double_can_hold_make_arguments_unreadable() {
-    let unreadable = call(r#"{"name":"x","arguments":{"a":1e400}}"#).unreadable.unwrap();
-    assert!(unreadable.problem().contains("\"arguments\""), "{unreadable:?}");
+    let of = |number: &str| call(&format!(r#"{{"name":"x","arguments":{{"s":"1e1","a":{number}}}}}"#));
+    let long = format!("{}.5", "9".repeat(309));
+    for number in ["1e400", "-1E+309", "[0,[2.5e308]]", &long] {
+        let unreadable = of(number).unreadable.unwrap_or_else(|| panic!("{number}"));
+        assert!(unreadable.problem().contains("\"arguments\""), "{unreadable:?}");
+    }
+    let least = format!("0.{}1", "0".repeat(400));
+    for number in
+        ["1e308", "1e-400", "-1E+99", "0e999", "\"1e400\"", "\"\\\"1e400\"", &least, &"9".repeat(308)]
+    {
+        let call = of(number);
+        assert_eq!(call.unreadable, None, "{number}");
+        assert!(value(call.arguments)["a"].as_f64().is_some() || number.starts_with('"'), "{number}");
+    }
 }
 
 #[test]

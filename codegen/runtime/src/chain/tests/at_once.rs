@@ -100,7 +100,7 @@ async fn a_free_tool_that_changes_something_runs_only_once_its_row_is_stored() {
 /// The same with a handler that writes although its tool needs no store, and fails.
 fn with_a_failure() -> Vec<Call> {
     let mut calls = batch();
-    calls[2].arguments = json!({ "key": "refuse" });
+    calls[2].arguments = json!({ "key": "refuse" }).into();
     calls
 }
 

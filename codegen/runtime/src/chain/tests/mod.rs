@@ -431,7 +431,7 @@ fn chain_over(
 }
 
 fn keyed(tool: &str, key: &str) -> Call {
-    Call { arguments: json!({ "key": key }), ..call(1, tool) }
+    Call { arguments: json!({ "key": key }).into(), ..call(1, tool) }
 }
 
 fn envelope(reply: &Reply) -> Value {
@@ -463,7 +463,7 @@ fn call(id: usize, tool: &str) -> Call {
             progress: Progress::default(),
         },
         name: tool.to_owned(),
-        arguments: json!({ "key": id.to_string() }),
+        arguments: json!({ "key": id.to_string() }).into(),
         args_hash: None,
         trace_context: None,
         client: Arc::new(Client::unnamed(Source::None)),

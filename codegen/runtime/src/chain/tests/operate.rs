@@ -8,7 +8,7 @@ use crate::wire::protocol::Protocol;
 
 async fn operate(chain: &mut Chain<FaultyStore, Handlers>, arguments: Value) -> Vec<Reply> {
     let mut replies = Vec::new();
-    chain.operate(Call { arguments, ..call(1, "import") }, &mut replies).await;
+    chain.operate(Call { arguments: arguments.into(), ..call(1, "import") }, &mut replies).await;
     replies
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::chain::audit::{AuditSink, MemorySink, RowOutcome};
+use crate::chain::call::Arguments;
 use crate::chain::ending::Ending;
 use crate::chain::log::{Level, Log};
 use crate::chain::registry::RegistrationError;
@@ -131,7 +132,7 @@ async fn under_pattern_c_the_chain_answers_in_the_same_form() {
     assert_eq!(answered("plain", "refuse").await.1, json!({ "error": storage }));
     let mut chain = chain(FaultyStore::sound());
     for (tool, answers_ok) in [("flat", true), ("plain", false)] {
-        let calls = vec![Call { arguments: json!({}), ..call(1, tool) }];
+        let calls = vec![Call { arguments: json!({}).into(), ..call(1, tool) }];
         let said = envelope(&run(&mut chain, calls).await[0]);
         assert_eq!(said.get("ok"), answers_ok.then_some(&json!(false)), "{said}");
         let error = &said["error"];
@@ -163,8 +164,9 @@ async fn without_an_envelope_the_payload_is_sent_as_it_is() {
 #[test]
 fn long_names_and_messages_are_cut_at_a_character() {
     let mut chain = chain(FaultyStore::sound());
-    let checked = chain.check(Call { arguments: Value::Null, ..call(1, &"ö".repeat(200)) });
-    assert_eq!(checked.call.arguments, json!({}), "null counts as no arguments");
+    let checked =
+        chain.check(Call { arguments: Arguments::Text("null".into()), ..call(1, &"ö".repeat(200)) });
+    assert_eq!(checked.arguments, json!({}), "null counts as no arguments");
     assert_eq!(chain.enter_row(checked).row.tool, "ö".repeat(128));
     let ending = chain.words("keep").storage_failure(&"ö".repeat(9000));
     assert_eq!(ending.error_message.unwrap().chars().count(), 500);
