@@ -230,10 +230,10 @@ pub(crate) fn reworded(found: Vec<Finding>) -> Vec<Vec<Finding>> {
         is_wording.then(|| (finding.rule, finding.severity, finding.tool.clone()))
     };
     let mut groups: Vec<Vec<Finding>> = Vec::new();
+    let mut places = HashMap::new();
     for finding in found {
-        let own = kind(&finding);
-        let is_alike = |group: &&mut Vec<Finding>| own.is_some() && group.first().and_then(kind) == own;
-        match groups.iter_mut().find(is_alike) {
+        let at = kind(&finding).map_or(groups.len(), |kind| *places.entry(kind).or_insert(groups.len()));
+        match groups.get_mut(at) {
             Some(group) => group.push(finding),
             None => groups.push(vec![finding]),
         }

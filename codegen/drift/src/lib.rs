@@ -63,10 +63,12 @@ pub fn compare(old: &Snapshot, new: &Snapshot) -> Vec<Finding> {
     rules::schemas::check(&change, &mut found);
     rules::texts::check(&change, &mut found);
     // Stable: within a severity by tool in listing order, and within a tool as the rules run.
-    let position = |finding: &Finding| {
-        let tool = finding.tool.as_deref();
-        tool.and_then(|name| old.tools.iter().chain(&new.tools).position(|tool| tool.name == name))
-    };
+    let names = old.tools.iter().chain(&new.tools).map(|tool| tool.name.as_str());
+    let mut places = std::collections::HashMap::new();
+    for (place, name) in names.enumerate() {
+        places.entry(name).or_insert(place);
+    }
+    let position = |finding: &Finding| finding.tool.as_deref().and_then(|name| places.get(name).copied());
     found.sort_by_cached_key(|finding| (std::cmp::Reverse(finding.severity), position(finding)));
     found
 }

@@ -13,7 +13,7 @@ use super::{Flight, INTERNAL_ERROR, Id, Relay};
 use crate::catalogue::CATALOGUE;
 use crate::tools::cx::Cx;
 use crate::wrap::answer::{Answer, greeting_withheld, list_withheld, reply_withheld};
-use crate::wrap::limits::{HOLD_BYTES, LIST_BYTES};
+use crate::wrap::limits::{HOLD_BYTES, LIST_BYTES, OWN_LIST_BYTES};
 use crate::wrap::lines::Piece;
 use crate::wrap::list::{Page, Unreadable};
 use crate::wrap::listing::Asked;
@@ -34,7 +34,12 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
     pub(super) fn take_from_server(&mut self, length: usize) {
         let looked_at = self.looked_at > 0;
         // A line that may have to be cut, or that has to be read whole, is held as long as a list may be.
-        self.lines.hold(if looked_at { LIST_BYTES } else { HOLD_BYTES });
+        self.lines.hold(match looked_at {
+            // No part of an answer that is not the client's may leave.
+            true if self.is_listing() => OWN_LIST_BYTES,
+            true => LIST_BYTES,
+            false => HOLD_BYTES,
+        });
         let mut pieces = Vec::new();
         self.lines.push(&self.chunk[..length], &mut pieces);
         self.take_pieces(pieces);
@@ -204,7 +209,10 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
     ) -> Result<Page, Unreadable> {
         let read = match line {
             Some(line) => self.watch.page(asked, line, &answer.value),
-            None => Err(Unreadable::Long),
+            None => {
+                self.watch.overlong();
+                Err(Unreadable::Long)
+            }
         };
         match read {
             Ok((page, list)) => {

@@ -43,6 +43,11 @@ struct Open {
 }
 
 impl<D: Dispatch<Cx>> Relay<'_, D> {
+    /// Returns whether a listing of this process's own is under way.
+    pub(super) fn is_listing(&self) -> bool {
+        self.listing.open.is_some()
+    }
+
     /// Returns until when the listing may take.
     pub(super) fn listing_until(&self) -> Option<Instant> {
         self.listing.open.as_ref().map(|open| open.until)
@@ -52,6 +57,10 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
     pub(super) fn ask_for_tools(&mut self, meta: Option<String>) {
         if self.listing.open.is_some() || self.to_server.is_none() {
             return;
+        }
+        if self.watch.is_too_long() {
+            // Why was told when the list came.
+            return self.not_listed(None);
         }
         if meta.is_none() && !self.listing.initialized {
             self.listing.wanted = true;

@@ -1,6 +1,8 @@
 //! What the difference between a pin and a list means, in the words of the drift rules. The direction is theirs as it is: they speak
 //! for those who call.
 
+use std::collections::HashSet;
+
 use colibri_canonical::HexDigest;
 use colibri_drift::{Finding, Severity, Snapshot, compare, from_tools_list};
 use colibri_runtime::chain::log::Level;
@@ -47,17 +49,21 @@ impl Comparison {
         }
         findings.sort_by_key(|finding| !finding.security);
         // A renamed tool is told under its old name.
-        let told = |name: &String| {
-            findings.iter().any(|finding| {
-                finding.tool.as_ref() == Some(name) || finding.rule == "T2" && finding.new == name.as_str()
+        let told: HashSet<&str> = findings
+            .iter()
+            .flat_map(|finding| {
+                let renamed = (finding.rule == "T2").then(|| finding.new.as_str()).flatten();
+                [finding.tool.as_deref(), renamed]
             })
-        };
+            .flatten()
+            .collect();
         let difference = self.pin.as_ref().map(|pin| pin.difference(&self.seen)).unwrap_or_default();
-        let unlike = difference.changed.into_iter().chain(difference.new).filter(|name| !told(name));
+        let unlike =
+            difference.changed.into_iter().chain(difference.new).filter(|name| !told.contains(name.as_str()));
         let tools = &self.seen.list.tools;
         let untold =
             unlike.filter_map(|name| tools.get(&name).map(|tool| tool.hash).map(|hash| (name, hash)));
-        let untold = untold.collect();
+        let untold: Vec<_> = untold.collect();
         Meaning { findings, untold }
     }
 

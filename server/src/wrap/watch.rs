@@ -98,6 +98,8 @@ pub struct Watch {
     unrecorded: u64,
     /// How often it was told that a list cannot be pinned as it is, and what was told last.
     doubts: (usize, String),
+    /// The list was too long to be compared when it was read last.
+    too_long: bool,
 }
 
 impl Watch {
@@ -118,6 +120,7 @@ impl Watch {
             newest: None,
             unrecorded: 0,
             doubts: (0, String::new()),
+            too_long: false,
         }
     }
 
@@ -153,6 +156,7 @@ impl Watch {
 
     /// Notes `notifications/tools/list_changed`.
     pub fn changed(&mut self) {
+        self.too_long = false;
         self.listings.changed();
     }
 
@@ -187,10 +191,21 @@ impl Watch {
             let list = self.listings.answered(asked, &mut page)?;
             Ok((page, list))
         });
+        self.too_long = matches!(read, Err(Unreadable::Long | Unreadable::ManyTools));
         if read.is_err() {
             self.listings.forget();
         }
         read
+    }
+
+    /// Notes an answer to `tools/list` that is too long to be looked at whole.
+    pub(crate) fn overlong(&mut self) {
+        self.too_long = true;
+    }
+
+    /// Returns whether the server's list was too long and has not changed since: asking again would bring the same.
+    pub(crate) fn is_too_long(&self) -> bool {
+        self.too_long
     }
 
     /// Returns the line that tells of a list that cannot be read, unless it was told often enough.

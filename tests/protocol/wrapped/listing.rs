@@ -360,3 +360,43 @@ fn wrap_52_a_server_that_ends_while_a_call_waits_ends_the_call() {
         assert_eq!(wrap.server.wait().code(), 3);
     }
 }
+
+/// A description that makes a list longer than what is compared.
+fn overlong() -> String {
+    "x".repeat(1_200_000)
+}
+
+#[test]
+fn a_list_that_is_too_long_is_told_once_and_not_asked_for_again() {
+    for era in ERAS {
+        let place = Place::new();
+        place.lists(&[tool("get", &overlong())]);
+        let (mut wrap, _) = place.greeted(Setup::new(era));
+        assert_eq!(names(&wrap.list("list")), ["get"]);
+        for number in 0..5 {
+            wrap.passes(&format!("call-{number}"), "get");
+        }
+        assert_eq!(wrap.own_requests(), [Value::Null; 0]);
+        let began = Instant::now();
+        let ended = wrap.end();
+        assert_eq!(ended.code(), 0);
+        assert!(began.elapsed() < Duration::from_secs(2), "{:?}", began.elapsed());
+        let said = &ended.stderr;
+        assert_eq!(said.matches("the list of tools has over 1048576 bytes").count(), 1, "{said}");
+        assert!(!said.contains("did not list its tools"), "{said}");
+    }
+}
+
+#[test]
+fn a_list_of_its_own_asking_that_is_too_long_reaches_no_client() {
+    for era in ERAS {
+        let place = Place::new();
+        place.lists(&[tool("get", &overlong())]);
+        let (mut wrap, _) = place.greeted(Setup::new(era).with(&["--read-only"]));
+        for number in 0..3 {
+            wrap.refused(&format!("call-{number}"), "get", "WRAP_LIST_UNKNOWN");
+        }
+        assert_eq!(wrap.own_requests().len(), 1);
+        assert_eq!(wrap.end().code(), 0);
+    }
+}

@@ -50,6 +50,9 @@ impl<'a> Pair<'a> {
     }
 }
 
+/// How many pairs of a tool that is gone and one of the new list are looked at. Where more changed, each is reported alone.
+const MAX_PAIRS: usize = 250_000;
+
 impl<'a> Comparison<'a> {
     /// Finds the pairs: by name first, then by equal schemas under a similar name.
     #[must_use]
@@ -58,10 +61,13 @@ impl<'a> Comparison<'a> {
             old.tools.iter().filter(|tool| new.tool(&tool.name).is_none()).collect();
         let mut added = Vec::new();
         let mut pairs = Vec::new();
+        let may_be_renamed = removed.len().saturating_mul(new.tools.len()) <= MAX_PAIRS;
         for tool in &new.tools {
             if let Some(before) = old.tool(&tool.name) {
                 pairs.push(Pair { old: before, new: tool });
-            } else if let Some(index) = removed.iter().position(|gone| is_rename(gone, tool)) {
+            } else if let Some(index) =
+                removed.iter().position(|gone| may_be_renamed && is_rename(gone, tool))
+            {
                 pairs.push(Pair { old: removed.remove(index), new: tool });
             } else {
                 added.push(tool);

@@ -13,11 +13,11 @@ mod scalars;
 mod unions;
 
 use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::{inputs, outputs};
 use crate::Severity;
@@ -62,6 +62,8 @@ fn changes(old: &Value, new: &Value, direction: Direction) -> (Vec<SchemaChange>
         direction,
         roots: (old_root, new_root),
         found: Vec::new(),
+        known: HashSet::new(),
+        crowded: false,
         open: Vec::new(),
         seen: HashMap::new(),
         undecided: Cell::new(0),
@@ -91,8 +93,10 @@ pub fn work(old: &Value, new: &Value, direction: Direction) -> u64 {
     changes(old, new, direction).1
 }
 
-/// What a walk may find in one schema; a person would not read more.
+/// What a walk may find in one schema besides what bears on security; a person would not read more.
 const MAX_CHANGES: usize = 100;
+/// What is said of the rest.
+const TOO_MANY: &str = "more than 100 changes, of which the first are listed; a person must look at the rest";
 
 /// What a step of the walk costs, beside a step of the comparison.
 const STEP: u64 = 20;
@@ -102,6 +106,10 @@ struct Walk<'s, 'a> {
     direction: Direction,
     roots: (NodeId, NodeId),
     found: Vec<SchemaChange>,
+    /// What tells them apart.
+    known: HashSet<String>,
+    /// There are more than are listed.
+    crowded: bool,
     /// The enclosing pairs, to which a recursive schema returns.
     open: Vec<(NodeId, NodeId)>,
     /// Pairs, and which of `found` were found in each.
@@ -185,8 +193,8 @@ impl Walk<'_, '_> {
         if let Some(seen) = self.seen.get(&key) {
             return self.places.push((seen.clone(), spot.pointer.clone()));
         }
-        if !self.store.spend(STEP) || self.found.len() >= MAX_CHANGES {
-            return self.store.exhaust();
+        if self.is_crowded() || !self.store.spend(STEP) {
+            return;
         }
         self.open.push(nodes);
         let before = (self.found.len(), self.undecided.get());
@@ -330,13 +338,22 @@ impl Walk<'_, '_> {
         Difference { pointer: spot.pointer.clone(), place: spot.place.clone(), old, new, verdict }
     }
 
-    /// Keeps a change, unless the same rule has reported the same about the place.
+    /// Returns whether there is no room for another change; then the whole schema is left to a person.
+    fn is_crowded(&mut self) -> bool {
+        self.crowded |= self.found.len() >= MAX_CHANGES;
+        self.crowded
+    }
+
+    /// Keeps a change, unless the same rule has reported the same about the place. None that bears on security is left out.
     fn push(&mut self, change: SchemaChange) {
-        let known = |other: &SchemaChange| {
-            (other.rule, &other.pointer, &other.old, &other.new)
-                == (change.rule, &change.pointer, &change.old, &change.new)
-        };
-        if !self.found.iter().any(known) {
+        if change.security || !self.is_crowded() {
+            self.keep(change);
+        }
+    }
+
+    fn keep(&mut self, change: SchemaChange) {
+        let SchemaChange { rule, pointer, old, new, .. } = &change;
+        if self.known.insert(json!([rule, pointer, old, new]).to_string()) {
             self.found.push(change);
         }
     }
@@ -368,10 +385,11 @@ impl Walk<'_, '_> {
     fn net(&mut self) {
         let (giver, taker) = sides(self.direction, self.roots.0, self.roots.1);
         let verdict = self.store.contained(giver, taker);
-        if self.store.is_exhausted() {
-            let difference = self.whole(Value::Null, Value::Null, Verdict::Unknown(TOO_COMPLEX.to_owned()));
+        if self.store.is_exhausted() || self.crowded {
+            let reason = if self.crowded { TOO_MANY } else { TOO_COMPLEX };
+            let difference = self.whole(Value::Null, Value::Null, Verdict::Unknown(reason.to_owned()));
             let is_input = self.is_input();
-            return self.push(if is_input { inputs::whole(difference) } else { outputs::whole(difference) });
+            return self.keep(if is_input { inputs::whole(difference) } else { outputs::whole(difference) });
         }
         let named = match &verdict {
             Verdict::Inside => true,

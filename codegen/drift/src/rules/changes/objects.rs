@@ -1,6 +1,6 @@
 //! Differences between objects: properties that are added, removed or changed, and rules for all of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::{Value, json};
 
@@ -31,6 +31,12 @@ impl Walk<'_, '_> {
             let mut child = spot.below(children.0, children.1, &segment, spot.place_of(name), step);
             child.may_be_absent = !old.required.contains(name);
             match (old.properties.contains_key(name), new.properties.contains_key(name)) {
+                (false, _) if self.is_crowded() => {
+                    if self.is_input() {
+                        self.suspicious(&child, name);
+                    }
+                }
+                (true, false) if self.is_crowded() => {}
                 (true, true) => self.pair(&child),
                 (false, _) => self.property_added(spot, &child, name, old, new),
                 (true, false) => self.property_removed(spot, &child, name, old, new),
@@ -39,6 +45,9 @@ impl Walk<'_, '_> {
         let is_old_name = |name: &String| renames.iter().any(|(from, _)| *from == name);
         let duties = old.required.symmetric_difference(&new.required);
         for name in duties.filter(|name| !is_old_name(name) && !is_new_name(name)) {
+            if self.is_crowded() {
+                break;
+            }
             self.required(spot, name, old, new);
         }
         self.rest(spot, old, new);
@@ -152,9 +161,10 @@ impl Walk<'_, '_> {
             let place = spot.place_of("*");
             self.pair(&spot.below(old.additional, new.additional, "additionalProperties", place, step));
         }
-        let shared = |pattern: &String| new.patterns.iter().find(|(known, _)| known == pattern);
+        let shared: HashMap<&String, NodeId> =
+            new.patterns.iter().rev().map(|(pattern, node)| (pattern, *node)).collect();
         for (pattern, node) in &old.patterns {
-            if let Some((_, other)) = shared(pattern) {
+            if let Some(other) = shared.get(pattern) {
                 let step = fresh(self, Some(pattern));
                 let segment = format!("patternProperties/{}", pattern.replace('~', "~0").replace('/', "~1"));
                 self.pair(&spot.below(*node, *other, &segment, spot.place_of(&format!("/{pattern}/")), step));

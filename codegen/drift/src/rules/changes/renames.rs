@@ -12,6 +12,9 @@ use crate::schema::node::Objects;
 /// The old and the new name of a property.
 pub(super) type Rename<'o> = (&'o String, &'o String);
 
+/// How many pairs of a name that is gone and one that came are looked at. Where more changed, each is reported alone.
+const MAX_PAIRS: usize = 10_000;
+
 /// What shows besides the schema that a property has only another name; the surest first.
 #[derive(Clone, Copy)]
 enum Sign {
@@ -30,6 +33,9 @@ impl Walk<'_, '_> {
         let (mut gone, mut come) = (only(old, new), only(new, old));
         let alone = gone.len() == 1 && come.len() == 1;
         let mut found = Vec::new();
+        if gone.len().saturating_mul(come.len()) > MAX_PAIRS {
+            return found;
+        }
         for sign in [Sign::Description, Sign::Name, Sign::Alone] {
             let shows = |from: &str, to: &str| match sign {
                 Sign::Description => self.described_alike(old, from, new, to),
