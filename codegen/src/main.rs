@@ -282,7 +282,7 @@ fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// Writes a line to stderr. If that is closed, the line is lost.
+/// Writes a line to stderr. If that takes nothing, the line is lost.
 fn say(text: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", printable_lines(text));
+    colibri_stderr::say("colibri-codegen", &printable_lines(text));
 }

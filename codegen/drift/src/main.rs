@@ -78,9 +78,9 @@ fn run(task: &Task) -> Result<bool, Failure> {
     Ok(passes)
 }
 
-/// Writes to stderr. If that is closed, only the exit code can tell.
+/// Writes to stderr. If that takes nothing, only the exit code can tell.
 fn say(message: &str) {
-    let _ = writeln!(io::stderr().lock(), "{}", printable_lines(message));
+    colibri_stderr::say("mcp-drift", &printable_lines(message));
 }
 
 /// Writes to stdout and escapes terminal control characters. A reader that has closed the pipe does not count as a failure.

@@ -1,6 +1,6 @@
 //! A whole server in one call.
 
-use std::io::{self, Write as _};
+use std::io;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -47,8 +47,7 @@ where
         Ok(Finish::StartupFailed(reason) | Finish::Fatal(reason)) => reason,
         Err(error) => error.to_string(),
     };
-    // A closed stderr changes nothing about the exit code.
-    let _ = writeln!(io::stderr(), "{}: {reason}", catalogue.name);
+    colibri_stderr::say(catalogue.name, &format!("{}: {reason}", catalogue.name));
     ExitCode::FAILURE
 }
 

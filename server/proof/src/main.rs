@@ -40,8 +40,7 @@ fn main() -> ExitCode {
         Err(Failure::Output(error)) => (1, Some(format!("cannot write the result: {error}"))),
     };
     if let Some(complaint) = complaint {
-        // A closed stderr changes nothing about the code.
-        let _ = writeln!(io::stderr(), "colibri-proof: {}", printable(&complaint));
+        colibri_stderr::say("colibri-proof", &format!("colibri-proof: {}", printable(&complaint)));
     }
     ExitCode::from(code)
 }

@@ -65,6 +65,7 @@ use std::io::{self, IsTerminal, Read, Write};
 
 use colibri_proof::Verdict;
 use colibri_proof::command::{self, check_proof, verify_export};
+use colibri_stderr::{Lines, stderr};
 use colibri_visible::printable;
 
 use arguments::{Command, Parsed};
@@ -77,6 +78,9 @@ use crate::settings::environment::Environment;
 use crate::settings::named_path::HOME;
 use crate::settings::place::{shows_password, without_url};
 use colibri_store::db::sqlite::bounds;
+
+/// The program's name in front of its complaints.
+const PROGRAM: &str = "colibri";
 
 /// What the process does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,15 +153,14 @@ impl From<client::ClientError> for Failure {
 /// Tells a person who starts the server by hand what it waits for. Where a host has pipes, this asks the system once and says
 /// nothing.
 pub fn greet() {
-    let (stdin, mut stderr) = (io::stdin(), io::stderr());
-    if stdin.is_terminal() && stderr.is_terminal() {
+    if io::stdin().is_terminal() && io::stderr().is_terminal() {
         let version = crate::VERSION;
-        // The server serves without these lines, too.
-        let _ = write!(
-            stderr,
+        let text = format!(
             "colibri {version} waits for an MCP client on stdin; a host such as Claude Code starts it. Ctrl-D ends it.\n\
              colibri init sets it up in a host, colibri tasks shows what is in the database, colibri help lists the commands.\n"
         );
+        // The server serves without these lines, too.
+        stderr().line(&text, |_| String::new());
     }
 }
 
@@ -171,8 +174,7 @@ pub fn run(arguments: &[OsString], env: &Environment) -> Next {
         && first == child::EXECUTE
     {
         let (code, complaint) = child::execute(arguments);
-        // A closed stderr changes nothing about the code.
-        let _ = writeln!(io::stderr(), "colibri: {}", printable(&complaint));
+        colibri_stderr::say(PROGRAM, &format!("{PROGRAM}: {}", printable(&complaint)));
         return Next::Exit(code);
     }
     // Without the handler, exceeding a limit on the length of files ends the command in the middle, as before.
@@ -181,7 +183,7 @@ pub fn run(arguments: &[OsString], env: &Environment) -> Next {
         && env.get_os("NO_COLOR").is_none_or(|value| value.is_empty())
         && text_only(env).is_none();
     // A bar draws on stderr from a thread of its own, so no other may hold its lock.
-    let (mut out, mut err, mut input) = (io::stdout().lock(), io::stderr(), io::stdin().lock());
+    let (mut out, mut err, mut input) = (io::stdout().lock(), Lines::of(PROGRAM), io::stdin().lock());
     let width = terminal_width();
     run_with(arguments, env, Streams { out: &mut out, err: &mut err, input: &mut input, color, width })
 }

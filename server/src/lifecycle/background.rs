@@ -19,8 +19,8 @@ pub fn spawn(
 ) -> io::Result<()> {
     let body = move || {
         if let Err(reason) = task() {
-            log.write(Level::Error, &format!("[colibri] unhandledRejection: {reason}"));
-            std::process::exit(i32::from(exit::FAILURE));
+            let why = format!("[colibri] unhandledRejection: {reason}");
+            exit::at_once(&*log, Level::Error, &why, exit::FAILURE);
         }
     };
     std::thread::Builder::new().name(name.to_owned()).spawn(body).map(drop)

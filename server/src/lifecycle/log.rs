@@ -1,14 +1,15 @@
-//! The log: one line on stderr for each event (chain#log-lines). A line that cannot be written is dropped; the
-//! log never stops the server and never touches stdout.
+//! The log: one line on stderr for each event (chain#log-lines). A line that cannot be written at once is dropped and counted; the
+//! log never stops the server and never touches stdout. While a thread has a transaction open, its lines wait for the end of that.
 
 use std::borrow::Cow;
-use std::io::Write as _;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
+use std::thread::ThreadId;
 
 use colibri_runtime::chain::log::{Level, Log};
 use colibri_runtime::chain::redact::Redactor;
 use colibri_runtime::kernel::{Clock, SystemClock, rfc3339_ms};
 use colibri_runtime::wire::midline::Midline;
+use colibri_stderr::{LINE_LIMIT, soon, stderr, told};
 use colibri_visible::printable;
 
 use crate::settings::log_level::LogLevel;
@@ -26,13 +27,12 @@ const fn word(level: Level) -> &'static str {
 
 /// Where lines go.
 pub trait LogSink: Send + Sync {
-    /// Takes one whole line, newline included. It must not fail or block for long.
+    /// Takes one whole line, newline included. It must not fail or wait.
     fn write_line(&self, line: &str);
 }
 
-/// The longest line on stderr, newline included: what POSIX lets a pipe take whole or not at all
-/// (`PIPE_BUF` on Linux). A longer one is cut, since its second half could get lost or land in a reply.
-const LINE_LIMIT: usize = 4096;
+/// How many lines of a transaction are kept. Further ones are dropped.
+const HELD_LINES: usize = 256;
 
 /// The process's stderr, one write a line.
 #[derive(Debug, Default)]
@@ -43,12 +43,18 @@ pub(crate) struct Stderr {
 impl LogSink for Stderr {
     fn write_line(&self, line: &str) {
         let line = whole_or_cut(line);
-        // A full, closed or broken stderr is ignored: retrying could block the loop.
-        self.midline.unless_half_written(|| drop(std::io::stderr().write(line.as_bytes())));
+        let note = |dropped| {
+            // As of the line that it precedes.
+            let stamp = line.split(' ').next().unwrap_or_default();
+            format!("{stamp} {} [log] {}\n", word(Level::Warn), told(dropped))
+        };
+        if self.midline.unless_half_written(|| stderr().line(&line, note)).is_none() {
+            stderr().count();
+        }
     }
 }
 
-/// Returns the line, or as much of it as fits into [`LINE_LIMIT`].
+/// Returns the line, or as much of it as fits into [`LINE_LIMIT`]: the second half of a longer one could get lost or land in a reply.
 fn whole_or_cut(line: &str) -> Cow<'_, str> {
     const MARK: &str = "…\n";
     if line.len() <= LINE_LIMIT {
@@ -65,12 +71,19 @@ pub struct Logger {
     redactor: Arc<Redactor>,
     clock: Arc<dyn Clock>,
     sink: Arc<dyn LogSink>,
+    held: Arc<Mutex<Option<Held>>>,
+}
+
+/// The lines of a transaction.
+struct Held {
+    of: ThreadId,
+    lines: Vec<String>,
 }
 
 impl Logger {
     /// Makes a logger that writes to `sink` and takes its time stamps from `clock`.
     pub fn new(level: LogLevel, redactor: Redactor, clock: Arc<dyn Clock>, sink: Arc<dyn LogSink>) -> Self {
-        Self { level, redactor: Arc::new(redactor), clock, sink }
+        Self { level, redactor: Arc::new(redactor), clock, sink, held: Arc::default() }
     }
 
     /// Makes a logger on the process's stderr.
@@ -114,7 +127,28 @@ impl Log for Logger {
         // cannot steer a terminal.
         line.push_str(&printable(&self.redactor.redact(message)));
         line.push('\n');
+        if let Some(mut held) = soon(&self.held)
+            && let Some(held) = held.as_mut()
+            && held.of == std::thread::current().id()
+        {
+            match held.lines.len() < HELD_LINES {
+                true => held.lines.push(line),
+                false => stderr().count(),
+            }
+            return;
+        }
         self.sink.write_line(&line);
+    }
+
+    fn hold(&self) {
+        if let Some(mut held) = soon(&self.held) {
+            held.get_or_insert_with(|| Held { of: std::thread::current().id(), lines: Vec::new() });
+        }
+    }
+
+    fn release(&self) {
+        let held = soon(&self.held).and_then(|mut held| held.take());
+        held.iter().flat_map(|held| &held.lines).for_each(|line| self.sink.write_line(line));
     }
 }
 
@@ -166,6 +200,21 @@ mod tests {
         let long = format!("x{}\n", "é".repeat(3000));
         let cut = whole_or_cut(&long);
         assert!(cut.len() <= LINE_LIMIT && cut.ends_with("é…\n"), "{}", cut.len());
+    }
+
+    #[test]
+    fn lines_of_a_transaction_wait_for_its_end_and_those_of_other_threads_do_not() {
+        let lines = lines_at(Some(Level::Info), |log| {
+            log.hold();
+            log.info("first");
+            let other = log.clone();
+            std::thread::spawn(move || other.info("beside")).join().unwrap();
+            log.info("second");
+            log.release();
+            log.info("after");
+        });
+        let words: Vec<_> = lines.iter().map(|line| line.trim_end().rsplit(' ').next().unwrap()).collect();
+        assert_eq!(words, ["beside", "first", "second", "after"]);
     }
 
     #[test]

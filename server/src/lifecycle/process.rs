@@ -136,8 +136,8 @@ fn configured(environment: &Environment, midline: Midline) -> Result<(Config, Ar
 pub(crate) fn hook_panics(log: Arc<dyn Log>) {
     std::panic::set_hook(Box::new(move |info| {
         if !in_handler() {
-            log.write(Level::Error, &format!("[colibri] uncaughtException: {info}"));
-            std::process::exit(i32::from(exit::FAILURE));
+            let why = format!("[colibri] uncaughtException: {info}");
+            exit::at_once(&*log, Level::Error, &why, exit::FAILURE);
         }
     }));
 }

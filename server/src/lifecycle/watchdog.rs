@@ -96,10 +96,12 @@ impl Watch {
         let _ = self.controls.send(Control::Stop);
         let limit = Duration::from_millis(self.cleanup_timeout_ms);
         tokio::select! {
-            _ = signals.next() => {}
-            () = self.expire(limit) => self.log.write(Level::Info, &forced(self.cleanup_timeout_ms)),
+            _ = signals.next() => {
+                self.modes.restore();
+                std::process::exit(i32::from(exit::FAILURE))
+            }
+            () = self.expire(limit) => self.end(Level::Info, &forced(self.cleanup_timeout_ms), exit::FAILURE),
         }
-        self.end(exit::FAILURE);
     }
 
     /// Resolves when the limit and then the grace period have passed: the loop cannot act.
@@ -110,13 +112,12 @@ impl Watch {
     }
 
     fn too_late(&self) -> ! {
-        self.log.write(Level::Error, "[colibri] fatal: startup timeout exceeded");
-        self.end(exit::STARTUP_TIMEOUT)
+        self.end(Level::Error, "[colibri] fatal: startup timeout exceeded", exit::STARTUP_TIMEOUT)
     }
 
     /// Ends the process. A stuck handler owns the connection, so nothing is cleaned up; recovery does that.
-    fn end(&self, code: u8) -> ! {
+    fn end(&self, level: Level, why: &str, code: u8) -> ! {
         self.modes.restore();
-        std::process::exit(i32::from(code))
+        exit::at_once(&*self.log, level, why, code)
     }
 }

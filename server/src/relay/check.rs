@@ -117,7 +117,7 @@ struct Asker {
 
 impl Asker {
     fn new(server: Started) -> io::Result<Self> {
-        let Started { child, input, output, ended } = server;
+        let Started { child, input, output, ended, .. } = server;
         let mut lines = Lines::default();
         lines.hold(LIST_BYTES);
         Ok(Self {

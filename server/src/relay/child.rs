@@ -35,17 +35,20 @@ pub struct Started {
     pub input: OwnedFd,
     /// Its stdout.
     pub output: OwnedFd,
+    /// Its stderr, if that is not this process's own.
+    pub errors: Option<OwnedFd>,
     /// Resolves when the process has ended. It stays a zombie until [`Child::end`], so that its group's number stays its own.
     pub ended: oneshot::Receiver<()>,
 }
 
-/// Starts the server with these variables and no others.
+/// Starts the server with these variables and no others, and with that stderr.
 ///
 /// # Errors
 /// The process could not be made. A command that cannot be executed shows as its exit code.
 pub fn start<'a>(
     command: &[OsString],
     variables: impl Iterator<Item = (&'a OsStr, &'a OsStr)>,
+    errors: Stdio,
 ) -> io::Result<Started> {
     // The link leads to the running program, even if an update has replaced its file.
     let program = match cfg!(target_os = "linux") {
@@ -62,6 +65,7 @@ pub fn start<'a>(
         .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
+        .stderr(errors)
         .spawn()?;
     let (Some(input), Some(output), Some(group)) = (
         process.stdin.take(),
@@ -70,6 +74,7 @@ pub fn start<'a>(
     ) else {
         return Err(io::Error::other("the server has no pipes"));
     };
+    let errors = process.stderr.take().map(OwnedFd::from);
     let (sender, ended) = oneshot::channel();
     std::thread::Builder::new().name("server".to_owned()).spawn(move || {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
@@ -78,7 +83,7 @@ pub fn start<'a>(
         let _ = sender.send(());
     })?;
     let child = Child { process, group, reaped: None };
-    Ok(Started { child, input: input.into(), output: output.into(), ended })
+    Ok(Started { child, input: input.into(), output: output.into(), errors, ended })
 }
 
 impl Child {

@@ -85,6 +85,7 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
             self.exited_at.map(|at| at + REAP_WAIT),
             self.closed_at.filter(|_| self.exited_at.is_none()).map(|at| at + OUTPUT_GRACE),
             self.turn_since.map(|at| at + TURN_LIMIT),
+            self.chatter.next(),
         ];
         times.into_iter().flatten().min()
     }
@@ -95,6 +96,7 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
         if let Some(act) = self.ending.due(now) {
             self.act(act);
         }
+        self.chatter.ring(now);
         if self.listing_until().is_some_and(|until| until <= now) {
             self.listing_is_late();
         }
@@ -171,6 +173,7 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
         let how = status.as_ref().map_or_else(|_| "an unknown status".to_owned(), |status| words_of(*status));
         // Calls that wait for the tools are answered like those that were sent, and leave no row: no server saw them.
         self.say_to_aside(&how);
+        self.chatter.finish();
         self.write_all();
         self.fail_flights(&how);
         self.take_held();

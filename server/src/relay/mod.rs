@@ -1,9 +1,10 @@
 //! The loop between client and server: one thread reads both, writes the rows that wait, and passes on what may go.
 //!
 //! [`from_client`] and [`from_server`] take what was read, [`incoming`] and [`outgoing`] keep it in order while rows wait, [`rows`] writes
-//! those, [`listing`] keeps to the server's tools, [`streams`] waits for the next event, and [`ending`] says how it all ends. [`check`] asks
+//! those, [`listing`] keeps to the server's tools, [`chatter`] copies its stderr, [`streams`] waits for the next event, and [`ending`] says how it all ends. [`check`] asks
 //! a server for its tools without any client.
 
+mod chatter;
 pub mod check;
 pub mod child;
 mod ending;
@@ -29,6 +30,7 @@ use colibri_runtime::chain::store::Store as _;
 use colibri_runtime::handler::Dispatch;
 use colibri_runtime::spec::ForeignCodes;
 use colibri_runtime::wire::identity::Identities;
+use colibri_runtime::wire::midline::Midline;
 use colibri_runtime::wire::outbox::Outbox;
 use colibri_runtime::wire::stdio::Streams;
 use tokio::net::unix::pipe;
@@ -46,6 +48,7 @@ use crate::wrap::pin::SeenList;
 use crate::wrap::request::{Line, Requests};
 use crate::wrap::scan::Message;
 use crate::wrap::watch::Watch;
+use chatter::Chatter;
 use child::{Child, Started};
 
 use ending::{Act, Ending};
@@ -65,6 +68,8 @@ pub struct Run<'a, D: Dispatch<Cx>> {
     pub watch: Watch,
     /// Where lines go.
     pub log: Arc<dyn Log>,
+    /// Whether a reply is half written on a stdout that is also stderr.
+    pub midline: Midline,
     /// The client's streams.
     pub client: Streams,
     /// The server.
@@ -125,6 +130,7 @@ pub struct Relay<'a, D: Dispatch<Cx>> {
     to_server: Option<Outbox>,
     child: Child,
     ended: Option<oneshot::Receiver<()>>,
+    chatter: Chatter,
     signals: SignalStreams,
     chunk: Vec<u8>,
     /// Whose turn it is to be read first.
@@ -173,8 +179,8 @@ impl<'a, D: Dispatch<Cx>> Relay<'a, D> {
     /// # Errors
     /// The server's pipes or the signal handlers cannot be used.
     pub fn new(run: Run<'a, D>) -> io::Result<Self> {
-        let Run { operator, name, run_id, watch, log, client, server } = run;
-        let Started { child, input, output, ended } = server;
+        let Run { operator, name, run_id, watch, log, midline, client, server } = run;
+        let Started { child, input, output, errors, ended } = server;
         let codes = CATALOGUE
             .foreign
             .ok_or_else(|| io::Error::other("the catalogue has no codes for calls to other servers"))?;
@@ -191,6 +197,7 @@ impl<'a, D: Dispatch<Cx>> Relay<'a, D> {
             to_server: Some(Outbox::new(Box::new(pipe::Sender::from_owned_fd(input)?))),
             child,
             ended: Some(ended),
+            chatter: Chatter::new(errors, midline)?,
             signals: SignalStreams::install()?,
             chunk: vec![0; streams::READ_BYTES],
             server_first: false,
@@ -261,7 +268,7 @@ impl<'a, D: Dispatch<Cx>> Relay<'a, D> {
             }
             Event::Server(Ok(length)) if length > 0 => self.take_from_server(length),
             Event::Server(_) => self.server_closed(),
-            Event::ClientWritten(Ok(())) | Event::ServerWritten(Ok(())) | Event::Turn => {}
+            Event::ClientWritten(Ok(())) | Event::ServerWritten(Ok(())) | Event::Turn | Event::Chatter => {}
             Event::ClientWritten(Err(error)) => self.client_gone(&error),
             // A server that reads no more may still answer; it gets nothing more.
             Event::ServerWritten(Err(_)) => self.to_server = None,

@@ -14,9 +14,7 @@ use tokio::time::{Instant, Sleep, sleep_until};
 
 use super::Relay;
 use crate::tools::cx::Cx;
-use crate::wrap::limits::{
-    ANSWERS_BYTES, HELD_LINES, OUTBOX_BYTES, REQUEST_LINE_BYTES, TURN_BYTES, TURN_ROWS,
-};
+use crate::wrap::limits::{ANSWERS_BYTES, ASIDE_BYTES, HELD_LINES, OUTBOX_BYTES, TURN_BYTES, TURN_ROWS};
 
 /// How much is taken from a side before the other has its turn: as much as a pipe holds.
 pub const READ_BYTES: usize = 64 * 1024;
@@ -38,6 +36,8 @@ pub enum Event {
     Turn,
     /// Something is due.
     Alarm,
+    /// What the server said on stderr was copied.
+    Chatter,
 }
 
 /// What still matters when only the client's last bytes are left.
@@ -130,7 +130,11 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
         {
             return Poll::Ready(Event::ServerWritten(written));
         }
-        self.poll_reads(cx)
+        let read = self.poll_reads(cx);
+        if read.is_pending() && self.chatter.poll(cx).is_ready() {
+            return Poll::Ready(Event::Chatter);
+        }
+        read
     }
 
     /// Writes to the client alone. What it writes itself has no reader any more.
@@ -180,7 +184,7 @@ impl<D: Dispatch<Cx>> Relay<'_, D> {
             && answers <= ANSWERS_BYTES
             && self.incoming.bytes() <= TURN_BYTES
             && self.incoming.rows() < TURN_ROWS
-            && aside <= REQUEST_LINE_BYTES
+            && aside <= ASIDE_BYTES
             && self.held.len() < HELD_LINES
     }
 

@@ -5,6 +5,9 @@ use std::time::Duration;
 /// The longest list of tools that is compared, all pages together, in bytes.
 pub const LIST_BYTES: usize = 1024 * 1024;
 
+/// The longest line of the server's that is held whole while it answers this process's own listing.
+pub(crate) const OWN_LIST_BYTES: usize = 16 * 1024 * 1024;
+
 /// The most tools of a list that is compared.
 pub const LIST_TOOLS: usize = 2048;
 
@@ -49,6 +52,9 @@ pub(crate) const TURN_ROWS: usize = 64;
 /// How many bytes of the client's lines wait for their rows before the client is not read on.
 pub(crate) const TURN_BYTES: usize = 1024 * 1024;
 
+/// How many bytes of calls wait for the server's list of tools before the client is not read on. As many as the server's own loop keeps.
+pub(crate) const ASIDE_BYTES: usize = 8 * 1024 * 1024;
+
 /// How long a call waits for the server's list of tools.
 pub(crate) const LIST_WAIT: Duration = Duration::from_secs(10);
 
@@ -72,3 +78,9 @@ pub(crate) const GIVEN_UP: usize = 256;
 
 /// With so many lines held back for their ids the client is not read on.
 pub(crate) const HELD_LINES: usize = 64;
+
+/// How long stderr may take nothing of what the server says there, before what it has no room for is dropped.
+pub(crate) const STUCK_WAIT: Duration = Duration::from_secs(1);
+
+/// How often a stderr that takes nothing is tried.
+pub(crate) const STUCK_AGAIN: Duration = Duration::from_millis(10);

@@ -8,9 +8,10 @@ use crate::tidy::source::{Source, words};
 use crate::tidy::{assert_none, tree};
 
 /// The generator and its runtime serve any catalogue, so they know no name of this one, in tests neither.
-const GENERAL: [&str; 5] = [
+const GENERAL: [&str; 6] = [
     "codegen/src/",
     "codegen/runtime/src/",
+    "codegen/stderr/src/",
     "codegen/suggest/src/",
     "codegen/visible/src/",
     "codegen/drift/src/",

@@ -87,17 +87,21 @@ fn server_has_no_crate_that_listens() {
 }
 
 /// Which crates of the workspace each of its crates may use: from the work of a call down to what is hashed.
-const USES: [(&str, &[&str]); 12] = [
+const USES: [(&str, &[&str]); 13] = [
     ("colibri-canonical", &[]),
+    ("colibri-stderr", &[]),
     ("colibri-suggest", &[]),
     ("colibri-visible", &[]),
-    ("colibri-drift", &["colibri-suggest", "colibri-visible"]),
+    ("colibri-drift", &["colibri-stderr", "colibri-suggest", "colibri-visible"]),
     ("colibri-wal", &[]),
-    ("colibri-runtime", &["colibri-canonical", "colibri-suggest", "colibri-visible"]),
-    ("colibri-proof", &["colibri-canonical", "colibri-visible"]),
+    ("colibri-runtime", &["colibri-canonical", "colibri-stderr", "colibri-suggest", "colibri-visible"]),
+    ("colibri-proof", &["colibri-canonical", "colibri-stderr", "colibri-visible"]),
     ("colibri-consensus", &["colibri-canonical"]),
-    ("colibri-drift", &["colibri-suggest", "colibri-visible"]),
-    ("colibri-codegen", &["colibri-drift", "colibri-runtime", "colibri-suggest", "colibri-visible"]),
+    ("colibri-drift", &["colibri-stderr", "colibri-suggest", "colibri-visible"]),
+    (
+        "colibri-codegen",
+        &["colibri-drift", "colibri-runtime", "colibri-stderr", "colibri-suggest", "colibri-visible"],
+    ),
     ("colibri-store", &["colibri-canonical", "colibri-proof", "colibri-runtime", "colibri-wal"]),
     (
         "colibri",
@@ -108,6 +112,7 @@ const USES: [(&str, &[&str]); 12] = [
             "colibri-proof",
             "colibri-runtime",
             "colibri-store",
+            "colibri-stderr",
             "colibri-suggest",
             "colibri-visible",
         ],

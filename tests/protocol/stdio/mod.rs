@@ -7,3 +7,6 @@ pub(crate) mod run;
 mod slow_client;
 #[cfg(target_os = "linux")]
 mod terminal;
+mod unread_stderr;
+#[cfg(target_os = "linux")]
+mod waiting_memory;

@@ -5,12 +5,13 @@
 //! [`large`] what long replies take, [`guide`] what the guide says, [`check`] what a server would be pinned with, and [`ends`] how a
 //! run ends. [`place`] is a server whose tools change: [`pins`] says what counts as a change and how it is accepted, [`withheld`] and
 //! [`admitted`] which tools a client sees, [`listing`] when `wrap` lists the tools itself, [`replay`] what the recorded versions of
-//! public servers give, [`readers`] which lines readers divide differently, [`unread`] what a client does not read, and
-//! [`hostile`] what servers do that mean harm.
+//! public servers give, [`readers`] which lines readers divide differently, [`unread`] what a client does not read, [`chatter`] what the
+//! server says on stderr, and [`hostile`] what servers do that mean harm.
 //! Cases of the wire run in both eras.
 
 mod admitted;
 mod bytes;
+mod chatter;
 mod check;
 mod ends;
 mod guide;

@@ -148,7 +148,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         }
         let postpones = self.store.postpones();
         let committing = if postpones { self.kernel.clock.monotonic_ms() } else { 0.0 };
-        let committed = self.store.commit();
+        let committed = self.commit();
         if postpones {
             self.commit_ms = self.kernel.clock.monotonic_ms() - committing;
         }

@@ -55,7 +55,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// Undoes the whole transaction.
     pub(super) fn lose_transaction(&mut self) {
-        self.store.roll_back();
+        self.roll_back();
         self.dispatch.rolled_back();
     }
 
@@ -73,7 +73,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             return self.uncommitted(call, None, &fault);
         }
         match self.effects_of(call, true) {
-            Step::Done(ending) => match self.store.commit() {
+            Step::Done(ending) => match self.commit() {
                 Ok(()) => ending,
                 Err(fault) => {
                     self.lose_transaction();
@@ -87,7 +87,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
                 match self.write_exit(&call.row, &ending) {
                     Ok(()) => ending,
                     Err(fault) => {
-                        self.store.roll_back();
+                        self.roll_back();
                         self.exit_failed(call, ending, &fault)
                     }
                 }
@@ -103,7 +103,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     pub(super) fn write_exit(&mut self, row: &Row, ending: &Ending) -> Result<(), StoreFault> {
         self.begin(Access::Write)?;
         row.close_in(&mut self.store, ending)?;
-        self.store.commit()
+        self.commit()
     }
 
     /// Ends a call of which nothing is stored: the reply says so, and the row is closed when the store takes it.

@@ -68,7 +68,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
 
     /// Commits what [`Chain::begin_entering`] began.
     pub(super) fn commit_entered(&mut self) -> Result<(), StoreFault> {
-        self.store.commit()?;
+        self.commit()?;
         self.forget_closed();
         self.introductions.commit();
         Ok(())
@@ -128,7 +128,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         calls: impl IntoIterator<Item = &'a mut Entered>,
         reason: &str,
     ) {
-        self.store.roll_back();
+        self.roll_back();
         self.log(Level::Error, format_args!("[audit] enter failed: {reason}"));
         for call in calls {
             call.row.sequence_no = None;

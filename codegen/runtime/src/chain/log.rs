@@ -15,12 +15,16 @@ pub enum Level {
     Trace,
 }
 
-/// A log. It never fails: a line that cannot be written is dropped.
+/// A log. It never fails and never waits: a line that cannot be written at once is dropped.
 pub trait Log: Send + Sync {
     /// Whether a line of that level would be written.
     fn enabled(&self, level: Level) -> bool;
     /// Writes one line.
     fn write(&self, level: Level, message: &str);
+    /// Keeps this thread's lines, because a transaction is open and other processes wait for its end.
+    fn hold(&self) {}
+    /// Writes the lines that were kept, because the transaction is over.
+    fn release(&self) {}
 }
 
 /// Drops every line.

@@ -268,8 +268,25 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     fn begin(&mut self, access: Access) -> Result<(), StoreFault> {
         match &self.fatal {
             Some(reason) => Err(reason.clone()),
-            None => self.store.begin(access),
+            None => {
+                self.store.begin(access)?;
+                self.kernel.log.hold();
+                Ok(())
+            }
         }
+    }
+
+    /// Commits the open transaction. After a failure it is to be rolled back.
+    fn commit(&mut self) -> Result<(), StoreFault> {
+        self.store.commit()?;
+        self.kernel.log.release();
+        Ok(())
+    }
+
+    /// Rolls back what is open, if anything is.
+    fn roll_back(&mut self) {
+        self.store.roll_back();
+        self.kernel.log.release();
     }
 
     /// Returns how long the last sync took, in milliseconds; about 0 where nothing is synced.
@@ -313,6 +330,9 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         if matches!(self.audit, Audit::Buffer) {
             let owed = self.has_buffered();
             let written = self.flush_buffer();
+            if written.is_err() {
+                self.roll_back();
+            }
             self.store.leave_queue();
             written?;
             if owed {

@@ -73,7 +73,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         for record in std::mem::take(&mut self.unclosed) {
             let closed = if stopped.is_ok() { self.close_apart(&record) } else { stopped.clone() };
             let Err(fault) = closed else { continue };
-            self.store.roll_back();
+            self.roll_back();
             if record.must_close {
                 stopped = Err(fault);
             }
@@ -89,7 +89,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         if self.store.audit_is_open(sequence_no)? {
             record.row.close_in(&mut self.store, &record.ending)?;
         }
-        self.store.commit()
+        self.commit()
     }
 
     pub(super) fn forget_closed(&mut self) {
@@ -117,7 +117,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     pub(crate) fn write_buffered(&mut self) -> bool {
         let written = self.flush_buffer();
         if let Err(fault) = &written {
-            self.store.roll_back();
+            self.roll_back();
             self.log(Level::Error, format_args!("[audit] rows of answered calls are pending: {fault}"));
         }
         self.store.leave_queue();
@@ -132,7 +132,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         self.begin(Access::Enter)?;
         self.introductions.begin();
         self.enter_buffered()?;
-        self.store.commit()?;
+        self.commit()?;
         self.introductions.commit();
         self.buffered.clear();
         Ok(())
@@ -183,7 +183,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
         // Without the turn, `begin` reports what is in the way.
         let _ = self.store.wait_turn(TURN_LIMIT);
         if let Err(fault) = self.close_all() {
-            self.store.roll_back();
+            self.roll_back();
             self.log(Level::Error, format_args!("[audit] pending exits could not be closed: {fault}"));
             let missing = self.buffered.len();
             if missing > 0 {

@@ -67,7 +67,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             self.lose_transaction();
             return ending;
         }
-        match self.store.commit() {
+        match self.commit() {
             Ok(()) => ending,
             Err(fault) => {
                 self.lose_transaction();
@@ -118,7 +118,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
             // Where the outcome of a commit is known, a row that is closed now was closed by another start.
             let is_known = self.store.in_transaction() || self.store.postpones();
             let is_closed = is_known && matches!(self.store.audit_is_open(sequence_no), Ok(false));
-            self.store.roll_back();
+            self.roll_back();
             if is_closed {
                 self.log(Level::Error, format_args!("[audit] {} was closed by another start", call.row.tool));
                 let ending = self.words(&call.row.tool).closed_by_another();

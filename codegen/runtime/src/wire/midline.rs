@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 
+use colibri_stderr::soon;
 use tokio::io::AsyncWrite;
 
 /// Whether the last line on standard output is only half written, where that matters. Clones share
@@ -16,11 +17,11 @@ use tokio::io::AsyncWrite;
 pub struct Midline(Arc<Mutex<bool>>);
 
 impl Midline {
-    /// Runs `write` unless a reply is half written; no part of a reply leaves meanwhile.
-    pub fn unless_half_written(&self, write: impl FnOnce()) {
-        if !*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            write();
-        }
+    /// Runs `write` unless a reply is half written; no part of a reply leaves meanwhile. `None` if one is, or if one is being written
+    /// to something that makes its writer wait.
+    pub fn unless_half_written<T>(&self, write: impl FnOnce() -> T) -> Option<T> {
+        let half_written = soon(&self.0)?;
+        (!*half_written).then(write)
     }
 }
 

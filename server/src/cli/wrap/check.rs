@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::process::Stdio;
 
 use colibri_visible::printable;
 use serde::Serialize;
@@ -182,7 +183,8 @@ fn pin(arguments: &Wrap, name: &Name, env: &Environment) -> Result<Option<Pin>, 
 /// Starts the server, and returns what it lists.
 fn list(arguments: &Wrap, name: &Name, env: &Environment) -> Result<SeenList, Failure> {
     let kept: Vec<OsString> = arguments.keep_env.iter().map(OsString::from).collect();
-    let start = || child::start(&arguments.command, env.for_another(super::OWN_VARIABLES, &kept));
+    let start =
+        || child::start(&arguments.command, env.for_another(super::OWN_VARIABLES, &kept), Stdio::inherit());
     let mut watch = Watch::new(name.clone(), PinMode::Warn, Policy::default(), None);
     let runtime = super::runtime()?;
     runtime.block_on(async {

@@ -7,6 +7,7 @@ mod check;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::Path;
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::Duration;
@@ -87,11 +88,13 @@ pub fn run(arguments: &Wrap, env: &Environment, out: &mut dyn Write) -> Result<u
             .map_err(|reason| Failure::Failed(format!("the pin cannot be read: {reason}")))?;
         let watch = Watch::new(name.clone(), arguments.pin, policy, pin);
         let kept: Vec<OsString> = arguments.keep_env.iter().map(OsString::from).collect();
-        let server = child::start(command, env.for_another(OWN_VARIABLES, &kept))
+        let errors = if colibri_stderr::has_reader() { Stdio::piped() } else { Stdio::inherit() };
+        let server = child::start(command, env.for_another(OWN_VARIABLES, &kept), errors)
             .map_err(|error| Failure::Failed(format!("the server cannot be started: {error}")))?;
         let client = stdio::open(&modes)
             .map_err(|error| Failure::Failed(format!("the client's streams cannot be used: {error}")))?;
-        let run = Run { operator: &mut operator, name, run_id: begun, watch, log, client, server };
+        let midline = modes.midline();
+        let run = Run { operator: &mut operator, name, run_id: begun, watch, log, midline, client, server };
         let relay = Relay::new(run)
             .map_err(|error| Failure::Failed(format!("cannot listen to the server: {error}")))?;
         Ok::<u8, Failure>(relay.run().await)
@@ -141,8 +144,8 @@ fn end_late_start(config: &Config, log: Arc<dyn Log>) -> Sender<()> {
     // Without the thread the start has no limit, which harms nothing.
     let _ = std::thread::Builder::new().name("watchdog".to_owned()).spawn(move || {
         if waiting.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
-            log.write(Level::Error, "[colibri] fatal: startup timeout exceeded");
-            std::process::exit(i32::from(exit::STARTUP_TIMEOUT));
+            let why = "[colibri] fatal: startup timeout exceeded";
+            exit::at_once(&*log, Level::Error, why, exit::STARTUP_TIMEOUT);
         }
     });
     opened

@@ -1,7 +1,7 @@
 //! The chain over a store, handlers and sinks that fail on purpose.
 //!
 //! [`faults`] fails every step of the store, [`foreign`] does so with calls that another process handles, [`alone`] is about sinks outside it, [`beside`] about network and
-//! scan tools, [`clients`] about who calls, [`gather`] about calls that wait for one another, [`turn`] about those that wait for other processes, [`operate`] about the operator's, [`owed`] about rows that come late or not at all, [`selection`] about what is offered, [`tables`] are the schemas of their tools, [`words`] about what is said in the end.
+//! scan tools, [`clients`] about who calls, [`gather`] about calls that wait for one another, [`lines`] about when lines are logged, [`turn`] about those that wait for other processes, [`operate`] about the operator's, [`owed`] about rows that come late or not at all, [`selection`] about what is offered, [`tables`] are the schemas of their tools, [`words`] about what is said in the end.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::single_range_in_vec_init)]
 
@@ -12,6 +12,7 @@ mod clients;
 mod faults;
 mod foreign;
 mod gather;
+mod lines;
 mod operate;
 mod owed;
 mod postponed;
@@ -21,6 +22,7 @@ mod turn;
 mod words;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context as TaskContext, Poll};
 
 use serde_json::{Value, json};
@@ -252,6 +254,8 @@ struct FaultyStore {
     postpones: bool,
     /// Who says whether the turn to write is another process's.
     world: Option<Arc<turn::World>>,
+    /// Whether a transaction is open, for a log that looks.
+    open: Arc<AtomicBool>,
 }
 
 impl FaultyStore {
@@ -269,6 +273,7 @@ impl FaultyStore {
             upkept: 0,
             postpones: false,
             world: None,
+            open: Arc::default(),
         }
     }
 
@@ -292,7 +297,7 @@ impl FaultyStore {
             return Ok(());
         }
         if self.mode == Mode::Drop {
-            self.inner.roll_back();
+            self.roll_back();
         }
         Err(StoreFault("the disk is full".to_owned()))
     }
@@ -318,14 +323,16 @@ impl Store for FaultyStore {
         assert!(!self.in_transaction(), "a transaction is open already");
         self.step()?;
         self.begun += 1;
+        self.open.store(true, Ordering::SeqCst);
         self.inner.begin(access)
     }
     fn commit(&mut self) -> Result<(), StoreFault> {
         assert!(self.in_transaction(), "nothing to commit");
         if let Err(fault) = self.step() {
-            self.inner.roll_back();
+            self.roll_back();
             return Err(fault);
         }
+        self.open.store(false, Ordering::SeqCst);
         self.inner.commit()
     }
     fn postpones(&self) -> bool {
@@ -335,6 +342,7 @@ impl Store for FaultyStore {
         if self.postpones { self.step() } else { Ok(()) }
     }
     fn roll_back(&mut self) {
+        self.open.store(false, Ordering::SeqCst);
         self.inner.roll_back();
     }
     fn in_transaction(&self) -> bool {
