@@ -253,7 +253,7 @@ fn a_line_that_is_too_long_is_answered_with_its_id() {
 
 #[test]
 fn what_waits_is_bounded_by_its_bytes_and_nothing_of_it_is_lost() {
-    const CALLS: u32 = 40;
+    const CALLS: u32 = 13;
     // Calls that wait, a line that is not taken yet, and what is between client and loop.
     const MOST: usize = (8 + 1 + 1) << 20;
     with_loop(async |mut client: Client| {

@@ -18,10 +18,14 @@ fn calls() -> u64 {
 /// How long one SIGTERM may take.
 const END: Duration = Duration::from_secs(3);
 
-fn start(level: &str, stderr: impl Into<Stdio>) -> (Child, ChildStdin, BufReader<ChildStdout>) {
+fn launch(level: &str) -> Launch {
     let options = ["wrap", "--name", "odd", "--pin", "off", "--", ODD];
     let launch = options.iter().fold(Launch::new(COLIBRI), |launch, option| launch.arg(option));
-    let mut command = launch.env("COLIBRI_LOG_LEVEL", level).command();
+    launch.env("COLIBRI_LOG_LEVEL", level)
+}
+
+fn start(launch: &Launch, stderr: impl Into<Stdio>) -> (Child, ChildStdin, BufReader<ChildStdout>) {
+    let mut command = launch.command();
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
     let (stdin, stdout) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
     (child, stdin, stdout)
@@ -43,7 +47,8 @@ fn chat(id: u64) -> String {
 fn a_chatty_server_whose_stderr_is_never_read_answers_and_ends() {
     for level in ["warn", "debug"] {
         let (_unread, stderr) = std::io::pipe().unwrap();
-        let (mut child, mut stdin, mut stdout) = start(level, stderr);
+        let launch = launch(level);
+        let (mut child, mut stdin, mut stdout) = start(&launch, stderr);
         let mut line = String::new();
         for id in 0..calls() {
             stdin.write_all(chat(id).as_bytes()).unwrap();
@@ -62,7 +67,8 @@ fn a_chatty_server_whose_stderr_is_never_read_answers_and_ends() {
 #[test]
 fn a_host_that_reads_slowly_misses_nothing_that_the_server_says() {
     let (mut read, stderr) = std::io::pipe().unwrap();
-    let (mut child, mut stdin, stdout) = start("warn", stderr);
+    let launch = launch("warn");
+    let (mut child, mut stdin, stdout) = start(&launch, stderr);
     let reading = std::thread::spawn(move || {
         let (mut text, mut chunk) = (Vec::new(), [0; 4096]);
         while let Ok(length @ 1..) = read.read(&mut chunk) {
