@@ -18,7 +18,7 @@ pub fn say(program: &str, text: &str) {
 pub struct Lines {
     program: String,
     begun: Vec<u8>,
-    /// Results and complaints go to one reader (`2>&1`), for whom results wait anyway: then no complaint may be lost before it.
+    /// Results and complaints go to one reader (`2>&1`). Results wait for it anyway, so complaints do, too.
     waits: bool,
 }
 

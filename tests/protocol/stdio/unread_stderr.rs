@@ -23,7 +23,7 @@ const WINDOW: usize = 16;
 /// How long one SIGTERM may take.
 const END: Duration = Duration::from_secs(3);
 
-/// A server whose stderr nobody reads.
+/// A server whose stderr is never read.
 struct Unread {
     child: Child,
     stdin: ChildStdin,

@@ -78,7 +78,7 @@ fn bounded(case: &str, launch: &Launch, first: Option<(&str, serde_json::Value)>
 
 fn stays_small(case: &str, mut child: Child, stdout: impl BufRead + Send + 'static, tool: &str) {
     let mut stdin = child.stdin.take().unwrap();
-    // A client that reads, so that answers are no reason to stop.
+    // The client reads, so that the server does not stop for its answers.
     let reading = std::thread::spawn(move || stdout.split(b'\n').count());
     std::thread::sleep(Duration::from_millis(300));
     let idle = peak_kib(&child);

@@ -9,7 +9,7 @@ use crate::spec::Runs;
 
 /// How many calls may wait at the gate and for network locks together.
 pub const WAITING_CALLS: usize = 1024;
-/// How many bytes of calls may wait, whatever they wait for, before the loop stops reading.
+/// How many bytes of calls may wait in all queues together before the loop stops reading.
 pub const WAITING_BYTES: usize = 8 * 1024 * 1024;
 /// The most calls of a batch.
 pub(crate) const BATCH_CALLS: usize = 64;

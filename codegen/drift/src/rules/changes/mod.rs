@@ -338,7 +338,7 @@ impl Walk<'_, '_> {
         Difference { pointer: spot.pointer.clone(), place: spot.place.clone(), old, new, verdict }
     }
 
-    /// Returns whether there is no room for another change; then the whole schema is left to a person.
+    /// Returns whether the list of changes is full; then a person must look at the whole schema.
     fn is_crowded(&mut self) -> bool {
         self.crowded |= self.found.len() >= MAX_CHANGES;
         self.crowded

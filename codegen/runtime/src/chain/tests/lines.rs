@@ -1,4 +1,4 @@
-//! No log line is written while a transaction is open, whatever fails.
+//! No log line is written while a transaction is open, at any fault of the store.
 
 use super::*;
 use crate::chain::log::Level;
