@@ -65,7 +65,7 @@ pub enum Arguments {
     /// JSON that can be read: its line was sound, and no number is beyond the range of a double.
     Text(Box<str>),
     /// A value of this process's own.
-    Value(Value),
+    Value(Box<Value>),
 }
 
 impl Arguments {
@@ -74,14 +74,14 @@ impl Arguments {
         match self {
             // What cannot be read was answered when it came.
             Self::Text(text) => parse(&text).unwrap_or_default(),
-            Self::Value(value) => value,
+            Self::Value(value) => *value,
         }
     }
 }
 
 impl From<Value> for Arguments {
     fn from(value: Value) -> Self {
-        Self::Value(value)
+        Self::Value(Box::new(value))
     }
 }
 

@@ -64,7 +64,7 @@ impl<S: Store, D: Dispatch<S::Cx>> Chain<S, D> {
     }
 
     fn check_found(&self, mut call: Call, found: Option<(usize, &'static ToolSpec)>) -> Checked {
-        let given = std::mem::replace(&mut call.arguments, Arguments::Value(Value::Null));
+        let given = std::mem::replace(&mut call.arguments, Arguments::Text(Box::default()));
         let mut arguments = given.into_value();
         // Hashed as received, before defaults are put in: a client can then recompute it.
         let args_hash = match call.args_hash.take() {
