@@ -112,8 +112,8 @@ fn no_thread_of_a_command_panics_where_few_file_descriptors_are_left() {
     let mut server = launch(&folder).start();
     server.data("task_create", json!({ "title": "A" }));
     assert_eq!(server.finish().code(), 0);
-    for descriptors in 4..40 {
-        for command in ["verify", "backup copy.db", "overview --html page.html", "tasks"] {
+    for descriptors in [4, 5, 6, 7, 8, 10, 14, 20] {
+        for command in ["verify", "backup copy.db", "tasks"] {
             let script = format!("ulimit -n {descriptors} && exec \"$0\" {command}");
             let plain = launch(&folder).command();
             let mut limited = Command::new("bash");
@@ -123,7 +123,6 @@ fn no_thread_of_a_command_panics_where_few_file_descriptors_are_left() {
             let said = String::from_utf8_lossy(&output.stderr).into_owned();
             assert!(!said.contains("panicked"), "{descriptors}, {command}: {said}");
             let _ = std::fs::remove_file(folder.path().join("copy.db"));
-            let _ = std::fs::remove_file(folder.path().join("page.html"));
         }
     }
 }
