@@ -19,7 +19,6 @@ use crate::wire::protocol::{Answer, INITIALIZE, Protocol};
 use crate::wire::reply::encode_error;
 
 /// The result of taking a frame.
-#[expect(clippy::large_enum_variant, reason = "nearly every frame is a call")]
 pub enum Inbound {
     /// The answer is in the buffer.
     Answered,
