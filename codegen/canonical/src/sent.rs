@@ -40,7 +40,7 @@ pub fn keeps_numbers(json: &str) -> bool {
     numbers(json).all(|(_, number)| is_kept(number))
 }
 
-/// Returns every number of a JSON text, with the place where it starts. What is no number is left to the parser.
+/// Returns every number of a JSON text, with the place where it starts. The parser judges what is not a number.
 fn numbers(json: &str) -> impl Iterator<Item = (usize, &str)> {
     let bytes = json.as_bytes();
     let mut at = 0;

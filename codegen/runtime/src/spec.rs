@@ -99,8 +99,7 @@ impl ToolSpec {
     }
 
     /// Whether a call may run before its enter row is stored: it changes nothing, in memory neither.
-    #[must_use]
-    pub const fn runs_unentered(&self) -> bool {
+    pub(crate) const fn runs_unentered(&self) -> bool {
         matches!(self.runs, Runs::Free { changes: false })
     }
 

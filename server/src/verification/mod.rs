@@ -24,7 +24,7 @@ pub(crate) mod file;
 pub mod finding;
 pub(crate) mod history;
 mod issue;
-pub mod judgement;
+pub(crate) mod judgement;
 pub(crate) mod log;
 mod pinned;
 pub(crate) mod reputation;

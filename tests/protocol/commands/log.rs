@@ -78,7 +78,11 @@ fn the_log_reads_as_a_table_with_subjects_and_refusals() {
     let lines: Vec<&str> = run.out.lines().collect();
     assert_eq!(lines.len(), 8, "{}", run.out);
     assert!(lines[0].contains("ENTERED"), "{}", run.out);
-    assert!(lines[1].contains("  -             1"), "the first call of a process has no caller: {}", run.out);
+    assert!(
+        lines[1].contains("  -               1"),
+        "the first call of a process has no caller: {}",
+        run.out
+    );
     assert!(lines[2].ends_with(&format!("  \"colibri-call\"  {id}")), "{}", run.out);
     assert!(lines[6].contains("ERR_INVALID_TRANSITION: "), "{}", run.out);
     assert_eq!(

@@ -189,7 +189,7 @@ impl<D: Dispatch<Cx>> Dispatch<Cx> for Spy<D> {
         self.ran.set(self.ran.get() + 1);
         self.inner.network(cx, tool, arguments)
     }
-    // The operation that stores a caller is no handler of a call.
+    // The operation that stores a caller is not the handler of a call.
     fn operate(&mut self, cx: &mut Cx, operation: usize, arguments: &Value) -> Dispatched {
         self.inner.operate(cx, operation, arguments)
     }

@@ -1,13 +1,14 @@
 //! A call on its way in, and its reply on the way out.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use colibri_canonical::MAX_DEPTH;
 use serde::Deserialize as _;
 use serde_json::{Map, Value};
 
 use crate::chain::client::Client;
 use crate::progress::Progress;
-use crate::wire::flaw::Flaw;
 
 /// The request that a reply answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +33,38 @@ pub struct Member {
     pub array: u64,
     /// Which message of it.
     pub place: usize,
+}
+
+/// What is wrong with a message's text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flaw {
+    /// It holds half of a surrogate pair.
+    LoneSurrogate,
+    /// It nests too deeply.
+    TooDeep,
+    /// It is not UTF-8.
+    NotUtf8,
+    /// It holds a number that no double can hold.
+    Number,
+    /// It is not JSON from some place on.
+    Syntax,
+}
+
+impl Flaw {
+    /// Returns what is wrong, as the end of a sentence.
+    pub fn problem(self) -> Cow<'static, str> {
+        Cow::Borrowed(match self {
+            Self::LoneSurrogate => {
+                "the text contains an unpaired surrogate, half of a character such as an emoji; send whole characters"
+            }
+            Self::TooDeep => {
+                return Cow::Owned(format!("the message nests more than {MAX_DEPTH} levels; send fewer"));
+            }
+            Self::NotUtf8 => "the text is not UTF-8; send it in UTF-8",
+            Self::Number => "\"arguments\" holds a number beyond the range of a 64-bit float",
+            Self::Syntax => "the message is not JSON",
+        })
+    }
 }
 
 /// A decoded `tools/call`.

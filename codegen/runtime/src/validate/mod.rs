@@ -18,7 +18,8 @@ use crate::schema::{CrossRule, Schema};
 
 pub use issue::{Issue, MAX_ISSUES, issues_to_value};
 pub use path::PathPart;
-pub use words::{Refusal, invalid_params, unreadable_params};
+pub(crate) use words::unreadable_params;
+pub use words::{Refusal, invalid_params};
 
 /// Checks `value` and normalises it in place: defaults are put in at their declared place and
 /// numbers such as `10.0` become integers where an integer is declared.

@@ -71,7 +71,7 @@ pub fn invalid_params(tool: &ToolSpec, arguments: &Value, issues: &[Issue]) -> R
 }
 
 /// Describes parameters that could not be read, and the one issue with them.
-pub fn unreadable_params(tool: &ToolSpec, problem: &str) -> (Refusal, Issue) {
+pub(crate) fn unreadable_params(tool: &ToolSpec, problem: &str) -> (Refusal, Issue) {
     let message = format!("Invalid parameters for {}: {problem}", tool.name);
     let issue = Issue { code: "custom", path: Vec::new(), message: problem.to_owned(), extra: Vec::new() };
     (Refusal { stored: message.clone(), message }, issue)

@@ -66,7 +66,7 @@ impl Arrays {
     }
 
     /// Returns the id of a call whose array has been answered, once for each.
-    pub fn next_ended(&mut self) -> Option<Box<str>> {
+    pub(super) fn next_ended(&mut self) -> Option<Box<str>> {
         self.ended.pop()
     }
 

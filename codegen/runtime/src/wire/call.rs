@@ -8,10 +8,10 @@ use colibri_canonical::{HexDigest, NumberRule, canonical_text, keeps_numbers};
 
 use super::era::{Era, Stateless, call_meta};
 use super::fault::ProtocolFault;
-use super::flaw::{Flaw, raw_hash};
+use super::flaw::raw_hash;
 use super::message::{Request, RequestId};
 use super::params::{Params, raw_form, text_of};
-use crate::chain::call::parse;
+use crate::chain::call::{Flaw, parse};
 
 /// What the chain needs of a `tools/call`.
 #[derive(Debug, Clone, PartialEq)]

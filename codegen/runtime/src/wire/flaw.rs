@@ -1,9 +1,8 @@
-//! Messages that cannot be read whole. What can be read of them says whom to answer (protocol#faults).
+//! Messages that cannot be read whole. What can be read of them says which id the answer has (protocol#faults).
 
-use std::borrow::Cow;
 use std::fmt;
 
-use colibri_canonical::{HexDigest, MAX_DEPTH};
+use colibri_canonical::HexDigest;
 use serde::Deserializer as _;
 use serde::de::{IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
@@ -12,38 +11,7 @@ use super::fault::ProtocolFault;
 use super::message::{Incoming, Parsed, Request, RequestId};
 use super::params::{ByteKey, raw_form, text_of};
 use super::scan::Refusal;
-
-/// What is wrong with a message's text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flaw {
-    /// It holds half of a surrogate pair.
-    LoneSurrogate,
-    /// It nests too deeply.
-    TooDeep,
-    /// It is not UTF-8.
-    NotUtf8,
-    /// It holds a number that no double can hold.
-    Number,
-    /// It is not JSON from some place on.
-    Syntax,
-}
-
-impl Flaw {
-    /// Returns what is wrong, as the end of a sentence.
-    pub fn problem(self) -> Cow<'static, str> {
-        Cow::Borrowed(match self {
-            Self::LoneSurrogate => {
-                "the text contains an unpaired surrogate, half of a character such as an emoji; send whole characters"
-            }
-            Self::TooDeep => {
-                return Cow::Owned(format!("the message nests more than {MAX_DEPTH} levels; send fewer"));
-            }
-            Self::NotUtf8 => "the text is not UTF-8; send it in UTF-8",
-            Self::Number => "\"arguments\" holds a number beyond the range of a 64-bit float",
-            Self::Syntax => "the message is not JSON",
-        })
-    }
-}
+use crate::chain::call::Flaw;
 
 impl From<Refusal> for Flaw {
     fn from(refusal: Refusal) -> Self {
@@ -74,7 +42,7 @@ pub(super) fn flawed(text: &str, flaw: Flaw) -> Incoming<'_> {
     {
         return Incoming::Array(members);
     }
-    let mut read = Read::default();
+    let mut read = Read { lossy: flaw == Flaw::NotUtf8, ..Read::default() };
     let whole = read.top_level(text.as_bytes()).is_ok() && flaw != Flaw::Syntax;
     let method = read.method.and_then(|raw| text_of(raw.get()));
     match (read.request_id(), method) {
@@ -100,6 +68,8 @@ pub(crate) fn id_at_start(start: &[u8]) -> Option<RequestId<'static>> {
 #[derive(Default)]
 struct Read<'a> {
     until_id: bool,
+    /// The text holds replacement characters for what is not UTF-8. An id with one is not the id that was sent.
+    lossy: bool,
     id: Option<&'a RawValue>,
     method: Option<&'a RawValue>,
     params: Option<&'a RawValue>,
@@ -110,7 +80,8 @@ struct Read<'a> {
 impl<'a> Read<'a> {
     fn request_id(&self) -> Option<RequestId<'a>> {
         let id = self.id.filter(|_| self.method.is_some() && !self.answers)?;
-        RequestId::of(id)
+        let whole = !(self.lossy && id.get().contains(char::REPLACEMENT_CHARACTER));
+        RequestId::of(id).filter(|_| whole)
     }
 
     fn top_level(&mut self, text: &'a [u8]) -> serde_json::Result<()> {

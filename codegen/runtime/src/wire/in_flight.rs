@@ -36,7 +36,7 @@ impl InFlight {
 
     /// Returns whether the answer to a message must wait for the call with its id. The answers to one array leave together, so its
     /// members do not wait for one another.
-    pub fn delays(&self, id: &str, member: Option<Member>) -> bool {
+    pub(super) fn delays(&self, id: &str, member: Option<Member>) -> bool {
         let array = self.calls.get(&*meaning(id));
         array.is_some_and(|array| array.is_none() || *array != member.map(|member| member.array))
     }

@@ -8,8 +8,9 @@ use serde_json::value::RawValue;
 
 use super::array::MEMBERS;
 use super::fault::ProtocolFault;
-use super::flaw::{Flaw, flawed};
+use super::flaw::flawed;
 use super::params::{Key, member, text_of};
+use crate::chain::call::Flaw;
 use crate::chain::redact::Redactor;
 use crate::wire::scan;
 use colibri_canonical::MAX_DEPTH;
@@ -120,7 +121,7 @@ pub fn decode(line: &[u8]) -> Incoming<'_> {
 }
 
 /// Does the same with a line that is UTF-8.
-pub fn decode_text(text: &str) -> Incoming<'_> {
+pub(super) fn decode_text(text: &str) -> Incoming<'_> {
     if let Err(refusal) = scan::check(text.as_bytes(), MAX_DEPTH) {
         return flawed(text, refusal.into());
     }

@@ -12,7 +12,7 @@ pub mod fault;
 pub mod flaw;
 pub mod frame;
 pub mod identity;
-pub mod in_flight;
+mod in_flight;
 pub mod intake;
 pub mod message;
 pub mod midline;

@@ -1,7 +1,7 @@
 //! Decoding of messages: the table of protocol#faults.
 
+use colibri_runtime::chain::call::Flaw;
 use colibri_runtime::wire::fault::ProtocolFault;
-use colibri_runtime::wire::flaw::Flaw;
 use colibri_runtime::wire::message::{Incoming, Request, decode, decode_lossy};
 use colibri_runtime::wire::reply::{encode_error, encode_result, encode_tool_failure, encode_tool_result};
 use proptest::prelude::*;

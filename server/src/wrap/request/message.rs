@@ -17,12 +17,12 @@ pub struct Line {
 
 impl Line {
     /// Returns whether this is one message with that id, and nothing else.
-    pub fn is_only(&self, id: &Id) -> bool {
+    pub(crate) fn is_only(&self, id: &Id) -> bool {
         matches!(self.messages.as_slice(), [message] if message.id() == Some(id))
     }
 
     /// Makes refusals of the requests whose ids are taken. The server does not get such a line.
-    pub fn refuse_repeated(&mut self, mut is_taken: impl FnMut(&Id) -> bool) {
+    pub(crate) fn refuse_repeated(&mut self, mut is_taken: impl FnMut(&Id) -> bool) {
         self.bytes = Vec::new();
         for message in &mut self.messages {
             if message.id().is_some_and(&mut is_taken) {
@@ -128,7 +128,7 @@ pub struct BadCall {
 pub(super) const WRONG_PARAMETERS: i32 = -32602;
 /// JSON-RPC's code for what is not JSON.
 pub(super) const PARSE_ERROR: i32 = -32700;
-/// JSON-RPC's code for a message that is no request.
+/// JSON-RPC's code for a message that is not a request.
 const INVALID_REQUEST: i32 = -32600;
 /// What is said of a request whose id another one has.
 const REPEATED: &str = "Invalid Request: a request with this id was in flight; send it again under a new id";
