@@ -10,7 +10,7 @@ use rusqlite::types::Value;
 use serde_json::json;
 
 use super::golden::Golden;
-use super::{all, opened};
+use super::{all, content, opened};
 
 fn strings(conn: &Connection, sql: &str) -> Vec<String> {
     let mut statement = conn.prepare(sql).unwrap();
@@ -61,7 +61,7 @@ fn there_and_back(golden: &Golden) {
     let (original, back) = (original.to_str().unwrap(), shell.path().join("back.db"));
     let pin = shell.path().join("pin.json");
     let pin = pin.to_str().unwrap();
-    shell.run(&["verify", "--db", original, "--write-checkpoint", pin]).ends(0);
+    shell.run(&["verify", "--db", original, "--write-checkpoint", pin, "--key", content::PUBLIC_KEY]).ends(0);
     let Some(database) = Database::new() else { return };
     let url = database.url(Role::Owner);
     let copied = copy(&shell, original, &url).ends(0);

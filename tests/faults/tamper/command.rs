@@ -161,7 +161,7 @@ fn a_changed_database_ends_with_1_and_names_the_record() {
 fn one_changed_byte_of_the_file_is_named() {
     let place = Place::of(&World::small());
     place.sql("VACUUM");
-    assert_eq!(place.verify(&[]).code, 0, "copying all rows changes none");
+    assert_eq!(place.verify(&["--key", PUBLIC_KEY]).code, 0, "copying all rows changes none");
     let mut bytes = std::fs::read(&place.database).unwrap();
     let needle = b"decision of T-3";
     // Pages keep text that has moved elsewhere, so it may be in the file more than once.
@@ -234,7 +234,7 @@ fn a_header_that_was_changed_is_a_finding_where_the_shape_is_right() {
 #[test]
 fn a_checkpoint_finds_what_the_file_alone_cannot() {
     let place = Place::of(&World::small());
-    let taken = place.verify(&["--write-checkpoint", "one.json"]);
+    let taken = place.verify(&["--write-checkpoint", "one.json", "--key", PUBLIC_KEY]);
     assert_eq!(taken.code, 0, "{}", taken.err);
     assert!(taken.out.contains("Checkpoint written to one.json"), "{}", taken.out);
     let text = std::fs::read_to_string(place.path("one.json")).unwrap();
@@ -260,7 +260,7 @@ fn a_checkpoint_finds_what_the_file_alone_cannot() {
             "UPDATE actions_head SET last_sequence_no = last_sequence_no - 1".to_owned(),
         ])
         .unwrap();
-    assert_eq!(place.verify(&[]).code, 0, "the file alone does not tell");
+    assert_eq!(place.verify(&["--key", PUBLIC_KEY]).code, 0, "the file alone does not tell");
     let run = place.verify(&["--checkpoint", "one.json", "--json"]);
     assert_eq!(
         (run.code, run.findings()),
@@ -283,7 +283,7 @@ fn no_checkpoint_is_taken_of_a_database_that_is_not_sound() {
 #[test]
 fn a_checkpoint_still_fits_after_further_work() {
     let place = Place::of(&World::small());
-    assert_eq!(place.verify(&["--write-checkpoint", "one.json"]).code, 0);
+    assert_eq!(place.verify(&["--write-checkpoint", "one.json", "--key", PUBLIC_KEY]).code, 0);
     let folder = std::sync::Arc::new(TempDir::new().unwrap());
     let mut server = Launch::new(env!("CARGO_BIN_EXE_colibri-under-test"))
         .in_folder(folder)

@@ -6,7 +6,7 @@ use rusqlite::Connection;
 use serde_json::json;
 
 use crate::tamper::command::Place;
-use crate::tamper::world::World;
+use crate::tamper::world::{PUBLIC_KEY, World};
 
 /// Tampers with a copy of `place` and expects the command to name what was done.
 fn expect(place: &Place, sql: &str, expected: &str) {
@@ -103,7 +103,7 @@ fn a_trigger_that_is_called_like_the_planners_tables_is_named() {
     assert_eq!((run.code, run.findings()), (1, vec!["schema OBJECT_UNKNOWN".to_owned()]), "{}", run.err);
     let other = place.copy();
     other.sql("ANALYZE");
-    assert_eq!(other.verify(&[]).code, 0, "the planner's statistics decide nothing");
+    assert_eq!(other.verify(&["--key", PUBLIC_KEY]).code, 0, "the planner's statistics decide nothing");
 }
 
 /// `colibri verify | head -1` in a script that asks for the exit codes of all parts.
@@ -171,5 +171,5 @@ fn a_checkpoint_that_finds_no_room_leaves_no_file_behind() {
     let names: Vec<_> =
         std::fs::read_dir(place.folder()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(!names.iter().any(|name| name.to_string_lossy().contains("new.json")), "{names:?}");
-    assert_eq!(place.verify(&["--write-checkpoint", "new.json"]).code, 0);
+    assert_eq!(place.verify(&["--write-checkpoint", "new.json", "--key", PUBLIC_KEY]).code, 0);
 }

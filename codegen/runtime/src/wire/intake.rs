@@ -1,5 +1,7 @@
 //! Turns a frame into what the loop does with it: an answer at once, a call, a cancellation, or nothing.
 
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
 
 use crate::chain::call::{Answer as CallAnswer, Arguments, Call, Member, Reply, ReplyTo};
@@ -77,16 +79,11 @@ impl Intake {
             }
             Frame::Line(line) => line,
         };
-        let lossy;
-        let incoming = match std::str::from_utf8(&line) {
-            Ok(text) => decode_text(text),
-            Err(_) => {
-                lossy = String::from_utf8_lossy(&line);
-                decode_lossy(&lossy)
-            }
-        };
+        let text = String::from_utf8_lossy(&line);
+        let lossy = matches!(text, Cow::Owned(_));
+        let incoming = if lossy { decode_lossy(&text) } else { decode_text(&text) };
         match incoming {
-            Incoming::Array(members) => self.take_array(&members, out),
+            Incoming::Array(members) => self.take_array(&members, lossy, out),
             incoming => self.take_message(incoming, None, line.len(), out),
         }
     }
@@ -156,7 +153,7 @@ impl Intake {
     }
 
     /// Takes the messages of an array one by one, where arrays are received.
-    fn take_array(&mut self, messages: &[&RawValue], out: &mut Vec<u8>) -> Inbound {
+    fn take_array(&mut self, messages: &[&RawValue], lossy: bool, out: &mut Vec<u8>) -> Inbound {
         let fault = match messages.len() {
             1..=MEMBERS if self.takes_arrays => None,
             0..=MEMBERS => Some(ProtocolFault::invalid_request(None)),
@@ -169,16 +166,19 @@ impl Intake {
         let busy = self.arrays.is_full();
         let array = self.arrays.open(messages.len());
         let taken = messages.iter().enumerate();
-        let taken = taken.map(|(place, message)| self.take_member(message, Member { array, place }, busy));
+        let taken = taken.map(|(place, message)| {
+            let incoming = decode_member(message, lossy);
+            self.take_member(incoming, message.get().len(), Member { array, place }, busy)
+        });
         let inbound = Inbound::Array(taken.collect());
         self.arrays.taken(array, out);
         self.leave_arrays(out);
         inbound
     }
 
-    fn take_member(&mut self, message: &RawValue, member: Member, busy: bool) -> Inbound {
+    fn take_member(&mut self, incoming: Incoming<'_>, bytes: usize, member: Member, busy: bool) -> Inbound {
         let mut answer = Vec::new();
-        let incoming = match decode_member(message) {
+        let incoming = match incoming {
             Incoming::Request(request) if busy => Incoming::Fault(ProtocolFault::busy(request.id)),
             // The revision, and with it whether arrays are allowed, must be settled before the first array.
             Incoming::Request(request) if request.method == INITIALIZE => {
@@ -186,7 +186,7 @@ impl Intake {
             }
             incoming => incoming,
         };
-        let inbound = self.take_message(incoming, Some(member), message.get().len(), &mut answer);
+        let inbound = self.take_message(incoming, Some(member), bytes, &mut answer);
         match &inbound {
             Inbound::Call(call) => self.arrays.expect(member, Some(&call.reply_to.id)),
             Inbound::Held => self.arrays.expect(member, None),

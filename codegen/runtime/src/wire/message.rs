@@ -133,13 +133,17 @@ pub(super) fn decode_text(text: &str) -> Incoming<'_> {
     }
 }
 
-/// Decodes a line in which something else stands for what is not UTF-8.
+/// Decodes a line in which replacement characters stand for what is not UTF-8.
 pub fn decode_lossy(text: &str) -> Incoming<'_> {
     flawed(text, Flaw::NotUtf8)
 }
 
-/// Decodes a member of an array. An array inside an array is not a message.
-pub fn decode_member(member: &RawValue) -> Incoming<'_> {
+/// Decodes a member of an array, `lossy` if replacement characters stand for what is not UTF-8: one that holds them may not be what was
+/// sent. An array inside an array is not a message.
+pub fn decode_member(member: &RawValue, lossy: bool) -> Incoming<'_> {
+    if lossy && member.get().contains(char::REPLACEMENT_CHARACTER) {
+        return flawed(member.get(), Flaw::NotUtf8);
+    }
     if let Err(refusal) = scan::check(member.get().as_bytes(), MAX_DEPTH - 1) {
         return flawed(member.get(), refusal.into());
     }

@@ -2,7 +2,7 @@
 
 use colibri_runtime::chain::call::Flaw;
 use colibri_runtime::wire::fault::ProtocolFault;
-use colibri_runtime::wire::message::{Incoming, Request, decode, decode_lossy};
+use colibri_runtime::wire::message::{Incoming, Request, decode, decode_lossy, decode_member};
 use colibri_runtime::wire::reply::{encode_error, encode_result, encode_tool_failure, encode_tool_result};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -85,6 +85,16 @@ fn a_malformed_request_is_answered_under_its_id_if_that_can_be_read() {
     let lossy = request(",\"params\":\"\u{fffd}\"}");
     let Incoming::Request(read) = decode_lossy(&lossy) else { panic!("a request") };
     assert_eq!((read.id.as_str(), read.flaw), ("1", Some(Flaw::NotUtf8)));
+    // An id that is not UTF-8 cannot be repeated as it was sent.
+    let Incoming::Fault(fault) =
+        decode_lossy("{\"jsonrpc\":\"2.0\",\"id\":\"\u{fffd}\",\"method\":\"ping\"}")
+    else {
+        panic!("a fault")
+    };
+    assert_eq!(fault.id, None);
+    let member = serde_json::value::RawValue::from_string(lossy).unwrap();
+    let Incoming::Request(read) = decode_member(&member, true) else { panic!("a request") };
+    assert_eq!(read.flaw, Some(Flaw::NotUtf8), "a member is not taken with other text than was sent");
 }
 
 #[test]

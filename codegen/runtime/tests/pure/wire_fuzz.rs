@@ -47,7 +47,9 @@ fn exercise(line: &[u8]) {
 
 fn take(incoming: Incoming<'_>) {
     match incoming {
-        Incoming::Array(messages) => messages.into_iter().for_each(|message| take(decode_member(message))),
+        Incoming::Array(messages) => {
+            messages.into_iter().for_each(|message| take(decode_member(message, false)))
+        }
         Incoming::Fault(fault) => check_fault(&fault),
         Incoming::Notification(notification) => {
             let _ = notification.cancelled();

@@ -1,6 +1,7 @@
 //! The whole way of bytes: a loop over streams in memory answers every request once, under its own id, with one line of
 //! JSON, and nothing else.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
@@ -19,6 +20,7 @@ use colibri_runtime::kernel::{SystemClock, SystemIds};
 use colibri_runtime::memory::{MemoryCx, MemoryStore};
 use colibri_runtime::serve::{Control, Finish, Serve};
 use colibri_runtime::wire::array::MEMBERS;
+use colibri_runtime::wire::flaw::request_id;
 use colibri_runtime::wire::scan;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -105,23 +107,33 @@ fn check_on(bytes: &[u8], arrays: bool) -> bool {
 
 /// Returns the ids under which a line must be answered.
 fn answers_owed(line: &[u8], arrays: bool) -> Vec<String> {
-    let members: Option<Vec<Box<RawValue>>> = serde_json::from_slice(line).ok();
-    match members.filter(|_| arrays && scan::check(line, MAX_DEPTH).is_ok()) {
+    let text = String::from_utf8_lossy(line);
+    let lossy = matches!(text, Cow::Owned(_));
+    let members: Option<Vec<Box<RawValue>>> = serde_json::from_str(&text).ok();
+    let sound = !lossy && scan::check(line, MAX_DEPTH).is_ok();
+    // Of an array that cannot be read whole, only a first member that is an object says that it is one of messages.
+    let is_array = |members: &Vec<Box<RawValue>>| {
+        arrays && (sound || members.first().is_some_and(|first| first.get().starts_with('{')))
+    };
+    match members.filter(is_array) {
         Some(members) if (1..=MEMBERS).contains(&members.len()) => {
-            members.iter().filter_map(|member| answer_owed(member.get().as_bytes())).collect()
+            let members = members.iter().map(|member| member.get());
+            let spoilt = |member: &str| lossy && member.contains(char::REPLACEMENT_CHARACTER);
+            members.filter_map(|member| answer_owed(member, MAX_DEPTH - 1, spoilt(member))).collect()
         }
-        _ => answer_owed(line).into_iter().collect(),
+        _ => answer_owed(&text, MAX_DEPTH, lossy).into_iter().collect(),
     }
 }
 
-/// Returns the id under which a message must be answered, as JSON text; `None` for a message without an answer.
-fn answer_owed(line: &[u8]) -> Option<String> {
+/// Returns the id under which a message must be answered, as JSON text; `None` for a message without an answer. A request that cannot be
+/// read whole is answered under its id if that was read before the fault, and is part of what was sent.
+fn answer_owed(text: &str, depth: usize, lossy: bool) -> Option<String> {
     let nobody = Some("null".to_owned());
-    let Ok(text) = std::str::from_utf8(line) else { return nobody };
-    if scan::check(line, MAX_DEPTH).is_err() {
-        return nobody;
-    }
-    let Ok(members) = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(text) else { return nobody };
+    let members = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(text);
+    let (false, Ok(()), Ok(members)) = (lossy, scan::check(text.as_bytes(), depth), members) else {
+        let id = request_id(text).map(|id| id.as_str().to_owned());
+        return id.filter(|id| !lossy || !id.contains(char::REPLACEMENT_CHARACTER)).or(nobody);
+    };
     let member = |name: &str| members.get(name).map(|raw| raw.get());
     if member("method").is_none() && (member("result").is_some() || member("error").is_some()) {
         return None;
