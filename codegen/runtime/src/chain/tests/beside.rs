@@ -118,7 +118,8 @@ fn locks_are_held_per_tool_and_given_in_order() {
     locks.release("network");
     assert_eq!(&*locks.acquire(0.0)[0].reply_to.id, "3");
     locks.enqueue("network", 1, call(4, "network"));
-    assert_eq!((locks.waiting(), locks.drain().len(), locks.waiting()), (1, 1, 0));
+    assert_eq!((locks.waiting(), locks.bytes()), (1, 10));
+    assert_eq!((locks.drain().len(), locks.waiting(), locks.bytes()), (1, 0, 0));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::chain::audit::{AuditSink, MemorySink, RowOutcome};
-use crate::chain::call::Arguments;
+use crate::chain::call::{Arguments, Flaw};
 use crate::chain::ending::Ending;
 use crate::chain::log::{Level, Log};
 use crate::chain::registry::RegistrationError;
@@ -33,6 +33,18 @@ async fn declared_errors_stand_where_their_pattern_says() {
         a,
         json!({ "ok": false, "error": { "code": "FAILED", "message": "NO: x", "details": details } })
     );
+}
+
+/// The wire could read its id and its hash, and not its arguments.
+#[tokio::test]
+async fn a_call_that_cannot_be_read_is_refused_with_what_is_wrong() {
+    for flaw in [Flaw::LoneSurrogate, Flaw::TooDeep, Flaw::NotUtf8, Flaw::Number, Flaw::Syntax] {
+        let mut chain = chain(FaultyStore::sound());
+        let call = Call { args_hash: Some("ab".into()), unreadable: Some(flaw), ..keyed("keep", "x") };
+        let replies = run(&mut chain, vec![call]).await;
+        assert!(message(&replies).contains(&*flaw.problem()), "{}", message(&replies));
+        assert_eq!(outcomes(&chain), [Some("invalid")]);
+    }
 }
 
 /// Admits every tool but this one.
