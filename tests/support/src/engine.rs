@@ -62,22 +62,24 @@ pub fn open(path: impl AsRef<Path>) -> Connection {
 /// Opens it for the library's functions, which take a handle of the server's own.
 pub fn db(path: &Path) -> Db {
     match is_postgres() {
-        true => session(path, Role::App, None),
+        true => session(path, Role::App),
         false => Db::new(open(path).into_sqlite()),
     }
 }
 
-fn session(path: &Path, role: Role, setting: Option<(&str, &str)>) -> Db {
+fn session(path: &Path, role: Role) -> Db {
     let url = DatabaseUrl::parse(&database(path).url(role), TlsPolicy::Verify).expect("our own URL");
-    let mut options = SessionOptions::default();
-    options.settings.extend(setting.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    Db::connect(&url, &options).expect("the cluster runs")
+    Db::connect(&url, &SessionOptions::default()).expect("the cluster runs")
 }
 
 /// The same with the database's guards switched off.
 pub fn unguarded_db(path: &Path) -> Db {
     if is_postgres() {
-        return session(path, Role::Superuser, Some(("session_replication_role", "replica")));
+        // A session that begins so is refused.
+        let db = session(path, Role::Superuser);
+        db.execute("SET session_replication_role = replica", &[]).expect("a superuser may");
+        settle(&db);
+        return db;
     }
     let conn = open(path);
     conn.ignore_guards();
