@@ -184,7 +184,7 @@ fn a_list_of_many_values_costs_as_much_as_it_is_long() {
     }
 }
 
-/// What comes first in a list of 50,000 names is told, and what bears on security wherever it stands. A name costs no more than in a list of
+/// What comes first in a list of 50,000 names is reported, and what affects security at any place. A name costs no more than in a list of
 /// a tenth: the slack is for the machine's other work.
 #[test]
 fn many_names_are_compared_in_linear_time_and_the_first_are_told() {

@@ -69,7 +69,7 @@ impl InFlight {
         taken.into_iter().map(|(_, held)| held).collect()
     }
 
-    /// Returns whether so many answers wait that nothing more is to be read.
+    /// Returns whether too many answers wait to read more.
     pub fn is_full(&self) -> bool {
         self.held.len() >= MOST_HELD
     }

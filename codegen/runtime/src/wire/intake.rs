@@ -240,7 +240,7 @@ impl Intake {
         }
     }
 
-    /// Returns whether so many answers wait behind others that nothing more is to be read.
+    /// Returns whether too many answers wait behind others to read more.
     pub fn is_full(&self) -> bool {
         self.in_flight.is_full()
     }

@@ -93,7 +93,7 @@ pub fn work(old: &Value, new: &Value, direction: Direction) -> u64 {
     changes(old, new, direction).1
 }
 
-/// What a walk may find in one schema besides what bears on security; a person would not read more.
+/// What a walk may find in one schema besides what affects security; a person would not read more.
 const MAX_CHANGES: usize = 100;
 /// What is said of the rest.
 const TOO_MANY: &str = "more than 100 changes, of which the first are listed; a person must look at the rest";
@@ -344,7 +344,7 @@ impl Walk<'_, '_> {
         self.crowded
     }
 
-    /// Keeps a change, unless the same rule has reported the same about the place. None that bears on security is left out.
+    /// Keeps a change, unless the same rule has reported the same about the place. No change that affects security is left out.
     fn push(&mut self, change: SchemaChange) {
         if change.security || !self.is_crowded() {
             self.keep(change);

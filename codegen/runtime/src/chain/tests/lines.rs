@@ -3,7 +3,7 @@
 use super::*;
 use crate::chain::log::Level;
 
-/// Looks at each line, and at what it is told of transactions.
+/// Looks at each line, and at what the chain says of transactions.
 struct Watching {
     open: Arc<AtomicBool>,
     held: AtomicBool,

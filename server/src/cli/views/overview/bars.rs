@@ -43,7 +43,7 @@ pub(super) fn calls(look: &Look, since: &str) -> Result<Calls, Fault> {
     let Some(first) = first_since(&look.db, since)? else { return Ok(Calls::default()) };
     let Some((begin, end)) = ends_of(&look.db, since, first)? else { return Ok(Calls::default()) };
     let now_ms = look.clock.now_ms();
-    // A stamp that cannot be read, or lies in the future, stands for now.
+    // A time stamp that cannot be read or is in the future counts as now.
     let ms = |stamp: &str| ms_of_rfc3339(stamp).unwrap_or(now_ms).min(now_ms);
     let span = (ms(&begin), ms(&end));
     let seconds = step(span);
