@@ -53,3 +53,17 @@ const CONTROLS: [&str; 32] = [
     "\\u0014", "\\u0015", "\\u0016", "\\u0017", "\\u0018", "\\u0019", "\\u001a", "\\u001b", "\\u001c",
     "\\u001d", "\\u001e", "\\u001f",
 ];
+
+/// Returns the place behind the closing quote of the string that starts at `at`; the end, if it never closes.
+#[must_use]
+pub fn string_end(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'"' => return at,
+            b'\\' => at += 1,
+            _ => {}
+        }
+    }
+    at
+}

@@ -3,6 +3,8 @@
 use std::iter::Peekable;
 use std::vec::IntoIter;
 
+use crate::escape::string_end;
+
 /// A JSON text with a zero in the place of each such number, and what was there.
 pub(super) struct Sent<'t> {
     pub(super) text: String,
@@ -64,19 +66,6 @@ fn numbers(json: &str) -> impl Iterator<Item = (usize, &str)> {
 
 fn belongs_to_number(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E')
-}
-
-/// Returns the place behind the closing quote of the string that starts at `at`; the end, if it never closes.
-fn string_end(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(byte) = bytes.get(at) {
-        at += 1;
-        match byte {
-            b'"' => return at,
-            b'\\' => at += 1,
-            _ => {}
-        }
-    }
-    at
 }
 
 /// Returns whether an integer of 64 bits has the value of the number or, if it has a fraction or an exponent, the shortest form of its

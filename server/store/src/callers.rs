@@ -65,6 +65,20 @@ pub fn next_caller_no(db: &Db) -> Result<i64, Fault> {
     db.query_one("SELECT coalesce(max(caller_no), 0) + 1 FROM callers", &[], |row| row.get(0))
 }
 
+/// Returns the callers of the calls that wrote an agent's rows of a table, which has the columns `agent_id` and `sequence_no`.
+///
+/// # Errors
+/// [`Fault::Storage`].
+pub fn of_agent(db: &Db, table: &'static str, agent_id: &str) -> Result<Vec<i64>, Fault> {
+    let sql = format!(
+        "SELECT DISTINCT (SELECT caller_no FROM callers AS c WHERE c.boot_id = a.boot_id \
+         AND c.sequence_no < a.sequence_no ORDER BY c.sequence_no DESC LIMIT 1) FROM {table} AS t \
+         JOIN actions AS a ON a.sequence_no = t.sequence_no WHERE t.agent_id = ?1"
+    );
+    let found: Vec<Option<i64>> = db.query_all(&sql, params![agent_id], |row| row.get(0))?;
+    Ok(found.into_iter().flatten().collect())
+}
+
 /// Adds a row.
 ///
 /// # Errors

@@ -1,6 +1,8 @@
 //! Checks raw JSON bytes before they are parsed. The parser would find these faults late, or miss them in members
 //! that are never read.
 
+use colibri_canonical::escape;
+
 /// Why bytes are refused before parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
@@ -23,7 +25,7 @@ pub fn check(bytes: &[u8], limit: usize) -> Result<(), Refusal> {
 /// # Errors
 /// [`Refusal::TooDeep`].
 pub fn check_nesting(bytes: &[u8], limit: usize) -> Result<(), Refusal> {
-    walk(bytes, limit, |bytes, at| Ok(any_string_end(bytes, at)))
+    walk(bytes, limit, |bytes, at| Ok(escape::string_end(bytes, at)))
 }
 
 fn walk(
@@ -70,19 +72,6 @@ fn string_end(bytes: &[u8], mut at: usize) -> Result<usize, Refusal> {
         }
     }
     Ok(at)
-}
-
-/// The same place, where the characters do not matter.
-fn any_string_end(bytes: &[u8], mut at: usize) -> usize {
-    while let Some(byte) = bytes.get(at) {
-        at += 1;
-        match byte {
-            b'"' => return at,
-            b'\\' => at += 1,
-            _ => {}
-        }
-    }
-    at
 }
 
 fn low_follows(bytes: &[u8], at: usize) -> bool {

@@ -7,6 +7,7 @@ use crate::domains::tasks::event::{ClaimPart, Event};
 use crate::domains::tasks::rules::Claim;
 use crate::domains::tasks::store::{COLUMNS as TASK_COLUMNS, WAITS_FOR, read_task, waits_for};
 use colibri_store::ahead::Page;
+use colibri_store::callers;
 use colibri_store::db::{Db, Row, RowError};
 use colibri_store::params;
 use colibri_store::walk::Stop;
@@ -188,11 +189,7 @@ pub(super) fn claim_before(db: &Db, task_id: &str, event_no: i64) -> Result<Opti
 
 /// Returns the callers of the calls that claimed, renewed or gave back for an agent.
 pub(super) fn callers_of(db: &Db, agent_id: &str) -> Result<Vec<i64>, Fault> {
-    let sql = "SELECT DISTINCT (SELECT caller_no FROM callers AS c WHERE c.boot_id = a.boot_id \
-               AND c.sequence_no < a.sequence_no ORDER BY c.sequence_no DESC LIMIT 1) FROM task_events AS e \
-               JOIN actions AS a ON a.sequence_no = e.sequence_no WHERE e.agent_id = ?1";
-    let found: Vec<Option<i64>> = db.query_all(sql, params![agent_id], |row| row.get(0))?;
-    Ok(found.into_iter().flatten().collect())
+    callers::of_agent(db, "task_events", agent_id)
 }
 
 /// Returns how many events there are.

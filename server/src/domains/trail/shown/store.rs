@@ -3,17 +3,13 @@
 use colibri_runtime::handler::Fault;
 
 use colibri_proof::record::ThoughtType;
+use colibri_store::callers;
 use colibri_store::db::Db;
 use colibri_store::log::log_query::MOST_OLDER;
-use colibri_store::params;
 
 /// Returns the callers of the calls that recorded an agent's thoughts.
 pub(super) fn callers_of(db: &Db, agent_id: &str) -> Result<Vec<i64>, Fault> {
-    let sql = "SELECT DISTINCT (SELECT caller_no FROM callers AS c WHERE c.boot_id = a.boot_id \
-               AND c.sequence_no < a.sequence_no ORDER BY c.sequence_no DESC LIMIT 1) FROM thought_records AS t \
-               JOIN actions AS a ON a.sequence_no = t.sequence_no WHERE t.agent_id = ?1";
-    let found: Vec<Option<i64>> = db.query_all(sql, params![agent_id], |row| row.get(0))?;
-    Ok(found.into_iter().flatten().collect())
+    callers::of_agent(db, "thought_records", agent_id)
 }
 
 /// Hands over the ids of the decisions since a time, newest first. It walks back from the end of the trail, and stops behind
